@@ -1,0 +1,100 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { RouteSpec } from './route.ts'
+import type { Secret } from './secret.ts'
+
+export type ConfigPath = readonly (string | number)[]
+
+/** One thing that is wrong, or worth a warning, in the config file. */
+export interface Problem {
+  readonly path: ConfigPath
+  readonly message: string
+  /** What to write instead. */
+  readonly hint?: string
+  /** A warning does not stop the start. Default `error`. */
+  readonly severity?: 'error' | 'warning'
+}
+
+/** Thrown by set-up code when the config cannot work. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly Problem[]
+  constructor(problems: readonly Problem[]) {
+    super(problems.map((p) => `${p.path.join('.')}: ${p.message}`).join('\n'))
+    this.problems = problems
+  }
+}
+
+export const SECRET_KEYWORD = 'x-secret'
+
+/**
+ * A secret reference: `env.NAME`, `file./absolute/path` or `literal.VALUE`. The loader replaces it
+ * by a Secret before any plugin sees the config.
+ */
+export function SecretRef(options: { description?: string } = {}) {
+  return Type.Unsafe<Secret>({ ...options, type: 'string', [SECRET_KEYWORD]: true })
+}
+
+/** A money amount or rate in USD: a quoted decimal without sign or exponent. */
+export function DecimalString(options: { description?: string; maxPlaces?: number } = {}) {
+  const { maxPlaces = 12, ...rest } = options
+  return Type.String({ ...rest, pattern: `^(0|[1-9][0-9]{0,11})(\\.[0-9]{1,${maxPlaces}})?$` })
+}
+
+/** A top-level section of the config file, owned by the plugin whose manifest lists it. */
+export interface ConfigSection<S extends TSchema = TSchema> {
+  readonly name: string
+  readonly schema: S
+}
+
+export function configSection<S extends TSchema>(name: string, schema: S): ConfigSection<S> {
+  return { name, schema }
+}
+
+/** A model of the config, with its routes. */
+export interface ModelSpec {
+  readonly id: string
+  readonly description: string | undefined
+  readonly tags: readonly string[]
+  readonly rank: number
+  readonly aliasOf: string | undefined
+  /** Absent: open to every principal with a grant. */
+  readonly allowlist:
+    | { readonly users: readonly string[]; readonly teams: readonly string[] }
+    | undefined
+  readonly routes: readonly RouteSpec[]
+}
+
+export interface ProviderSpec {
+  readonly id: string
+  readonly type: string
+  readonly pricingProviderId: string | undefined
+  readonly timeouts: { readonly totalMs: number; readonly idleMs: number }
+}
+
+/** One accepted load of the config file. Immutable. */
+export interface ConfigSnapshot {
+  /** Changes when, and only when, the content of the file changes. */
+  readonly version: string
+  readonly models: ReadonlyMap<string, ModelSpec>
+  readonly providers: ReadonlyMap<string, ProviderSpec>
+  /** A section as its schema describes it, defaults filled in and secrets resolved. */
+  section<S extends TSchema>(section: ConfigSection<S>): Static<S>
+}
+
+/**
+ * The config as `PluginManifest.check` sees it: parsed, but with wrongly typed parts cut out, so
+ * that every problem can be reported in one go. Any field may be missing.
+ */
+export interface ConfigDraft {
+  /** Ids of all declared models and providers, entries with mistakes included. */
+  readonly modelIds: ReadonlySet<string>
+  readonly providerIds: ReadonlySet<string>
+  /** What is left of a top-level section; `undefined` when it is absent or of the wrong type. */
+  section(name: string): unknown
+}
+
+/** Told of every accepted config before it serves its first request. */
+export interface SnapshotListener {
+  /** Rejecting refuses the config. */
+  accepted(snapshot: ConfigSnapshot): Promise<void>
+}

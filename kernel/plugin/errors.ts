@@ -1,0 +1,114 @@
+import type { JsonObject } from './json.ts'
+import type { Usage } from './usage.ts'
+
+export type ErrorType =
+  | 'authentication_error'
+  | 'permission_error'
+  | 'guardrail_error'
+  | 'budget_error'
+  | 'invalid_request_error'
+  | 'not_found_error'
+  | 'conflict_error'
+  | 'routing_error'
+  | 'upstream_error'
+  | 'store_error'
+  | 'internal_error'
+
+/** Every error the gateway answers with: its default HTTP status and its type. */
+const catalogue = {
+  missing_authorization_header: [401, 'authentication_error'],
+  invalid_authorization_header: [401, 'authentication_error'],
+  invalid_api_key_format: [401, 'authentication_error'],
+  conflicting_api_key_headers: [401, 'authentication_error'],
+  api_key_not_found: [401, 'authentication_error'],
+  api_key_revoked: [401, 'authentication_error'],
+  api_key_expired: [401, 'authentication_error'],
+  api_key_secret_mismatch: [401, 'authentication_error'],
+  api_key_owner_inactive: [401, 'authentication_error'],
+  model_not_granted: [403, 'permission_error'],
+  service_account_budget_required: [403, 'permission_error'],
+  budget_exceeded: [429, 'budget_error'],
+  invalid_request: [400, 'invalid_request_error'],
+  request_body_too_large: [413, 'invalid_request_error'],
+  not_found: [404, 'not_found_error'],
+  model_not_found: [404, 'not_found_error'],
+  no_routes_available: [503, 'routing_error'],
+  upstream_timeout: [504, 'upstream_error'],
+  upstream_transport: [502, 'upstream_error'],
+  upstream_http_error: [502, 'upstream_error'],
+  store_unavailable: [503, 'store_error'],
+  internal_error: [500, 'internal_error'],
+} as const satisfies Record<string, readonly [number, ErrorType]>
+
+export type ErrorCode = keyof typeof catalogue
+
+export interface GatewayErrorOptions {
+  /** Overrides the catalogue's status; only `upstream_http_error` needs it. */
+  readonly status?: number
+  /** Further members of the error object, such as `decision_id`. */
+  readonly details?: JsonObject
+  /** Response headers that belong to the error, such as `retry-after`. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** What the upstream had counted before the call failed; it is still charged. */
+  readonly usage?: Usage
+  readonly cause?: unknown
+}
+
+/** The request is over, for a reason that the caller is told. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly type: ErrorType
+  readonly details: JsonObject
+  readonly headers: Readonly<Record<string, string>>
+  readonly usage: Usage | undefined
+
+  constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    const [status, type] = catalogue[code]
+    this.code = code
+    this.status = options.status ?? status
+    this.type = type
+    this.details = options.details ?? {}
+    this.headers = options.headers ?? {}
+    this.usage = options.usage
+  }
+}
+
+/** Longest upstream message that is passed on, in characters. */
+const UPSTREAM_MESSAGE_LIMIT = 2048
+
+/** Things in an upstream's message that look like a credential. */
+const CREDENTIAL = /\b(?:gwk_|sk-|AIza|AKIA|ASIA|ya29\.|Bearer\s+)[\w.~+/=-]{8,}/g
+
+/** An upstream's words for the caller: credentials masked, at most 2 KiB. */
+export function safeUpstreamMessage(message: string): string {
+  const masked = message.replace(CREDENTIAL, '[redacted]')
+  return masked.length <= UPSTREAM_MESSAGE_LIMIT
+    ? masked
+    : `${masked.slice(0, UPSTREAM_MESSAGE_LIMIT)}…`
+}
+
+/**
+ * The gateway's answer to an upstream's error status. 401 and 403 are the operator's fault, not
+ * the caller's, and 529 is not a registered status: they become 502 and 503. A redirect is never
+ * followed and becomes 502.
+ */
+export function upstreamHttpError(
+  upstreamStatus: number,
+  message: string,
+  options: Omit<GatewayErrorOptions, 'status'> = {},
+): GatewayError {
+  const status =
+    upstreamStatus === 529
+      ? 503
+      : upstreamStatus === 401 || upstreamStatus === 403 || upstreamStatus < 400
+        ? 502
+        : upstreamStatus
+  return new GatewayError('upstream_http_error', safeUpstreamMessage(message), {
+    ...options,
+    status,
+    details: { upstream_status: upstreamStatus, ...options.details },
+  })
+}

@@ -1,0 +1,38 @@
+export type Owner =
+  | {
+      readonly kind: 'user'
+      readonly userId: string
+      readonly email: string
+      readonly name: string
+      /** The team whose key counts in model allowlists. */
+      readonly team: { readonly id: string; readonly key: string } | undefined
+      readonly requestLoggingEnabled: boolean
+    }
+  | {
+      readonly kind: 'service_account'
+      readonly serviceAccountId: string
+      readonly key: string
+      readonly name: string
+      readonly team: { readonly id: string; readonly key: string }
+    }
+
+/** Who is calling, and what the key and its owner may use. */
+export interface Principal {
+  readonly apiKeyId: string
+  readonly owner: Owner
+  /** `user:<user_id>` or `service_account:<service_account_id>` */
+  readonly ownershipScopeKey: string
+  /** Models that the key is granted. */
+  readonly grants: 'all' | ReadonlySet<string>
+  /** Principal-centric allowlists of the owner and its team; a model must be in each of them. */
+  readonly allowlists: readonly ReadonlySet<string>[]
+}
+
+/** Knows every key and its owner from memory. */
+export interface Identity {
+  /**
+   * The owner of a raw key such as `gwk_….…`. Throws GatewayError with an authentication code,
+   * or `store_unavailable` when what it knows is too old to be trusted.
+   */
+  authenticate(rawKey: string): Principal | Promise<Principal>
+}

@@ -1,0 +1,140 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import type { Logger } from 'pino'
+import type { Sql } from 'postgres'
+import type { ConfigDraft, ConfigSection, Problem } from './config.ts'
+import type { ProviderCall, ProviderTypeSpec } from './provider.ts'
+
+/** Version of this contract; a plugin names the one it was written for. */
+export const CONTRACT = 1
+
+export type Disposer = () => void | Promise<void>
+
+/** A place where plugins hang their implementations. */
+export interface ExtensionPoint<T> {
+  readonly name: string
+  /** `one`: exactly one implementation may be registered. */
+  readonly cardinality: 'one' | 'many'
+  /** Phantom, so that implementations are checked against their point. */
+  readonly implementation?: T
+}
+
+export function extensionPoint<T>(name: string, cardinality: 'one' | 'many'): ExtensionPoint<T> {
+  return { name, cardinality }
+}
+
+export interface Egress {
+  /**
+   * `fetch` for provider calls: aborts with the call, tells its watchdog of the first byte and of
+   * each later one, follows no redirect, asks for an unencoded body, sends `x-request-id` and
+   * `traceparent`. Throws GatewayError: `upstream_timeout` or `upstream_transport`.
+   */
+  send(call: ProviderCall, url: string, init: EgressRequest): Promise<Response>
+}
+
+export interface EgressRequest {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
+export interface Database {
+  /** Name of this plugin's own Postgres schema: the id's second part, kind before it unless `plugin`. */
+  readonly schema: string
+  /** The shared pool. Qualify table names with `schema`. */
+  readonly sql: Sql
+  /** The same pool under drizzle. */
+  readonly drizzle: PostgresJsDatabase
+  /**
+   * Calls `notified` for each NOTIFY on the channel, and `connected` whenever listening starts or
+   * resumes: what was sent in between is lost, so read everything again.
+   */
+  listen(
+    channel: string,
+    notified: (payload: string) => void,
+    connected: () => void,
+  ): Promise<Disposer>
+}
+
+export interface Schedule {
+  /** Runs `task` every `ms` until disposal, never twice at once; a failure is logged. */
+  every(ms: number, task: () => void | Promise<void>): void
+}
+
+export interface Services {
+  /** The implementations behind a point. Call it after set-up, when the registry is frozen. */
+  all<T>(point: ExtensionPoint<T>): readonly T[]
+  one<T>(point: ExtensionPoint<T>): T
+}
+
+export interface Clock {
+  now(): Date
+}
+
+/** What a plugin may ask for in `needs`. */
+export interface Capabilities {
+  egress: Egress
+  database: Database
+  schedule: Schedule
+  services: Services
+  clock: Clock
+}
+export type CapabilityName = keyof Capabilities
+export const capabilityNames = [
+  'egress',
+  'database',
+  'schedule',
+  'services',
+  'clock',
+] as const satisfies readonly CapabilityName[]
+
+export interface Migration {
+  /** `NNNN_name`, applied in this order, once, and never changed afterwards. */
+  readonly name: string
+  readonly sql: string
+}
+
+export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
+  /** Kind and name: `provider.generic-compat`. */
+  readonly id: `${string}.${string}`
+  readonly version: string
+  readonly contract: typeof CONTRACT
+  readonly summary: string
+  /** Schema of `plugins[].config`; unknown keys are refused. */
+  readonly config: C
+  /** Top-level sections of the config file that this plugin owns. */
+  readonly sections?: readonly ConfigSection[]
+  /** Provider types that the config may name; `setup` provides a factory for each. */
+  readonly providerTypes?: readonly ProviderTypeSpec[]
+  /** What is not named here is absent from the context. */
+  readonly needs: readonly N[]
+  /** Ids of plugins that are set up earlier; load order only. */
+  readonly after?: readonly string[]
+  readonly migrations?: readonly Migration[]
+  /** What the schemas cannot say about the plugin's sections. Pure. */
+  check?(draft: ConfigDraft): Iterable<Problem>
+}
+
+export interface BaseContext<C> {
+  readonly config: C
+  readonly log: Logger
+  /** Aborts when the plugin is being disposed. */
+  readonly signal: AbortSignal
+  /** Registers an implementation; possible until `setup` returns. */
+  provide<T>(point: ExtensionPoint<T>, implementation: T): void
+}
+
+export type PluginContext<C, N extends CapabilityName> = BaseContext<C> &
+  Readonly<Pick<Capabilities, N>>
+
+export interface Plugin<C extends TSchema = TSchema, N extends CapabilityName = CapabilityName> {
+  readonly manifest: PluginManifest<C, N>
+  setup(ctx: PluginContext<Static<C>, N>): void | Disposer | Promise<void | Disposer>
+}
+
+/** Types a plugin where it is written; returns it as it is. */
+export function definePlugin<C extends TSchema, const N extends CapabilityName = never>(
+  plugin: Plugin<C, N>,
+): Plugin<C, N> {
+  return plugin
+}

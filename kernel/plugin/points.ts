@@ -1,0 +1,17 @@
+import type { Accounting, PricingSource } from './accounting.ts'
+import type { Command, Welcome } from './command.ts'
+import type { SnapshotListener } from './config.ts'
+import type { ExchangeRecorder } from './exchange.ts'
+import type { Identity } from './identity.ts'
+import { extensionPoint } from './plugin.ts'
+import type { ProviderFactory } from './provider.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: each type has its own config; the loader checks it against that type's schema
+export const providerFactories = extensionPoint<ProviderFactory<any>>('provider_factories', 'many')
+export const identity = extensionPoint<Identity>('identity', 'one')
+export const accounting = extensionPoint<Accounting>('accounting', 'one')
+export const pricingSource = extensionPoint<PricingSource>('pricing_source', 'one')
+export const exchangeRecorders = extensionPoint<ExchangeRecorder>('exchange_recorders', 'many')
+export const snapshotListeners = extensionPoint<SnapshotListener>('snapshot_listeners', 'many')
+export const commands = extensionPoint<Command>('commands', 'many')
+export const welcome = extensionPoint<Welcome>('welcome', 'many')

@@ -1,0 +1,120 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { Problem } from './config.ts'
+import type { JsonObject } from './json.ts'
+import type { Family, RouteFlag, RouteSpec } from './route.ts'
+import type { StreamEvent } from './stream.ts'
+
+/** One call of an upstream, handed to the executor of a bound route. */
+export interface ProviderCall {
+  readonly requestId: string
+  /** The caller's body, parsed. Frozen in spirit: build a new object, never change this one. */
+  readonly body: JsonObject
+  /** The caller's body, byte for byte as text; `undefined` when the gateway built `body` itself. */
+  readonly rawBody: string | undefined
+  readonly stream: boolean
+  /** W3C trace context to send on, when there is one. */
+  readonly traceparent: string | undefined
+  /** Aborts when the call's deadline passes or nobody waits for it any more. */
+  readonly signal: AbortSignal
+  /**
+   * Tells the kernel's watchdog that the upstream lives: until the first call of it
+   * `timeouts.total_ms` counts, afterwards `timeouts.idle_ms` since the last one.
+   * `Egress.send` does this for its caller.
+   */
+  alive(): void
+}
+
+export interface BufferedResult {
+  readonly kind: 'buffered'
+  /** The reply in the shape of the family, `usage` in it as the family spells it. */
+  readonly body: JsonObject
+  /** The same as the upstream sent it; then it is passed on with only `model` replaced. */
+  readonly rawBody?: string
+  /** Billing modifiers in the outbound body, such as a service tier. */
+  readonly billingModifiers?: readonly string[]
+}
+
+export interface StreamResult {
+  readonly kind: 'stream'
+  /**
+   * Events in the shape of the family, in batches: all that one piece of upstream data completed.
+   * The kernel normalises them. Throw GatewayError where the upstream fails on the way. Cancelling
+   * (`return()` of the iterator, or `call.signal`) must end the upstream call.
+   */
+  readonly events: AsyncIterable<readonly StreamEvent[]>
+  readonly billingModifiers?: readonly string[]
+}
+
+export type ProviderResult = BufferedResult | StreamResult
+export type Execute = (call: ProviderCall) => Promise<ProviderResult>
+
+/** Where the price of a route's calls is found. */
+export interface PricingIdentity {
+  /** Absent: calls are unpriced, reason `provider_pricing_source_missing`. */
+  readonly pricingProviderId: string | undefined
+  readonly model: string
+  /** Set when this route can never be priced; the reason is one of the ledger's. */
+  readonly unpriceable?: UnpricedReason
+}
+
+export type UnpricedReason =
+  | 'provider_pricing_source_missing'
+  | 'unsupported_pricing_provider_id'
+  | 'unsupported_publisher'
+  | 'unsupported_location'
+  | 'unsupported_billing_modifier'
+  | 'model_not_found'
+  | 'missing_input_rate'
+  | 'missing_output_rate'
+  | 'missing_cache_read_rate'
+  | 'missing_cache_write_rate'
+  | 'unsupported_context_tier'
+  | 'mixed_cache_write_ttl'
+
+/** A route made executable. A family without an executor is a capability that is not there. */
+export interface BoundRoute extends Partial<Record<Family, Execute>> {
+  /** Flags beyond the families that the implementation can serve on this route. */
+  readonly supports: readonly Exclude<RouteFlag, Family>[]
+  readonly pricing: PricingIdentity
+}
+
+export interface Provider {
+  /** Throws ConfigError for a route that can never work. Called once a route, at load. */
+  bind(route: RouteSpec): BoundRoute
+  dispose?(): void | Promise<void>
+}
+
+/** The fields that every configured provider has, whatever its type. */
+export interface ProviderSettings {
+  readonly id: string
+  readonly defaultHeaders: Readonly<Record<string, string>>
+  readonly pricingProviderId: string | undefined
+}
+
+/**
+ * A kind of provider that config can name in `providers[].type`, as far as a config can be checked
+ * against it without running anything. It stands in the plugin's manifest.
+ */
+export interface ProviderTypeSpec<C extends TSchema = TSchema> {
+  readonly type: string
+  /** Other spellings in the config; normalised to `type`. */
+  readonly aliases?: readonly string[]
+  /** The type's own fields of `providers[]`, as an object schema. */
+  readonly config: C
+  /** Object schema of `routes[].compatibility` for this type's routes. */
+  readonly compatibility: TSchema
+  /**
+   * What the schemas cannot say about one route: combinations, contradictions. It sees a config
+   * whose wrongly typed parts are cut out, so any field may be missing. Problem paths are relative
+   * to the route: `['compatibility', 'aggregator']`.
+   */
+  checkRoute?(route: Readonly<JsonObject>, provider: Readonly<JsonObject>): Iterable<Problem>
+  /** As `checkRoute`, for the provider's own entry; paths are relative to it. */
+  checkProvider?(provider: Readonly<JsonObject>): Iterable<Problem>
+}
+
+/** Makes instances of a declared provider type. Registered at the point `providerFactories`. */
+export interface ProviderFactory<C extends TSchema = TSchema> {
+  readonly type: string
+  create(config: Static<C>, settings: ProviderSettings): Provider | Promise<Provider>
+}

@@ -1,0 +1,18 @@
+/**
+ * What a call used, in tokens, in buckets that never overlap. `undefined` means that the upstream
+ * did not say, which is not the same as 0.
+ */
+export interface Usage {
+  readonly uncachedInput: number | undefined
+  readonly cacheRead: number | undefined
+  readonly cacheWrite: number | undefined
+  /** All output, reasoning included. */
+  readonly output: number | undefined
+  /** For information; already part of `output`. */
+  readonly reasoning: number | undefined
+  /** The sum of the three input buckets, as the upstream or its sum states it. */
+  readonly promptTokens: number | undefined
+  readonly totalTokens: number | undefined
+  /** Why the counters cannot all be true; such a call is priced as `legacy_estimated`. */
+  readonly doubt?: string
+}
