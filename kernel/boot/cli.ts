@@ -1,0 +1,93 @@
+import { parseArgs } from 'node:util'
+import { UsageError } from '../plugin/index.ts'
+import type { Builtins } from '../registry/resolve.ts'
+import { createLogger } from '../telemetry/log.ts'
+import { checkConfigCommand, migrateCommand, pluginCommand, serveCommand } from './commands.ts'
+import { operatorMessage } from './start.ts'
+
+export interface Distribution {
+  /** What `builtin:NAME` stands for. */
+  readonly builtins: Builtins
+  /** The config that runs when there is no config file. */
+  readonly quickstart: string
+}
+
+export interface Invocation extends Distribution {
+  readonly args: readonly string[]
+  readonly configFile: string | undefined
+  readonly dataDir: string
+  readonly env: Record<string, string | undefined>
+  readonly out: (line: string) => void
+}
+
+const USAGE = `gateway: one HTTP gateway between callers and language-model providers
+
+  gateway [serve]            start: migrate the database, then serve
+  gateway check-config       report every problem of the config file
+  gateway migrate [--check]  apply pending migrations, or only list them
+  gateway help               this text, with the commands of the loaded plugins
+
+  --config FILE    config file (GATEWAY_CONFIG; ./gateway.yaml; else the bundled quick start)
+  --data-dir DIR   where the gateway keeps its files (GATEWAY_DATA_DIR; ./.gateway)`
+
+/** Runs one `gateway` command; resolves to its exit code. */
+export async function main(argv: readonly string[], distribution: Distribution): Promise<number> {
+  const out = (line: string) => void process.stdout.write(`${line}\n`)
+  try {
+    const { words, configFile, dataDir } = readGlobalOptions(argv)
+    const { env } = process
+    const invocation: Invocation = {
+      ...distribution,
+      args: words.slice(1),
+      configFile,
+      dataDir: dataDir ?? env['GATEWAY_DATA_DIR'] ?? './.gateway',
+      env,
+      out,
+    }
+    switch (words[0] ?? 'serve') {
+      case 'serve':
+        return await serveCommand(invocation)
+      case 'check-config':
+        return checkConfigCommand(invocation)
+      case 'migrate':
+        return await migrateCommand(invocation)
+      case 'help':
+        out(USAGE)
+        return await pluginCommand({ ...invocation, args: [] })
+      default:
+        return await pluginCommand({ ...invocation, args: words })
+    }
+  } catch (error) {
+    const message = error instanceof UsageError ? error.message : operatorMessage(error)
+    if (message !== undefined) {
+      process.stderr.write(`gateway: ${message}\n`)
+      return error instanceof UsageError ? 2 : 1
+    }
+    createLogger(undefined).fatal({ err: error }, 'the gateway could not start')
+    return 1
+  }
+}
+
+/** Takes `--config` and `--data-dir` from anywhere on the line; the rest belongs to the command. */
+function readGlobalOptions(argv: readonly string[]) {
+  const words: string[] = []
+  const taken: string[] = []
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] as string
+    const name = word.split('=', 1)[0]
+    if (name !== '--config' && name !== '--data-dir') {
+      words.push(word === '--help' || word === '-h' ? 'help' : word)
+      continue
+    }
+    taken.push(word)
+    if (!word.includes('=')) taken.push(argv[++i] ?? '')
+  }
+  const { values } = parseArgs({
+    args: taken,
+    options: { config: { type: 'string' }, 'data-dir': { type: 'string' } },
+  })
+  if (values.config === '' || values['data-dir'] === '') {
+    throw new UsageError('--config and --data-dir each take a path')
+  }
+  return { words, configFile: values.config, dataDir: values['data-dir'] }
+}

@@ -1,0 +1,28 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+export interface ConfigSource {
+  readonly text: string
+  /** The file's path for messages and relative plugin paths; undefined for the bundled config. */
+  readonly file: string | undefined
+}
+
+/**
+ * The config in force: the file named on the command line or in GATEWAY_CONFIG, else
+ * `./gateway.yaml`, else the bundled quick start. Throws when a named file cannot be read.
+ */
+export function findConfig(
+  named: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  quickstart: string,
+): ConfigSource {
+  const file =
+    named ?? env['GATEWAY_CONFIG'] ?? (existsSync('gateway.yaml') ? 'gateway.yaml' : undefined)
+  if (file === undefined) return { text: quickstart, file: undefined }
+  const path = resolve(file)
+  try {
+    return { text: readFileSync(path, 'utf8'), file: path }
+  } catch (error) {
+    throw new Error(`the config file ${path} cannot be read: ${(error as Error).message}`)
+  }
+}

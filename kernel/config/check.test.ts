@@ -1,0 +1,387 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { definePlugin, Secret, Type } from '../plugin/index.ts'
+import { checkConfig } from './check.ts'
+import { asLoaded, check, load, people, teams, wire } from './config.fixture.ts'
+import { parseConfig } from './parse.ts'
+import { formatPath, formatProblems } from './problems.ts'
+
+const lines = (text: string, env = {}) =>
+  check(text, env).problems.map((p) => `${formatPath(p.path)}: ${p.message}`)
+
+const minimal = `
+providers:
+  - { id: up, type: wire, base_url: "http://up" }
+models:
+  - id: m
+    routes:
+      - { provider: up, upstream_model: big }
+`
+
+describe('a config without mistakes', () => {
+  test('has every default filled in', () => {
+    const loaded = load(minimal)
+    expect(loaded.server).toEqual({
+      hostname: '127.0.0.1',
+      port: 8080,
+      logFormat: undefined,
+      maxBodyBytes: 33_554_432,
+      bodyTimeoutMs: 30_000,
+      shutdownGraceMs: 30_000,
+      publicBaseUrl: undefined,
+      ungoverned: false,
+      egressProxy: undefined,
+    })
+    expect(loaded.databaseUrl).toBeUndefined()
+    expect(loaded.providers).toEqual([
+      {
+        spec: {
+          id: 'up',
+          type: 'wire',
+          pricingProviderId: undefined,
+          timeouts: { totalMs: 120_000, idleMs: 60_000 },
+        },
+        settings: { id: 'up', defaultHeaders: {}, pricingProviderId: undefined },
+        config: { base_url: 'http://up' },
+      },
+    ])
+    expect(loaded.snapshot.models.get('m')).toEqual({
+      id: 'm',
+      description: undefined,
+      tags: [],
+      rank: 100,
+      aliasOf: undefined,
+      allowlist: undefined,
+      routes: [
+        {
+          id: 'm/up/big',
+          model: 'm',
+          provider: 'up',
+          upstreamModel: 'big',
+          priority: 100,
+          weight: 1,
+          enabled: true,
+          capabilities: {
+            chat_completions: true,
+            responses: true,
+            embeddings: true,
+            stream: true,
+            tools: true,
+            vision: true,
+            json_schema: true,
+          },
+          extraHeaders: {},
+          extraBody: {},
+          compatibility: {},
+        },
+      ],
+    })
+    expect(loaded.snapshot.providers.get('up')?.type).toBe('wire')
+    expect(loaded.snapshot.section(teams)).toEqual([])
+    expect(loaded.pluginConfigs.get('plugin.people')).toEqual({ greeting: 'hello' })
+  })
+
+  test('names a provider type by its alias and keeps compatibility as written', () => {
+    const loaded = load(
+      minimal
+        .replace('type: wire', 'type: acme_wire')
+        .replace('upstream_model: big', 'upstream_model: big, compatibility: { only: [a] }'),
+    )
+    expect(loaded.snapshot.providers.get('up')?.type).toBe('wire')
+    expect(loaded.snapshot.models.get('m')?.routes[0]?.compatibility).toEqual({ only: ['a'] })
+  })
+
+  test('cannot be changed', () => {
+    const { snapshot, providers, pluginConfigs } = load(minimal)
+    const route = snapshot.models.get('m')?.routes[0]
+    for (const value of [route, route?.capabilities, providers[0]?.config, snapshot]) {
+      expect(Object.isFrozen(value)).toBe(true)
+    }
+    expect(Object.isFrozen(pluginConfigs.get('plugin.people'))).toBe(true)
+  })
+
+  test('may be empty, with a warning', () => {
+    for (const text of ['', '# nothing yet\n', '---\n']) {
+      const { loaded, problems } = check(text)
+      expect(loaded?.snapshot.models.size).toBe(0)
+      expect(problems.map((p) => p.severity)).toEqual(['warning'])
+    }
+  })
+
+  test('takes bind address and database from the environment before the file', () => {
+    const text = 'server: { bind: "0.0.0.0:1" }\ndatabase: { url: "postgres://a:b@file/db" }\n'
+    const plain = load(text)
+    expect([plain.server.hostname, plain.server.port]).toEqual(['0.0.0.0', 1])
+    expect(plain.databaseUrl?.reveal()).toBe('postgres://a:b@file/db')
+    const env = { GATEWAY_BIND: '[::1]:9000', DATABASE_URL: 'postgresql://env/db' }
+    const overridden = load(text, env)
+    expect([overridden.server.hostname, overridden.server.port]).toEqual(['::1', 9000])
+    expect(overridden.databaseUrl?.reveal()).toBe('postgresql://env/db')
+  })
+
+  test('an unknown section asked for in code is a fault of the code', () => {
+    const { snapshot } = load(minimal)
+    expect(() => snapshot.section({ name: 'nope', schema: Type.Object({}) })).toThrow('nope')
+  })
+})
+
+describe('the version', () => {
+  const version = (text: string) => load(text).snapshot.version
+
+  test('is twelve hex digits that ignore comments, layout and key order', () => {
+    expect(version(minimal)).toMatch(/^[0-9a-f]{12}$/)
+    const other = minimal
+      .replace('{ id: up, type: wire,', '{ type:   "wire", id: up, # the one\n     ')
+      .replace('models:', '\n# models\nmodels:')
+    expect(version(other)).toBe(version(minimal))
+  })
+
+  test('changes with the content, not with the value behind a reference', () => {
+    expect(version(minimal.replace('big', 'bigger'))).not.toBe(version(minimal))
+    const text = 'teams: [{ key: a, api_keys: [{ name: k, value: env.KEY }] }]'
+    expect(load(text, { KEY: 'one' }).snapshot.version).toBe(
+      load(text, { KEY: 'two' }).snapshot.version,
+    )
+  })
+})
+
+describe('secret references', () => {
+  const keys = (value: string) => `teams: [{ key: a, api_keys: [{ name: k, value: ${value} }] }]`
+  const secret = (value: string, env = {}) =>
+    load(keys(value), env).snapshot.section(teams)[0]?.api_keys[0]?.value
+
+  test('become Secrets from the environment, a file or the text', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'secrets-')), 'key')
+    writeFileSync(file, 'from-file\n')
+    expect(secret('env.KEY', { KEY: 'from-env' })).toBeInstanceOf(Secret)
+    expect(secret('env.KEY', { KEY: 'from-env' })?.reveal()).toBe('from-env')
+    expect(secret(`file.${file}`)?.reveal()).toBe('from-file')
+    expect(secret('literal.from.text')?.reveal()).toBe('from.text')
+  })
+
+  test.each([
+    ['sk-very-secret', 'is not a secret reference'],
+    ['12345678', 'must be a secret reference'],
+    ['env.KEY', 'environment variable KEY is not set'],
+    ['"env.very secret"', 'does not name an environment variable after env.'],
+    ['file./nowhere/at/all', 'secret file /nowhere/at/all cannot be read (ENOENT)'],
+    ['file.very-secret', 'must have an absolute path after file.'],
+    ['literal.', 'is not a secret reference'],
+  ])('%s is refused without being repeated', (value, message) => {
+    const { loaded, problems } = check(keys(value))
+    expect(loaded).toBeUndefined()
+    expect(problems.filter((p) => p.severity !== 'warning').map((p) => p.message)).toEqual([
+      message,
+    ])
+    expect(formatProblems(problems, 'f')).not.toMatch(/very[- ]secret|12345678/)
+    expect(problems.find((p) => p.severity !== 'warning')?.hint).toBeDefined()
+  })
+
+  test('a database URL that is wrong is not repeated', () => {
+    const { problems } = check('database: { url: literal.mysql://root:hunter2@db }')
+    expect(formatProblems(problems, 'f')).toContain('is not a postgres:// URL')
+    expect(formatProblems(problems, 'f')).not.toContain('hunter2')
+    expect(lines('database: { url: "mysql://root:hunter2@db" }')).toContain(
+      'database.url: is not a secret reference',
+    )
+  })
+})
+
+describe('one slip of the pen is one problem', () => {
+  test.each([
+    ['a misspelt required key', minimal.replace('base_url', 'base_ur')],
+    ['a misspelt key that decides about others', minimal.replace('type: wire', 'typ: wire')],
+    ['a misspelt type', minimal.replace('type: wire', 'type: wiree')],
+    ['a provider without id', minimal.replace('id: up, ', '')],
+    [
+      'a provider whose id is a number',
+      minimal.replace('id: up', 'id: 7').replace('provider: up', 'provider: "7"'),
+    ],
+    ['a misspelt section', minimal.replace('providers:', 'provider:')],
+    ['a section that is no list', minimal.replace(/providers:\n.*\n/, 'providers: up\n')],
+    ['misspelt routes', minimal.replace('routes:', 'route:')],
+    ['routes that are no list', minimal.replace(/routes:\n.*\n/, 'routes: up\n')],
+    ['a model that is no map', `${minimal}  - text\n`],
+    ['an alias to itself', `${minimal}  - { id: x, alias_of: x }\n`],
+    [
+      'a circle of three',
+      `${minimal}  - { id: x, alias_of: y }\n  - { id: y, alias_of: z }\n  - { id: z, alias_of: x }\n`,
+    ],
+    ['a key of a mapping written twice', `${minimal}server: {}\nserver: {}\n`],
+  ])('%s', (_, text) => {
+    expect(check(minimal).problems).toEqual([])
+    const { loaded, problems } = check(text)
+    expect(loaded).toBeUndefined()
+    expect(lines(text)).toHaveLength(1)
+    expect(problems[0]?.line).toBeGreaterThan(0)
+  })
+})
+
+test('problems of plugins keep their place when entries before them were cut out', () => {
+  const text = `${minimal}teams:\n  - oops\n  - { key: a, models: [7, nope] }\n`
+  expect(lines(text)).toEqual([
+    'teams[0]: must be a map, but is a string',
+    'teams[1].models[0]: must be a string, but is a number',
+    'teams[1].models[1]: no model nope',
+  ])
+})
+
+test('a wide assortment of mistakes is reported completely, in order and nothing else', () => {
+  const text = `server:
+  bind: 8080
+  log_fromat: json
+  max_body_bytes: 1.5
+  egress_proxy: proxy.local
+database:
+  url: mysql
+plugins: []
+providers:
+  - { id: good, type: wire, base_url: "http://strict", auth: { mode: bearer, token: sk-1 } }
+  - { id: good, type: wire, base_url: "http://two" }
+  - { id: typo, type: wyre, base_url: "http://three" }
+  - { id: half, type: wire, auth: { mode: baerer }, timeouts: { total_ms: "5" } }
+  - { id: rude, type: wire, base_url: "http://bad", default_headers: { "a b": x, Host: y } }
+models:
+  - id: tag:fast
+    tags: [one, "two three"]
+    routes:
+      - { provider: god, upstream_model: u }
+      - { provider: half, upstream_model: u, wait: 2 }
+  - id: both
+    alias_of: nowhere
+    routes:
+      - { provider: good, upstream_model: u, compatibility: { store: false, ony: [] } }
+      - { provider: good, upstream_model: u, weight: .inf }
+  - { id: none }
+  - { id: a, alias_of: b }
+  - { id: b, alias_of: a }
+teams:
+  - key: t
+    budget: { amount_usd: 5.50, cadence: montly }
+    models: [both, missing]
+  - { key: "" }
+  - { key: u, budget: { amount_usd: "1.23456" } }
+guardrail: {}
+`
+  const expected = [
+    ['server.bind', 'must be a string, but is a number'],
+    ['server.log_fromat', 'is an unknown key'],
+    ['server.max_body_bytes', 'must be a whole number'],
+    ['server.egress_proxy', 'is not right: write a URL such as http://host'],
+    ['database.url', 'is not a secret reference'],
+    ['providers[0].auth.token', 'is not a secret reference'],
+    ['providers[1].id', 'another entry has the id "good" too'],
+    ['providers[2].type', 'there is no provider type "wyre"'],
+    ['providers[3].base_url', 'is required'],
+    ['providers[3].auth.mode', 'must be one of bearer, none'],
+    ['providers[3].timeouts.total_ms', 'must be a whole number, but is a string'],
+    ['providers[4].base_url', 'is bad'],
+    ['providers[4].default_headers["a b"]', 'is no valid header name'],
+    ['providers[4].default_headers.Host', 'is a header that cannot be set'],
+    ['models[0].id', 'must not start with tag:'],
+    [
+      'models[0].tags[1]',
+      'is not right: a tag has no comma and no space, so that tag:a,b can select it',
+    ],
+    ['models[0].routes[0].provider', 'there is no provider "god"'],
+    ['models[0].routes[1].wait', 'is an unknown key'],
+    ['models[1]', 'has both routes and alias_of'],
+    ['models[1].alias_of', 'there is no model "nowhere"'],
+    ['models[1].routes[0].compatibility.store', 'strict stores'],
+    ['models[1].routes[0].compatibility.ony', 'is an unknown key'],
+    ['models[1].routes[1]', 'another route is both/good/u too'],
+    ['models[1].routes[1].weight', 'must be a finite number'],
+    ['models[2]', 'has neither routes nor alias_of'],
+    ['models[3].alias_of', 'aliases run in a circle: "a" → "b" → "a"'],
+    ['teams[0].budget.amount_usd', 'must be a string, but is a number'],
+    ['teams[0].budget.cadence', 'must be one of daily, weekly, monthly'],
+    ['teams[0].models[1]', 'no model missing'],
+    ['teams[1].key', 'must not be empty'],
+    ['teams[2].budget.amount_usd', 'must be a decimal number with at most 4 decimal places'],
+    ['guardrail', 'is an unknown key'],
+  ]
+  const { loaded, problems } = check(text)
+  expect(loaded).toBeUndefined()
+  expect(problems.map((p) => [formatPath(p.path), p.message])).toEqual(expected)
+
+  const printed = formatProblems(problems, 'gateway.yaml').split('\n')
+  expect(printed).toHaveLength(expected.length)
+  expect(printed).toContain(
+    'server.log_fromat (gateway.yaml:3:3): is an unknown key — did you mean "log_format"?',
+  )
+  expect(printed).toContain(
+    'models[0].routes[0].provider (gateway.yaml:19:11): there is no provider "god" — did you mean "good"?',
+  )
+  expect(printed).toContain(
+    'teams[0].budget.amount_usd (gateway.yaml:31:15): must be a string, but is a number — put it in quotes: "5.5"',
+  )
+})
+
+describe('plugins that disagree', () => {
+  const clone = (manifest: object) =>
+    definePlugin({ manifest: { ...people.manifest, ...manifest }, setup() {} })
+
+  test('two that claim one section, or one of the kernel', () => {
+    const other = clone({ id: 'plugin.other' })
+    const greedy = clone({
+      id: 'plugin.greedy',
+      sections: [{ name: 'models', schema: Type.Any() }],
+    })
+    const { problems } = check(minimal, {}, asLoaded(people, other, greedy, wire))
+    expect(problems.map((p) => p.message)).toEqual([
+      'plugin "plugin.other" claims section "teams", which belongs to plugin "plugin.people"',
+      'plugin "plugin.greedy" claims section "models", which belongs to the kernel',
+    ])
+  })
+
+  test('two that claim one provider type', () => {
+    const other = clone({
+      id: 'plugin.other',
+      sections: [],
+      providerTypes: [
+        { type: 'acme_wire', config: Type.Object({}), compatibility: Type.Object({}) },
+      ],
+    })
+    const { problems } = check(minimal, {}, asLoaded(people, wire, other))
+    expect(problems.map((p) => p.message)).toEqual([
+      'plugin "plugin.other" claims provider type "acme_wire", which belongs to plugin "provider.wire"',
+    ])
+  })
+
+  test('a check that throws is a problem of its plugin', () => {
+    const faulty = clone({
+      id: 'plugin.faulty',
+      sections: [],
+      check() {
+        throw new Error('boom')
+      },
+    })
+    expect(check(minimal, {}, asLoaded(wire, faulty)).problems.map((p) => p.message)).toEqual([
+      'plugin "plugin.faulty" failed to check the config: Error: boom',
+    ])
+  })
+
+  test('a plugin config is checked against its schema, with the plugin named', () => {
+    const [first, ...rest] = asLoaded(people, wire)
+    if (first === undefined) throw new Error('no plugin')
+    const plugins = [{ ...first, path: ['plugins', 0], config: { greeting: 7, extra: 1 } }, ...rest]
+    const text = `plugins: [{ use: "builtin:people", config: { greeting: 7, extra: 1 } }]${minimal}`
+    const { problems } = check(text, {}, plugins)
+    expect(problems.map((p) => `${formatPath(p.path)}: ${p.message}`)).toEqual([
+      'plugins[0].config.greeting: must be a string, but is a number (plugin "plugin.people")',
+      'plugins[0].config.extra: is an unknown key (plugin "plugin.people")',
+    ])
+  })
+
+  test('what a plugin that failed to load may own is not reported as unknown', () => {
+    const text = `${minimal}mystery: {}\n`.replace('type: wire', 'type: mystery')
+    const parsed = parseConfig({ text, file: 'gateway.yaml' })
+    const failure = { path: ['plugins', 0], message: 'cannot be loaded' }
+    const resolved = { plugins: asLoaded(people), problems: [failure], complete: false }
+    expect(checkConfig(parsed, resolved, {}).problems.map((p) => p.message)).toEqual([
+      'cannot be loaded',
+    ])
+  })
+})

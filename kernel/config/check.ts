@@ -1,0 +1,202 @@
+import {
+  type ConfigDraft,
+  type JsonObject,
+  type Problem,
+  type ProviderTypeSpec,
+  Secret,
+} from '../plugin/index.ts'
+import { createSnapshot, loadedProviders, serverSettings } from './build.ts'
+import {
+  collectSections,
+  collectTypes,
+  type Report,
+  runCheck,
+  shapePluginConfigs,
+} from './contributions.ts'
+import type { LoadedConfig, LoadedPlugin, ResolvedPlugins } from './loaded.ts'
+import type { ParsedConfig } from './parse.ts'
+import { hasErrors, type LocatedProblem, sortProblems } from './problems.ts'
+import {
+  kernelSections,
+  modelKeys,
+  type ProviderTypes,
+  providerCommonKeys,
+  type RootEntry,
+  rootSchema,
+} from './schema.ts'
+import type { Environment } from './secrets.ts'
+import {
+  checkModels,
+  checkProviders,
+  declaredIds,
+  isPostgresUrl,
+  type Pruned,
+  parseBind,
+} from './semantics.ts'
+import { fieldOf, isFields, originalPath, type Shaping, shape } from './shape.ts'
+import { matchKeys } from './suggest.ts'
+
+export interface CheckedConfig {
+  /** Absent when a problem is an error. */
+  readonly loaded?: LoadedConfig
+  /** In the order of the file. */
+  readonly problems: readonly LocatedProblem[]
+}
+
+/** `database.url` may also be written bare: it is called a URL, and most have no password. */
+function withDatabaseUrl(data: Readonly<Record<string, unknown>>) {
+  const { database } = data
+  if (!isFields(database) || typeof database.url !== 'string' || !isPostgresUrl(database.url)) {
+    return data
+  }
+  return { ...data, database: { ...database, url: `literal.${database.url}` } }
+}
+
+function databaseUrl(root: Pruned<RootEntry>, env: Environment, report: Report) {
+  const hint = 'write postgres://user:password@host:5432/name'
+  const message = 'is not a postgres:// URL'
+  const path = ['database', 'url']
+  const fromFile = root.database?.url
+  if (fromFile instanceof Secret && !isPostgresUrl(fromFile.reveal())) {
+    report({ path, message, hint })
+  }
+  const override = env.DATABASE_URL
+  if (override === undefined || override === '') return fromFile
+  if (!isPostgresUrl(override)) report({ path, message: `DATABASE_URL ${message}`, hint })
+  return new Secret(override)
+}
+
+function bindAddress(root: Pruned<RootEntry>, env: Environment, report: Report) {
+  const hint = 'write host:port, such as 127.0.0.1:8080 or [::]:8080'
+  const path = ['server', 'bind']
+  const fromFile = root.server?.bind
+  const address = fromFile === undefined ? undefined : parseBind(fromFile)
+  if (fromFile !== undefined && address === undefined) {
+    report({ path, message: 'is no address to listen on', hint })
+  }
+  if (env.GATEWAY_BIND === undefined || env.GATEWAY_BIND === '') return address
+  const override = parseBind(env.GATEWAY_BIND)
+  if (override === undefined) {
+    report({ path, message: 'GATEWAY_BIND is no address to listen on', hint })
+  }
+  return override
+}
+
+/** What the schemas of provider types cannot say. */
+function checkWithTypes(
+  root: Pruned<RootEntry>,
+  types: ProviderTypes,
+  owners: ReadonlyMap<ProviderTypeSpec, LoadedPlugin>,
+  report: Report,
+) {
+  const byId = new Map<string, { entry: JsonObject; spec: ProviderTypeSpec; by: LoadedPlugin }>()
+  for (const [index, provider] of (root.providers ?? []).entries()) {
+    const spec = types.find(provider.type, true)
+    const by = spec && owners.get(spec)
+    if (spec === undefined || by === undefined) continue
+    const entry = { ...provider, type: spec.type } as JsonObject
+    if (provider.id !== undefined && !byId.has(provider.id))
+      byId.set(provider.id, { entry, spec, by })
+    runCheck(
+      by,
+      () => spec.checkProvider?.(entry),
+      (problem) => report({ ...problem, path: ['providers', index, ...problem.path] }),
+    )
+  }
+  for (const [index, model] of (root.models ?? []).entries()) {
+    for (const [at, route] of (model.routes ?? []).entries()) {
+      const provider = byId.get(route.provider ?? '')
+      if (provider === undefined) continue
+      const { spec, entry, by } = provider
+      runCheck(
+        by,
+        () => spec.checkRoute?.(route as JsonObject, entry),
+        (problem) => report({ ...problem, path: ['models', index, 'routes', at, ...problem.path] }),
+      )
+    }
+  }
+}
+
+/**
+ * Checks a whole config, all problems at once. Mistakes in the form of one part do not hide those
+ * in the meaning of another: what is wrongly typed is cut out, and the rest is checked further.
+ */
+export function checkConfig(
+  parsed: ParsedConfig,
+  resolved: ResolvedPlugins,
+  env: Environment,
+): CheckedConfig {
+  const problems: LocatedProblem[] = [...parsed.problems]
+  const report: Report = (problem) => {
+    problems.push({ ...problem, ...parsed.locate(problem.path) })
+  }
+  for (const problem of resolved.problems) report(problem)
+  if (parsed.data === undefined) return { problems: sortProblems(problems) }
+
+  const { plugins, complete } = resolved
+  const use: Shaping = { env, report, fill: true, origins: new WeakMap() }
+  const sections = collectSections(plugins, report)
+  const { types, owners } = collectTypes(plugins, complete, report)
+  const data = withDatabaseUrl(parsed.data)
+  const known = [...kernelSections, ...Object.keys(sections)]
+  const listed = (name: string) => fieldOf(data, name, known)
+  const rawModels = listed('models')
+
+  const typesById = new Map<unknown, ProviderTypeSpec | undefined>()
+  const rawProviders = listed('providers')
+  for (const entry of Array.isArray(rawProviders) ? rawProviders : []) {
+    const id = fieldOf(entry, 'id', providerCommonKeys)
+    const type = types.find(fieldOf(entry, 'type', providerCommonKeys), true)
+    if (!typesById.has(id)) typesById.set(id, type)
+  }
+  const whole = rootSchema(sections, types, (provider) => typesById.get(provider), complete)
+  const root = shape(whole, data, [], use) as Pruned<RootEntry> & Record<string, unknown>
+  const pluginConfigs = shapePluginConfigs(plugins, use)
+
+  const inFile: Report = (problem) =>
+    report({ ...problem, path: originalPath(root, problem.path, use) })
+  const inFileAll = (found: Iterable<Problem>) => {
+    for (const problem of found) inFile(problem)
+  }
+  const declared = {
+    providers: declaredIds(rawProviders, providerCommonKeys),
+    models: declaredIds(rawModels, modelKeys),
+  }
+  const address = bindAddress(root, env, inFile)
+  const url = databaseUrl(root, env, inFile)
+  inFileAll(checkProviders(root, types, complete))
+  inFileAll(
+    checkModels(root, declared, (index, field) => {
+      const [, original] = originalPath(root, ['models', index], use)
+      const entry = Array.isArray(rawModels) ? rawModels[Number(original)] : undefined
+      return fieldOf(entry, field, modelKeys) !== undefined
+    }),
+  )
+  if (rawModels === undefined || (Array.isArray(rawModels) && rawModels.length === 0)) {
+    const message = 'there are no models: every call is refused'
+    inFile({ path: ['models'], message, severity: 'warning' })
+  }
+  checkWithTypes(root, types, owners, inFile)
+  const written = matchKeys(data, known).written
+  const draft: ConfigDraft = {
+    modelIds: declared.models.ids,
+    providerIds: declared.providers.ids,
+    section: (name) => (written.has(name) ? root[name] : undefined),
+  }
+  for (const by of plugins) runCheck(by, () => by.plugin.manifest.check?.(draft), inFile)
+
+  const sorted = sortProblems(problems)
+  if (hasErrors(sorted) || address === undefined) return { problems: sorted }
+  const checked = root as unknown as RootEntry & Readonly<Record<string, unknown>>
+  const providers = loadedProviders(checked, types)
+  return {
+    problems: sorted,
+    loaded: {
+      snapshot: createSnapshot(parsed, checked, providers, new Set(Object.keys(sections))),
+      server: serverSettings(checked, address),
+      databaseUrl: url,
+      providers,
+      pluginConfigs,
+    },
+  }
+}

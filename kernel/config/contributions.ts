@@ -1,0 +1,85 @@
+import type { Problem, ProviderTypeSpec } from '../plugin/index.ts'
+import type { LoadedPlugin } from './loaded.ts'
+import { asRootProperty, kernelSections, providerTypes } from './schema.ts'
+import { isFields, type Shaping, shape } from './shape.ts'
+
+export type Report = (problem: Problem) => void
+
+/** Runs a plugin's own check; its failure is a problem of that plugin. */
+export function runCheck(
+  { plugin, path }: LoadedPlugin,
+  check: () => Iterable<Problem> | undefined,
+  report: Report,
+) {
+  try {
+    for (const problem of check() ?? []) report(problem)
+  } catch (error) {
+    const message = `plugin "${plugin.manifest.id}" failed to check the config: ${String(error)}`
+    report({ path, message })
+  }
+}
+
+/** The owner of every name that plugins claim; a second claim is a problem. */
+function claim(
+  what: string,
+  claims: readonly (readonly [name: string, by: LoadedPlugin])[],
+  taken: ReadonlyMap<string, string>,
+  report: Report,
+) {
+  const owners = new Map(taken)
+  for (const [name, { plugin, path }] of claims) {
+    const owner = owners.get(name)
+    if (owner === undefined) owners.set(name, `plugin "${plugin.manifest.id}"`)
+    else {
+      const message = `plugin "${plugin.manifest.id}" claims ${what} "${name}", which belongs to ${owner}`
+      report({ path, message, hint: 'load only one of them' })
+    }
+  }
+}
+
+/** The provider types that the plugins declare, each with its plugin. */
+export function collectTypes(plugins: readonly LoadedPlugin[], complete: boolean, report: Report) {
+  const owners = new Map<ProviderTypeSpec, LoadedPlugin>()
+  for (const by of plugins) {
+    for (const spec of by.plugin.manifest.providerTypes ?? []) owners.set(spec, by)
+  }
+  const claims = [...owners].flatMap(([spec, by]) =>
+    [spec.type, ...(spec.aliases ?? [])].map((name) => [name, by] as const),
+  )
+  claim('provider type', claims, new Map(), report)
+  return { types: providerTypes([...owners.keys()], complete), owners }
+}
+
+/** The schemas of the sections that the plugins own, as properties of the root. */
+export function collectSections(plugins: readonly LoadedPlugin[], report: Report) {
+  const sections = plugins.flatMap((by) =>
+    (by.plugin.manifest.sections ?? []).map((section) => ({ ...section, by })),
+  )
+  const kernel = new Map(kernelSections.map((name) => [name as string, 'the kernel']))
+  claim(
+    'section',
+    sections.map(({ name, by }) => [name, by] as const),
+    kernel,
+    report,
+  )
+  return Object.fromEntries(
+    sections
+      .filter(({ name }) => !kernel.has(name))
+      .map(({ name, schema }) => [name, asRootProperty(schema)]),
+  )
+}
+
+/** `plugins[].config` in the shape of each plugin's schema, by plugin id. */
+export function shapePluginConfigs(plugins: readonly LoadedPlugin[], use: Shaping) {
+  const configs = new Map<string, unknown>()
+  for (const { plugin, path, config } of plugins) {
+    // A config of the wrong type is reported with the section `plugins`.
+    if (config !== undefined && !isFields(config)) continue
+    const { id } = plugin.manifest
+    const report: Report = (problem) =>
+      use.report({ ...problem, message: `${problem.message} (plugin "${id}")` })
+    const at = [...path, 'config']
+    configs.set(id, shape(plugin.manifest.config, config ?? {}, at, { ...use, report }))
+  }
+  return configs
+}

@@ -1,0 +1,125 @@
+import { Kind, type TSchema } from '@sinclair/typebox'
+import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
+import { DecimalString, SECRET_KEYWORD } from '../plugin/index.ts'
+import { closest } from './suggest.ts'
+
+export interface Description {
+  readonly message: string
+  readonly hint?: string
+}
+
+/** What the schema of a value asks for, in words. */
+export function expectation(schema: TSchema): string {
+  if (schema[SECRET_KEYWORD] === true) return 'a secret reference'
+  if (schema[Kind] === 'Literal') return JSON.stringify(schema.const)
+  const words: Readonly<Record<string, string>> = {
+    string: 'a string',
+    number: 'a number',
+    integer: 'a whole number',
+    boolean: 'true or false',
+    array: 'a list',
+    object: 'a map',
+    null: 'null',
+  }
+  return words[String(schema.type)] ?? 'something else'
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'empty'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'a map' : `a ${typeof value}`
+}
+
+/** A value of the wrong type. */
+export function wrongType(expected: string, value: unknown): Description {
+  const message = `must be ${expected}, but is ${nameOf(value)}`
+  if (value === null) return { message, hint: 'give it a value, or remove the key' }
+  if (expected === 'a string' && (typeof value === 'number' || typeof value === 'boolean')) {
+    return { message, hint: `put it in quotes: "${value}"` }
+  }
+  if (typeof value === 'string' && /number$/.test(expected) && Number.isFinite(Number(value))) {
+    return { message, hint: 'write it without quotes' }
+  }
+  if (typeof value === 'string' && expected === 'true or false') {
+    return { message, hint: 'write true or false, without quotes' }
+  }
+  return { message }
+}
+
+/** A word that is none of those allowed. */
+export function notAmong(words: readonly unknown[], value: unknown): Description {
+  const message = `must be ${words.length > 1 ? 'one of ' : ''}${words.map(String).join(', ')}`
+  const meant = typeof value === 'string' ? closest(value, words.map(String)) : undefined
+  return meant === undefined ? { message } : { message, hint: `did you mean "${meant}"?` }
+}
+
+/** All decimals have this beginning in their pattern, however many places they allow. */
+const DECIMAL_PATTERN = String(DecimalString().pattern).split('{1,')[0] ?? ''
+
+function patternFault(schema: TSchema): Description {
+  const pattern = String(schema.pattern)
+  if (pattern.startsWith(DECIMAL_PATTERN)) {
+    const places = /\{1,(\d+)\}/.exec(pattern.slice(DECIMAL_PATTERN.length))?.[1] ?? '0'
+    return {
+      message: `must be a decimal number with at most ${places} decimal places`,
+      hint: 'write it plainly, such as "12.50"',
+    }
+  }
+  if (typeof schema.description === 'string') {
+    return { message: `is not right: ${schema.description}` }
+  }
+  return { message: `must match ${pattern}` }
+}
+
+/** What is wrong with one value that has no parts of its own. */
+export function describeError(error: ValueError): Description {
+  const { schema, value } = error
+  switch (error.type) {
+    case ValueErrorType.Number:
+      return typeof value === 'number'
+        ? { message: 'must be a finite number' }
+        : wrongType(expectation(schema), value)
+    case ValueErrorType.String:
+    case ValueErrorType.Boolean:
+    case ValueErrorType.Array:
+    case ValueErrorType.Object:
+    case ValueErrorType.Null:
+      return wrongType(expectation(schema), value)
+    case ValueErrorType.Integer:
+      return typeof value === 'number'
+        ? { message: 'must be a whole number' }
+        : wrongType(expectation(schema), value)
+    case ValueErrorType.Literal:
+      return notAmong([schema.const], value)
+    case ValueErrorType.StringPattern:
+      return patternFault(schema)
+    case ValueErrorType.StringMinLength:
+      return schema.minLength === 1
+        ? { message: 'must not be empty' }
+        : { message: `must have at least ${schema.minLength} characters` }
+    case ValueErrorType.StringMaxLength:
+      return { message: `must have at most ${schema.maxLength} characters` }
+    case ValueErrorType.NumberMinimum:
+    case ValueErrorType.IntegerMinimum:
+      return { message: `must be at least ${schema.minimum}` }
+    case ValueErrorType.NumberMaximum:
+    case ValueErrorType.IntegerMaximum:
+      return { message: `must be at most ${schema.maximum}` }
+    case ValueErrorType.NumberExclusiveMinimum:
+    case ValueErrorType.IntegerExclusiveMinimum:
+      return { message: `must be more than ${schema.exclusiveMinimum}` }
+    case ValueErrorType.NumberExclusiveMaximum:
+    case ValueErrorType.IntegerExclusiveMaximum:
+      return { message: `must be less than ${schema.exclusiveMaximum}` }
+    case ValueErrorType.ArrayMinItems:
+      return schema.minItems === 1
+        ? { message: 'must not be empty' }
+        : { message: `must have at least ${schema.minItems} entries` }
+    case ValueErrorType.ArrayMaxItems:
+      return { message: `must have at most ${schema.maxItems} entries` }
+    case ValueErrorType.ArrayUniqueItems:
+      return { message: 'must not hold the same entry twice' }
+    default:
+      return { message: error.message }
+  }
+}

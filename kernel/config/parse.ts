@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto'
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml'
+import type { ConfigPath, Problem } from '../plugin/index.ts'
+import { deepFreeze } from './freeze.ts'
+import { formatPath, type LocatedProblem } from './problems.ts'
+
+/** Nodes that all aliases of a file together may expand to. */
+const MAX_ALIASED_NODES = 100_000
+const MAX_DEPTH = 64
+const MAX_SYNTAX_ERRORS = 10
+
+export interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+export interface ParsedConfig {
+  /** Where the text came from, for messages. */
+  readonly file: string
+  /** The content, deep-frozen; `undefined` when the text is no YAML map. */
+  readonly data: Readonly<Record<string, unknown>> | undefined
+  /** First 12 hex digits of SHA-256 over the content. Comments, layout and key order do not count. */
+  readonly version: string
+  readonly problems: readonly LocatedProblem[]
+  /** Where a path stands in the text, or else the nearest thing around it. */
+  locate(path: ConfigPath): Place | undefined
+}
+
+/** Canonical JSON: keys sorted, so that equal content has equal text. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}
+
+type Report = (path: ConfigPath, at: Node | null, message: string, hint?: string) => void
+
+/** Turns the syntax tree into plain data, noting where everything stands. */
+function createReader(
+  doc: Document,
+  note: (path: ConfigPath, at: Node | null) => void,
+  report: Report,
+) {
+  const open = new Set<Node>()
+  let aliasDepth = 0
+  let aliasedNodes = 0
+
+  function readMap(map: YAMLMap, path: ConfigPath): Record<string, unknown> {
+    const result: Record<string, unknown> = {}
+    for (const pair of map.items) {
+      const keyNode = pair.key as Node
+      const key = isScalar(keyNode) ? String(keyNode.value) : String(keyNode)
+      const at = [...path, key]
+      if (key === '__proto__') report(at, keyNode, 'is an unknown key')
+      else if (Object.hasOwn(result, key)) {
+        report(at, keyNode, 'is written twice', 'keep one of the two')
+      } else {
+        note(at, keyNode)
+        result[key] = read(pair.value as Node | null, at)
+      }
+    }
+    return result
+  }
+
+  function read(node: Node | null, path: ConfigPath): unknown {
+    if (node === null) return null
+    if (aliasDepth > 0 && ++aliasedNodes > MAX_ALIASED_NODES) {
+      if (aliasedNodes === MAX_ALIASED_NODES + 1) report(path, null, 'aliases expand to too much')
+      return null
+    }
+    if (path.length > MAX_DEPTH) {
+      report(path.slice(0, 8), node, 'is nested too deeply')
+      return null
+    }
+    if (isAlias(node)) {
+      const target = node.resolve(doc)
+      if (target === undefined || open.has(target)) {
+        report(
+          path,
+          node,
+          target === undefined
+            ? `no anchor &${node.source} before this alias`
+            : 'an alias inside of what it stands for',
+        )
+        return null
+      }
+      aliasDepth++
+      const value = read(target, path)
+      aliasDepth--
+      return value
+    }
+    open.add(node)
+    let value: unknown = null
+    if (isMap(node)) value = readMap(node, path)
+    else if (isSeq(node)) {
+      value = node.items.map((item, index) => {
+        const at = [...path, index]
+        note(at, item as Node | null)
+        return read(item as Node | null, at)
+      })
+    } else if (isScalar(node)) {
+      if (typeof node.value === 'object' && node.value !== null) {
+        report(path, node, 'has a YAML tag that is not supported')
+      } else value = node.value
+    }
+    open.delete(node)
+    return value
+  }
+  return read
+}
+
+/** Reads the text of a config file. `file` is its name, for messages. */
+export function parseConfig(source: { text: string; file: string }): ParsedConfig {
+  const lines = new LineCounter()
+  const places = new Map<string, Place>()
+  const problems: LocatedProblem[] = []
+
+  function placeAt(offset: number): Place {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+  function locate(path: ConfigPath): Place | undefined {
+    for (let length = path.length; length > 0; length--) {
+      const place = places.get(formatPath(path.slice(0, length)))
+      if (place !== undefined) return place
+    }
+    return undefined
+  }
+  function parsed(data: Record<string, unknown> | undefined): ParsedConfig {
+    const hash = createHash('sha256').update(canonical(data ?? null))
+    const version = hash.digest('hex').slice(0, 12)
+    return { file: source.file, data: deepFreeze(data), version, problems, locate }
+  }
+  function report(problem: Problem, place: Place | undefined) {
+    problems.push({ ...problem, ...place })
+  }
+
+  let doc: Document
+  try {
+    doc = parseDocument(source.text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      stringKeys: true,
+      uniqueKeys: false,
+    })
+  } catch (error) {
+    report({ path: [], message: `cannot be read as YAML: ${String(error)}` }, undefined)
+    return parsed(undefined)
+  }
+  for (const warning of doc.warnings) {
+    report({ path: [], message: warning.message, severity: 'warning' }, placeAt(warning.pos[0]))
+  }
+  if (doc.errors.length > 0) {
+    const seen = new Set<number>()
+    for (const error of doc.errors) {
+      const place = placeAt(error.pos[0])
+      // A slip in the syntax often counts as several errors at one place.
+      if (seen.has(place.line) || seen.size === MAX_SYNTAX_ERRORS) continue
+      seen.add(place.line)
+      report({ path: [], message: `YAML syntax: ${error.message}` }, place)
+    }
+    return parsed(undefined)
+  }
+  if (doc.contents === null || (isScalar(doc.contents) && doc.contents.value === null)) {
+    return parsed({})
+  }
+  if (!isMap(doc.contents)) {
+    report(
+      { path: [], message: 'must be a map of sections', hint: 'models: …' },
+      { line: 1, column: 1 },
+    )
+    return parsed(undefined)
+  }
+  const placeOf = (node: Node | null) => (node?.range ? placeAt(node.range[0]) : undefined)
+  const read = createReader(
+    doc,
+    (path, at) => {
+      const place = placeOf(at)
+      if (place !== undefined) places.set(formatPath(path), place)
+    },
+    (path, at, message, hint) =>
+      report(
+        { path, message, ...(hint === undefined ? {} : { hint }) },
+        placeOf(at) ?? locate(path),
+      ),
+  )
+  return parsed(read(doc.contents, []) as Record<string, unknown>)
+}

@@ -1,0 +1,44 @@
+import type { ConfigPath, Problem } from '../plugin/index.ts'
+
+/** A problem with its place in the file, both counted from 1; absent when it has none. */
+export interface LocatedProblem extends Problem {
+  readonly line?: number
+  readonly column?: number
+}
+
+const isError = (problem: Problem) => problem.severity !== 'warning'
+
+export function hasErrors(problems: readonly Problem[]): boolean {
+  return problems.some(isError)
+}
+
+/** `models[0].routes[1].provider`; keys that are no plain words are quoted. */
+export function formatPath(path: ConfigPath): string {
+  let text = ''
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`
+    else if (!/^[\w-]+$/.test(part)) text += `[${JSON.stringify(part)}]`
+    else text += text === '' ? part : `.${part}`
+  }
+  return text
+}
+
+/** In the order of the file; problems without a place come first. */
+export function sortProblems(problems: readonly LocatedProblem[]): readonly LocatedProblem[] {
+  return problems.toSorted(
+    (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
+  )
+}
+
+/** For people, one problem a line: `path (file:line:col): message — hint`. */
+export function formatProblems(problems: readonly LocatedProblem[], file: string): string {
+  return problems
+    .map((problem) => {
+      const path = formatPath(problem.path)
+      const place = problem.line === undefined ? file : `${file}:${problem.line}:${problem.column}`
+      const where = path === '' ? place : `${path} (${place})`
+      const hint = problem.hint === undefined ? '' : ` — ${problem.hint}`
+      return `${isError(problem) ? '' : 'warning: '}${where}: ${problem.message}${hint}`
+    })
+    .join('\n')
+}

@@ -1,0 +1,3 @@
+export function routeId(model: string, provider: string, upstreamModel: string): string {
+  return `${model}/${provider}/${upstreamModel}`
+}

@@ -1,0 +1,269 @@
+import { Kind, type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { type ConfigPath, type Problem, SECRET_KEYWORD, Secret } from '../plugin/index.ts'
+import { type Description, describeError, expectation, notAmong, wrongType } from './describe.ts'
+import { deepFreeze } from './freeze.ts'
+import { type Environment, resolveSecret } from './secrets.ts'
+import { matchKeys } from './suggest.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** How a value is brought into the shape of a schema: what it may use, and where problems go. */
+export interface Shaping {
+  readonly env: Environment
+  report(problem: Problem): void
+  /** Whether absent fields get the defaults of their schemas. */
+  readonly fill: boolean
+  /** For values that lost parts on the way: the original key or index of each part that moved. */
+  readonly origins: WeakMap<object, ReadonlyMap<string | number, string | number>>
+}
+
+const CHOICE = Symbol('choice')
+
+/** A schema that depends on the value, such as on a field that names its type. */
+export function chosenBy<T>(choose: (value: unknown) => TSchema) {
+  return Type.Unsafe<T>({ [CHOICE]: choose })
+}
+
+/** Keyword: the value is checked but keeps what the file says, without defaults. */
+export const AS_WRITTEN = 'x-as-written'
+
+/** Keyword of an object schema: the hint for an unknown key that is like none of the known ones. */
+export const UNKNOWN_KEY_HINT = 'x-unknown-key-hint'
+
+/** A field of a raw map, under its own name or a misspelling of it. */
+export function fieldOf(value: unknown, name: string, known: readonly string[]): unknown {
+  if (!isFields(value)) return undefined
+  const key = matchKeys(value, known).written.get(name)
+  return key === undefined ? undefined : value[key]
+}
+
+/**
+ * Brings `value` into the shape of `schema`: unknown keys refused, defaults filled in, secret
+ * references replaced by Secrets, the result frozen. Whatever does not fit is reported and left
+ * out, so that what remains can be checked further; `undefined` when nothing remains.
+ */
+export function shape(schema: TSchema, value: unknown, path: ConfigPath, use: Shaping): unknown {
+  const choose: unknown = schema[CHOICE as unknown as string]
+  if (typeof choose === 'function') return shape(choose(value), value, path, use)
+  if (schema[SECRET_KEYWORD] === true) return shapeSecret(value, path, use)
+  if (schema[AS_WRITTEN] === true && use.fill) {
+    return shape(schema, value, path, { ...use, fill: false })
+  }
+  switch (schema[Kind]) {
+    case 'Object':
+      return shapeObject(schema as TObject, value, path, use)
+    case 'Intersect':
+      return shape(Type.Composite(schema.allOf), value, path, use)
+    case 'Record':
+      return shapeRecord(schema, value, path, use)
+    case 'Array':
+      return shapeArray(schema, value, path, use)
+    case 'Union':
+      return shapeUnion(schema.anyOf, value, path, use)
+    case 'Unknown':
+    case 'Any':
+      return deepFreeze(value)
+    default:
+      return fits(schema, value, path, use) ? value : undefined
+  }
+}
+
+function describe(use: Shaping, path: ConfigPath, description: Description): undefined {
+  use.report({ path, ...description })
+}
+
+/** Checks a value as a whole; reports the first thing that is wrong with it. */
+function fits(schema: TSchema, value: unknown, path: ConfigPath, use: Shaping): boolean {
+  try {
+    const error = Value.Errors(schema, value).First()
+    if (error === undefined) return true
+    describe(use, path, describeError(error))
+  } catch {
+    const message = `cannot be checked: schemas of kind ${schema[Kind]} are not supported here`
+    use.report({ path, message })
+  }
+  return false
+}
+
+function shapeSecret(value: unknown, path: ConfigPath, use: Shaping): Secret | undefined {
+  const result = resolveSecret(value, use.env)
+  return result instanceof Secret ? result : describe(use, path, result)
+}
+
+function shapeObject(schema: TObject, value: unknown, path: ConfigPath, use: Shaping) {
+  if (!isFields(value)) return describe(use, path, wrongType('a map', value))
+  const known = Object.keys(schema.properties)
+  const rest: TSchema | boolean = schema.additionalProperties ?? false
+  const { written, unknown } =
+    rest === false
+      ? matchKeys(value, known)
+      : {
+          written: new Map(known.filter((k) => Object.hasOwn(value, k)).map((k) => [k, k])),
+          unknown: [],
+        }
+  for (const { key, meant } of unknown) {
+    const keys = known.length === 0 ? 'no keys are known here' : `known keys: ${known.join(', ')}`
+    const hint =
+      meant === undefined ? (schema[UNKNOWN_KEY_HINT] ?? keys) : `did you mean "${meant}"?`
+    use.report({ path: [...path, key], message: 'is an unknown key', hint })
+  }
+  const result: Record<string, unknown> = {}
+  const moved = new Map<string, string>()
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const key = written.get(name)
+    if (key !== undefined) {
+      const part = shape(property, value[key], [...path, key], use)
+      if (part !== undefined) result[name] = part
+      if (key !== name) moved.set(name, key)
+    } else if ('default' in property) {
+      if (!use.fill) continue
+      const part = shape(property, structuredClone(property.default), [...path, name], use)
+      if (part !== undefined) result[name] = part
+    } else if (schema.required?.includes(name)) {
+      use.report({ path: [...path, name], message: 'is required' })
+    }
+  }
+  if (rest !== false) {
+    for (const [key, part] of Object.entries(value)) {
+      if (known.includes(key)) continue
+      const shaped = rest === true ? deepFreeze(part) : shape(rest, part, [...path, key], use)
+      if (shaped !== undefined) result[key] = shaped
+    }
+  }
+  if (moved.size > 0) use.origins.set(result, moved)
+  return Object.freeze(result)
+}
+
+function shapeRecord(schema: TSchema, value: unknown, path: ConfigPath, use: Shaping) {
+  if (!isFields(value)) return describe(use, path, wrongType('a map', value))
+  const patterns = Object.entries(schema.patternProperties as Record<string, TSchema>)
+  const result: Record<string, unknown> = {}
+  for (const [key, part] of Object.entries(value)) {
+    const entry = patterns.find(([pattern]) => new RegExp(pattern).test(key))?.[1]
+    if (entry === undefined) use.report({ path: [...path, key], message: 'is an unknown key' })
+    else {
+      const shaped = shape(entry, part, [...path, key], use)
+      if (shaped !== undefined) result[key] = shaped
+    }
+  }
+  return Object.freeze(result)
+}
+
+function shapeArray(schema: TSchema, value: unknown, path: ConfigPath, use: Shaping) {
+  if (!Array.isArray(value)) return describe(use, path, wrongType('a list', value))
+  fits({ ...schema, items: Type.Unknown() }, value, path, use)
+  const result: unknown[] = []
+  const moved = new Map<number, number>()
+  for (const [index, item] of value.entries()) {
+    const part = shape(schema.items, item, [...path, index], use)
+    if (part === undefined) continue
+    if (result.length !== index) moved.set(result.length, index)
+    result.push(part)
+  }
+  if (moved.size > 0) use.origins.set(result, moved)
+  return Object.freeze(result)
+}
+
+/** The constants that a schema consists of; `undefined` when it is anything else. */
+function constantsOf(schema: TSchema | undefined): readonly unknown[] | undefined {
+  if (schema?.[Kind] === 'Literal') return [schema.const]
+  if (schema?.[Kind] !== 'Union') return undefined
+  const parts = (schema.anyOf as TSchema[]).map(constantsOf)
+  return parts.every((part) => part !== undefined) ? parts.flat() : undefined
+}
+
+/** The property whose constants tell the variants apart, such as `mode`. */
+function discriminatorOf(variants: readonly TSchema[]): string | undefined {
+  const [first] = variants
+  if (first === undefined || !variants.every((variant) => variant[Kind] === 'Object')) return
+  return Object.keys(first.properties).find((name) =>
+    variants.every((variant) => constantsOf(variant.properties[name]) !== undefined),
+  )
+}
+
+function shapeUnion(variants: readonly TSchema[], value: unknown, path: ConfigPath, use: Shaping) {
+  const constants = variants.map(constantsOf)
+  if (constants.every((list) => list !== undefined)) {
+    const words = constants.flat()
+    return words.includes(value) ? value : describe(use, path, notAmong(words, value))
+  }
+  const name = discriminatorOf(variants)
+  if (name !== undefined && isFields(value)) {
+    return shapeDiscriminated(variants, name, value, path, use)
+  }
+  const candidates = variants.filter((variant) => isLike(variant, value))
+  if (candidates.length === 0) {
+    const expected = [...new Set(variants.map(expectation))].join(' or ')
+    return describe(use, path, wrongType(expected, value))
+  }
+  let best: { part: unknown; problems: Problem[] } | undefined
+  for (const candidate of candidates) {
+    const problems: Problem[] = []
+    const part = shape(candidate, value, path, { ...use, report: (p) => problems.push(p) })
+    if (best === undefined || problems.length < best.problems.length) best = { part, problems }
+  }
+  for (const problem of best?.problems ?? []) use.report(problem)
+  return best?.part
+}
+
+function shapeDiscriminated(
+  variants: readonly TSchema[],
+  name: string,
+  value: Fields,
+  path: ConfigPath,
+  use: Shaping,
+) {
+  const keys = [...new Set(variants.flatMap((variant) => Object.keys(variant.properties)))]
+  const key = matchKeys(value, keys).written.get(name)
+  const words = variants.flatMap((variant) => constantsOf(variant.properties[name]) ?? [])
+  const has = (variant: TSchema, word: unknown) =>
+    constantsOf(variant.properties[name])?.includes(word) === true
+  if (key === undefined) {
+    const implied = variants.find((variant) => !variant.required?.includes(name))
+    if (implied !== undefined) return shape(implied, value, path, use)
+    return describe(use, [...path, name], {
+      message: 'is required',
+      hint: `one of ${words.join(', ')}`,
+    })
+  }
+  const variant = variants.find((candidate) => has(candidate, value[key]))
+  if (variant !== undefined) return shape(variant, value, path, use)
+  return describe(use, [...path, key], notAmong(words, value[key]))
+}
+
+/** Whether the value is of the JSON type that the schema asks for. */
+function isLike(schema: TSchema, value: unknown): boolean {
+  if (schema[CHOICE as unknown as string] !== undefined) return true
+  if (schema[Kind] === 'Union') return schema.anyOf.some((part: TSchema) => isLike(part, value))
+  if (schema[Kind] === 'Literal') return schema.const === value
+  switch (schema.type) {
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isFields(value)
+    case 'integer':
+      return typeof value === 'number'
+    case 'null':
+      return value === null
+    case undefined:
+      return true
+    default:
+      return typeof value === schema.type
+  }
+}
+
+/** The path in the file of a path in a shaped value. */
+export function originalPath(root: unknown, path: ConfigPath, use: Shaping): ConfigPath {
+  let node = root
+  return path.map((part) => {
+    if (typeof node !== 'object' || node === null) return part
+    const original = use.origins.get(node)?.get(part) ?? part
+    node = (node as Fields)[part]
+    return original
+  })
+}

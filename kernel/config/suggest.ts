@@ -1,0 +1,75 @@
+/** Edits between two words: insert, delete, replace, swap two neighbours. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      let cost = Math.min(
+        (row[j - 1] ?? 0) + 1,
+        (last[j] ?? 0) + 1,
+        (last[j - 1] ?? 0) + (same ? 0 : 1),
+      )
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1)
+      }
+      row.push(cost)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[b.length] ?? 0
+}
+
+const plain = (word: string) => word.toLowerCase().replace(/[-_]/g, '')
+
+/** The candidate that was most likely meant; `undefined` when none is near. */
+export function closest(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = plain(word.slice(0, 100))
+  let best: string | undefined
+  let bestDistance = Number.POSITIVE_INFINITY
+  for (const candidate of candidates) {
+    const known = plain(candidate)
+    const shorter = Math.min(wanted.length, known.length)
+    const contained = shorter >= 3 && (known.includes(wanted) || wanted.includes(known))
+    const limit = Math.max(1, Math.floor(Math.max(wanted.length, known.length) / 3))
+    const edits = shorter === 0 ? Number.POSITIVE_INFINITY : editDistance(wanted, known)
+    const distance = edits <= limit && edits < shorter ? edits : contained ? limit + 1 : undefined
+    if (distance !== undefined && distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** A hint that names the nearest candidate, or else lists them when they are few. */
+export function didYouMean(word: string, candidates: Iterable<string>, list: string): string {
+  const known = [...candidates]
+  const near = closest(word, known)
+  if (near !== undefined) return `did you mean "${near}"?`
+  if (known.length === 0) return `there are no ${list}`
+  return known.length <= 12 ? `${list}: ${known.join(', ')}` : `none of the ${list} is like it`
+}
+
+/**
+ * Which key of `value` states which known field. A misspelt key stands for the field it is nearest
+ * to, when that field is not stated otherwise: so that one slip of the pen is one problem.
+ */
+export function matchKeys(value: object, known: readonly string[]) {
+  const written = new Map<string, string>()
+  const unknown: { key: string; meant: string | undefined }[] = []
+  const keys = Object.keys(value)
+  for (const key of keys) if (known.includes(key)) written.set(key, key)
+  for (const key of keys) {
+    if (known.includes(key)) continue
+    const meant = closest(
+      key,
+      known.filter((name) => !written.has(name)),
+    )
+    if (meant !== undefined) written.set(meant, key)
+    unknown.push({ key, meant })
+  }
+  return { written, unknown }
+}

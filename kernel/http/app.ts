@@ -1,0 +1,36 @@
+import { Elysia } from 'elysia'
+import { internalError } from '../lifecycle/error-body.ts'
+import { GatewayError } from '../plugin/index.ts'
+import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
+import { errorResponse } from './error-response.ts'
+import { newRequestId } from './request-id.ts'
+
+export interface AppServices extends DataPlaneServices {
+  /** A fault of the gateway itself, outside any exchange. */
+  fault(message: string, error: unknown, requestId: string): void
+}
+
+// The lifecycle reads bodies itself, under its own limits.
+const raw = { parse: 'none' } as const
+
+/** The door: which path leads where, and nothing else. */
+export function createApp(services: AppServices) {
+  const data = createDataPlane(services)
+  return new Elysia()
+    .onError(({ error, code, request, path }) => {
+      const requestId = newRequestId()
+      if (code === 'NOT_FOUND') {
+        return errorResponse(
+          new GatewayError('not_found', `there is no ${request.method} ${path}`),
+          requestId,
+        )
+      }
+      services.fault('a request failed outside its lifecycle', error, requestId)
+      return errorResponse(internalError(error), requestId)
+    })
+    .get('/healthz', () => Response.json({ status: 'ok' }))
+    .get('/v1/models', ({ request }) => data.models(request))
+    .post('/v1/chat/completions', ({ request }) => data.infer('chat_completions', request), raw)
+    .post('/v1/responses', ({ request }) => data.infer('responses', request), raw)
+    .post('/v1/embeddings', ({ request }) => data.infer('embeddings', request), raw)
+}

@@ -1,0 +1,71 @@
+import { GatewayError } from '../plugin/index.ts'
+
+export interface BodyLimits {
+  readonly maxBytes: number
+  /** Milliseconds for the whole body to arrive. */
+  readonly timeoutMs: number
+}
+
+/**
+ * The whole request body as text. Throws `request_body_too_large`, or `invalid_request` when it is
+ * not UTF-8, breaks off, or has not arrived in time.
+ */
+export async function readBody(request: Request, limits: BodyLimits): Promise<string> {
+  const declared = request.headers.get('content-length')
+  if (declared !== null && Number(declared) > limits.maxBytes) throw tooLarge(limits)
+  const reading = declared === null ? readCounted(request, limits) : request.bytes()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooLate(limits)), limits.timeoutMs)
+  })
+  try {
+    return decode(await Promise.race([reading, late]))
+  } catch (error) {
+    reading.catch(() => {})
+    if (error instanceof GatewayError) throw error
+    throw new GatewayError('invalid_request', 'the request body broke off', { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** For bodies of unknown length: stops reading as soon as there is too much. */
+async function readCounted(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body) {
+    size += chunk.byteLength
+    if (size > limits.maxBytes) throw tooLarge(limits)
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, size)
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (error) {
+    throw new GatewayError('invalid_request', 'the request body is not valid UTF-8', {
+      cause: error,
+    })
+  }
+}
+
+function tooLarge({ maxBytes }: BodyLimits) {
+  return new GatewayError(
+    'request_body_too_large',
+    `the request body is larger than ${maxBytes} bytes`,
+    { headers: { connection: 'close' } },
+  )
+}
+
+function tooLate({ timeoutMs }: BodyLimits) {
+  return new GatewayError(
+    'invalid_request',
+    `the request body did not arrive within ${timeoutMs} ms`,
+    { headers: { connection: 'close' } },
+  )
+}

@@ -1,0 +1,18 @@
+import { GatewayError } from '../plugin/index.ts'
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/
+
+export function newRequestId(): string {
+  return Bun.randomUUIDv7()
+}
+
+/** The caller's `x-request-id`, when it sent one. Throws `invalid_request` for one we cannot keep. */
+export function callersRequestId(headers: Headers): string | undefined {
+  const id = headers.get('x-request-id')
+  if (id === null) return undefined
+  if (VISIBLE_ASCII.test(id)) return id
+  throw new GatewayError(
+    'invalid_request',
+    'x-request-id: must be 1 to 128 visible ASCII characters; leave it out and the gateway makes one',
+  )
+}

@@ -1,0 +1,88 @@
+import {
+  type Attempt,
+  type AttemptStatus,
+  GatewayError,
+  type JsonObject,
+  type ProviderCall,
+  type ProviderResult,
+} from '../plugin/index.ts'
+import type { Admitted, LifecycleServices } from './exchange.ts'
+import { createWatchdog, type Watchdog } from './watchdog.ts'
+
+export interface AttemptError {
+  readonly code: string
+  readonly message: string
+  readonly details?: JsonObject
+}
+
+/** One execution against a provider, from dispatch to its end. */
+export interface RunningAttempt {
+  readonly watchdog: Watchdog
+  /** The provider's answer. Rejects with GatewayError, whatever the provider throws. */
+  execute(): Promise<ProviderResult>
+  /** An error of the provider's making as the caller is to see it. */
+  containFault(error: unknown): GatewayError
+  firstByte(): void
+  /** The record of it; call it once, when it is over. */
+  finish(status: AttemptStatus, error?: AttemptError): Attempt
+}
+
+export function beginAttempt(admitted: Admitted, services: LifecycleServices): RunningAttempt {
+  const { route, provider, family } = admitted
+  const startedAt = performance.now()
+  const watchdog = createWatchdog(provider.timeouts)
+  let firstByteMs: number | undefined
+
+  function containFault(error: unknown): GatewayError {
+    if (error instanceof GatewayError) return error
+    if (watchdog.signal.aborted) return watchdog.signal.reason as GatewayError
+    services.fault(`provider ${provider.id} failed`, error, admitted.requestId)
+    return new GatewayError('upstream_transport', 'the connection to the provider failed', {
+      cause: error,
+    })
+  }
+
+  return {
+    watchdog,
+    containFault,
+    async execute() {
+      const execute = route.bound[family]
+      if (execute === undefined)
+        throw new Error(`route ${route.spec.id} does not execute ${family}`)
+      const call: ProviderCall = {
+        requestId: admitted.requestId,
+        body: admitted.json,
+        rawBody: admitted.rawBody,
+        stream: admitted.stream,
+        traceparent: undefined,
+        signal: watchdog.signal,
+        alive: watchdog.alive,
+      }
+      try {
+        return await watchdog.guard(execute(call))
+      } catch (error) {
+        throw containFault(error)
+      }
+    },
+    firstByte() {
+      firstByteMs ??= performance.now() - startedAt
+    },
+    finish(status, error) {
+      watchdog.stop()
+      const upstreamStatus = error?.details?.['upstream_status']
+      return {
+        provider: provider.id,
+        providerType: provider.type,
+        routeId: route.spec.id,
+        upstreamModel: route.spec.upstreamModel,
+        startedAt: admitted.dispatchedAt,
+        status,
+        latencyMs: performance.now() - startedAt,
+        firstByteMs,
+        upstreamStatus: typeof upstreamStatus === 'number' ? upstreamStatus : undefined,
+        errorCode: error?.code,
+        errorMessage: error?.message,
+      }
+    },
+  }
+}

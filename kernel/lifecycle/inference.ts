@@ -1,0 +1,150 @@
+import {
+  type Attempt,
+  type BufferedResult,
+  GatewayError,
+  type Settlement,
+  type Usage,
+} from '../plugin/index.ts'
+import { type ReplyFacts, readReply, replyText } from '../protocol/reply.ts'
+import { beginAttempt } from './attempt.ts'
+import { errorBody, internalError } from './error-body.ts'
+import type { Admitted, Incoming, LifecycleServices, Reply } from './exchange.ts'
+import { outcomeOf, type Reached, record } from './record.ts'
+import { settle } from './settle.ts'
+import { admit, authenticate, decode, plan } from './steps.ts'
+import { replyStream } from './stream.ts'
+
+/**
+ * One inference request from door to door. Never rejects; every exchange is recorded exactly once,
+ * whatever becomes of it: a streamed one when its stream has ended, any other one here.
+ */
+export function createInference(services: LifecycleServices) {
+  return async function infer(incoming: Incoming): Promise<Reply> {
+    const runtime = services.runtime()
+    let reached: Reached = incoming
+    try {
+      const authenticated = await authenticate(incoming, services)
+      reached = authenticated
+      const decoded = await decode(authenticated)
+      reached = decoded
+      const planned = plan(decoded, runtime, services.random)
+      reached = planned
+      const admitted = await admit(planned, services)
+      reached = admitted
+      return await execute(admitted, services)
+    } catch (thrown) {
+      const error = asGatewayError(thrown, incoming, services)
+      const failed = thrown instanceof ExecutionFailure ? thrown : undefined
+      record(
+        reached,
+        {
+          statusCode: error.status,
+          outcome: incoming.callerLeft() ? 'client_abort' : outcomeOf(error),
+          error,
+          attempts: failed === undefined ? [] : [failed.attempt],
+          usage: failed?.usage,
+          settlement: failed?.settlement,
+        },
+        services,
+      )
+      return errorReply(error, incoming.requestId)
+    }
+  }
+}
+
+/** A request that failed after it had been sent to the provider. */
+class ExecutionFailure extends Error {
+  readonly error: GatewayError
+  readonly attempt: Attempt
+  readonly usage: Usage | undefined
+  readonly settlement: Settlement | undefined
+  constructor(
+    error: GatewayError,
+    attempt: Attempt,
+    usage?: Usage | undefined,
+    settlement?: Settlement | undefined,
+  ) {
+    super(error.message)
+    this.error = error
+    this.attempt = attempt
+    this.usage = usage
+    this.settlement = settlement
+  }
+}
+
+async function execute(admitted: Admitted, services: LifecycleServices): Promise<Reply> {
+  const attempt = beginAttempt(admitted, services)
+  let result: BufferedResult
+  let facts: ReplyFacts
+  try {
+    const answer = await attempt.execute()
+    if (answer.kind === 'stream') {
+      return { kind: 'stream', stream: replyStream(admitted, attempt, answer, services) }
+    }
+    result = answer
+    facts = readReply(admitted.family, result.body)
+  } catch (thrown) {
+    const error = attempt.containFault(thrown)
+    const ended = attempt.finish(admitted.stream ? 'stream_start_error' : 'provider_error', error)
+    const settlement = await settle(admitted, { usage: error.usage, succeeded: false }, services)
+    throw new ExecutionFailure(error, ended, error.usage, settlement)
+  }
+  attempt.firstByte()
+  return await buffered(admitted, attempt.finish('success'), result, facts, services)
+}
+
+async function buffered(
+  admitted: Admitted,
+  attempt: Attempt,
+  result: BufferedResult,
+  facts: ReplyFacts,
+  services: LifecycleServices,
+): Promise<Reply> {
+  const { usage, invokedToolCount } = facts
+  const used = { usage, succeeded: true, modifiers: result.billingModifiers }
+  let settlement: Settlement
+  try {
+    settlement = await settle(admitted, used, services)
+  } catch (thrown) {
+    throw new ExecutionFailure(asGatewayError(thrown, admitted, services), attempt, usage)
+  }
+  record(
+    admitted,
+    {
+      statusCode: 200,
+      outcome: admitted.callerLeft() ? 'client_abort' : 'success',
+      usage,
+      settlement,
+      attempts: [attempt],
+      invokedToolCount,
+    },
+    services,
+  )
+  return {
+    kind: 'buffered',
+    status: 200,
+    headers: {},
+    body: replyText(result.body, result.rawBody, admitted.model.id),
+  }
+}
+
+function asGatewayError(
+  thrown: unknown,
+  incoming: Incoming,
+  services: LifecycleServices,
+): GatewayError {
+  if (thrown instanceof ExecutionFailure) return thrown.error
+  if (thrown instanceof GatewayError) return thrown
+  services.fault('an exchange failed', thrown, incoming.requestId)
+  return internalError(thrown)
+}
+
+function errorReply(error: GatewayError, requestId: string): Reply {
+  return {
+    kind: 'buffered',
+    status: error.status,
+    headers:
+      error.status === 401 ? { 'www-authenticate': 'Bearer', ...error.headers } : error.headers,
+    body: JSON.stringify(errorBody(error, requestId)),
+  }
+}

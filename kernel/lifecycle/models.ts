@@ -1,0 +1,17 @@
+import { mayUse } from '../routing/access.ts'
+import { presentedKey } from './api-key.ts'
+import type { LifecycleServices } from './exchange.ts'
+
+/** The gateway models that a key may ask for, whether or not a route can serve them right now. */
+export function createModelList(services: Pick<LifecycleServices, 'identity' | 'runtime'>) {
+  return async function listModels(header: (name: string) => string | null) {
+    const principal = await services.identity.authenticate(presentedKey(header))
+    const { catalog, acceptedAt } = services.runtime()
+    const created = Math.floor(acceptedAt.getTime() / 1000)
+    const data = [...catalog.models.values()]
+      .filter((model) => mayUse(principal, model))
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .map(({ id }) => ({ id, object: 'model', created, owned_by: 'gateway' }))
+    return { object: 'list', data }
+  }
+}

@@ -1,0 +1,75 @@
+import {
+  type Attempt,
+  type ExchangeRecord,
+  GatewayError,
+  type Outcome,
+  type Settlement,
+  type Usage,
+} from '../plugin/index.ts'
+import type { StreamFailure } from '../protocol/family-stream.ts'
+import type { Admitted, Incoming, LifecycleServices } from './exchange.ts'
+
+/** As far as an exchange got. */
+export type Reached = Incoming & Partial<Omit<Admitted, keyof Incoming>>
+
+export interface Ending {
+  readonly statusCode: number
+  readonly outcome: Outcome
+  readonly error?: { readonly code: string; readonly message: string } | undefined
+  readonly usage?: Usage | undefined
+  readonly settlement?: Settlement | undefined
+  readonly attempts: readonly Attempt[]
+  readonly invokedToolCount?: number | undefined
+}
+
+/** Tells every recorder of a finished exchange. Their faults go to the log, never to the caller. */
+export function record(reached: Reached, ending: Ending, services: LifecycleServices): void {
+  const { spec } = reached.route ?? {}
+  const exchange: ExchangeRecord = {
+    requestId: reached.requestId,
+    receivedAt: reached.receivedAt,
+    operation: reached.family,
+    stream: reached.stream ?? false,
+    configVersion: reached.configVersion ?? services.runtime().configVersion,
+    principal: reached.principal,
+    requestedModel: reached.selector,
+    resolvedModel: reached.executionModel?.id,
+    provider: spec?.provider,
+    upstreamModel: spec?.upstreamModel,
+    statusCode: ending.statusCode,
+    outcome: ending.outcome,
+    errorCode: ending.error?.code,
+    errorMessage: ending.error?.message,
+    latencyMs: performance.now() - reached.startedAt,
+    usage: ending.usage,
+    settlement: ending.settlement,
+    attempts: ending.attempts,
+    userAgent: reached.header('user-agent') ?? undefined,
+    exposedToolCount: reached.exposedToolCount,
+    invokedToolCount: ending.invokedToolCount,
+  }
+  for (const recorder of services.recorders) {
+    try {
+      recorder.record(exchange)
+    } catch (error) {
+      services.fault('a recorder failed', error, reached.requestId)
+    }
+  }
+}
+
+/** The bounded label under which a failed exchange is counted. */
+export function outcomeOf(error: GatewayError | StreamFailure): Outcome {
+  if (!(error instanceof GatewayError)) return 'upstream_error'
+  switch (error.type) {
+    case 'budget_error':
+      return 'budget_error'
+    case 'upstream_error':
+      return 'upstream_error'
+    case 'routing_error':
+    case 'store_error':
+    case 'internal_error':
+      return 'internal_error'
+    default:
+      return 'invalid_request'
+  }
+}

@@ -1,0 +1,79 @@
+import { GatewayError, type JsonValue } from '../plugin/index.ts'
+import { readRequest } from '../protocol/request.ts'
+import { resolveRoute } from '../routing/resolve.ts'
+import { presentedKey } from './api-key.ts'
+import type {
+  Admitted,
+  Authenticated,
+  Decoded,
+  Incoming,
+  LifecycleServices,
+  Planned,
+  Runtime,
+} from './exchange.ts'
+
+export async function authenticate(
+  incoming: Incoming,
+  services: LifecycleServices,
+): Promise<Authenticated> {
+  const principal = await services.identity.authenticate(presentedKey(incoming.header))
+  return { ...incoming, principal }
+}
+
+export async function decode(authenticated: Authenticated): Promise<Decoded> {
+  const rawBody = await authenticated.body()
+  let json: JsonValue
+  try {
+    json = JSON.parse(rawBody) as JsonValue
+  } catch (error) {
+    throw new GatewayError(
+      'invalid_request',
+      `the request body is not valid JSON: ${(error as Error).message}`,
+      { cause: error },
+    )
+  }
+  const read = readRequest(authenticated.family, json)
+  return {
+    ...authenticated,
+    rawBody,
+    json: read.body,
+    selector: read.model,
+    stream: read.stream,
+    needed: read.requirements,
+    exposedToolCount: read.exposedToolCount,
+  }
+}
+
+export function plan(decoded: Decoded, runtime: Runtime, random: () => number): Planned {
+  const resolved = resolveRoute(
+    runtime.catalog,
+    { selector: decoded.selector, principal: decoded.principal, needed: decoded.needed },
+    random,
+  )
+  const provider = runtime.providers.get(resolved.route.spec.provider)
+  if (provider === undefined) throw new Error(`no provider ${resolved.route.spec.provider}`)
+  return { ...decoded, ...resolved, provider, configVersion: runtime.configVersion }
+}
+
+export async function admit(planned: Planned, services: LifecycleServices): Promise<Admitted> {
+  const admitted: Admitted = { ...planned, dispatchedAt: new Date() }
+  // Not awaited when the answer is there at once, as it is for ids that the gateway made.
+  const pending = services.accounting.admit(admissionOf(admitted))
+  if (pending !== undefined) await pending
+  return admitted
+}
+
+/** The call as accounting sees it. */
+export function admissionOf(admitted: Admitted) {
+  return {
+    requestId: admitted.requestId,
+    callerChoseRequestId: admitted.callerChoseRequestId,
+    principal: admitted.principal,
+    operation: admitted.family,
+    requestedModel: admitted.selector,
+    resolvedModel: admitted.executionModel.id,
+    provider: admitted.provider.id,
+    upstreamModel: admitted.route.spec.upstreamModel,
+    dispatchedAt: admitted.dispatchedAt,
+  }
+}

@@ -1,0 +1,132 @@
+import { GatewayError, type Settlement, type StreamResult, type Usage } from '../plugin/index.ts'
+import { createChatStream } from '../protocol/chat-stream.ts'
+import { errorChunk, type StreamFailure, sseText } from '../protocol/family-stream.ts'
+import { createResponsesStream } from '../protocol/responses-stream.ts'
+import type { RunningAttempt } from './attempt.ts'
+import { internalError } from './error-body.ts'
+import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
+import { outcomeOf, record } from './record.ts'
+import { settle } from './settle.ts'
+
+/** How long an upstream may take to end a finished stream, so that its connection can be reused. */
+const TRAILER_MS = 1000
+
+/**
+ * The caller's side of a streamed reply. Events flow at once; the terminal one waits until the call
+ * is settled. When the caller leaves early the upstream is read on, to learn what the call cost.
+ */
+export function replyStream(
+  admitted: Admitted,
+  attempt: RunningAttempt,
+  result: StreamResult,
+  services: LifecycleServices,
+): ReplyStream {
+  const upstream = result.events[Symbol.asyncIterator]()
+  const createStream = admitted.family === 'responses' ? createResponsesStream : createChatStream
+  const family = createStream({ publicModel: admitted.model.id })
+  const { watchdog } = attempt
+  let callerLeft = false
+  let reading: Promise<string> | undefined
+  /** Set when the upstream is done, one way or the other: the last text, due after settlement. */
+  let closing: Promise<string> | undefined
+  let ended = false
+
+  /** Reads until there is text to send or the stream is closing. */
+  async function read(): Promise<string> {
+    try {
+      while (closing === undefined) {
+        const batch = await watchdog.guard(upstream.next())
+        attempt.firstByte()
+        watchdog.alive()
+        let text = ''
+        if (batch.done) family.end()
+        else text = sseText(family.push(batch.value))
+        if (family.outcome !== 'open') closing = close(family.failure)
+        if (text !== '') return text
+      }
+    } catch (thrown) {
+      closing = close(attempt.containFault(thrown))
+    }
+    return ''
+  }
+
+  async function close(error: GatewayError | StreamFailure | undefined): Promise<string> {
+    // A caller that leaves from here on has had its reply.
+    const left = callerLeft
+    const complete = error === undefined
+    const { usage: counted, invokedToolCount } = family
+    const usage = left && !complete ? doubted(counted) : counted
+    const status = left ? 'client_abort' : complete ? 'success' : 'stream_error'
+    const attempts = [attempt.finish(status, error)]
+    releaseUpstream(complete)
+
+    let settlement: Settlement | undefined
+    let failure = error
+    try {
+      const used = { usage, succeeded: complete || left, modifiers: result.billingModifiers }
+      settlement = await settle(admitted, used, services)
+    } catch (thrown) {
+      services.fault('settlement failed', thrown, admitted.requestId)
+      failure = thrown instanceof GatewayError ? thrown : internalError(thrown)
+    }
+    const outcome = left ? 'client_abort' : failure === undefined ? 'success' : outcomeOf(failure)
+    record(
+      admitted,
+      { statusCode: 200, outcome, error: failure, usage, settlement, attempts, invokedToolCount },
+      services,
+    )
+    if (failure === undefined) return sseText(family.terminal)
+    return 'forwarded' in failure && failure.forwarded
+      ? ''
+      : errorChunk(failure, admitted.requestId)
+  }
+
+  /** After a complete stream its connection is worth keeping; otherwise the call is broken off. */
+  function releaseUpstream(complete: boolean) {
+    const breakOff = () => {
+      watchdog.abort(new GatewayError('upstream_transport', 'the stream is over'))
+      upstream.return?.().catch(() => {})
+    }
+    if (!complete) return breakOff()
+    const timer = setTimeout(breakOff, TRAILER_MS)
+    const readOut = async () => {
+      while (!(await upstream.next()).done);
+    }
+    readOut()
+      .catch(() => {})
+      .finally(() => clearTimeout(timer))
+  }
+
+  async function drain() {
+    const timer = setTimeout(
+      () => watchdog.abort(new GatewayError('upstream_timeout', 'the caller has left')),
+      services.abortDrainMs,
+    )
+    await reading
+    while (closing === undefined) await read()
+    clearTimeout(timer)
+  }
+
+  return {
+    async next() {
+      if (closing === undefined) {
+        reading = read()
+        const text = await reading
+        if (text !== '') return text
+      }
+      if (ended) return undefined
+      ended = true
+      return (await closing) || undefined
+    },
+    cancel() {
+      if (closing !== undefined || callerLeft) return
+      callerLeft = true
+      void drain()
+    },
+  }
+}
+
+/** Counters of a stream that was not read to its end. */
+function doubted(usage: Usage | undefined): Usage | undefined {
+  return usage && { ...usage, doubt: 'client_abort' }
+}

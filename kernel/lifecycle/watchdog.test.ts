@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../plugin/index.ts'
+import { createWatchdog } from './watchdog.ts'
+
+const never = new Promise<never>(() => {})
+
+describe('the watchdog of a provider call', () => {
+  test('ends a call without an answer after the total limit', async () => {
+    const dog = createWatchdog({ totalMs: 30, idleMs: 5000 })
+    const error = await dog.guard(never).catch((e) => e)
+    expect(error).toBeInstanceOf(GatewayError)
+    expect(error.code).toBe('upstream_timeout')
+    expect(error.message).toContain('30 ms')
+    expect(dog.signal.aborted).toBe(true)
+  })
+
+  test('counts silence from the last sign of life once the answer has begun', async () => {
+    const dog = createWatchdog({ totalMs: 60_000, idleMs: 60 })
+    const started = performance.now()
+    for (let i = 0; i < 4; i++) {
+      dog.alive()
+      await Bun.sleep(30)
+      expect(dog.signal.aborted).toBe(false)
+    }
+    await dog.guard(never).catch(() => {})
+    expect(performance.now() - started).toBeGreaterThanOrEqual(140)
+  })
+
+  test('hands results and errors through, and stays quiet when stopped', async () => {
+    const dog = createWatchdog({ totalMs: 20, idleMs: 20 })
+    expect(await dog.guard(Promise.resolve(7))).toBe(7)
+    expect(await dog.guard(Promise.reject(new Error('x'))).catch((e) => e.message)).toBe('x')
+    dog.stop()
+    await Bun.sleep(40)
+    expect(dog.signal.aborted).toBe(false)
+  })
+
+  test('a provider that ignores the abort holds nobody up, and its late error is swallowed', async () => {
+    const dog = createWatchdog({ totalMs: 10_000, idleMs: 10_000 })
+    const late = Bun.sleep(20).then(() => Promise.reject(new Error('late')))
+    const guarded = dog.guard(late).catch((e) => e.message)
+    dog.abort(new GatewayError('upstream_transport', 'gone'))
+    expect(await guarded).toBe('gone')
+    await Bun.sleep(40)
+    expect(await dog.guard(Promise.resolve(1)).catch((e) => e.message)).toBe('gone')
+    dog.stop()
+  })
+})

@@ -1,0 +1,81 @@
+import { GatewayError } from '../plugin/index.ts'
+
+/** Aborts a provider call that stays silent for too long. */
+export interface Watchdog {
+  readonly signal: AbortSignal
+  /** The upstream has sent something: from now on the idle limit counts. */
+  alive(): void
+  abort(reason: GatewayError): void
+  /**
+   * The outcome of `work`, or a rejection with the abort's reason, whichever comes first, so that a
+   * provider that ignores its signal holds nobody up. One at a time.
+   */
+  guard<T>(work: Promise<T>): Promise<T>
+  stop(): void
+}
+
+/**
+ * One timer a call: it looks how long ago the last sign of life was and sleeps for the rest, so
+ * that a sign of life costs no more than reading the clock.
+ */
+export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): Watchdog {
+  const controller = new AbortController()
+  let answered = false
+  let lastSign = performance.now()
+  let timer = setTimeout(look, timeouts.totalMs)
+  let interrupt: ((reason: unknown) => void) | undefined
+
+  function look() {
+    const limit = answered ? timeouts.idleMs : timeouts.totalMs
+    const left = limit - (performance.now() - lastSign)
+    if (left > 1) {
+      timer = setTimeout(look, left)
+      return
+    }
+    abort(
+      new GatewayError(
+        'upstream_timeout',
+        answered
+          ? `the provider sent nothing for ${limit} ms`
+          : `the provider did not answer within ${limit} ms`,
+      ),
+    )
+  }
+
+  function abort(reason: GatewayError) {
+    if (controller.signal.aborted) return
+    controller.abort(reason)
+    interrupt?.(reason)
+  }
+
+  return {
+    signal: controller.signal,
+    alive() {
+      lastSign = performance.now()
+      if (answered) return
+      answered = true
+      clearTimeout(timer)
+      timer = setTimeout(look, timeouts.idleMs)
+    },
+    abort,
+    guard<T>(work: Promise<T>): Promise<T> {
+      return new Promise<T>((resolve, reject) => {
+        if (controller.signal.aborted) reject(controller.signal.reason)
+        interrupt = reject
+        work.then(
+          (value) => {
+            interrupt = undefined
+            resolve(value)
+          },
+          (error) => {
+            interrupt = undefined
+            reject(error)
+          },
+        )
+      })
+    },
+    stop() {
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import type { StreamEvent } from '../plugin/stream.ts'
+import { withData } from './family-stream.ts'
+
+/**
+ * Members whose value decides nothing, so that events which differ only there are treated alike:
+ * pieces of text, and what changes with every event.
+ */
+const HOLE =
+  /"(content|reasoning|reasoning_content|reasoning_text|arguments|delta|obfuscation|sequence_number)" ?: ?("(?:[^"\\]|\\.)*"|\d+)/g
+
+/** A JSON string or integer, complete: no control characters, only the escapes that exist. */
+const VALUE =
+  /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?![\d.eE])/y
+
+/** After so many events learned for nothing only every so-manieth is. */
+const PATIENCE = 8
+
+/**
+ * Knows what the last ordinary event became. In most streams nearly every event equals the one
+ * before but for its piece of text; such an event is checked and rewritten without being parsed.
+ */
+export interface EventTemplate {
+  /** What the event becomes, if it is like the last one that was learned. */
+  apply(event: StreamEvent): StreamEvent | undefined
+  /** Learns from an event that left no trace in the state of its stream, and what it became. */
+  learn(event: StreamEvent, became: StreamEvent): void
+}
+
+export function createEventTemplate(): EventTemplate {
+  let name: string | undefined
+  /** The text around the holes of the event, and of what it becomes: one more than holes. */
+  let before: readonly string[] = []
+  let after: readonly string[] = []
+  /** For each hole of the new event the hole that fills it; undefined when nothing changes. */
+  let fillers: readonly number[] | undefined
+  let wasted = 0
+
+  return {
+    apply(event) {
+      if (before.length === 0 || event.event !== name) return undefined
+      const { data } = event
+      const values: string[] = []
+      let at = 0
+      for (let i = 0; i < before.length - 1; i++) {
+        const literal = before[i] as string
+        if (!data.startsWith(literal, at)) return undefined
+        const from = at + literal.length
+        VALUE.lastIndex = from
+        if (!VALUE.test(data)) return undefined
+        at = VALUE.lastIndex
+        if (fillers !== undefined) values.push(data.slice(from, at))
+      }
+      const last = before[before.length - 1] as string
+      if (data.length !== at + last.length || !data.endsWith(last)) return undefined
+      wasted = 0
+      if (fillers === undefined) return event
+      let out = after[0] as string
+      for (let i = 0; i < fillers.length; i++) {
+        out += (values[fillers[i] as number] as string) + after[i + 1]
+      }
+      return withData(event, out)
+    },
+
+    learn(event, became) {
+      wasted++
+      if (wasted > PATIENCE && wasted % PATIENCE !== 0) return
+      const from = dissect(event.data)
+      const to = became === event ? from : dissect(became.data)
+      const sources = fill(from.keys, to.keys)
+      name = event.event
+      before = from.keys.length === 0 || sources === undefined ? [] : from.literals
+      after = to.literals
+      fillers = became === event ? undefined : sources
+    },
+  }
+}
+
+/** Which old hole fills each new one; undefined when that is not certain. */
+function fill(from: readonly string[], to: readonly string[]): number[] | undefined {
+  if (to.length === from.length) return to.map((_, i) => i)
+  // One `reasoning` more: the copy of the one reasoning text under another name.
+  const copy = to.indexOf('reasoning')
+  const originals = from.filter((k) => k === 'reasoning_content' || k === 'reasoning_text')
+  const certain = originals.length === 1 && !from.includes('reasoning')
+  if (!certain || copy === -1 || to.length !== from.length + 1) return undefined
+  const original = from.indexOf(originals[0] as string)
+  return to.map((_, i) => (i === copy ? original : i > copy ? i - 1 : i))
+}
+
+function dissect(data: string): { literals: string[]; keys: string[] } {
+  const literals: string[] = []
+  const keys: string[] = []
+  let at = 0
+  for (const match of data.matchAll(HOLE)) {
+    const end = match.index + match[0].length
+    literals.push(data.slice(at, end - (match[2] as string).length))
+    keys.push(match[1] as string)
+    at = end
+  }
+  literals.push(data.slice(at))
+  return { literals, keys }
+}

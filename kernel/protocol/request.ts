@@ -1,0 +1,134 @@
+import { GatewayError } from '../plugin/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import type { Family, RouteFlag } from '../plugin/route.ts'
+
+export interface InferenceRequest {
+  readonly body: JsonObject
+  readonly model: string
+  readonly stream: boolean
+  /** What a route must be capable of, the family first. */
+  readonly requirements: readonly RouteFlag[]
+  /** Number of tools offered; undefined for embeddings, which have none. */
+  readonly exposedToolCount: number | undefined
+}
+
+/** Types of the parts that are images. */
+const IMAGES: ReadonlySet<JsonValue | undefined> = new Set([
+  'image_url',
+  'input_image',
+  'image',
+  'computer_screenshot',
+])
+
+/** How deep parts are nested at most: message, tool result, image. */
+const PART_DEPTH = 3
+
+/**
+ * Reads what the gateway needs of an inference body. Only the fields that it reads are checked;
+ * everything else is for the upstream to judge. `null` counts as absent. Throws GatewayError
+ * `invalid_request`, which names the field.
+ */
+export function readRequest(family: Family, value: JsonValue): InferenceRequest {
+  if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
+  const body = value
+  const model = present(body.model)
+  if (typeof model !== 'string' || model === '') {
+    throw invalid('model must be a non-empty string: the id of a model from /v1/models')
+  }
+  const stream = readBoolean(body, 'stream')
+  if (family === 'embeddings') {
+    if (stream) throw invalid('stream is not available for embeddings: leave it out')
+    readEmbeddingsInput(body)
+    return { body, model, stream, requirements: [family], exposedToolCount: undefined }
+  }
+
+  readObject(body, 'stream_options')
+  const tools = readArray(body, 'tools')
+  const vision = family === 'chat_completions' ? readMessages(body) : readResponsesInput(body)
+  const format =
+    family === 'chat_completions'
+      ? readObject(body, 'response_format')
+      : readObject(readObject(body, 'text') ?? {}, 'format', 'text.format')
+
+  const requirements: RouteFlag[] = [family]
+  if (stream) requirements.push('stream')
+  if (tools.length > 0) requirements.push('tools')
+  if (vision) requirements.push('vision')
+  if (format?.type === 'json_schema') requirements.push('json_schema')
+  return { body, model, stream, requirements, exposedToolCount: tools.length }
+}
+
+/** Checks `messages`; true when one of them shows an image. */
+function readMessages(body: JsonObject): boolean {
+  const messages = readArray(body, 'messages')
+  if (messages.length === 0) {
+    throw invalid('messages must be a non-empty array of {role, content} objects')
+  }
+  return readItems(messages, 'messages')
+}
+
+/** Checks `input` of responses; true when it shows an image. */
+function readResponsesInput(body: JsonObject): boolean {
+  const input = present(body.input)
+  if (Array.isArray(input)) return readItems(input, 'input')
+  if (typeof input === 'string') return false
+  if (input !== undefined) throw invalid('input must be a string or an array of input items')
+  // A stored prompt or an earlier turn can be all there is to answer.
+  const others = [body.prompt, body.previous_response_id, body.conversation]
+  if (others.every((other) => present(other) === undefined)) {
+    throw invalid('input is missing: give a string or an array of input items')
+  }
+  return false
+}
+
+function readEmbeddingsInput(body: JsonObject): void {
+  const input = present(body.input)
+  if (typeof input === 'string' || Array.isArray(input)) return
+  throw invalid('input must be a string or an array')
+}
+
+function readItems(items: JsonValue[], name: string): boolean {
+  for (const [i, item] of items.entries()) {
+    if (!isJsonObject(item)) throw invalid(`${name}.${i} must be an object`)
+  }
+  return holdsImage(items, PART_DEPTH)
+}
+
+/** Looks through parts, and through the parts that messages and tool results are made of. */
+function holdsImage(parts: JsonValue | undefined, depth: number): boolean {
+  if (isJsonObject(parts)) return IMAGES.has(parts.type)
+  if (!Array.isArray(parts) || depth === 0) return false
+  return parts.some(
+    (part) =>
+      isJsonObject(part) &&
+      (IMAGES.has(part.type) ||
+        holdsImage(part.content, depth - 1) ||
+        holdsImage(part.output, depth - 1)),
+  )
+}
+
+function readBoolean(body: JsonObject, name: string): boolean {
+  const value = present(body[name]) ?? false
+  if (typeof value !== 'boolean') throw invalid(`${name} must be true or false`)
+  return value
+}
+
+function readArray(body: JsonObject, name: string): JsonValue[] {
+  const value = present(body[name]) ?? []
+  if (!Array.isArray(value)) throw invalid(`${name} must be an array`)
+  return value
+}
+
+function readObject(body: JsonObject, name: string, shown = name): JsonObject | undefined {
+  const value = present(body[name])
+  if (value !== undefined && !isJsonObject(value)) throw invalid(`${shown} must be an object`)
+  return value
+}
+
+function present(value: JsonValue | undefined): Exclude<JsonValue, null> | undefined {
+  return value ?? undefined
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', message)
+}

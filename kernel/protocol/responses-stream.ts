@@ -1,0 +1,114 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import type { StreamEvent } from '../plugin/stream.ts'
+import { createEventTemplate } from './event-template.ts'
+import {
+  createFamilyStream,
+  DONE,
+  doneEvent,
+  type FamilyStream,
+  type FamilyStreamOptions,
+  readObject,
+  type StreamRules,
+  type StreamState,
+  withData,
+} from './family-stream.ts'
+import { readInBandError } from './in-band-error.ts'
+import { setMembers } from './json-splice.ts'
+import { isToolCallItem } from './reply.ts'
+import { createUsageTap, readResponsesUsage } from './usage.ts'
+
+/** What `response.status` must be in the terminal events that end a stream well. */
+const COMPLETE: ReadonlyMap<JsonValue | undefined, string> = new Map([
+  ['response.completed', 'completed'],
+  ['response.incomplete', 'incomplete'],
+])
+
+/**
+ * Checks a responses stream and passes it on: event names and JSON stay, `response.model` becomes
+ * the public model, and one `[DONE]` follows the terminal event of a stream that went well.
+ */
+export function createResponsesStream({ publicModel }: FamilyStreamOptions): FamilyStream {
+  return createFamilyStream((state) => responsesRules(state, publicModel))
+}
+
+function responsesRules(state: StreamState, publicModel: string): StreamRules {
+  const usage = createUsageTap(readResponsesUsage)
+  const template = createEventTemplate()
+  const calls = new Set<JsonValue | undefined>()
+  let started = false
+
+  function malformed(what: string): undefined {
+    return state.violated('malformed event', what)
+  }
+
+  function normalise(event: StreamEvent): StreamEvent | undefined {
+    const alike = template.apply(event)
+    if (alike !== undefined) return alike
+    if (event.data.trim() === DONE) return end()
+    const payload = readObject(event)
+    if (payload === undefined) return malformed('the data is not a JSON object')
+    started = true
+    if ((payload.choices ?? null) !== null) return malformed('a chat chunk in a responses stream')
+    const type = payload.type ?? event.event
+    if (event.event?.startsWith('response.') && event.event !== type) {
+      return malformed('the event name differs from data.type')
+    }
+    return normalisePayload(event, payload, type)
+  }
+
+  function normalisePayload(
+    event: StreamEvent,
+    payload: JsonObject,
+    type: JsonValue | undefined,
+  ): StreamEvent | undefined {
+    const { response } = payload
+    if (type === 'error' || (payload.error ?? null) !== null)
+      return forwardError(event, payload, [])
+    if (isJsonObject(response)) {
+      const named = withPublicModel(event, response)
+      if (type === 'response.failed') return forwardError(named, response, ['response'])
+      return COMPLETE.has(type) ? complete(named, response, type) : named
+    }
+    if (type === 'response.failed' || COMPLETE.has(type)) {
+      return malformed('a terminal event without its response')
+    }
+    if (type === 'response.output_item.added' || type === 'response.output_item.done') {
+      if (isToolCallItem(payload.item)) calls.add(payload.item.id ?? payload.output_index)
+    } else {
+      template.learn(event, event)
+    }
+    return event
+  }
+
+  function withPublicModel(event: StreamEvent, response: JsonObject): StreamEvent {
+    return response.model === undefined || response.model === publicModel
+      ? event
+      : withData(event, setMembers(event.data, { model: publicModel }, ['response']))
+  }
+
+  function forwardError(event: StreamEvent, owner: JsonObject, path: readonly string[]) {
+    usage.take(owner.usage)
+    const inBand = readInBandError(event, owner, path)
+    state.fail(inBand.failure)
+    return inBand.event
+  }
+
+  function complete(event: StreamEvent, response: JsonObject, type: JsonValue | undefined) {
+    if (response.status !== COMPLETE.get(type)) return malformed(`${type} with another status`)
+    usage.take(response.usage)
+    return state.complete([event, doneEvent])
+  }
+
+  function end(): undefined {
+    return started
+      ? state.violated('premature end', 'the stream ended without a terminal event')
+      : state.violated('empty stream', 'the upstream sent no event')
+  }
+
+  return {
+    normalise,
+    end,
+    usage: () => usage.usage,
+    invokedToolCount: () => calls.size,
+  }
+}

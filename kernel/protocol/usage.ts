@@ -1,0 +1,159 @@
+import { isJsonObject, type JsonValue } from '../plugin/json.ts'
+import type { Usage } from '../plugin/usage.ts'
+
+/** Reads a `usage` object of one family; undefined when it holds no usable count. */
+export type UsageReader = (raw: JsonValue | undefined) => Usage | undefined
+
+type Doubt =
+  | 'negative_count'
+  | 'non_integer_count'
+  | 'unsafe_count'
+  | 'cached_exceeds_input'
+  | 'reasoning_exceeds_output'
+  | 'total_mismatch'
+
+/** Counters as stated. Cached input and cache writes stand inside `input`, reasoning in `output`. */
+interface Counters {
+  input: number | undefined
+  cacheRead: number | undefined
+  cacheWrite: number | undefined
+  output: number | undefined
+  reasoning: number | undefined
+  total: number | undefined
+}
+
+/** `usage` of chat completions. */
+export function readChatUsage(raw: JsonValue | undefined): Usage | undefined {
+  return readTokens(raw, 'prompt_tokens', 'completion_tokens')
+}
+
+/** `usage` of responses. */
+export function readResponsesUsage(raw: JsonValue | undefined): Usage | undefined {
+  return readTokens(raw, 'input_tokens', 'output_tokens')
+}
+
+/**
+ * `usage` of embeddings: all input. `output` is undefined rather than 0, since there is no such
+ * bucket, so that the price needs no output rate. An upstream that states only the total has
+ * stated the input.
+ */
+export function readEmbeddingsUsage(raw: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(raw)) return undefined
+  const doubts: Doubt[] = []
+  const total = count(raw.total_tokens, doubts)
+  const input = count(raw.prompt_tokens, doubts) ?? total
+  if (input === undefined) return undefined
+  if (total !== undefined && total !== input) doubts.push('total_mismatch')
+  return usageOf(
+    {
+      input,
+      cacheRead: undefined,
+      cacheWrite: undefined,
+      output: undefined,
+      reasoning: undefined,
+      total: total ?? input,
+    },
+    doubts,
+  )
+}
+
+function readTokens(
+  raw: JsonValue | undefined,
+  inputName: 'prompt_tokens' | 'input_tokens',
+  outputName: 'completion_tokens' | 'output_tokens',
+): Usage | undefined {
+  if (!isJsonObject(raw)) return undefined
+  const doubts: Doubt[] = []
+  const inputDetails = raw[`${inputName}_details`]
+  const outputDetails = raw[`${outputName}_details`]
+  const counters: Counters = {
+    input: count(raw[inputName], doubts),
+    cacheRead: isJsonObject(inputDetails) ? count(inputDetails.cached_tokens, doubts) : undefined,
+    cacheWrite: isJsonObject(inputDetails)
+      ? count(inputDetails.cache_write_tokens, doubts)
+      : undefined,
+    output: count(raw[outputName], doubts),
+    reasoning: isJsonObject(outputDetails)
+      ? count(outputDetails.reasoning_tokens, doubts)
+      : undefined,
+    total: count(raw.total_tokens, doubts),
+  }
+  if (counters.input === undefined && counters.output === undefined) return undefined
+  settleOutput(counters, doubts)
+  return usageOf(counters, doubts)
+}
+
+/**
+ * Completes the total and compares it. Some upstreams state reasoning beside the output count:
+ * where the total proves it, reasoning moves into the output, which is what is billed.
+ */
+function settleOutput(counters: Counters, doubts: Doubt[]): void {
+  const { input, output, reasoning, total } = counters
+  if (output === undefined) return
+  if (input !== undefined) {
+    if (total === undefined) {
+      counters.total = input + output
+    } else if (reasoning && total === input + output + reasoning) {
+      counters.output = output + reasoning
+      return
+    } else if (total !== input + output) {
+      doubts.push('total_mismatch')
+    }
+  }
+  if (reasoning !== undefined && reasoning > output) doubts.push('reasoning_exceeds_output')
+}
+
+function usageOf(counters: Counters, doubts: Doubt[]): Usage {
+  const { input, output, reasoning } = counters
+  let { cacheRead, cacheWrite } = counters
+  if (input !== undefined && (cacheRead ?? 0) + (cacheWrite ?? 0) > input) {
+    // The input count is what every upstream states; a detail that contradicts it is dropped.
+    doubts.push('cached_exceeds_input')
+    cacheRead = undefined
+    cacheWrite = undefined
+  }
+  const usage = {
+    uncachedInput: input === undefined ? undefined : input - (cacheRead ?? 0) - (cacheWrite ?? 0),
+    cacheRead,
+    cacheWrite,
+    output,
+    reasoning,
+    promptTokens: input,
+    totalTokens: counters.total,
+  }
+  const [doubt] = doubts
+  return doubt === undefined ? usage : { ...usage, doubt }
+}
+
+/** A token count; null is absent, and what cannot be a count is absent and doubted. */
+function count(value: JsonValue | undefined, doubts: Doubt[]): number | undefined {
+  if (value === undefined || value === null) return undefined
+  if (Number.isSafeInteger(value)) {
+    if ((value as number) >= 0) return value as number
+    doubts.push('negative_count')
+  } else if (typeof value === 'number' && Number.isInteger(value)) {
+    doubts.push('unsafe_count')
+  } else {
+    doubts.push('non_integer_count')
+  }
+  return undefined
+}
+
+/** Keeps the latest coherent usage of a stream. */
+export function createUsageTap(read: UsageReader) {
+  let coherent: Usage | undefined
+  let latest: Usage | undefined
+  return {
+    take(raw: JsonValue | undefined): void {
+      const usage = read(raw)
+      if (usage === undefined) return
+      latest = usage
+      if (usage.doubt === undefined) coherent = usage
+    },
+    /** Earlier coherent counters, when the last ones are not, are doubtful for that reason. */
+    get usage(): Usage | undefined {
+      const doubt = latest?.doubt
+      return doubt === undefined || coherent === undefined ? latest : { ...coherent, doubt }
+    },
+  }
+}

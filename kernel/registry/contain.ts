@@ -1,0 +1,51 @@
+import type { Logger } from 'pino'
+
+/** A contained call that was given up. */
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError'
+  constructor(call: string, deadlineMs: number) {
+    super(`${call} did not finish within ${deadlineMs} ms`)
+  }
+}
+
+export interface Containment<T> {
+  /** Names the call in errors and logs: `setup of plugin "provider.x"`. */
+  readonly call: string
+  readonly deadlineMs: number
+  readonly log: Logger
+  /** Told of a result that came after the deadline, so that it can be cleaned up. */
+  late?(result: T): void | Promise<void>
+}
+
+/**
+ * Runs one call of a plugin under a deadline. Throws what the call throws, or DeadlineError. What
+ * an overdue call still does is logged and never becomes an unhandled rejection.
+ */
+export async function contain<T>(
+  { call, deadlineMs, log, late }: Containment<T>,
+  run: () => T | Promise<T>,
+): Promise<T> {
+  let overdue = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      overdue = true
+      reject(new DeadlineError(call, deadlineMs))
+    }, deadlineMs)
+  })
+  const work = (async () => run())()
+  work
+    .then((result) => {
+      if (!overdue) return undefined
+      log.warn(`${call} finished after its deadline`)
+      return late?.(result)
+    })
+    .catch((error: unknown) => {
+      if (overdue) log.error({ err: error }, `${call} failed after its deadline`)
+    })
+  try {
+    return await Promise.race([work, deadline])
+  } finally {
+    clearTimeout(timer)
+  }
+}

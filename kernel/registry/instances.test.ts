@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'bun:test'
+import { load } from '../config/config.fixture.ts'
+import {
+  type BoundRoute,
+  ConfigError,
+  type Execute,
+  type ProviderFactory,
+  providerFactories,
+  type RouteSpec,
+  type Services,
+} from '../plugin/index.ts'
+import { createInstances, effectiveCapabilities } from './instances.ts'
+import { keptLog } from './registry.fixture.ts'
+
+const config = load(`
+providers:
+  - { id: one, type: wire, base_url: "http://one", auth: { mode: bearer, token: literal.t } }
+  - { id: two, type: wire, base_url: "http://two", default_headers: { x-a: b } }
+models:
+  - { id: alias, alias_of: m }
+  - id: m
+    routes:
+      - { provider: one, upstream_model: u }
+      - { provider: two, upstream_model: u, enabled: false }
+  - id: n
+    routes:
+      - { provider: two, upstream_model: v, capabilities: { tools: false, responses: false } }
+`)
+const execute: Execute = () => Promise.reject(new Error('not called'))
+
+function services(create: ProviderFactory['create']): Services {
+  const factory: ProviderFactory = { type: 'wire', create }
+  const all = <T>(point: { name: string }) =>
+    (point.name === providerFactories.name ? [factory] : []) as unknown as readonly T[]
+  return {
+    all,
+    one() {
+      throw new Error('not in this test')
+    },
+  }
+}
+function bound(route: RouteSpec): BoundRoute {
+  return {
+    supports: ['stream', 'tools'],
+    pricing: { pricingProviderId: undefined, model: route.upstreamModel },
+    chat_completions: execute,
+    responses: execute,
+  }
+}
+const { log } = keptLog()
+
+describe('instances', () => {
+  test('are created with their config, and all routes are bound', async () => {
+    const created: unknown[] = []
+    const { bound: routes } = await createInstances(
+      config,
+      services((own, settings) => {
+        created.push([own, settings])
+        return { bind: bound }
+      }),
+      log,
+    )
+    expect([...routes.keys()]).toEqual(['m/one/u', 'm/two/u', 'n/two/v'])
+    expect(created).toEqual([
+      [
+        config.providers[0]?.config,
+        { id: 'one', defaultHeaders: {}, pricingProviderId: undefined },
+      ],
+      [
+        { base_url: 'http://two' },
+        { id: 'two', defaultHeaders: { 'x-a': 'b' }, pricingProviderId: undefined },
+      ],
+    ])
+  })
+
+  test('are disposed once, in reverse, whatever happens on the way', async () => {
+    const journal: string[] = []
+    const instances = await createInstances(
+      config,
+      services((_, { id }) => ({
+        bind: bound,
+        dispose() {
+          journal.push(id)
+          if (id === 'two') throw new Error('boom')
+        },
+      })),
+      log,
+    )
+    await Promise.all([instances.dispose(), instances.dispose()])
+    expect(journal).toEqual(['two', 'one'])
+  })
+})
+
+describe('everything that cannot work is told at once, with whole paths', () => {
+  async function problems(create: ProviderFactory['create']) {
+    const error: unknown = await createInstances(config, services(create), log).catch((e) => e)
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as ConfigError).problems.map((p) => [p.path.join('.'), p.message])
+  }
+
+  test('routes that cannot be bound', async () => {
+    const disposed: string[] = []
+    const found = await problems((_, { id }) => ({
+      bind(route) {
+        if (route.id === 'n/two/v') return {} as BoundRoute
+        if (id === 'two') throw new Error('boom')
+        throw new ConfigError([
+          { path: ['compatibility', 'only'], message: 'first' },
+          { path: ['upstream_model'], message: 'second' },
+        ])
+      },
+      dispose: () => void disposed.push(id),
+    }))
+    expect(found).toEqual([
+      ['models.1.routes.0.compatibility.only', 'first'],
+      ['models.1.routes.0.upstream_model', 'second'],
+      ['models.1.routes.1', 'binding route m/two/u failed: boom'],
+      ['models.2.routes.0', 'binding route n/two/v failed: the provider returned no bound route'],
+    ])
+    expect(disposed).toEqual(['two', 'one'])
+  })
+
+  test('providers that cannot be created, without their routes', async () => {
+    const found = await problems((_, { id }) => {
+      if (id === 'one') throw new ConfigError([{ path: ['base_url'], message: 'is wrong' }])
+      return Promise.reject(new Error('boom'))
+    })
+    expect(found).toEqual([
+      ['providers.0.base_url', 'is wrong'],
+      ['providers.1', 'creating provider "two" failed: boom'],
+    ])
+  })
+
+  test('a type that nobody makes', async () => {
+    const none: Services = {
+      all: () => [],
+      one: () => {
+        throw new Error('no')
+      },
+    }
+    const error: unknown = await createInstances(config, none, log).catch((e) => e)
+    expect((error as ConfigError).problems[0]?.message).toBe(
+      'creating provider "one" failed: no plugin makes providers of type "wire"',
+    )
+  })
+})
+
+test('a capability needs the config, and an executor or support', () => {
+  const route = config.snapshot.models.get('n')?.routes[0] as RouteSpec
+  expect(effectiveCapabilities(route, bound(route))).toEqual({
+    chat_completions: true,
+    responses: false,
+    embeddings: false,
+    stream: true,
+    tools: false,
+    vision: false,
+    json_schema: false,
+  })
+})

@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { orderPlugins } from './order.ts'
+import { loadedPlugins, plugin } from './registry.fixture.ts'
+
+/** Orders plugins given as `name: names it comes after`. */
+function order(after: Record<string, string[]>) {
+  const plugins = Object.entries(after).map(([name, names]) =>
+    plugin(`plugin.${name}`, undefined, { after: names.map((n) => `plugin.${n}`) }),
+  )
+  const ordered = orderPlugins(loadedPlugins(...plugins))
+  const ids = ordered.plugins.map((p) => p.plugin.manifest.id.replace('plugin.', ''))
+  return { ids, problems: ordered.problems }
+}
+
+test('keeps the given order where nothing speaks against it', () => {
+  expect(order({ c: [], a: [], b: [] }).ids).toEqual(['c', 'a', 'b'])
+  expect(order({ c: ['b'], a: [], b: [] }).ids).toEqual(['b', 'c', 'a'])
+  expect(order({ a: ['not-loaded'] })).toEqual({ ids: ['a'], problems: [] })
+})
+
+test('names a cycle once', () => {
+  const { problems } = order({ x: ['a'], a: ['b'], b: ['c'], c: ['a'] })
+  expect(problems).toEqual([
+    {
+      path: ['plugins', 1],
+      message: 'plugins wait for each other in a circle: plugin.a → plugin.b → plugin.c → plugin.a',
+    },
+  ])
+  expect(order({ a: ['a'] }).problems).toHaveLength(1)
+})
+
+test('everyone comes behind those it waits for', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  const graph = fc.tuple(...names.map((_, i) => fc.subarray(names.slice(0, i))))
+  fc.assert(
+    fc.property(graph, fc.shuffledSubarray(names, { minLength: 6 }), (edges, shuffled) => {
+      const after = Object.fromEntries(
+        shuffled.map((name) => [name, edges[names.indexOf(name)] ?? []]),
+      )
+      const { ids, problems } = order(after)
+      expect(problems).toEqual([])
+      expect(ids.toSorted()).toEqual(names)
+      for (const [name, earlier] of Object.entries(after)) {
+        for (const other of earlier) expect(ids.indexOf(other)).toBeLessThan(ids.indexOf(name))
+      }
+    }),
+  )
+})

@@ -1,0 +1,62 @@
+import { KindGuard } from '@sinclair/typebox'
+import { CONTRACT, capabilityNames, type Plugin } from '../plugin/index.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
+const isText = (value: unknown) => typeof value === 'string' && value !== ''
+const isListOf = (value: unknown, fits: (part: unknown) => boolean) =>
+  value === undefined || (Array.isArray(value) && value.every(fits))
+
+const isSection = (part: unknown) =>
+  isFields(part) && isText(part.name) && KindGuard.IsSchema(part.schema)
+const isProviderType = (part: unknown) =>
+  isFields(part) &&
+  isText(part.type) &&
+  isListOf(part.aliases, isText) &&
+  KindGuard.IsObject(part.config) &&
+  KindGuard.IsSchema(part.compatibility)
+const isMigration = (part: unknown) => isFields(part) && isText(part.name) && isText(part.sql)
+
+/** What keeps a module's default export from being a plugin; `undefined` when nothing does. */
+function faultOf(value: unknown): string | undefined {
+  if (!isFields(value)) return 'has no default export that is a plugin'
+  const { manifest, setup } = value
+  if (!isFields(manifest) || typeof setup !== 'function') {
+    return 'has a default export without manifest and setup'
+  }
+  if (manifest.contract !== CONTRACT) {
+    return `was written for contract ${String(manifest.contract)}; this gateway supports contract ${CONTRACT}`
+  }
+  if (typeof manifest.id !== 'string' || !/^[a-z0-9-]+\.[a-z0-9-]+$/.test(manifest.id)) {
+    return 'has a manifest whose id is not of the form kind.name'
+  }
+  if (!isText(manifest.version)) return 'has a manifest without version'
+  if (!isText(manifest.summary)) return 'has a manifest without summary'
+  if (!KindGuard.IsSchema(manifest.config)) return 'has a manifest whose config is no schema'
+  if (!Array.isArray(manifest.needs)) return 'has a manifest whose needs is no list'
+  for (const name of manifest.needs as unknown[]) {
+    if (!(capabilityNames as readonly unknown[]).includes(name)) {
+      return `needs "${String(name)}", which is none of ${capabilityNames.join(', ')}`
+    }
+  }
+  if (!isListOf(manifest.after, isText)) return 'has a manifest whose after is no list of ids'
+  if (!isListOf(manifest.sections, isSection)) {
+    return 'has a manifest whose sections are not all a name with a schema'
+  }
+  if (!isListOf(manifest.providerTypes, isProviderType)) {
+    return 'has a manifest whose providerTypes do not all have type, config (an object schema) and compatibility'
+  }
+  if (!isListOf(manifest.migrations, isMigration)) {
+    return 'has a manifest whose migrations are not all a name with sql'
+  }
+  if (manifest.check !== undefined && typeof manifest.check !== 'function') {
+    return 'has a manifest whose check is no function'
+  }
+  return undefined
+}
+
+/** A default export as a plugin, or what is wrong with it. */
+export function asPlugin(value: unknown): { plugin: Plugin } | { fault: string } {
+  const fault = faultOf(value)
+  return fault === undefined ? { plugin: value as Plugin } : { fault }
+}

@@ -1,0 +1,62 @@
+import { type Logger, pino } from 'pino'
+import type { LoadedPlugin } from '../config/loaded.ts'
+import {
+  type CapabilityName,
+  definePlugin,
+  type Plugin,
+  type PluginManifest,
+  type TSchema,
+  Type,
+} from '../plugin/index.ts'
+import type { KernelCapabilities } from './registry.ts'
+
+/** A small plugin: an id, and what is special about it. */
+export function plugin(
+  id: `${string}.${string}`,
+  setup: Plugin['setup'] = () => {},
+  manifest: Partial<PluginManifest<TSchema, CapabilityName>> = {},
+): Plugin {
+  return definePlugin<TSchema, CapabilityName>({
+    manifest: {
+      id,
+      version: '1.0.0',
+      contract: 1,
+      summary: id,
+      config: Type.Object({}),
+      needs: [],
+      ...manifest,
+    },
+    setup,
+  })
+}
+
+export function loadedPlugins(...plugins: Plugin[]): LoadedPlugin[] {
+  return plugins.map((plugin, index) => ({
+    plugin,
+    use: `./${plugin.manifest.id}.ts`,
+    path: ['plugins', index],
+    config: undefined,
+  }))
+}
+
+/** A log that keeps its lines. */
+export function keptLog(): { log: Logger; lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = []
+  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) })
+  return { log, lines }
+}
+
+/** Capabilities of which the clock works. */
+export function clockOnly(): KernelCapabilities {
+  const absent = (): never => {
+    throw new Error('not in this test')
+  }
+  return {
+    clock: { now: () => new Date(0) },
+    egress: { send: absent },
+    schedule: { every: absent },
+    get database(): never {
+      return absent()
+    },
+  }
+}

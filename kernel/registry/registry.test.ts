@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  ConfigError,
+  type Disposer,
+  extensionPoint,
+  type Plugin,
+  type ProviderFactory,
+  providerFactories,
+  Type,
+} from '../plugin/index.ts'
+import { clockOnly, keptLog, loadedPlugins, plugin } from './registry.fixture.ts'
+import { PluginError, startPlugins } from './registry.ts'
+
+const greetings = extensionPoint<string>('greetings', 'many')
+const chief = extensionPoint<string>('chief', 'one')
+const type = { type: 'wire', config: Type.Object({}), compatibility: Type.Object({}) }
+const factory: ProviderFactory = {
+  type: 'wire',
+  create() {
+    throw new Error('not in this test')
+  },
+}
+
+function start(plugins: Plugin[], options: { setupDeadlineMs?: number; config?: object } = {}) {
+  const { log, lines } = keptLog()
+  const { config, ...rest } = options
+  const configs = new Map(plugins.map(({ manifest }) => [manifest.id, config]))
+  const registry = startPlugins({
+    plugins: loadedPlugins(...plugins),
+    configs,
+    capabilities: clockOnly,
+    log,
+    ...rest,
+  })
+  return { registry, lines }
+}
+async function failure(plugins: Plugin[], options = {}): Promise<Error> {
+  return start(plugins, options).registry.then(
+    () => {
+      throw new Error('it started')
+    },
+    (error) => error,
+  )
+}
+
+describe('a started registry', () => {
+  test('hands out what was provided, in set-up order, and can be listed', async () => {
+    const { registry } = start([
+      plugin('plugin.a', (ctx) => ctx.provide(greetings, 'hello')),
+      plugin('plugin.b', async (ctx) => {
+        ctx.provide(greetings, 'hi')
+        await Bun.sleep(1)
+        ctx.provide(greetings, 'ho')
+        ctx.provide(chief, 'me')
+      }),
+    ])
+    const started = await registry
+    expect(started.all(greetings)).toEqual(['hello', 'hi', 'ho'])
+    expect(started.one(chief)).toBe('me')
+    expect(started.all(extensionPoint('empty', 'many'))).toEqual([])
+    expect(() => started.one(extensionPoint('empty', 'one'))).toThrow('no plugin provides empty')
+    expect(started.plugins).toEqual([
+      {
+        id: 'plugin.a',
+        version: '1.0.0',
+        summary: 'plugin.a',
+        use: './plugin.a.ts',
+        provides: ['greetings'],
+      },
+      {
+        id: 'plugin.b',
+        version: '1.0.0',
+        summary: 'plugin.b',
+        use: './plugin.b.ts',
+        provides: ['greetings', 'chief'],
+      },
+    ])
+    expect(Object.isFrozen(started.all(greetings))).toBe(true)
+  })
+
+  test('gives a plugin its config, a log with its id, and only what it needs', async () => {
+    const config = Object.freeze({ a: 1 })
+    let seen: Record<string, unknown> = {}
+    const { registry, lines } = start(
+      [
+        plugin(
+          'plugin.a',
+          (ctx) => {
+            seen = { ...ctx }
+            expect(Object.isFrozen(ctx)).toBe(true)
+            ctx.log.info('hello')
+          },
+          { needs: ['clock'] },
+        ),
+      ],
+      { config },
+    )
+    await registry
+    expect(Object.keys(seen).toSorted()).toEqual(['clock', 'config', 'log', 'provide', 'signal'])
+    expect(seen.config).toBe(config)
+    expect(lines[0]).toMatchObject({ plugin: 'plugin.a', msg: 'hello' })
+  })
+
+  test('a capability that was not declared is absent', async () => {
+    let egress: unknown = 'unset'
+    const nosy = plugin('plugin.a', (ctx) => {
+      egress = ctx.egress
+      ctx.clock.now()
+    })
+    expect((await failure([nosy])).message).toContain(
+      'plugin "plugin.a" (plugins[0]: ./plugin.a.ts)',
+    )
+    expect(egress).toBeUndefined()
+  })
+
+  test('services are there once all are set up, and refuse before', async () => {
+    let later: (() => readonly string[]) | undefined
+    const { registry } = start([
+      plugin(
+        'plugin.a',
+        ({ services }) => {
+          expect(() => services.all(greetings)).toThrow('after set-up; greetings')
+          later = () => services.all(greetings)
+        },
+        { needs: ['services'] },
+      ),
+      plugin('plugin.b', (ctx) => ctx.provide(greetings, 'hi')),
+    ])
+    await registry
+    expect(later?.()).toEqual(['hi'])
+  })
+})
+
+describe('what is refused', () => {
+  test('a second implementation of a point for one, naming both', async () => {
+    const boss = (id: `${string}.${string}`) => plugin(id, (ctx) => ctx.provide(chief, id))
+    const error = await failure([boss('plugin.a'), boss('plugin.b')])
+    expect(error).toBeInstanceOf(PluginError)
+    expect(error.message).toBe(
+      'plugin "plugin.b" (plugins[1]: ./plugin.b.ts): chief is already provided by plugin "plugin.a"',
+    )
+    expect((error as PluginError).path).toEqual(['plugins', 1])
+  })
+
+  test('providing after set-up', async () => {
+    let late = () => {}
+    const { registry } = start([
+      plugin('plugin.a', (ctx) => {
+        late = () => ctx.provide(greetings, 'late')
+      }),
+    ])
+    const started = await registry
+    expect(late).toThrow('plugin "plugin.a" provides greetings after its set-up returned')
+    expect(started.all(greetings)).toEqual([])
+  })
+
+  test.each([
+    ['declares provider type "wire" without a factory', [type], []],
+    ['provides a factory for "wire", a provider type it does not declare', [], [factory]],
+    ['provides two factories for "wire"', [type], [factory, factory]],
+  ])('a plugin that %s', async (message, providerTypes, factories) => {
+    const faulty = plugin(
+      'provider.wire',
+      (ctx) => {
+        for (const each of factories) ctx.provide(providerFactories, each)
+      },
+      { providerTypes },
+    )
+    expect((await failure([faulty])).message).toEndWith(message)
+  })
+})
+
+describe('failures', () => {
+  /** Plugins that note what happens to them; the last one fails as told. */
+  function chain(journal: string[], fail: Plugin['setup']) {
+    const noting = (name: string, disposer: Disposer) =>
+      plugin(`plugin.${name}`, (ctx) => {
+        ctx.signal.addEventListener('abort', () => journal.push(`${name} aborted`))
+        return disposer
+      })
+    return [
+      noting('a', () => void journal.push('a disposed')),
+      noting('b', () => {
+        journal.push('b throws')
+        throw new Error('cannot dispose')
+      }),
+      noting('c', () => void journal.push('c disposed')),
+      plugin('plugin.d', fail),
+    ]
+  }
+  const undone = ['c aborted', 'c disposed', 'b aborted', 'b throws', 'a aborted', 'a disposed']
+
+  test('a set-up that throws undoes all before it, in reverse', async () => {
+    const journal: string[] = []
+    const error = await failure(
+      chain(journal, () => {
+        throw new Error('boom')
+      }),
+    )
+    expect(error.message).toBe('plugin "plugin.d" (plugins[3]: ./plugin.d.ts): boom')
+    expect(journal).toEqual(undone)
+  })
+
+  test('a set-up that hangs is given up, and what it yields later is disposed', async () => {
+    const journal: string[] = []
+    const hanging = Promise.withResolvers<Disposer>()
+    const error = await failure(
+      chain(journal, () => hanging.promise),
+      { setupDeadlineMs: 20 },
+    )
+    expect(error.message).toBe(
+      'plugin "plugin.d" (plugins[3]: ./plugin.d.ts): set-up did not finish within 20 ms',
+    )
+    expect(journal).toEqual(undone)
+    hanging.resolve(() => void journal.push('d disposed'))
+    await Bun.sleep(5)
+    expect(journal.at(-1)).toBe('d disposed')
+  })
+
+  test('a ConfigError of a set-up keeps its paths and names the plugin', async () => {
+    const error = await failure([
+      plugin('plugin.a', () => {
+        throw new ConfigError([{ path: ['people', 0], message: 'is wrong' }])
+      }),
+    ])
+    expect((error as ConfigError).problems).toEqual([
+      { path: ['people', 0], message: 'is wrong (plugin "plugin.a", plugins[0])' },
+    ])
+  })
+
+  test('capabilities that cannot be made fail the plugin that needs them', async () => {
+    const error = await failure([plugin('plugin.a', undefined, { needs: ['database'] })])
+    expect(error.message).toContain('plugin "plugin.a"')
+  })
+})
+
+test('disposal goes in reverse, contains faults and happens once', async () => {
+  const journal: string[] = []
+  const { registry, lines } = start([
+    plugin('plugin.a', () => () => void journal.push('a')),
+    plugin('plugin.b', () => async () => {
+      journal.push('b')
+      throw new Error('boom')
+    }),
+    plugin('plugin.c', () => {}),
+  ])
+  const started = await registry
+  await Promise.all([started.dispose(), started.dispose()])
+  await started.dispose()
+  expect(journal).toEqual(['b', 'a'])
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toMatchObject({ plugin: 'plugin.b', err: { message: 'boom' } })
+})

@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checkConfig } from '../config/check.ts'
+import { parseConfig } from '../config/parse.ts'
+import { GatewayError, Secret } from '../plugin/index.ts'
+import { clockOnly, keptLog, plugin } from './registry.fixture.ts'
+import { startPlugins } from './registry.ts'
+import { resolvePlugins } from './resolve.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'plugins-'))
+const builtins = { people: plugin('plugin.people'), wire: plugin('provider.wire') }
+const resolve = (section: unknown) => resolvePlugins(section, { builtins, directory })
+
+async function ids(section: unknown) {
+  const { plugins, problems } = await resolve(section)
+  expect(problems).toEqual([])
+  return plugins.map(({ plugin }) => plugin.manifest.id)
+}
+async function problem(section: unknown) {
+  const { problems, complete } = await resolve(section)
+  expect(complete).toBe(false)
+  expect(problems).toHaveLength(1)
+  return problems[0]
+}
+function file(name: string, text: string): string {
+  writeFileSync(join(directory, name), text)
+  return `./${name}`
+}
+
+/** The text of a plugin module outside of the repository. */
+const outside = (manifest: string, setup = '') => `
+import { definePlugin, GatewayError, Secret, Type } from 'model-gateway/plugin'
+export const kit = { GatewayError, Secret }
+export default definePlugin({
+  manifest: {
+    id: 'plugin.outside', version: '1.0.0', contract: 1, summary: 'From outside.',
+    config: Type.Object({ greeting: Type.String() }), needs: [], ${manifest}
+  },
+  setup(ctx) { ${setup} },
+})
+`
+
+describe('which plugins a config names', () => {
+  test('all built-ins without a section, exactly the listed ones with it', async () => {
+    expect(await ids(undefined)).toEqual(['plugin.people', 'provider.wire'])
+    expect(await ids([])).toEqual([])
+    expect(await ids([{ use: 'builtin:wire' }])).toEqual(['provider.wire'])
+  })
+
+  test('the star stands for the built-ins that are not listed on their own', async () => {
+    const section = [{ use: 'builtin:*' }, { use: 'builtin:people', config: { a: 1 } }]
+    const { plugins } = await resolve(section)
+    expect(plugins.map(({ use, path, config }) => ({ use, path, config }))).toEqual([
+      { use: 'builtin:wire', path: ['plugins', 0], config: undefined },
+      { use: 'builtin:people', path: ['plugins', 1], config: { a: 1 } },
+    ])
+  })
+
+  test('entries that cannot be read are left to the config check', async () => {
+    expect(await resolve('builtin:*')).toEqual({ plugins: [], problems: [], complete: false })
+    const { plugins, complete } = await resolve([7, { us: 'x' }, { use: 'builtin:wire' }])
+    expect([plugins.length, complete]).toEqual([1, false])
+  })
+})
+
+describe('a file outside of the repository', () => {
+  test('is loaded by its path, shares the classes of the contract and runs', async () => {
+    const setup = "ctx.provide({ name: 'greetings', cardinality: 'many' }, ctx.config.greeting)"
+    const use = file('outside.ts', outside('', setup))
+    const text = `plugins: [{ use: ${use}, config: { greeting: hello } }]`
+    const parsed = parseConfig({ text, file: 'gateway.yaml' })
+    const resolved = await resolve(parsed.data?.plugins)
+    const { loaded } = checkConfig(parsed, resolved, {})
+    const registry = await startPlugins({
+      plugins: resolved.plugins,
+      configs: loaded?.pluginConfigs ?? new Map(),
+      capabilities: clockOnly,
+      log: keptLog().log,
+    })
+    expect(registry.all({ name: 'greetings', cardinality: 'many' })).toEqual(['hello'])
+    const { kit } = await import(join(directory, 'outside.ts'))
+    expect(new kit.GatewayError('not_found', 'x')).toBeInstanceOf(GatewayError)
+    expect(new kit.Secret('x')).toBeInstanceOf(Secret)
+    await registry.dispose()
+  })
+
+  test('may be absolute, and may be a package near the config', async () => {
+    file('absolute.ts', outside(''))
+    expect(await ids([{ use: join(directory, 'absolute.ts') }])).toEqual(['plugin.outside'])
+    const folder = join(directory, 'node_modules', 'gateway-plugin-outside')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), '{"name":"gateway-plugin-outside","main":"i.ts"}')
+    writeFileSync(join(folder, 'i.ts'), outside(''))
+    expect(await ids([{ use: 'npm:gateway-plugin-outside' }])).toEqual(['plugin.outside'])
+  })
+})
+
+describe('problems name the plugin and its place', () => {
+  test('an unknown built-in', async () => {
+    expect(await problem([{ use: 'builtin:poeple' }])).toEqual({
+      path: ['plugins', 0, 'use'],
+      message: 'there is no plugin builtin:poeple',
+      hint: 'did you mean "people"?',
+    })
+    expect((await problem([{ use: 'builtin:toString' }]))?.message).toContain('no plugin')
+  })
+
+  test('a name without a place', async () => {
+    expect((await problem([{ use: 'people' }]))?.hint).toBe(
+      'write builtin:people, npm:people or a path such as ./people.ts',
+    )
+  })
+
+  test.each([
+    ['./absent.ts', /plugin \.\/absent\.ts cannot be loaded: /],
+    ['npm:gateway-plugin-absent', /plugin npm:gateway-plugin-absent cannot be loaded: /],
+    [file('broken.ts', 'export default {'), /broken\.ts cannot be loaded: /],
+    [file('throws.ts', "throw new Error('boom')"), /throws\.ts cannot be loaded: boom/],
+    [file('nothing.ts', 'export const x = 1'), /has no default export that is a plugin/],
+    [file('other.ts', 'export default { manifest: {} }'), /without manifest and setup/],
+    [file('v2.ts', outside('contract: 2')), /contract 2; this gateway supports contract 1/],
+    [file('id.ts', outside("id: 'outside'")), /not of the form kind\.name/],
+    [file('needs.ts', outside("needs: ['root']")), /needs "root", which is none of egress/],
+    [file('config.ts', outside('config: {}')), /config is no schema/],
+    [file('types.ts', outside("providerTypes: [{ type: 'x' }]")), /providerTypes do not all/],
+  ])('%s', async (use, message) => {
+    const found = await problem([{ use }])
+    expect(found?.path).toEqual(['plugins', 0, 'use'])
+    expect(found?.message).toMatch(message)
+  })
+
+  test('two plugins with one id', async () => {
+    const use = file('twin.ts', outside("id: 'plugin.people'"))
+    const { problems } = await resolve([{ use: 'builtin:people' }, { use }])
+    expect(problems).toEqual([
+      {
+        path: ['plugins', 1],
+        message: 'plugin "plugin.people" is loaded twice, by builtin:people and ./twin.ts',
+        hint: 'keep one of the two',
+      },
+    ])
+  })
+
+  test('a config for the star', async () => {
+    const { problems } = await resolve([{ use: 'builtin:*', config: {} }])
+    expect(problems.map((p) => p.path)).toEqual([['plugins', 0, 'config']])
+  })
+})

@@ -1,0 +1,141 @@
+import { isAbsolute, resolve } from 'node:path'
+import type { LoadedPlugin, ResolvedPlugins } from '../config/loaded.ts'
+import { didYouMean } from '../config/suggest.ts'
+import type { ConfigPath, Plugin, Problem } from '../plugin/index.ts'
+import { asPlugin } from './plugin-shape.ts'
+import { registerSelfReference } from './self-reference.ts'
+
+/** What `builtin:NAME` may name. */
+export type Builtins = Readonly<Record<string, Plugin>>
+
+interface Entry {
+  readonly use: string
+  readonly config: unknown
+  readonly path: ConfigPath
+}
+
+const ALL = 'builtin:*'
+
+/** The entries of section `plugins` that can be read; the config check reports the others. */
+function readEntries(section: unknown): { entries: Entry[]; complete: boolean } {
+  if (section === undefined) {
+    return { entries: [{ use: ALL, config: undefined, path: ['plugins'] }], complete: true }
+  }
+  if (!Array.isArray(section)) return { entries: [], complete: false }
+  const entries: Entry[] = []
+  for (const [index, entry] of (section as unknown[]).entries()) {
+    if (typeof entry !== 'object' || entry === null || !('use' in entry)) continue
+    if (typeof entry.use !== 'string' || entry.use === '') continue
+    const config = 'config' in entry ? entry.config : undefined
+    entries.push({ use: entry.use, config, path: ['plugins', index] })
+  }
+  return { entries, complete: entries.length === section.length }
+}
+
+/** `builtin:*` becomes one entry for each built-in that is not listed on its own. */
+function expandAll(entries: readonly Entry[], builtins: Builtins): readonly Entry[] {
+  const listed = new Set(entries.map(({ use }) => use))
+  return entries.flatMap((entry) => {
+    if (entry.use !== ALL) return [entry]
+    const uses = Object.keys(builtins).map((name) => `builtin:${name}`)
+    const others = uses.filter((use) => !listed.has(use))
+    for (const use of others) listed.add(use)
+    return others.map((use) => ({ ...entry, use, config: undefined }))
+  })
+}
+
+/** Where an entry's module lies; throws when there is none. */
+function locateModule(use: string, folder: string): string {
+  if (!use.startsWith('npm:')) return isAbsolute(use) ? use : resolve(folder, use)
+  const name = use.slice('npm:'.length)
+  try {
+    return Bun.resolveSync(name, folder)
+  } catch {
+    return Bun.resolveSync(name, process.cwd())
+  }
+}
+
+const looksLikePath = (use: string) => /^\.{0,2}\//.test(use) || /\.[cm]?[jt]s$/.test(use)
+
+async function importDefault(use: string, folder: string): Promise<unknown> {
+  const module: unknown = await import(locateModule(use, folder))
+  return typeof module === 'object' && module !== null && 'default' in module
+    ? module.default
+    : undefined
+}
+
+type Found = { plugin: Plugin } | Omit<Problem, 'path'>
+
+async function find(use: string, folder: string, builtins: Builtins): Promise<Found> {
+  let exported: unknown
+  if (use.startsWith('builtin:')) {
+    const name = use.slice('builtin:'.length)
+    if (!Object.hasOwn(builtins, name)) {
+      const names = Object.keys(builtins)
+      return { message: `there is no plugin ${use}`, hint: didYouMean(name, names, 'built-ins') }
+    }
+    exported = builtins[name]
+  } else if (use.startsWith('npm:') || looksLikePath(use)) {
+    try {
+      exported = await importDefault(use, folder)
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      return { message: `plugin ${use} cannot be loaded: ${reason}` }
+    }
+  } else {
+    const hint = `write builtin:${use}, npm:${use} or a path such as ./${use}.ts`
+    return { message: `"${use}" does not say where the plugin is`, hint }
+  }
+  const result = asPlugin(exported)
+  return 'fault' in result ? { message: `plugin ${use} ${result.fault}` } : result
+}
+
+export interface ResolveOptions {
+  readonly builtins: Builtins
+  /** Where relative paths start and packages are looked for: the folder of the config file. */
+  readonly directory: string
+}
+
+/**
+ * Loads the plugins that a config's section `plugins` names: built-ins, files, and packages. An
+ * absent section names all built-ins.
+ */
+export async function resolvePlugins(
+  section: unknown,
+  { builtins, directory }: ResolveOptions,
+): Promise<ResolvedPlugins> {
+  registerSelfReference()
+  const { entries, complete: readable } = readEntries(section)
+  const plugins: LoadedPlugin[] = []
+  const problems: Problem[] = []
+  const ids = new Map<string, string>()
+  let complete = readable
+  for (const { use, config, path } of entries) {
+    if (use === ALL && config !== undefined) {
+      problems.push({
+        path: [...path, 'config'],
+        message: `a config is for one plugin, and ${ALL} stands for many`,
+        hint: 'add an entry for the plugin that it is for',
+      })
+    }
+  }
+  for (const { use, config, path } of expandAll(entries, builtins)) {
+    const found = await find(use, directory, builtins)
+    if (!('plugin' in found)) {
+      complete = false
+      problems.push({ ...found, path: path.length > 1 ? [...path, 'use'] : path })
+      continue
+    }
+    const { plugin } = found
+    const { id } = plugin.manifest
+    const first = ids.get(id)
+    if (first === undefined) {
+      ids.set(id, use)
+      plugins.push({ plugin, use, path, config })
+    } else {
+      const message = `plugin "${id}" is loaded twice, by ${first} and ${use}`
+      problems.push({ path, message, hint: 'keep one of the two' })
+    }
+  }
+  return { plugins, problems, complete }
+}

@@ -1,0 +1,18 @@
+import * as contract from '../plugin/index.ts'
+
+let registered = false
+
+/**
+ * Makes `model-gateway/plugin` importable from anywhere: by a plugin in a single file that has no
+ * package beside it, and in a compiled binary. All get the same classes, so `instanceof` holds.
+ */
+export function registerSelfReference(): void {
+  if (registered) return
+  registered = true
+  Bun.plugin({
+    name: 'model-gateway/plugin',
+    setup(build) {
+      build.module('model-gateway/plugin', () => ({ exports: { ...contract }, loader: 'object' }))
+    },
+  })
+}

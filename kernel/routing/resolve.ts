@@ -1,0 +1,84 @@
+import { GatewayError, type Principal, type RouteFlag } from '../plugin/index.ts'
+import { mayUse } from './access.ts'
+import type { GatewayModel, ModelCatalog, Route } from './catalog.ts'
+import { planRoute, type Random } from './plan.ts'
+
+export interface ResolvedRoute {
+  /** The gateway model asked for, or the one that a tag selector picked. */
+  readonly model: GatewayModel
+  /** Budgets, prices and guard scopes use this one. */
+  readonly executionModel: GatewayModel
+  readonly route: Route
+}
+
+export interface RouteRequest {
+  /** A model id or alias, or `tag:a,b`. */
+  readonly selector: string
+  readonly principal: Principal
+  readonly needed: readonly RouteFlag[]
+}
+
+const TAG_PREFIX = 'tag:'
+
+/** From what the caller asked for to one executable route. Throws GatewayError. */
+export function resolveRoute(
+  catalog: ModelCatalog,
+  request: RouteRequest,
+  random: Random,
+): ResolvedRoute {
+  return request.selector.startsWith(TAG_PREFIX)
+    ? resolveTags(catalog, request, random)
+    : resolveModel(catalog, request, random)
+}
+
+function resolveModel(catalog: ModelCatalog, request: RouteRequest, random: Random) {
+  const model = catalog.models.get(request.selector)
+  if (model === undefined) {
+    throw new GatewayError(
+      'model_not_found',
+      `model '${shorten(request.selector)}' does not exist; GET /v1/models lists what this key may use`,
+    )
+  }
+  if (!mayUse(request.principal, model)) {
+    throw new GatewayError('model_not_granted', `this API key may not use model '${model.id}'`)
+  }
+  return execute(catalog, model, request.needed, random)
+}
+
+function execute(
+  catalog: ModelCatalog,
+  model: GatewayModel,
+  needed: readonly RouteFlag[],
+  random: Random,
+): ResolvedRoute {
+  const executionModel = catalog.models.get(model.executionModel) as GatewayModel
+  return { model, executionModel, route: planRoute(executionModel, needed, random) }
+}
+
+function resolveTags(catalog: ModelCatalog, request: RouteRequest, random: Random) {
+  const tags = request.selector.slice(TAG_PREFIX.length).split(',')
+  if (tags.includes('')) {
+    throw new GatewayError('invalid_request', "model: a tag selector reads 'tag:name' or 'tag:a,b'")
+  }
+  let refusal: GatewayError | undefined
+  for (const model of catalog.ranked) {
+    if (!tags.every((tag) => model.tags.has(tag)) || !mayUse(request.principal, model)) continue
+    try {
+      return execute(catalog, model, request.needed, random)
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      refusal ??= error
+    }
+  }
+  throw (
+    refusal ??
+    new GatewayError(
+      'model_not_found',
+      `no model that this key may use carries the tags of '${shorten(request.selector)}'`,
+    )
+  )
+}
+
+function shorten(text: string): string {
+  return text.length <= 128 ? text : `${text.slice(0, 128)}…`
+}

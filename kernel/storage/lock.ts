@@ -1,0 +1,34 @@
+import { Database } from 'bun:sqlite'
+
+/** Somebody else holds the lock. */
+export class LockTakenError extends Error {
+  override readonly name = 'LockTakenError'
+  /** Process that took it last. */
+  readonly pid: number
+  constructor(pid: number) {
+    super(`held by process ${pid}`)
+    this.pid = pid
+  }
+}
+
+/**
+ * Takes the lock that the file stands for, until the returned function is called or the process
+ * ends, however it ends: the operating system holds it, on behalf of SQLite, so that a killed
+ * owner leaves nothing to clean up. Throws LockTakenError.
+ */
+export function takeLock(path: string): () => void {
+  const file = new Database(path, { create: true })
+  try {
+    // The pid is committed first, because others can only read what is committed.
+    file.run('BEGIN IMMEDIATE')
+    file.run(`PRAGMA user_version = ${process.pid}`)
+    file.run('COMMIT')
+    file.run('BEGIN IMMEDIATE')
+  } catch (error) {
+    const pid = file.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
+    file.close()
+    if ((error as { code?: string }).code === 'SQLITE_BUSY') throw new LockTakenError(pid ?? 0)
+    throw error
+  }
+  return () => file.close()
+}

@@ -1,0 +1,18 @@
+/**
+ * Name of a plugin's own Postgres schema: the id's second part, kind before it unless `plugin`.
+ * `plugin.request-log` → `request_log`, `provider.generic-compat` → `provider_generic_compat`.
+ * The kernel's own id, `kernel`, has no kind.
+ */
+export function schemaName(pluginId: string): string {
+  const dot = pluginId.indexOf('.')
+  const kind = pluginId.slice(0, Math.max(dot, 0))
+  const name = pluginId.slice(dot + 1)
+  const schema = (kind === '' || kind === 'plugin' ? name : `${kind}_${name}`).replaceAll('-', '_')
+  if (!/^[a-z][a-z0-9_]{0,62}$/.test(schema) || /^pg_|^(public|information_schema)$/.test(schema)) {
+    throw new Error(`plugin id ${pluginId} does not make a usable database schema name`)
+  }
+  if (kind !== '' && schema === 'kernel') {
+    throw new Error(`plugin id ${pluginId} would share the kernel's database schema`)
+  }
+  return schema
+}

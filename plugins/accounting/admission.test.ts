@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { call, migrations, openAccounting, serviceAccount, user } from './testing.ts'
+
+let database: TestDatabase
+let open: () => ReturnType<typeof openAccounting>
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const capability = await database.forPlugin('plugin.accounting', migrations)
+  open = () => openAccounting(capability)
+})
+afterAll(() => database.drop())
+afterEach(async () => {
+  await database.sql`truncate accounting.usage_cost_events, accounting.budget_rejected_charges,
+    accounting.spend_counters, accounting.request_claims`
+})
+
+const chosen = (requestId: string, changes: Parameters<typeof call>[0] = {}) =>
+  call({ requestId, callerChoseRequestId: true, ...changes })
+const duplicate = { code: 'invalid_request', status: 400 }
+const claims = async () => [
+  ...(await database.sql`select request_id from accounting.request_claims`),
+]
+
+test('an id of the gateway is admitted at once, without a promise or a claim', async () => {
+  expect(open().admit(call())).toBeUndefined()
+  expect(await claims()).toEqual([])
+})
+
+test('an id is refused while its call is running, and when it is in the ledger', async () => {
+  const { admit, settle } = open()
+  await admit(chosen('x'))
+  await expect(admit(chosen('x'))).rejects.toMatchObject(duplicate)
+  await settle(chosen('x'))
+  await expect(admit(chosen('x'))).rejects.toMatchObject(duplicate)
+  await database.sql`truncate accounting.request_claims`
+  await expect(open().admit(chosen('x'))).rejects.toMatchObject(duplicate)
+})
+
+test('an id is refused when only a rejected charge has it', async () => {
+  const { admit, settle } = open()
+  await settle(chosen('x'))
+  await settle(chosen('x'))
+  await database.sql`truncate accounting.usage_cost_events`
+  await expect(admit(chosen('x'))).rejects.toMatchObject(duplicate)
+})
+
+test('the id of a call that left nothing behind can be used again', async () => {
+  const { admit, settle } = open()
+  const failed = chosen('x', { usage: undefined, succeeded: false })
+  await admit(failed)
+  expect(await settle(failed)).toEqual({ kind: 'none' })
+  expect(await claims()).toEqual([])
+  await admit(chosen('x'))
+})
+
+test('another owner may use the same id', async () => {
+  const { admit } = open()
+  await admit(chosen('x'))
+  await admit(chosen('x', { principal: user('u2') }))
+  await admit(chosen('x', { principal: serviceAccount('u1') }))
+})
+
+test('of many at once, on two instances, one is admitted', async () => {
+  const instances = [open(), open()]
+  for (let round = 0; round < 10; round++) {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => instances[i % 2]?.admit(chosen(`round-${round}`))),
+    )
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+    expect(refused).toHaveLength(19)
+    for (const { reason } of refused) expect(reason).toMatchObject(duplicate)
+  }
+})
+
+test('different ids at once are all admitted', async () => {
+  const { admit } = open()
+  await Promise.all(Array.from({ length: 100 }, (_, i) => admit(chosen(`id-${i}`))))
+  expect(await claims()).toHaveLength(100)
+})
+
+test('claims of processes that died are swept when they expire', async () => {
+  const { admit, store } = open()
+  await admit(chosen('old'))
+  await admit(chosen('young'))
+  await store.sweepClaims()
+  expect(await claims()).toHaveLength(2)
+  await database.sql`update accounting.request_claims set expires_at = now() - interval '1 second'
+    where request_id = 'old'`
+  await store.sweepClaims()
+  expect(await claims()).toEqual([{ request_id: 'young' }])
+  await admit(chosen('old'))
+})

@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Database } from 'model-gateway/plugin'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import {
+  call,
+  expectCountersToEqualLedger,
+  migrations,
+  openAccounting,
+  readCounters,
+  readLedger,
+  serviceAccount,
+  user,
+} from './testing.ts'
+
+let testDatabase: TestDatabase
+let database: Database
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = await testDatabase.forPlugin('plugin.accounting', migrations)
+})
+afterAll(() => testDatabase.drop())
+afterEach(async () => {
+  await testDatabase.sql`truncate accounting.usage_cost_events,
+    accounting.budget_rejected_charges, accounting.spend_counters`
+})
+
+const ledger = () => readLedger(testDatabase.sql)
+const counters = () => readCounters(testDatabase.sql)
+const rejected = async () => [
+  ...(await testDatabase.sql`select * from accounting.budget_rejected_charges`),
+]
+
+describe('the same request twice', () => {
+  const twice = [call({ requestId: 'twice' }), call({ requestId: 'twice' })] as const
+
+  async function expectOneRowAndOneRejection() {
+    expect(await ledger()).toHaveLength(1)
+    expect(await rejected()).toEqual([
+      expect.objectContaining({
+        request_id: 'twice',
+        reason: 'duplicate_race',
+        pricing_status: 'priced',
+        cost_pico_usd: 400n,
+        prompt_tokens: 100n,
+      }),
+    ])
+    expect((await counters())['budget:v1:user:u1 2026-03-31']).toBe('400')
+  }
+
+  test('in one batch', async () => {
+    const accounting = openAccounting(database)
+    await Promise.all(twice.map((c) => accounting.settle(c)))
+    expect(accounting.batches).toEqual([2])
+    await expectOneRowAndOneRejection()
+  })
+
+  test('one after the other', async () => {
+    const accounting = openAccounting(database)
+    for (const c of twice) await accounting.settle(c)
+    await expectOneRowAndOneRejection()
+  })
+
+  test('on two instances at once', async () => {
+    const instances = [openAccounting(database), openAccounting(database)]
+    await Promise.all(instances.map((accounting, i) => accounting.settle(twice[i] ?? call())))
+    await expectOneRowAndOneRejection()
+  })
+
+  test('by two owners is two requests', async () => {
+    const { settle } = openAccounting(database)
+    await Promise.all([
+      settle(call({ requestId: 'shared' })),
+      settle(call({ requestId: 'shared', principal: serviceAccount('s1') })),
+    ])
+    expect(await ledger()).toHaveLength(2)
+    expect(await rejected()).toEqual([])
+  })
+})
+
+test('replicas that write the same requests in opposite order do not deadlock', async () => {
+  const instances = [openAccounting(database), openAccounting(database), openAccounting(database)]
+  const calls = Array.from({ length: 200 }, (_, n) =>
+    call({ requestId: `r${n}`, principal: user(`u${n % 20}`) }),
+  )
+  await Promise.all(
+    instances.flatMap((accounting, i) =>
+      (i % 2 === 0 ? calls : calls.toReversed()).map((c) => accounting.settle(c)),
+    ),
+  )
+  expect(await ledger()).toHaveLength(200)
+  expect(await rejected()).toHaveLength(400)
+  await expectCountersToEqualLedger(testDatabase.sql)
+})

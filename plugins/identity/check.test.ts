@@ -1,0 +1,103 @@
+import { expect, test } from 'bun:test'
+import { type ConfigDraft, Secret } from 'model-gateway/plugin'
+import { checkIdentity } from './check.ts'
+import { generateKey } from './keys.ts'
+
+function problems(sections: Record<string, unknown>, models = ['small', 'large']) {
+  const draft: ConfigDraft = {
+    modelIds: new Set(models),
+    providerIds: new Set(),
+    section: (name) => sections[name],
+  }
+  return [...checkIdentity(draft)].map(
+    ({ path, message, severity = 'error' }) => `${severity} ${path.join('.')}: ${message}`,
+  )
+}
+
+const value = () => new Secret(generateKey().raw)
+
+test('a sound config has no problems, and neither has an empty one', () => {
+  expect(problems({})).toEqual([])
+  expect(
+    problems({
+      auth: { quickstart_user: 'Ada@Example.com' },
+      teams: [
+        { key: 'core', name: 'Core', model_access: { mode: 'restricted', models: ['small'] } },
+      ],
+      users: [
+        {
+          name: 'Ada',
+          email: 'ada@example.com',
+          team: { key: 'core' },
+          api_keys: [
+            { name: 'a', value: value(), models: ['large'] },
+            { name: 'b', value: value(), all_models: true },
+          ],
+        },
+      ],
+      service_accounts: [
+        {
+          key: 'ci',
+          name: 'CI',
+          team: 'core',
+          api_keys: [{ name: 'a', value: value(), models: [] }],
+        },
+      ],
+      models: [{ allowlist: { users: ['ADA@example.com'], teams: ['core'] } }],
+    }),
+  ).toEqual([])
+})
+
+test('every mistake is reported, where it stands', () => {
+  const twice = value()
+  const publicId = twice.reveal().slice(4, 20)
+  const found = problems({
+    auth: { quickstart_user: 'nobody@example.com' },
+    teams: [
+      { key: 'core', model_access: { mode: 'restricted', models: ['nope'] } },
+      { key: 'core', model_access: { mode: 'all', models: ['small'] } },
+    ],
+    users: [
+      {
+        email: 'ada@example.com',
+        team: { key: 'missing' },
+        api_keys: [
+          { name: 'a', value: new Secret('gwk_short.x'), models: ['small'], all_models: true },
+          { name: 'a', value: twice },
+        ],
+      },
+      { email: 'ADA@example.com', api_keys: [{ name: 'a', value: twice, models: ['typo'] }] },
+    ],
+    service_accounts: [
+      { key: 'ci', team: 'absent', api_keys: [{ name: 'a', all_models: true }] },
+      { key: 'ci', team: 'core' },
+    ],
+    models: [{ allowlist: { users: ['x@example.com'], teams: ['y'] } }],
+  })
+  expect(found).toEqual([
+    'error teams.1.key: another entry has the key core too',
+    'error users.1.email: another entry has the email ada@example.com too',
+    'error service_accounts.1.key: another entry has the key ci too',
+    'error teams.0.model_access.models.0: there is no model nope',
+    'error teams.1.model_access.models: contradicts mode all',
+    'error users.0.team.key: there is no team missing',
+    'error users.0.api_keys.0.all_models: contradicts models',
+    'error users.0.api_keys.0.value: is not a gateway key',
+    'error users.0.api_keys.1.name: another key of this owner has the name a too',
+    'error users.0.api_keys.1: grants no model',
+    'error users.1.api_keys.0.models.0: there is no model typo',
+    'error users.1.api_keys.0.value: has the same public id as users.0.api_keys.1.value',
+    'error service_accounts.0.team: there is no team absent',
+    'error service_accounts.0.api_keys.0.all_models: is for users only',
+    'warning models.0.allowlist.users.0: no user of this file has the e-mail x@example.com',
+    'warning models.0.allowlist.teams.0: no team of this file has the key y',
+    'error auth.quickstart_user: no user has the e-mail nobody@example.com',
+  ])
+  expect(found.join('\n')).not.toContain(publicId)
+})
+
+test('parts that were cut out are not complained about again', () => {
+  expect(
+    problems({ users: [{}, { api_keys: [{ models: ['small'] }] }], teams: [{}], models: [{}] }),
+  ).toEqual([])
+})

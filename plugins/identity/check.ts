@@ -1,0 +1,210 @@
+import {
+  type ConfigDraft,
+  type ConfigPath,
+  type Problem,
+  Secret,
+  type Static,
+} from 'model-gateway/plugin'
+import type {
+  ApiKeyEntry,
+  auth,
+  ModelAccessEntry,
+  ServiceAccountEntry,
+  TeamEntry,
+  UserEntry,
+} from './config.ts'
+import { parseKey } from './keys.ts'
+
+/** A parsed value of which any part may have been cut out. */
+type Loose<T> = T extends Secret
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Loose<Item>[]
+    : T extends object
+      ? { readonly [K in keyof T]?: Loose<T[K]> | undefined }
+      : T
+
+type ModelEntries = readonly { allowlist?: { users: string[]; teams: string[] } }[]
+
+/** What the schemas cannot say: references, duplicates, contradictions. */
+export function* checkIdentity(draft: ConfigDraft): Iterable<Problem> {
+  const section = <T>(of: string) => (draft.section(of) ?? []) as readonly Loose<T>[]
+  const teamList = section<TeamEntry>('teams')
+  const userList = section<UserEntry>('users')
+  const accountList = section<ServiceAccountEntry>('service_accounts')
+  const teamKeys = new Set(teamList.map((team) => team.key))
+  const emails = new Set(userList.map((user) => user.email?.toLowerCase()))
+  const publicIds = new Map<string, ConfigPath>()
+
+  yield* duplicates(teamList, 'teams', 'key', (team) => team.key)
+  yield* duplicates(userList, 'users', 'email', (user) => user.email?.toLowerCase())
+  yield* duplicates(accountList, 'service_accounts', 'key', (account) => account.key)
+
+  for (const [i, team] of teamList.entries()) {
+    yield* checkModelAccess(team.model_access, ['teams', i, 'model_access'], draft)
+  }
+  for (const [i, user] of userList.entries()) {
+    const path = ['users', i]
+    yield* checkModelAccess(user.model_access, [...path, 'model_access'], draft)
+    yield* checkTeam(user.team?.key, teamKeys, [...path, 'team', 'key'])
+    yield* checkKeys(user.api_keys ?? [], [...path, 'api_keys'], draft, publicIds, true)
+  }
+  for (const [i, account] of accountList.entries()) {
+    const path = ['service_accounts', i]
+    yield* checkModelAccess(account.model_access, [...path, 'model_access'], draft)
+    yield* checkTeam(account.team, teamKeys, [...path, 'team'])
+    yield* checkKeys(account.api_keys ?? [], [...path, 'api_keys'], draft, publicIds, false)
+  }
+  yield* checkAllowlists(draft, emails, teamKeys)
+
+  const quickstartUser = (draft.section('auth') as Loose<Static<typeof auth.schema>> | undefined)
+    ?.quickstart_user
+  if (quickstartUser !== undefined && !emails.has(quickstartUser.toLowerCase())) {
+    yield { path: ['auth', 'quickstart_user'], message: `no user has the e-mail ${quickstartUser}` }
+  }
+}
+
+function* duplicates<T>(
+  entries: readonly T[],
+  section: string,
+  field: string,
+  pick: (entry: T) => string | undefined,
+): Iterable<Problem> {
+  const seen = new Set<string>()
+  for (const [i, entry] of entries.entries()) {
+    const value = pick(entry)
+    if (value === undefined) continue
+    if (seen.has(value)) {
+      yield { path: [section, i, field], message: `another entry has the ${field} ${value} too` }
+    }
+    seen.add(value)
+  }
+}
+
+function* checkModels(
+  models: readonly string[] | undefined,
+  path: ConfigPath,
+  draft: ConfigDraft,
+): Iterable<Problem> {
+  for (const [i, model] of (models ?? []).entries()) {
+    if (!draft.modelIds.has(model)) {
+      yield { path: [...path, i], message: `there is no model ${model}` }
+    }
+  }
+}
+
+function* checkModelAccess(
+  access: Loose<ModelAccessEntry> | undefined,
+  path: ConfigPath,
+  draft: ConfigDraft,
+): Iterable<Problem> {
+  if (access === undefined) return
+  yield* checkModels(access.models, [...path, 'models'], draft)
+  if (access.mode === 'all' && access.models !== undefined) {
+    yield {
+      path: [...path, 'models'],
+      message: 'contradicts mode all',
+      hint: 'set mode to restricted, or remove models',
+    }
+  }
+}
+
+function* checkTeam(
+  team: string | undefined,
+  known: ReadonlySet<string | undefined>,
+  path: ConfigPath,
+): Iterable<Problem> {
+  if (team !== undefined && !known.has(team)) {
+    yield { path, message: `there is no team ${team}`, hint: 'declare it under teams' }
+  }
+}
+
+function* checkKeys(
+  keys: readonly Loose<ApiKeyEntry>[],
+  path: ConfigPath,
+  draft: ConfigDraft,
+  publicIds: Map<string, ConfigPath>,
+  mayHaveAllModels: boolean,
+): Iterable<Problem> {
+  const names = new Set<string>()
+  for (const [i, entry] of keys.entries()) {
+    const at = [...path, i]
+    yield* checkModels(entry.models, [...at, 'models'], draft)
+    if (entry.name !== undefined && names.has(entry.name)) {
+      yield {
+        path: [...at, 'name'],
+        message: `another key of this owner has the name ${entry.name} too`,
+      }
+    }
+    if (entry.name !== undefined) names.add(entry.name)
+    if (entry.all_models === true && !mayHaveAllModels) {
+      yield {
+        path: [...at, 'all_models'],
+        message: 'is for users only',
+        hint: 'list the models of a service account under models',
+      }
+    } else if (entry.all_models === true && entry.models !== undefined) {
+      yield {
+        path: [...at, 'all_models'],
+        message: 'contradicts models',
+        hint: 'keep one of the two',
+      }
+    } else if (entry.all_models !== true && entry.models === undefined) {
+      yield {
+        path: at,
+        message: 'grants no model',
+        hint: mayHaveAllModels ? 'add models, or all_models: true' : 'add models',
+      }
+    }
+    yield* checkValue(entry.value, [...at, 'value'], publicIds)
+  }
+}
+
+function* checkValue(
+  value: Secret | undefined,
+  path: ConfigPath,
+  publicIds: Map<string, ConfigPath>,
+): Iterable<Problem> {
+  if (!(value instanceof Secret)) return
+  const parsed = parseKey(value.reveal())
+  if (parsed === undefined) {
+    yield {
+      path,
+      message: 'is not a gateway key',
+      hint: 'write gwk_, at least 16 of a-z 2-7, a dot, and at least 43 of A-Z a-z 0-9 - _',
+    }
+    return
+  }
+  const other = publicIds.get(parsed.publicId)
+  if (other !== undefined) {
+    yield { path, message: `has the same public id as ${other.join('.')}` }
+  }
+  publicIds.set(parsed.publicId, path)
+}
+
+/** Warnings only: users and teams can also come from the admin interface. */
+function* checkAllowlists(
+  draft: ConfigDraft,
+  emails: ReadonlySet<string | undefined>,
+  teamKeys: ReadonlySet<string | undefined>,
+): Iterable<Problem> {
+  const models = (draft.section('models') ?? []) as Loose<ModelEntries>
+  for (const [i, model] of models.entries()) {
+    for (const [j, user] of (model.allowlist?.users ?? []).entries()) {
+      if (emails.has(user.toLowerCase())) continue
+      yield {
+        path: ['models', i, 'allowlist', 'users', j],
+        message: `no user of this file has the e-mail ${user}`,
+        severity: 'warning',
+      }
+    }
+    for (const [j, team] of (model.allowlist?.teams ?? []).entries()) {
+      if (teamKeys.has(team)) continue
+      yield {
+        path: ['models', i, 'allowlist', 'teams', j],
+        message: `no team of this file has the key ${team}`,
+        severity: 'warning',
+      }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import {
+  type Clock,
+  type Command,
+  type Database,
+  UsageError,
+  type Welcome,
+} from 'model-gateway/plugin'
+import { generateKey, hashSecret } from './keys.ts'
+import { findOwner, insertFirstKey, insertKey, type NewKey, type OwnerName } from './store.ts'
+
+/** What the commands need to know of the accepted config; `undefined` before there is one. */
+export type KnownConfig = () =>
+  | {
+      readonly models: ReadonlySet<string>
+      readonly quickstartUser: string | undefined
+    }
+  | undefined
+
+const UNIT_MS = { h: 3_600_000, d: 86_400_000 }
+
+/** `gateway keys create`: prints the raw key, and nothing else, once. */
+export function createKeysCommand(database: Database, clock: Clock, config: KnownConfig): Command {
+  return {
+    name: 'keys create',
+    summary: 'Makes an API key and prints it, once',
+    usage:
+      '(--user EMAIL | --service-account KEY) (--model M... | --all-models) [--name N] [--expires 90d]',
+    async run(args, out) {
+      const options = parseArguments(args)
+      const models = config()?.models
+      const unknown = options.models.find((model) => models?.has(model) === false)
+      if (unknown !== undefined) throw new UsageError(`there is no model ${unknown}`)
+      const owner = await findOwner(database, options.owner)
+      if (owner === undefined) {
+        throw new UsageError(
+          options.owner.kind === 'user'
+            ? `there is no user with the e-mail ${options.owner.email}`
+            : `there is no service account with the key ${options.owner.key}`,
+        )
+      }
+      const { raw, columns } = newKey(options.name)
+      await insertKey(database, {
+        ...columns,
+        ...owner,
+        modelGrantMode: options.allModels ? 'all' : 'explicit',
+        grantedModels: options.models,
+        expiresAt:
+          options.expiresInMs === undefined
+            ? null
+            : new Date(clock.now().getTime() + options.expiresInMs),
+      })
+      out(raw)
+    },
+  }
+}
+
+function newKey(name: string) {
+  const { raw, publicId, secret } = generateKey()
+  return { raw, columns: { name, publicId, secretHash: hashSecret(secret).toString('hex') } }
+}
+
+interface KeyOptions {
+  readonly owner: OwnerName
+  readonly models: string[]
+  readonly allModels: boolean
+  readonly name: string
+  readonly expiresInMs: number | undefined
+}
+
+function parseArguments(args: readonly string[]): KeyOptions {
+  const values = new Map<string, string[]>()
+  let allModels = false
+  for (let i = 0; i < args.length; i++) {
+    const [flag = '', inline] = split(args[i] ?? '')
+    if (flag === '--all-models' && inline === undefined) {
+      allModels = true
+      continue
+    }
+    if (!['--user', '--service-account', '--model', '--name', '--expires'].includes(flag)) {
+      throw new UsageError(`unknown argument ${args[i]}`)
+    }
+    const value = inline ?? args[++i]
+    if (value === undefined || value === '') throw new UsageError(`${flag} needs a value`)
+    values.set(flag, [...(values.get(flag) ?? []), value])
+  }
+  const models = values.get('--model') ?? []
+  if (allModels === models.length > 0) {
+    throw new UsageError('say which models: either --model, as often as needed, or --all-models')
+  }
+  const owner = ownerOf(once(values, '--user'), once(values, '--service-account'))
+  if (owner.kind === 'service_account' && allModels) {
+    throw new UsageError('--all-models is for users only')
+  }
+  return {
+    owner,
+    models,
+    allModels,
+    name: once(values, '--name') ?? 'created by command',
+    expiresInMs: duration(once(values, '--expires')),
+  }
+}
+
+function split(argument: string): [string, string | undefined] {
+  const at = argument.indexOf('=')
+  return at < 0 ? [argument, undefined] : [argument.slice(0, at), argument.slice(at + 1)]
+}
+
+function once(values: ReadonlyMap<string, string[]>, flag: string): string | undefined {
+  const [value, ...more] = values.get(flag) ?? []
+  if (more.length > 0) throw new UsageError(`${flag} is given more than once`)
+  return value
+}
+
+function ownerOf(email: string | undefined, key: string | undefined): OwnerName {
+  if (email !== undefined && key === undefined) return { kind: 'user', email }
+  if (key !== undefined && email === undefined) return { kind: 'service_account', key }
+  throw new UsageError('say whose key it is: either --user or --service-account')
+}
+
+function duration(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const [, count, unit] = /^([1-9][0-9]{0,4})([hd])$/.exec(text) ?? []
+  if (count === undefined) {
+    throw new UsageError(`--expires ${text} is not a number of days or hours, such as 90d or 12h`)
+  }
+  return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
+}
+
+/** The quick start's own key, made and shown the first time. */
+export function createWelcome(database: Database, config: KnownConfig): Welcome {
+  return {
+    async lines(baseUrl) {
+      const email = config()?.quickstartUser
+      const owner = email && (await findOwner(database, { kind: 'user', email }))
+      if (!owner || owner.userId === null) return []
+      const { raw, columns } = newKey('quickstart')
+      const key: NewKey & { userId: string } = {
+        ...columns,
+        userId: owner.userId,
+        serviceAccountId: null,
+        modelGrantMode: 'all',
+        grantedModels: [],
+        expiresAt: null,
+      }
+      if (!(await insertFirstKey(database, key))) {
+        return [
+          `API key      made at an earlier start; make another: gateway keys create --user ${email} --all-models`,
+        ]
+      }
+      return [
+        `API key      ${raw}`,
+        '             It is shown only this once. Try it:',
+        curl(baseUrl, raw, false),
+        '             The same as a stream:',
+        curl(baseUrl, raw, true),
+      ]
+    },
+  }
+}
+
+function curl(baseUrl: string, key: string, stream: boolean): string {
+  const message = { role: 'user', content: 'Hello' }
+  const body = { model: 'demo', messages: [message], ...(stream && { stream }) }
+  return `curl ${stream ? '-N ' : ''}${baseUrl}/v1/chat/completions -H 'authorization: Bearer ${key}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
+}

@@ -1,0 +1,273 @@
+import { createHash } from 'node:crypto'
+import { ConfigError, type ConfigPath, type Problem } from 'model-gateway/plugin'
+import type {
+  ApiKeyEntry,
+  ModelAccessEntry,
+  ServiceAccountEntry,
+  TeamEntry,
+  UserEntry,
+} from './config.ts'
+import { hashSecret, parseKey } from './keys.ts'
+import type { apiKeys, serviceAccounts, teamMemberships, teams, users } from './tables.ts'
+
+export interface SeedEntries {
+  readonly teams: readonly TeamEntry[]
+  readonly users: readonly UserEntry[]
+  readonly serviceAccounts: readonly ServiceAccountEntry[]
+}
+
+type KeyRow = typeof apiKeys.$inferSelect
+
+/** What the database has of the things that the file speaks of. */
+export interface Existing {
+  readonly teams: readonly (typeof teams.$inferSelect)[]
+  readonly users: readonly (typeof users.$inferSelect)[]
+  readonly memberships: readonly (typeof teamMemberships.$inferSelect)[]
+  readonly serviceAccounts: readonly (typeof serviceAccounts.$inferSelect)[]
+  readonly apiKeys: readonly KeyRow[]
+}
+
+interface Changes<Row> {
+  readonly inserts: Row[]
+  readonly updates: { readonly id: string; readonly set: Partial<Row> }[]
+}
+
+/** What has to be written so that the database follows the file, as far as the file may say. */
+export interface SeedPlan {
+  readonly teams: Changes<typeof teams.$inferInsert>
+  readonly users: Changes<typeof users.$inferInsert>
+  readonly memberships: (typeof teamMemberships.$inferInsert)[]
+  readonly serviceAccounts: Changes<typeof serviceAccounts.$inferInsert>
+  readonly apiKeys: Changes<typeof apiKeys.$inferInsert>
+  /** Keys whose place in the file another key has taken. They stay as they are otherwise. */
+  readonly displacedKeys: string[]
+  /** Where the file contradicts what an administrator did, who has the last word. */
+  readonly warnings: Problem[]
+}
+
+/** SHA-256 over the stated fields, whatever their order. */
+function entryHash(stated: Readonly<Record<string, unknown>>): string {
+  const sorted = JSON.stringify(stated, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+  return createHash('sha256').update(sorted).digest('hex')
+}
+
+type Stated<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Only the fields that have a value: what an entry does not state is not written. */
+function stated<T extends object>(fields: T): Stated<T> {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(present) as Stated<T>
+}
+
+function accessColumns(access: ModelAccessEntry | undefined) {
+  return { modelAccessMode: access?.mode, allowedModels: access && [...(access.models ?? [])] }
+}
+
+/** Public ids of all keys of the file. */
+export function seededPublicIds(entries: SeedEntries): string[] {
+  return [...entries.users, ...entries.serviceAccounts]
+    .flatMap((owner) => owner.api_keys ?? [])
+    .flatMap((key) => parseKey(key.value.reveal())?.publicId ?? [])
+}
+
+/**
+ * Compares the file with the database. Pure but for `newId`. Throws ConfigError for a key that
+ * belongs to somebody else already.
+ */
+export function planSeed(entries: SeedEntries, existing: Existing, newId: () => string): SeedPlan {
+  const plan: SeedPlan = {
+    teams: { inserts: [], updates: [] },
+    users: { inserts: [], updates: [] },
+    memberships: [],
+    serviceAccounts: { inserts: [], updates: [] },
+    apiKeys: { inserts: [], updates: [] },
+    displacedKeys: [],
+    warnings: [],
+  }
+  const teamIds = planTeams(entries.teams, existing, plan, newId)
+  const teamId = (key: string, path: ConfigPath) => {
+    const id = teamIds.get(key)
+    if (id === undefined) throw new ConfigError([{ path, message: `there is no team ${key}` }])
+    return id
+  }
+
+  const keys: OwnedKey[] = []
+  const knownUsers = new Map(existing.users.map((row) => [row.email, row]))
+  const memberships = new Map(existing.memberships.map((row) => [row.userId, row]))
+  for (const [i, entry] of entries.users.entries()) {
+    const { api_keys, budget: _, ...own } = entry
+    const email = entry.email.toLowerCase()
+    const path = ['users', i]
+    const row = knownUsers.get(email)
+    const id = row?.id ?? newId()
+    const configHash = entryHash(own)
+    keys.push(...ownedKeys(api_keys, path, { userId: id, serviceAccountId: null }, `user:${email}`))
+    if (row?.status === 'disabled') {
+      plan.warnings.push({
+        path,
+        message: `${email} was disabled by an administrator and stays so`,
+      })
+    }
+    if (row?.configHash === configHash) continue
+    const set = stated({
+      name: own.name,
+      role: own.role,
+      requestLoggingEnabled: own.request_logging_enabled,
+      ...accessColumns(own.model_access),
+    })
+    if (row === undefined)
+      plan.users.inserts.push({ ...set, name: own.name, id, email, configHash })
+    else plan.users.updates.push({ id, set: { ...set, configHash } })
+    if (own.team !== undefined) {
+      const role = own.team.role ?? memberships.get(id)?.role
+      const member = { userId: id, teamId: teamId(own.team.key, [...path, 'team', 'key']) }
+      plan.memberships.push({ ...member, ...stated({ role }) })
+    }
+  }
+
+  const knownAccounts = new Map(existing.serviceAccounts.map((row) => [row.key, row]))
+  for (const [i, entry] of entries.serviceAccounts.entries()) {
+    const { api_keys, budget: _, ...own } = entry
+    const path = ['service_accounts', i]
+    const row = knownAccounts.get(own.key)
+    const id = row?.id ?? newId()
+    const configHash = entryHash(own)
+    keys.push(
+      ...ownedKeys(
+        api_keys,
+        path,
+        { userId: null, serviceAccountId: id },
+        `service_account:${own.key}`,
+      ),
+    )
+    if (row?.status === 'disabled') {
+      const message = `${own.key} was disabled by an administrator and stays so`
+      plan.warnings.push({ path, message })
+    }
+    if (row?.configHash === configHash) continue
+    const fields = { name: own.name, teamId: teamId(own.team, [...path, 'team']) }
+    const set = { ...fields, ...stated(accessColumns(own.model_access)), configHash }
+    if (row === undefined) plan.serviceAccounts.inserts.push({ ...set, id, key: own.key })
+    else plan.serviceAccounts.updates.push({ id, set })
+  }
+
+  planKeys(keys, existing.apiKeys, plan, newId)
+  return plan
+}
+
+function planTeams(
+  entries: readonly TeamEntry[],
+  existing: Existing,
+  plan: SeedPlan,
+  newId: () => string,
+): ReadonlyMap<string, string> {
+  const known = new Map(existing.teams.map((row) => [row.key, row]))
+  const ids = new Map(existing.teams.map((row) => [row.key, row.id]))
+  for (const entry of entries) {
+    const row = known.get(entry.key)
+    const id = row?.id ?? newId()
+    ids.set(entry.key, id)
+    const configHash = entryHash(entry)
+    if (row?.configHash === configHash) continue
+    const set = { name: entry.name, ...stated(accessColumns(entry.model_access)), configHash }
+    if (row === undefined) plan.teams.inserts.push({ ...set, id, key: entry.key })
+    else plan.teams.updates.push({ id, set })
+  }
+  return ids
+}
+
+interface OwnedKey {
+  readonly entry: ApiKeyEntry
+  readonly path: ConfigPath
+  readonly owner: { readonly userId: string | null; readonly serviceAccountId: string | null }
+  /** Stable name of the entry: owner and key name. */
+  readonly configEntry: string
+  readonly publicId: string
+  readonly secretHash: string
+}
+
+function ownedKeys(
+  entries: readonly ApiKeyEntry[] | undefined,
+  path: ConfigPath,
+  owner: OwnedKey['owner'],
+  ownerName: string,
+): OwnedKey[] {
+  return (entries ?? []).map((entry, i) => {
+    const at = [...path, 'api_keys', i]
+    const parsed = parseKey(entry.value.reveal())
+    if (parsed === undefined) {
+      throw new ConfigError([{ path: [...at, 'value'], message: 'is not a gateway key' }])
+    }
+    return {
+      entry,
+      path: at,
+      owner,
+      configEntry: `${ownerName}:${entry.name}`,
+      publicId: parsed.publicId,
+      secretHash: hashSecret(parsed.secret).toString('hex'),
+    }
+  })
+}
+
+/** A key of the file is the row with its public id, else the row that came from the same entry. */
+function planKeys(
+  keys: readonly OwnedKey[],
+  existing: readonly KeyRow[],
+  plan: SeedPlan,
+  newId: () => string,
+): void {
+  const byPublicId = new Map(existing.map((row) => [row.publicId, row]))
+  const byEntry = new Map(existing.map((row) => [row.configEntry, row]))
+  const taken = new Set(keys.map((key) => byPublicId.get(key.publicId)?.id))
+
+  for (const key of keys) {
+    const former = byEntry.get(key.configEntry)
+    const row =
+      byPublicId.get(key.publicId) ??
+      (former === undefined || taken.has(former.id) ? undefined : former)
+    const columns = keyColumns(key)
+    if (row === undefined) plan.apiKeys.inserts.push({ id: newId(), ...key.owner, ...columns })
+    else {
+      const { publicId, secretHash, ...rest } = columns
+      if (!mayChange(key, row, plan.warnings)) continue
+      if (row.configHash === columns.configHash && row.configEntry === key.configEntry) continue
+      plan.apiKeys.updates.push({ id: row.id, set: row.rotatedAt === null ? columns : rest })
+    }
+    if (former !== undefined && former.id !== row?.id) plan.displacedKeys.push(former.id)
+  }
+}
+
+function keyColumns({ entry, configEntry, publicId, secretHash }: OwnedKey) {
+  const { name, models, all_models = false } = entry
+  return {
+    name,
+    modelGrantMode: all_models ? ('all' as const) : ('explicit' as const),
+    grantedModels: [...(models ?? [])],
+    configEntry,
+    configHash: entryHash({ name, models, all_models, publicId, secretHash }),
+    publicId,
+    secretHash,
+  }
+}
+
+/** Whether the file has a say in the key; where it contradicts an administrator, warns. */
+function mayChange(key: OwnedKey, row: KeyRow, warnings: Problem[]): boolean {
+  const { entry, path, owner } = key
+  if (row.userId !== owner.userId || row.serviceAccountId !== owner.serviceAccountId) {
+    const message = 'is a key that belongs to another owner already'
+    throw new ConfigError([{ path: [...path, 'value'], message }])
+  }
+  if (row.revokedAt !== null) {
+    warnings.push({ path, message: `the key ${entry.name} was revoked and stays so` })
+    return false
+  }
+  if (row.rotatedAt !== null && row.secretHash !== key.secretHash) {
+    const message = `the key ${entry.name} was rotated by an administrator; this value is not used`
+    warnings.push({ path: [...path, 'value'], message })
+  }
+  return true
+}

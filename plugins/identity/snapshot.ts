@@ -1,0 +1,186 @@
+import { timingSafeEqual } from 'node:crypto'
+import { GatewayError, type Identity, type Principal } from 'model-gateway/plugin'
+import { hashSecret, parseKey } from './keys.ts'
+import type { KeyRecord } from './store.ts'
+
+/** How long an id that nobody has is remembered, and how many of them are. */
+const UNKNOWN_MS = 5_000
+const UNKNOWN_LIMIT = 10_000
+/** Keys whose secret was compared already; each is trusted until the next change of anything. */
+const VERIFIED_LIMIT = 10_000
+/** Ids that nobody has cause one look at the database in this time, all of them together. */
+const LOOK_AGAIN_MS = 100
+/** Longest that a caller with an unknown id waits for that look. */
+const LOOK_AGAIN_PATIENCE_MS = 1_000
+const USE_NOTED_EVERY_MS = 60_000
+
+/** Where keys come from. */
+export interface KeySource {
+  readRevision(): Promise<bigint>
+  readKeys(): Promise<{
+    readonly revision: bigint
+    readonly keys: ReadonlyMap<string, KeyRecord>
+  }>
+}
+
+export interface IdentitySnapshot extends Identity {
+  /** Resolves when memory holds what the database held at the time of this call, or later. */
+  check(): Promise<void>
+  /** How old what is known may be before nobody is let in any more. */
+  setMaxAge(ms: number): void
+  /** Uses since the last call: key id → milliseconds since 1970. */
+  takeUses(): ReadonlyMap<string, number>
+  /** Gives back uses that could not be written. */
+  returnUses(uses: ReadonlyMap<string, number>): void
+}
+
+/** All keys in memory; `now` in milliseconds since 1970. */
+export function createSnapshot(source: KeySource, now: () => number): IdentitySnapshot {
+  let keys: ReadonlyMap<string, KeyRecord> = new Map()
+  let revision: bigint | undefined
+  let confirmedAt = Number.NEGATIVE_INFINITY
+  let maxAge = 0
+  const verified = new Map<string, KeyRecord>()
+  const unknown = new Map<string, number>()
+  let uses = new Map<string, number>()
+
+  let running: Promise<void> | undefined
+  let following: Promise<void> | undefined
+  let looking: Promise<void> | undefined
+  let lookedAt = Number.NEGATIVE_INFINITY
+
+  async function load(): Promise<void> {
+    const askedAt = now()
+    if ((await source.readRevision()) !== revision) {
+      const next = await source.readKeys()
+      for (const [publicId, record] of next.keys) {
+        const before = keys.get(publicId)?.lastUsedAt ?? 0
+        if (before > record.lastUsedAt) record.lastUsedAt = before
+      }
+      keys = next.keys
+      revision = next.revision
+      verified.clear()
+    }
+    confirmedAt = askedAt
+  }
+
+  function start(): Promise<void> {
+    following = undefined
+    running = load().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  /** A load that is under way may have read too early, so the next one is waited for. */
+  function check(): Promise<void> {
+    if (running === undefined) return start()
+    following ??= running.then(start, start)
+    return following
+  }
+
+  function lookAgain(): Promise<void> {
+    looking ??= (async () => {
+      await Bun.sleep(Math.max(0, lookedAt + LOOK_AGAIN_MS - now()))
+      looking = undefined
+      lookedAt = now()
+      await check()
+    })()
+    return looking
+  }
+
+  async function authenticateUnknown(raw: string, publicId: string, secret: string) {
+    const answered = await Promise.race([
+      lookAgain().then(
+        () => true,
+        () => false,
+      ),
+      Bun.sleep(LOOK_AGAIN_PATIENCE_MS).then(() => false),
+    ])
+    const record = keys.get(publicId)
+    if (record !== undefined) return verify(raw, secret, record)
+    if (answered) {
+      if (unknown.size >= UNKNOWN_LIMIT) unknown.delete(unknown.keys().next().value ?? '')
+      unknown.set(publicId, now() + UNKNOWN_MS)
+    }
+    throw notFound()
+  }
+
+  function verify(raw: string, secret: string, record: KeyRecord): Principal {
+    if (!timingSafeEqual(hashSecret(secret), record.secretHash)) {
+      throw new GatewayError('api_key_secret_mismatch', 'The API key is not valid.')
+    }
+    if (record.revoked) {
+      throw new GatewayError('api_key_revoked', 'The API key has been revoked.')
+    }
+    const at = now()
+    refuseExpired(record, at)
+    if (!record.ownerActive) {
+      throw new GatewayError('api_key_owner_inactive', 'The owner of the API key is not active.')
+    }
+    if (verified.size >= VERIFIED_LIMIT) verified.clear()
+    verified.set(raw, record)
+    return use(record, at)
+  }
+
+  function use(record: KeyRecord, at: number): Principal {
+    if (at - record.lastUsedAt >= USE_NOTED_EVERY_MS) {
+      record.lastUsedAt = at
+      uses.set(record.principal.apiKeyId, at)
+    }
+    return record.principal
+  }
+
+  return {
+    authenticate(raw) {
+      const at = now()
+      if (at - confirmedAt > maxAge) {
+        throw new GatewayError(
+          'store_unavailable',
+          'API keys cannot be checked: the database has been out of reach for too long.',
+        )
+      }
+      const known = verified.get(raw)
+      if (known !== undefined) {
+        refuseExpired(known, at)
+        return use(known, at)
+      }
+
+      const parsed = parseKey(raw)
+      if (parsed === undefined) {
+        throw new GatewayError(
+          'invalid_api_key_format',
+          'The API key is not of the form gwk_<id>.<secret>.',
+        )
+      }
+      const record = keys.get(parsed.publicId)
+      if (record !== undefined) return verify(raw, parsed.secret, record)
+      const until = unknown.get(parsed.publicId)
+      if (until !== undefined) {
+        if (at < until) throw notFound()
+        unknown.delete(parsed.publicId)
+      }
+      return authenticateUnknown(raw, parsed.publicId, parsed.secret)
+    },
+    check,
+    setMaxAge(ms) {
+      maxAge = ms
+    },
+    takeUses() {
+      const taken = uses
+      uses = new Map()
+      return taken
+    },
+    returnUses(taken) {
+      for (const [id, at] of taken) if (!uses.has(id)) uses.set(id, at)
+    },
+  }
+}
+
+function refuseExpired(record: KeyRecord, at: number): void {
+  if (record.expiresAt <= at) throw new GatewayError('api_key_expired', 'The API key has expired.')
+}
+
+function notFound(): GatewayError {
+  return new GatewayError('api_key_not_found', 'There is no such API key.')
+}

@@ -1,0 +1,291 @@
+import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
+import type { Database, Owner, Principal } from 'model-gateway/plugin'
+import type { Existing, SeedPlan } from './seed.ts'
+import { apiKeys, serviceAccounts, teamMemberships, teams, users } from './tables.ts'
+
+/** Told by the database whenever something that matters to authentication was committed. */
+export const CHANGED = 'identity_changed'
+
+const SEED_LOCK = 'identity.seed'
+const ROWS_PER_INSERT = 1000
+
+type Drizzle = Pick<Database['drizzle'], 'select' | 'insert' | 'update' | 'execute'>
+
+/** A key with all that decides about it. */
+export interface KeyRecord {
+  readonly principal: Principal
+  readonly secretHash: Buffer
+  readonly revoked: boolean
+  /** Milliseconds since 1970, or Infinity. */
+  readonly expiresAt: number
+  readonly ownerActive: boolean
+  /** Milliseconds since 1970 of the last use that was noted. */
+  lastUsedAt: number
+}
+
+/** Number of the last committed change. */
+export async function readRevision({ sql }: Database): Promise<bigint> {
+  const [row] = await sql<{ value: bigint }[]>`select value from identity.revision`
+  if (row === undefined) throw new Error('the table identity.revision is empty')
+  return row.value
+}
+
+interface JoinedRow {
+  readonly revision: bigint
+  readonly id: string | null
+  readonly public_id: string
+  readonly secret_hash: string
+  readonly model_grant_mode: 'explicit' | 'all'
+  readonly granted_models: string[]
+  readonly expires_at: Date | null
+  readonly last_used_at: Date | null
+  readonly revoked_at: Date | null
+  readonly user_id: string | null
+  readonly service_account_id: string | null
+  readonly owner_name: string
+  readonly status: string
+  readonly owner_mode: string
+  readonly owner_models: string[]
+  readonly email: string
+  readonly request_logging_enabled: boolean
+  readonly account_key: string
+  readonly team_id: string | null
+  readonly team_key: string
+  readonly team_mode: string
+  readonly team_models: string[]
+}
+
+/** All keys by public id, and the revision they belong to. One statement, so one state. */
+export async function readKeys({ sql }: Database): Promise<{
+  readonly revision: bigint
+  readonly keys: ReadonlyMap<string, KeyRecord>
+}> {
+  const rows = await sql<JoinedRow[]>`
+    select r.value as revision, k.id, k.public_id, k.secret_hash, k.model_grant_mode,
+      k.granted_models, k.expires_at, k.last_used_at, k.revoked_at, k.user_id,
+      k.service_account_id, coalesce(u.name, s.name) as owner_name,
+      coalesce(u.status, s.status) as status,
+      coalesce(u.model_access_mode, s.model_access_mode) as owner_mode,
+      coalesce(u.allowed_models, s.allowed_models) as owner_models,
+      u.email, u.request_logging_enabled, s.key as account_key,
+      t.id as team_id, t.key as team_key, t.model_access_mode as team_mode,
+      t.allowed_models as team_models
+    from identity.revision r
+      left join identity.api_keys k on true
+      left join identity.users u on u.id = k.user_id
+      left join identity.service_accounts s on s.id = k.service_account_id
+      left join identity.team_memberships m on m.user_id = u.id
+      left join identity.teams t on t.id = coalesce(m.team_id, s.team_id)`
+  const [first] = rows
+  if (first === undefined) throw new Error('the table identity.revision is empty')
+  const keys = new Map<string, KeyRecord>()
+  for (const row of rows) {
+    if (row.id !== null) keys.set(row.public_id, keyRecord(row, row.id))
+  }
+  return { revision: first.revision, keys }
+}
+
+function keyRecord(row: JoinedRow, apiKeyId: string): KeyRecord {
+  const owner = ownerOf(row)
+  const allowlists: ReadonlySet<string>[] = []
+  if (row.owner_mode === 'restricted') allowlists.push(new Set(row.owner_models))
+  if (row.team_mode === 'restricted') allowlists.push(new Set(row.team_models))
+  return {
+    principal: {
+      apiKeyId,
+      owner,
+      ownershipScopeKey:
+        owner.kind === 'user'
+          ? `user:${owner.userId}`
+          : `service_account:${owner.serviceAccountId}`,
+      grants: row.model_grant_mode === 'all' ? 'all' : new Set(row.granted_models),
+      allowlists,
+    },
+    secretHash: Buffer.from(row.secret_hash, 'hex'),
+    revoked: row.revoked_at !== null,
+    expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
+    ownerActive: row.status === 'active',
+    lastUsedAt: row.last_used_at?.getTime() ?? 0,
+  }
+}
+
+function ownerOf(row: JoinedRow): Owner {
+  const team = row.team_id === null ? undefined : { id: row.team_id, key: row.team_key }
+  if (row.user_id !== null) {
+    return {
+      kind: 'user',
+      userId: row.user_id,
+      email: row.email,
+      name: row.owner_name,
+      team,
+      requestLoggingEnabled: row.request_logging_enabled,
+    }
+  }
+  if (row.service_account_id === null || team === undefined) {
+    throw new Error(`the owner of key ${row.id} is incomplete`)
+  }
+  return {
+    kind: 'service_account',
+    serviceAccountId: row.service_account_id,
+    key: row.account_key,
+    name: row.owner_name,
+    team,
+  }
+}
+
+/** Notes uses, each key at most once a minute, whichever replica comes first. */
+export async function writeLastUsed(
+  { sql }: Database,
+  uses: ReadonlyMap<string, number>,
+): Promise<void> {
+  const rows = JSON.stringify([...uses].map(([id, at]) => ({ id, at: new Date(at).toISOString() })))
+  await sql`
+    update identity.api_keys k set last_used_at = used.at
+    from json_to_recordset(${rows}::text::json) as used (id uuid, at timestamptz)
+    where k.id = used.id
+      and (k.last_used_at is null or k.last_used_at <= used.at - interval '1 minute')`
+}
+
+/** Reads, plans and writes while no other replica seeds. Nothing to write, nothing written. */
+export async function seed(
+  { drizzle }: Database,
+  publicIds: readonly string[],
+  plan: (existing: Existing) => SeedPlan,
+): Promise<SeedPlan> {
+  return await drizzle.transaction(async (tx) => {
+    await lock(tx)
+    const planned = plan(await readExisting(tx, publicIds))
+    await writePlan(tx, planned)
+    return planned
+  })
+}
+
+async function lock(tx: Drizzle): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${SEED_LOCK}))`)
+}
+
+async function readExisting(tx: Drizzle, publicIds: readonly string[]): Promise<Existing> {
+  return {
+    teams: await tx.select().from(teams),
+    users: await tx.select().from(users),
+    memberships: await tx.select().from(teamMemberships),
+    serviceAccounts: await tx.select().from(serviceAccounts),
+    apiKeys: await tx
+      .select()
+      .from(apiKeys)
+      .where(or(isNotNull(apiKeys.configEntry), inArray(apiKeys.publicId, [...publicIds]))),
+  }
+}
+
+async function writePlan(tx: Drizzle, plan: SeedPlan): Promise<void> {
+  const updatedAt = sql`now()`
+  for (const rows of chunks(plan.teams.inserts)) await tx.insert(teams).values(rows)
+  for (const { id, set } of plan.teams.updates) {
+    await tx
+      .update(teams)
+      .set({ ...set, updatedAt })
+      .where(eq(teams.id, id))
+  }
+  for (const rows of chunks(plan.users.inserts)) await tx.insert(users).values(rows)
+  for (const { id, set } of plan.users.updates) {
+    await tx
+      .update(users)
+      .set({ ...set, updatedAt })
+      .where(eq(users.id, id))
+  }
+  for (const rows of chunks(plan.memberships)) {
+    await tx
+      .insert(teamMemberships)
+      .values(rows)
+      .onConflictDoUpdate({
+        target: teamMemberships.userId,
+        set: { teamId: sql`excluded.team_id`, role: sql`excluded.role` },
+      })
+  }
+  for (const rows of chunks(plan.serviceAccounts.inserts)) {
+    await tx.insert(serviceAccounts).values(rows)
+  }
+  for (const { id, set } of plan.serviceAccounts.updates) {
+    await tx
+      .update(serviceAccounts)
+      .set({ ...set, updatedAt })
+      .where(eq(serviceAccounts.id, id))
+  }
+  const moving = [...plan.displacedKeys, ...plan.apiKeys.updates.map(({ id }) => id)]
+  for (const ids of chunks(moving)) {
+    // Entries may have changed places: every place is vacant before one is taken.
+    await tx
+      .update(apiKeys)
+      .set({ configEntry: null })
+      .where(and(inArray(apiKeys.id, ids), isNotNull(apiKeys.configEntry)))
+  }
+  for (const { id, set } of plan.apiKeys.updates) {
+    await tx
+      .update(apiKeys)
+      .set({ ...set, updatedAt })
+      .where(eq(apiKeys.id, id))
+  }
+  for (const rows of chunks(plan.apiKeys.inserts)) await tx.insert(apiKeys).values(rows)
+}
+
+function* chunks<T>(rows: readonly T[]): Iterable<T[]> {
+  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT) {
+    yield rows.slice(at, at + ROWS_PER_INSERT)
+  }
+}
+
+/** Who a key is for: the id of the user with this e-mail or the service account with this key. */
+export type OwnerName =
+  | { readonly kind: 'user'; readonly email: string }
+  | { readonly kind: 'service_account'; readonly key: string }
+
+export interface OwnerIds {
+  readonly userId: string | null
+  readonly serviceAccountId: string | null
+}
+
+export async function findOwner(
+  { drizzle }: Database,
+  owner: OwnerName,
+): Promise<OwnerIds | undefined> {
+  if (owner.kind === 'user') {
+    const [row] = await drizzle
+      .select({ id: users.id })
+      .from(users)
+      .where(eq(users.email, owner.email.toLowerCase()))
+    return row && { userId: row.id, serviceAccountId: null }
+  }
+  const [row] = await drizzle
+    .select({ id: serviceAccounts.id })
+    .from(serviceAccounts)
+    .where(eq(serviceAccounts.key, owner.key))
+  return row && { userId: null, serviceAccountId: row.id }
+}
+
+export interface NewKey extends OwnerIds {
+  readonly publicId: string
+  readonly secretHash: string
+  readonly name: string
+  readonly modelGrantMode: 'explicit' | 'all'
+  readonly grantedModels: string[]
+  readonly expiresAt: Date | null
+}
+
+export async function insertKey({ drizzle }: Database, key: NewKey): Promise<void> {
+  await drizzle.insert(apiKeys).values({ ...key, id: Bun.randomUUIDv7() })
+}
+
+/** Inserts the key unless the user has one already; false when it has, whatever its state. */
+export async function insertFirstKey({ drizzle }: Database, key: NewKey & { userId: string }) {
+  return await drizzle.transaction(async (tx) => {
+    await lock(tx)
+    const any = await tx
+      .select({ id: apiKeys.id })
+      .from(apiKeys)
+      .where(eq(apiKeys.userId, key.userId))
+      .limit(1)
+    if (any.length > 0) return false
+    await tx.insert(apiKeys).values({ ...key, id: Bun.randomUUIDv7() })
+    return true
+  })
+}

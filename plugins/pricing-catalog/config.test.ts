@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import type { ConfigDraft } from 'model-gateway/plugin'
+import { checkPricing } from './config.ts'
+
+function problems(section: unknown) {
+  const draft: ConfigDraft = {
+    modelIds: new Set(),
+    providerIds: new Set(),
+    section: (name) => (name === 'pricing' ? section : undefined),
+  }
+  return [...checkPricing(draft)].map(({ path, message }) => `${path.join('.')}: ${message}`)
+}
+
+const identity = { pricing_provider_id: 'p', model: 'm' }
+
+test('exact rates are fine, and so is no section or a broken one', () => {
+  expect(problems({ overrides: [{ ...identity, input_usd_per_million: '0.0750000' }] })).toEqual([])
+  for (const section of [undefined, 'x', {}, { overrides: 3 }, { overrides: [null] }]) {
+    expect(problems(section)).toEqual([])
+  }
+})
+
+test('each mistake is a problem with its path', () => {
+  const overrides = [
+    { ...identity, input_usd_per_million: '0.0000001', cache_read_usd_per_million: '1.1234567' },
+    identity,
+  ]
+  expect(problems({ overrides })).toEqual([
+    expect.stringMatching(
+      /^pricing\.overrides\.0\.input_usd_per_million: 0\.0000001 is finer than/,
+    ),
+    expect.stringMatching(/^pricing\.overrides\.0\.cache_read_usd_per_million: /),
+    expect.stringMatching(/^pricing\.overrides\.1: an override without any rate/),
+    expect.stringMatching(/^pricing\.overrides\.1: the same .* as pricing\.overrides\.0/),
+  ])
+})

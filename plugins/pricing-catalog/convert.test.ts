@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { bedrockNamesOf, decimalString, namesOf, rowsOf, vertexClaudeNamesOf } from './convert.ts'
+
+describe('decimalString', () => {
+  test('writes exponents out', () => {
+    expect(decimalString(7.5e-8)).toBe('0.000000075')
+    expect(decimalString(1e-7)).toBe('0.0000001')
+    expect(decimalString(1.25e-10)).toBe('0.000000000125')
+    expect(decimalString(0.0088)).toBe('0.0088')
+    expect(decimalString(75)).toBe('75')
+  })
+
+  test('never changes the number', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 ** 9 }), fc.integer({ min: 0, max: 18 }), (n, e) => {
+        const value = Number(`${n}e-${e}`)
+        const text = decimalString(value)
+        expect(text).toMatch(/^\d+(\.\d+)?$/)
+        expect(Number(text)).toBe(value)
+      }),
+    )
+  })
+})
+
+describe('rowsOf', () => {
+  test('takes the four rates and no other price', () => {
+    const prices = {
+      input_mtok: 0.3,
+      output_mtok: 2.5,
+      input_audio_mtok: 1,
+      web_searches_kcount: 10,
+    }
+    expect(rowsOf(prices)).toEqual([{ input: '0.3', output: '2.5' }])
+  })
+
+  test('leaves a tiered rate out and says so', () => {
+    const prices = {
+      input_mtok: { base: 5, tiers: [{ start: 200000, price: 10 }] },
+      output_mtok: 25,
+    }
+    expect(rowsOf(prices)).toEqual([{ output: '25', tiered: ['input'] }])
+  })
+
+  test('leaves out a rate that is finer than the money unit', () => {
+    expect(rowsOf({ input_mtok: 1, cache_write_mtok: 0.08333333333333334 })).toEqual([
+      { input: '1' },
+    ])
+  })
+
+  test('leaves out what rates cannot say: request fees, output at two prices', () => {
+    expect(rowsOf({ input_mtok: 1, output_mtok: 1, requests_kcount: 12 })).toEqual([{}])
+    expect(rowsOf({ input_mtok: 2, output_mtok: 8, output_reasoning_mtok: 3 })).toEqual([
+      { input: '2' },
+    ])
+  })
+
+  test('dates: each price holds until the next one starts', () => {
+    const rows = rowsOf([
+      { prices: { input_mtok: 10 } },
+      { constraint: { type: 'start_date', start_date: '2025-06-10' }, prices: { input_mtok: 2 } },
+      { constraint: { type: 'start_date', start_date: '2026-01-01' }, prices: { input_mtok: 1 } },
+    ])
+    expect(rows).toEqual([
+      { input: '10', until: '2025-06-10' },
+      { input: '2', from: '2025-06-10', until: '2026-01-01' },
+      { input: '1', from: '2026-01-01' },
+    ])
+  })
+
+  test('hours: only what is the same all day is a rate', () => {
+    const rows = rowsOf([
+      { prices: { input_mtok: 0.1, output_mtok: 0.5 } },
+      { constraint: { type: 'time_of_date' }, prices: { input_mtok: 0.2, output_mtok: 0.5 } },
+    ])
+    expect(rows).toEqual([{ output: '0.5' }])
+  })
+})
+
+describe('names', () => {
+  test('are the id and what a rule equals; patterns are none', () => {
+    expect(namesOf('a', { or: [{ equals: 'b' }, { starts_with: 'c' }, { equals: 'a' }] })).toEqual([
+      'a',
+      'b',
+    ])
+    expect(namesOf('a', { equals: 'b' })).toEqual(['a', 'b'])
+    expect(namesOf('a', { regex: '^a-\\d+$' })).toEqual(['a'])
+  })
+
+  test('Bedrock: geographies stay in the name, -v1:0 may be there or not', () => {
+    const match = {
+      or: [{ starts_with: 'anthropic.claude-x' }, { contains: 'us.anthropic.claude-x' }],
+    }
+    expect(bedrockNamesOf('regional.anthropic.claude-x-v1:0', match)).toEqual([
+      'anthropic.claude-x-v1:0',
+      'anthropic.claude-x',
+      'us.anthropic.claude-x',
+      'us.anthropic.claude-x-v1:0',
+    ])
+    expect(bedrockNamesOf('vendor.y-v2:0', { contains: 'vendor.y' })).toEqual(['vendor.y-v2:0'])
+  })
+
+  test('Vertex AI: dates behind @, @default for undated Claude models', () => {
+    expect(vertexClaudeNamesOf('claude-x-20250929')).toEqual([
+      'claude-x-20250929',
+      'claude-x@20250929',
+    ])
+    expect(vertexClaudeNamesOf('claude-x')).toEqual(['claude-x', 'claude-x@default'])
+  })
+})

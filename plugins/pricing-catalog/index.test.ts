@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { ConfigSnapshot, PricingSource, SnapshotListener } from 'model-gateway/plugin'
+import pino from 'pino'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import plugin from './index.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+function snapshot(overrides: unknown[]): ConfigSnapshot {
+  const section = () => ({ overrides }) as never
+  return { version: '1', models: new Map(), providers: new Map(), section }
+}
+
+test('prices by the accepted config; a catalog that cannot be stored changes nothing', async () => {
+  const provided = new Map<string, unknown>()
+  const migrations = plugin.manifest.migrations ?? []
+  const capability = await database.forPlugin('plugin.pricing-catalog', migrations)
+  await plugin.setup({
+    config: {},
+    log: pino({ level: 'silent' }),
+    signal: new AbortController().signal,
+    provide: (point, implementation) => provided.set(point.name, implementation),
+    database: capability,
+  })
+  const source = provided.get('pricing_source') as PricingSource
+  const listener = provided.get('snapshot_listeners') as SnapshotListener
+  const price = () =>
+    source.resolve({
+      identity: { pricingProviderId: 'mine', model: 'm' },
+      usage: {
+        uncachedInput: 3,
+        cacheRead: undefined,
+        cacheWrite: undefined,
+        output: undefined,
+        reasoning: undefined,
+        promptTokens: 3,
+        totalTokens: 3,
+      },
+      billingModifiers: [],
+      at: new Date(),
+    })
+  const mine = { pricing_provider_id: 'mine', model: 'm' }
+
+  await listener.accepted(snapshot([]))
+  expect(price()).toMatchObject({ reason: 'unsupported_pricing_provider_id' })
+  await listener.accepted(snapshot([{ ...mine, input_usd_per_million: '0.5' }]))
+  expect(price()).toMatchObject({ status: 'priced', costPicoUsd: 1_500_000n })
+
+  await database.sql`alter table pricing_catalog.catalog_state rename to gone`
+  const dearer = snapshot([{ ...mine, input_usd_per_million: '7' }])
+  await expect(listener.accepted(dearer)).rejects.toThrow('catalog_state')
+  expect(price()).toMatchObject({ costPicoUsd: 1_500_000n })
+  await database.sql`alter table pricing_catalog.gone rename to catalog_state`
+
+  await listener.accepted(snapshot([]))
+  expect(price()).toMatchObject({ reason: 'unsupported_pricing_provider_id' })
+})

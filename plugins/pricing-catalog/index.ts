@@ -1,0 +1,34 @@
+import { definePlugin, pricingSource, snapshotListeners, Type } from 'model-gateway/plugin'
+import tables from '../../migrations/pricing-catalog/0001_tables.sql' with { type: 'text' }
+import { buildCatalog, withOverrides } from './catalog.ts'
+import { checkPricing, pricing } from './config.ts'
+import { resolvePrice } from './resolve.ts'
+import { bundledSnapshot } from './snapshot.ts'
+import { storeCatalog } from './store.ts'
+
+/** Prices calls from a bundled price list and the config's overrides. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.pricing-catalog',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'Exact prices from a bundled, dated price list and from pricing.overrides.',
+    config: Type.Object({}, { additionalProperties: false }),
+    sections: [pricing],
+    needs: ['database'],
+    migrations: [{ name: '0001_tables', sql: tables }],
+    check: checkPricing,
+  },
+  setup(ctx) {
+    const bundled = buildCatalog(bundledSnapshot)
+    let catalog = bundled
+    ctx.provide(pricingSource, { resolve: (query) => resolvePrice(catalog, query) })
+    ctx.provide(snapshotListeners, {
+      async accepted(snapshot) {
+        const next = withOverrides(bundled, snapshot.section(pricing).overrides)
+        await storeCatalog(ctx.database, next)
+        catalog = next
+      },
+    })
+  },
+})

@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { picoUsdPerToken } from './money.ts'
+
+test('a price per million tokens is an integer per token, to the sixth decimal', () => {
+  expect(picoUsdPerToken('5')).toBe(5_000_000n)
+  expect(picoUsdPerToken('0.0088')).toBe(8_800n)
+  expect(picoUsdPerToken('0.000001')).toBe(1n)
+  expect(picoUsdPerToken('0.500000000')).toBe(500_000n)
+  expect(picoUsdPerToken('0')).toBe(0n)
+  expect(picoUsdPerToken('999999999999.999999')).toBe(999_999_999_999_999_999n)
+})
+
+test('what is finer than a pico-USD per token, or no plain decimal, is no rate', () => {
+  for (const text of ['0.0000001', '0.08333333333333334', '7.5e-8', '-1', '1.', '.5', '', 'NaN']) {
+    expect(picoUsdPerToken(text)).toBeUndefined()
+  }
+})
+
+test('for every integer of micro-USD the rate is that integer', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 17n }), (micro) => {
+      const digits = micro.toString().padStart(7, '0')
+      const text = `${digits.slice(0, -6)}.${digits.slice(-6)}`
+      expect(picoUsdPerToken(text)).toBe(micro)
+    }),
+  )
+})

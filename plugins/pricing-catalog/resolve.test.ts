@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { PriceQuery, Usage } from 'model-gateway/plugin'
+import { buildCatalog, withOverrides } from './catalog.ts'
+import { resolvePrice } from './resolve.ts'
+import { bundledSnapshot, type SnapshotRow } from './snapshot.ts'
+
+const bundled = buildCatalog(bundledSnapshot)
+const now = new Date('2026-10-01T12:00:00Z')
+
+const none: Usage = {
+  uncachedInput: undefined,
+  cacheRead: undefined,
+  cacheWrite: undefined,
+  output: undefined,
+  reasoning: undefined,
+  promptTokens: undefined,
+  totalTokens: undefined,
+}
+const million = 1_000_000
+const allBuckets = {
+  ...none,
+  uncachedInput: million,
+  cacheRead: million,
+  cacheWrite: million,
+  output: million,
+}
+
+function query(
+  provider: string | undefined,
+  model: string,
+  usage: Partial<Usage> = {},
+): PriceQuery {
+  const identity = { pricingProviderId: provider, model }
+  return { identity, usage: { ...none, ...usage }, billingModifiers: [], at: now }
+}
+
+function cost(provider: string, model: string, usage: Partial<Usage>) {
+  const price = resolvePrice(bundled, query(provider, model, usage))
+  return price.status === 'unpriced' ? price.reason : price.costPicoUsd
+}
+
+const usd = (amount: string) =>
+  BigInt(amount.replace('.', '')) * 10n ** BigInt(12 - (amount.split('.')[1]?.length ?? 0))
+
+describe('the bundled price list', () => {
+  test.each([
+    ['amazon-bedrock', 'global.anthropic.claude-opus-4-7', ['5', '25', '0.5', '6.25']],
+    ['amazon-bedrock', 'global.anthropic.claude-opus-5-5', ['4', '20', '0.2', '5']],
+    ['amazon-bedrock', 'us.anthropic.claude-opus-4-7', ['5.5', '27.5', '0.55', '6.875']],
+    ['anthropic', 'claude-opus-5-5', ['4', '20', '0.2', '5']],
+    ['google-vertex-anthropic', 'claude-opus-5-5', ['4', '20', '0.2', '5']],
+    ['google-vertex-anthropic', 'claude-haiku-4-5@20251001', ['1', '5', '0.1', '1.25']],
+  ])('%s %s', (provider, model, [input, output, read, write]) => {
+    expect(cost(provider, model, { uncachedInput: million })).toBe(usd(input ?? ''))
+    expect(cost(provider, model, { output: million })).toBe(usd(output ?? ''))
+    expect(cost(provider, model, { cacheRead: million })).toBe(usd(read ?? ''))
+    expect(cost(provider, model, { cacheWrite: million })).toBe(usd(write ?? ''))
+  })
+
+  test.each([
+    ['gemini-embedding-2', '0.2'],
+    ['gemini-embedding-001', '0.15'],
+    ['text-embedding-005', '0.1'],
+    ['text-multilingual-embedding-002', '0.1'],
+  ])('embedding model %s', (model, price) => {
+    expect(cost('google-vertex', model, { uncachedInput: million })).toBe(usd(price))
+  })
+
+  test('knows the other lists by their own ids', () => {
+    for (const id of ['openai', 'openrouter', 'mistral', 'groq', 'deepseek', 'x-ai', 'azure']) {
+      expect(bundled.get(id)?.size).toBeGreaterThan(3)
+    }
+    expect(cost('openai', 'gpt-5.5', { uncachedInput: 1 })).toBe('unsupported_context_tier')
+    expect(cost('openai', 'gpt-5.4-nano', { uncachedInput: 1 })).toBe(200_000n)
+  })
+})
+
+describe('reasons', () => {
+  const catalog = withOverrides(buildCatalog({}), [
+    { pricing_provider_id: 'p', model: 'nothing' },
+    {
+      pricing_provider_id: 'p',
+      model: 'all',
+      input_usd_per_million: '1',
+      output_usd_per_million: '2',
+    },
+  ])
+  const reason = (q: PriceQuery) => {
+    const price = resolvePrice(catalog, q)
+    return price.status === 'unpriced' ? price.reason : price.status
+  }
+
+  test('the route itself is unpriceable', () => {
+    const q = query(undefined, 'all')
+    const identity = { ...q.identity, unpriceable: 'unsupported_location' } as const
+    expect(reason({ ...q, identity })).toBe('unsupported_location')
+  })
+  test('no pricing provider', () => {
+    expect(reason(query(undefined, 'all'))).toBe('provider_pricing_source_missing')
+  })
+  test('unknown pricing provider', () => {
+    expect(reason(query('q', 'all'))).toBe('unsupported_pricing_provider_id')
+  })
+  test('billing modifiers', () => {
+    expect(reason({ ...query('p', 'all'), billingModifiers: ['service_tier=flex'] })).toBe(
+      'unsupported_billing_modifier',
+    )
+  })
+  test('unknown model: look-up is exact', () => {
+    expect(reason(query('p', 'ALL'))).toBe('model_not_found')
+    expect(reason(query('p', 'all-2025-01-01'))).toBe('model_not_found')
+  })
+  test.each([
+    ['uncachedInput', 'missing_input_rate'],
+    ['output', 'missing_output_rate'],
+    ['cacheRead', 'missing_cache_read_rate'],
+    ['cacheWrite', 'missing_cache_write_rate'],
+  ] as const)('a used bucket without a rate is never free: %s', (bucket, expected) => {
+    expect(reason(query('p', 'nothing', { [bucket]: 1 }))).toBe(expected)
+    expect(reason(query('p', 'nothing', { [bucket]: 0 }))).toBe('priced')
+    expect(reason(query('p', 'nothing', { [bucket]: 1, doubt: 'x' }))).toBe(expected)
+  })
+})
+
+test('dated rates: the one that holds at the time of the call', () => {
+  const catalog = buildCatalog({
+    p: {
+      m: [
+        { input: '10', until: '2025-06-10' },
+        { input: '2', from: '2025-06-10' },
+      ],
+    },
+  })
+  const at = (iso: string) =>
+    resolvePrice(catalog, { ...query('p', 'm', { uncachedInput: 1 }), at: new Date(iso) })
+  expect(at('2025-06-09T23:59:59.999Z')).toMatchObject({ costPicoUsd: 10_000_000n })
+  expect(at('2025-06-10T00:00:00.000Z')).toMatchObject({ costPicoUsd: 2_000_000n })
+})
+
+test('an override replaces every bundled rate of its model, and of no other', () => {
+  const catalog = withOverrides(bundled, [
+    { pricing_provider_id: 'openai', model: 'gpt-5.5', input_usd_per_million: '0.25' },
+  ])
+  const price = (model: string, usage: Partial<Usage>) =>
+    resolvePrice(catalog, query('openai', model, usage))
+  expect(price('gpt-5.5', { uncachedInput: 4 })).toMatchObject({
+    status: 'priced',
+    costPicoUsd: 1_000_000n,
+  })
+  expect(price('gpt-5.5', { output: 1 })).toMatchObject({ reason: 'missing_output_rate' })
+  expect(price('gpt-5.4-nano', { uncachedInput: 1 })).toMatchObject({ costPicoUsd: 200_000n })
+  expect(cost('openai', 'gpt-5.5', { uncachedInput: 4 })).toBe('unsupported_context_tier')
+})
+
+describe('counts that cannot be true', () => {
+  const catalog = withOverrides(buildCatalog({}), [
+    {
+      pricing_provider_id: 'p',
+      model: 'm',
+      input_usd_per_million: '1',
+      output_usd_per_million: '2',
+    },
+  ])
+  const price = (usage: Partial<Usage>) => resolvePrice(catalog, query('p', 'm', usage))
+
+  test('a doubt makes the price an estimate', () => {
+    expect(price({ uncachedInput: 3, doubt: 'cached exceeds input' })).toMatchObject({
+      status: 'legacy_estimated',
+      costPicoUsd: 3_000_000n,
+    })
+  })
+  test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60])('%p is left out', (count) => {
+    expect(price({ uncachedInput: 3, output: count })).toMatchObject({
+      status: 'legacy_estimated',
+      costPicoUsd: 3_000_000n,
+    })
+  })
+})
+
+test('the cost is the exact sum, whatever the rates and counts', () => {
+  const count = fc.option(fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), { nil: undefined })
+  const micro = fc.integer({ min: 0, max: 10 ** 12 })
+  fc.assert(
+    fc.property(
+      fc.tuple(count, count, count, count),
+      fc.tuple(micro, micro, micro, micro),
+      (n, r) => {
+        // Rates as fractions over 10⁶, written as decimals for the catalog.
+        const [input, output, cache_read, cache_write] = r.map((m) => {
+          const digits = String(m).padStart(7, '0')
+          return `${digits.slice(0, -6)}.${digits.slice(-6)}`
+        })
+        const row = { input, output, cache_read, cache_write } satisfies SnapshotRow
+        const [uncachedInput, out, cacheRead, cacheWrite] = n
+        const price = resolvePrice(
+          buildCatalog({ p: { m: [row] } }),
+          query('p', 'm', { uncachedInput, output: out, cacheRead, cacheWrite }),
+        )
+        // USD = Σ tokens × (rate / 10⁶) / 10⁶ as one fraction over 10¹², so pico-USD = its numerator.
+        const numerator = n.reduce(
+          (sum: bigint, tokens, i) => sum + BigInt(tokens ?? 0) * BigInt(r[i] ?? 0),
+          0n,
+        )
+        expect(price).toMatchObject({ status: 'priced', costPicoUsd: numerator })
+      },
+    ),
+  )
+})
+
+test('rates have ids that tell them apart and do not change', () => {
+  const ids = [...bundled.values()].flatMap((models) =>
+    [...models.values()].flat().map((r) => r.id),
+  )
+  expect(new Set(ids).size).toBe(ids.length)
+  const again = buildCatalog(bundledSnapshot)
+  expect(
+    [...again.values()].flatMap((models) => [...models.values()].flat().map((r) => r.id)),
+  ).toEqual(ids)
+})
+
+test('every used bucket together', () => {
+  expect(cost('amazon-bedrock', 'global.anthropic.claude-opus-4-7', allBuckets)).toBe(usd('36.75'))
+})

@@ -1,0 +1,65 @@
+import type { Database } from 'model-gateway/plugin'
+import type { Catalog, ModelRate } from './catalog.ts'
+
+/**
+ * Makes `model_pricing` hold the catalog: new rates are added, those that are no longer in it are
+ * marked as superseded and stay, because ledger rows name them. A catalog that is there already
+ * costs one read.
+ */
+export async function storeCatalog(database: Database, catalog: Catalog): Promise<void> {
+  const { sql, schema } = database
+  const rates = [...catalog.values()].flatMap((models) => [...models.values()].flat())
+  const hash = contentHash(rates)
+  const current = () => sql`select 1 from ${sql(schema)}.catalog_state where content_hash = ${hash}`
+  if ((await current()).length > 0) return
+
+  const rows = JSON.stringify(rates.map(storedRow))
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext(${`${schema}.model_pricing`}))`
+    await tx`
+      insert into ${tx(schema)}.model_pricing as known
+      select rate_id, pricing_provider_id, model, source, input, output, cache_read, cache_write,
+        string_to_array(tiered, ','), coalesce(effective_from, '-infinity'),
+        coalesce(effective_until, 'infinity')
+      from json_to_recordset(${rows}::text::json) as r (
+        rate_id text, pricing_provider_id text, model text, source text, input bigint,
+        output bigint, cache_read bigint, cache_write bigint, tiered text,
+        effective_from timestamptz, effective_until timestamptz)
+      on conflict (rate_id) do update set superseded_at = null where known.superseded_at is not null`
+    await tx`
+      update ${tx(schema)}.model_pricing set superseded_at = now()
+      where superseded_at is null and rate_id not in (
+        select rate_id from json_to_recordset(${rows}::text::json) as r (rate_id text))`
+    await tx`
+      insert into ${tx(schema)}.catalog_state (id, content_hash) values (1, ${hash})
+      on conflict (id) do update set content_hash = excluded.content_hash, updated_at = now()`
+  })
+}
+
+function contentHash(rates: readonly ModelRate[]): string {
+  const hasher = new Bun.CryptoHasher('sha256')
+  for (const rate of rates) hasher.update(rate.id)
+  return hasher.digest('hex')
+}
+
+/** Integers go as text: a rate may be beyond what a JSON reader keeps exactly. */
+function storedRow(rate: ModelRate) {
+  const { perToken } = rate
+  return {
+    rate_id: rate.id,
+    pricing_provider_id: rate.pricingProviderId,
+    model: rate.model,
+    source: rate.source,
+    input: perToken.input?.toString(),
+    output: perToken.output?.toString(),
+    cache_read: perToken.cache_read?.toString(),
+    cache_write: perToken.cache_write?.toString(),
+    tiered: rate.tiered.join(),
+    effective_from: day(rate.from),
+    effective_until: day(rate.until),
+  }
+}
+
+function day(date: string | undefined): string | undefined {
+  return date === undefined ? undefined : `${date}T00:00:00Z`
+}

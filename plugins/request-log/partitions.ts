@@ -1,0 +1,21 @@
+const DAY_MS = 86_400_000
+/** How far ahead there are partitions, in days. */
+const AHEAD = 7
+
+/** A day of UTC, in days since the epoch. */
+export type Day = number
+
+export function dayOf(ms: number): Day {
+  return Math.floor(ms / DAY_MS)
+}
+
+/** `2026-11-21` */
+export function isoDay(day: Day): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10)
+}
+
+/** The days that must have partitions at a time: from yesterday to a week ahead. */
+export function neededDays(now: Date): readonly Day[] {
+  const today = dayOf(now.getTime())
+  return Array.from({ length: AHEAD + 2 }, (_, i) => today - 1 + i)
+}

@@ -1,0 +1,385 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Value } from '@sinclair/typebox/value'
+import type {
+  ConfigSnapshot,
+  Database,
+  Disposer,
+  ExchangeRecord,
+  ExchangeRecorder,
+  ExtensionPoint,
+  SnapshotListener,
+} from 'model-gateway/plugin'
+import pino from 'pino'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { requestLogging } from './config.ts'
+import plugin from './index.ts'
+import { dayOf, neededDays } from './partitions.ts'
+import { payloadPolicy } from './policy.ts'
+import { encodeRow } from './row.ts'
+import { createStore } from './store.ts'
+import { attempt, exchange, noon, serviceAccount, user } from './testing.ts'
+
+let testDatabase: TestDatabase
+let database: Database
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = await testDatabase.forPlugin(plugin.manifest.id, plugin.manifest.migrations ?? [])
+})
+afterAll(() => testDatabase.drop())
+
+const DAY_MS = 86_400_000
+
+/** The plugin set up over the database, its clock at noon. */
+async function open() {
+  const provided = new Map<string, unknown>()
+  const scheduled: { ms: number; task: () => void | Promise<void> }[] = []
+  let now = noon
+  const dispose = await plugin.setup({
+    config: {},
+    log: pino({ level: 'silent' }),
+    signal: new AbortController().signal,
+    provide: <T>(point: ExtensionPoint<T>, implementation: T) =>
+      void provided.set(point.name, implementation),
+    database,
+    schedule: { every: (ms, task) => void scheduled.push({ ms, task }) },
+    clock: { now: () => now },
+  })
+  const recorder = provided.get('exchange_recorders') as ExchangeRecorder
+  const listener = provided.get('snapshot_listeners') as SnapshotListener
+  const accept = (version: string, capture_mode: string) =>
+    listener.accepted({
+      version,
+      section: () => ({ payloads: { capture_mode } }),
+    } as never as ConfigSnapshot)
+  await accept('v1', 'summary_only')
+  return {
+    accept,
+    record: recorder.record,
+    scheduled,
+    setNow(time: Date) {
+      now = time
+    },
+    dispose: dispose as Disposer,
+  }
+}
+
+/** Records exchanges, closes the log and reads the rows of the first one. */
+async function logged(...exchanges: readonly ExchangeRecord[]) {
+  const log = await open()
+  exchanges.forEach(log.record)
+  await log.dispose()
+  const id = exchanges[0]?.requestId ?? ''
+  return {
+    summaries: [
+      ...(await testDatabase.sql`select * from request_log.request_logs where request_id = ${id}`),
+    ],
+    attempts: [
+      ...(await testDatabase.sql`
+        select * from request_log.request_log_attempts where request_id = ${id}
+        order by attempt_number`),
+    ],
+  }
+}
+
+async function partitions(table: string): Promise<string[]> {
+  const found = await testDatabase.sql<{ name: string }[]>`
+    select inhrelid::regclass::text as name from pg_inherits
+    where inhparent = ${`request_log.${table}`}::regclass order by 1`
+  return found.map(({ name }) => name.replace('request_log.', ''))
+}
+
+describe('rows', () => {
+  test('a success has a summary with all that is known, and its attempt', async () => {
+    const done = exchange({ stream: true })
+    const { summaries, attempts } = await logged(done)
+    expect(summaries).toEqual([
+      {
+        id: expect.any(String),
+        occurred_at: noon,
+        request_id: done.requestId,
+        owner_kind: 'user',
+        user_id: 'user-1',
+        team_id: 'team-1',
+        service_account_id: null,
+        api_key_id: 'key-1',
+        model_key: 'fast',
+        resolved_model_key: 'small-model',
+        provider_key: 'main',
+        upstream_model: 'vendor/small',
+        operation: 'chat_completions',
+        stream: true,
+        status_code: 200,
+        outcome: 'success',
+        error_code: null,
+        error_message: null,
+        latency_ms: 14,
+        prompt_tokens: 100n,
+        completion_tokens: 20n,
+        total_tokens: 120n,
+        cache_read_tokens: 10n,
+        cache_write_tokens: 0n,
+        reasoning_tokens: 5n,
+        pricing_status: 'priced',
+        cost_pico_usd: 9_007_199_254_740_993n,
+        service: null,
+        component: null,
+        env: null,
+        user_agent: 'codex/1.0',
+        agent_harness_key: 'codex',
+        agent_harness_label: 'Codex',
+        exposed_tool_count: 0,
+        invoked_tool_count: 0,
+        referenced_mcp_server_count: null,
+        filtered_tool_count: null,
+        has_payload: false,
+        request_payload_truncated: false,
+        response_payload_truncated: false,
+        config_version: 'v1',
+        metadata_json: {
+          operation: 'chat_completions',
+          stream: true,
+          payload_policy: {
+            capture_mode: 'summary_only',
+            request_max_bytes: 65_536,
+            response_max_bytes: 65_536,
+            stream_max_events: 128,
+            version: 'builtin:v1',
+          },
+        },
+      },
+    ])
+    expect(attempts).toEqual([
+      {
+        request_log_id: summaries[0]?.id,
+        occurred_at: noon,
+        request_id: done.requestId,
+        attempt_number: 1,
+        provider_key: 'main',
+        provider_type: 'generic_compat',
+        route_id: 'fast/main/vendor/small',
+        upstream_model: 'vendor/small',
+        status: 'success',
+        started_at: noon,
+        latency_ms: 13,
+        first_byte_ms: 3,
+        upstream_status: 200,
+        error_code: null,
+        error_message: null,
+      },
+    ])
+  })
+
+  test('a rejected key has a summary without owner and without attempts', async () => {
+    const refused = exchange({
+      principal: undefined,
+      requestedModel: undefined,
+      resolvedModel: undefined,
+      provider: undefined,
+      upstreamModel: undefined,
+      statusCode: 401,
+      outcome: 'invalid_request',
+      errorCode: 'api_key_not_found',
+      errorMessage: 'no such key',
+      usage: undefined,
+      settlement: undefined,
+      attempts: [],
+    })
+    const { summaries, attempts } = await logged(refused)
+    expect(summaries[0]).toMatchObject({
+      owner_kind: null,
+      user_id: null,
+      api_key_id: null,
+      model_key: null,
+      status_code: 401,
+      error_code: 'api_key_not_found',
+      prompt_tokens: null,
+      pricing_status: null,
+    })
+    expect(attempts).toEqual([])
+  })
+
+  test('a failure of the upstream keeps its words and its status', async () => {
+    const failed = exchange({
+      outcome: 'upstream_error',
+      statusCode: 502,
+      attempts: [
+        attempt({
+          status: 'stream_error',
+          upstreamStatus: undefined,
+          firstByteMs: undefined,
+          errorCode: 'upstream_transport',
+          errorMessage: 'cut\0off \ud83d',
+        }),
+      ],
+    })
+    const { attempts } = await logged(failed)
+    expect(attempts[0]).toMatchObject({
+      status: 'stream_error',
+      first_byte_ms: null,
+      upstream_status: null,
+      error_code: 'upstream_transport',
+      error_message: 'cutoff \ufffd',
+    })
+  })
+
+  test('a service account is logged with its team', async () => {
+    const { summaries } = await logged(exchange({ principal: serviceAccount() }))
+    expect(summaries[0]).toMatchObject({
+      owner_kind: 'service_account',
+      user_id: null,
+      service_account_id: 'account-1',
+      team_id: 'team-2',
+    })
+  })
+
+  test('a user who opted out has no rows, neither has anybody when the log is disabled', async () => {
+    const silent = exchange({ principal: user({ logging: false }) })
+    expect(await logged(silent, exchange())).toEqual({ summaries: [], attempts: [] })
+
+    const log = await open()
+    await log.accept('v2', 'disabled')
+    const [disabled, earlier] = [exchange({ configVersion: 'v2' }), exchange()]
+    log.record(disabled)
+    log.record(earlier)
+    await log.dispose()
+    const kept = await testDatabase.sql`
+      select request_id from request_log.request_logs
+      where request_id in (${disabled.requestId}, ${earlier.requestId})`
+    expect([...kept]).toEqual([{ request_id: earlier.requestId }])
+  })
+
+  test('a counter that no column can hold costs its own row only', async () => {
+    const usage = { ...exchange().usage, promptTokens: 1e30 } as ExchangeRecord['usage']
+    const good = exchange()
+    expect((await logged(good, exchange({ usage }), exchange())).summaries).toHaveLength(1)
+  })
+
+  test('many rows at once arrive once each', async () => {
+    const many = Array.from({ length: 1_234 }, () => exchange({ configVersion: 'many' }))
+    await logged(...many)
+    const [count] = await testDatabase.sql`
+      select count(*)::int as rows, count(distinct l.request_id)::int as requests,
+        count(a.request_log_id)::int as attempts
+      from request_log.request_logs l
+      left join request_log.request_log_attempts a
+        on a.request_log_id = l.id and a.occurred_at = l.occurred_at
+      where config_version = 'many'`
+    expect(count).toEqual({ rows: 1_234, requests: 1_234, attempts: 1_234 })
+  })
+})
+
+describe('config', () => {
+  test('summaries are kept by default', () => {
+    expect(Value.Default(requestLogging.schema, undefined)).toEqual({
+      payloads: { capture_mode: 'summary_only' },
+    })
+  })
+
+  test('what is not honoured is refused', () => {
+    for (const payloads of [
+      { capture_mode: 'redacted_payloads' },
+      { capture_mode: 'summary_only', request_max_bytes: 1 },
+    ]) {
+      expect(Value.Check(requestLogging.schema, { payloads })).toBe(false)
+    }
+  })
+})
+
+describe('store', () => {
+  const policy = payloadPolicy('summary_only')
+
+  test('a batch that is written again, after an answer that was lost, changes nothing', async () => {
+    const store = createStore(database)
+    await store.ensurePartitions(neededDays(noon))
+    const done = exchange({ attempts: [attempt(), attempt()] })
+    const row = encodeRow(done, policy, noon.getTime())
+    await store.write([row])
+    await store.write([row])
+    const [count] = await testDatabase.sql`
+      select (select count(*)::int from request_log.request_logs
+          where request_id = ${done.requestId}) as summaries,
+        (select count(*)::int from request_log.request_log_attempts
+          where request_id = ${done.requestId}) as attempts`
+    expect(count).toEqual({ summaries: 1, attempts: 2 })
+  })
+
+  test('a row of a day without partition gets one', async () => {
+    const late = new Date('2026-03-01T23:59:59.999Z')
+    const store = createStore(database)
+    await store.write([encodeRow(exchange(), policy, late.getTime())])
+    expect(await partitions('request_logs')).toContain('request_logs_p20260301')
+    expect(await partitions('request_log_attempts')).toContain('request_log_attempts_p20260301')
+  })
+})
+
+describe('partitions', () => {
+  const expected = (table: string) =>
+    ['20', '21', '22', '23', '24', '25', '26', '27', '28'].map((day) => `${table}_p202611${day}`)
+
+  test('set-up makes yesterday to a week ahead, replicas at once do not collide', async () => {
+    const own = await createTestDatabase()
+    try {
+      const { id, migrations = [] } = plugin.manifest
+      const store = createStore(await own.forPlugin(id, migrations))
+      await Promise.all([1, 2, 3, 4].map(() => store.ensurePartitions(neededDays(noon))))
+      for (const table of ['request_logs', 'request_log_attempts']) {
+        const found = await own.sql<{ name: string; bounds: string }[]>`
+          select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bounds
+          from pg_inherits i join pg_class c on c.oid = i.inhrelid
+          where i.inhparent = ${`request_log.${table}`}::regclass order by 1`
+        expect(found.map(({ name }) => name)).toEqual(expected(table))
+        expect(found[1]?.bounds).toBe(
+          "FOR VALUES FROM ('2026-11-21 00:00:00+00') TO ('2026-11-22 00:00:00+00')",
+        )
+        const indexes = await own.sql`
+          select indexdef from pg_indexes where tablename = ${`${table}_p20261121`}`
+        expect(indexes).toHaveLength(2)
+      }
+    } finally {
+      await own.drop()
+    }
+  })
+
+  test('every hour the days to come are made', async () => {
+    const log = await open()
+    const [hourly] = log.scheduled
+    expect(hourly?.ms).toBe(3_600_000)
+    log.setNow(new Date(noon.getTime() + DAY_MS))
+    await hourly?.task()
+    expect(await partitions('request_logs')).toContain('request_logs_p20261129')
+    await log.dispose()
+  })
+
+  test('a partition that somebody detached is attached again', async () => {
+    const store = createStore(database)
+    const day = dayOf(Date.parse('2026-11-24'))
+    await store.ensurePartitions([day])
+    await testDatabase.sql`
+      alter table request_log.request_logs detach partition request_log.request_logs_p20261124`
+    await store.ensurePartitions([day])
+    expect(await partitions('request_logs')).toContain('request_logs_p20261124')
+  })
+
+  test('rows are written while somebody reads the table', async () => {
+    const reader = await testDatabase.sql.reserve()
+    try {
+      await reader`begin`
+      await reader`select count(*) from request_log.request_logs`
+      const store = createStore(database)
+      await store.ensurePartitions([dayOf(Date.parse('2026-12-24'))])
+      await store.write([encodeRow(exchange(), payloadPolicy('summary_only'), noon.getTime())])
+    } finally {
+      await reader`rollback`
+      reader.release()
+    }
+  })
+
+  test('a look-up by id and its day reads one partition', async () => {
+    const plan = await testDatabase.sql`
+      explain (format json) select * from request_log.request_logs
+      where id = ${Bun.randomUUIDv7()} and occurred_at >= '2026-11-21T00:00:00Z'
+        and occurred_at < '2026-11-22T00:00:00Z'`
+    const read = JSON.stringify(plan).match(/request_logs_p\d{8}"/g) ?? []
+    expect(new Set(read)).toEqual(new Set(['request_logs_p20261121"']))
+  })
+})

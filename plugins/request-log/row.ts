@@ -1,0 +1,98 @@
+import type { Attempt, ExchangeRecord, Principal } from 'model-gateway/plugin'
+import { agentHarness } from './agent-harness.ts'
+import type { PayloadPolicy } from './policy.ts'
+import { limitedBytes, limitedText } from './safe-text.ts'
+
+/** Longest name that a caller can write into a row, in characters. */
+const NAME_LIMIT = 512
+const USER_AGENT_LIMIT = 512
+const MESSAGE_LIMIT_BYTES = 2_048
+
+/** A summary with its attempts, on its way to the database. */
+export interface Row {
+  /** Milliseconds since the epoch; the time inside the row's id. */
+  readonly occurredAt: number
+  /** The columns, and the array `attempts`. An absent member is null. */
+  readonly json: string
+}
+
+/** Whether the log keeps a row of this caller: users can opt out, service accounts cannot. */
+export function isLogged(principal: Principal | undefined, policy: PayloadPolicy): boolean {
+  if (policy.capture_mode === 'disabled') return false
+  return principal?.owner.kind !== 'user' || principal.owner.requestLoggingEnabled
+}
+
+/** Copies what the log needs, so that nothing of the request is kept alive by a waiting row. */
+export function encodeRow(
+  exchange: ExchangeRecord,
+  policy: PayloadPolicy,
+  occurredAt: number,
+): Row {
+  const { principal, usage, settlement, userAgent } = exchange
+  const owner = principal?.owner
+  const ledger = settlement?.kind === 'ledger' ? settlement : undefined
+  const harness = agentHarness(userAgent)
+  const json = JSON.stringify({
+    id: Bun.randomUUIDv7('hex', occurredAt),
+    occurred_at: new Date(occurredAt).toISOString(),
+    request_id: exchange.requestId,
+    owner_kind: owner?.kind,
+    user_id: owner?.kind === 'user' ? owner.userId : undefined,
+    team_id: owner?.team?.id,
+    service_account_id: owner?.kind === 'service_account' ? owner.serviceAccountId : undefined,
+    api_key_id: principal?.apiKeyId,
+    model_key: limitedText(exchange.requestedModel, NAME_LIMIT),
+    resolved_model_key: exchange.resolvedModel,
+    provider_key: exchange.provider,
+    upstream_model: exchange.upstreamModel,
+    operation: exchange.operation,
+    stream: exchange.stream,
+    status_code: exchange.statusCode,
+    outcome: exchange.outcome,
+    error_code: exchange.errorCode,
+    error_message: limitedBytes(exchange.errorMessage, MESSAGE_LIMIT_BYTES),
+    latency_ms: Math.round(exchange.latencyMs),
+    prompt_tokens: usage?.promptTokens,
+    completion_tokens: usage?.output,
+    total_tokens: usage?.totalTokens,
+    cache_read_tokens: usage?.cacheRead,
+    cache_write_tokens: usage?.cacheWrite,
+    reasoning_tokens: usage?.reasoning,
+    pricing_status: ledger?.pricingStatus,
+    // As text: a JSON number above 2^53 would not be the same any more.
+    cost_pico_usd: ledger?.costPicoUsd?.toString(),
+    user_agent: limitedText(userAgent, USER_AGENT_LIMIT),
+    agent_harness_key: harness.key,
+    agent_harness_label: harness.label,
+    exposed_tool_count: exchange.exposedToolCount,
+    invoked_tool_count: exchange.invokedToolCount,
+    has_payload: false,
+    request_payload_truncated: false,
+    response_payload_truncated: false,
+    config_version: exchange.configVersion,
+    metadata_json: {
+      operation: exchange.operation,
+      stream: exchange.stream,
+      payload_policy: policy,
+    },
+    attempts: exchange.attempts.map(encodeAttempt),
+  })
+  return { occurredAt, json }
+}
+
+function encodeAttempt(attempt: Attempt, index: number) {
+  return {
+    attempt_number: index + 1,
+    provider_key: attempt.provider,
+    provider_type: attempt.providerType,
+    route_id: attempt.routeId,
+    upstream_model: attempt.upstreamModel,
+    status: attempt.status,
+    started_at: attempt.startedAt.toISOString(),
+    latency_ms: Math.round(attempt.latencyMs),
+    first_byte_ms: attempt.firstByteMs === undefined ? undefined : Math.round(attempt.firstByteMs),
+    upstream_status: attempt.upstreamStatus,
+    error_code: attempt.errorCode,
+    error_message: limitedBytes(attempt.errorMessage, MESSAGE_LIMIT_BYTES),
+  }
+}

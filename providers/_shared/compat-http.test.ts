@@ -1,0 +1,15 @@
+import { expect, test } from 'bun:test'
+import { joinUrl, mergeHeaders } from './compat-http.ts'
+
+test('the path follows the base URL, whatever slashes it ends in', () => {
+  for (const base of ['https://h/v1', 'https://h/v1/', 'https://h/v1//']) {
+    expect(joinUrl(base, 'chat/completions')).toBe('https://h/v1/chat/completions')
+  }
+})
+
+test('later header layers win, in whatever case they are written', () => {
+  expect(mergeHeaders({ 'X-Team': 'a', 'X-Only': 'b' }, { 'x-team': 'c' })).toEqual({
+    'x-team': 'c',
+    'x-only': 'b',
+  })
+})

@@ -1,0 +1,100 @@
+import { expect, test } from 'bun:test'
+import { errorMessage, readUpstreamError } from './upstream-error.ts'
+
+test.each([
+  [
+    'OpenAI',
+    '{"error":{"message":"No such model","type":"x","param":null,"code":"m"}}',
+    'No such model',
+  ],
+  [
+    'Anthropic',
+    '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+    'Overloaded',
+  ],
+  [
+    'Google',
+    '{"error":{"code":400,"message":"Bad field","status":"INVALID_ARGUMENT"}}',
+    'Bad field',
+  ],
+  [
+    'Google, streamed',
+    '[{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}]',
+    'Quota',
+  ],
+  ['Bedrock', '{"message":"Malformed input request"}', 'Malformed input request'],
+  ['Bedrock, older', '{"Message":"User is not authorized"}', 'User is not authorized'],
+  ['a bare string', '{"error":"model not loaded"}', 'model not loaded'],
+  ['FastAPI', '{"detail":"Not Found"}', 'Not Found'],
+])('the message of an error of %s', (_, text, message) => {
+  expect(errorMessage(text)).toBe(message)
+})
+
+test.each([
+  '',
+  'null',
+  '[]',
+  '42',
+  '{"error":{}}',
+  '{"error":{"message":" "}}',
+  '<html>host-17</html>',
+])('no message in %p', (text) => {
+  expect(errorMessage(text)).toBeUndefined()
+})
+
+test('a web page is never passed on, its status is', async () => {
+  const page = new Response('<html><body>internal-host-17</body></html>', { status: 503 })
+  const error = await readUpstreamError(page, [])
+  expect(error).toMatchObject({
+    code: 'upstream_http_error',
+    status: 503,
+    message: 'the upstream answered with status 503',
+  })
+})
+
+test.each([
+  [400, 400],
+  [401, 502],
+  [403, 502],
+  [302, 502],
+  [404, 404],
+  [429, 429],
+  [500, 500],
+  [529, 503],
+])('status %i becomes %i', async (upstream, ours) => {
+  const error = await readUpstreamError(new Response('{}', { status: upstream }), [])
+  expect([error.status, error.details.upstream_status]).toEqual([ours, upstream])
+})
+
+test('retry-after is passed on when it is printable', async () => {
+  const reply = (value: string) =>
+    readUpstreamError(new Response('{}', { status: 429, headers: { 'retry-after': value } }), [])
+  expect((await reply('17')).headers).toEqual({ 'retry-after': '17' })
+  expect((await reply('Wed, 21 Oct 2026 07:28:00 GMT')).headers['retry-after']).toStartWith('Wed')
+  expect((await reply('9'.repeat(100))).headers).toEqual({})
+})
+
+test('the credentials of the call are masked', async () => {
+  const body = JSON.stringify({ error: { message: 'key my-odd-token is unknown' } })
+  const error = await readUpstreamError(new Response(body, { status: 401 }), [
+    'Bearer my-odd-token',
+  ])
+  expect(error.message).toBe('key [redacted] is unknown')
+})
+
+test('an endless error body is read only so far', async () => {
+  let pulled = 0
+  let cancelled = false
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      pulled++
+      controller.enqueue(new Uint8Array(16 * 1024).fill(65))
+    },
+    cancel() {
+      cancelled = true
+    },
+  })
+  expect((await readUpstreamError(new Response(body, { status: 500 }), [])).status).toBe(500)
+  expect(cancelled).toBe(true)
+  expect(pulled).toBeLessThan(10)
+})

@@ -1,0 +1,81 @@
+import { type GatewayError, isJsonObject, upstreamHttpError } from 'model-gateway/plugin'
+
+/** As much of an error body as is read to find its message. */
+const ERROR_BODY_LIMIT = 64 * 1024
+
+/** Anything shorter would mask ordinary letters and protect nothing. */
+const SHORTEST_SECRET = 4
+
+const AUTH_SCHEME = /^(?:Bearer|Basic) /i
+
+/**
+ * What to answer to an upstream's error reply: its own words when the body has some, its status,
+ * and its `retry-after`. `credentials` are the header values that the call was sent with, should
+ * the upstream repeat them.
+ */
+export async function readUpstreamError(
+  response: Response,
+  credentials: readonly string[],
+): Promise<GatewayError> {
+  const { status } = response
+  const text = await readStart(response)
+  let message =
+    status < 400
+      ? `the upstream answered with status ${status}, which is not followed`
+      : (errorMessage(text) ?? `the upstream answered with status ${status}`)
+  for (const value of credentials) {
+    const secret = value.replace(AUTH_SCHEME, '')
+    if (secret.length >= SHORTEST_SECRET) message = message.replaceAll(secret, '[redacted]')
+  }
+  const retryAfter = response.headers.get('retry-after')
+  return upstreamHttpError(
+    status,
+    message,
+    retryAfter !== null && /^[\x20-\x7e]{1,64}$/.test(retryAfter)
+      ? { headers: { 'retry-after': retryAfter } }
+      : {},
+  )
+}
+
+/**
+ * The message in an error body: OpenAI, Anthropic and Google `{error: {message}}` (Google also
+ * inside an array), `{error: "…"}`, Bedrock `{message}` or `{Message}`, `{detail: "…"}`. Anything
+ * else, web pages above all, has none.
+ */
+export function errorMessage(text: string): string | undefined {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (Array.isArray(body)) body = body[0]
+  if (!isJsonObject(body)) return undefined
+  const { error } = body
+  const candidates = [
+    isJsonObject(error) ? error.message : error,
+    body.message,
+    body.Message,
+    body.detail,
+  ]
+  return candidates.find(
+    (candidate): candidate is string => typeof candidate === 'string' && candidate.trim() !== '',
+  )
+}
+
+/** The beginning of the body; what was read when the upstream breaks off. */
+async function readStart(response: Response): Promise<string> {
+  if (response.body === null) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    // Leaving the loop cancels the rest.
+    for await (const chunk of response.body) {
+      text += decoder.decode(chunk, { stream: true })
+      if (text.length >= ERROR_BODY_LIMIT) break
+    }
+  } catch {
+    // The status is known, and says more than the broken connection.
+  }
+  return text
+}

@@ -1,0 +1,170 @@
+import {
+  type ConfigPath,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Problem,
+  type Static,
+  Type,
+} from 'model-gateway/plugin'
+
+const strict = { additionalProperties: false }
+const slugs = Type.Optional(Type.Array(Type.String()))
+const number = Type.Optional(Type.Number())
+
+const LATENCIES = ['p50', 'p75', 'p90', 'p99'] as const
+const PRICES = ['prompt', 'completion', 'request', 'image'] as const
+const LISTS = ['only', 'ignore', 'order'] as const
+
+/** `compatibility.aggregator`: which of OpenRouter's providers may serve the route. */
+export const aggregatorSchema = Type.Object(
+  {
+    provider: Type.Object(
+      {
+        zdr: Type.Optional(Type.Boolean({ description: 'Only endpoints that retain no data' })),
+        only: slugs,
+        ignore: slugs,
+        order: slugs,
+        preferred_max_latency: Type.Optional(
+          Type.Union([
+            Type.Number(),
+            Type.Object({ p50: number, p75: number, p90: number, p99: number }, strict),
+          ]),
+        ),
+        max_price: Type.Optional(
+          Type.Object(
+            { prompt: number, completion: number, request: number, image: number },
+            { ...strict, description: 'USD per million tokens' },
+          ),
+        ),
+      },
+      strict,
+    ),
+  },
+  strict,
+)
+export type Aggregator = Static<typeof aggregatorSchema>
+
+/** The outbound `provider` member: the block as it stands, its slugs trimmed. */
+export function aggregatorProvider(aggregator: Aggregator): JsonObject {
+  const provider: JsonObject = { ...(aggregator.provider as JsonObject) }
+  for (const name of LISTS) {
+    const list = aggregator.provider[name]
+    if (list !== undefined) provider[name] = list.map((slug) => slug.trim())
+  }
+  return provider
+}
+
+/**
+ * The contradictions that the schema cannot see. `block` is what the config calls it, `name` the
+ * spelling of its key.
+ */
+export function* checkAggregator(
+  block: JsonValue | undefined,
+  name: string,
+  route: Readonly<JsonObject>,
+  gatewayProvider: Readonly<JsonObject>,
+): Iterable<Problem> {
+  if (!isJsonObject(block)) return
+  yield* checkPlace(['compatibility', name], gatewayProvider)
+  if (isJsonObject(route.extra_body) && 'provider' in route.extra_body) {
+    yield {
+      path: ['extra_body', 'provider'],
+      message: `would replace what compatibility.${name} says`,
+      hint: `keep one of extra_body.provider and compatibility.${name}`,
+    }
+  }
+  const { provider } = block
+  if (!isJsonObject(provider)) return
+  const path = ['compatibility', name, 'provider']
+  if (Object.keys(provider).length === 0) {
+    yield { path, message: 'is empty', hint: 'set at least one field, or leave the block out' }
+  }
+  for (const list of LISTS) yield* checkSlugs(provider[list], [...path, list])
+  yield* checkOverlap(provider, path)
+  yield* checkLatency(provider.preferred_max_latency, [...path, 'preferred_max_latency'])
+  yield* checkPrices(provider.max_price, [...path, 'max_price'])
+}
+
+function* checkPlace(path: ConfigPath, provider: Readonly<JsonObject>): Iterable<Problem> {
+  if (typeof provider.base_url !== 'string') return
+  const url = URL.parse(provider.base_url)
+  if (url?.protocol === 'https:' && url.host === 'openrouter.ai') return
+  yield {
+    path,
+    message: 'only works with a provider whose base_url is https://openrouter.ai/…',
+    hint: 'remove the block, or give the route to such a provider',
+  }
+}
+
+function* checkSlugs(list: JsonValue | undefined, path: ConfigPath): Iterable<Problem> {
+  if (!Array.isArray(list)) return
+  if (list.length === 0) {
+    yield { path, message: 'is empty', hint: 'name at least one slug, or leave it out' }
+  }
+  const seen = new Set<string>()
+  for (const [index, slug] of list.entries()) {
+    if (typeof slug !== 'string') continue
+    const trimmed = slug.trim()
+    if (trimmed === '') {
+      yield { path: [...path, index], message: 'is empty', hint: 'write a slug, such as anthropic' }
+    } else if (seen.has(trimmed)) {
+      yield {
+        path: [...path, index],
+        message: `repeats ${trimmed}`,
+        hint: 'name each slug once',
+      }
+    }
+    seen.add(trimmed)
+  }
+}
+
+function* checkOverlap(provider: JsonObject, path: ConfigPath): Iterable<Problem> {
+  const { only, ignore } = provider
+  if (!Array.isArray(only) || !Array.isArray(ignore)) return
+  const trimmed = (slug: JsonValue) => (typeof slug === 'string' ? slug.trim() : '')
+  const allowed = new Set(only.map(trimmed))
+  allowed.delete('')
+  for (const [index, slug] of ignore.entries()) {
+    if (!allowed.delete(trimmed(slug))) continue
+    yield {
+      path: [...path, 'ignore', index],
+      message: `${trimmed(slug)} is in only as well`,
+      hint: 'keep it in one of the two lists',
+    }
+  }
+}
+
+function* checkLatency(latency: JsonValue | undefined, path: ConfigPath): Iterable<Problem> {
+  const isWrong = (value: number) => !(Number.isFinite(value) && value > 0)
+  if (typeof latency === 'number' && isWrong(latency)) {
+    yield { path, message: 'is not above 0', hint: 'give it in seconds' }
+  }
+  const wrong = { isWrong, message: 'is not above 0', hint: 'give it in seconds' }
+  yield* checkNumbers(latency, path, LATENCIES, wrong)
+}
+
+function* checkPrices(prices: JsonValue | undefined, path: ConfigPath): Iterable<Problem> {
+  yield* checkNumbers(prices, path, PRICES, {
+    isWrong: (value) => !(Number.isFinite(value) && value >= 0),
+    message: 'is below 0',
+    hint: 'give it in USD per million tokens',
+  })
+}
+
+function* checkNumbers(
+  block: JsonValue | undefined,
+  path: ConfigPath,
+  names: readonly string[],
+  rule: { isWrong: (value: number) => boolean; message: string; hint: string },
+): Iterable<Problem> {
+  if (!isJsonObject(block)) return
+  if (Object.keys(block).length === 0) {
+    yield { path, message: 'is empty', hint: `set at least one of ${names.join(', ')}` }
+  }
+  for (const name of names) {
+    const value = block[name]
+    if (typeof value !== 'number' || !rule.isWrong(value)) continue
+    yield { path: [...path, name], message: rule.message, hint: rule.hint }
+  }
+}

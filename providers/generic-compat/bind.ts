@@ -1,0 +1,41 @@
+import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
+import { type CompatEndpoint, joinUrl, mergeHeaders } from '../_shared/compat-http.ts'
+import { aggregatorProvider } from './aggregator.ts'
+import { chatExecutor } from './chat.ts'
+import type { Compatibility, Config } from './config.ts'
+import { embeddingsExecutor } from './embeddings.ts'
+import { responsesExecutor } from './responses.ts'
+
+/** Everything that does not change from call to call is worked out here. */
+export function bindRoute(
+  config: Config,
+  settings: ProviderSettings,
+  egress: Egress,
+  route: RouteSpec,
+): BoundRoute {
+  const { upstreamModel, extraBody } = route
+  const compatibility = route.compatibility as Compatibility
+  const aggregator = compatibility.aggregator ?? compatibility.openrouter
+  const headers = mergeHeaders(settings.defaultHeaders, route.extraHeaders)
+  const { auth } = config
+  const credentials = () =>
+    auth?.mode === 'bearer' ? { authorization: `Bearer ${auth.token.reveal()}` } : {}
+  const endpoint = (path: string): CompatEndpoint => ({
+    egress,
+    url: joinUrl(config.base_url, path),
+    headers,
+    credentials,
+  })
+  return {
+    supports: ['stream', 'tools', 'vision', 'json_schema'],
+    pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
+    chat_completions: chatExecutor(endpoint('chat/completions'), {
+      upstreamModel,
+      profile: compatibility.generic_compat ?? compatibility.openai_compat ?? {},
+      aggregatorProvider: aggregator && aggregatorProvider(aggregator),
+      extraBody,
+    }),
+    responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody),
+    embeddings: embeddingsExecutor(endpoint('embeddings'), upstreamModel, extraBody),
+  }
+}

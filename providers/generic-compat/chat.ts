@@ -1,0 +1,29 @@
+import type { Execute, JsonObject } from 'model-gateway/plugin'
+import { type CompatEndpoint, callCompat } from '../_shared/compat-http.ts'
+import { mergeExtraBody, outboundBody, setStream } from '../_shared/outbound-body.ts'
+import { normaliseTools } from './normalise-tools.ts'
+import { type Profile, profileTransforms, requestStreamUsage } from './profile.ts'
+
+export interface ChatRoute {
+  readonly upstreamModel: string
+  readonly profile: Profile
+  /** The outbound `provider` member of an aggregator route. */
+  readonly aggregatorProvider: JsonObject | undefined
+  readonly extraBody: Readonly<JsonObject>
+}
+
+/** Chat completions: the caller's body with the route's transforms, `extra_body` last. */
+export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execute {
+  const transforms = profileTransforms(route.profile)
+  return (call) => {
+    const body = outboundBody(call)
+    body.set('model', route.upstreamModel)
+    normaliseTools(body)
+    for (const transform of transforms) transform(body, call.stream)
+    if (route.aggregatorProvider !== undefined) body.set('provider', route.aggregatorProvider)
+    setStream(body, call.stream)
+    if (route.profile.supports_stream_usage === true) requestStreamUsage(body, call.stream)
+    mergeExtraBody(body, route.extraBody)
+    return callCompat(endpoint, call, body)
+  }
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'bun:test'
+import type { JsonObject, Problem } from 'model-gateway/plugin'
+import { checkProvider, checkRoute } from './config.ts'
+
+const openrouter = { base_url: 'https://openrouter.ai/api/v1' }
+
+/** Problems as `path: message`, warnings marked. */
+function problems(route: JsonObject, provider: JsonObject = openrouter): string[] {
+  return [...checkRoute(route, provider)].map(line)
+}
+function line({ path, message, hint, severity }: Problem): string {
+  expect(hint).toBeString()
+  return `${severity === 'warning' ? 'warning ' : ''}${path.join('.')}: ${message}`
+}
+const aggregator = (provider: JsonObject) => ({ compatibility: { aggregator: { provider } } })
+const at = 'compatibility.aggregator.provider'
+
+describe('the aggregator block', () => {
+  test.each([
+    [{ zdr: true }],
+    [{ only: ['a', 'b'], ignore: ['c'], order: ['a', 'c', 'd'] }],
+    [{ preferred_max_latency: 0.5, max_price: { prompt: 0 } }],
+    [{ preferred_max_latency: { p99: 3 } }],
+  ])('%j is right', (provider) => {
+    expect(problems(aggregator(provider as JsonObject))).toEqual([])
+  })
+
+  test.each([
+    [{}, [`${at}: is empty`]],
+    [{ only: [] }, [`${at}.only: is empty`]],
+    [{ ignore: ['a', ' '] }, [`${at}.ignore.1: is empty`]],
+    [{ order: ['a', 'b', ' a '] }, [`${at}.order.2: repeats a`]],
+    [
+      { only: ['a', 'b'], ignore: ['x', 'b ', 'a'] },
+      [`${at}.ignore.1: b is in only as well`, `${at}.ignore.2: a is in only as well`],
+    ],
+    [{ preferred_max_latency: 0 }, [`${at}.preferred_max_latency: is not above 0`]],
+    [
+      { preferred_max_latency: Number.POSITIVE_INFINITY },
+      [`${at}.preferred_max_latency: is not above 0`],
+    ],
+    [{ preferred_max_latency: {} }, [`${at}.preferred_max_latency: is empty`]],
+    [
+      { preferred_max_latency: { p50: 1, p99: -1 } },
+      [`${at}.preferred_max_latency.p99: is not above 0`],
+    ],
+    [{ max_price: {} }, [`${at}.max_price: is empty`]],
+    [
+      { max_price: { prompt: -0.1, image: Number.NaN } },
+      [`${at}.max_price.prompt: is below 0`, `${at}.max_price.image: is below 0`],
+    ],
+  ] as [JsonObject, string[]][])('%j is wrong', (provider, expected) => {
+    expect(problems(aggregator(provider))).toEqual(expected)
+  })
+
+  test('several mistakes are several problems, under the alias too', () => {
+    const provider = { only: ['a', 'a'], max_price: {}, preferred_max_latency: -1 }
+    const route = { compatibility: { openrouter: { provider } }, extra_body: { provider: null } }
+    expect(problems(route, { base_url: 'https://other.example/v1' })).toEqual([
+      'compatibility.openrouter: only works with a provider whose base_url is https://openrouter.ai/…',
+      'extra_body.provider: would replace what compatibility.openrouter says',
+      'compatibility.openrouter.provider.only.1: repeats a',
+      'compatibility.openrouter.provider.preferred_max_latency: is not above 0',
+      'compatibility.openrouter.provider.max_price: is empty',
+    ])
+  })
+
+  test.each([
+    'http://openrouter.ai/api/v1',
+    'https://openrouter.ai.example.com/v1',
+    'https://api.openrouter.ai/v1',
+    'https://openrouter.ai:8443/v1',
+    'not a url',
+  ])('it has no place on %s', (base_url) => {
+    expect(problems(aggregator({ zdr: true }), { base_url })).toHaveLength(1)
+  })
+
+  test('a config whose parts are cut out is judged by what is left', () => {
+    expect(problems({})).toEqual([])
+    expect(problems({ compatibility: { aggregator: {} } }, {})).toEqual([])
+    expect(problems(aggregator({ zdr: true }), {})).toEqual([])
+  })
+})
+
+test('a block under both of its names is refused', () => {
+  const route = { compatibility: { generic_compat: {}, openai_compat: {} } }
+  expect(problems(route)).toEqual(['compatibility.openai_compat: says the same as generic_compat'])
+})
+
+describe('a priced route that streams chat without asking for usage', () => {
+  const priced = { ...openrouter, pricing_provider_id: 'openrouter' }
+  const warning =
+    'warning compatibility.generic_compat.supports_stream_usage: is false on a priced route that streams chat: its streams may go unmetered'
+
+  test('is a warning', () => {
+    expect(problems({}, priced)).toEqual([warning])
+    const off = { compatibility: { generic_compat: { supports_stream_usage: false } } }
+    expect(problems(off, priced)).toEqual([warning])
+  })
+
+  test.each([
+    [{ compatibility: { generic_compat: { supports_stream_usage: true } } }],
+    [{ compatibility: { openai_compat: { supports_stream_usage: true } } }],
+    [{ capabilities: { stream: false } }],
+    [{ capabilities: { chat_completions: false } }],
+    [{ enabled: false }],
+  ])('is none for %j', (route) => {
+    expect(problems(route, priced)).toEqual([])
+  })
+})
+
+test.each([
+  [{ base_url: 'https://h/v1' }, []],
+  [{}, []],
+  [{ base_url: 'http://' }, ['base_url: is not a URL']],
+  [{ base_url: 'https://u:p@h/v1' }, ['base_url: carries credentials']],
+  [{ base_url: 'https://h/v1?a=b' }, ['base_url: has a query or a fragment']],
+])('the provider %j', (provider, expected) => {
+  expect([...checkProvider(provider)].map(line)).toEqual(expected)
+})

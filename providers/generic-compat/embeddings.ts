@@ -1,0 +1,17 @@
+import type { Execute, JsonObject } from 'model-gateway/plugin'
+import { type CompatEndpoint, callCompat } from '../_shared/compat-http.ts'
+import { mergeExtraBody, outboundBody } from '../_shared/outbound-body.ts'
+
+/** Embeddings: the caller's body, `model`, `extra_body`. */
+export function embeddingsExecutor(
+  endpoint: CompatEndpoint,
+  upstreamModel: string,
+  extraBody: Readonly<JsonObject>,
+): Execute {
+  return (call) => {
+    const body = outboundBody(call)
+    body.set('model', upstreamModel)
+    mergeExtraBody(body, extraBody)
+    return callCompat(endpoint, call, body)
+  }
+}

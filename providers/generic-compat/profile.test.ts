@@ -1,0 +1,186 @@
+/** Every row of the two profile tables, as the upstream's journal saw the outbound body. */
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Family, JsonObject } from 'model-gateway/plugin'
+import { collectEvents, providerCall, setUpProvider, startUpstream } from 'model-gateway/testing'
+import plugin from './index.ts'
+
+const upstream = await startUpstream()
+const bench = await setUpProvider({
+  plugin,
+  type: 'generic_compat',
+  config: { base_url: upstream.url },
+})
+beforeEach(() => upstream.clear())
+afterAll(async () => {
+  await bench.dispose()
+  await upstream.stop()
+})
+
+const messages = [{ role: 'user', content: 'hi' }]
+
+/** The outbound body of one call. */
+async function sent(
+  body: JsonObject,
+  compatibility: JsonObject,
+  family: Family = 'chat_completions',
+): Promise<JsonObject> {
+  const result = await bench.bind({ compatibility })[family]?.(providerCall(body))
+  if (result?.kind === 'stream') await collectEvents(result)
+  return upstream.journal.calls.at(-1)?.body as JsonObject
+}
+
+const chat = (fields: JsonObject, compatibility: JsonObject) =>
+  sent({ model: 'asked', messages, ...fields }, compatibility)
+
+describe('the profile', () => {
+  const profiled = (fields: JsonObject, profile: JsonObject) =>
+    chat(fields, { generic_compat: profile })
+  const base = { model: 'upstream-model', messages }
+
+  test('with its defaults it changes nothing', async () => {
+    const fields = {
+      store: true,
+      max_completion_tokens: 5,
+      reasoning_effort: 'low',
+      messages: [{ role: 'developer', content: 'be brief' }, ...messages],
+      stream: true,
+      stream_options: { include_obfuscation: false },
+    }
+    const defaults = {
+      supports_store: true,
+      max_tokens_field: 'max_completion_tokens',
+      developer_role: 'developer',
+      reasoning_effort: 'passthrough',
+      supports_stream_usage: false,
+    }
+    expect(await profiled(fields, {})).toEqual({ ...base, ...fields })
+    expect(await profiled(fields, defaults)).toEqual({ ...base, ...fields })
+  })
+
+  test.each([
+    ['supports_store: false', { supports_store: false }, { store: true }, {}],
+    [
+      'max_tokens_field: max_tokens',
+      { max_tokens_field: 'max_tokens' },
+      { max_completion_tokens: 5 },
+      { max_tokens: 5 },
+    ],
+    [
+      'max_tokens_field: max_tokens, beside a max_tokens of the caller',
+      { max_tokens_field: 'max_tokens' },
+      { max_completion_tokens: 5, max_tokens: 9 },
+      { max_tokens: 9 },
+    ],
+    [
+      'max_tokens_field: max_tokens, where null counts as absent',
+      { max_tokens_field: 'max_tokens' },
+      { max_completion_tokens: 5, max_tokens: null },
+      { max_tokens: 5 },
+    ],
+    [
+      'max_tokens_field: max_tokens, with a null limit',
+      { max_tokens_field: 'max_tokens' },
+      { max_completion_tokens: null },
+      {},
+    ],
+    ['reasoning_effort: omit', { reasoning_effort: 'omit' }, { reasoning_effort: 'high' }, {}],
+    [
+      'reasoning_effort: reasoning_object',
+      { reasoning_effort: 'reasoning_object' },
+      { reasoning_effort: 'high' },
+      { reasoning: { effort: 'high' } },
+    ],
+    [
+      'reasoning_effort: reasoning_object, beside a reasoning of the caller',
+      { reasoning_effort: 'reasoning_object' },
+      { reasoning_effort: 'high', reasoning: { max_tokens: 9 } },
+      { reasoning: { max_tokens: 9 } },
+    ],
+    [
+      'reasoning_effort: reasoning_object, with a null effort',
+      { reasoning_effort: 'reasoning_object' },
+      { reasoning_effort: null },
+      {},
+    ],
+    [
+      'supports_stream_usage: true',
+      { supports_stream_usage: true },
+      { stream: true },
+      { stream: true, stream_options: { include_usage: true } },
+    ],
+    [
+      'supports_stream_usage: true, keeping other stream options',
+      { supports_stream_usage: true },
+      { stream: true, stream_options: { include_usage: false, include_obfuscation: false } },
+      { stream: true, stream_options: { include_usage: true, include_obfuscation: false } },
+    ],
+    [
+      'supports_stream_usage: true, replacing what is no object',
+      { supports_stream_usage: true },
+      { stream: true, stream_options: 'all' },
+      { stream: true, stream_options: { include_usage: true } },
+    ],
+    ['supports_stream_usage: true, not streaming', { supports_stream_usage: true }, {}, {}],
+  ] as [string, JsonObject, JsonObject, JsonObject][])(
+    '%s',
+    async (_, profile, fields, expected) => {
+      expect(await profiled(fields, profile)).toEqual({ ...base, ...expected })
+      expect(await chat(fields, { openai_compat: profile })).toEqual({ ...base, ...expected })
+    },
+  )
+
+  test('developer_role: system renames the role and leaves the content alone', async () => {
+    const content = [{ type: 'text', text: 'be brief' }]
+    const body = await profiled(
+      { messages: [{ role: 'developer', content, name: 'n' }, ...messages] },
+      { developer_role: 'system' },
+    )
+    expect(body.messages).toEqual([{ role: 'system', content, name: 'n' }, ...messages])
+  })
+
+  test('it does not touch responses and embeddings', async () => {
+    const compatibility = {
+      generic_compat: {
+        supports_store: false,
+        reasoning_effort: 'omit',
+        supports_stream_usage: true,
+      },
+      aggregator: { provider: { zdr: true } },
+    }
+    const fields = {
+      model: 'asked',
+      input: 'x',
+      store: true,
+      reasoning_effort: 'low',
+      stream: true,
+    }
+    const expected = { ...fields, model: 'upstream-model' }
+    expect(await sent(fields, compatibility, 'responses')).toEqual(expected)
+    const { stream, ...buffered } = fields
+    expect(await sent(buffered, compatibility, 'embeddings')).toEqual({
+      ...buffered,
+      model: 'upstream-model',
+    })
+  })
+})
+
+describe('the aggregator block', () => {
+  test.each([
+    [{ zdr: true }],
+    [{ zdr: false, only: ['anthropic'], ignore: ['azure'], order: ['anthropic', 'azure'] }],
+    [{ preferred_max_latency: 2.5 }],
+    [{ preferred_max_latency: { p50: 1, p75: 1.5, p90: 3, p99: 9 } }],
+    [{ max_price: { prompt: 1, completion: 2, request: 0, image: 0.5 } }],
+  ] as JsonObject[][])('%j goes out as provider', async (provider) => {
+    const expected = { model: 'upstream-model', messages, provider }
+    expect(await chat({ provider: 'mine' }, { aggregator: { provider } })).toEqual(
+      expected as JsonObject,
+    )
+    expect(await chat({}, { openrouter: { provider } })).toEqual(expected as JsonObject)
+  })
+
+  test('slugs go out trimmed', async () => {
+    const body = await chat({}, { aggregator: { provider: { only: [' azure ', 'x'] } } })
+    expect(body.provider).toEqual({ only: ['azure', 'x'] })
+  })
+})

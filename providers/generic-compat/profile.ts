@@ -1,0 +1,79 @@
+import { isJsonObject, type Static, Type } from 'model-gateway/plugin'
+import type { OutboundBody } from '../_shared/outbound-body.ts'
+
+/**
+ * `compatibility.generic_compat`: how the upstream's chat completions differ from OpenAI's. The
+ * schema states no defaults, so that what is mirrored into the database equals the config file.
+ */
+export const profileSchema = Type.Object(
+  {
+    supports_store: Type.Optional(Type.Boolean()),
+    max_tokens_field: Type.Optional(
+      Type.Union([Type.Literal('max_completion_tokens'), Type.Literal('max_tokens')]),
+    ),
+    developer_role: Type.Optional(Type.Union([Type.Literal('developer'), Type.Literal('system')])),
+    reasoning_effort: Type.Optional(
+      Type.Union([
+        Type.Literal('passthrough'),
+        Type.Literal('omit'),
+        Type.Literal('reasoning_object'),
+      ]),
+    ),
+    supports_stream_usage: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+)
+export type Profile = Static<typeof profileSchema>
+
+/** A change to the outbound body of one chat call. */
+export type Transform = (body: OutboundBody, stream: boolean) => void
+
+/** The transforms that a profile asks for; none for the defaults. `null` counts as absent. */
+export function profileTransforms(profile: Profile): readonly Transform[] {
+  const transforms: Transform[] = []
+  if (profile.supports_store === false) transforms.push((body) => body.remove('store'))
+  if (profile.max_tokens_field === 'max_tokens') transforms.push(renameMaxTokens)
+  if (profile.developer_role === 'system') transforms.push(developerToSystem)
+  if (profile.reasoning_effort === 'omit') {
+    transforms.push((body) => body.remove('reasoning_effort'))
+  }
+  if (profile.reasoning_effort === 'reasoning_object') transforms.push(effortToReasoning)
+  return transforms
+}
+
+/** Asks a streaming upstream for its counters, whatever else the caller asked for. */
+export const requestStreamUsage: Transform = (body, stream) => {
+  if (!stream) return
+  const options = body.get('stream_options')
+  body.set('stream_options', {
+    ...(isJsonObject(options) ? options : {}),
+    include_usage: true,
+  })
+}
+
+const renameMaxTokens: Transform = (body) => {
+  const limit = body.get('max_completion_tokens')
+  if (limit === undefined) return
+  body.remove('max_completion_tokens')
+  if (limit !== null && body.get('max_tokens') == null) body.set('max_tokens', limit)
+}
+
+const developerToSystem: Transform = (body) => {
+  const messages = body.get('messages')
+  if (!Array.isArray(messages)) return
+  const isDeveloper = (message: unknown) => isJsonObject(message) && message.role === 'developer'
+  if (!messages.some(isDeveloper)) return
+  body.set(
+    'messages',
+    messages.map((message) =>
+      isJsonObject(message) && isDeveloper(message) ? { ...message, role: 'system' } : message,
+    ),
+  )
+}
+
+const effortToReasoning: Transform = (body) => {
+  const effort = body.get('reasoning_effort')
+  if (effort === undefined) return
+  body.remove('reasoning_effort')
+  if (effort !== null && body.get('reasoning') == null) body.set('reasoning', { effort })
+}

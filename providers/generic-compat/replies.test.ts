@@ -1,0 +1,101 @@
+/** What comes back: recorded streams, and replies that only look like success. */
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Family, JsonObject } from 'model-gateway/plugin'
+import {
+  bytes,
+  collectEvents,
+  errorStatus,
+  json,
+  jsonInsteadOfStream,
+  providerCall,
+  setUpProvider,
+  startUpstream,
+  streamedUsage,
+} from 'model-gateway/testing'
+import plugin from './index.ts'
+
+const upstream = await startUpstream()
+const bench = await setUpProvider({
+  plugin,
+  type: 'generic_compat',
+  config: { base_url: upstream.url },
+})
+const route = bench.bind()
+beforeEach(() => upstream.clear())
+afterAll(async () => {
+  await bench.dispose()
+  await upstream.stop()
+})
+
+function ask(body: JsonObject, family: Family = 'chat_completions') {
+  return route[family]?.(providerCall({ model: 'asked', messages: [], ...body }))
+}
+
+async function fixture(name: string): Promise<Uint8Array> {
+  return Bun.file(`${import.meta.dir}/__fixtures__/${name}`).bytes()
+}
+
+describe('streams in the wire formats of real upstreams', () => {
+  test.each([
+    ['openai-chat.sse', 'Hello! How can I help?', 29],
+    ['openrouter-chat.sse', 'Bonjour — ça va ?', 23],
+    ['vllm-chat.sse', '你好 🌊', 14],
+  ])('%s', async (name, text, total) => {
+    upstream.script(bytes(await fixture(name), 'text/event-stream'))
+    const result = await ask({ stream: true })
+    if (result === undefined) throw new Error('no executor')
+    const events = await collectEvents(result)
+    // biome-ignore lint/suspicious/noExplicitAny: fixtures are read loosely here
+    const chunks = events.filter((e) => e.data !== '[DONE]').map((e) => e.json() as any)
+    expect(chunks.map((c) => c.choices[0]?.delta.content ?? '').join('')).toBe(text)
+    expect(streamedUsage(events)?.total_tokens).toBe(total)
+    expect(events.at(-1)?.data).toBe('[DONE]')
+  })
+})
+
+describe('replies that are not what was asked for', () => {
+  test('a stream request answered with JSON is a transport error, its connection let go', async () => {
+    upstream.script(jsonInsteadOfStream)
+    await expect(ask({ stream: true })).rejects.toMatchObject({
+      code: 'upstream_transport',
+      message: 'the upstream answered a stream request with application/json',
+    })
+  })
+
+  test.each([
+    ['<html>internal-host-17</html>', 'text/html'],
+    ['[1]', 'application/json'],
+    ['', 'application/json'],
+    ['data: {}\n\n', 'text/event-stream'],
+  ])('%p as %s', async (body, contentType) => {
+    upstream.script(bytes(body, contentType))
+    const error = await ask({})?.catch((reason) => reason)
+    expect(error).toMatchObject({ code: 'upstream_transport', status: 502 })
+    expect(error.message).not.toContain('internal-host')
+  })
+
+  test('an error with status 200 is an error', async () => {
+    upstream.script(json({ error: { message: 'No endpoints found', code: 404 } }))
+    await expect(ask({})).rejects.toMatchObject({
+      code: 'upstream_http_error',
+      status: 502,
+      message: 'No endpoints found',
+    })
+  })
+
+  test('a response object that failed is a reply, not a transport matter', async () => {
+    const failed = { id: 'resp_1', status: 'failed', error: { message: 'no' }, output: [] }
+    upstream.script(json(failed))
+    expect(await ask({ input: 'x' }, 'responses')).toMatchObject({ kind: 'buffered', body: failed })
+  })
+
+  test('an error status brings its message and retry-after', async () => {
+    upstream.script(errorStatus(429, 'Slow down', { 'retry-after': '7' }))
+    await expect(ask({ stream: true })).rejects.toMatchObject({
+      code: 'upstream_http_error',
+      status: 429,
+      message: 'Slow down',
+      headers: { 'retry-after': '7' },
+    })
+  })
+})

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  type Family,
+  GatewayError,
+  type JsonObject,
+  type ProviderResult,
+} from 'model-gateway/plugin'
+import { collectEvents, providerCall, setUpProvider, streamedUsage } from 'model-gateway/testing'
+import plugin from './index.ts'
+
+async function ask(body: JsonObject, family: Family, config: JsonObject): Promise<ProviderResult> {
+  const bench = await setUpProvider({ plugin, type: 'simulator', config })
+  return (await bench.bind()[family]?.(providerCall({ model: 'demo', ...body }))) as ProviderResult
+}
+
+const user = (content: string) => ({ messages: [{ role: 'user', content }] })
+
+describe('scripted behaviour', () => {
+  const fault = (kind: string, more: JsonObject = {}) => ({
+    faults: [{ match: 'break', kind, ...more }],
+  })
+  const family = 'chat_completions'
+
+  test('latency comes before the reply', async () => {
+    const before = performance.now()
+    await ask(user('x'), family, { latency_ms: 60 })
+    expect(performance.now() - before).toBeGreaterThan(55)
+  })
+
+  test('a fault befalls only the calls that it matches', async () => {
+    const config = fault('error_status', { status: 429 })
+    expect(await ask(user('fine'), family, config)).toMatchObject({ kind: 'buffered' })
+    await expect(ask(user('please break'), family, config)).rejects.toMatchObject({
+      code: 'upstream_http_error',
+      status: 429,
+    })
+    await expect(
+      ask({ input: 'break' }, 'embeddings', fault('error_status')),
+    ).rejects.toMatchObject({ status: 500 })
+  })
+
+  test('a timeout lasts until the call is aborted, for the reason of the abort', async () => {
+    const config = fault('timeout')
+    const bench = await setUpProvider({ plugin, type: 'simulator', config })
+    const call = providerCall({ model: 'demo', ...user('break') })
+    const result = bench.bind().chat_completions?.(call)
+    const first = await Promise.race([result?.catch(() => 'ended'), Bun.sleep(40)])
+    expect(first).toBeUndefined()
+    call.abort()
+    await expect(result).rejects.toMatchObject({ code: 'upstream_timeout' })
+  })
+
+  test('streams break off or lose their form after some events; buffered calls fail', async () => {
+    const reset = await ask({ ...user('break'), stream: true }, family, fault('reset_mid_stream'))
+    expect(await collectEvents(reset).catch((error) => error)).toBeInstanceOf(GatewayError)
+    const config = fault('malformed_stream')
+    const events = await collectEvents(
+      await ask({ ...user('break'), stream: true }, family, config),
+    )
+    expect(() => events.at(-1)?.json()).toThrow(SyntaxError)
+    await expect(ask(user('break'), family, config)).rejects.toMatchObject({
+      code: 'upstream_transport',
+    })
+  })
+
+  test.each(['chat_completions', 'responses'] as const)('%s without usage', async (kind) => {
+    const body = { ...user('break'), input: 'break' }
+    const config = fault('missing_usage')
+    const whole = await ask(body, kind, config)
+    expect(whole.kind === 'buffered' && whole.body.usage).toBeUndefined()
+    const events = await collectEvents(await ask({ ...body, stream: true }, kind, config))
+    expect(streamedUsage(events)).toBeUndefined()
+    expect(events.length).toBeGreaterThan(5)
+  })
+})

@@ -1,0 +1,4 @@
+/** The kits that plugin authors test with, as `model-gateway/testing`. */
+export * from '../harness/upstream.ts'
+export * from './bench.ts'
+export { type ProviderKit, testProvider } from './provider.ts'

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  type BoundRoute,
+  type Execute,
+  type Family,
+  families,
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type ProviderResult,
+  type RouteSpec,
+  type TSchema,
+} from 'model-gateway/plugin'
+import {
+  believable,
+  bytes,
+  errorStatus,
+  halfEvent,
+  html,
+  htmlError,
+  invalidUtf8,
+  jsonInsteadOfStream,
+  neverAnswers,
+  type Pace,
+  type Reply,
+  redirect,
+  resetBeforeHeaders,
+  resetMidStream,
+  startUpstream,
+  type Upstream,
+} from '../harness/upstream.ts'
+import {
+  type BenchOptions,
+  collectEvents,
+  type ProviderBench,
+  providerCall,
+  setUpProvider,
+  streamedUsage,
+} from './bench.ts'
+
+export interface ProviderKit extends Omit<BenchOptions, 'config'> {
+  /** The type's own fields, for an upstream at this base URL. */
+  config(upstreamUrl: string): unknown
+  readonly route?: Partial<RouteSpec>
+  /** Values of the config that no error may show. */
+  readonly secrets?: readonly string[]
+  /**
+   * How the upstream answers well and what it answers badly, if not as an OpenAI-compatible one;
+   * `none` for a provider that has no upstream.
+   */
+  readonly upstream?: 'none' | { reply(pace: Pace): Reply; readonly malformed: readonly Reply[] }
+  /** The provider's own tests, with what the kit has set up. */
+  cases?(kit: { bench(): ProviderBench; upstream(): Upstream }): void
+}
+
+const requests: Readonly<Record<Family, JsonObject>> = {
+  chat_completions: {
+    model: 'asked',
+    messages: [{ role: 'user', content: 'Where do rivers run?' }],
+    stream_options: { include_usage: true },
+  },
+  responses: { model: 'asked', input: 'Where do rivers run?' },
+  embeddings: { model: 'asked', input: ['river', 'sea'] },
+}
+const streamed = ['chat_completions', 'responses'] as const
+const payloads = { chat_completions: 'choices', responses: 'output', embeddings: 'data' } as const
+
+const compat = {
+  reply: (pace: Pace) => believable(pace),
+  malformed: [
+    html,
+    htmlError,
+    redirect,
+    jsonInsteadOfStream,
+    halfEvent,
+    invalidUtf8,
+    resetBeforeHeaders,
+    resetMidStream(),
+    bytes('', 'text/event-stream', 500),
+    bytes('[1, 2', 'application/json', 400),
+    bytes('null', 'application/json'),
+  ],
+}
+
+/** What every provider has to do, as tests. Call it once in a test file. */
+export function testProvider(kit: ProviderKit): void {
+  const wire =
+    kit.upstream === 'none'
+      ? { reply: () => neverAnswers, malformed: [] }
+      : (kit.upstream ?? compat)
+  const networked = kit.upstream !== 'none'
+
+  describe(`contract of the provider type ${kit.type}`, () => {
+    let upstream: Upstream
+    let bench: ProviderBench
+    let route: BoundRoute
+
+    beforeAll(async () => {
+      upstream = await startUpstream()
+      bench = await setUpProvider({ ...kit, config: kit.config(upstream.url) })
+      route = bench.bind(kit.route)
+    })
+    beforeEach(() => upstream.clear())
+    afterAll(async () => {
+      await bench.dispose()
+      await upstream.stop()
+    })
+
+    const start = (family: Family, stream: boolean) => {
+      const call = providerCall({ ...requests[family], ...(stream ? { stream } : {}) })
+      return { call, result: executor(route, family)(call) }
+    }
+    const scriptGood = (pace: Pace) => upstream.always(wire.reply(pace))
+    const offered = (family: Family) => route[family] !== undefined
+
+    test('its schemas refuse unknown keys', () => {
+      const { manifest } = kit.plugin
+      const spec = manifest.providerTypes?.find(({ type }) => type === kit.type)
+      expect(spec).toBeDefined()
+      for (const schema of [manifest.config, spec?.config, spec?.compatibility]) {
+        expect(openObjects(schema)).toEqual([])
+      }
+    })
+
+    test('it serves a family, and says where its price is found', () => {
+      expect(families.filter(offered)).not.toEqual([])
+      expect(typeof route.pricing.model).toBe('string')
+    })
+
+    test.each(families)('%s: a buffered reply with its payload and usage', async (family) => {
+      if (!offered(family)) return
+      scriptGood({})
+      // The body is frozen: changing it throws.
+      const reply = await start(family, false).result
+      if (reply.kind !== 'buffered') throw new Error('a buffered call was answered by a stream')
+      expect(reply.body[payloads[family]]).toBeArray()
+      expect(reply.body.usage).toBeObject()
+    })
+
+    test.each(streamed)('%s: a stream with usage, whatever the chunks', async (family) => {
+      if (!offered(family) || !route.supports.includes('stream')) return
+      const data: string[][] = []
+      const sizes = !networked ? [0] : [0, 1, 2, 3, 5, 17, 64, 1000]
+      for (const pieceBytes of sizes) {
+        scriptGood(pieceBytes === 0 ? {} : { pieceBytes })
+        const events = await collectEvents(await start(family, true).result)
+        expect(streamedUsage(events)).toBeObject()
+        data.push(events.map((event) => `${event.event ?? ''} ${event.data}`))
+      }
+      expect(data[0]?.length).toBeGreaterThan(2)
+      for (const other of data) expect(other).toEqual(data[0] as string[])
+    })
+
+    test.each(streamed)('%s: no event after an abort or a return', async (family) => {
+      if (!offered(family) || !route.supports.includes('stream')) return
+      for (const [index, leave] of (['abort', 'return'] as const).entries()) {
+        scriptGood({ gapMs: 25 })
+        const { call, result } = start(family, true)
+        const iterator = eventsOf(await result)
+        await iterator.next()
+        if (leave === 'abort') call.abort()
+        else await iterator.return?.()
+        const after = await iterator.next().catch(gatewayErrorOnly)
+        expect(after instanceof GatewayError || after.done).toBe(true)
+        if (!networked) continue
+        const seen = await upstream.received(index)
+        await seen.ended
+        expect(seen.outcome).toBe('aborted')
+      }
+    })
+
+    test('disposing twice is harmless', async () => {
+      const other = await setUpProvider({ ...kit, config: kit.config(upstream.url) })
+      await other.provider.dispose?.()
+      await other.provider.dispose?.()
+      await other.dispose()
+    })
+
+    if (networked) {
+      test('an abort before the reply reaches the upstream', async () => {
+        upstream.always(neverAnswers)
+        const family = families.find(offered) as Family
+        const { call, result } = start(family, false)
+        const seen = await upstream.received(0)
+        call.abort()
+        expect(await result.catch((error) => error)).toBeInstanceOf(GatewayError)
+        await seen.ended
+        expect(seen.outcome).toBe('aborted')
+      })
+
+      test('malformed replies are GatewayErrors', async () => {
+        for (const reply of wire.malformed) {
+          upstream.always(reply)
+          const outcomes: unknown[] = []
+          for (const family of families.filter(offered)) {
+            outcomes.push(await drained(start(family, false).result))
+            if (family === 'embeddings' || !route.supports.includes('stream')) continue
+            outcomes.push(await drained(start(family, true).result))
+          }
+          // A fault of streams need not spoil a buffered reply, and the other way round.
+          const errors = outcomes.filter((outcome) => outcome !== undefined)
+          expect(errors).not.toEqual([])
+          errors.forEach(gatewayErrorOnly)
+        }
+      })
+
+      test('no secret comes back in an error', async () => {
+        const family = families.find(offered) as Family
+        upstream.always((x) => errorStatus(401, `refused: ${JSON.stringify(x.call.headers)}`)(x))
+        const error = await start(family, false).result.catch((reason) => reason)
+        expect(error).toBeInstanceOf(GatewayError)
+        for (const secret of kit.secrets ?? []) expect(error.message).not.toContain(secret)
+      })
+    }
+
+    kit.cases?.({ bench: () => bench, upstream: () => upstream })
+  })
+}
+
+function executor(route: BoundRoute, family: Family): Execute {
+  const execute = route[family]
+  if (execute === undefined) throw new Error(`the route has no executor for ${family}`)
+  return execute
+}
+
+function eventsOf(result: ProviderResult) {
+  if (result.kind !== 'stream') throw new Error('a stream call was answered by a buffered reply')
+  return result.events[Symbol.asyncIterator]()
+}
+
+/** What a call threw, in the reply or in its stream. */
+async function drained(result: Promise<ProviderResult>): Promise<unknown> {
+  try {
+    const reply = await result
+    if (reply.kind === 'stream') await collectEvents(reply)
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+function gatewayErrorOnly(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  throw new Error('a provider threw something that is not a GatewayError', { cause: error })
+}
+
+/** Paths of the object schemas that take keys they do not know. */
+function openObjects(schema: TSchema | undefined, path = ''): string[] {
+  const node: unknown = schema
+  if (typeof node !== 'object' || node === null) return []
+  const open = isClosed(node as Record<string, unknown>) ? [] : [path]
+  return open.concat(
+    ...Object.entries(node).map(([name, child]) =>
+      openObjects(child as TSchema, `${path}/${name}`),
+    ),
+  )
+}
+
+function isClosed(node: Record<string, unknown>): boolean {
+  const describesFields = node.type === 'object' && isJsonObject(node.properties)
+  return !describesFields || node.additionalProperties === false
+}

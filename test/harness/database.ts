@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import type { Database, Migration } from '../../kernel/plugin/index.ts'
+import { migrate, type OpenDatabase, openDatabase } from '../../kernel/storage/index.ts'
+
+let server: Promise<OpenDatabase> | undefined
+
+/** The one embedded Postgres of this test process, started when first asked for. */
+export function testServer(): Promise<OpenDatabase> {
+  server ??= startServer()
+  return server
+}
+
+async function startServer(): Promise<OpenDatabase> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'))
+  // As root, Postgres runs under another account, which has to get to its files.
+  chmodSync(dataDir, 0o711)
+  removeAfterThisProcess(dataDir)
+  return await openDatabase({ dataDir })
+}
+
+/**
+ * Postgres ends with this process, whatever ends it; a shell that waits for the same end of a pipe
+ * removes the files then. The test runner fires no `exit` event.
+ */
+function removeAfterThisProcess(dataDir: string): void {
+  const script =
+    'cat >/dev/null; while [ -e "$1/postgres/postmaster.pid" ]; do sleep 0.1; done; rm -rf "$1"'
+  const remover = spawn('/bin/sh', ['-c', script, 'sh', dataDir], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  remover.unref()
+}
+
+export interface TestDatabase {
+  readonly url: string
+  readonly sql: Sql
+  /** The capability of a plugin whose migrations have been applied. */
+  forPlugin(pluginId: string, migrations: readonly Migration[]): Promise<Database>
+  /** Closes the pool and drops the database. */
+  drop(): Promise<void>
+}
+
+/** An empty database of its own. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const main = await testServer()
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await main.sql.unsafe(`create database ${name}`)
+  const url = new URL(main.url)
+  url.pathname = `/${name}`
+  const database = await openDatabase({ url: url.href, dataDir: tmpdir() })
+  return {
+    url: url.href,
+    sql: database.sql,
+    async forPlugin(pluginId, migrations) {
+      await migrate(database.sql, [{ plugin: pluginId, migrations }])
+      return database.forPlugin(pluginId)
+    },
+    async drop() {
+      await database.close()
+      await main.sql.unsafe(`drop database if exists ${name} with (force)`)
+    },
+  }
+}
