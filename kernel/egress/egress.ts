@@ -7,18 +7,28 @@ function gatewayHeaders(call: ProviderCall): Record<string, string> {
     'accept-encoding': 'identity',
     'x-request-id': call.requestId,
   }
-  if (call.traceparent !== undefined) headers['traceparent'] = call.traceparent
+  if (call.traceparent !== undefined) headers.traceparent = call.traceparent
   return headers
 }
 
-/** What went wrong on the way, in words that name no address. */
-function transportError(error: unknown): GatewayError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-  return new GatewayError(
-    'upstream_transport',
-    `the provider could not be reached${code === undefined ? '' : ` (${code})`}`,
-    { cause: error },
-  )
+/** Why the call failed, in words that name no address. */
+function transportError(call: ProviderCall, what: string, error: unknown): unknown {
+  if (call.signal.aborted) return call.signal.reason
+  const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
+  return new GatewayError('upstream_transport', `${what}${code}`, { cause: error })
+}
+
+/** The body as it comes, each piece of it a sign of life. */
+async function* watched({ body }: Response, call: ProviderCall) {
+  if (body === null) return
+  try {
+    for await (const piece of body) {
+      call.alive()
+      yield piece
+    }
+  } catch (error) {
+    throw transportError(call, 'the connection to the provider broke', error)
+  }
 }
 
 /** The only way out to providers. `proxy` is the operator's egress proxy. */
@@ -38,11 +48,10 @@ export function createEgress(proxy: string | undefined): Egress {
           ...(proxy === undefined ? {} : { proxy }),
         } as RequestInit)
       } catch (error) {
-        if (call.signal.aborted) throw call.signal.reason
-        throw transportError(error)
+        throw transportError(call, 'the provider could not be reached', error)
       }
       call.alive()
-      return response
+      return { status: response.status, headers: response.headers, body: watched(response, call) }
     },
   }
 }

@@ -21,10 +21,23 @@ export interface Listening {
 const MAX_IDLE_SECS = 255
 const POLL_MS = 20
 
+/** Where Elysia begins to look for the path of a URL: behind `http://` and four more characters. */
+const ELYSIA_PATH_START = 11
+
+/** Requests under a longer host name, by which alone Elysia finds their path. */
+const renamed = new WeakMap<Request, Request>()
+
+function withLongHost(request: Request): Request {
+  const url = new URL(request.url)
+  const copy = new Request(`http://localhost${url.pathname}${url.search}`, request)
+  renamed.set(copy, request)
+  return copy
+}
+
 export function listen(options: ListenOptions): Listening {
   const app = createApp({
     ...options.services,
-    keepOpen: (request) => server.timeout(request, 0),
+    keepOpen: (request) => server.timeout(renamed.get(request) ?? request, 0),
   })
   const server = Bun.serve({
     hostname: options.hostname,
@@ -32,7 +45,8 @@ export function listen(options: ListenOptions): Listening {
     idleTimeout: Math.min(MAX_IDLE_SECS, Math.ceil(options.bodyTimeoutMs / 1000) + 10),
     // Bodies are limited where they are read, with an error body of ours.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request) => app.fetch(request),
+    fetch: (request) =>
+      app.fetch(request.url.indexOf('/', 7) < ELYSIA_PATH_START ? withLongHost(request) : request),
   })
   return {
     url: `http://${server.hostname}:${server.port}`,

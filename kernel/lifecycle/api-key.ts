@@ -8,9 +8,10 @@ const BEARER = /^bearer +(\S+) *$/i
  * the real key in another, so only values that start with `gwk_` count as soon as there is one.
  */
 export function presentedKey(header: (name: string) => string | null): string {
-  const authorization = header('authorization')
-  const xApiKey = header('x-api-key')
-  const xGatewayApiKey = header('x-gateway-api-key')
+  const present = (name: string) => header(name) || null
+  const authorization = present('authorization')
+  const xApiKey = present('x-api-key')
+  const xGatewayApiKey = present('x-gateway-api-key')
   const bearer = authorization === null ? undefined : BEARER.exec(authorization)?.[1]
 
   let key: string | undefined

@@ -85,6 +85,8 @@ async function execute(admitted: Admitted, services: LifecycleServices): Promise
     facts = readReply(admitted.family, result.body)
   } catch (thrown) {
     const error = attempt.containFault(thrown)
+    // Whatever is left of the call is not wanted.
+    attempt.watchdog.abort(error)
     const ended = attempt.finish(admitted.stream ? 'stream_start_error' : 'provider_error', error)
     const settlement = await settle(admitted, { usage: error.usage, succeeded: false }, services)
     throw new ExecutionFailure(error, ended, error.usage, settlement)

@@ -25,11 +25,19 @@ export function extensionPoint<T>(name: string, cardinality: 'one' | 'many'): Ex
 
 export interface Egress {
   /**
-   * `fetch` for provider calls: aborts with the call, tells its watchdog of the first byte and of
-   * each later one, follows no redirect, asks for an unencoded body, sends `x-request-id` and
-   * `traceparent`. Throws GatewayError: `upstream_timeout` or `upstream_transport`.
+   * One HTTP call of an upstream, which ends with the provider call that it is made for. It follows
+   * no redirect, asks for an unencoded body, and sends `x-request-id` and `traceparent`. The reply's
+   * head and each piece of its body are a sign of life. Throws GatewayError: `upstream_timeout` or
+   * `upstream_transport`.
    */
-  send(call: ProviderCall, url: string, init: EgressRequest): Promise<Response>
+  send(call: ProviderCall, url: string, init: EgressRequest): Promise<EgressResponse>
+}
+
+export interface EgressResponse {
+  readonly status: number
+  readonly headers: Headers
+  /** The body in pieces as they arrive. Throws as `send` does. Returning early drops the rest. */
+  readonly body: AsyncIterable<Uint8Array>
 }
 
 export interface EgressRequest {

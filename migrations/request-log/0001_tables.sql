@@ -43,9 +43,9 @@ create table request_logs (
   invoked_tool_count integer,
   referenced_mcp_server_count integer,
   filtered_tool_count integer,
-  has_payload boolean not null,
-  request_payload_truncated boolean not null,
-  response_payload_truncated boolean not null,
+  has_payload boolean not null default false,
+  request_payload_truncated boolean not null default false,
+  response_payload_truncated boolean not null default false,
   config_version text not null,
   metadata_json jsonb not null,
   primary key (occurred_at, id)

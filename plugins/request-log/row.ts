@@ -66,9 +66,6 @@ export function encodeRow(
     agent_harness_label: harness.label,
     exposed_tool_count: exchange.exposedToolCount,
     invoked_tool_count: exchange.invokedToolCount,
-    has_payload: false,
-    request_payload_truncated: false,
-    response_payload_truncated: false,
     config_version: exchange.configVersion,
     metadata_json: {
       operation: exchange.operation,

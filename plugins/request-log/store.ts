@@ -16,8 +16,7 @@ const summaryColumns = `id uuid, occurred_at timestamptz, request_id text, owner
   prompt_tokens bigint, completion_tokens bigint, total_tokens bigint, cache_read_tokens bigint,
   cache_write_tokens bigint, reasoning_tokens bigint, pricing_status text, cost_pico_usd bigint,
   user_agent text, agent_harness_key text, agent_harness_label text, exposed_tool_count integer,
-  invoked_tool_count integer, has_payload boolean, request_payload_truncated boolean,
-  response_payload_truncated boolean, config_version text, metadata_json jsonb`
+  invoked_tool_count integer, config_version text, metadata_json jsonb`
 const attemptColumns = `attempt_number integer, provider_key text, provider_type text,
   route_id text, upstream_model text, status text, started_at timestamptz, latency_ms integer,
   first_byte_ms integer, upstream_status integer, error_code text, error_message text`

@@ -1,6 +1,7 @@
 import {
   decodeSse,
   type Egress,
+  type EgressResponse,
   GatewayError,
   isJsonObject,
   type JsonObject,
@@ -58,35 +59,35 @@ export async function callCompat(
     },
     body: body.text(),
   })
-  if (!response.ok) throw await readUpstreamError(response, Object.values(credentials))
+  if (response.status < 200 || response.status > 299) {
+    throw await readUpstreamError(response, Object.values(credentials))
+  }
   const billingModifiers = body.get('service_tier') == null ? [] : ['service_tier']
   return call.stream
-    ? { kind: 'stream', events: await openEventStream(response), billingModifiers }
+    ? { kind: 'stream', events: openEventStream(response), billingModifiers }
     : { kind: 'buffered', ...(await readJsonReply(response)), billingModifiers }
 }
 
-async function openEventStream(response: Response) {
-  const contentType = response.headers.get('content-type') ?? 'no content type'
-  if (response.body === null || !/^text\/event-stream\b/i.test(contentType)) {
-    await response.body?.cancel()
-    throw new GatewayError(
-      'upstream_transport',
-      `the upstream answered a stream request with ${safeUpstreamMessage(contentType)}`,
-    )
-  }
-  return decodeSse(response.body)
+function openEventStream({ headers, body }: EgressResponse) {
+  const contentType = headers.get('content-type') ?? 'no content type'
+  if (/^text\/event-stream\b/i.test(contentType)) return decodeSse(body)
+  throw new GatewayError(
+    'upstream_transport',
+    `the upstream answered a stream request with ${safeUpstreamMessage(contentType)}`,
+  )
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 async function readJsonReply(
-  response: Response,
+  response: EgressResponse,
 ): Promise<{ readonly body: JsonObject; readonly rawBody: string }> {
-  const bytes = await response.bytes()
+  const pieces: Uint8Array[] = []
+  for await (const piece of response.body) pieces.push(piece)
   let rawBody: string
   let body: unknown
   try {
-    rawBody = utf8.decode(bytes)
+    rawBody = utf8.decode(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))
     body = JSON.parse(rawBody)
   } catch (cause) {
     throw new GatewayError('upstream_transport', 'the upstream did not answer with JSON', { cause })

@@ -44,7 +44,7 @@ test.each([
 
 test('a web page is never passed on, its status is', async () => {
   const page = new Response('<html><body>internal-host-17</body></html>', { status: 503 })
-  const error = await readUpstreamError(page, [])
+  const error = await readUpstreamError(reply(page), [])
   expect(error).toMatchObject({
     code: 'upstream_http_error',
     status: 503,
@@ -62,21 +62,23 @@ test.each([
   [500, 500],
   [529, 503],
 ])('status %i becomes %i', async (upstream, ours) => {
-  const error = await readUpstreamError(new Response('{}', { status: upstream }), [])
+  const error = await readUpstreamError(reply(new Response('{}', { status: upstream })), [])
   expect([error.status, error.details.upstream_status]).toEqual([ours, upstream])
 })
 
 test('retry-after is passed on when it is printable', async () => {
-  const reply = (value: string) =>
-    readUpstreamError(new Response('{}', { status: 429, headers: { 'retry-after': value } }), [])
-  expect((await reply('17')).headers).toEqual({ 'retry-after': '17' })
-  expect((await reply('Wed, 21 Oct 2026 07:28:00 GMT')).headers['retry-after']).toStartWith('Wed')
-  expect((await reply('9'.repeat(100))).headers).toEqual({})
+  const answer = (value: string) => {
+    const headers = { 'retry-after': value }
+    return readUpstreamError(reply(new Response('{}', { status: 429, headers })), [])
+  }
+  expect((await answer('17')).headers).toEqual({ 'retry-after': '17' })
+  expect((await answer('Wed, 21 Oct 2026 07:28:00 GMT')).headers['retry-after']).toStartWith('Wed')
+  expect((await answer('9'.repeat(100))).headers).toEqual({})
 })
 
 test('the credentials of the call are masked', async () => {
   const body = JSON.stringify({ error: { message: 'key my-odd-token is unknown' } })
-  const error = await readUpstreamError(new Response(body, { status: 401 }), [
+  const error = await readUpstreamError(reply(new Response(body, { status: 401 })), [
     'Bearer my-odd-token',
   ])
   expect(error.message).toBe('key [redacted] is unknown')
@@ -94,7 +96,13 @@ test('an endless error body is read only so far', async () => {
       cancelled = true
     },
   })
-  expect((await readUpstreamError(new Response(body, { status: 500 }), [])).status).toBe(500)
+  expect((await readUpstreamError(reply(new Response(body, { status: 500 })), [])).status).toBe(500)
   expect(cancelled).toBe(true)
   expect(pulled).toBeLessThan(10)
 })
+
+function reply(response: Response) {
+  const { status, headers, body } = response
+  if (body === null) throw new Error('the reply of this test has no body')
+  return { status, headers, body }
+}

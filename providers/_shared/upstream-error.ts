@@ -1,4 +1,9 @@
-import { type GatewayError, isJsonObject, upstreamHttpError } from 'model-gateway/plugin'
+import {
+  type EgressResponse,
+  type GatewayError,
+  isJsonObject,
+  upstreamHttpError,
+} from 'model-gateway/plugin'
 
 /** As much of an error body as is read to find its message. */
 const ERROR_BODY_LIMIT = 64 * 1024
@@ -14,7 +19,7 @@ const AUTH_SCHEME = /^(?:Bearer|Basic) /i
  * the upstream repeat them.
  */
 export async function readUpstreamError(
-  response: Response,
+  response: EgressResponse,
   credentials: readonly string[],
 ): Promise<GatewayError> {
   const { status } = response
@@ -64,8 +69,7 @@ export function errorMessage(text: string): string | undefined {
 }
 
 /** The beginning of the body; what was read when the upstream breaks off. */
-async function readStart(response: Response): Promise<string> {
-  if (response.body === null) return ''
+async function readStart(response: EgressResponse): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   try {

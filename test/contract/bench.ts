@@ -15,7 +15,7 @@ import {
   type StreamEvent,
 } from 'model-gateway/plugin'
 import pino from 'pino'
-import { createTestEgress } from '../harness/egress.ts'
+import { createEgress } from '../../kernel/egress/egress.ts'
 
 export interface BenchOptions {
   // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities
@@ -45,7 +45,7 @@ export async function setUpProvider(options: BenchOptions): Promise<ProviderBenc
     config: {},
     log: pino({ level: 'silent' }),
     signal: shutdown.signal,
-    egress: createTestEgress(),
+    egress: createEgress(undefined),
     clock: { now: () => new Date() },
     provide(point: { name: string }, implementation: unknown) {
       if (point.name === providerFactories.name) factories.push(implementation as ProviderFactory)

@@ -311,6 +311,11 @@ describe('refused before the provider:', () => {
   })
 })
 
+test('a host name of one letter finds its path', async () => {
+  const response = await gateway.post('/v1/chat/completions', chat, { host: 'x' })
+  expect(response.status).toBe(200)
+})
+
 /** Sends a raw request to the chat endpoint and reads until the gateway closes. */
 function talk(headersAndBody: string): Promise<string> {
   const { hostname, port } = new URL(gateway.url)
@@ -318,7 +323,7 @@ function talk(headersAndBody: string): Promise<string> {
     let answer = ''
     const socket = connect(Number(port), hostname, () => {
       socket.write(
-        `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${adaKey}\r\n${headersAndBody}`,
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaKey}\r\n${headersAndBody}`,
       )
     })
     socket.on('data', (data) => {

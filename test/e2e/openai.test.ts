@@ -138,7 +138,7 @@ describe.each(['sim-model', 'up-model'])('the openai client with %s', (model) =>
       attempt_status: 'success',
       exposed_tool_count: 0,
       invoked_tool_count: 0,
-      prompt_tokens: data.usage?.prompt_tokens as number,
+      prompt_tokens: String(data.usage?.prompt_tokens),
     })
   })
 

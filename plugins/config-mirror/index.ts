@@ -1,0 +1,23 @@
+import { definePlugin, snapshotListeners, Type } from 'model-gateway/plugin'
+import tables from '../../migrations/config-mirror/0001_tables.sql' with { type: 'text' }
+import { mirrorRows } from './rows.ts'
+import { createStore } from './store.ts'
+
+/** Shows the accepted models and routes in the database, for reports and for those who look. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.config-mirror',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'Mirrors the models and routes of every accepted config into the database.',
+    config: Type.Object({}, { additionalProperties: false }),
+    needs: ['database'],
+    migrations: [{ name: '0001_tables', sql: tables }],
+  },
+  setup(ctx) {
+    const store = createStore(ctx.database)
+    ctx.provide(snapshotListeners, {
+      accepted: (snapshot) => store.replace(mirrorRows(snapshot)),
+    })
+  },
+})
