@@ -117,8 +117,8 @@ function shapeObject(schema: TObject, value: unknown, path: ConfigPath, use: Sha
   for (const [name, property] of Object.entries(schema.properties)) {
     const key = written.get(name)
     if (key !== undefined) {
-      const part = shape(property, value[key], [...path, key], use)
-      if (part !== undefined) result[name] = part
+      // Refused, it stays as undefined: a check can tell that something was written.
+      result[name] = shape(property, value[key], [...path, key], use)
       if (key !== name) moved.set(name, key)
     } else if ('default' in property) {
       if (!use.fill) continue

@@ -83,7 +83,8 @@ export interface ConfigSnapshot {
 
 /**
  * The config as `PluginManifest.check` sees it: parsed, but with wrongly typed parts cut out, so
- * that every problem can be reported in one go. Any field may be missing.
+ * that every problem can be reported in one go. Any field may be missing; one that was cut out is
+ * there as `undefined`.
  */
 export interface ConfigDraft {
   /** Ids of all declared models and providers, entries with mistakes included. */

@@ -47,7 +47,7 @@ export function* checkPricing(draft: ConfigDraft): Iterable<Problem> {
     if (!isJsonObject(override)) continue
     const path = ['pricing', 'overrides', index]
     const keys = rateNames.map((name) => `${name}_usd_per_million`)
-    if (keys.every((key) => override[key] === undefined)) {
+    if (!keys.some((key) => key in override)) {
       yield {
         path,
         message: 'an override without any rate leaves its model without a price',

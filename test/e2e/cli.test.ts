@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { builtins } from '../../plugins/standard/builtins.ts'
+import { createTestDatabase } from '../harness/database.ts'
+import { testKey } from '../harness/gateway.ts'
+
+const MAIN = new URL('../../plugins/standard/main.ts', import.meta.url).pathname
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gateway-cli-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Runs `gateway` in an empty folder. */
+async function gateway(args: string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { out, err, code }
+}
+
+describe('gateway check-config', () => {
+  test('reports ten mistakes of ten', async () => {
+    writeFileSync(
+      join(folder, 'ten.yaml'),
+      `server: { bind: nowhere }
+providers:
+  - { id: a, type: generic_compat, base_url: https://a.test/v1, auth: { mode: bearer, token: sk-bare } }
+  - { id: a, type: simulator }
+  - { id: b, type: nonsense }
+  - { id: router, type: generic_compat, base_url: https://openrouter.ai/api/v1 }
+models:
+  - id: m
+    routes:
+      - { provider: nobody, upstream_model: x }
+      - { provider: a, upstream_model: y, capabilites: {} }
+      - provider: router
+        upstream_model: z
+        compatibility: { aggregator: { provider: { only: [p], ignore: [p] } } }
+  - { id: loop, alias_of: loop }
+users:
+  - { name: Ada, email: ada@example.com, team: { key: ghosts, role: member } }
+pricing:
+  overrides:
+    - { pricing_provider_id: a, model: y, input_usd_per_million: 2.5 }
+`,
+    )
+    const { out, code } = await gateway(['check-config', '--config', 'ten.yaml'])
+    expect(code).toBe(1)
+    expect(out).toContain('10 problems')
+    for (const path of [
+      'server.bind',
+      'providers[0].auth.token',
+      'providers[1].id',
+      'providers[2].type',
+      'models[0].routes[0].provider',
+      'models[0].routes[1].capabilites',
+      'models[0].routes[2].compatibility.aggregator.provider',
+      'models[1].alias_of',
+      'users[0].team',
+      'pricing.overrides[0].input_usd_per_million',
+    ]) {
+      expect(out).toContain(path)
+    }
+    expect(out).not.toContain('sk-bare')
+  })
+
+  test('accepts the example, as it is and with all its options switched on', async () => {
+    const example = readFileSync(new URL('../../gateway.example.yaml', import.meta.url), 'utf8')
+    const env = {
+      OPENAI_API_KEY: 'sk-1',
+      OPENROUTER_API_KEY: 'sk-2',
+      ADA_GATEWAY_KEY: testKey('ada'),
+      REPORT_GATEWAY_KEY: testKey('report'),
+      GATEWAY_DATABASE_URL: 'postgres://gateway@127.0.0.1/gateway',
+    }
+    const switchedOn = example.replace(/^(\s*)#(?=[\w-])(?!- )/gm, '$1')
+    expect(switchedOn).not.toBe(example)
+    for (const text of [example, switchedOn]) {
+      writeFileSync(join(folder, 'example.yaml'), text)
+      const { out, code } = await gateway(['check-config', '--config', 'example.yaml'], env)
+      expect(out).toContain('is valid')
+      expect(code).toBe(0)
+    }
+  })
+
+  test('a config file that is not there is an error that names it', async () => {
+    const { err, code } = await gateway(['check-config', '--config', 'gone.yaml'])
+    expect(code).toBe(1)
+    expect(err).toContain('gone.yaml')
+  })
+})
+
+test('gateway migrate lists, applies, and then finds nothing to do', async () => {
+  const database = await createTestDatabase()
+  const env = { DATABASE_URL: database.url }
+  try {
+    const pending = await gateway(['migrate', '--check'], env)
+    expect(pending.code).toBe(1)
+    expect(pending.out).toContain('plugin.identity 0001_')
+    const applied = await gateway(['migrate'], env)
+    expect(applied.code).toBe(0)
+    expect(await gateway(['migrate', '--check'], env)).toMatchObject({ code: 0 })
+  } finally {
+    await database.drop()
+  }
+}, 30_000)
+
+test('gateway help lists the commands of plugins; unknown ones and wrong arguments exit with 2', async () => {
+  const help = await gateway(['help'])
+  expect(help.out).toContain('gateway keys create')
+  expect(await gateway(['dance'])).toMatchObject({ code: 2 })
+  expect(await gateway(['serve', 'now'])).toMatchObject({ code: 2 })
+  expect(await gateway(['--config'])).toMatchObject({ code: 2 })
+}, 30_000)
+
+test('the quick start prints a key and curl lines that work as printed', async () => {
+  chmodSync(folder, 0o700)
+  const child = Bun.spawn([process.execPath, MAIN], {
+    cwd: folder,
+    env: { ...process.env, GATEWAY_BIND: '127.0.0.1:0' },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  try {
+    const lines: string[] = []
+    const reader = child.stdout.getReader()
+    const decoder = new TextDecoder()
+    let text = ''
+    while (lines.length < 2) {
+      const { value, done } = await reader.read()
+      if (done) throw new Error(`the gateway ended: ${text}`)
+      text += decoder.decode(value)
+      lines.splice(0, lines.length, ...text.split('\n').filter((line) => line.startsWith('curl ')))
+    }
+    expect(text.match(/gwk_[a-z2-7]{16}\.[\w-]{43}/g)?.length).toBe(3)
+    const [buffered, streamed] = await Promise.all(
+      lines.map(
+        async (line) =>
+          await new Response(Bun.spawn(['sh', '-c', line], { stderr: 'ignore' }).stdout).text(),
+      ),
+    )
+    expect(JSON.parse(buffered ?? '').choices[0].message.content).toBeString()
+    expect(streamed).toContain('data: [DONE]')
+
+    const env = { GATEWAY_BIND: '127.0.0.1:0' }
+    const second = await gateway(['serve'], env)
+    expect(second.code).toBe(1)
+    expect(second.err).toContain('.gateway')
+    const key = await gateway(
+      ['keys', 'create', '--user', 'demo@example.com', '--model', 'demo'],
+      env,
+    )
+    expect(key.out).toContain('gwk_')
+    const nobody = await gateway(['keys', 'create', '--user', 'nobody@example.com', '--all-models'])
+    expect(nobody.code).not.toBe(0)
+    expect(nobody.err).toContain('nobody@example.com')
+  } finally {
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(0)
+  }
+}, 60_000)
+
+test('every built-in is named after its folder', () => {
+  for (const [name, plugin] of Object.entries(builtins)) {
+    expect(plugin.manifest.id.split('.')[1]).toBe(name)
+  }
+})
