@@ -3,7 +3,7 @@ import { UsageError } from '../plugin/index.ts'
 import type { Builtins } from '../registry/resolve.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { checkConfigCommand, migrateCommand, pluginCommand, serveCommand } from './commands.ts'
-import { operatorMessage } from './start.ts'
+import { operatorMessage } from './errors.ts'
 
 export interface Distribution {
   /** What `builtin:NAME` stands for. */
@@ -40,7 +40,7 @@ export async function main(argv: readonly string[], distribution: Distribution):
       ...distribution,
       args: words.slice(1),
       configFile,
-      dataDir: dataDir ?? env['GATEWAY_DATA_DIR'] ?? './.gateway',
+      dataDir: dataDir ?? env.GATEWAY_DATA_DIR ?? './.gateway',
       env,
       out,
     }

@@ -1,10 +1,14 @@
+import type { Logger } from 'pino'
 import { formatProblems } from '../config/problems.ts'
 import { type Command, commands, UsageError, welcome } from '../plugin/index.ts'
 import { migrate, openDatabase, pendingMigrations } from '../storage/index.ts'
 import { createLogger } from '../telemetry/log.ts'
+import { assemble, migrationsOf } from './assemble.ts'
 import type { Invocation } from './cli.ts'
+import { StartError } from './errors.ts'
+import { readConfig, requireLoaded } from './read-config.ts'
 import { findConfig } from './source.ts'
-import { assemble, migrationsOf, readConfig, StartError, startGateway } from './start.ts'
+import { type Gateway, startGateway } from './start.ts'
 
 function sourceOf({ configFile, env, quickstart }: Invocation) {
   try {
@@ -18,12 +22,17 @@ function sourceOf({ configFile, env, quickstart }: Invocation) {
 export async function serveCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
   const source = sourceOf(invocation)
-  const { loaded } = await readConfig({ ...invocation, source })
+  const { loaded } = await readConfig(source, invocation.builtins, invocation.env)
   const log = createLogger(loaded?.server.logFormat)
   const gateway = await startGateway({ ...invocation, source, log })
   for (const { lines } of gateway.registry.all(welcome)) {
     for (const line of await lines(gateway.url)) invocation.out(line)
   }
+  process.on('SIGHUP', () => {
+    reloadOnSignal(gateway, invocation, log).catch((err) => {
+      log.error({ err }, 'the config was not reloaded')
+    })
+  })
   const signal = await new Promise<string>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT']) process.once(name, resolve)
   })
@@ -32,11 +41,19 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   return 0
 }
 
+async function reloadOnSignal(gateway: Gateway, invocation: Invocation, log: Logger) {
+  const source = sourceOf(invocation)
+  const problems = await gateway.reload(source)
+  if (problems.length === 0) return
+  const list = formatProblems(problems, source.file ?? 'config')
+  log.error(`the config was refused, the one before stays in force:\n${list}`)
+}
+
 /** `gateway check-config`: exit code 1 when there is an error. */
 export async function checkConfigCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
   const source = sourceOf(invocation)
-  const { loaded, problems, file } = await readConfig({ ...invocation, source })
+  const { loaded, problems, file } = await readConfig(source, invocation.builtins, invocation.env)
   if (problems.length > 0) invocation.out(formatProblems(problems, file))
   if (loaded === undefined) {
     const errors = problems.filter(({ severity }) => severity !== 'warning').length
@@ -52,17 +69,15 @@ export async function migrateCommand(invocation: Invocation): Promise<number> {
   const check = invocation.args.includes('--check')
   refuseWords(invocation.args.filter((word) => word !== '--check'))
   const source = sourceOf(invocation)
-  const { loaded, plugins, problems, file } = await readConfig({ ...invocation, source })
-  if (loaded === undefined) {
-    throw new StartError(`the config cannot be used:\n${formatProblems(problems, file)}`)
-  }
+  const config = await readConfig(source, invocation.builtins, invocation.env)
+  const loaded = requireLoaded(config)
   const database = await openDatabase({
     url: loaded.databaseUrl?.reveal(),
     dataDir: invocation.dataDir,
     attach: true,
   })
   try {
-    const migrations = migrationsOf(plugins)
+    const migrations = migrationsOf(config.plugins)
     const found = check
       ? await pendingMigrations(database.sql, migrations)
       : await migrate(database.sql, migrations)

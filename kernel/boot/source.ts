@@ -17,7 +17,7 @@ export function findConfig(
   quickstart: string,
 ): ConfigSource {
   const file =
-    named ?? env['GATEWAY_CONFIG'] ?? (existsSync('gateway.yaml') ? 'gateway.yaml' : undefined)
+    named ?? env.GATEWAY_CONFIG ?? (existsSync('gateway.yaml') ? 'gateway.yaml' : undefined)
   if (file === undefined) return { text: quickstart, file: undefined }
   const path = resolve(file)
   try {

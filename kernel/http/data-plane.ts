@@ -34,6 +34,7 @@ export function createDataPlane(services: DataPlaneServices) {
       receivedAt: new Date(),
       startedAt: performance.now(),
       header: (name) => headers.get(name),
+      headers: () => Object.fromEntries(headers),
       async body() {
         const text = await readBody(request, services.bodyLimits)
         services.keepOpen(request)

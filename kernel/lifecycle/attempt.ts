@@ -54,7 +54,11 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         body: admitted.json,
         rawBody: admitted.rawBody,
         stream: admitted.stream,
-        traceparent: undefined,
+        traceparent: admitted.trace.providerCalled({
+          provider,
+          operation: family,
+          upstreamModel: route.spec.upstreamModel,
+        }),
         signal: watchdog.signal,
         alive: watchdog.alive,
       }
@@ -69,7 +73,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
     },
     finish(status, error) {
       watchdog.stop()
-      const upstreamStatus = error?.details?.['upstream_status']
+      const upstreamStatus = error?.details?.upstream_status
       return {
         provider: provider.id,
         providerType: provider.type,

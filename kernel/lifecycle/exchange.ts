@@ -1,11 +1,13 @@
 import type {
   Accounting,
+  ExchangeRecord,
   ExchangeRecorder,
   Family,
   Identity,
   JsonObject,
   Principal,
   ProviderSpec,
+  RequestTags,
   RouteFlag,
 } from '../plugin/index.ts'
 import type { ModelCatalog } from '../routing/catalog.ts'
@@ -20,6 +22,8 @@ export interface Incoming {
   /** `performance.now()` at the same moment. */
   readonly startedAt: number
   header(name: string): string | null
+  /** All headers, names in lower case. */
+  headers(): Readonly<Record<string, string>>
   /** Reads the whole body as text under its deadline and size limit. Throws GatewayError. */
   body(): Promise<string>
   /** Whether the caller's connection has gone. */
@@ -46,13 +50,20 @@ export interface ReplyStream {
 
 // Each step of the lifecycle returns a richer value than it was given.
 
-export interface Authenticated extends Incoming {
+export interface Received extends Incoming {
+  /** On the config that the request is served with; released when the exchange is recorded. */
+  readonly lease: Lease
+  readonly trace: ExchangeTrace
+}
+
+export interface Authenticated extends Received {
   readonly principal: Principal
 }
 
 export interface Decoded extends Authenticated {
   readonly rawBody: string
   readonly json: JsonObject
+  readonly tags: RequestTags
   /** The model, alias or tag selector that the caller asked for. */
   readonly selector: string
   readonly stream: boolean
@@ -62,14 +73,13 @@ export interface Decoded extends Authenticated {
 
 export interface Planned extends Decoded, ResolvedRoute {
   readonly provider: ProviderSpec
-  readonly configVersion: string
 }
 
 export interface Admitted extends Planned {
   readonly dispatchedAt: Date
 }
 
-/** An accepted config made executable. A request keeps the one it started with. */
+/** An accepted config made executable. */
 export interface Runtime {
   readonly configVersion: string
   readonly acceptedAt: Date
@@ -77,14 +87,31 @@ export interface Runtime {
   readonly providers: ReadonlyMap<string, ProviderSpec>
 }
 
+/** Keeps the providers of a config alive after another one has taken its place. */
+export interface Lease {
+  readonly runtime: Runtime
+  release(): void
+}
+
+/** Follows one exchange for the traces. */
+export interface ExchangeTrace {
+  /** The provider call begins; gives the W3C trace context that goes upstream with it. */
+  providerCalled(call: {
+    readonly provider: ProviderSpec
+    readonly operation: Family
+    readonly upstreamModel: string
+  }): string | undefined
+  finished(exchange: ExchangeRecord): void
+}
+
 export interface LifecycleServices {
-  runtime(): Runtime
+  /** The config in force; whoever holds a lease on it may use it until they release it. */
+  lease(): Lease
   readonly identity: Identity
   readonly accounting: Accounting
   readonly recorders: readonly ExchangeRecorder[]
+  trace(incoming: Incoming): ExchangeTrace
   readonly random: () => number
-  /** How long a stream is read on after its caller left, to learn what it cost. */
-  readonly abortDrainMs: number
   /** A fault of the gateway or of a plugin: for the operator's log. */
   fault(message: string, error: unknown, requestId: string): void
 }

@@ -2,6 +2,7 @@ import {
   type Attempt,
   type BufferedResult,
   GatewayError,
+  type JsonObject,
   type Settlement,
   type Usage,
 } from '../plugin/index.ts'
@@ -11,7 +12,7 @@ import { errorBody, internalError } from './error-body.ts'
 import type { Admitted, Incoming, LifecycleServices, Reply } from './exchange.ts'
 import { outcomeOf, type Reached, record } from './record.ts'
 import { settle } from './settle.ts'
-import { admit, authenticate, decode, plan } from './steps.ts'
+import { admit, authenticate, decode, plan, receive } from './steps.ts'
 import { replyStream } from './stream.ts'
 
 /**
@@ -20,14 +21,14 @@ import { replyStream } from './stream.ts'
  */
 export function createInference(services: LifecycleServices) {
   return async function infer(incoming: Incoming): Promise<Reply> {
-    const runtime = services.runtime()
-    let reached: Reached = incoming
+    const received = receive(incoming, services)
+    let reached: Reached = received
     try {
-      const authenticated = await authenticate(incoming, services)
+      const authenticated = await authenticate(received, services)
       reached = authenticated
       const decoded = await decode(authenticated)
       reached = decoded
-      const planned = plan(decoded, runtime, services.random)
+      const planned = plan(decoded, services.random)
       reached = planned
       const admitted = await admit(planned, services)
       reached = admitted
@@ -35,6 +36,7 @@ export function createInference(services: LifecycleServices) {
     } catch (thrown) {
       const error = asGatewayError(thrown, incoming, services)
       const failed = thrown instanceof ExecutionFailure ? thrown : undefined
+      const body = errorBody(error, incoming.requestId)
       record(
         reached,
         {
@@ -44,10 +46,11 @@ export function createInference(services: LifecycleServices) {
           attempts: failed === undefined ? [] : [failed.attempt],
           usage: failed?.usage,
           settlement: failed?.settlement,
+          response: { kind: 'buffered', body },
         },
         services,
       )
-      return errorReply(error, incoming.requestId)
+      return errorReply(error, body)
     }
   }
 }
@@ -119,6 +122,7 @@ async function buffered(
       settlement,
       attempts: [attempt],
       invokedToolCount,
+      response: { kind: 'buffered', body: { ...result.body, model: admitted.model.id } },
     },
     services,
   )
@@ -141,12 +145,12 @@ function asGatewayError(
   return internalError(thrown)
 }
 
-function errorReply(error: GatewayError, requestId: string): Reply {
+function errorReply(error: GatewayError, body: JsonObject): Reply {
   return {
     kind: 'buffered',
     status: error.status,
     headers:
       error.status === 401 ? { 'www-authenticate': 'Bearer', ...error.headers } : error.headers,
-    body: JSON.stringify(errorBody(error, requestId)),
+    body: JSON.stringify(body),
   }
 }

@@ -3,10 +3,15 @@ import { presentedKey } from './api-key.ts'
 import type { LifecycleServices } from './exchange.ts'
 
 /** The gateway models that a key may ask for, whether or not a route can serve them right now. */
-export function createModelList(services: Pick<LifecycleServices, 'identity' | 'runtime'>) {
+export function createModelList(
+  services: Pick<LifecycleServices, 'identity' | 'accounting' | 'lease'>,
+) {
   return async function listModels(header: (name: string) => string | null) {
     const principal = await services.identity.authenticate(presentedKey(header))
-    const { catalog, acceptedAt } = services.runtime()
+    services.accounting.checkOwner(principal)
+    const lease = services.lease()
+    const { catalog, acceptedAt } = lease.runtime
+    lease.release()
     const created = Math.floor(acceptedAt.getTime() / 1000)
     const data = [...catalog.models.values()]
       .filter((model) => mayUse(principal, model))

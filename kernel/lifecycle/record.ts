@@ -3,14 +3,16 @@ import {
   type ExchangeRecord,
   GatewayError,
   type Outcome,
+  type SentResponse,
   type Settlement,
   type Usage,
 } from '../plugin/index.ts'
 import type { StreamFailure } from '../protocol/family-stream.ts'
-import type { Admitted, Incoming, LifecycleServices } from './exchange.ts'
+import { noTags } from '../protocol/tags.ts'
+import type { Admitted, LifecycleServices, Received } from './exchange.ts'
 
 /** As far as an exchange got. */
-export type Reached = Incoming & Partial<Omit<Admitted, keyof Incoming>>
+export type Reached = Received & Partial<Omit<Admitted, keyof Received>>
 
 export interface Ending {
   readonly statusCode: number
@@ -20,9 +22,13 @@ export interface Ending {
   readonly settlement?: Settlement | undefined
   readonly attempts: readonly Attempt[]
   readonly invokedToolCount?: number | undefined
+  readonly response: SentResponse
 }
 
-/** Tells every recorder of a finished exchange. Their faults go to the log, never to the caller. */
+/**
+ * Closes an exchange: tells every recorder and gives its config back. Their faults go to the log,
+ * never to the caller.
+ */
 export function record(reached: Reached, ending: Ending, services: LifecycleServices): void {
   const { spec } = reached.route ?? {}
   const exchange: ExchangeRecord = {
@@ -30,7 +36,7 @@ export function record(reached: Reached, ending: Ending, services: LifecycleServ
     receivedAt: reached.receivedAt,
     operation: reached.family,
     stream: reached.stream ?? false,
-    configVersion: reached.configVersion ?? services.runtime().configVersion,
+    configVersion: reached.lease.runtime.configVersion,
     principal: reached.principal,
     requestedModel: reached.selector,
     resolvedModel: reached.executionModel?.id,
@@ -45,6 +51,10 @@ export function record(reached: Reached, ending: Ending, services: LifecycleServ
     settlement: ending.settlement,
     attempts: ending.attempts,
     userAgent: reached.header('user-agent') ?? undefined,
+    tags: reached.tags ?? noTags,
+    requestHeaders: reached.headers,
+    requestBody: reached.json,
+    response: ending.response,
     exposedToolCount: reached.exposedToolCount,
     invokedToolCount: ending.invokedToolCount,
   }
@@ -55,6 +65,8 @@ export function record(reached: Reached, ending: Ending, services: LifecycleServ
       services.fault('a recorder failed', error, reached.requestId)
     }
   }
+  reached.trace.finished(exchange)
+  reached.lease.release()
 }
 
 /** The bounded label under which a failed exchange is counted. */

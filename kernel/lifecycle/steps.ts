@@ -1,5 +1,6 @@
 import { GatewayError, type JsonValue } from '../plugin/index.ts'
 import { readRequest } from '../protocol/request.ts'
+import { readTags } from '../protocol/tags.ts'
 import { resolveRoute } from '../routing/resolve.ts'
 import { presentedKey } from './api-key.ts'
 import type {
@@ -9,15 +10,20 @@ import type {
   Incoming,
   LifecycleServices,
   Planned,
-  Runtime,
+  Received,
 } from './exchange.ts'
 
+export function receive(incoming: Incoming, services: LifecycleServices): Received {
+  return { ...incoming, lease: services.lease(), trace: services.trace(incoming) }
+}
+
 export async function authenticate(
-  incoming: Incoming,
+  received: Received,
   services: LifecycleServices,
 ): Promise<Authenticated> {
-  const principal = await services.identity.authenticate(presentedKey(incoming.header))
-  return { ...incoming, principal }
+  const principal = await services.identity.authenticate(presentedKey(received.header))
+  services.accounting.checkOwner(principal)
+  return { ...received, principal }
 }
 
 export async function decode(authenticated: Authenticated): Promise<Decoded> {
@@ -33,10 +39,12 @@ export async function decode(authenticated: Authenticated): Promise<Decoded> {
     )
   }
   const read = readRequest(authenticated.family, json)
+  const tags = readTags(authenticated.header)
   return {
     ...authenticated,
     rawBody,
     json: read.body,
+    tags,
     selector: read.model,
     stream: read.stream,
     needed: read.requirements,
@@ -44,7 +52,8 @@ export async function decode(authenticated: Authenticated): Promise<Decoded> {
   }
 }
 
-export function plan(decoded: Decoded, runtime: Runtime, random: () => number): Planned {
+export function plan(decoded: Decoded, random: () => number): Planned {
+  const { runtime } = decoded.lease
   const resolved = resolveRoute(
     runtime.catalog,
     { selector: decoded.selector, principal: decoded.principal, needed: decoded.needed },
@@ -52,7 +61,7 @@ export function plan(decoded: Decoded, runtime: Runtime, random: () => number): 
   )
   const provider = runtime.providers.get(resolved.route.spec.provider)
   if (provider === undefined) throw new Error(`no provider ${resolved.route.spec.provider}`)
-  return { ...decoded, ...resolved, provider, configVersion: runtime.configVersion }
+  return { ...decoded, ...resolved, provider }
 }
 
 export async function admit(planned: Planned, services: LifecycleServices): Promise<Admitted> {

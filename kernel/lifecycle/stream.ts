@@ -1,4 +1,11 @@
-import { GatewayError, type Settlement, type StreamResult, type Usage } from '../plugin/index.ts'
+import {
+  GatewayError,
+  type SentResponse,
+  type Settlement,
+  type StreamEvent,
+  type StreamResult,
+  type Usage,
+} from '../plugin/index.ts'
 import { createChatStream } from '../protocol/chat-stream.ts'
 import { errorChunk, type StreamFailure, sseText } from '../protocol/family-stream.ts'
 import { createResponsesStream } from '../protocol/responses-stream.ts'
@@ -30,6 +37,19 @@ export function replyStream(
   /** Set when the upstream is done, one way or the other: the last text, due after settlement. */
   let closing: Promise<string> | undefined
   let ended = false
+  const captured: StreamEvent[] = []
+  const captureLimit = Math.max(0, ...services.recorders.map((r) => r.streamEventLimit?.() ?? 0))
+  let eventCount = 0
+
+  /** Notes events as sent, for the recorders, and gives their text. */
+  function send(events: readonly StreamEvent[]): string {
+    eventCount += events.length
+    for (const event of events) {
+      if (captured.length >= captureLimit) break
+      captured.push(event)
+    }
+    return sseText(events)
+  }
 
   /** Reads until there is text to send or the stream is closing. */
   async function read(): Promise<string> {
@@ -40,7 +60,7 @@ export function replyStream(
         watchdog.alive()
         let text = ''
         if (batch.done) family.end()
-        else text = sseText(family.push(batch.value))
+        else text = send(family.push(batch.value))
         if (family.outcome !== 'open') closing = close(family.failure)
         if (text !== '') return text
       }
@@ -69,13 +89,24 @@ export function replyStream(
       services.fault('settlement failed', thrown, admitted.requestId)
       failure = thrown instanceof GatewayError ? thrown : internalError(thrown)
     }
+    const last = failure === undefined ? send(family.terminal) : ''
+    const response: SentResponse = { kind: 'stream', events: captured, eventCount, error: failure }
     const outcome = left ? 'client_abort' : failure === undefined ? 'success' : outcomeOf(failure)
     record(
       admitted,
-      { statusCode: 200, outcome, error: failure, usage, settlement, attempts, invokedToolCount },
+      {
+        statusCode: 200,
+        outcome,
+        error: failure,
+        usage,
+        settlement,
+        attempts,
+        invokedToolCount,
+        response,
+      },
       services,
     )
-    if (failure === undefined) return sseText(family.terminal)
+    if (failure === undefined) return last
     return 'forwarded' in failure && failure.forwarded
       ? ''
       : errorChunk(failure, admitted.requestId)
@@ -100,7 +131,7 @@ export function replyStream(
   async function drain() {
     const timer = setTimeout(
       () => watchdog.abort(new GatewayError('upstream_timeout', 'the caller has left')),
-      services.abortDrainMs,
+      services.accounting.abortDrainMs(),
     )
     await reading
     while (closing === undefined) await read()

@@ -37,15 +37,24 @@ export type Settlement =
       /** USD × 10⁻¹²; undefined when unpriced. */
       readonly costPicoUsd: bigint | undefined
     }
+  /**
+   * The call would have passed a hard limit: priced and kept as a rejected charge, not in the
+   * ledger. The caller has been served all the same.
+   */
+  | { readonly kind: 'rejected'; readonly costPicoUsd: bigint }
   /** Nothing was used, or nothing that can be known of a failed call. */
   | { readonly kind: 'none' }
 
 /** Decides before a call and writes the ledger after it. */
 export interface Accounting {
+  /** Throws GatewayError `service_account_budget_required`; from memory. */
+  checkOwner(principal: Principal): void
   /** Throws GatewayError: `budget_exceeded`, or `invalid_request` for a duplicate request id. */
   admit(call: AdmissionRequest): void | Promise<void>
-  /** Resolves when the ledger row is durable. Called once for every admitted call. */
+  /** Resolves when the outcome is durable. Called once for every admitted call. */
   settle(call: SettlementRequest): Promise<Settlement>
+  /** Milliseconds that a stream is read on after its caller left, to learn what it cost. */
+  abortDrainMs(): number
 }
 
 export interface PriceQuery {

@@ -94,8 +94,11 @@ export interface ConfigDraft {
   section(name: string): unknown
 }
 
-/** Told of every accepted config before it serves its first request. */
+/** Told of every config, the first one and each reload, before it serves a request. */
 export interface SnapshotListener {
-  /** Rejecting refuses the config. */
-  accepted(snapshot: ConfigSnapshot): Promise<void>
+  /**
+   * Gets everything ready for a config. Rejecting refuses it. What it resolves to puts the config
+   * into force: it is called when all listeners are ready, and must not fail.
+   */
+  prepare(snapshot: ConfigSnapshot): Promise<() => void>
 }

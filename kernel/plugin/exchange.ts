@@ -1,6 +1,8 @@
 import type { Settlement } from './accounting.ts'
 import type { Principal } from './identity.ts'
+import type { JsonObject, JsonValue } from './json.ts'
 import type { Family } from './route.ts'
+import type { StreamEvent } from './stream.ts'
 import type { Usage } from './usage.ts'
 
 export type Outcome =
@@ -36,6 +38,28 @@ export interface Attempt {
   readonly errorMessage: string | undefined
 }
 
+/** What the caller said of a request, by header. */
+export interface RequestTags {
+  readonly service: string | undefined
+  readonly component: string | undefined
+  readonly env: string | undefined
+  /** At most five, in the caller's order. */
+  readonly custom: readonly { readonly key: string; readonly value: string }[]
+}
+
+/** What the caller was sent, before any redaction. */
+export type SentResponse =
+  | { readonly kind: 'buffered'; readonly body: JsonValue }
+  | {
+      readonly kind: 'stream'
+      /** The first events, as many as the recorders asked for. */
+      readonly events: readonly StreamEvent[]
+      /** How many there were in all, terminal ones included. */
+      readonly eventCount: number
+      /** The error that ended it, as the caller saw it. */
+      readonly error: { readonly code: string; readonly message: string } | undefined
+    }
+
 /** All that one inference request caused, handed out once, when it is over. */
 export interface ExchangeRecord {
   readonly requestId: string
@@ -58,6 +82,12 @@ export interface ExchangeRecord {
   readonly settlement: Settlement | undefined
   readonly attempts: readonly Attempt[]
   readonly userAgent: string | undefined
+  readonly tags: RequestTags
+  /** The caller's headers, names in lower case; secrets are still in them. */
+  requestHeaders(): Readonly<Record<string, string>>
+  /** The caller's body; undefined when it could not be read. */
+  readonly requestBody: JsonObject | undefined
+  readonly response: SentResponse
   /** Shallow count of request tools; undefined for embeddings and unread bodies. */
   readonly exposedToolCount: number | undefined
   /** Tool calls in the reply; undefined when the dimension does not exist. */
@@ -66,5 +96,7 @@ export interface ExchangeRecord {
 
 /** Told of every finished exchange. It must return at once; its faults are never the caller's. */
 export interface ExchangeRecorder {
+  /** How many events of a stream it wants to see. Default 0. */
+  streamEventLimit?(): number
   record(exchange: ExchangeRecord): void
 }

@@ -28,8 +28,16 @@ export interface Principal {
   readonly allowlists: readonly ReadonlySet<string>[]
 }
 
+/** Everybody who can own a call, disabled owners included. */
+export interface Directory {
+  readonly users: readonly { readonly id: string; readonly email: string }[]
+  readonly serviceAccounts: readonly { readonly id: string; readonly key: string }[]
+}
+
 /** Knows every key and its owner from memory. */
 export interface Identity {
+  /** Reads it from the database. */
+  directory(): Promise<Directory>
   /**
    * The owner of a raw key such as `gwk_….…`. Throws GatewayError with an authentication code,
    * or `store_unavailable` when what it knows is too old to be trusted.

@@ -1,3 +1,4 @@
+import type { Meter, Tracer } from '@opentelemetry/api'
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Logger } from 'pino'
@@ -75,6 +76,11 @@ export interface Services {
   one<T>(point: ExtensionPoint<T>): T
 }
 
+export interface Files {
+  /** A folder of this plugin's own on the local disk, made when first asked for. */
+  directory(): string
+}
+
 export interface Clock {
   now(): Date
 }
@@ -85,6 +91,7 @@ export interface Capabilities {
   database: Database
   schedule: Schedule
   services: Services
+  files: Files
   clock: Clock
 }
 export type CapabilityName = keyof Capabilities
@@ -126,6 +133,8 @@ export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
 export interface BaseContext<C> {
   readonly config: C
   readonly log: Logger
+  readonly meter: Meter
+  readonly tracer: Tracer
   /** Aborts when the plugin is being disposed. */
   readonly signal: AbortSignal
   /** Registers an implementation; possible until `setup` returns. */
@@ -137,6 +146,7 @@ export type PluginContext<C, N extends CapabilityName> = BaseContext<C> &
 
 export interface Plugin<C extends TSchema = TSchema, N extends CapabilityName = CapabilityName> {
   readonly manifest: PluginManifest<C, N>
+  // biome-ignore lint/suspicious/noConfusingVoidType: a setup without a disposer returns nothing
   setup(ctx: PluginContext<Static<C>, N>): void | Disposer | Promise<void | Disposer>
 }
 

@@ -2,6 +2,7 @@ import type { Accounting, PricingSource } from './accounting.ts'
 import type { Command, Welcome } from './command.ts'
 import type { SnapshotListener } from './config.ts'
 import type { ExchangeRecorder } from './exchange.ts'
+import type { HealthCheck } from './health.ts'
 import type { Identity } from './identity.ts'
 import { extensionPoint } from './plugin.ts'
 import type { ProviderFactory } from './provider.ts'
@@ -15,3 +16,4 @@ export const exchangeRecorders = extensionPoint<ExchangeRecorder>('exchange_reco
 export const snapshotListeners = extensionPoint<SnapshotListener>('snapshot_listeners', 'many')
 export const commands = extensionPoint<Command>('commands', 'many')
 export const welcome = extensionPoint<Welcome>('welcome', 'many')
+export const healthChecks = extensionPoint<HealthCheck>('health_checks', 'many')

@@ -55,6 +55,7 @@ export function clockOnly(): KernelCapabilities {
     clock: { now: () => new Date(0) },
     egress: { send: absent },
     schedule: { every: absent },
+    files: { directory: absent },
     get database(): never {
       return absent()
     },

@@ -96,7 +96,15 @@ describe('a started registry', () => {
       { config },
     )
     await registry
-    expect(Object.keys(seen).toSorted()).toEqual(['clock', 'config', 'log', 'provide', 'signal'])
+    expect(Object.keys(seen).toSorted()).toEqual([
+      'clock',
+      'config',
+      'log',
+      'meter',
+      'provide',
+      'signal',
+      'tracer',
+    ])
     expect(seen.config).toBe(config)
     expect(lines[0]).toMatchObject({ plugin: 'plugin.a', msg: 'hello' })
   })

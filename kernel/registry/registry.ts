@@ -1,3 +1,4 @@
+import { metrics, trace } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 import type { LoadedPlugin } from '../config/loaded.ts'
 import { formatPath } from '../config/problems.ts'
@@ -142,6 +143,8 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
     const context = {
       config: options.configs.get(id),
       log,
+      meter: metrics.getMeter(id),
+      tracer: trace.getTracer(id),
       signal: abort.signal,
       provide<T>(point: ExtensionPoint<T>, implementation: T) {
         if (!open.value) {

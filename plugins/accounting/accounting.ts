@@ -57,6 +57,9 @@ export function createAccounting(
   }
 
   return {
+    checkOwner() {},
+    abortDrainMs: () => 10_000,
+
     admit(call) {
       if (call.callerChoseRequestId) return claim(call)
     },

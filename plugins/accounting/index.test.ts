@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Accounting, accounting, type ExtensionPoint } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { noTelemetry } from '../../test/harness/telemetry.ts'
 import plugin from './index.ts'
 import { call, migrations } from './testing.ts'
 
@@ -19,6 +20,7 @@ test('provides accounting, asks for prices only when it is used, and ends with n
     config: {},
     log: pino({ level: 'silent' }),
     signal: new AbortController().signal,
+    ...noTelemetry,
     provide: (point, implementation) => provided.set(point.name, implementation),
     database: await database.forPlugin('plugin.accounting', migrations),
     schedule: { every: (_ms, task) => tasks.push(task) },

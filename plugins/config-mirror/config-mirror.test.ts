@@ -10,6 +10,7 @@ import type {
 } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { noTelemetry } from '../../test/harness/telemetry.ts'
 import plugin from './index.ts'
 
 let testDatabase: TestDatabase
@@ -27,6 +28,7 @@ async function listener(): Promise<SnapshotListener> {
     config: {},
     log: pino({ level: 'silent' }),
     signal: new AbortController().signal,
+    ...noTelemetry,
     provide: <T>(_point: ExtensionPoint<T>, implementation: T) => {
       registered = implementation
     },
@@ -107,9 +109,9 @@ const rowStates = async () => [
 
 describe('config mirror', () => {
   test('models and routes are there with everything but secrets', async () => {
-    const { accepted } = await listener()
+    const { prepare } = await listener()
     const compatibility = { supports_store: false, aggregator: { only: ['a', 'b'], n: 1.5 } }
-    await accepted(
+    await prepare(
       snapshot(
         'v1',
         model(
@@ -167,27 +169,27 @@ describe('config mirror', () => {
   })
 
   test('the same config again touches no row', async () => {
-    const { accepted } = await listener()
+    const { prepare } = await listener()
     const config = () =>
       snapshot(
         'v1',
         model('a', [route('a', 'p'), route('a', 'q')]),
         model('b', [], { aliasOf: 'a' }),
       )
-    await accepted(config())
+    await prepare(config())
     const before = await rowStates()
     expect(before).toHaveLength(4)
-    await accepted(config())
+    await prepare(config())
     expect(await rowStates()).toEqual(before)
   })
 
   test('ids stay, changes arrive, what leaves is inactive and comes back as the same row', async () => {
-    const { accepted } = await listener()
-    await accepted(snapshot('v1', model('a', [route('a', 'p'), route('a', 'q')]), model('b', [])))
+    const { prepare } = await listener()
+    await prepare(snapshot('v1', model('a', [route('a', 'p'), route('a', 'q')]), model('b', [])))
     const first = { models: await readModels(), routes: await readRoutes() }
 
     const changed = route('a', 'p', { weight: 3, compatibility: { supports_store: true } })
-    await accepted(snapshot('v2', model('a', [changed], { description: 'new' })))
+    await prepare(snapshot('v2', model('a', [changed], { description: 'new' })))
     const [a, b] = await readModels()
     expect(a).toMatchObject({ id: first.models[0]?.id, description: 'new', config_version: 'v2' })
     expect(b).toMatchObject({ id: first.models[1]?.id, active: false, config_version: 'v1' })
@@ -196,7 +198,7 @@ describe('config mirror', () => {
     expect(p?.compatibility_json).toEqual({ supports_store: true })
     expect(q).toMatchObject({ id: first.routes[1]?.id, active: false, config_version: 'v1' })
 
-    await accepted(snapshot('v3', model('a', [route('a', 'p'), route('a', 'q')]), model('b', [])))
+    await prepare(snapshot('v3', model('a', [route('a', 'p'), route('a', 'q')]), model('b', [])))
     const last = { models: await readModels(), routes: await readRoutes() }
     expect(last.models.map((row) => row.id)).toEqual(first.models.map((row) => row.id))
     expect(last.routes.map((row) => row.id)).toEqual(first.routes.map((row) => row.id))
@@ -205,11 +207,11 @@ describe('config mirror', () => {
   })
 
   test('a load that fails leaves the last one in place', async () => {
-    const { accepted } = await listener()
-    await accepted(snapshot('v1', model('a', [route('a', 'p')])))
+    const { prepare } = await listener()
+    await prepare(snapshot('v1', model('a', [route('a', 'p')])))
     const broken = route('b', 'p', { compatibility: { bad: 'nul \0 nul' } })
     await expect(
-      accepted(snapshot('v2', model('a', [route('a', 'p')]), model('b', [broken]))),
+      prepare(snapshot('v2', model('a', [route('a', 'p')]), model('b', [broken]))),
     ).rejects.toThrow()
     expect(await readModels()).toMatchObject([{ model_key: 'a', config_version: 'v1' }])
   })
@@ -217,13 +219,13 @@ describe('config mirror', () => {
   test('replicas that load at once agree on the ids', async () => {
     const replicas = await Promise.all([listener(), listener(), listener(), listener()])
     const models = Array.from({ length: 50 }, (_, n) => model(`m${n}`, [route(`m${n}`, 'p')]))
-    await Promise.all(replicas.map(({ accepted }) => accepted(snapshot('v1', ...models))))
+    await Promise.all(replicas.map(({ prepare }) => prepare(snapshot('v1', ...models))))
     expect(await readModels()).toHaveLength(50)
     expect(await readRoutes()).toHaveLength(50)
   })
 
   test('compatibility_json equals the file, whatever stands there', async () => {
-    const { accepted } = await listener()
+    const { prepare } = await listener()
     const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0'))
     const anything = fc.dictionary(
       text.filter((key) => key !== '__proto__'),
@@ -234,7 +236,7 @@ describe('config mirror', () => {
       fc.asyncProperty(anything, async (compatibility) => {
         version += 1
         const entry = route('a', 'p', { compatibility: { ...compatibility } })
-        await accepted(snapshot(`v${version}`, model('a', [entry])))
+        await prepare(snapshot(`v${version}`, model('a', [entry])))
         const [mirrored] = await readRoutes()
         expect(mirrored?.compatibility_json).toEqual({ ...compatibility })
       }),

@@ -12,12 +12,17 @@ export default definePlugin({
     summary: 'Mirrors the models and routes of every accepted config into the database.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: ['database'],
+    // Nobody refuses a config after it has been mirrored.
+    after: ['plugin.identity', 'plugin.pricing-catalog', 'plugin.accounting', 'plugin.request-log'],
     migrations: [{ name: '0001_tables', sql: tables }],
   },
   setup(ctx) {
     const store = createStore(ctx.database)
     ctx.provide(snapshotListeners, {
-      accepted: (snapshot) => store.replace(mirrorRows(snapshot)),
+      async prepare(snapshot) {
+        await store.replace(mirrorRows(snapshot))
+        return () => {}
+      },
     })
   },
 })

@@ -19,6 +19,7 @@ import {
 import pino from 'pino'
 import { openDatabase } from '../../kernel/storage/index.ts'
 import { createTestDatabase, type TestDatabase, testServer } from '../../test/harness/database.ts'
+import { noTelemetry } from '../../test/harness/telemetry.ts'
 import plugin from './index.ts'
 import { generateKey } from './keys.ts'
 
@@ -71,6 +72,7 @@ async function startReplica(options: { deaf?: boolean } = {}): Promise<Replica> 
     config: {},
     log: pino({ level: 'warn' }, { write: (line: string) => warnings.push(JSON.parse(line)) }),
     signal: new AbortController().signal,
+    ...noTelemetry,
     provide: <T>(point: ExtensionPoint<T>, implementation: T) =>
       void points.set(point.name, implementation),
   })) as Disposer
@@ -80,8 +82,11 @@ async function startReplica(options: { deaf?: boolean } = {}): Promise<Replica> 
     welcome: points.get(welcome.name) as Welcome,
     warnings,
     clock,
-    accept: (sections) =>
-      (points.get(snapshotListeners.name) as SnapshotListener).accepted(snapshotOf(sections)),
+    async accept(sections) {
+      const listener = points.get(snapshotListeners.name) as SnapshotListener
+      const putIntoForce = await listener.prepare(snapshotOf(sections))
+      putIntoForce()
+    },
     async ask(raw) {
       try {
         await replica.identity.authenticate(raw)

@@ -12,7 +12,7 @@ import { createKeysCommand, createWelcome } from './commands.ts'
 import { auth, serviceAccounts, teams, users } from './config.ts'
 import { planSeed, seededPublicIds } from './seed.ts'
 import { createSnapshot } from './snapshot.ts'
-import { CHANGED, readKeys, readRevision, seed, writeLastUsed } from './store.ts'
+import { CHANGED, readDirectory, readKeys, readRevision, seed, writeLastUsed } from './store.ts'
 
 /** Also the longest that a change goes unseen while notifications do not arrive. */
 const CHECK_EVERY_MS = 1_000
@@ -60,9 +60,9 @@ export default definePlugin({
     }
 
     let known: { models: ReadonlySet<string>; quickstartUser: string | undefined } | undefined
-    ctx.provide(identity, snapshot)
+    ctx.provide(identity, { ...snapshot, directory: () => readDirectory(database) })
     ctx.provide(snapshotListeners, {
-      async accepted(config) {
+      async prepare(config) {
         const entries = {
           teams: config.section(teams),
           users: config.section(users),
@@ -73,9 +73,11 @@ export default definePlugin({
         )
         for (const { path, message } of warnings) log.warn({ path: path.join('.') }, message)
         const { stale_max_secs, quickstart_user } = config.section(auth)
-        snapshot.setMaxAge(stale_max_secs * 1000)
-        known = { models: new Set(config.models.keys()), quickstartUser: quickstart_user }
         await snapshot.check()
+        return () => {
+          snapshot.setMaxAge(stale_max_secs * 1000)
+          known = { models: new Set(config.models.keys()), quickstartUser: quickstart_user }
+        }
       },
     })
     ctx.provide(

@@ -23,7 +23,7 @@ export interface KeySource {
   }>
 }
 
-export interface IdentitySnapshot extends Identity {
+export interface IdentitySnapshot extends Pick<Identity, 'authenticate'> {
   /** Resolves when memory holds what the database held at the time of this call, or later. */
   check(): Promise<void>
   /** How old what is known may be before nobody is let in any more. */

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
-import type { Database, Owner, Principal } from 'model-gateway/plugin'
+import type { Database, Directory, Owner, Principal } from 'model-gateway/plugin'
 import type { Existing, SeedPlan } from './seed.ts'
 import { apiKeys, serviceAccounts, teamMemberships, teams, users } from './tables.ts'
 
@@ -83,6 +83,14 @@ export async function readKeys({ sql }: Database): Promise<{
     if (row.id !== null) keys.set(row.public_id, keyRecord(row, row.id))
   }
   return { revision: first.revision, keys }
+}
+
+/** Everybody who can own a call, disabled owners included. */
+export async function readDirectory({ sql }: Database): Promise<Directory> {
+  const users = await sql<{ id: string; email: string }[]>`select id, email from identity.users`
+  const serviceAccounts = await sql<{ id: string; key: string }[]>`
+    select id, key from identity.service_accounts`
+  return { users, serviceAccounts }
 }
 
 function keyRecord(row: JoinedRow, apiKeyId: string): KeyRecord {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ConfigSnapshot, PricingSource, SnapshotListener } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { noTelemetry } from '../../test/harness/telemetry.ts'
 import plugin from './index.ts'
 
 let database: TestDatabase
@@ -23,6 +24,7 @@ test('prices by the accepted config; a catalog that cannot be stored changes not
     config: {},
     log: pino({ level: 'silent' }),
     signal: new AbortController().signal,
+    ...noTelemetry,
     provide: (point, implementation) => provided.set(point.name, implementation),
     database: capability,
   })
@@ -43,19 +45,21 @@ test('prices by the accepted config; a catalog that cannot be stored changes not
       billingModifiers: [],
       at: new Date(),
     })
+  const accept = async (config: ConfigSnapshot) => {
+    const putIntoForce = await listener.prepare(config)
+    putIntoForce()
+  }
   const mine = { pricing_provider_id: 'mine', model: 'm' }
-
-  await listener.accepted(snapshot([]))
+  await accept(snapshot([]))
   expect(price()).toMatchObject({ reason: 'unsupported_pricing_provider_id' })
-  await listener.accepted(snapshot([{ ...mine, input_usd_per_million: '0.5' }]))
+  await accept(snapshot([{ ...mine, input_usd_per_million: '0.5' }]))
   expect(price()).toMatchObject({ status: 'priced', costPicoUsd: 1_500_000n })
 
   await database.sql`alter table pricing_catalog.catalog_state rename to gone`
   const dearer = snapshot([{ ...mine, input_usd_per_million: '7' }])
-  await expect(listener.accepted(dearer)).rejects.toThrow('catalog_state')
+  await expect(listener.prepare(dearer)).rejects.toThrow('catalog_state')
   expect(price()).toMatchObject({ costPicoUsd: 1_500_000n })
   await database.sql`alter table pricing_catalog.gone rename to catalog_state`
-
-  await listener.accepted(snapshot([]))
+  await accept(snapshot([]))
   expect(price()).toMatchObject({ reason: 'unsupported_pricing_provider_id' })
 })

@@ -24,10 +24,12 @@ export default definePlugin({
     let catalog = bundled
     ctx.provide(pricingSource, { resolve: (query) => resolvePrice(catalog, query) })
     ctx.provide(snapshotListeners, {
-      async accepted(snapshot) {
+      async prepare(snapshot) {
         const next = withOverrides(bundled, snapshot.section(pricing).overrides)
         await storeCatalog(ctx.database, next)
-        catalog = next
+        return () => {
+          catalog = next
+        }
       },
     })
   },

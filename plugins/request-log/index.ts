@@ -29,9 +29,9 @@ export default definePlugin({
 
     const policies = createPolicies()
     ctx.provide(snapshotListeners, {
-      async accepted(snapshot) {
+      async prepare(snapshot) {
         const { payloads } = snapshot.section(requestLogging)
-        policies.accept(snapshot.version, payloadPolicy(payloads.capture_mode))
+        return () => policies.accept(snapshot.version, payloadPolicy(payloads.capture_mode))
       },
     })
 

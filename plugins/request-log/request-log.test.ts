@@ -11,6 +11,7 @@ import type {
 } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { noTelemetry } from '../../test/harness/telemetry.ts'
 import { requestLogging } from './config.ts'
 import plugin from './index.ts'
 import { attempt, exchange, noon, serviceAccount, user } from './testing.ts'
@@ -34,6 +35,7 @@ async function open() {
     config: {},
     log: pino({ level: 'silent' }),
     signal: new AbortController().signal,
+    ...noTelemetry,
     provide: <T>(point: ExtensionPoint<T>, implementation: T) =>
       void provided.set(point.name, implementation),
     database,
@@ -42,11 +44,11 @@ async function open() {
   })
   const recorder = provided.get('exchange_recorders') as ExchangeRecorder
   const listener = provided.get('snapshot_listeners') as SnapshotListener
-  const accept = (version: string, capture_mode: string) =>
-    listener.accepted({
-      version,
-      section: () => ({ payloads: { capture_mode } }),
-    } as never as ConfigSnapshot)
+  const accept = async (version: string, capture_mode: string) => {
+    const section = () => ({ payloads: { capture_mode } })
+    const putIntoForce = await listener.prepare({ version, section } as never as ConfigSnapshot)
+    putIntoForce()
+  }
   await accept('v1', 'summary_only')
   return {
     accept,

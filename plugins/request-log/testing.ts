@@ -57,6 +57,10 @@ export function attempt(changes: Partial<Attempt> = {}): Attempt {
 export function exchange(changes: Partial<ExchangeRecord> = {}): ExchangeRecord {
   return {
     requestId: Bun.randomUUIDv7(),
+    tags: { service: undefined, component: undefined, env: undefined, custom: [] },
+    requestHeaders: () => ({}),
+    requestBody: {},
+    response: { kind: 'buffered', body: {} },
     receivedAt: noon,
     operation: 'chat_completions',
     stream: false,

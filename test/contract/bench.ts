@@ -16,6 +16,7 @@ import {
 } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createEgress } from '../../kernel/egress/egress.ts'
+import { noTelemetry } from '../harness/telemetry.ts'
 
 export interface BenchOptions {
   // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities
@@ -45,6 +46,7 @@ export async function setUpProvider(options: BenchOptions): Promise<ProviderBenc
     config: {},
     log: pino({ level: 'silent' }),
     signal: shutdown.signal,
+    ...noTelemetry,
     egress: createEgress(undefined),
     clock: { now: () => new Date() },
     provide(point: { name: string }, implementation: unknown) {

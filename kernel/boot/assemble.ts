@@ -1,0 +1,118 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { LoadedConfig, LoadedPlugin } from '../config/loaded.ts'
+import { formatProblems } from '../config/problems.ts'
+import { createEgress, removeProxyVariables } from '../egress/egress.ts'
+import { type ConfigSnapshot, snapshotListeners } from '../plugin/index.ts'
+import { type Registry, startPlugins } from '../registry/registry.ts'
+import type { Builtins } from '../registry/resolve.ts'
+import {
+  migrate,
+  type OpenDatabase,
+  openDatabase,
+  type PluginMigrations,
+  schemaName,
+} from '../storage/index.ts'
+import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
+import { createSchedule } from './schedule.ts'
+import type { ConfigSource } from './source.ts'
+
+export interface BootOptions {
+  readonly source: ConfigSource
+  readonly builtins: Builtins
+  readonly dataDir: string
+  readonly env: Record<string, string | undefined>
+  readonly log: Logger
+  /** Use the embedded database of a gateway that runs already, if there is one. */
+  readonly attach?: boolean
+}
+
+/** A config in force: database open, plugins set up, nothing listening yet. */
+export interface Assembled {
+  readonly config: ReadConfig
+  readonly loaded: LoadedConfig
+  readonly database: OpenDatabase
+  readonly registry: Registry
+  close(): Promise<void>
+}
+
+/** Everything up to the point where requests could be served. */
+export async function assemble(options: BootOptions): Promise<Assembled> {
+  const { log, env, dataDir } = options
+  removeProxyVariables(env)
+  const config = await readConfig(options.source, options.builtins, env)
+  const loaded = requireLoaded(config)
+  for (const problem of config.problems) log.warn(formatProblems([problem], config.file))
+
+  const database = await openDatabase({
+    url: loaded.databaseUrl?.reveal(),
+    dataDir,
+    attach: options.attach ?? false,
+    log: (line) => log.debug({ component: 'postgres' }, line),
+  })
+  let registry: Registry | undefined
+  try {
+    const applied = await migrate(database.sql, migrationsOf(config.plugins))
+    if (applied.length > 0) log.info({ migrations: applied.length }, 'database migrated')
+    const egress = createEgress(loaded.server.egressProxy)
+    registry = await startPlugins({
+      plugins: config.plugins,
+      configs: loaded.pluginConfigs,
+      capabilities: ({ manifest }, pluginLog, signal) => ({
+        egress,
+        database: database.forPlugin(manifest.id),
+        schedule: createSchedule(pluginLog, signal),
+        files: { directory: () => makeFolder(join(dataDir, schemaName(manifest.id))) },
+        clock: { now: () => new Date() },
+      }),
+      log,
+    })
+    const putIntoForce = await prepareListeners(registry, loaded.snapshot)
+    putIntoForce()
+  } catch (error) {
+    await registry?.dispose()
+    await database.close()
+    throw error
+  }
+  const { dispose } = registry
+  return {
+    config,
+    loaded,
+    database,
+    registry,
+    async close() {
+      await dispose()
+      await database.close()
+    },
+  }
+}
+
+/**
+ * Has every listener prepare for a config. Rejects when one refuses it; else resolves to the
+ * function that puts it into force everywhere at once.
+ */
+export async function prepareListeners(
+  registry: Registry,
+  snapshot: ConfigSnapshot,
+): Promise<() => void> {
+  const ready: (() => void)[] = []
+  for (const listener of registry.all(snapshotListeners)) {
+    ready.push(await listener.prepare(snapshot))
+  }
+  return () => {
+    for (const putIntoForce of ready) putIntoForce()
+  }
+}
+
+export function migrationsOf(plugins: readonly LoadedPlugin[]): PluginMigrations[] {
+  return plugins.map(({ plugin: { manifest } }) => ({
+    plugin: manifest.id,
+    migrations: manifest.migrations ?? [],
+  }))
+}
+
+function makeFolder(path: string): string {
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  return path
+}

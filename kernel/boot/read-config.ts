@@ -1,0 +1,43 @@
+import { dirname } from 'node:path'
+import { checkConfig } from '../config/check.ts'
+import type { LoadedConfig, LoadedPlugin } from '../config/loaded.ts'
+import { parseConfig } from '../config/parse.ts'
+import { formatProblems, type LocatedProblem } from '../config/problems.ts'
+import { orderPlugins } from '../registry/order.ts'
+import { type Builtins, resolvePlugins } from '../registry/resolve.ts'
+import { StartError } from './errors.ts'
+import type { ConfigSource } from './source.ts'
+
+/** Name of the bundled config in messages. */
+const QUICKSTART = 'quick start config'
+
+export interface ReadConfig {
+  /** Absent when a problem is an error. */
+  readonly loaded: LoadedConfig | undefined
+  /** In the order of their set-up. */
+  readonly plugins: readonly LoadedPlugin[]
+  readonly problems: readonly LocatedProblem[]
+  readonly file: string
+}
+
+/** Reads and checks a config with everything that it names, and runs nothing of it. */
+export async function readConfig(
+  source: ConfigSource,
+  builtins: Builtins,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ReadConfig> {
+  const file = source.file ?? QUICKSTART
+  const parsed = parseConfig({ text: source.text, file })
+  const directory = source.file === undefined ? process.cwd() : dirname(file)
+  const resolved = await resolvePlugins(parsed.data?.plugins, { builtins, directory })
+  const ordered = orderPlugins(resolved.plugins)
+  const problems = [...resolved.problems, ...ordered.problems]
+  const checked = checkConfig(parsed, { ...resolved, problems }, env)
+  return { loaded: checked.loaded, plugins: ordered.plugins, problems: checked.problems, file }
+}
+
+/** The config of a ReadConfig. Throws StartError with all its problems when there is none. */
+export function requireLoaded({ loaded, problems, file }: ReadConfig): LoadedConfig {
+  if (loaded !== undefined) return loaded
+  throw new StartError(`the config cannot be used:\n${formatProblems(problems, file)}`)
+}

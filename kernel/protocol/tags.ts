@@ -1,0 +1,71 @@
+import { GatewayError } from '../plugin/errors.ts'
+import type { RequestTags } from '../plugin/exchange.ts'
+
+const KEY = /^[a-z][a-z0-9._-]{0,31}$/
+const VALUE = /^[a-z0-9._\-/:]{1,64}$/
+const MOST_TAGS = 5
+
+/** Tags that have a header and a column of their own. */
+const UNIVERSAL = ['service', 'component', 'env'] as const
+
+export const noTags: RequestTags = {
+  service: undefined,
+  component: undefined,
+  env: undefined,
+  custom: [],
+}
+
+/** The tags of a request, from its `x-gateway-…` headers. Throws `invalid_request`. */
+export function readTags(header: (name: string) => string | null): RequestTags {
+  const service = readUniversal(header, 'service')
+  const component = readUniversal(header, 'component')
+  const env = readUniversal(header, 'env')
+  const list = header('x-gateway-tags')
+  if (list === null && (service ?? component ?? env) === undefined) return noTags
+  return { service, component, env, custom: list === null ? [] : readList(list) }
+}
+
+function readUniversal(header: (name: string) => string | null, name: (typeof UNIVERSAL)[number]) {
+  const value = header(`x-gateway-${name}`)
+  if (value === null) return undefined
+  return checkValue(`x-gateway-${name}`, value)
+}
+
+function readList(list: string): RequestTags['custom'] {
+  const tags: { key: string; value: string }[] = []
+  for (const part of list.split(';')) {
+    const text = part.trim()
+    if (text === '') continue
+    const at = text.indexOf('=')
+    if (at === -1) throw invalid(`x-gateway-tags: '${shorten(text)}' is not of the form key=value`)
+    const key = text.slice(0, at).trim()
+    const value = checkValue(`x-gateway-tags: '${shorten(key)}'`, text.slice(at + 1).trim())
+    if (!KEY.test(key)) {
+      throw invalid(
+        `x-gateway-tags: the key '${shorten(key)}' must be 1 to 32 characters, a to z first, then a-z 0-9 . _ -`,
+      )
+    }
+    if (UNIVERSAL.some((name) => name === key)) {
+      throw invalid(`x-gateway-tags: '${key}' has a header of its own, x-gateway-${key}`)
+    }
+    if (tags.some((tag) => tag.key === key)) {
+      throw invalid(`x-gateway-tags: '${key}' stands there twice`)
+    }
+    tags.push({ key, value })
+  }
+  if (tags.length > MOST_TAGS) throw invalid(`x-gateway-tags: at most ${MOST_TAGS} tags`)
+  return tags
+}
+
+function checkValue(what: string, value: string): string {
+  if (VALUE.test(value)) return value
+  throw invalid(`${what}: the value must be 1 to 64 characters of a-z 0-9 . _ - / :`)
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', message)
+}
+
+function shorten(text: string): string {
+  return text.length <= 40 ? text : `${text.slice(0, 40)}…`
+}
