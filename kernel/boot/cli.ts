@@ -2,7 +2,13 @@ import { parseArgs } from 'node:util'
 import { UsageError } from '../plugin/index.ts'
 import type { Builtins } from '../registry/resolve.ts'
 import { createLogger } from '../telemetry/log.ts'
-import { checkConfigCommand, migrateCommand, pluginCommand, serveCommand } from './commands.ts'
+import {
+  checkConfigCommand,
+  helpCommand,
+  migrateCommand,
+  pluginCommand,
+  serveCommand,
+} from './commands.ts'
 import { operatorMessage } from './errors.ts'
 
 export interface Distribution {
@@ -53,7 +59,7 @@ export async function main(argv: readonly string[], distribution: Distribution):
         return await migrateCommand(invocation)
       case 'help':
         out(USAGE)
-        return await pluginCommand({ ...invocation, args: [] })
+        return await helpCommand(invocation)
       default:
         return await pluginCommand({ ...invocation, args: words })
     }

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino'
 import { formatProblems } from '../config/problems.ts'
-import { type Command, commands, UsageError, welcome } from '../plugin/index.ts'
+import { type CommandSpec, commands, UsageError, welcome } from '../plugin/index.ts'
 import { migrate, openDatabase, pendingMigrations } from '../storage/index.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { assemble, migrationsOf } from './assemble.ts'
 import type { Invocation } from './cli.ts'
 import { StartError } from './errors.ts'
-import { readConfig, requireLoaded } from './read-config.ts'
-import { findConfig } from './source.ts'
+import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
+import { type ConfigSource, findConfig } from './source.ts'
 import { type Gateway, startGateway } from './start.ts'
 
 function sourceOf({ configFile, env, quickstart }: Invocation) {
@@ -22,7 +22,7 @@ function sourceOf({ configFile, env, quickstart }: Invocation) {
 export async function serveCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
   const source = sourceOf(invocation)
-  const { loaded } = await readConfig(source, invocation.builtins, invocation.env)
+  const { loaded } = await read(source, invocation)
   const log = createLogger(loaded?.server.logFormat)
   const gateway = await startGateway({ ...invocation, source, log })
   for (const { lines } of gateway.registry.all(welcome)) {
@@ -53,7 +53,7 @@ async function reloadOnSignal(gateway: Gateway, invocation: Invocation, log: Log
 export async function checkConfigCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
   const source = sourceOf(invocation)
-  const { loaded, problems, file } = await readConfig(source, invocation.builtins, invocation.env)
+  const { loaded, problems, file } = await read(source, invocation)
   if (problems.length > 0) invocation.out(formatProblems(problems, file))
   if (loaded === undefined) {
     const errors = problems.filter(({ severity }) => severity !== 'warning').length
@@ -69,7 +69,7 @@ export async function migrateCommand(invocation: Invocation): Promise<number> {
   const check = invocation.args.includes('--check')
   refuseWords(invocation.args.filter((word) => word !== '--check'))
   const source = sourceOf(invocation)
-  const config = await readConfig(source, invocation.builtins, invocation.env)
+  const config = await read(source, invocation)
   const loaded = requireLoaded(config)
   const database = await openDatabase({
     url: loaded.databaseUrl?.reveal(),
@@ -90,37 +90,46 @@ export async function migrateCommand(invocation: Invocation): Promise<number> {
   }
 }
 
-/** A command that a plugin brings; without words, the list of them. */
+/** `gateway help`: the commands that the plugins of the config bring. */
+export async function helpCommand(invocation: Invocation): Promise<number> {
+  const source = sourceOf(invocation)
+  for (const { name, usage, summary } of declaredCommands(await read(source, invocation))) {
+    invocation.out(`  gateway ${name} ${usage}\n      ${summary}`)
+  }
+  return 0
+}
+
+/** A command that a plugin brings. */
 export async function pluginCommand(invocation: Invocation): Promise<number> {
   const source = sourceOf(invocation)
+  const line = invocation.args.join(' ')
+  const spec = declaredCommands(await read(source, invocation)).find(
+    ({ name }) => line === name || line.startsWith(`${name} `),
+  )
+  if (spec === undefined) {
+    throw new UsageError(`there is no command '${line}'; 'gateway help' lists them`)
+  }
   const log = createLogger(undefined, 'warn')
   const assembled = await assemble({ ...invocation, source, log, attach: true })
   try {
-    const known = assembled.registry.all(commands)
-    if (invocation.args.length === 0) {
-      for (const command of known) invocation.out(helpLine(command))
-      return 0
-    }
-    const line = invocation.args.join(' ')
-    const command = known.find(({ name }) => line === name || line.startsWith(`${name} `))
-    if (command === undefined) {
-      throw new UsageError(`there is no command '${line}'; 'gateway help' lists them`)
-    }
-    try {
-      const words = command.name.split(' ').length
-      await command.run(invocation.args.slice(words), invocation.out)
-      return 0
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error
-      throw new UsageError(`${error.message}\nusage: gateway ${command.name} ${command.usage}`)
-    }
+    const command = assembled.registry.all(commands).find(({ name }) => name === spec.name)
+    if (command === undefined) throw new StartError(`no plugin provides the command '${spec.name}'`)
+    await command.run(invocation.args.slice(spec.name.split(' ').length), invocation.out)
+    return 0
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    throw new UsageError(`${error.message}\nusage: gateway ${spec.name} ${spec.usage}`)
   } finally {
     await assembled.close()
   }
 }
 
-function helpLine({ name, usage, summary }: Command): string {
-  return `  gateway ${name} ${usage}\n      ${summary}`
+function declaredCommands(config: ReadConfig): readonly CommandSpec[] {
+  return config.plugins.flatMap(({ plugin }) => plugin.manifest.commands ?? [])
+}
+
+function read(source: ConfigSource, { builtins, env }: Invocation): Promise<ReadConfig> {
+  return readConfig(source, builtins, env)
 }
 
 function refuseWords(words: readonly string[]): void {

@@ -18,6 +18,11 @@ import { settle } from './settle.ts'
 /** How long an upstream may take to end a finished stream, so that its connection can be reused. */
 const TRAILER_MS = 1000
 
+/** Streams that may be read on at once for callers that have left; each holds a connection. */
+const MOST_DRAINS = 1000
+
+let drains = 0
+
 /**
  * The caller's side of a streamed reply. Events flow at once; the terminal one waits until the call
  * is settled. When the caller leaves early the upstream is read on, to learn what the call cost.
@@ -129,12 +134,13 @@ export function replyStream(
   }
 
   async function drain() {
-    const timer = setTimeout(
-      () => watchdog.abort(new GatewayError('upstream_timeout', 'the caller has left')),
-      services.accounting.abortDrainMs(),
-    )
+    const stop = () => watchdog.abort(new GatewayError('upstream_timeout', 'the caller has left'))
+    const ms = drains < MOST_DRAINS ? services.accounting.abortDrainMs() : 0
+    const timer = setTimeout(stop, ms)
+    drains++
     await reading
     while (closing === undefined) await read()
+    drains--
     clearTimeout(timer)
   }
 

@@ -1,10 +1,16 @@
-/** A sub-command of `gateway` that a plugin brings, run with the database up and no server. */
-export interface Command {
+/** A sub-command of `gateway` that a plugin brings; declared in its manifest. */
+export interface CommandSpec {
   /** Words after `gateway`: `keys create`. */
   readonly name: string
   readonly summary: string
   /** The arguments, as shown in the help: `--user EMAIL | --service-account KEY`. */
   readonly usage: string
+}
+
+/** What a declared command does; it runs with the database up and no server. */
+export interface Command {
+  /** The name of its declaration. */
+  readonly name: string
   /** Prints with `out`; throws UsageError for wrong arguments. */
   run(args: readonly string[], out: (line: string) => void): Promise<void>
 }

@@ -3,6 +3,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
+import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, Problem } from './config.ts'
 import type { ProviderCall, ProviderTypeSpec } from './provider.ts'
 
@@ -121,6 +122,8 @@ export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
   readonly sections?: readonly ConfigSection[]
   /** Provider types that the config may name; `setup` provides a factory for each. */
   readonly providerTypes?: readonly ProviderTypeSpec[]
+  /** Sub-commands of `gateway`; `setup` provides what each of them does. */
+  readonly commands?: readonly CommandSpec[]
   /** What is not named here is absent from the context. */
   readonly needs: readonly N[]
   /** Ids of plugins that are set up earlier; load order only. */

@@ -44,7 +44,7 @@ export function createCatalog(
       tags: new Set(spec.tags),
       rank: spec.rank,
       allowlist: spec.allowlist && {
-        users: new Set(spec.allowlist.users),
+        users: new Set(spec.allowlist.users.map((email) => email.toLowerCase())),
         teams: new Set(spec.allowlist.teams),
       },
       executionModel: executionModel(spec.id, specs),

@@ -149,6 +149,11 @@ describe('access', () => {
             })
           }
 
+  test('an allowlist names e-mail addresses in any case', () => {
+    const catalog = catalogOf({ id: 'm', allowlist: { users: ['Ada@Example.com'], teams: [] } })
+    expect(ask(catalog, 'm')).toMatchObject({ model: 'm' })
+  })
+
   test('an allowlist on the target does not close an open alias', () => {
     const catalog = catalogOf(
       { id: 'target', allowlist: { users: [], teams: [] } },

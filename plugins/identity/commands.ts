@@ -1,6 +1,7 @@
 import {
   type Clock,
   type Command,
+  type CommandSpec,
   type Database,
   UsageError,
   type Welcome,
@@ -18,13 +19,17 @@ export type KnownConfig = () =>
 
 const UNIT_MS = { h: 3_600_000, d: 86_400_000 }
 
+export const keysCreate: CommandSpec = {
+  name: 'keys create',
+  summary: 'Makes an API key and prints it, once',
+  usage:
+    '(--user EMAIL | --service-account KEY) (--model M... | --all-models) [--name N] [--expires 90d]',
+}
+
 /** `gateway keys create`: prints the raw key, and nothing else, once. */
 export function createKeysCommand(database: Database, clock: Clock, config: KnownConfig): Command {
   return {
-    name: 'keys create',
-    summary: 'Makes an API key and prints it, once',
-    usage:
-      '(--user EMAIL | --service-account KEY) (--model M... | --all-models) [--name N] [--expires 90d]',
+    name: keysCreate.name,
     async run(args, out) {
       const options = parseArguments(args)
       const models = config()?.models

@@ -8,7 +8,7 @@ import {
 } from 'model-gateway/plugin'
 import tables from '../../migrations/identity/0001_tables.sql' with { type: 'text' }
 import { checkIdentity } from './check.ts'
-import { createKeysCommand, createWelcome } from './commands.ts'
+import { createKeysCommand, createWelcome, keysCreate } from './commands.ts'
 import { auth, serviceAccounts, teams, users } from './config.ts'
 import { planSeed, seededPublicIds } from './seed.ts'
 import { createSnapshot } from './snapshot.ts'
@@ -27,6 +27,7 @@ export default definePlugin({
     summary: 'Users, teams, service accounts and API keys.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [auth, teams, users, serviceAccounts],
+    commands: [keysCreate],
     needs: ['database', 'schedule', 'clock'],
     migrations: [{ name: '0001_tables', sql: tables }],
     check: checkIdentity,

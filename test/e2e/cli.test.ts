@@ -126,7 +126,8 @@ test('gateway help lists the commands of plugins; unknown ones and wrong argumen
 }, 30_000)
 
 test('the quick start prints a key and curl lines that work as printed', async () => {
-  chmodSync(folder, 0o700)
+  // As root, Postgres runs under another account, which has to pass through.
+  chmodSync(folder, 0o711)
   const child = Bun.spawn([process.execPath, MAIN], {
     cwd: folder,
     env: { ...process.env, GATEWAY_BIND: '127.0.0.1:0' },

@@ -17,6 +17,9 @@ export interface GatewayProcess {
   readonly databaseUrl: string
   /** Every line that it logged, parsed. */
   readonly logs: readonly Record<string, unknown>[]
+  /** Writes another config file in the place of the first; SIGHUP makes the gateway read it. */
+  rewrite(config: Record<string, unknown>): void
+  signal(signal: NodeJS.Signals): void
   /** Ends it with a signal and waits for its end; resolves to the exit code. */
   end(signal?: NodeJS.Signals): Promise<number>
   /** Ends it, if it still runs, and removes its files and its database. */
@@ -38,11 +41,12 @@ export async function spawnGateway(
   const databaseUrl = options.databaseUrl ?? (database as { url: string }).url
   const folder = mkdtempSync(join(tmpdir(), 'gateway-process-'))
   const file = join(folder, 'gateway.yaml')
-  const server = { bind: '127.0.0.1:0', log_format: 'json', ...(config.server as object) }
-  writeFileSync(
-    file,
-    stringify({ users: [ada], ...config, server, database: { url: `literal.${databaseUrl}` } }),
-  )
+  const rewrite = (content: Record<string, unknown>) => {
+    const server = { bind: '127.0.0.1:0', log_format: 'json', ...(content.server as object) }
+    const database = { url: `literal.${databaseUrl}` }
+    writeFileSync(file, stringify({ users: [ada], ...content, server, database }))
+  }
+  rewrite(config)
   const child = Bun.spawn(
     [process.execPath, MAIN, 'serve', '--config', file, '--data-dir', join(folder, 'data')],
     { env: { ...process.env, ...MANY_REQUESTS, ...options.env }, stdout: 'ignore', stderr: 'pipe' },
@@ -67,6 +71,8 @@ export async function spawnGateway(
     pid: child.pid,
     databaseUrl,
     logs,
+    rewrite,
+    signal: (signal) => child.kill(signal),
     end,
     async remove() {
       await end('SIGKILL')

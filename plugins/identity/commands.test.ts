@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test'
+import { type Command, UsageError } from 'model-gateway/plugin'
+import { db, type Sections, sample, startReplica, until, useDatabase } from './testing.ts'
+
+useDatabase()
+
+async function run(command: Command, line: string): Promise<string[]> {
+  const lines: string[] = []
+  await command.run(line.split(' '), (text) => lines.push(text))
+  return lines
+}
+
+test('keys create prints a key that works at once, and nothing else', async () => {
+  const [a, b] = [await startReplica(), await startReplica({ deaf: true })]
+  const { sections } = sample()
+  await a.accept(sections)
+  await b.accept(sections)
+  const [raw = '', ...rest] = await run(
+    a.create,
+    '--user ADA@example.com --model small --model=large --name mine --expires 90d',
+  )
+  expect(rest).toEqual([])
+  const principal = await b.identity.authenticate(raw)
+  expect(principal).toMatchObject({
+    owner: { email: 'ada@example.com' },
+    grants: new Set(['small', 'large']),
+  })
+  b.clock.skipMs = 90 * 86_400_000 + 1000
+  await until(async () => (await b.ask(raw)) === 'api_key_expired', 2_500)
+  const [row] = await db.sql`select name from identity.api_keys where id = ${principal.apiKeyId}`
+  expect(row?.name).toBe('mine')
+
+  const [forAccount = ''] = await run(a.create, '--service-account ci --model demo')
+  expect((await a.identity.authenticate(forAccount)).owner).toMatchObject({ key: 'ci' })
+})
+
+test.each([
+  ['--user nobody@example.com --all-models', 'there is no user with the e-mail nobody@example.com'],
+  ['--service-account nix --model small', 'there is no service account with the key nix'],
+  ['--user ada@example.com --model smal', 'there is no model smal'],
+  ['--user ada@example.com', 'say which models'],
+  ['--user ada@example.com --all-models --model small', 'say which models'],
+  ['--all-models', 'say whose key it is'],
+  ['--user ada@example.com --service-account ci --model small', 'say whose key it is'],
+  ['--service-account ci --all-models', 'for users only'],
+  ['--user ada@example.com --all-models --expires soon', 'is not a number of days or hours'],
+  ['--user', '--user needs a value'],
+  ['--usr ada@example.com', 'unknown argument --usr'],
+])('keys create %s is refused', async (line, message) => {
+  const replica = await startReplica()
+  await replica.accept(sample().sections)
+  const refused = await run(replica.create, line).catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(UsageError)
+  expect(String(refused)).toContain(message)
+})
+
+test('a quick start shows a working key and two curl lines, the next one how to make another', async () => {
+  const replica = await startReplica()
+  const sections: Sections = {
+    users: [{ name: 'Demo', email: 'demo@example.com' }],
+    auth: { quickstart_user: 'demo@example.com' },
+  }
+  await replica.accept(sections)
+  const base = 'http://127.0.0.1:8080'
+  const text = (await replica.welcome.lines(base)).join('\n')
+  const raw = /gwk_\S+\.[\w-]+/.exec(text)?.[0] ?? ''
+  expect((await replica.identity.authenticate(raw)).grants).toBe('all')
+  const bodies = [...text.matchAll(/^curl .*'(\{.*\})'$/gm)].map(([line, body = '']) => {
+    expect(line).toContain(`${base}/v1/chat/completions`)
+    expect(line).toContain(raw)
+    return JSON.parse(body)
+  })
+  expect(bodies.map(({ model, stream }) => ({ model, stream }))).toEqual([
+    { model: 'demo', stream: undefined },
+    { model: 'demo', stream: true },
+  ])
+
+  const again = (await replica.welcome.lines(base)).join('\n')
+  expect(again).toContain('gateway keys create --user demo@example.com --all-models')
+  expect(again).not.toContain('gwk_')
+
+  await replica.accept({ ...sections, auth: {} })
+  expect(await replica.welcome.lines(base)).toEqual([])
+})
