@@ -12,6 +12,7 @@ const LOAD = new URL('./load.ts', import.meta.url).pathname
 const MANY_REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65000' }
 
 export interface GatewayProcess {
+  /** Changes at a restart. */
   readonly url: string
   readonly pid: number
   readonly databaseUrl: string
@@ -22,6 +23,8 @@ export interface GatewayProcess {
   signal(signal: NodeJS.Signals): void
   /** Ends it with a signal and waits for its end; resolves to the exit code. */
   end(signal?: NodeJS.Signals): Promise<number>
+  /** Starts it again with the same files and database; it must have ended. */
+  restart(): Promise<void>
   /** Ends it, if it still runs, and removes its files and its database. */
   remove(): Promise<void>
 }
@@ -47,30 +50,46 @@ export async function spawnGateway(
     writeFileSync(file, stringify({ users: [ada], ...content, server, database }))
   }
   rewrite(config)
-  const child = Bun.spawn(
-    [process.execPath, MAIN, 'serve', '--config', file, '--data-dir', join(folder, 'data')],
-    { env: { ...process.env, ...MANY_REQUESTS, ...options.env }, stdout: 'ignore', stderr: 'pipe' },
-  )
   const logs: Record<string, unknown>[] = []
-  const serving = Promise.withResolvers<string>()
-  void readLines(child.stderr, (line) => {
-    const entry = line.startsWith('{') ? JSON.parse(line) : { msg: line }
-    logs.push(entry)
-    if (entry.msg === 'the gateway is serving') serving.resolve(entry.url)
-  })
-  void child.exited.then((code) =>
-    serving.reject(new Error(`the gateway ended with ${code}: ${JSON.stringify(logs)}`)),
-  )
-  const url = await serving.promise
+
+  async function start() {
+    const child = Bun.spawn(
+      [process.execPath, MAIN, 'serve', '--config', file, '--data-dir', join(folder, 'data')],
+      {
+        env: { ...process.env, ...MANY_REQUESTS, ...options.env },
+        stdout: 'ignore',
+        stderr: 'pipe',
+      },
+    )
+    const serving = Promise.withResolvers<string>()
+    void readLines(child.stderr, (line) => {
+      const entry = line.startsWith('{') ? JSON.parse(line) : { msg: line }
+      logs.push(entry)
+      if (entry.msg === 'the gateway is serving') serving.resolve(entry.url)
+    })
+    void child.exited.then((code) =>
+      serving.reject(new Error(`the gateway ended with ${code}: ${JSON.stringify(logs)}`)),
+    )
+    return { child, url: await serving.promise }
+  }
+
+  let { child, url } = await start()
   const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal)
     return await child.exited
   }
   return {
-    url,
-    pid: child.pid,
+    get url() {
+      return url
+    },
+    get pid() {
+      return child.pid
+    },
     databaseUrl,
     logs,
+    async restart() {
+      ;({ child, url } = await start())
+    },
     rewrite,
     signal: (signal) => child.kill(signal),
     end,
