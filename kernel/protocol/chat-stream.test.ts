@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { JsonObject } from '../plugin/json.ts'
+import { decodeSse } from '../plugin/sse.ts'
+import { streamEvent } from '../plugin/stream.ts'
+import { createChatStream } from './chat-stream.ts'
+import { errorChunk, sseText } from './family-stream.ts'
+
+const utf8 = new TextEncoder()
+
+function chunk(more: JsonObject): string {
+  return JSON.stringify({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'up',
+    ...more,
+  })
+}
+const text = (content: string, index = 0) =>
+  chunk({ choices: [{ index, delta: { content }, finish_reason: null }] })
+const finish = (reason = 'stop', index = 0) =>
+  chunk({ choices: [{ index, delta: {}, finish_reason: reason }] })
+const counted = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
+const usage = chunk({ choices: [], usage: counted })
+
+/** Runs whole frames through the stream, one batch each, and then its end. */
+function run(...data: string[]) {
+  const stream = createChatStream({ publicModel: 'mine' })
+  const sent = data.flatMap((item) => stream.push([streamEvent(item)]))
+  stream.end()
+  return { stream, sent: sent.map((event) => event.json() as JsonObject) }
+}
+
+describe('a chat stream', () => {
+  test('gets the public model in every chunk and one [DONE]', () => {
+    const { stream, sent } = run(text('a'), text('b'), finish(), usage, '[DONE]', text('late'))
+    expect(sent).toHaveLength(4)
+    expect(sent.every((event) => event.model === 'mine')).toBe(true)
+    expect(stream.outcome).toBe('complete')
+    expect(sseText(stream.terminal)).toBe('data: [DONE]\n\n')
+    expect(stream.usage).toMatchObject({ uncachedInput: 3, output: 5, totalTokens: 8 })
+  })
+
+  test('passes a chunk that needs no change on as the same object', () => {
+    const event = streamEvent(text('a').replace('"up"', '"mine"'))
+    expect(createChatStream({ publicModel: 'mine' }).push([event])[0]).toBe(event)
+  })
+
+  test('keeps what surrounds the model byte for byte', () => {
+    const data = '{ "big":12345678901234567890,  "model" : "up", "choices":[] , "usage":null}'
+    const [event] = createChatStream({ publicModel: 'mine' }).push([streamEvent(data)])
+    expect(event?.data).toBe(data.replace('"up"', '"mine"'))
+  })
+
+  test('is complete without [DONE] when every choice has finished', () => {
+    expect(run(text('a'), text('b', 1), finish('stop', 1), finish()).stream.outcome).toBe(
+      'complete',
+    )
+    const { stream } = run(text('a'), text('b', 1), finish())
+    expect(stream.failure).toMatchObject({ code: 'upstream_transport', forwarded: false })
+    expect(stream.failure?.message).toContain('premature end')
+  })
+
+  test('without an event is an error', () => {
+    expect(run().stream.failure?.message).toContain('empty stream')
+  })
+
+  test.each([
+    ['not json', 'oops'],
+    ['an array', '[]'],
+    ['choices of another type', chunk({ choices: {} })],
+    ['no choices and no usage', chunk({})],
+    ['a choice that is no object', chunk({ choices: [1] })],
+    ['a numeric finish_reason', chunk({ choices: [{ index: 0, delta: {}, finish_reason: 7 }] })],
+    ['an empty finish_reason', chunk({ choices: [{ index: 0, delta: {}, finish_reason: '' }] })],
+  ])('with %s is malformed', (_, data) => {
+    const { stream } = run(text('a'), data, '[DONE]')
+    expect(stream.failure?.message).toContain('malformed event')
+    expect(stream.terminal).toEqual([])
+  })
+
+  test('forwards an error of the upstream and ends there', () => {
+    const { stream, sent } = run(
+      text('a'),
+      '{"error":{"message":"busy","code":"overloaded"}}',
+      '[DONE]',
+    )
+    expect(sent.at(-1)).toEqual({ error: { message: 'busy', code: 'overloaded' } })
+    expect(stream.failure).toEqual({ code: 'overloaded', message: 'busy', forwarded: true })
+    expect(run('{"type":"error","message":"x"}').stream.failure?.message).toBe('x')
+    expect(run(chunk({ choices: [], error: null, usage: counted }), '[DONE]').stream.outcome).toBe(
+      'complete',
+    )
+  })
+
+  test('has its usage promoted from the first choice that carries it', () => {
+    const inChoice = chunk({
+      choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage: counted }],
+    })
+    const { stream, sent } = run(inChoice)
+    expect(sent[0]?.usage).toEqual(counted)
+    expect(stream.usage).toMatchObject({ promptTokens: 3, output: 5 })
+  })
+
+  test.each(['reasoning_content', 'reasoning_text'])('copies %s to reasoning', (name) => {
+    const { sent } = run(
+      chunk({ choices: [{ index: 0, delta: { [name]: 'hm' }, finish_reason: null }] }),
+    )
+    expect(sent[0]?.choices).toMatchObject([{ delta: { [name]: 'hm', reasoning: 'hm' } }])
+    const both = { reasoning: 'own', [name]: 'other' }
+    const { sent: kept } = run(chunk({ choices: [{ index: 0, delta: both, finish_reason: null }] }))
+    expect(kept[0]?.choices).toMatchObject([{ delta: both }])
+  })
+
+  test('counts the tool calls that began, by choice and index', () => {
+    const call = (index: number, id: string | undefined, args: string, choice = 0) =>
+      chunk({
+        choices: [
+          {
+            index: choice,
+            delta: { tool_calls: [{ index, ...(id && { id }), function: { arguments: args } }] },
+            finish_reason: null,
+          },
+        ],
+      })
+    const { stream } = run(
+      call(0, 'a', ''),
+      call(0, undefined, '{"x"'),
+      call(0, undefined, ':1}'),
+      call(1, 'b', '{}'),
+      call(0, 'c', '{}', 1),
+      finish('tool_calls'),
+      finish('tool_calls', 1),
+    )
+    expect(stream.invokedToolCount).toBe(3)
+  })
+
+  test('keeps the latest coherent counters when later ones cannot be true', () => {
+    const wrong = chunk({ choices: [], usage: { prompt_tokens: -1, completion_tokens: 2 } })
+    const { stream } = run(text('a'), usage, wrong, finish())
+    expect(stream.usage).toMatchObject({ uncachedInput: 3, output: 5, doubt: 'negative_count' })
+  })
+})
+
+/** The same normalisation, written for clarity alone. */
+function reference(data: string): JsonObject {
+  const parsed = JSON.parse(data) as JsonObject
+  const choices = parsed.choices as JsonObject[]
+  parsed.model = 'mine'
+  for (const { delta } of choices) {
+    const own = delta as JsonObject
+    const reasoning = own.reasoning_content ?? own.reasoning_text ?? null
+    if (reasoning !== null && (own.reasoning ?? null) === null) own.reasoning = reasoning
+  }
+  const inChoice = choices.find((choice) => (choice.usage ?? null) !== null)?.usage
+  if ((parsed.usage ?? null) === null && inChoice !== undefined) parsed.usage = inChoice
+  return parsed
+}
+
+/** Chunks of many kinds in any order, alike and unlike ones, as upstreams write them. */
+const content = fc.oneof(
+  fc.string(),
+  fc.constantFrom('"', '\\', '\n', '","model":"up"', '{"model":"up"}', '\u2028', '"}]}', 'ü🎈'),
+)
+const delta = fc.oneof(
+  content.map((value) => ({ content: value })),
+  content.map((value) => ({ role: 'assistant', content: value })),
+  content.map((value) => ({ reasoning_content: value })),
+  content.map((value) => ({ reasoning_text: value, content: null })),
+  fc.tuple(fc.nat(2), content).map(([index, value]) => ({
+    tool_calls: [{ index, function: { arguments: value } }],
+  })),
+  fc.constant({}),
+)
+const frame = fc
+  .record({
+    delta,
+    index: fc.nat(1),
+    model: fc.constantFrom('up', 'mine', 'up"x', 'ü'),
+    usage: fc.constantFrom(undefined, null, counted),
+    inChoice: fc.constantFrom(undefined, counted),
+    spaced: fc.boolean(),
+    created: fc.constantFrom(1, 1.5, 12345678901),
+  })
+  .map(({ delta, index, model, usage, inChoice, spaced, created }) => {
+    const choice = { index, delta, finish_reason: null, ...(inChoice && { usage: inChoice }) }
+    const body = {
+      id: 'c',
+      created,
+      model,
+      choices: [choice],
+      ...(usage !== undefined && { usage }),
+    }
+    return spaced ? JSON.stringify(body, null, 1).replaceAll('\n', ' ') : JSON.stringify(body)
+  })
+/** Runs of similar chunks, which take the quick way. */
+const alike = fc.tuple(frame, fc.array(content, { maxLength: 6 })).map(([first, contents]) => [
+  first,
+  ...contents.map((value) =>
+    JSON.stringify({
+      ...JSON.parse(first),
+      choices: [{ index: 0, delta: { content: value }, finish_reason: null }],
+    }),
+  ),
+])
+const frames = fc.array(alike, { maxLength: 4 }).map((runs) => runs.flat())
+
+test('any chunks, cut anywhere, become what the plain reference makes of them', async () => {
+  await fc.assert(
+    fc.asyncProperty(frames, fc.array(fc.nat(2000)), async (list, cuts) => {
+      const bytes = utf8.encode(
+        [...list, finish(), finish('stop', 1), '[DONE]'].map((d) => `data: ${d}\n\n`).join(''),
+      )
+      async function* source() {
+        let at = 0
+        for (const cut of [...cuts.filter((c) => c < bytes.length), bytes.length].sort(
+          (a, b) => a - b,
+        )) {
+          yield bytes.subarray(at, cut)
+          at = cut
+        }
+      }
+      const stream = createChatStream({ publicModel: 'mine' })
+      let sent = ''
+      for await (const batch of decodeSse(source())) sent += sseText(stream.push(batch))
+      stream.end()
+      expect(stream.outcome).toBe('complete')
+      const got = sent
+        .split('\n\n')
+        .slice(0, -1)
+        .map((event) => JSON.parse(event.slice('data: '.length)))
+      expect(got).toEqual([...list, finish(), finish('stop', 1)].map(reference))
+    }),
+    { numRuns: 600 },
+  )
+})
+
+test('an error chunk says what and for which request', () => {
+  const failure = { code: 'upstream_transport', message: 'premature end: x', forwarded: false }
+  const event = errorChunk(failure, 'r1')
+  expect(event).toStartWith('data: {"error":')
+  expect(JSON.parse(event.slice(6)).error).toEqual({
+    message: 'premature end: x',
+    type: 'upstream_error',
+    code: 'upstream_transport',
+    param: null,
+    request_id: 'r1',
+  })
+})

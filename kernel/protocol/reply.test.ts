@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../plugin/errors.ts'
+import type { JsonObject } from '../plugin/json.ts'
+import { readReply, replyText } from './reply.ts'
+
+describe('a buffered reply', () => {
+  test('of a chat', () => {
+    const calls = [{ id: 'a' }, { id: 'b' }]
+    const body = {
+      choices: [{ message: { tool_calls: calls } }, { message: { content: 'x' } }],
+      usage: { prompt_tokens: 1, completion_tokens: 2 },
+    }
+    expect(readReply('chat_completions', body)).toMatchObject({
+      invokedToolCount: 2,
+      usage: { uncachedInput: 1, output: 2 },
+    })
+  })
+
+  test('of a response counts its tool calls', () => {
+    const output = [{ type: 'function_call' }, { type: 'message' }, { type: 'web_search_call' }]
+    expect(readReply('responses', { output })).toEqual({ usage: undefined, invokedToolCount: 2 })
+  })
+
+  test('of embeddings has no tool dimension', () => {
+    expect(readReply('embeddings', { data: [] }).invokedToolCount).toBeUndefined()
+  })
+
+  test('of another shape is an upstream fault that keeps the usage it states', () => {
+    const wrong = { usage: { prompt_tokens: 1, completion_tokens: 2 } }
+    expect(() => readReply('chat_completions', wrong)).toThrow(GatewayError)
+    try {
+      readReply('chat_completions', wrong)
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'upstream_transport', usage: { output: 2 } })
+    }
+    expect(() => readReply('responses', { choices: [] })).toThrow(GatewayError)
+    expect(() => readReply('embeddings', {})).toThrow(GatewayError)
+    expect(() => readReply('embeddings', [])).toThrow(GatewayError)
+  })
+})
+
+test('only the model of a reply changes', () => {
+  const raw = '{"id":"x", "n":12345678901234567890,"model":"up"}'
+  const body = JSON.parse(raw) as JsonObject
+  expect(replyText(body, raw, 'mine')).toBe(raw.replace('"up"', '"mine"'))
+  expect(replyText({ ...body, model: 'mine' }, raw.replace('up', 'mine'), 'mine')).toBe(
+    raw.replace('up', 'mine'),
+  )
+  expect(JSON.parse(replyText({ id: 'x' }, undefined, 'mine'))).toEqual({ id: 'x', model: 'mine' })
+})

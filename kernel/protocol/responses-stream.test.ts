@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'bun:test'
+import { responseFrames } from '../../test/harness/upstream-families.ts'
+import type { JsonObject } from '../plugin/json.ts'
+import { decodeSse } from '../plugin/sse.ts'
+import { streamEvent } from '../plugin/stream.ts'
+import { sseText } from './family-stream.ts'
+import { createResponsesStream } from './responses-stream.ts'
+
+const event = (type: string, more: JsonObject = {}, name = type) =>
+  streamEvent(JSON.stringify({ type, sequence_number: 1, ...more }), name)
+const response = (status: string, more: JsonObject = {}) => ({
+  response: { id: 'r', model: 'up', status, ...more },
+})
+const counted = { input_tokens: 4, output_tokens: 6, total_tokens: 10 }
+
+function run(...events: ReturnType<typeof event>[]) {
+  const stream = createResponsesStream({ publicModel: 'mine' })
+  const sent = events.flatMap((item) => stream.push([item]))
+  stream.end()
+  return { stream, sent }
+}
+
+describe('a responses stream', () => {
+  test('of a real grammar keeps names and JSON; only response.model changes', async () => {
+    const frames = responseFrames({ model: 'asked', stream: true })
+    async function* bytes() {
+      for (const frame of frames) yield new TextEncoder().encode(frame)
+    }
+    const stream = createResponsesStream({ publicModel: 'mine' })
+    let sent = ''
+    for await (const batch of decodeSse(bytes())) sent += sseText(stream.push(batch))
+    stream.end()
+    expect(stream.outcome).toBe('complete')
+    expect(stream.usage?.output).toBeNumber()
+    const whole = sent + sseText(stream.terminal)
+    expect(whole.endsWith('data: [DONE]\n\n')).toBe(true)
+    expect(whole.match(/\[DONE\]/g)).toHaveLength(1)
+    const upstream = frames.join('').replaceAll('"model":"asked-2026-08-06"', '"model":"mine"')
+    expect(whole.replace('data: [DONE]\n\n', '')).toBe(upstream.replace('data: [DONE]\n\n', ''))
+  })
+
+  test('holds its terminal event back, with its [DONE]', () => {
+    const { stream, sent } = run(
+      event('response.created', response('in_progress')),
+      event('response.completed', response('completed', { usage: counted })),
+    )
+    expect(sent.map((item) => item.event)).toEqual(['response.created'])
+    expect(stream.terminal.map((item) => item.event ?? item.data)).toEqual([
+      'response.completed',
+      '[DONE]',
+    ])
+    expect(stream.usage).toMatchObject({ uncachedInput: 4, output: 6 })
+  })
+
+  test('may end incomplete', () => {
+    const { stream } = run(event('response.incomplete', response('incomplete', { usage: counted })))
+    expect(stream).toMatchObject({ outcome: 'complete' })
+  })
+
+  test.each([
+    [
+      'response.failed',
+      event(
+        'response.failed',
+        response('failed', { error: { code: 'server_error', message: 'no' } }),
+      ),
+      'server_error',
+    ],
+    ['error', event('error', { code: 'rate_limit', message: 'slow' }), 'rate_limit'],
+  ])('%s is forwarded and ends it', (_, failed, code) => {
+    const { stream, sent } = run(event('response.created', response('in_progress')), failed)
+    expect(sent).toHaveLength(2)
+    expect(stream.failure).toMatchObject({ code, forwarded: true })
+    expect(stream.terminal).toEqual([])
+  })
+
+  test.each([
+    ['a chat chunk', streamEvent('{"choices":[]}')],
+    ['a name that differs from its type', event('response.created', {}, 'response.completed')],
+    ['a terminal event with another status', event('response.completed', response('in_progress'))],
+    ['a terminal event without a response', event('response.completed')],
+    ['no JSON', streamEvent('x', 'response.created')],
+    ['a JSON array', streamEvent('[1]')],
+  ])('%s is a protocol error', (_, wrong) => {
+    const { stream } = run(event('response.created', response('in_progress')), wrong)
+    expect(stream.failure).toMatchObject({ code: 'upstream_transport', forwarded: false })
+    expect(stream.failure?.message).toContain('malformed event')
+  })
+
+  test('without its terminal event is an error, with the [DONE] of the upstream too', () => {
+    const begun = event('response.created', response('in_progress'))
+    expect(run(begun).stream.failure?.message).toContain('premature end')
+    expect(run(begun, streamEvent('[DONE]')).stream.failure?.message).toContain('premature end')
+    expect(run().stream.failure?.message).toContain('empty stream')
+  })
+
+  test('passes unknown types on unread, and counts each tool call once', () => {
+    const item = (type: string, id: string) => ({ item: { type, id }, output_index: 0 })
+    const { stream, sent } = run(
+      event('response.something_new', { x: 1 }),
+      event('response.output_item.added', item('function_call', 'a')),
+      event('response.output_item.done', item('function_call', 'a')),
+      event('response.output_item.added', item('web_search_call', 'b')),
+      event('response.output_item.added', item('message', 'c')),
+      event('response.completed', response('completed')),
+    )
+    expect(sent).toHaveLength(5)
+    expect(stream.invokedToolCount).toBe(2)
+  })
+})

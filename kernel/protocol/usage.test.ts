@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { JsonValue } from '../plugin/json.ts'
+import { readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
+
+describe('usage of chat completions', () => {
+  test('cached input stands inside the prompt, reasoning inside the output', () => {
+    expect(
+      readChatUsage({
+        prompt_tokens: 100,
+        completion_tokens: 40,
+        total_tokens: 140,
+        prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 10 },
+        completion_tokens_details: { reasoning_tokens: 30 },
+      }),
+    ).toEqual({
+      uncachedInput: 30,
+      cacheRead: 60,
+      cacheWrite: 10,
+      output: 40,
+      reasoning: 30,
+      promptTokens: 100,
+      totalTokens: 140,
+    })
+  })
+
+  test('absent, zero and positive are three things', () => {
+    const { cacheRead } = readChatUsage({ prompt_tokens: 5, completion_tokens: 0 }) ?? {}
+    expect(cacheRead).toBeUndefined()
+    const zero = {
+      prompt_tokens: 5,
+      completion_tokens: 0,
+      prompt_tokens_details: { cached_tokens: 0 },
+    }
+    expect(readChatUsage(zero)).toMatchObject({ cacheRead: 0, output: 0, totalTokens: 5 })
+    expect(readChatUsage({ prompt_tokens: 5 })).toMatchObject({
+      uncachedInput: 5,
+      output: undefined,
+    })
+  })
+
+  test.each([
+    [undefined],
+    [null],
+    [{}],
+    [[]],
+    ['7'],
+    [{ total_tokens: 7 }],
+    [{ prompt_tokens: null }],
+  ])('%j has no usable count', (raw) => {
+    expect(readChatUsage(raw as JsonValue | undefined)).toBeUndefined()
+  })
+
+  test.each([
+    [{ prompt_tokens: -1, completion_tokens: 2 }, 'negative_count'],
+    [{ prompt_tokens: 1.5, completion_tokens: 2 }, 'non_integer_count'],
+    [{ prompt_tokens: '3', completion_tokens: 2 }, 'non_integer_count'],
+    [{ prompt_tokens: 2 ** 60, completion_tokens: 2 }, 'unsafe_count'],
+    [{ prompt_tokens: 1, completion_tokens: 2, total_tokens: 9 }, 'total_mismatch'],
+    [
+      { prompt_tokens: 1, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 5 } },
+      'cached_exceeds_input',
+    ],
+  ])('%j is doubted: %s', (raw, doubt) => {
+    expect(readChatUsage(raw)).toMatchObject({ output: 2, doubt })
+  })
+
+  test('buckets never overlap, whatever an upstream states', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (a, b, c, d) => {
+        const usage = readChatUsage({
+          prompt_tokens: a,
+          completion_tokens: b,
+          total_tokens: c,
+          prompt_tokens_details: { cached_tokens: d },
+        } as JsonValue)
+        if (usage === undefined) return
+        const { uncachedInput = 0, cacheRead = 0, cacheWrite = 0, promptTokens = 0 } = usage
+        expect(uncachedInput).toBeGreaterThanOrEqual(0)
+        if (usage.promptTokens !== undefined) {
+          expect(uncachedInput + (cacheRead ?? 0) + (cacheWrite ?? 0)).toBe(promptTokens)
+        }
+      }),
+    )
+  })
+})
+
+test('usage of responses', () => {
+  expect(
+    readResponsesUsage({
+      input_tokens: 10,
+      input_tokens_details: { cached_tokens: 4 },
+      output_tokens: 6,
+      output_tokens_details: { reasoning_tokens: 2 },
+      total_tokens: 16,
+    }),
+  ).toEqual({
+    uncachedInput: 6,
+    cacheRead: 4,
+    cacheWrite: undefined,
+    output: 6,
+    reasoning: 2,
+    promptTokens: 10,
+    totalTokens: 16,
+  })
+})
+
+test('usage of embeddings is input alone', () => {
+  expect(readEmbeddingsUsage({ prompt_tokens: 7, total_tokens: 7 })).toMatchObject({
+    uncachedInput: 7,
+    output: undefined,
+    totalTokens: 7,
+  })
+  expect(readEmbeddingsUsage({ total_tokens: 7 })).toMatchObject({ uncachedInput: 7 })
+  expect(readEmbeddingsUsage({})).toBeUndefined()
+})
