@@ -101,6 +101,7 @@ export const capabilityNames = [
   'database',
   'schedule',
   'services',
+  'files',
   'clock',
 ] as const satisfies readonly CapabilityName[]
 

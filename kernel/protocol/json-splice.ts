@@ -1,12 +1,7 @@
 import type { JsonObject, JsonValue } from '../plugin/json.ts'
+import { skipSpace, visitJson } from '../plugin/json-text.ts'
 
-const QUOTE = 34
-const BACKSLASH = 92
 const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
-const OPEN_BRACKET = 91
-const CLOSE_BRACKET = 93
-const COMMA = 44
 
 type Edit = readonly [from: number, to: number, text: string]
 
@@ -26,7 +21,7 @@ export function setMembers(
     const own: Edit[] = []
     const missing = new Set(Object.keys(members))
     let empty = true
-    eachChild(text, at, (key, from, to) => {
+    visitJson(text, at, (key, from, to) => {
       empty = false
       if (typeof key !== 'string' || !Object.hasOwn(members, key)) return
       own.push([from, to, JSON.stringify(members[key])])
@@ -74,88 +69,11 @@ function objectsAt(text: string, path: readonly (string | number)[]): number[] {
   for (const step of path) {
     const children: number[] = []
     for (const at of found) {
-      eachChild(text, at, (key, from) => {
+      visitJson(text, at, (key, from) => {
         if (key === step) children.push(from)
       })
     }
     found = children
   }
   return found.filter((at) => text.charCodeAt(at) === OPEN_BRACE)
-}
-
-/** Visits the members of an object or the elements of an array that begins at `at`. */
-function eachChild(
-  text: string,
-  at: number,
-  visit: (key: string | number, from: number, to: number) => void,
-): void {
-  const open = text.charCodeAt(at)
-  if (open !== OPEN_BRACE && open !== OPEN_BRACKET) return
-  let cursor = skipSpace(text, at + 1)
-  for (let index = 0; cursor < text.length; index++) {
-    const code = text.charCodeAt(cursor)
-    if (code === CLOSE_BRACE || code === CLOSE_BRACKET) return
-    let key: string | number = index
-    if (open === OPEN_BRACE) {
-      const keyEnd = stringEnd(text, cursor)
-      key = readString(text, cursor, keyEnd)
-      // Over the colon.
-      cursor = skipSpace(text, skipSpace(text, keyEnd) + 1)
-    }
-    const end = valueEnd(text, cursor)
-    visit(key, cursor, end)
-    cursor = skipSpace(text, end)
-    if (text.charCodeAt(cursor) === COMMA) cursor = skipSpace(text, cursor + 1)
-  }
-}
-
-/** A key, its escapes resolved: `"mod\u0065l"` is `model` to every parser. */
-function readString(text: string, from: number, to: number): string {
-  const body = text.slice(from + 1, to - 1)
-  return body.includes('\\') ? (JSON.parse(text.slice(from, to)) as string) : body
-}
-
-function valueEnd(text: string, at: number): number {
-  const first = text.charCodeAt(at)
-  if (first === QUOTE) return stringEnd(text, at)
-  if (first === OPEN_BRACE || first === OPEN_BRACKET) return containerEnd(text, at)
-  let end = at + 1
-  while (end < text.length && !endsScalar(text.charCodeAt(end))) end++
-  return end
-}
-
-function containerEnd(text: string, at: number): number {
-  let depth = 0
-  for (let i = at; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code === QUOTE) i = stringEnd(text, i) - 1
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
-    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return i + 1
-  }
-  return text.length
-}
-
-function stringEnd(text: string, at: number): number {
-  for (let quote = at; ; ) {
-    quote = text.indexOf('"', quote + 1)
-    if (quote === -1) return text.length
-    let before = quote - 1
-    while (text.charCodeAt(before) === BACKSLASH) before--
-    // An odd number of backslashes escapes the quote.
-    if ((quote - before) % 2 === 1) return quote + 1
-  }
-}
-
-function skipSpace(text: string, at: number): number {
-  let i = at
-  while (isSpace(text.charCodeAt(i))) i++
-  return i
-}
-
-function endsScalar(code: number): boolean {
-  return code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET || isSpace(code)
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9
 }

@@ -1,4 +1,10 @@
-import type { JsonObject, JsonValue, ProviderCall } from 'model-gateway/plugin'
+import {
+  type JsonObject,
+  type JsonValue,
+  type ProviderCall,
+  skipSpace,
+  visitJson,
+} from 'model-gateway/plugin'
 
 /**
  * The body of a call with changes to its top-level members laid over it. The caller's body stays as
@@ -54,71 +60,19 @@ export function editMembers(
 ): string | undefined {
   const members: string[] = []
   const seen = new Set<string>()
-  let at = skipSpace(text, skipSpace(text, 0) + 1)
-  while (text.charCodeAt(at) !== CLOSE_OBJECT) {
-    const nameEnd = skipString(text, at)
-    const name = JSON.parse(text.slice(at, nameEnd)) as string
-    if (seen.has(name)) return undefined
+  let repeated = false
+  visitJson(text, skipSpace(text, 0), (key, _, to, start) => {
+    const name = String(key)
+    repeated ||= seen.has(name)
     seen.add(name)
-    const valueStart = skipSpace(text, skipSpace(text, nameEnd) + 1)
-    const valueEnd = skipValue(text, valueStart)
-    if (!changes.has(name)) members.push(text.slice(at, valueEnd))
+    if (!changes.has(name)) members.push(text.slice(start, to))
     else appendMember(members, name, changes.get(name))
-    at = skipSpace(text, valueEnd)
-    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
-  }
+  })
+  if (repeated) return undefined
   for (const [name, value] of changes) if (!seen.has(name)) appendMember(members, name, value)
   return `{${members.join(',')}}`
 }
 
-const QUOTE = 34
-const COMMA = 44
-const OPEN_ARRAY = 91
-const BACKSLASH = 92
-const CLOSE_ARRAY = 93
-const OPEN_OBJECT = 123
-const CLOSE_OBJECT = 125
-
 function appendMember(members: string[], name: string, value: JsonValue | undefined): void {
   if (value !== undefined) members.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`)
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9
-}
-
-function skipSpace(text: string, from: number): number {
-  let at = from
-  while (isSpace(text.charCodeAt(at))) at++
-  return at
-}
-
-/** The index after the string that starts at `from`. */
-function skipString(text: string, from: number): number {
-  let quote = from
-  for (;;) {
-    quote = text.indexOf('"', quote + 1)
-    let before = quote - 1
-    while (text.charCodeAt(before) === BACKSLASH) before--
-    if ((quote - before) % 2 === 1) return quote + 1
-  }
-}
-
-/** The index after the value that starts at `from`. */
-function skipValue(text: string, from: number): number {
-  let at = from
-  let depth = 0
-  for (;;) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) at = skipString(text, at)
-    else {
-      if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth++
-      else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth--
-      at++
-    }
-    if (depth > 0) continue
-    if (code === QUOTE || code === CLOSE_OBJECT || code === CLOSE_ARRAY) return at
-    const next = text.charCodeAt(at)
-    if (next === COMMA || next === CLOSE_OBJECT || isSpace(next)) return at
-  }
 }
