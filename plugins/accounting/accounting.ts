@@ -5,72 +5,121 @@ import {
   GatewayError,
   type PricingSource,
   type Settlement,
-  type SettlementRequest,
   type Usage,
 } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
-import { createGroupCommit } from './group-commit.ts'
-import { ledgerRow, priced, safeText, usageMissing } from './row.ts'
-import type { Store } from './store.ts'
+import type { Spool } from '../_shared/spool.ts'
+import { createJournal } from './journal.ts'
+import { usd } from './money.ts'
+import { createReach } from './reach.ts'
+import { createRequestIds } from './request-ids.ts'
+import { ledgerRow, priced, usageMissing } from './row.ts'
+import { scopeKey, scopeKeys } from './scopes.ts'
+import { createSpend, type Exhausted } from './spend.ts'
+import { CHANGES_KEPT_MS, NOTHING_SEEN, type Store } from './store.ts'
+import { LONGEST_WINDOW_DAYS, startOfDay, utcDay } from './window.ts'
 
-/** Rows of one statement; keeps it well below what a server takes a moment to parse. */
-const MAX_BATCH = 500
+export interface AccountingSettings {
+  readonly abortDrainMs: number
+  readonly commitTimeoutMs: number
+}
 
 export interface AccountingOptions {
   readonly store: Store
   readonly pricing: () => PricingSource
+  readonly settings: () => AccountingSettings
+  /** Opens the spool; asked once, when it is first used. `adopted` is told of what it finds. */
+  readonly openSpool: (adopted: (record: string) => void) => Spool
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** `drained` resolves when all that was admitted and settled so far is in the database. */
-export function createAccounting(
-  options: AccountingOptions,
-): Accounting & { drained(): Promise<void> } {
-  const { store, pricing, clock, log } = options
-  const ledger = createGroupCommit(store.writeLedger, MAX_BATCH)
-  const claims = createGroupCommit(store.claim, MAX_BATCH)
+export interface RunningAccounting extends Accounting {
+  /** Brings memory up to date with budgets, and with counters that other replicas wrote. */
+  refresh(): Promise<void>
+  /** Rejects when the spool cannot be written. */
+  probeSpool(): Promise<void>
+  /** Writes what was left in the spool by processes that are gone. */
+  takeOver(): Promise<void>
+  /** Resolves when all that was admitted and settled so far is durable. */
+  drained(): Promise<void>
+  status(): { readonly spoolDepth: number; readonly away: boolean; readonly writable: boolean }
+  close(): Promise<void>
+}
 
-  async function claim(call: AdmissionRequest): Promise<void> {
-    const claimId = Bun.randomUUIDv7()
-    const granted = await claims
-      .add({
-        claim_id: claimId,
-        request_id: safeText(call.requestId),
-        ownership_scope_key: call.principal.ownershipScopeKey,
-      })
-      .catch(storeUnavailable)
-    if (granted.has(claimId)) return
-    throw new GatewayError(
-      'invalid_request',
-      'this request id was used before: send another x-request-id for each call, or none',
-    )
+export function createAccounting(options: AccountingOptions): RunningAccounting {
+  const { store, pricing, settings, openSpool, clock, log } = options
+  const spend = createSpend()
+  const reach = createReach({
+    timeoutMs: () => settings().commitTimeoutMs,
+    log,
+    lost: () => void journal.startRecovery(),
+  })
+  const requestIds = createRequestIds({ store, reach, log })
+  let opened: Spool | undefined
+  const spool = () => {
+    opened ??= openSpool((record) => journal.adopt(record))
+    return opened
   }
+  const journal = createJournal({
+    store,
+    reach,
+    spool,
+    spend,
+    requestIds,
+    log,
+    replayed: () => refresh(true),
+  })
 
-  /** A claim that cannot be released expires by itself. */
-  async function release(call: SettlementRequest): Promise<void> {
-    try {
-      await store.release(safeText(call.requestId), call.principal.ownershipScopeKey)
-    } catch (error) {
-      log.warn({ err: error, request_id: call.requestId }, 'request id stays claimed for a while')
-    }
+  let snapshot = NOTHING_SEEN
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let refreshing: Promise<void> = Promise.resolve()
+  /** `complete`: everything is read again, and not only what changed. */
+  function refresh(complete: boolean): Promise<void> {
+    const done = refreshing.then(async () => {
+      const today = utcDay(clock.now())
+      const now = performance.now()
+      const stale = now - lookedAt > CHANGES_KEPT_MS
+      const after = complete || stale ? NOTHING_SEEN : snapshot
+      const from = today - LONGEST_WINDOW_DAYS
+      const changes = await reach.call(() => store.readChanges(after, from))
+      spend.apply(changes, today, after === NOTHING_SEEN)
+      snapshot = changes.snapshot
+      lookedAt = now
+    })
+    refreshing = done.catch(() => {})
+    return done
   }
 
   return {
-    checkOwner() {},
-    abortDrainMs: () => 10_000,
+    checkOwner({ owner }) {
+      if (owner.kind === 'user') return
+      const scope = { kind: owner.kind, serviceAccountId: owner.serviceAccountId } as const
+      if (spend.has(scopeKey(scope))) return
+      throw new GatewayError(
+        'service_account_budget_required',
+        `the service account ${owner.key} has no active budget`,
+      )
+    },
+
+    abortDrainMs: () => settings().abortDrainMs,
 
     admit(call) {
-      if (call.callerChoseRequestId) return claim(call)
+      if (!journal.writable()) throw storeUnavailable()
+      if (!spend.empty()) {
+        const exhausted = spend.exhausted(scopeKeys(call), utcDay(call.dispatchedAt))
+        if (exhausted !== undefined) throw budgetExceeded(exhausted, call)
+      }
+      if (call.callerChoseRequestId) return requestIds.claim(call)
     },
 
     async settle(call): Promise<Settlement> {
       const usage = call.usage !== undefined && isKnown(call.usage) ? call.usage : undefined
       if (usage === undefined && !call.succeeded) {
-        if (call.callerChoseRequestId) await release(call)
+        if (call.callerChoseRequestId) await requestIds.release(call)
         return { kind: 'none' }
       }
-      const charge =
+      const price =
         usage === undefined
           ? usageMissing
           : priced(
@@ -82,20 +131,40 @@ export function createAccounting(
               }),
               usage.doubt,
             )
-      const row = ledgerRow(call, charge, clock.now())
-      const lost = await ledger.add(row).catch(storeUnavailable)
-      if (lost.has(row.event_id)) {
-        log.warn(
-          { request_id: call.requestId, ownership_scope_key: row.ownership_scope_key },
-          'the ledger already had this request: its charge was kept as rejected',
-        )
+      const { pricingStatus, unpricedReason, costPicoUsd = 0n } = price
+      const keys = scopeKeys(call)
+      const day = utcDay(call.dispatchedAt)
+      const rejected = costPicoUsd > 0n && spend.overruns(keys, day, costPicoUsd)
+      const charge = costPicoUsd > 0n ? { scopeKeys: keys, day, costPicoUsd, rejected } : undefined
+      if (charge !== undefined) spend.add(charge)
+      const rejection = rejected ? 'budget_exceeded' : undefined
+      const row = ledgerRow(call, price, clock.now(), keys, rejection)
+      let duplicates: ReadonlySet<string>
+      try {
+        duplicates = await journal.write({ row, charge })
+      } catch (cause) {
+        throw storeUnavailable(cause)
       }
-      const { pricingStatus, unpricedReason, costPicoUsd } = charge
-      return { kind: 'ledger', pricingStatus, unpricedReason, costPicoUsd }
+      if (rejected || duplicates.has(row.event_id)) return { kind: 'rejected', costPicoUsd }
+      return { kind: 'ledger', pricingStatus, unpricedReason, costPicoUsd: price.costPicoUsd }
     },
 
+    async refresh() {
+      if (!reach.away) await refresh(false)
+    },
+    probeSpool: () => spool().probe(),
+    takeOver: journal.takeOver,
     async drained() {
-      await Promise.all([ledger.drained(), claims.drained()])
+      await Promise.all([journal.drained(), requestIds.drained()])
+    },
+    status: () => ({
+      spoolDepth: opened?.depth ?? 0,
+      away: reach.away,
+      writable: journal.writable(),
+    }),
+    async close() {
+      await requestIds.drained()
+      await journal.close()
     },
   }
 }
@@ -105,8 +174,29 @@ function isKnown({ uncachedInput, cacheRead, cacheWrite, output }: Usage): boole
   return (uncachedInput ?? cacheRead ?? cacheWrite ?? output) !== undefined
 }
 
-function storeUnavailable(cause: unknown): never {
-  throw new GatewayError('store_unavailable', 'the ledger cannot be written at the moment', {
+function budgetExceeded(exhausted: Exhausted, { dispatchedAt }: AdmissionRequest): GatewayError {
+  const { scopeKey: key, settings, window } = exhausted
+  const limit = usd(settings.amountPicoUsd)
+  const end = startOfDay(window.end)
+  const seconds = Math.max(1, Math.ceil((end.getTime() - dispatchedAt.getTime()) / 1000))
+  return new GatewayError(
+    'budget_exceeded',
+    `the ${settings.cadence} budget of ${limit} USD is used up until ${end.toISOString()} (${key})`,
+    {
+      details: {
+        scope_key: key,
+        cadence: settings.cadence,
+        limit_usd: limit,
+        window_start: startOfDay(window.start).toISOString(),
+        window_end: end.toISOString(),
+      },
+      headers: { 'retry-after': String(seconds) },
+    },
+  )
+}
+
+function storeUnavailable(cause?: unknown): GatewayError {
+  return new GatewayError('store_unavailable', 'the ledger cannot be written at the moment', {
     cause,
   })
 }

@@ -1,6 +1,14 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
-import { call, migrations, openAccounting, serviceAccount, user } from './testing.ts'
+import {
+  call,
+  closeAll,
+  empty,
+  migrations,
+  openAccounting,
+  serviceAccount,
+  user,
+} from './testing.ts'
 
 let database: TestDatabase
 let open: () => ReturnType<typeof openAccounting>
@@ -12,8 +20,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 afterEach(async () => {
-  await database.sql`truncate accounting.usage_cost_events, accounting.budget_rejected_charges,
-    accounting.spend_counters, accounting.request_claims`
+  await closeAll()
+  await empty(database.sql)
 })
 
 const chosen = (requestId: string, changes: Parameters<typeof call>[0] = {}) =>
@@ -84,11 +92,11 @@ test('claims of processes that died are swept when they expire', async () => {
   const { admit, store } = open()
   await admit(chosen('old'))
   await admit(chosen('young'))
-  await store.sweepClaims()
+  await store.sweep()
   expect(await claims()).toHaveLength(2)
   await database.sql`update accounting.request_claims set expires_at = now() - interval '1 second'
     where request_id = 'old'`
-  await store.sweepClaims()
+  await store.sweep()
   expect(await claims()).toEqual([{ request_id: 'young' }])
-  await admit(chosen('old'))
+  await open().admit(chosen('old'))
 })

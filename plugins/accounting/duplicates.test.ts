@@ -3,7 +3,9 @@ import type { Database } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import {
   call,
-  expectCountersToEqualLedger,
+  closeAll,
+  empty,
+  expectBooksToBalance,
   migrations,
   openAccounting,
   readCounters,
@@ -21,8 +23,8 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.drop())
 afterEach(async () => {
-  await testDatabase.sql`truncate accounting.usage_cost_events,
-    accounting.budget_rejected_charges, accounting.spend_counters`
+  await closeAll()
+  await empty(testDatabase.sql)
 })
 
 const ledger = () => readLedger(testDatabase.sql)
@@ -90,5 +92,5 @@ test('replicas that write the same requests in opposite order do not deadlock', 
   )
   expect(await ledger()).toHaveLength(200)
   expect(await rejected()).toHaveLength(400)
-  await expectCountersToEqualLedger(testDatabase.sql)
+  await expectBooksToBalance(testDatabase.sql)
 })

@@ -1,48 +1,226 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Accounting, accounting, type ExtensionPoint } from 'model-gateway/plugin'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type Accounting,
+  ConfigError,
+  type ConfigSnapshot,
+  type Directory,
+  type ExtensionPoint,
+  type HealthCheck,
+  type SnapshotListener,
+} from 'model-gateway/plugin'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { noTelemetry } from '../../test/harness/telemetry.ts'
+import type { BudgetConfig } from './config.ts'
 import plugin from './index.ts'
-import { call, migrations } from './testing.ts'
+import {
+  call,
+  closeAll,
+  empty,
+  migrations,
+  serviceAccount,
+  temporaryFolder,
+  user,
+} from './testing.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
   database = await createTestDatabase()
 })
 afterAll(() => database.drop())
+afterEach(async () => {
+  await closeAll()
+  await empty(database.sql)
+})
 
-test('provides accounting, asks for prices only when it is used, and ends with nothing unwritten', async () => {
+const directory: Directory = {
+  users: [
+    { id: 'u1', email: 'ada@example.com' },
+    { id: 'u2', email: 'bob@example.com' },
+  ],
+  serviceAccounts: [{ id: 's1', key: 's1' }],
+}
+
+/** The plugin as the gateway sets it up. */
+async function setUp(files = temporaryFolder()) {
   const provided = new Map<string, unknown>()
-  const tasks: (() => void | Promise<void>)[] = []
-  let asked = 0
+  const warnings: unknown[] = []
   const dispose = await plugin.setup({
     config: {},
-    log: pino({ level: 'silent' }),
+    log: pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line)) }),
     signal: new AbortController().signal,
     ...noTelemetry,
     provide: (point, implementation) => provided.set(point.name, implementation),
     database: await database.forPlugin('plugin.accounting', migrations),
-    schedule: { every: (_ms, task) => tasks.push(task) },
-    clock: { now: () => new Date() },
+    schedule: { every: () => {} },
+    clock: { now: () => new Date('2026-03-31T12:00:00Z') },
+    files: { directory: () => files },
     services: {
       all: () => [],
       one<T>(point: ExtensionPoint<T>): T {
-        asked++
-        expect(point.name).toBe('pricing_source')
-        return { resolve: () => ({ status: 'unpriced', reason: 'model_not_found' }) } as T
+        const services: Record<string, unknown> = {
+          pricing_source: {
+            resolve: () => ({ status: 'priced', costPicoUsd: 400n, rateId: 'r' }),
+          },
+          identity: { directory: async () => directory },
+        }
+        return services[point.name] as T
       },
     },
   })
-  expect([...provided.keys()]).toEqual(['accounting'])
-  expect(asked).toBe(0)
+  const listener = provided.get('snapshot_listeners') as SnapshotListener
+  return {
+    accounting: provided.get('accounting') as Accounting,
+    health: provided.get('health_checks') as HealthCheck,
+    warnings,
+    async load(sections: Record<string, unknown>) {
+      const putIntoForce = await listener.prepare(snapshot(sections))
+      putIntoForce()
+    },
+    dispose: async () => await dispose?.(),
+  }
+}
 
-  const service = provided.get(accounting.name) as Accounting
-  const settled = [service.settle(call()), service.settle(call())]
-  await dispose?.()
+function snapshot(sections: Record<string, unknown>): ConfigSnapshot {
+  const all: Record<string, unknown> = {
+    accounting: { abort_drain_secs: 10, commit_timeout_ms: 2000 },
+    budgets: { users: { model_defaults: [] } },
+    users: [],
+    service_accounts: [],
+    ...sections,
+  }
+  const section = (({ name }) => all[name]) as ConfigSnapshot['section']
+  return { version: 'v1', models: new Map(), providers: new Map(), section }
+}
+
+const daily = (amount_usd: string): BudgetConfig => ({
+  cadence: 'daily',
+  amount_usd,
+  hard_limit: true,
+  timezone: 'UTC',
+})
+const budgets = async () => [
+  ...(await database.sql`
+    select scope_key, scope_kind, budget_source, active, cadence, amount_pico_usd, changed_xid::text
+    from accounting.budgets order by scope_key`),
+]
+
+test('ends with nothing unwritten', async () => {
+  const { accounting, load, dispose } = await setUp()
+  await load({})
+  const settled = [accounting.settle(call()), accounting.settle(call())]
+  await dispose()
   const [row] = await database.sql`select count(*) as n from accounting.usage_cost_events`
   expect(row?.n).toBe(2n)
-  expect(asked).toBe(1)
   await Promise.all(settled)
-  for (const task of tasks) await task()
+})
+
+test('budgets of the config are in force with it, and follow each new one', async () => {
+  const { accounting, load, dispose } = await setUp()
+  const serviceAccounts = [{ key: 's1', budget: daily('1') }]
+  await load({
+    budgets: {
+      users: {
+        default: daily('0'),
+        model_defaults: [{ model: 'small-model', budget: daily('2') }],
+      },
+    },
+    users: [{ email: 'ada@example.com', budget: daily('3') }],
+    service_accounts: serviceAccounts,
+  })
+  expect(await budgets()).toEqual([
+    expect.objectContaining({ scope_key: 'budget:v1:service_account:s1', active: true }),
+    expect.objectContaining({
+      scope_key: 'budget:v1:user:u1',
+      scope_kind: 'user',
+      budget_source: 'config_user_override',
+      amount_pico_usd: '3000000000000',
+    }),
+    expect.objectContaining({ scope_key: 'budget:v1:user:u1:model:small-model' }),
+    expect.objectContaining({
+      scope_key: 'budget:v1:user:u2',
+      budget_source: 'config_user_default',
+    }),
+    expect.objectContaining({
+      scope_key: 'budget:v1:user:u2:model:small-model',
+      scope_kind: 'user_model',
+      budget_source: 'config_user_model_default',
+    }),
+  ])
+  const today = { dispatchedAt: new Date('2026-03-31T12:00:00Z') }
+  accounting.checkOwner(serviceAccount('s1'))
+  expect(accounting.admit(call(today))).toBeUndefined()
+  expect(() => accounting.admit(call({ ...today, principal: user('u2') }))).toThrow('used up')
+
+  await load({ service_accounts: serviceAccounts })
+  expect(accounting.admit(call({ ...today, principal: user('u2') }))).toBeUndefined()
+  expect((await budgets()).map(({ active }) => active)).toEqual([true, true, false, false, false])
+  await dispose()
+})
+
+test('the same config again writes nothing', async () => {
+  const config = { budgets: { users: { default: daily('1'), model_defaults: [] } } }
+  const first = await setUp()
+  await first.load(config)
+  const before = await budgets()
+  await first.load(config)
+  await first.dispose()
+  const second = await setUp()
+  await second.load(config)
+  expect(await budgets()).toEqual(before)
+  await second.dispose()
+})
+
+test('replicas that start at once make each budget once', async () => {
+  const replicas = [await setUp(), await setUp(), await setUp()]
+  const config = { budgets: { users: { default: daily('1'), model_defaults: [] } } }
+  await Promise.all(replicas.map(({ load }) => load(config)))
+  expect(await budgets()).toHaveLength(2)
+  for (const { dispose } of replicas) await dispose()
+})
+
+test('an administrator’s decision stays, and the log says where the file differs', async () => {
+  const { load, warnings, dispose } = await setUp()
+  const config = { users: [{ email: 'ada@example.com', budget: daily('3') }] }
+  await load(config)
+  await database.sql`update accounting.budgets set budget_source = 'manual', active = false`
+  await load(config)
+  expect(await budgets()).toEqual([expect.objectContaining({ active: false })])
+  expect(warnings).toEqual([expect.objectContaining({ path: 'users.0.budget' })])
+  await dispose()
+})
+
+test('settings of the config are in force with it', async () => {
+  const { accounting, load, dispose } = await setUp()
+  await load({ accounting: { abort_drain_secs: 1.5, commit_timeout_ms: 10 } })
+  expect(accounting.abortDrainMs()).toBe(1500)
+  await dispose()
+})
+
+test('a spool that cannot be written refuses the config, and so does another place for it', async () => {
+  const blocked = join(temporaryFolder(), 'file')
+  writeFileSync(blocked, '')
+  const unusable = await setUp(blocked)
+  const failure = await unusable.load({}).catch((error: unknown) => error)
+  expect(failure).toBeInstanceOf(ConfigError)
+  expect((failure as ConfigError).problems[0]?.path).toEqual(['accounting', 'spool_dir'])
+  await unusable.dispose()
+
+  const { load, dispose } = await setUp()
+  await load({})
+  const elsewhere = { abort_drain_secs: 10, commit_timeout_ms: 2000, spool_dir: temporaryFolder() }
+  await expect(load({ accounting: elsewhere })).rejects.toThrow('restart')
+  await dispose()
+})
+
+test('health: fine while the database is there', async () => {
+  const { health, load, dispose } = await setUp()
+  await load({})
+  expect(health.check()).toEqual({
+    status: 'ok',
+    details: { spool_depth: 0, database: 'up' },
+  })
+  await dispose()
 })

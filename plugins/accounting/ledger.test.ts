@@ -2,9 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import fc from 'fast-check'
 import type { Database, SettlementRequest } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import type { BudgetEntry } from './budget.ts'
 import {
   call,
-  expectCountersToEqualLedger,
+  closeAll,
+  dailyBudget,
+  empty,
+  expectBooksToBalance,
   migrations,
   openAccounting,
   readCounters,
@@ -13,6 +17,7 @@ import {
   usage,
   user,
 } from './testing.ts'
+import { cadences } from './window.ts'
 
 let testDatabase: TestDatabase
 let database: Database
@@ -23,8 +28,8 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.drop())
 afterEach(async () => {
-  await testDatabase.sql`truncate accounting.usage_cost_events, accounting.budget_rejected_charges,
-    accounting.spend_counters`
+  await closeAll()
+  await empty(testDatabase.sql)
 })
 
 const ledger = () => readLedger(testDatabase.sql)
@@ -178,7 +183,7 @@ test('1,000 concurrent calls: one row each, few commits, counters equal to the l
   for (const row of rows) expect(row.cost_pico_usd).toBe(cost.get(row.request_id))
   expect(accounting.batches.reduce((a, b) => a + b)).toBe(1000)
   expect(1000 / accounting.batches.length).toBeGreaterThan(5)
-  await expectCountersToEqualLedger(testDatabase.sql)
+  await expectBooksToBalance(testDatabase.sql)
 })
 
 test('a hostile text costs its own row nothing, and others neither', async () => {
@@ -194,26 +199,18 @@ test('a hostile text costs its own row nothing, and others neither', async () =>
   expect(row?.resolved_model_key.length).toBeLessThanOrEqual(512)
 })
 
-test('without a database the call cannot be settled, and says so', async () => {
-  const gone = await createTestDatabase()
-  const accounting = openAccounting(await gone.forPlugin('plugin.accounting', migrations))
-  await gone.drop()
-  const failure = { code: 'store_unavailable' }
-  await expect(accounting.settle(call())).rejects.toMatchObject(failure)
-  const chosen = call({ callerChoseRequestId: true })
-  await expect(accounting.admit(chosen)).rejects.toMatchObject(failure)
-})
-
-test('whatever happens, counters are the sum of the chargeable rows', async () => {
+describe('whatever happens', () => {
   const day = fc.constantFrom(
     '2026-02-28T23:59:59.999Z',
     '2026-03-01T00:00:00Z',
+    '2026-03-02T11:59:59.999Z',
     '2026-03-02T12:00:00Z',
   )
   const settled: fc.Arbitrary<SettlementRequest> = fc
     .record({
-      requestId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+      requestId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
       principal: fc.constantFrom(user('u1'), user('u2'), serviceAccount('s1')),
+      requestedModel: fc.constantFrom('fast', 'tag:cheap'),
       resolvedModel: fc.constantFrom('m1', 'm2'),
       dispatchedAt: day.map((iso) => new Date(iso)),
       succeeded: fc.boolean(),
@@ -221,18 +218,53 @@ test('whatever happens, counters are the sum of the chargeable rows', async () =
         .constantFrom('vendor/small', 'unknown')
         .map((model) => ({ pricingProviderId: 'p', model })),
       usage: fc.option(
-        fc.nat().map((n) => usage({ uncachedInput: n })),
+        fc.nat({ max: 10_000 }).map((n) => usage({ uncachedInput: n })),
         { nil: undefined },
       ),
     })
     .map(call)
-  await fc.assert(
-    fc.asyncProperty(fc.array(settled, { maxLength: 40 }), async (calls) => {
-      await testDatabase.sql`truncate accounting.usage_cost_events, accounting.spend_counters`
-      const instances = [openAccounting(database), openAccounting(database)]
-      await Promise.all(calls.map((c, i) => instances[i % 2]?.settle(c)))
-      await expectCountersToEqualLedger(testDatabase.sql)
+  const limits = fc.array(
+    fc.record({
+      userId: fc.constantFrom('u1', 'u2'),
+      amount: fc.nat({ max: 30_000 }),
+      cadence: fc.constantFrom(...cadences),
     }),
-    { numRuns: 15 },
+    { maxLength: 2 },
   )
+
+  /** A history on two replicas, with some limits. */
+  async function live(calls: readonly SettlementRequest[], budgets: readonly BudgetEntry[]) {
+    await closeAll()
+    await empty(testDatabase.sql)
+    const instances = [openAccounting(database), openAccounting(database)]
+    for (const accounting of instances) await accounting.budget(budgets)
+    await Promise.all(calls.map((c, i) => instances[i % 2]?.settle(c)))
+  }
+
+  test('ledger = counters = roll-ups, to the pico-dollar', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(settled, { maxLength: 40 }), limits, async (calls, some) => {
+        const byUser = new Map(some.map((limit) => [limit.userId, limit]))
+        const budgets = [...byUser.values()].map(({ userId, amount, cadence }) =>
+          dailyBudget(userId, BigInt(amount), { cadence }),
+        )
+        await live(calls, budgets)
+        await expectBooksToBalance(testDatabase.sql)
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test.each([
+    'update accounting.spend_counters set spent = spent + 1 where scope_key like $1',
+    'update accounting.spend_counters set rejected = rejected + 1 where scope_key like $1',
+    'update accounting.usage_rollups set cost_pico_usd = cost_pico_usd - 1 where owner_id <> $1',
+    'update accounting.usage_rollups set rejected_pico_usd = 1 where owner_id <> $1',
+    'delete from accounting.usage_cost_events where request_id = any (select $1)',
+  ])('and a difference of one is noticed: %s', async (fault) => {
+    await live([call({ requestId: '%' }), call()], [])
+    await expectBooksToBalance(testDatabase.sql)
+    await testDatabase.sql.unsafe(fault, ['%'])
+    await expect(expectBooksToBalance(testDatabase.sql)).rejects.toThrow()
+  })
 })

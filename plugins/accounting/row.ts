@@ -4,10 +4,12 @@ import type {
   SettlementRequest,
   UnpricedReason,
 } from 'model-gateway/plugin'
-import { scopeKeys } from './scopes.ts'
+import { safeText } from './safe-text.ts'
+import type { Charge } from './spend.ts'
+import { utcDay } from './window.ts'
 
 /** What a finished call costs, and why it may cost nothing. */
-export interface Charge {
+export interface Price {
   readonly pricingStatus: PricingStatus
   readonly unpricedReason: UnpricedReason | undefined
   readonly costPicoUsd: bigint | undefined
@@ -19,8 +21,8 @@ export interface Charge {
 /** Largest cost that the ledger's column holds: 9.2 million USD. */
 const MAX_COST = 2n ** 63n - 1n
 
-/** The charge of a call with usage. */
-export function priced(price: PriceResolution, doubt: string | undefined): Charge {
+/** The price of a call with usage. */
+export function priced(price: PriceResolution, doubt: string | undefined): Price {
   if (price.status === 'unpriced') {
     return {
       pricingStatus: 'unpriced',
@@ -43,8 +45,8 @@ export function priced(price: PriceResolution, doubt: string | undefined): Charg
   return { pricingStatus: status, unpricedReason: undefined, costPicoUsd, rateId, doubt }
 }
 
-/** The charge of a call that succeeded and whose usage nobody knows. */
-export const usageMissing: Charge = {
+/** The price of a call that succeeded and whose usage nobody knows. */
+export const usageMissing: Price = {
   pricingStatus: 'usage_missing',
   unpricedReason: undefined,
   costPicoUsd: undefined,
@@ -55,10 +57,18 @@ export const usageMissing: Charge = {
 /** A ledger row as it is sent to the database: columns by name, absent ones null. */
 export type LedgerRow = ReturnType<typeof ledgerRow>
 
-export function ledgerRow(call: SettlementRequest, charge: Charge, occurredAt: Date) {
+/** `scopeKeys` as of the call; `rejection` when the charge must not go into the ledger, and why. */
+export function ledgerRow(
+  call: SettlementRequest,
+  price: Price,
+  occurredAt: Date,
+  scopeKeys: readonly string[],
+  rejection: 'budget_exceeded' | undefined,
+) {
   const { principal, usage, pricing } = call
   const { owner } = principal
   const user = owner.kind === 'user'
+  const dispatchedAt = call.dispatchedAt.toISOString()
   return {
     event_id: Bun.randomUUIDv7(),
     request_id: safeText(call.requestId),
@@ -75,10 +85,10 @@ export function ledgerRow(call: SettlementRequest, charge: Charge, occurredAt: D
     upstream_model: safeText(call.upstreamModel),
     pricing_provider_id: pricing.pricingProviderId && safeText(pricing.pricingProviderId),
     pricing_model: safeText(pricing.model),
-    rate_id: charge.rateId,
-    pricing_status: charge.pricingStatus,
-    unpriced_reason: charge.unpricedReason,
-    usage_doubt: charge.doubt && safeText(charge.doubt),
+    rate_id: price.rateId,
+    pricing_status: price.pricingStatus,
+    unpriced_reason: price.unpricedReason,
+    usage_doubt: price.doubt && safeText(price.doubt),
     prompt_tokens: count(usage?.promptTokens),
     completion_tokens: count(usage?.output),
     total_tokens: count(usage?.totalTokens),
@@ -86,23 +96,28 @@ export function ledgerRow(call: SettlementRequest, charge: Charge, occurredAt: D
     cache_read_tokens: count(usage?.cacheRead),
     cache_write_tokens: count(usage?.cacheWrite),
     reasoning_tokens: count(usage?.reasoning),
-    cost_pico_usd: charge.costPicoUsd?.toString(),
-    dispatched_at: call.dispatchedAt.toISOString(),
+    cost_pico_usd: price.costPicoUsd?.toString(),
+    dispatched_at: dispatchedAt,
     occurred_at: occurredAt.toISOString(),
-    scope_keys: scopeKeys(call).map(safeText),
+    utc_day: dispatchedAt.slice(0, 10),
+    scope_keys: scopeKeys,
+    rejection,
+  }
+}
+
+/** What a row that comes out of the spool adds to the counters; undefined when that is nothing. */
+export function chargeOf(row: LedgerRow): Charge | undefined {
+  const costPicoUsd = BigInt(row.cost_pico_usd ?? 0)
+  if (costPicoUsd === 0n) return undefined
+  return {
+    scopeKeys: row.scope_keys,
+    day: utcDay(new Date(row.utc_day)),
+    costPicoUsd,
+    rejected: row.rejection !== undefined,
   }
 }
 
 /** What no counter can be would make the whole batch fail. */
 function count(tokens: number | undefined): number | undefined {
   return Number.isSafeInteger(tokens) && (tokens ?? -1) >= 0 ? tokens : undefined
-}
-
-const MAX_TEXT = 512
-const UNSAFE = /[\0\ud800-\udfff]/
-
-/** One text that Postgres refuses would make the whole batch fail: no NUL, no half character. */
-export function safeText(text: string): string {
-  const capped = text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text
-  return UNSAFE.test(capped) ? capped.replaceAll('\0', '').toWellFormed() : capped
 }

@@ -1,13 +1,57 @@
 import type { AdmissionRequest } from 'model-gateway/plugin'
+import { safeText } from './safe-text.ts'
+
+/** What a budget is for. */
+export type BudgetScope =
+  | { readonly kind: 'user'; readonly userId: string }
+  | { readonly kind: 'service_account'; readonly serviceAccountId: string }
+  | { readonly kind: 'user_model'; readonly userId: string; readonly modelId: string }
+  | { readonly kind: 'user_model'; readonly userId: string; readonly upstreamModel: string }
+
+/** The canonical name of a scope. */
+export function scopeKey(scope: BudgetScope): string {
+  if (scope.kind === 'service_account') return `budget:v1:service_account:${scope.serviceAccountId}`
+  const user = `budget:v1:user:${scope.userId}`
+  if (scope.kind === 'user') return user
+  return safeText(
+    'modelId' in scope
+      ? `${user}:model:${scope.modelId}`
+      : `${user}:upstream_model:${scope.upstreamModel.trim()}`,
+  )
+}
 
 type Spender = Pick<AdmissionRequest, 'principal' | 'resolvedModel' | 'upstreamModel'>
 
-/** Keys of every scope whose spend a call adds to, in the spelling of budget scope keys. */
-export function scopeKeys({ principal, resolvedModel, upstreamModel }: Spender): string[] {
+interface Known {
+  readonly resolvedModel: string
+  readonly upstreamModel: string
+  readonly keys: readonly string[]
+}
+
+/** Keys of a caller's last call: most callers keep to a model, and each call asks twice. */
+const lastKeys = new WeakMap<AdmissionRequest['principal'], Known>()
+
+/** Keys of every scope whose spend a call adds to. */
+export function scopeKeys(call: Spender): readonly string[] {
+  const { principal, resolvedModel, upstreamModel } = call
+  const last = lastKeys.get(principal)
+  if (last?.resolvedModel === resolvedModel && last.upstreamModel === upstreamModel) {
+    return last.keys
+  }
+  const keys = scopesOf(call).map(scopeKey)
+  lastKeys.set(principal, { resolvedModel, upstreamModel, keys })
+  return keys
+}
+
+function scopesOf({ principal, resolvedModel, upstreamModel }: Spender): BudgetScope[] {
   const { owner } = principal
   if (owner.kind === 'service_account') {
-    return [`budget:v1:service_account:${owner.serviceAccountId}`]
+    return [{ kind: 'service_account', serviceAccountId: owner.serviceAccountId }]
   }
-  const user = `budget:v1:user:${owner.userId}`
-  return [user, `${user}:model:${resolvedModel}`, `${user}:upstream_model:${upstreamModel.trim()}`]
+  const { userId } = owner
+  return [
+    { kind: 'user', userId },
+    { kind: 'user_model', userId, modelId: resolvedModel },
+    { kind: 'user_model', userId, upstreamModel },
+  ]
 }

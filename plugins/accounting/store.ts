@@ -1,5 +1,17 @@
 import type { Database } from 'model-gateway/plugin'
+import type { Budget, BudgetEntry } from './budget.ts'
 import type { LedgerRow } from './row.ts'
+import type { Changes, Snapshot } from './spend.ts'
+import {
+  type BudgetArray,
+  budgetArray,
+  budgetRow,
+  columns,
+  names,
+  readBudget,
+  sums,
+} from './tables.ts'
+import { startOfDay, type UtcDay } from './window.ts'
 
 export interface Claim {
   readonly claim_id: string
@@ -7,61 +19,119 @@ export interface Claim {
   readonly ownership_scope_key: string
 }
 
+export interface Written {
+  /** The transaction that wrote. */
+  readonly transaction: bigint
+  /** Event ids of the rows whose request belongs to another row; kept as rejected charges. */
+  readonly duplicates: ReadonlySet<string>
+}
+
 export interface Store {
   /**
-   * Writes rows and adds them to the counters of their scopes, in one transaction and one round
-   * trip. A row whose request already has one goes to the rejected charges instead. Returns the
-   * event ids of those.
+   * Writes rows, and adds them to the counters of their scopes and to the roll-ups, in one
+   * transaction and one round trip. Rows that are in the database already change nothing.
    */
-  writeLedger(rows: readonly LedgerRow[]): Promise<ReadonlySet<string>>
+  writeLedger(rows: readonly LedgerRow[]): Promise<Written>
   /** Returns the claim ids of the requests that are nobody else's. */
   claim(claims: readonly Claim[]): Promise<ReadonlySet<string>>
   release(requestId: string, ownershipScopeKey: string): Promise<void>
-  sweepClaims(): Promise<void>
+  /** Deletes claims that have expired, and notes of changes older than CHANGES_KEPT_MS. */
+  sweep(): Promise<void>
+  /** Budgets, and counters of those from a day on, that changed after a snapshot was taken. */
+  readChanges(after: Snapshot, from: UtcDay): Promise<Changes>
+  /**
+   * Writes the entries that `plan` makes of all there are; nobody else changes budgets meanwhile.
+   * An entry takes the place of the one of its scope.
+   */
+  changeBudgets(plan: (existing: readonly Budget[]) => readonly BudgetEntry[]): Promise<void>
+  /** Resolves when the database answers. */
+  ping(): Promise<void>
 }
+
+/** Who has not looked for changes for longer must read everything again. */
+export const CHANGES_KEPT_MS = 300_000
+
+/** A snapshot that has seen nothing. */
+export const NOTHING_SEEN: Snapshot = '1:1:'
 
 /** How long a claim outlives its admission: longer than any call that is not stuck. */
 const CLAIM_MINUTES = 15
 
-/** Columns of the ledger that come with a row; `utc_day` follows from them. */
-const columns = `event_id uuid, request_id text, ownership_scope_key text, owner_kind text,
-  user_id text, service_account_id text, team_id text, api_key_id text, operation text,
-  model_key text, resolved_model_key text, provider_key text, upstream_model text,
-  pricing_provider_id text, pricing_model text, rate_id text, pricing_status text,
-  unpriced_reason text, usage_doubt text, prompt_tokens bigint, completion_tokens bigint,
-  total_tokens bigint, uncached_input_tokens bigint, cache_read_tokens bigint,
-  cache_write_tokens bigint, reasoning_tokens bigint, cost_pico_usd bigint,
-  dispatched_at timestamptz, occurred_at timestamptz`
-const names = columns.replaceAll(/ (uuid|text|bigint|timestamptz)/g, '')
+const BUDGETS_LOCK = 'accounting.budgets'
 
-export function createStore({ sql, schema }: Database): Store {
-  // Keys are written in order everywhere, so that replicas cannot deadlock.
-  const writeLedger = `
-    with input as materialized (
-      select *, (dispatched_at at time zone 'UTC')::date as utc_day
-      from json_to_recordset($1::text::json) as r (${columns}, scope_keys text[])
-    ), written as (
-      insert into "${schema}".usage_cost_events (${names}, utc_day)
-      select ${names}, utc_day from input order by request_id, ownership_scope_key
-      on conflict do nothing
-      returning event_id
-    ), counted as (
-      insert into "${schema}".spend_counters as counter (scope_key, utc_day, spent)
-      select scope_key, utc_day, sum(cost_pico_usd)
-      from written join input using (event_id) cross join unnest(scope_keys) as scope_key
-      where cost_pico_usd > 0
-      group by scope_key, utc_day order by scope_key, utc_day
-      on conflict (scope_key, utc_day) do update set spent = counter.spent + excluded.spent
-    )
-    insert into "${schema}".budget_rejected_charges (${names}, utc_day, reason)
-    select ${names}, utc_day, 'duplicate_race' from input
-    where event_id not in (select event_id from written)
-    returning event_id`
+const input = `
+  select * from json_to_recordset($1::text::json)
+    as r (${columns}, scope_keys text[], rejection text)`
 
+const hash = (key: string) => `hashtextextended(${key}, 0)`
+
+// Keys are written in order everywhere, so that replicas cannot deadlock.
+const writeLedgerSql = (schema: string) => `
+  with input as materialized (${input}), written as (
+    insert into "${schema}".usage_cost_events (${names})
+    select ${names} from input where rejection is null order by request_id, ownership_scope_key
+    on conflict do nothing
+    returning event_id
+  ), rejected as (
+    insert into "${schema}".budget_rejected_charges (${names}, reason)
+    select ${names}, rejection from input where rejection is not null order by event_id
+    on conflict do nothing
+    returning event_id
+  ), added as materialized (
+    select * from input join (
+      select event_id from written union all select event_id from rejected
+    ) as n using (event_id)
+  ), counted as (
+    insert into "${schema}".spend_counters as counter (scope_key, utc_day, spent, rejected)
+    select scope_key, utc_day, coalesce(sum(cost_pico_usd) filter (where rejection is null), 0),
+      coalesce(sum(cost_pico_usd) filter (where rejection is not null), 0)
+    from added cross join unnest(scope_keys) as scope_key
+    where cost_pico_usd > 0
+    group by scope_key, utc_day order by scope_key, utc_day
+    on conflict (scope_key, utc_day) do update set spent = counter.spent + excluded.spent,
+      rejected = counter.rejected + excluded.rejected
+  ), noted as (
+    insert into "${schema}".counter_changes (utc_day, scopes)
+    select utc_day, array_agg(distinct ${hash('scope_key')})
+    from added cross join unnest(scope_keys) as scope_key
+    where cost_pico_usd > 0
+    group by utc_day
+  ), rolled as (
+    insert into "${schema}".usage_rollups as rollup (bucket_start, owner_kind, owner_id, model_key,
+      resolved_model_key, ${sums.map(([column]) => column).join(', ')})
+    select date_bin('12 hours', dispatched_at, '2000-01-01 00:00:00+00') as bucket_start,
+      owner_kind, coalesce(user_id, service_account_id) as owner_id, model_key, resolved_model_key,
+      ${sums.map(([, sum]) => sum).join(', ')}
+    from added
+    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    on conflict (bucket_start, owner_kind, owner_id, model_key, resolved_model_key) do update set
+      ${sums.map(([column]) => `${column} = rollup.${column} + excluded.${column}`).join(', ')}
+  )
+  select pg_current_xact_id()::text as transaction, (
+    select json_agg(event_id) from input
+    where rejection is null and event_id not in (select event_id from written)
+  ) as not_written`
+
+// A statement of its own, because only that sees the rows that were in the way of the first one.
+const keepDuplicatesSql = (schema: string) => `
+  with theirs as materialized (
+    select * from (${input}) as i
+    where event_id = any($2::uuid[]) and not exists (
+      select from "${schema}".usage_cost_events u
+      where u.request_id = i.request_id and u.ownership_scope_key = i.ownership_scope_key
+        and u.event_id = i.event_id)
+  ), kept as (
+    insert into "${schema}".budget_rejected_charges (${names}, reason)
+    select ${names}, 'duplicate_race' from theirs order by event_id
+    on conflict do nothing
+  )
+  select event_id from theirs`
+
+const claimSql = (schema: string) => {
   const used = (table: string) => `exists (
     select from "${schema}".${table} u
     where u.request_id = i.request_id and u.ownership_scope_key = i.ownership_scope_key)`
-  const claim = `
+  return `
     insert into "${schema}".request_claims (claim_id, request_id, ownership_scope_key, expires_at)
     select claim_id, request_id, ownership_scope_key, now() + interval '${CLAIM_MINUTES} minutes'
     from json_to_recordset($1::text::json)
@@ -70,18 +140,78 @@ export function createStore({ sql, schema }: Database): Store {
     order by request_id, ownership_scope_key
     on conflict do nothing
     returning claim_id`
+}
+
+const readChangesSql = (schema: string) => {
+  const unseen = (row: string) =>
+    `${row}.changed_xid >= pg_snapshot_xmin($1::pg_snapshot)
+      and not pg_visible_in_snapshot(${row}.changed_xid, $1::pg_snapshot)`
+  return `
+    with changed as materialized (select * from "${schema}".budgets b where ${unseen('b')})
+    select pg_current_snapshot()::text as snapshot,
+      (select json_agg(${budgetArray}) from changed) as budgets,
+      (
+        select json_agg(json_build_array(scope_key, utc_day - date '1970-01-01', spent::text,
+          rejected::text))
+        from (
+          select c.* from (
+            select distinct utc_day, unnest(scopes) as scope
+            from "${schema}".counter_changes n where utc_day >= $2::date and ${unseen('n')}
+          ) as n join "${schema}".budgets b on b.active and ${hash('b.scope_key')} = n.scope
+            join "${schema}".spend_counters c using (scope_key, utc_day)
+          union
+          select c.* from changed b join "${schema}".spend_counters c using (scope_key)
+          where b.active and c.utc_day >= $2::date
+        ) as c
+      ) as counters`
+}
+
+const readBudgetsSql = (schema: string) =>
+  `select json_agg(${budgetArray}) as budgets from "${schema}".budgets`
+
+const writeBudgetsSql = (schema: string) => `
+  insert into "${schema}".budgets as budget (budget_id, scope_key, scope_kind, user_id,
+    service_account_id, model_id, upstream_model, budget_source, active, cadence, amount_pico_usd,
+    hard_limit, timezone)
+  select * from json_to_recordset($1::text::json) as b (budget_id uuid, scope_key text,
+    scope_kind text, user_id text, service_account_id text, model_id text, upstream_model text,
+    budget_source text, active boolean, cadence text, amount_pico_usd numeric, hard_limit boolean,
+    timezone text)
+  order by scope_key
+  on conflict (scope_key) do update set budget_source = excluded.budget_source,
+    active = excluded.active, cadence = excluded.cadence,
+    amount_pico_usd = excluded.amount_pico_usd, hard_limit = excluded.hard_limit,
+    timezone = excluded.timezone`
+
+export function createStore({ sql, schema }: Database): Store {
+  const text = {
+    writeLedger: writeLedgerSql(schema),
+    keepDuplicates: keepDuplicatesSql(schema),
+    claim: claimSql(schema),
+    readChanges: readChangesSql(schema),
+  }
+  /** A statement that is parsed once a connection. */
+  const run = <Row extends object>(statement: string, parameters: string[] = []) =>
+    sql.unsafe<Row[]>(statement, parameters, { prepare: true })
 
   return {
     async writeLedger(rows) {
-      const lost = await sql.unsafe<{ event_id: string }[]>(writeLedger, [JSON.stringify(rows)], {
-        prepare: true,
-      })
-      return new Set(lost.map((row) => row.event_id))
+      const json = JSON.stringify(rows)
+      const [result] = await run<{ transaction: string; not_written: string[] | null }>(
+        text.writeLedger,
+        [json],
+      )
+      if (result === undefined) throw new Error('the ledger statement returned no row')
+      const transaction = BigInt(result.transaction)
+      if (result.not_written === null) return { transaction, duplicates: none }
+      const theirs = await run<{ event_id: string }>(text.keepDuplicates, [
+        json,
+        `{${result.not_written.join()}}`,
+      ])
+      return { transaction, duplicates: new Set(theirs.map((row) => row.event_id)) }
     },
     async claim(claims) {
-      const granted = await sql.unsafe<{ claim_id: string }[]>(claim, [JSON.stringify(claims)], {
-        prepare: true,
-      })
+      const granted = await run<{ claim_id: string }>(text.claim, [JSON.stringify(claims)])
       return new Set(granted.map((row) => row.claim_id))
     },
     async release(requestId, ownershipScopeKey) {
@@ -89,8 +219,45 @@ export function createStore({ sql, schema }: Database): Store {
         delete from ${sql(schema)}.request_claims
         where request_id = ${requestId} and ownership_scope_key = ${ownershipScopeKey}`
     },
-    async sweepClaims() {
+    async sweep() {
       await sql`delete from ${sql(schema)}.request_claims where expires_at < now()`
+      await sql`
+        delete from ${sql(schema)}.counter_changes
+        where changed_at < now() - ${`${2 * CHANGES_KEPT_MS} milliseconds`}::interval`
+    },
+    async readChanges(after, from) {
+      const [result] = await run<{
+        snapshot: string
+        budgets: BudgetArray[] | null
+        counters: [scopeKey: string, day: UtcDay, spent: string, rejected: string][] | null
+      }>(text.readChanges, [after, startOfDay(from).toISOString()])
+      if (result === undefined) throw new Error('the look for changes returned no row')
+      return {
+        snapshot: result.snapshot,
+        budgets: (result.budgets ?? []).map(readBudget),
+        counters: (result.counters ?? []).map(([key, day, spent, rejected]) => ({
+          scopeKey: key,
+          day,
+          spent: BigInt(spent),
+          rejected: BigInt(rejected),
+        })),
+      }
+    },
+    async changeBudgets(plan) {
+      await sql.begin(async (tx) => {
+        await tx`select pg_advisory_xact_lock(hashtext(${BUDGETS_LOCK}))`
+        const [existing] = await tx.unsafe<{ budgets: BudgetArray[] | null }[]>(
+          readBudgetsSql(schema),
+        )
+        const entries = plan((existing?.budgets ?? []).map(readBudget))
+        if (entries.length === 0) return
+        await tx.unsafe(writeBudgetsSql(schema), [JSON.stringify(entries.map(budgetRow))])
+      })
+    },
+    async ping() {
+      await sql`select 1`
     },
   }
 }
+
+const none: ReadonlySet<string> = new Set()

@@ -1,4 +1,7 @@
 import { expect } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type {
   Database,
   PriceQuery,
@@ -7,10 +10,12 @@ import type {
   Usage,
 } from 'model-gateway/plugin'
 import pino from 'pino'
-import { createAccounting } from './accounting.ts'
+import { openSpool } from '../_shared/spool.ts'
+import { createAccounting, type RunningAccounting } from './accounting.ts'
+import type { BudgetEntry, BudgetSettings } from './budget.ts'
 import plugin from './index.ts'
 import type { LedgerRow } from './row.ts'
-import { createStore } from './store.ts'
+import { createStore, type Store } from './store.ts'
 
 export const migrations = plugin.manifest.migrations ?? []
 
@@ -76,9 +81,33 @@ export function call(changes: Partial<SettlementRequest> = {}): SettlementReques
 }
 
 /** One gateway process. */
-export function openAccounting(database: Database) {
+export interface TestAccounting extends RunningAccounting {
+  readonly store: Store
+  /** Size of each batch of ledger rows. */
+  readonly batches: readonly number[]
+  /** Sets or takes away budgets as an administrator does, and looks at once. */
+  budget(entries: readonly BudgetEntry[]): Promise<void>
+}
+
+export interface TestAccountingOptions {
+  readonly commitTimeoutMs?: number
+  readonly spoolDirectory?: string
+  /** What the clock shows. */
+  readonly now?: () => Date
+}
+
+const opened: RunningAccounting[] = []
+const folders: string[] = []
+
+export function openAccounting(
+  database: Database,
+  options: TestAccountingOptions = {},
+): TestAccounting {
+  const { commitTimeoutMs = 2000, now = () => new Date('2026-04-01T00:00:05Z') } = options
+  const directory = options.spoolDirectory ?? temporaryFolder()
   const store = createStore(database)
   const batches: number[] = []
+  const log = pino({ level: 'silent' })
   const accounting = createAccounting({
     store: {
       ...store,
@@ -88,10 +117,56 @@ export function openAccounting(database: Database) {
       },
     },
     pricing: () => ({ resolve: price }),
-    clock: { now: () => new Date('2026-04-01T00:00:05Z') },
-    log: pino({ level: 'silent' }),
+    settings: () => ({ abortDrainMs: 10_000, commitTimeoutMs }),
+    openSpool: (adopted) => openSpool({ directory, name: 'ledger', log, adopted }),
+    clock: { now },
+    log,
   })
-  return { ...accounting, store, batches }
+  opened.push(accounting)
+  return {
+    ...accounting,
+    store,
+    batches,
+    async budget(entries) {
+      await store.changeBudgets(() => entries)
+      await accounting.refresh()
+    },
+  }
+}
+
+/** Ends all of them. */
+export async function closeAll({ keepFolders = false } = {}): Promise<void> {
+  for (const accounting of opened.splice(0)) await accounting.close()
+  if (keepFolders) return
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+}
+
+/** What an administrator sets; amounts in pico-USD. */
+export function dailyBudget(
+  userId: string,
+  amountPicoUsd: bigint,
+  changes: Partial<BudgetSettings> = {},
+): BudgetEntry & { readonly active: true } {
+  const settings = { cadence: 'daily', amountPicoUsd, hardLimit: true, timezone: 'UTC' } as const
+  return {
+    scope: { kind: 'user', userId },
+    source: 'manual',
+    active: true,
+    settings: { ...settings, ...changes },
+  }
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'accounting-'))
+  folders.push(folder)
+  return folder
+}
+
+/** Empties every table. */
+export async function empty(sql: Database['sql']): Promise<void> {
+  await sql`truncate accounting.usage_cost_events, accounting.budget_rejected_charges,
+    accounting.spend_counters, accounting.request_claims, accounting.budgets,
+    accounting.usage_rollups, accounting.counter_changes`
 }
 
 /** Pico-USD per token of input and output. */
@@ -117,13 +192,35 @@ export async function readLedger(sql: Database['sql']) {
 /** Spent by scope key and day. */
 export async function readCounters(sql: Database['sql']): Promise<Record<string, string>> {
   const rows = await sql`
-    select scope_key, utc_day, spent from accounting.spend_counters order by 1, 2`
+    select scope_key, utc_day, spent from accounting.spend_counters where spent > 0 order by 1, 2`
   return Object.fromEntries(rows.map((row) => [`${row.scope_key} ${row.utc_day}`, row.spent]))
 }
 
-export async function expectCountersToEqualLedger(sql: Database['sql']): Promise<void> {
-  const sums: Record<string, bigint> = {}
-  for (const row of await readLedger(sql)) {
+interface ChargeRow {
+  readonly user_id: string | null
+  readonly service_account_id: string | null
+  readonly model_key: string
+  readonly resolved_model_key: string
+  readonly upstream_model: string
+  readonly pricing_status: string
+  readonly prompt_tokens: bigint | null
+  readonly total_tokens: bigint | null
+  readonly cost_pico_usd: bigint | null
+  readonly dispatched_at: Date
+}
+
+const HALF_DAY_MS = 43_200_000
+
+function addTo(totals: Map<string, bigint>, key: string, amount: bigint): void {
+  if (amount !== 0n) totals.set(key, (totals.get(key) ?? 0n) + amount)
+}
+
+/** What the counters and roll-ups must be, from the rows alone, in another way than the SQL's. */
+function foldRows(rows: readonly ChargeRow[], kind: 'spent' | 'rejected') {
+  const counters = new Map<string, bigint>()
+  const rollups = new Map<string, bigint>()
+  for (const row of rows) {
+    const cost = row.cost_pico_usd ?? 0n
     const user = `budget:v1:user:${row.user_id}`
     const scopes =
       row.user_id === null
@@ -133,11 +230,66 @@ export async function expectCountersToEqualLedger(sql: Database['sql']): Promise
             `${user}:model:${row.resolved_model_key}`,
             `${user}:upstream_model:${row.upstream_model.trim()}`,
           ]
-    for (const scope of row.cost_pico_usd ? scopes : []) {
-      const key = `${scope} ${row.utc_day}`
-      sums[key] = (sums[key] ?? 0n) + row.cost_pico_usd
-    }
+    const day = row.dispatched_at.toISOString().slice(0, 10)
+    for (const scope of scopes) addTo(counters, `${scope} ${day} ${kind}`, cost)
+    const start = Math.floor(row.dispatched_at.getTime() / HALF_DAY_MS) * HALF_DAY_MS
+    const owner = row.user_id ?? row.service_account_id
+    const key = [new Date(start).toISOString(), owner, row.model_key, row.resolved_model_key]
+    const sums: Record<string, bigint> =
+      kind === 'spent'
+        ? {
+            requests: 1n,
+            [`${row.pricing_status}_count`]: 1n,
+            prompt_tokens: row.prompt_tokens ?? 0n,
+            total_tokens: row.total_tokens ?? 0n,
+            cost_pico_usd: cost,
+          }
+        : { rejected_count: 1n, rejected_pico_usd: cost }
+    for (const [name, amount] of Object.entries(sums)) addTo(rollups, `${key} ${name}`, amount)
   }
-  const expected = Object.entries(sums).map(([key, sum]) => [key, String(sum)])
-  expect(await readCounters(sql)).toEqual(Object.fromEntries(expected))
+  return { counters, rollups }
+}
+
+/** Σ ledger = counters = roll-ups, and the same for what hard limits rejected, to the pico-dollar. */
+export async function expectBooksToBalance(sql: Database['sql']): Promise<void> {
+  const spent = foldRows(
+    await sql<ChargeRow[]>`select * from accounting.usage_cost_events`,
+    'spent',
+  )
+  const rejected = foldRows(
+    await sql<ChargeRow[]>`
+      select * from accounting.budget_rejected_charges where reason = 'budget_exceeded'`,
+    'rejected',
+  )
+  const counters = new Map<string, bigint>()
+  for (const row of await sql`select * from accounting.spend_counters`) {
+    const key = `${row.scope_key} ${row.utc_day}`
+    addTo(counters, `${key} spent`, BigInt(row.spent))
+    addTo(counters, `${key} rejected`, BigInt(row.rejected))
+  }
+  const rollups = new Map<string, bigint>()
+  const columns = [
+    'requests',
+    'priced_count',
+    'legacy_estimated_count',
+    'unpriced_count',
+    'usage_missing_count',
+    'prompt_tokens',
+    'total_tokens',
+    'cost_pico_usd',
+    'rejected_count',
+    'rejected_pico_usd',
+  ]
+  for (const row of await sql`select * from accounting.usage_rollups`) {
+    const key = [
+      row.bucket_start.toISOString(),
+      row.owner_id,
+      row.model_key,
+      row.resolved_model_key,
+    ]
+    for (const name of columns) addTo(rollups, `${key} ${name}`, BigInt(row[name]))
+  }
+  const sorted = (...maps: Map<string, bigint>[]) => maps.flatMap((map) => [...map]).sort()
+  expect(sorted(counters)).toEqual(sorted(spent.counters, rejected.counters))
+  expect(sorted(rollups)).toEqual(sorted(spent.rollups, rejected.rollups))
 }

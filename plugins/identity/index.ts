@@ -1,6 +1,7 @@
 import {
   commands,
   definePlugin,
+  healthChecks,
   identity,
   snapshotListeners,
   Type,
@@ -62,6 +63,7 @@ export default definePlugin({
 
     let known: { models: ReadonlySet<string>; quickstartUser: string | undefined } | undefined
     ctx.provide(identity, { ...snapshot, directory: () => readDirectory(database) })
+    ctx.provide(healthChecks, { name: 'identity', check: snapshot.health })
     ctx.provide(snapshotListeners, {
       async prepare(config) {
         const entries = {

@@ -170,14 +170,18 @@ test('without its store the last state serves as long as it may, and not longer'
   const raw = source.add()
   await snapshot.check()
   state.down = true
+  expect(snapshot.health()).toEqual({ status: 'ok' })
   clock.at += 300_000
   await expect(snapshot.check()).rejects.toThrow('down')
+  expect(snapshot.health()).toEqual({ status: 'degraded', details: { stale_secs: 300 } })
   expect(await refusal(() => snapshot.authenticate(raw))).toBe('accepted')
   expect(await refusal(() => snapshot.authenticate(generateKey().raw))).toBe('api_key_not_found')
   clock.at += 1
   expect(await refusal(() => snapshot.authenticate(raw))).toBe('store_unavailable')
+  expect(snapshot.health()).toMatchObject({ status: 'failing' })
   state.down = false
   await snapshot.check()
+  expect(snapshot.health()).toEqual({ status: 'ok' })
   expect(await refusal(() => snapshot.authenticate(raw))).toBe('accepted')
 })
 

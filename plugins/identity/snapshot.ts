@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { GatewayError, type Identity, type Principal } from 'model-gateway/plugin'
+import { GatewayError, type HealthCheck, type Identity, type Principal } from 'model-gateway/plugin'
 import { hashSecret, parseKey } from './keys.ts'
 import type { KeyRecord } from './store.ts'
 
@@ -13,6 +13,8 @@ const LOOK_AGAIN_MS = 100
 /** Longest that a caller with an unknown id waits for that look. */
 const LOOK_AGAIN_PATIENCE_MS = 1_000
 const USE_NOTED_EVERY_MS = 60_000
+/** By then several looks at the database have failed, so that an operator should know. */
+const FRESH_MS = 5_000
 
 /** Where keys come from. */
 export interface KeySource {
@@ -28,6 +30,8 @@ export interface IdentitySnapshot extends Pick<Identity, 'authenticate'> {
   check(): Promise<void>
   /** How old what is known may be before nobody is let in any more. */
   setMaxAge(ms: number): void
+  /** `degraded` while old keys are served, `failing` once they are too old to be trusted. */
+  health(): ReturnType<HealthCheck['check']>
   /** Uses since the last call: key id → milliseconds since 1970. */
   takeUses(): ReadonlyMap<string, number>
   /** Gives back uses that could not be written. */
@@ -165,6 +169,12 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
     check,
     setMaxAge(ms) {
       maxAge = ms
+    },
+    health() {
+      const age = now() - confirmedAt
+      if (age <= Math.min(FRESH_MS, maxAge)) return { status: 'ok' }
+      const details = { stale_secs: Math.floor(age / 1000) }
+      return { status: age > maxAge ? 'failing' : 'degraded', details }
     },
     takeUses() {
       const taken = uses

@@ -1,0 +1,122 @@
+import { Database } from 'bun:sqlite'
+import { existsSync, rmSync } from 'node:fs'
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { decodeRecords } from './spool-record.ts'
+
+const READ_BYTES = 1024 * 1024
+
+export interface SpoolFile {
+  readonly path: string
+  /** Records in it, and how many of them, from the first on, have been applied. */
+  count: number
+  applied: number
+  /** Writes after the last good byte and waits for the disk. */
+  append(bytes: Buffer): Promise<void>
+  /** All records in order, in groups, with the damage before and within each group. */
+  read(): AsyncIterable<{ readonly records: readonly string[]; readonly damaged: number }>
+  /** Takes it out of the spool: deletes it, or keeps it aside for somebody to look at. */
+  remove(how: 'delete' | 'keep'): Promise<void>
+  /** Leaves it to the next process that comes by. */
+  close(): Promise<void>
+}
+
+/**
+ * A file that this process owns for as long as it lives: a new one or, when it was left by a
+ * process that is gone, an old one. Undefined when its owner lives, or when it is there no more.
+ *
+ * The lock stands beside the file from before it is made until after it is deleted, so whoever
+ * holds the lock while the file exists is its only owner.
+ */
+export async function ownFile(path: string, kind: 'new' | 'old'): Promise<SpoolFile | undefined> {
+  const lockPath = `${path}.lock`
+  const unlock = tryLock(lockPath)
+  if (unlock === undefined) return undefined
+  if (kind === 'old' && !existsSync(path)) {
+    rmSync(lockPath, { force: true })
+    unlock()
+    return undefined
+  }
+  let handle: FileHandle
+  try {
+    handle = await open(path, kind === 'new' ? 'wx+' : 'r+')
+    if (kind === 'new') await syncFolder(path)
+  } catch (error) {
+    if (kind === 'new') {
+      rmSync(path, { force: true })
+      rmSync(lockPath, { force: true })
+    }
+    unlock()
+    throw error
+  }
+  let size = (await handle.stat()).size
+
+  return {
+    path,
+    count: 0,
+    applied: 0,
+    async append(bytes) {
+      try {
+        for (let at = 0; at < bytes.length; ) {
+          at += (await handle.write(bytes, at, bytes.length - at, size + at)).bytesWritten
+        }
+        await handle.datasync()
+      } catch (error) {
+        await handle.truncate(size).catch(() => {})
+        throw error
+      }
+      size += bytes.length
+    },
+    async *read() {
+      let rest: Buffer = Buffer.alloc(0)
+      for (let at = 0; ; ) {
+        const buffer = Buffer.allocUnsafe(READ_BYTES)
+        const { bytesRead } = await handle.read(buffer, 0, READ_BYTES, at)
+        at += bytesRead
+        const piece = Buffer.concat([rest, buffer.subarray(0, bytesRead)])
+        const { records, damaged, rest: left } = decodeRecords(piece, bytesRead === 0)
+        yield { records, damaged }
+        if (bytesRead === 0) return
+        rest = left
+      }
+    },
+    async remove(how) {
+      if (how === 'keep') await rename(path, `${path}.damaged`)
+      else await unlink(path)
+      await syncFolder(path)
+      await handle.close()
+      rmSync(lockPath, { force: true })
+      unlock()
+    },
+    async close() {
+      await handle.close()
+      unlock()
+    },
+  }
+}
+
+/**
+ * Held until the returned function is called or the process ends, however it ends: the operating
+ * system holds it, on behalf of SQLite. Undefined when somebody has it.
+ */
+function tryLock(path: string): (() => void) | undefined {
+  const file = new Database(path, { create: true })
+  try {
+    file.run('pragma journal_mode = memory')
+    file.run('begin exclusive')
+  } catch (error) {
+    file.close()
+    if ((error as { code?: string }).code === 'SQLITE_BUSY') return undefined
+    throw error
+  }
+  return () => file.close()
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(dirname(path), 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

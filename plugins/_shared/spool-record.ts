@@ -1,0 +1,75 @@
+/** Eight hexadecimal digits of length, eight of checksum. */
+const HEADER_BYTES = 16
+const LENGTH_BYTES = 8
+const NEWLINE = 10
+
+/** Longest record; a greater length in a file is damage. */
+const MAX_RECORD_BYTES = 16 * 1024 * 1024
+
+/**
+ * A record as it stands in a file: length, checksum of length and content, content, newline.
+ * Throws RangeError for one of more than 16 MiB.
+ */
+export function encodeRecord(record: string): Buffer {
+  const bytes = Buffer.byteLength(record)
+  if (bytes > MAX_RECORD_BYTES) throw new RangeError('a spool record is larger than 16 MiB')
+  const length = hex(bytes)
+  return Buffer.from(`${length}${checksum(Buffer.from(length + record))}${record}\n`)
+}
+
+export interface Decoded {
+  readonly records: readonly string[]
+  /** Stretches of bytes that are no record and stand before one, or before a line's end. */
+  readonly damaged: number
+  /** The last bytes, which may become a record when more follow them. */
+  readonly rest: Buffer
+}
+
+/**
+ * The records of a piece of a file that begins where a record begins. After damage it goes on at
+ * the next line, so that one flipped byte costs one record. At the end of the file, `rest` is what
+ * a write that was broken off left.
+ */
+export function decodeRecords(bytes: Buffer, atEnd: boolean): Decoded {
+  const records: string[] = []
+  let damaged = 0
+  let at = 0
+  while (at < bytes.length) {
+    const end = recordEnd(bytes, at)
+    if (end !== undefined && end <= bytes.length && isIntact(bytes, at, end)) {
+      records.push(bytes.toString('utf8', at + HEADER_BYTES, end - 1))
+      at = end
+      continue
+    }
+    if (!atEnd && (end === undefined ? bytes.length - at < HEADER_BYTES : end > bytes.length)) break
+    const newline = bytes.indexOf(NEWLINE, at)
+    if (newline === -1) break
+    damaged += 1
+    at = newline + 1
+  }
+  return { records, damaged, rest: bytes.subarray(at) }
+}
+
+/** Where the record at `at` would end, as its length says. Undefined when that is none. */
+function recordEnd(bytes: Buffer, at: number): number | undefined {
+  const text = bytes.toString('latin1', at, at + LENGTH_BYTES)
+  if (!/^[0-9a-f]{8}$/.test(text)) return undefined
+  const length = Number.parseInt(text, 16)
+  return length > MAX_RECORD_BYTES ? undefined : at + HEADER_BYTES + length + 1
+}
+
+/** The newline is not looked at: whatever stands there, the record is whole. */
+function isIntact(bytes: Buffer, at: number, end: number): boolean {
+  const length = bytes.subarray(at, at + LENGTH_BYTES)
+  const content = bytes.subarray(at + HEADER_BYTES, end - 1)
+  const stated = bytes.toString('latin1', at + LENGTH_BYTES, at + HEADER_BYTES)
+  return stated === checksum(Buffer.concat([length, content]))
+}
+
+function checksum(bytes: Buffer): string {
+  return hex(Bun.hash.crc32(bytes))
+}
+
+function hex(value: number): string {
+  return value.toString(16).padStart(LENGTH_BYTES, '0')
+}

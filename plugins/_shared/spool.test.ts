@@ -1,0 +1,255 @@
+import { afterEach, expect, test } from 'bun:test'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { openSpool, type Spool } from './spool.ts'
+
+const log = pino({ level: 'silent' })
+const folders: string[] = []
+const spools: Spool[] = []
+const children: Bun.Subprocess[] = []
+
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  for (const spool of spools.splice(0)) await spool.close()
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'spool-'))
+  folders.push(path)
+  return path
+}
+
+function open(directory: string, adopted?: (record: string) => void, name = 'test'): Spool {
+  const spool = openSpool({ directory, name, log, ...(adopted && { adopted }) })
+  spools.push(spool)
+  return spool
+}
+
+async function replayed(spool: Spool): Promise<string[]> {
+  const all: string[] = []
+  await spool.replay(async (records) => {
+    all.push(...records)
+  })
+  return all
+}
+
+/** The only data file of a folder. */
+function dataFile(directory: string): string {
+  const [file, ...others] = readdirSync(directory).filter((entry) => entry.endsWith('.log'))
+  if (file === undefined || others.length > 0) throw new Error('expected one data file')
+  return join(directory, file)
+}
+
+/** A process that spools in a folder: `script` sees `spool`, and prints when it is done. */
+async function spoolingProcess(directory: string, script: string, shell = ''): Promise<string> {
+  const code = `
+    import { openSpool } from ${JSON.stringify(new URL('./spool.ts', import.meta.url).pathname)}
+    import pino from 'pino'
+    const directory = ${JSON.stringify(directory)}
+    const spool = openSpool({ directory, name: 'test', log: pino({ level: 'silent' }) })
+    ${script}
+    setInterval(() => spool.depth, 1000)`
+  const child = Bun.spawn(['/bin/sh', '-c', `${shell} exec "$0" -e "$1"`, process.execPath, code], {
+    cwd: new URL('../..', import.meta.url).pathname,
+    stdout: 'pipe',
+  })
+  children.push(child)
+  const { value } = await child.stdout.getReader().read()
+  return new TextDecoder().decode(value)
+}
+
+async function killAll(): Promise<void> {
+  for (const child of children.splice(0)) {
+    child.kill('SIGKILL')
+    await child.exited
+  }
+}
+
+test('hands out what was appended, in order, once, and leaves no file', async () => {
+  const directory = join(folder(), 'made', 'for it')
+  const spool = open(directory)
+  expect(await replayed(spool)).toEqual([])
+  await spool.append(['a', 'b'])
+  await Promise.all([spool.append(['c']), spool.append([]), spool.append(['d', '', 'é\n"😀'])])
+  expect(spool.depth).toBe(6)
+  expect(await replayed(spool)).toEqual(['a', 'b', 'c', 'd', '', 'é\n"😀'])
+  expect(spool.depth).toBe(0)
+  expect(await replayed(spool)).toEqual([])
+  expect(readdirSync(directory)).toEqual([])
+})
+
+test('concurrent appends share a wait for the disk', async () => {
+  const spool = open(folder())
+  const order: number[] = []
+  await Promise.all(
+    Array.from({ length: 200 }, async (_, n) => {
+      await spool.append([`${n}`])
+      order.push(n)
+    }),
+  )
+  expect(order).toEqual(Array.from({ length: 200 }, (_, n) => n))
+  expect(await replayed(spool)).toEqual(order.map(String))
+})
+
+test('a replay that fails is taken up where it failed, and what came meanwhile waits', async () => {
+  const spool = open(folder())
+  const records = Array.from({ length: 1200 }, (_, n) => `${n}`)
+  await spool.append(records)
+  const seen: string[] = []
+  let calls = 0
+  const failing = expect(
+    spool.replay(async (group) => {
+      if (++calls === 2) throw new Error('away')
+      seen.push(...group)
+    }),
+  ).rejects.toThrow('away')
+  await spool.append(['late'])
+  await failing
+  expect(spool.depth).toBe(1200 - seen.length + 1)
+  expect([...seen, ...(await replayed(spool))]).toEqual([...records, 'late'])
+})
+
+test('a spool that is closed leaves its records to the next one', async () => {
+  const directory = folder()
+  const first = open(directory)
+  await first.append(['a', 'b'])
+  await first.close()
+  const adopted: string[] = []
+  const second = open(directory, (record) => adopted.push(record))
+  await second.append(['c'])
+  await second.adopt()
+  expect(adopted).toEqual(['a', 'b'])
+  expect(second.depth).toBe(3)
+  expect(await replayed(second)).toEqual(['a', 'b', 'c'])
+  expect(readdirSync(directory)).toEqual([])
+})
+
+test('spools of different names, and other files, are let alone', async () => {
+  const directory = folder()
+  const other = open(directory, undefined, 'test-too')
+  await other.append(['theirs'])
+  await other.close()
+  writeFileSync(join(directory, 'test-notes.log'), 'a note')
+  expect(await replayed(open(directory))).toEqual([])
+  expect(await replayed(open(directory, undefined, 'test-too'))).toEqual(['theirs'])
+  expect(readdirSync(directory)).toEqual(['test-notes.log'])
+})
+
+test('a file of a living process is let alone, and taken over when it is killed', async () => {
+  const directory = folder()
+  const script = `await spool.append(['one', 'two']); console.log('ready')`
+  expect(await spoolingProcess(directory, script)).toBe('ready\n')
+  const spool = open(directory)
+  await spool.append(['mine'])
+  expect(await replayed(spool)).toEqual(['mine'])
+  await killAll()
+  expect(await replayed(spool)).toEqual(['one', 'two'])
+  expect(readdirSync(directory)).toEqual([])
+})
+
+test('of two that come for the file of a dead process, one gets it', async () => {
+  for (let round = 0; round < 5; round++) {
+    const directory = folder()
+    const dead = open(directory)
+    await dead.append(['a', 'b', 'c'])
+    await dead.close()
+    const all = await Promise.all([open(directory), open(directory), open(directory)].map(replayed))
+    expect(all.flat()).toEqual(['a', 'b', 'c'])
+  }
+})
+
+test('killed at any moment, a process loses nothing that it was told is safe', async () => {
+  for (const pause of [0, 5, 20]) {
+    const directory = folder()
+    const script = `
+      console.log('ready')
+      for (let n = 0; ; n++) { await spool.append([String(n)]); require('node:fs').writeSync(2, n + '\\n') }`
+    const safe = join(folder(), 'safe')
+    await spoolingProcess(directory, script, `exec 2>${safe};`)
+    await Bun.sleep(pause)
+    await killAll()
+    const told = readFileSync(safe, 'utf8').split('\n').filter(Boolean).length
+    const kept = await replayed(open(directory))
+    expect(kept).toEqual(kept.map((_, n) => String(n)))
+    expect(kept.length).toBeGreaterThanOrEqual(told)
+  }
+})
+
+test('a damaged file gives what is whole in it, and is kept for somebody to look at', async () => {
+  const directory = folder()
+  const first = open(directory)
+  await first.append(['one', 'two', 'three'])
+  await first.close()
+  const path = dataFile(directory)
+  writeFileSync(path, readFileSync(path, 'utf8').replace('two', 'tvo'))
+  const spool = open(directory)
+  expect(await replayed(spool)).toEqual(['one', 'three'])
+  expect(spool.depth).toBe(0)
+  expect(readdirSync(directory)).toEqual([expect.stringMatching(/\.log\.damaged$/)])
+  expect(await replayed(open(directory))).toEqual([])
+})
+
+test('more than one read of the disk is put together', async () => {
+  const spool = open(folder())
+  const records = Array.from({ length: 300 }, (_, n) => `${n}`.repeat(10_000))
+  await spool.append(records)
+  expect(await replayed(spool)).toEqual(records)
+})
+
+test('where nothing can be written, append says so, and works again afterwards', async () => {
+  const directory = join(folder(), 'spool')
+  writeFileSync(directory, 'not a folder')
+  const spool = open(directory)
+  await expect(spool.append(['a'])).rejects.toThrow()
+  await expect(spool.probe()).rejects.toThrow()
+  renameSync(directory, `${directory}-moved`)
+  mkdirSync(directory)
+  await spool.probe()
+  await spool.append(['b'])
+  expect(await replayed(spool)).toEqual(['b'])
+  expect(readdirSync(directory)).toEqual([])
+})
+
+test('a record that is too large is refused, alone', async () => {
+  const spool = open(folder())
+  await expect(spool.append(['x'.repeat(17 * 1024 * 1024)])).rejects.toThrow('16 MiB')
+  await spool.append(['fine'])
+  expect(await replayed(spool)).toEqual(['fine'])
+})
+
+test('a full disk refuses whole batches, and keeps every one that it took', async () => {
+  const directory = folder()
+  // A limit on the size of files, 512 bytes a unit: to a writer it is a full disk.
+  const script = `
+    let taken = 0, refused = 0
+    for (let n = 0; n < 40; n++) {
+      try { await spool.append([taken + ':' + 'x'.repeat(5000), taken + ':again']); taken++ }
+      catch { refused++ }
+    }
+    let probe = 'writable'
+    await spool.probe().catch(() => { probe = 'full' })
+    console.log(JSON.stringify({ taken, refused, probe, depth: spool.depth }))`
+  const limit = "trap '' XFSZ; ulimit -f 100;"
+  const result = JSON.parse(await spoolingProcess(directory, script, limit))
+  expect(result.refused).toBeGreaterThan(0)
+  expect(result.taken).toBeGreaterThan(result.refused)
+  expect(result).toMatchObject({ probe: 'full', depth: result.taken * 2 })
+  await killAll()
+  const kept = await replayed(open(directory))
+  expect(kept.map((record) => record.slice(0, 8))).toEqual(
+    Array.from({ length: result.taken }, (_, n) => [`${n}:xxxxxxx`.slice(0, 8), `${n}:again`])
+      .flat()
+      .map((record) => record.slice(0, 8)),
+  )
+})

@@ -1,0 +1,186 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { ownFile, type SpoolFile } from './spool-file.ts'
+import { encodeRecord } from './spool-record.ts'
+
+/** Records handed to `apply` at once. */
+const GROUP = 500
+/** What `probe` writes: more than a batch of records usually has. */
+const PROBE_BYTES = 256 * 1024
+
+export interface SpoolOptions {
+  /** Made when it is missing. Any number of processes may share it. */
+  readonly directory: string
+  /** Spools of different names do not see each other. */
+  readonly name: string
+  readonly log: Logger
+  /** Told of each record that a process which is gone left behind, when it is taken over. */
+  readonly adopted?: (record: string) => void
+}
+
+/** Records on the local disk that wait for something that is away. */
+export interface Spool {
+  /** Records that wait. */
+  readonly depth: number
+  /** Resolves when the records are safe on the disk; rejects when that cannot be had. */
+  append(records: readonly string[]): Promise<void>
+  /** Rejects when `append` would most likely reject. */
+  probe(): Promise<void>
+  /** Takes over what processes that are gone have left. */
+  adopt(): Promise<void>
+  /**
+   * Hands all records, adopted ones first, to `apply`, in order and in groups, and deletes them
+   * when it has resolved. When it rejects, this rejects, and the next replay begins with the same
+   * group. After a crash records may be handed out again: `apply` must not mind.
+   */
+  replay(apply: (records: readonly string[]) => Promise<void>): Promise<void>
+  /** Leaves what waits to the next process. */
+  close(): Promise<void>
+}
+
+/** Touches nothing until it is used. */
+export function openSpool(options: SpoolOptions): Spool {
+  const { directory, name, log, adopted = () => {} } = options
+  /** The one that is appended to. */
+  let current: SpoolFile | undefined
+  /** Those that only wait, oldest first. */
+  const waiting: SpoolFile[] = []
+  let depth = 0
+  let gathering: { readonly records: string[]; readonly done: Promise<void> } | undefined
+  let replaying: Promise<void> | undefined
+
+  /** Whatever touches `current` takes turns. */
+  let turn: Promise<unknown> = Promise.resolve()
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = turn.then(work)
+    turn = done.catch(() => {})
+    return done
+  }
+
+  /** No more is appended to the current file. */
+  async function seal(): Promise<void> {
+    const file = current
+    current = undefined
+    if (file === undefined) return
+    if (file.count > 0) waiting.push(file)
+    else await file.remove('delete')
+  }
+
+  async function write(bytes: Buffer): Promise<SpoolFile> {
+    if (current === undefined) {
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      // Ids of this kind sort by time.
+      current = await ownFile(join(directory, `${name}-${Bun.randomUUIDv7()}.log`), 'new')
+      if (current === undefined) throw new Error(`a new file in ${directory} is locked`)
+    }
+    const file = current
+    try {
+      await file.append(bytes)
+      return file
+    } catch (error) {
+      // After a failure nobody knows what the disk holds beyond the records that are safe.
+      await seal().catch((err: unknown) => log.warn({ err }, 'a spool file was left behind'))
+      throw error
+    }
+  }
+
+  async function adopt(): Promise<void> {
+    const mine = new Set([current, ...waiting].map((file) => file?.path))
+    const pattern = new RegExp(`^${RegExp.escape(name)}-[0-9a-f-]{36}\\.log$`)
+    for (const entry of listFolder(directory).filter((found) => pattern.test(found))) {
+      const path = join(directory, entry)
+      const file = mine.has(path) ? undefined : await ownFile(path, 'old')
+      if (file === undefined) continue
+      for await (const { records } of file.read()) {
+        file.count += records.length
+        for (const record of records) adopted(record)
+      }
+      depth += file.count
+      log.info({ path, records: file.count }, 'took over records of a process that is gone')
+      waiting.push(file)
+    }
+    waiting.sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
+  async function replayFile(
+    file: SpoolFile,
+    apply: (records: readonly string[]) => Promise<void>,
+  ): Promise<void> {
+    let skip = file.applied
+    let damaged = 0
+    for await (const piece of file.read()) {
+      damaged += piece.damaged
+      const records = piece.records.slice(skip)
+      skip = Math.max(0, skip - piece.records.length)
+      for (let at = 0; at < records.length; at += GROUP) {
+        const group = records.slice(at, at + GROUP)
+        await apply(group)
+        file.applied += group.length
+        depth -= group.length
+      }
+    }
+    // What was counted and is not readable any more will not be applied.
+    depth -= file.count - file.applied
+    file.count = file.applied
+    if (damaged > 0) log.error({ path: file.path, damaged }, 'a spool file has damaged records')
+    await file.remove(damaged > 0 ? 'keep' : 'delete')
+    waiting.splice(waiting.indexOf(file), 1)
+  }
+
+  async function replayAll(apply: (records: readonly string[]) => Promise<void>): Promise<void> {
+    await inTurn(async () => {
+      await adopt()
+      await seal()
+    })
+    for (let file = waiting[0]; file !== undefined; file = waiting[0]) await replayFile(file, apply)
+  }
+
+  return {
+    get depth() {
+      return depth
+    },
+    append(records) {
+      if (gathering === undefined) {
+        const batch: string[] = []
+        const done = inTurn(async () => {
+          gathering = undefined
+          const file = await write(Buffer.concat(batch.map(encodeRecord)))
+          file.count += batch.length
+          depth += batch.length
+        })
+        gathering = { records: batch, done }
+      }
+      for (const record of records) gathering.records.push(record)
+      return gathering.done
+    },
+    probe: () =>
+      inTurn(async () => {
+        // A file of its own, because zeros before a record would look like damage.
+        await seal()
+        await write(Buffer.alloc(PROBE_BYTES))
+        await seal()
+      }),
+    adopt: () => inTurn(adopt),
+    replay(apply) {
+      replaying ??= replayAll(apply).finally(() => {
+        replaying = undefined
+      })
+      return replaying
+    },
+    async close() {
+      await replaying?.catch(() => {})
+      await inTurn(seal)
+      for (const file of waiting.splice(0)) await file.close()
+    },
+  }
+}
+
+function listFolder(directory: string): string[] {
+  try {
+    return readdirSync(directory).sort()
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return []
+    throw error
+  }
+}

@@ -1,0 +1,195 @@
+import type { Logger } from 'pino'
+import type { Spool } from '../_shared/spool.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { isRowFault, type Reach } from './reach.ts'
+import type { RequestIds } from './request-ids.ts'
+import { chargeOf, type LedgerRow } from './row.ts'
+import type { Charge, Spend } from './spend.ts'
+import type { Store, Written } from './store.ts'
+
+/** Rows of one statement; keeps it well below what a server takes a moment to parse. */
+const MAX_BATCH = 500
+const RETRY_MIN_MS = 50
+const RETRY_MAX_MS = 1_000
+
+/** A row on its way, with what it adds to the counters. */
+export interface Entry {
+  readonly row: LedgerRow
+  readonly charge: Charge | undefined
+}
+
+export interface JournalOptions {
+  readonly store: Pick<Store, 'writeLedger' | 'ping'>
+  readonly reach: Reach
+  readonly spool: () => Spool
+  readonly spend: Spend
+  readonly requestIds: RequestIds
+  readonly log: Logger
+  /** Called when rows have come out of the spool. */
+  readonly replayed: () => Promise<void>
+}
+
+export type Journal = ReturnType<typeof createJournal>
+
+/** Makes rows durable: in the database or, while that is away, in the spool, and later in both. */
+export function createJournal(options: JournalOptions) {
+  const { store, reach, spool, spend, requestIds, log, replayed } = options
+  const commits = createGroupCommit(write, MAX_BATCH)
+  let writable = true
+  let recovering: Promise<void> | undefined
+  let wake = () => {}
+  let closing = false
+
+  async function write(entries: readonly Entry[]): Promise<Written['duplicates']> {
+    // Behind a commit that hangs nothing waits: after the first one, the spool is next.
+    if (!reach.away) {
+      try {
+        const written = await reach.call(() => store.writeLedger(entries.map(({ row }) => row)))
+        for (const entry of entries) finish(entry, written)
+        return written.duplicates
+      } catch {
+        // The commit may still succeed; the replay of its rows changes nothing then.
+      }
+    }
+    await writeToSpool(entries)
+    return none
+  }
+
+  async function writeToSpool(entries: readonly Entry[]): Promise<void> {
+    try {
+      await spool().append(entries.map(({ row }) => JSON.stringify(row)))
+    } catch (err) {
+      if (writable) log.error({ err }, 'neither the database nor the spool can be written')
+      writable = false
+      for (const { row, charge } of entries) {
+        if (charge !== undefined) spend.drop(charge)
+        requestIds.forget(row)
+      }
+      throw err
+    }
+    writable = true
+    for (const { charge } of entries) if (charge !== undefined) spend.spool(charge)
+    if (!closing) void startRecovery()
+  }
+
+  function finish({ row, charge }: Entry, { transaction, duplicates }: Written): void {
+    requestIds.forget(row)
+    if (duplicates.size > 0 && duplicates.has(row.event_id)) {
+      if (charge !== undefined) spend.drop(charge)
+      log.warn(
+        { request_id: row.request_id, ownership_scope_key: row.ownership_scope_key },
+        'the ledger already had this request: its charge was kept as rejected',
+      )
+    } else if (charge !== undefined) spend.committed(charge, transaction)
+  }
+
+  async function replayRecords(records: readonly string[]): Promise<void> {
+    const rows = records.map((record) => JSON.parse(record) as LedgerRow)
+    try {
+      await replayRows(rows)
+    } catch (error) {
+      if (!isRowFault(error)) throw error
+      for (const row of rows) await replayAlone(row)
+    }
+  }
+
+  async function replayRows(rows: readonly LedgerRow[]): Promise<void> {
+    const written = await reach.call(() => store.writeLedger(rows))
+    for (const row of rows) finish(unspooled(row), written)
+  }
+
+  /** A row that the database refuses would be in the way of all others for ever. */
+  async function replayAlone(row: LedgerRow): Promise<void> {
+    try {
+      await replayRows([row])
+    } catch (err) {
+      if (!isRowFault(err)) throw err
+      log.error({ err, row }, 'the database refuses this row: it is in this line only')
+      const { charge } = unspooled(row)
+      if (charge !== undefined) spend.drop(charge)
+      requestIds.forget(row)
+    }
+  }
+
+  function unspooled(row: LedgerRow): Entry {
+    const charge = chargeOf(row)
+    if (charge !== undefined) spend.unspool(charge)
+    return { row, charge }
+  }
+
+  /** Tries until the database is back and the spool is empty. */
+  async function recover(): Promise<void> {
+    for (let pause = RETRY_MIN_MS; ; pause = Math.min(2 * pause, RETRY_MAX_MS)) {
+      try {
+        await reach.probe(store.ping)
+        const depth = spool().depth
+        if (depth > 0) {
+          await spool().replay(replayRecords)
+          await replayed()
+          log.info({ rows: depth }, 'rows from the spool are in the database')
+        }
+        if (!reach.away && spool().depth === 0) return
+      } catch (err) {
+        if (!reach.away) log.error({ err }, 'the spool cannot be replayed')
+        if (!writable) await testSpool()
+      }
+      if (closing) return
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pause)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+      if (closing) return
+    }
+  }
+
+  async function testSpool(): Promise<void> {
+    try {
+      await spool().probe()
+      writable = true
+      log.info('the spool can be written again')
+    } catch {
+      // Said already; admission stays closed.
+    }
+  }
+
+  function startRecovery(): Promise<void> {
+    recovering ??= recover().finally(() => {
+      recovering = undefined
+    })
+    return recovering
+  }
+
+  return {
+    /** Resolves to the event ids, in its batch, whose request was another row's. */
+    write: (entry: Entry): Promise<Written['duplicates']> => commits.add(entry),
+    startRecovery,
+    /** Takes over what other processes left in the spool, and writes it. */
+    async takeOver(): Promise<void> {
+      await spool().adopt()
+      if (spool().depth > 0 && !closing) void startRecovery()
+    },
+    /** A row that another process left in the spool. */
+    adopt(record: string): void {
+      const row = JSON.parse(record) as LedgerRow
+      const charge = chargeOf(row)
+      if (charge !== undefined) spend.adopt(charge)
+      requestIds.hold(row)
+    },
+    /** Whether rows can be made durable at all. */
+    writable: (): boolean => !reach.away || writable,
+    drained: commits.drained,
+    /** Lets what is under way end, and gives the spool to the next process. */
+    async close(): Promise<void> {
+      closing = true
+      await commits.drained()
+      wake()
+      await recovering
+      await spool().close()
+    },
+  }
+}
+
+const none: ReadonlySet<string> = new Set()

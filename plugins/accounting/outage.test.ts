@@ -1,0 +1,244 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SettlementRequest } from 'model-gateway/plugin'
+import { type OpenDatabase, openDatabase } from '../../kernel/storage/index.ts'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { eventually } from '../../test/harness/gateway.ts'
+import { createDatabaseProxy, type DatabaseProxy } from './__fixtures__/database-proxy.ts'
+import {
+  call,
+  closeAll,
+  dailyBudget,
+  empty,
+  expectBooksToBalance,
+  migrations,
+  openAccounting,
+  readLedger,
+  serviceAccount,
+  type TestAccounting,
+  temporaryFolder,
+  usage,
+  user,
+} from './testing.ts'
+
+const PLUGIN = 'plugin.accounting'
+const TIMEOUT = 150
+
+let database: TestDatabase
+let proxy: DatabaseProxy
+let pool: OpenDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await database.forPlugin(PLUGIN, migrations)
+})
+afterAll(() => database.drop())
+afterEach(async () => {
+  proxy.pass()
+  await closeAll()
+  closeProxy()
+  await empty(database.sql)
+})
+
+function closeProxy(): void {
+  // After broken connections the driver takes its whole five seconds; nobody waits for that.
+  void pool.close()
+  proxy.close()
+}
+
+async function open(spoolDirectory = temporaryFolder()): Promise<TestAccounting> {
+  proxy = await createDatabaseProxy(database.url)
+  pool = await openDatabase({ url: proxy.url, dataDir: '/' })
+  const accounting = openAccounting(pool.forPlugin(PLUGIN), {
+    commitTimeoutMs: TIMEOUT,
+    spoolDirectory,
+  })
+  await accounting.refresh()
+  return accounting
+}
+
+const spoolEmpty = (accounting: TestAccounting) =>
+  eventually(async () => {
+    const { spoolDepth, away } = accounting.status()
+    return spoolDepth === 0 && !away ? true : undefined
+  })
+
+const someCalls = (count: number): SettlementRequest[] =>
+  Array.from({ length: count }, (_, n) =>
+    call({
+      principal: n % 3 === 0 ? serviceAccount('s1') : user(`u${n % 5}`),
+      usage: usage({ uncachedInput: n }),
+    }),
+  )
+
+async function expectEachOnce(calls: readonly SettlementRequest[]): Promise<void> {
+  const rows = await readLedger(database.sql)
+  expect(rows.map((row) => row.request_id)).toEqual(calls.map((c) => c.requestId).sort())
+  const rejected = await database.sql`select * from accounting.budget_rejected_charges`
+  expect([...rejected]).toEqual([])
+  await expectBooksToBalance(database.sql)
+}
+
+const outages = {
+  'refuses connections': () => proxy.refuse(),
+  hangs: () => proxy.freeze(),
+  'breaks connections again and again': () => {
+    const timer = setInterval(proxy.reset, 7)
+    setTimeout(() => clearInterval(timer), 400)
+  },
+}
+
+describe.each(Object.entries(outages))('a database that %s', (_, begin) => {
+  test('loses nothing and doubles nothing: 200 calls settled meanwhile', async () => {
+    const accounting = await open()
+    const calls = someCalls(260)
+    const settle = (some: readonly SettlementRequest[]) =>
+      Promise.all(some.map((c) => accounting.settle(c)))
+    await settle(calls.slice(0, 30))
+    const running = settle(calls.slice(30, 60))
+    begin()
+    await running
+    for (let n = 60; n < 260; n += 20) await settle(calls.slice(n, n + 20))
+    proxy.pass()
+    await spoolEmpty(accounting)
+    await expectEachOnce(calls)
+  })
+})
+
+test('nobody waits behind a commit that hangs: after the first timeout the spool is next', async () => {
+  const accounting = await open()
+  await accounting.settle(call())
+  proxy.freeze()
+  const first = performance.now()
+  await accounting.settle(call())
+  expect(performance.now() - first).toBeGreaterThanOrEqual(TIMEOUT - 5)
+  expect(accounting.status()).toMatchObject({ away: true, writable: true })
+  for (let n = 0; n < 10; n++) {
+    const start = performance.now()
+    await accounting.settle(call())
+    await accounting.admit(call({ requestId: `chosen-${n}`, callerChoseRequestId: true }))
+    expect(performance.now() - start).toBeLessThan(TIMEOUT / 2)
+  }
+  expect(accounting.status().spoolDepth).toBe(11)
+  proxy.pass()
+  await spoolEmpty(accounting)
+  expect(await readLedger(database.sql)).toHaveLength(12)
+  await expectBooksToBalance(database.sql)
+})
+
+test('a commit that was given up and succeeds late is the same row, not a duplicate', async () => {
+  const accounting = await open()
+  await accounting.budget([dailyBudget('u1', 800n)])
+  // The statement arrives, and waits in the server for this lock.
+  const release = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const lock = database.sql.begin(async (tx) => {
+    await tx`lock table accounting.usage_cost_events in access exclusive mode`
+    locked.resolve()
+    await release.promise
+  })
+  await locked.promise
+  const settled = call({ requestId: 'slow' })
+  expect(await accounting.settle(settled)).toMatchObject({ kind: 'ledger', costPicoUsd: 400n })
+  expect(accounting.status().spoolDepth).toBe(1)
+  release.resolve()
+  await lock
+  // Looks see the late commit while its row still waits in the spool.
+  while (accounting.status().spoolDepth > 0) {
+    await accounting.refresh().catch(() => {})
+    await Bun.sleep(1)
+  }
+  await spoolEmpty(accounting)
+  await expectEachOnce([settled])
+  // Counted once, there is room for another of 400.
+  expect(await accounting.settle(call())).toMatchObject({ kind: 'ledger' })
+  expect(() => accounting.admit(call())).toThrow('used up')
+})
+
+describe('while the database is away', () => {
+  const chosen = (requestId: string) => call({ requestId, callerChoseRequestId: true })
+  const duplicate = { code: 'invalid_request', status: 400 }
+
+  test.each([
+    ['refuses', () => proxy.refuse()],
+    ['hangs', () => proxy.freeze()],
+  ])('an id is used once, running, spooled and written (%s)', async (_, begin) => {
+    const accounting = await open()
+    begin()
+    await accounting.admit(chosen('x'))
+    await expect(accounting.admit(chosen('x'))).rejects.toMatchObject(duplicate)
+    await accounting.settle(chosen('x'))
+    await expect(accounting.admit(chosen('x'))).rejects.toMatchObject(duplicate)
+    const failed = call({ ...chosen('y'), usage: undefined, succeeded: false })
+    await accounting.admit(failed)
+    await accounting.settle(failed)
+    await accounting.admit(chosen('y'))
+    await accounting.settle(chosen('y'))
+    proxy.pass()
+    await spoolEmpty(accounting)
+    await expect(accounting.admit(chosen('x'))).rejects.toMatchObject(duplicate)
+    expect((await readLedger(database.sql)).map((row) => row.request_id)).toEqual(['x', 'y'])
+  })
+
+  test('budgets count what is in the spool, over a restart too', async () => {
+    const spoolDirectory = temporaryFolder()
+    const first = await open(spoolDirectory)
+    await first.budget([dailyBudget('u1', 1000n)])
+    proxy.refuse()
+    await first.settle(call())
+    await first.settle(call())
+    expect(await first.settle(call())).toEqual({ kind: 'rejected', costPicoUsd: 400n })
+    expect(() => first.admit(call())).toThrow('budget')
+    await closeAll({ keepFolders: true })
+    closeProxy()
+    expect(await readLedger(database.sql)).toEqual([])
+    expect(readdirSync(spoolDirectory).filter((file) => file.endsWith('.log'))).toHaveLength(1)
+
+    const second = await open(spoolDirectory)
+    proxy.refuse()
+    await second.takeOver()
+    expect(second.status().spoolDepth).toBe(3)
+    expect(() => second.admit(call())).toThrow('budget')
+    expect(second.admit(call({ principal: user('u2') }))).toBeUndefined()
+    proxy.pass()
+    await spoolEmpty(second)
+    expect(() => second.admit(call())).toThrow('budget')
+    expect(await readLedger(database.sql)).toHaveLength(2)
+    await expectBooksToBalance(database.sql)
+    expect(readdirSync(spoolDirectory)).toEqual([])
+  })
+})
+
+test('without a spool either, the reply is withheld and nobody is admitted, until one of them works', async () => {
+  const spoolDirectory = join(temporaryFolder(), 'spool')
+  writeFileSync(spoolDirectory, 'in the way')
+  const accounting = await open(spoolDirectory)
+  await accounting.budget([dailyBudget('u1', 400n)])
+  const failure = { code: 'store_unavailable', status: 503 }
+  await accounting.admit(call())
+  proxy.refuse()
+  await expect(accounting.settle(call())).rejects.toMatchObject(failure)
+  expect(accounting.status()).toMatchObject({ away: true, writable: false })
+  expect(() => accounting.admit(call())).toThrow('cannot be written')
+  renameSync(spoolDirectory, `${spoolDirectory}-moved`)
+  await eventually(async () => accounting.status().writable || undefined)
+  // What was not settled has not been spent.
+  await accounting.admit(call())
+  expect(await accounting.settle(call())).toMatchObject({ kind: 'ledger' })
+  proxy.pass()
+  await spoolEmpty(accounting)
+  rmSync(spoolDirectory, { recursive: true, force: true })
+  expect(await readLedger(database.sql)).toHaveLength(1)
+})
+
+test('a row that the database refuses is not in the way of the others', async () => {
+  const accounting = await open()
+  proxy.refuse()
+  const calls = someCalls(5)
+  const bad = call({ requestId: 'bad', principal: { ...user('u1'), apiKeyId: 'bad\0key' } })
+  await Promise.all([...calls, bad].map((c) => accounting.settle(c)))
+  proxy.pass()
+  await spoolEmpty(accounting)
+  await expectEachOnce(calls)
+})

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Budget } from './budget.ts'
+import { type Charge, type Counter, createSpend } from './spend.ts'
+
+const DAY = 20_000
+const KEY = 'budget:v1:user:u1'
+
+function budget(amountPicoUsd: bigint): Budget {
+  return {
+    budgetId: 'b1',
+    scopeKey: KEY,
+    scope: { kind: 'user', userId: 'u1' },
+    source: 'manual',
+    active: true,
+    settings: { cadence: 'daily', amountPicoUsd, hardLimit: true, timezone: 'UTC' },
+  }
+}
+const charge = (costPicoUsd = 400n): Charge => ({
+  scopeKeys: [KEY],
+  day: DAY,
+  costPicoUsd,
+  rejected: false,
+})
+const counter = (spent: bigint): Counter => ({ scopeKey: KEY, day: DAY, spent, rejected: 0n })
+
+type Spend = ReturnType<typeof createSpend>
+
+/** What the scope has spent, found by the largest charge that still fits. */
+function spent(spend: Spend, limit: bigint): bigint {
+  let [fits, over] = [0n, limit + 1n]
+  while (over - fits > 1n) {
+    const middle = (fits + over) / 2n
+    if (spend.overruns([KEY], DAY, middle)) over = middle
+    else fits = middle
+  }
+  return limit - fits
+}
+
+const LIMIT = 1n << 40n
+function withBudget() {
+  const spend = createSpend()
+  spend.apply({ snapshot: '10:10:', budgets: [budget(LIMIT)], counters: [] }, DAY, true)
+  const look = (snapshot: string, counters: Counter[], complete = false) =>
+    spend.apply({ snapshot, budgets: complete ? [budget(LIMIT)] : [], counters }, DAY, complete)
+  return { spend, look, total: () => spent(spend, LIMIT) }
+}
+
+describe('a charge counts once', () => {
+  test('when its commit is known before a look sees it', () => {
+    const { spend, look, total } = withBudget()
+    const one = charge()
+    spend.add(one)
+    expect(total()).toBe(400n)
+    spend.committed(one, 12n)
+    look('12:14:12', [])
+    expect(total()).toBe(400n)
+    look('14:14:', [counter(400n)])
+    expect(total()).toBe(400n)
+  })
+
+  test('when a look sees it before its commit is known', () => {
+    const { spend, look, total } = withBudget()
+    const one = charge()
+    spend.add(one)
+    look('14:14:', [counter(400n)])
+    spend.committed(one, 12n)
+    expect(total()).toBe(400n)
+    look('15:15:', [])
+    expect(total()).toBe(400n)
+  })
+
+  test('when it went through the spool although an earlier commit of it had succeeded', () => {
+    const { spend, look, total } = withBudget()
+    const one = charge()
+    spend.add(one)
+    spend.spool(one)
+    look('14:14:', [counter(400n)])
+    const replayed = charge()
+    spend.unspool(replayed)
+    spend.committed(replayed, 20n)
+    // What that commit changed was seen long ago; only a complete look puts it right.
+    look('21:21:', [counter(400n)], true)
+    expect(total()).toBe(400n)
+  })
+
+  test('and not at all when it was not written', () => {
+    const { spend, total } = withBudget()
+    const one = charge()
+    spend.add(one)
+    spend.drop(one)
+    spend.drop(one)
+    expect(total()).toBe(0n)
+  })
+})
+
+test('what is on its way or in the spool counts for a budget that comes later', () => {
+  const spend = createSpend()
+  const [one, two] = [charge(1n), charge(20n)]
+  spend.add(one)
+  spend.add(two)
+  spend.spool(two)
+  spend.adopt(charge(300n))
+  spend.apply(
+    { snapshot: '10:10:', budgets: [budget(LIMIT)], counters: [counter(4000n)] },
+    DAY,
+    true,
+  )
+  expect(spent(spend, LIMIT)).toBe(4321n)
+})
+
+test('whatever the order of commits, their replies and looks, the sum is right', () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('begin' as const), cost: fc.nat({ max: 1000 }) }),
+    fc.record({ kind: fc.constantFrom('commit', 'reply', 'fail'), at: fc.nat({ max: 100 }) }),
+    fc.constant({ kind: 'look' as const }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      const { spend, look, total } = withBudget()
+      let next = 10n
+      let inDatabase = 0n
+      let expected = 0n
+      const running: { charge: Charge; transaction: bigint }[] = []
+      const committed: typeof running = []
+      const take = (from: typeof running, at: number) =>
+        from.length === 0 ? undefined : from.splice(at % from.length, 1)[0]
+      for (const one of steps) {
+        if (one.kind === 'begin') {
+          const begun = { charge: charge(BigInt(one.cost)), transaction: next++ }
+          spend.add(begun.charge)
+          expected += begun.charge.costPicoUsd
+          running.push(begun)
+        } else if (one.kind === 'look') {
+          const open = running
+            .map(({ transaction }) => transaction)
+            .sort((a, b) => (a < b ? -1 : 1))
+          look(`${open[0] ?? next}:${next}:${open.join()}`, [counter(inDatabase)])
+        } else if (one.kind === 'reply') {
+          const done = take(committed, one.at)
+          if (done !== undefined) spend.committed(done.charge, done.transaction)
+        } else {
+          const ended = take(running, one.at)
+          if (ended === undefined) continue
+          if (one.kind === 'commit') {
+            inDatabase += ended.charge.costPicoUsd
+            committed.push(ended)
+          } else {
+            spend.drop(ended.charge)
+            expected -= ended.charge.costPicoUsd
+          }
+        }
+      }
+      for (const { charge, transaction } of running) {
+        inDatabase += charge.costPicoUsd
+        spend.committed(charge, transaction)
+      }
+      for (const { charge, transaction } of committed) spend.committed(charge, transaction)
+      expect(total()).toBe(expected)
+      look(`${next}:${next}:`, [counter(inDatabase)])
+      expect(total()).toBe(inDatabase)
+    }),
+    { numRuns: 500 },
+  )
+})

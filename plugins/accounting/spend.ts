@@ -1,0 +1,260 @@
+import type { Budget, BudgetSettings } from './budget.ts'
+import { LONGEST_WINDOW_DAYS, type UtcDay, type Window, windowOf } from './window.ts'
+
+export interface Tally {
+  spent: bigint
+  rejected: bigint
+}
+
+/** What one call adds to the counters of its scopes. */
+export interface Charge {
+  readonly scopeKeys: readonly string[]
+  readonly day: UtcDay
+  readonly costPicoUsd: bigint
+  /** It is kept as a rejected charge, not in the ledger. */
+  readonly rejected: boolean
+}
+
+/** One counter as the database has it. */
+export interface Counter extends Readonly<Tally> {
+  readonly scopeKey: string
+  readonly day: UtcDay
+}
+
+/** Which transactions a look at the database has seen, as Postgres writes it. */
+export type Snapshot = string
+
+/** What changed in the database between two looks. */
+export interface Changes {
+  readonly snapshot: Snapshot
+  readonly budgets: readonly Budget[]
+  /** Every counter of the active ones among `budgets`, and those of others that changed. */
+  readonly counters: readonly Counter[]
+}
+
+/** A limit that is used up. */
+export interface Exhausted {
+  readonly scopeKey: string
+  readonly settings: BudgetSettings
+  readonly window: Window
+}
+
+interface Tracked {
+  readonly settings: BudgetSettings
+  days: Map<UtcDay, Tally>
+  window: Window & Tally
+}
+
+/** Counters by scope and day. */
+type Ledger = Map<string, Map<UtcDay, Tally>>
+
+export type Spend = ReturnType<typeof createSpend>
+
+/**
+ * What the scopes with a budget have spent, in memory. It is what the database had at the last look
+ * plus every charge of this process that this look could not see: on its way to the database, in
+ * the spool, or committed since.
+ */
+export function createSpend() {
+  const tracked = new Map<string, Tracked>()
+  /** On their way, or committed by a transaction that the last look may not have seen. */
+  const pending = new Map<Charge, bigint | undefined>()
+  /** In the spool, by scope, so that memory does not grow with the outage. */
+  const spooled: Ledger = new Map()
+  let seen: (transaction: bigint) => boolean = () => false
+
+  function changeScopes(charge: Charge, sign: 1n | -1n): void {
+    if (tracked.size === 0) return
+    for (const key of charge.scopeKeys) {
+      const scope = tracked.get(key)
+      if (scope === undefined) continue
+      count(dayOf(scope.days, charge.day), charge, sign)
+      const { window } = scope
+      if (charge.day >= window.start && charge.day < window.end) count(window, charge, sign)
+    }
+  }
+
+  function drop(charge: Charge): void {
+    if (pending.delete(charge)) changeScopes(charge, -1n)
+  }
+
+  function changeSpooled(charge: Charge, sign: 1n | -1n): void {
+    for (const key of charge.scopeKeys) {
+      const tally = dayOf(daysOf(spooled, key), charge.day)
+      count(tally, charge, sign)
+      if (tally.spent === 0n && tally.rejected === 0n) spooled.get(key)?.delete(charge.day)
+      if (spooled.get(key)?.size === 0) spooled.delete(key)
+    }
+  }
+
+  function windowAt(scope: Tracked, day: UtcDay): Window & Readonly<Tally> {
+    const { window, settings } = scope
+    if (day >= window.start && day < window.end) return window
+    const other = sum(scope.days, windowOf(settings.cadence, day))
+    // Time goes on; a call that was dispatched in an earlier window does not turn it back.
+    if (day >= window.end) {
+      scope.window = other
+      for (const old of scope.days.keys()) {
+        if (old < day - LONGEST_WINDOW_DAYS) scope.days.delete(old)
+      }
+    }
+    return other
+  }
+
+  /** Charges that the last look could not see, by scope. */
+  function unseen(): Ledger {
+    const ledger: Ledger = new Map()
+    for (const charge of pending.keys()) {
+      for (const key of charge.scopeKeys) {
+        if (tracked.has(key)) count(dayOf(daysOf(ledger, key), charge.day), charge, 1n)
+      }
+    }
+    for (const [key, days] of spooled) {
+      if (!tracked.has(key)) continue
+      for (const [day, tally] of days) addTally(dayOf(daysOf(ledger, key), day), tally)
+    }
+    return ledger
+  }
+
+  return {
+    /** Nobody has a budget. */
+    empty: (): boolean => tracked.size === 0,
+    /** Scopes with an active budget. */
+    has: (scopeKey: string): boolean => tracked.has(scopeKey),
+
+    /** The first hard limit that is used up on a day. */
+    exhausted(scopeKeys: readonly string[], day: UtcDay): Exhausted | undefined {
+      for (const scopeKey of scopeKeys) {
+        const scope = tracked.get(scopeKey)
+        if (scope === undefined || !scope.settings.hardLimit) continue
+        const window = windowAt(scope, day)
+        if (window.spent + window.rejected >= scope.settings.amountPicoUsd) {
+          return { scopeKey, settings: scope.settings, window }
+        }
+      }
+      return undefined
+    },
+
+    /** Whether a charge would pass a hard limit. */
+    overruns(scopeKeys: readonly string[], day: UtcDay, costPicoUsd: bigint): boolean {
+      for (const scopeKey of scopeKeys) {
+        const scope = tracked.get(scopeKey)
+        if (scope === undefined || !scope.settings.hardLimit) continue
+        if (windowAt(scope, day).spent + costPicoUsd > scope.settings.amountPicoUsd) return true
+      }
+      return false
+    },
+
+    /** Counts a charge that is on its way. */
+    add(charge: Charge): void {
+      pending.set(charge, undefined)
+      changeScopes(charge, 1n)
+    },
+    /** It was not written, nor will it be. */
+    drop,
+    /** It is in the database. */
+    committed(charge: Charge, transaction: bigint): void {
+      if (seen(transaction)) drop(charge)
+      else pending.set(charge, transaction)
+    },
+    /** It waits in the spool from now on. */
+    spool(charge: Charge): void {
+      pending.delete(charge)
+      changeSpooled(charge, 1n)
+    },
+    /** It waits in a spool file that this process has taken over. */
+    adopt(charge: Charge): void {
+      changeScopes(charge, 1n)
+      changeSpooled(charge, 1n)
+    },
+    /** It has left the spool and is on its way again. */
+    unspool(charge: Charge): void {
+      changeSpooled(charge, -1n)
+      pending.set(charge, undefined)
+    },
+
+    /** Takes in what the database has. `complete`: `changes` is all there is. */
+    apply(changes: Changes, today: UtcDay, complete: boolean): void {
+      seen = visibleIn(changes.snapshot)
+      for (const [charge, transaction] of pending) {
+        if (transaction !== undefined && seen(transaction)) pending.delete(charge)
+      }
+      if (complete) tracked.clear()
+      const changed = new Set<string>()
+      for (const { scopeKey, active, settings } of changes.budgets) {
+        tracked.delete(scopeKey)
+        if (!active || settings === undefined) continue
+        tracked.set(scopeKey, { settings, days: new Map(), window: noWindow })
+        changed.add(scopeKey)
+      }
+      if (changed.size === 0 && changes.counters.length === 0) return
+      const extra = unseen()
+      for (const scopeKey of changed) {
+        const scope = tracked.get(scopeKey)
+        if (scope !== undefined) scope.days = new Map(extra.get(scopeKey))
+      }
+      for (const { scopeKey, day, spent, rejected } of changes.counters) {
+        const scope = tracked.get(scopeKey)
+        if (scope === undefined) continue
+        const tally = { spent, rejected }
+        const more = extra.get(scopeKey)?.get(day)
+        if (more !== undefined) addTally(tally, more)
+        scope.days.set(day, tally)
+        changed.add(scopeKey)
+      }
+      for (const scopeKey of changed) {
+        const scope = tracked.get(scopeKey)
+        if (scope === undefined) continue
+        const { window } = scope
+        const day = Math.max(today, window.start)
+        scope.window = sum(scope.days, windowOf(scope.settings.cadence, day))
+      }
+    },
+  }
+}
+
+/** The window of a scope that nobody has asked about. */
+const noWindow = { start: 0, end: 0, spent: 0n, rejected: 0n }
+
+function sum(days: ReadonlyMap<UtcDay, Tally>, window: Window): Window & Tally {
+  const total = { ...window, spent: 0n, rejected: 0n }
+  for (const [day, tally] of days) {
+    if (day >= window.start && day < window.end) addTally(total, tally)
+  }
+  return total
+}
+
+function daysOf(ledger: Ledger, scopeKey: string): Map<UtcDay, Tally> {
+  const known = ledger.get(scopeKey)
+  if (known !== undefined) return known
+  const days = new Map<UtcDay, Tally>()
+  ledger.set(scopeKey, days)
+  return days
+}
+
+function dayOf(days: Map<UtcDay, Tally>, day: UtcDay): Tally {
+  const known = days.get(day)
+  if (known !== undefined) return known
+  const tally = { spent: 0n, rejected: 0n }
+  days.set(day, tally)
+  return tally
+}
+
+function count(tally: Tally, { rejected, costPicoUsd }: Charge, sign: 1n | -1n): void {
+  if (rejected) tally.rejected += sign * costPicoUsd
+  else tally.spent += sign * costPicoUsd
+}
+
+function addTally(tally: Tally, more: Readonly<Tally>): void {
+  tally.spent += more.spent
+  tally.rejected += more.rejected
+}
+
+/** Reads `xmin:xmax:xip,…`: from xmax on, and those listed, had not ended. */
+function visibleIn(snapshot: Snapshot): (transaction: bigint) => boolean {
+  const [xmin = '0', xmax = '0', running = ''] = snapshot.split(':')
+  const first = BigInt(xmin)
+  const end = BigInt(xmax)
+  const open = new Set(running === '' ? [] : running.split(',').map(BigInt))
+  return (transaction) => transaction < first || (transaction < end && !open.has(transaction))
+}
