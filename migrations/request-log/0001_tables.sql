@@ -74,3 +74,51 @@ create table request_log_attempts (
   primary key (occurred_at, request_log_id, attempt_number)
 ) partition by range (occurred_at);
 create index on request_log_attempts (request_id);
+
+-- What was asked and answered, sanitised. Text as it was written, which `json` keeps and `jsonb`
+-- would not.
+create table request_log_payloads (
+  request_log_id uuid not null,
+  -- That of the request.
+  occurred_at timestamptz not null,
+  request_id text not null,
+  request_json json not null,
+  response_json json not null,
+  primary key (occurred_at, request_log_id)
+) partition by range (occurred_at);
+create index on request_log_payloads (request_id);
+
+-- The tags of a request: service, component and env, and the caller's own.
+create table request_log_tags (
+  request_log_id uuid not null,
+  -- That of the request.
+  occurred_at timestamptz not null,
+  request_id text not null,
+  key text not null,
+  value text not null,
+  primary key (occurred_at, request_log_id, key)
+) partition by range (occurred_at);
+create index on request_log_tags (request_id);
+create index on request_log_tags (key, value);
+
+-- Requests and tool counts by owner and coding agent, in buckets of twelve hours (UTC). They are
+-- added up with the summaries, and stay when those are purged.
+create table harness_rollups (
+  bucket_start timestamptz not null,
+  -- none: authentication failed, and the id is empty.
+  owner_kind text not null check (owner_kind in ('user', 'service_account', 'none')),
+  owner_id text not null,
+  agent_harness_key text not null,
+  agent_harness_label text not null,
+  request_count bigint not null,
+  -- For each dimension the sum, and the number of requests in which it was recorded.
+  exposed_tool_sum bigint not null,
+  exposed_tool_requests bigint not null,
+  invoked_tool_sum bigint not null,
+  invoked_tool_requests bigint not null,
+  referenced_mcp_server_sum bigint not null,
+  referenced_mcp_server_requests bigint not null,
+  filtered_tool_sum bigint not null,
+  filtered_tool_requests bigint not null,
+  primary key (bucket_start, owner_kind, owner_id, agent_harness_key)
+);

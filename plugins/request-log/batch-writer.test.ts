@@ -1,63 +1,125 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pino from 'pino'
+import { openSpool } from '../_shared/spool.ts'
 import { createBatchWriter, type Limits, usualLimits } from './batch-writer.ts'
+import { createBudget } from './budget.ts'
 import type { Row } from './row.ts'
+import { createTally } from './tally.ts'
 
-const row = (n: number): Row => ({ occurredAt: 0, json: `{"n":${n}}` })
-const rows = (from: number, count: number) => Array.from({ length: count }, (_, i) => row(from + i))
+const folder = mkdtempSync(join(tmpdir(), 'request-log-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const row = (n: number, payload?: string): Row => ({ occurredAt: 0, json: `{"n":${n}}`, payload })
+const rows = (from: number, count: number, payload?: string) =>
+  Array.from({ length: count }, (_, i) => row(from + i, payload))
 const numbers = (batch: readonly Row[]): number[] => batch.map(({ json }) => JSON.parse(json).n)
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => n)
 const sleep = (ms: number) => Bun.sleep(ms)
+const refused = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
 
-/** A writer over `write`, with what it logged. */
-function open(write: (batch: readonly Row[]) => Promise<void>, changes: Partial<Limits> = {}) {
-  const logged: { level: number; msg: string; lost?: number }[] = []
+type Changes = Partial<Limits> & { readonly payloadChars?: number; readonly directory?: string }
+
+/** A writer over `write` with a spool of its own, and what it logged. */
+async function open(write: (batch: readonly Row[]) => Promise<void>, changes: Changes = {}) {
+  const { payloadChars = 1_000_000, directory = mkdtempSync(join(folder, 's')), ...own } = changes
+  const logged: { level: number; msg: string; lost?: number; shed?: number }[] = []
   const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) })
-  const limits = { ...usualLimits, gatherMs: 20, retryMinMs: 5, retryMaxMs: 10, ...changes }
-  const writer = createBatchWriter(write, log, limits)
+  const quick = { gatherMs: 20, retryMinMs: 5, retryMaxMs: 10, writeMs: 50, awayMs: 60 }
+  const tally = (name: string) => createTally({ log, name, message: name, everyMs: 10_000 })
+  const spool = openSpool({ directory, name: 'rows', log })
+  await spool.adopt()
+  const [shed, lost] = [tally('shed'), tally('lost')]
+  const writer = createBatchWriter({
+    write,
+    spool,
+    budget: createBudget(payloadChars),
+    shed,
+    lost,
+    log,
+    limits: { ...usualLimits, ...quick, ...own },
+  })
   return {
     ...writer,
     pushAll: (batch: readonly Row[]) => batch.forEach(writer.push),
     logged,
-    losses: () => logged.flatMap(({ lost }) => lost ?? []),
+    directory,
+    spool,
+    shed,
+    lost,
   }
 }
 
-/** Keeps what it is given. */
+/** A database that keeps each row once, and can be away or hung. */
 function sink() {
-  const batches: number[][] = []
-  return { batches, write: async (batch: readonly Row[]) => void batches.push(numbers(batch)) }
+  const batches: Row[][] = []
+  const seen = new Set<number>()
+  let state: 'up' | 'away' | 'hung' = 'up'
+  let hanging: (() => void)[] = []
+  const keep = (batch: readonly Row[]) => {
+    batches.push(batch.filter(({ json }) => !seen.has(JSON.parse(json).n)))
+    for (const n of numbers(batch)) seen.add(n)
+  }
+  return {
+    batches,
+    numbers: () => batches.flatMap(numbers),
+    set(next: 'up' | 'away' | 'hung') {
+      state = next
+      if (next === 'hung') return
+      for (const answer of hanging) answer()
+      hanging = []
+    },
+    hanging: () => hanging.length,
+    async write(batch: readonly Row[]) {
+      if (state === 'away') throw refused()
+      if (state === 'hung') await new Promise<void>((resolve) => hanging.push(resolve))
+      keep(batch)
+    },
+  }
 }
 
 describe('batch writer', () => {
   test('rows gather for a while and go in one batch', async () => {
-    const { batches, write } = sink()
-    const writer = open(write)
+    const database = sink()
+    const writer = await open(database.write)
     writer.pushAll(rows(0, 3))
     await sleep(2)
     writer.push(row(3))
-    expect(batches).toEqual([])
+    expect(database.batches).toEqual([])
     await sleep(40)
-    expect(batches).toEqual([[0, 1, 2, 3]])
+    expect(database.batches.map(numbers)).toEqual([[0, 1, 2, 3]])
     writer.push(row(4))
     await sleep(40)
-    expect(batches[1]).toEqual([4])
+    expect(database.batches.map(numbers)).toEqual([[0, 1, 2, 3], [4]])
+    await writer.close()
   })
 
   test('a full batch goes at once, and none is larger', async () => {
-    const { batches, write } = sink()
-    const writer = open(write, { batchRows: 10, gatherMs: 60_000 })
+    const database = sink()
+    const writer = await open(database.write, { batchRows: 10, gatherMs: 60_000 })
     writer.pushAll(rows(0, 20))
     await sleep(5)
-    expect(batches.map((batch) => batch.length)).toEqual([10, 10])
+    expect(database.batches.map((batch) => batch.length)).toEqual([10, 10])
     writer.pushAll(rows(20, 3))
     await writer.close()
-    expect(batches.flat()).toEqual(Array.from({ length: 23 }, (_, n) => n))
+    expect(database.numbers()).toEqual(upTo(23))
+  })
+
+  test('a batch is full, too, when its payloads are large', async () => {
+    const database = sink()
+    const writer = await open(database.write, { batchChars: 1_000, gatherMs: 60_000 })
+    writer.pushAll([...rows(0, 5, 'x'.repeat(400)), row(5, 'x'.repeat(5_000)), row(6)])
+    await writer.close()
+    expect(database.batches.map(numbers)).toEqual([[0, 1], [2, 3], [4], [5], [6]])
+    expect(database.batches.flat().every(({ payload }, n) => n === 6 || payload)).toBe(true)
   })
 
   test('one batch is being written at a time', async () => {
     let writing = 0
     let most = 0
-    const writer = open(
+    const writer = await open(
       async () => {
         writing += 1
         most = Math.max(most, writing)
@@ -71,94 +133,146 @@ describe('batch writer', () => {
     expect(most).toBe(1)
   })
 
-  test('while the database is away rows wait, in order, and none is lost or written twice', async () => {
-    const { batches, write } = sink()
-    let away = true
-    const writer = open(
-      async (batch) => {
-        if (away) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
-        await write(batch)
-      },
-      { batchRows: 4 },
-    )
-    writer.pushAll(rows(0, 5))
+  test('while the database is away for a moment rows wait, with their payloads', async () => {
+    const database = sink()
+    database.set('away')
+    const writer = await open(database.write, { batchRows: 4 })
+    writer.pushAll(rows(0, 5, 'body'))
+    await sleep(30)
+    writer.pushAll(rows(5, 5, 'body'))
+    database.set('up')
     await sleep(60)
-    writer.pushAll(rows(5, 5))
-    away = false
-    await sleep(60)
-    expect(batches.flat()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    expect(database.numbers()).toEqual(upTo(10))
+    expect(database.batches.flat().every(({ payload }) => payload === 'body')).toBe(true)
     expect(writer.logged.map(({ level }) => level)).toEqual([40, 30])
     await writer.close()
   })
 
-  test('a row that the database refuses costs no other row', async () => {
-    const { batches, write } = sink()
-    const writer = open(async (batch) => {
-      if (numbers(batch).some((n) => n === 3 || n === 8)) {
-        throw Object.assign(new Error('bad value'), { code: '22P02' })
-      }
-      await write(batch)
-    })
-    writer.pushAll(rows(0, 10))
-    await writer.close()
-    expect(batches.flat()).toEqual([0, 1, 2, 4, 5, 6, 7, 9])
-    expect(writer.losses().reduce((sum, n) => sum + n, 0)).toBe(2)
+  test.each(['away', 'hung'] as const)(
+    'while it is %s for longer they go to the spool, and all are written once',
+    async (state) => {
+      const database = sink()
+      const writer = await open(database.write, { batchRows: 4 })
+      database.set(state)
+      writer.pushAll(rows(0, 10, 'body'))
+      await sleep(150)
+      expect(writer.away()).toBe(true)
+      expect(writer.spool.depth).toBe(10)
+      expect(writer.waiting()).toBe(0)
+      writer.pushAll(rows(10, 5, 'body'))
+      await sleep(60)
+      expect(writer.spool.depth).toBe(15)
+      expect(writer.shed.total).toBe(15)
+      // What is not answered is not piled up.
+      expect(database.hanging()).toBeLessThanOrEqual(2)
+      database.set('up')
+      await sleep(150)
+      expect(writer.away()).toBe(false)
+      expect(writer.spool.depth).toBe(0)
+      writer.push(row(15, 'body'))
+      await writer.close()
+      expect(database.numbers().sort((a, b) => a - b)).toEqual(upTo(16))
+      expect(database.batches.flat().at(-1)?.payload).toBe('body')
+      expect(writer.lost.total).toBe(0)
+    },
+  )
+
+  test('what lies in the spool of a process that is gone is written first', async () => {
+    const database = sink()
+    database.set('away')
+    const first = await open(database.write)
+    first.pushAll(rows(0, 5, 'body'))
+    await first.close()
+    expect(first.lost.total).toBe(0)
+    expect(database.numbers()).toEqual([])
+    database.set('up')
+    const second = await open(database.write, { directory: first.directory })
+    second.push(row(5))
+    await sleep(60)
+    await second.close()
+    expect(database.numbers()).toEqual(upTo(6))
   })
 
-  test('a full queue loses rows, counts them, and reports at a bounded rate', async () => {
-    let release = () => {}
-    const gate = new Promise<void>((resolve) => {
-      release = resolve
+  test('a row that the database refuses costs its payload first, and no other row', async () => {
+    const kept: Row[] = []
+    const bad = (r: Row) => r.payload === 'bad' || r.json === '{"n":8}'
+    const writer = await open(async (batch) => {
+      if (batch.some(bad)) throw Object.assign(new Error('bad value'), { code: '22P02' })
+      kept.push(...batch)
     })
-    const written: number[] = []
-    const writer = open(
-      async (batch) => {
-        await gate
-        written.push(...numbers(batch))
-      },
-      { queueChars: 70, gatherMs: 0 },
-    )
-    // Seven characters each: ten fit.
-    writer.pushAll(rows(0, 10).concat(rows(1, 100)))
-    expect(writer.losses()).toEqual([1])
-    release()
+    writer.pushAll([...rows(0, 3, 'good'), row(3, 'bad'), ...rows(4, 6, 'good')])
     await writer.close()
-    expect(written).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
-    expect(writer.losses()).toEqual([1, 99])
+    expect(numbers(kept)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 9])
+    expect(kept.filter(({ payload }) => payload === undefined)).toEqual([row(3)])
+    expect(writer.lost.total).toBe(1)
+    // Row 8 lost its payload before it was lost itself.
+    expect(writer.shed.total).toBe(2)
+  })
+
+  test('payloads that find too little room are shed, counted and reported at a bounded rate', async () => {
+    const database = sink()
+    const writer = await open(database.write, { payloadChars: 35, gatherMs: 60_000 })
+    writer.pushAll(rows(0, 10, '1234567890'))
+    await writer.close()
+    const kept = database.batches.flat().map(({ payload }) => payload !== undefined)
+    expect(kept.filter(Boolean)).toHaveLength(3)
+    expect(kept).toHaveLength(10)
+    expect(writer.shed.total).toBe(7)
+    expect(writer.logged.flatMap(({ shed }) => shed ?? [])).toEqual([1, 6])
+  })
+
+  test('rows that find too little room go to the spool', async () => {
+    const database = sink()
+    database.set('hung')
+    const writer = await open(database.write, { queueChars: 70, gatherMs: 0, writeMs: 10_000 })
+    // Seven characters each: ten fit.
+    writer.pushAll(rows(0, 30))
+    await sleep(30)
+    expect(writer.spool.depth).toBe(20)
+    database.set('up')
+    await sleep(60)
+    await writer.close()
+    expect(database.numbers().sort((a, b) => a - b)).toEqual(upTo(30))
+    expect(writer.lost.total).toBe(0)
+  })
+
+  test('without a spool rows wait in memory as long as there is room', async () => {
+    const database = sink()
+    database.set('away')
+    const writer = await open(database.write, { queueChars: 70 })
+    rmSync(writer.directory, { recursive: true })
+    writeFileSync(writer.directory, 'no folder')
+    writer.pushAll(rows(0, 10))
+    await sleep(150)
+    // Beside those that are just being tried, eight of eight characters each.
+    writer.pushAll(rows(10, 30))
+    await sleep(10)
+    expect(writer.lost.total).toBe(22)
+    database.set('up')
+    await sleep(150)
+    expect(database.numbers()).toEqual(upTo(18))
+    await writer.close()
   })
 
   test('closing writes what waits, at once', async () => {
-    const { batches, write } = sink()
-    const writer = open(write, { gatherMs: 60_000 })
+    const database = sink()
+    const writer = await open(database.write, { gatherMs: 60_000 })
     writer.pushAll(rows(0, 3))
     await writer.close()
-    expect(batches).toEqual([[0, 1, 2]])
+    expect(database.batches.map(numbers)).toEqual([[0, 1, 2]])
     await writer.close()
   })
 
-  test('closing ends, and says what is lost, although a write never answers', async () => {
-    const writer = open(() => new Promise(() => {}), { batchRows: 2, drainMs: 30 })
+  test('closing ends although a write never answers; the rows are in the spool', async () => {
+    const database = sink()
+    database.set('hung')
+    const own = { batchRows: 2, drainMs: 30, writeMs: 60_000 }
+    const writer = await open(database.write, own)
     writer.pushAll(rows(0, 5))
     await writer.close()
-    expect(writer.losses()).toEqual([5])
-    await writer.close()
-    expect(writer.losses()).toEqual([5])
-  })
-
-  test('closing ends although the database stays away', async () => {
-    let tries = 0
-    const writer = open(
-      async () => {
-        tries += 1
-        throw new Error('away')
-      },
-      { drainMs: 30 },
-    )
-    writer.pushAll(rows(0, 5))
-    await writer.close()
-    expect(writer.losses()).toEqual([5])
-    const triesAtEnd = tries
-    await sleep(30)
-    expect(tries).toBe(triesAtEnd)
+    expect(writer.lost.total).toBe(0)
+    const next = await open(sink().write, { directory: writer.directory })
+    expect(next.logged.find(({ msg }) => msg.startsWith('took over'))).toMatchObject({ records: 5 })
+    await next.close()
   })
 })

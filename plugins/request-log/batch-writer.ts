@@ -1,51 +1,85 @@
 import type { Disposer } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
-import type { Row } from './row.ts'
+import type { Spool } from '../_shared/spool.ts'
+import type { Budget } from './budget.ts'
+import { createDeadline } from './deadline.ts'
+import { fromRecord, type Row, toRecord } from './row.ts'
 import { isRowFault } from './store.ts'
+import { describe, type Tally } from './tally.ts'
 
 export interface Limits {
   readonly batchRows: number
+  /** Size of a batch, in characters, so that sending it is a short turn; one row may be larger. */
+  readonly batchChars: number
   /** Longest time that a row waits for others. */
   readonly gatherMs: number
-  /** Size of all waiting rows together, in characters. */
+  /** Size of all waiting rows together without their payloads, in characters. */
   readonly queueChars: number
   readonly retryMinMs: number
   readonly retryMaxMs: number
-  /** How long disposal waits for the waiting rows to be written. */
+  /** Longest time for one batch to be written. */
+  readonly writeMs: number
+  /** Rows that could not be written for so long go to the spool. */
+  readonly awayMs: number
+  /** How long disposal waits for the waiting rows to be written; then they go to the spool. */
   readonly drainMs: number
-  /** Losses are logged once in this time. */
-  readonly lossReportMs: number
 }
 
 /** A usual row has about 1,000 characters. */
 export const usualLimits: Limits = {
   batchRows: 500,
+  batchChars: 256 * 1024,
   gatherMs: 100,
-  queueChars: 64 * 1024 * 1024,
+  queueChars: 32 * 1024 * 1024,
   retryMinMs: 100,
-  retryMaxMs: 5_000,
-  drainMs: 5_000,
-  lossReportMs: 10_000,
+  retryMaxMs: 2_000,
+  writeMs: 4_000,
+  awayMs: 2_000,
+  drainMs: 4_000,
 }
 
 export interface BatchWriter {
-  /** Never waits and never throws; a row that finds the queue full is lost, and counted. */
+  /** Never waits and never throws. */
   push(row: Row): void
+  /** Rows that wait in memory. */
+  waiting(): number
+  /** The database is away: rows go to the spool, payloads nowhere. */
+  away(): boolean
   /** Writes what is waiting, for a limited time. */
   close: Disposer
 }
 
-/** Gathers rows and writes them in batches, one after the other, until the database takes them. */
-export function createBatchWriter(
-  write: (rows: readonly Row[]) => Promise<void>,
-  log: Logger,
-  limits: Limits = usualLimits,
-): BatchWriter {
-  const queue: Row[] = []
-  let queuedChars = 0
-  let unwritten = 0
+export interface BatchWriterOptions {
+  write(rows: readonly Row[]): Promise<void>
+  /** Its records, adopted ones too, are written before anything else. */
+  readonly spool: Spool
+  /** Room for payloads. */
+  readonly budget: Budget
+  /** Payloads that were given up. */
+  readonly shed: Tally
+  /** Rows that were lost. */
+  readonly lost: Tally
+  readonly log: Logger
+  readonly limits?: Limits
+}
+
+/**
+ * Gathers rows and writes them in batches, one after the other. When the database is away they go
+ * to the spool without their payloads, and from there to the database when it is back.
+ */
+export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
+  const { write, spool, budget, shed, lost, log, limits = usualLimits } = options
+  let queue: Row[] = []
+  /** Taken from the queue, and not yet known to be safe. */
+  let writing: readonly Row[] = []
+  let rowChars = 0
+  let payloadChars = 0
   let running: Promise<void> | undefined
   let state: 'open' | 'closing' | 'closed' = 'open'
+  let gathering = false
+  let away = false
+  let spoolFails = false
+  const deadline = createDeadline()
 
   let wake = (): void => {}
   /** Ends early when `wake` is called. */
@@ -58,85 +92,191 @@ export function createBatchWriter(
       }
     })
 
-  let lost = 0
-  let reportedAt = Number.NEGATIVE_INFINITY
-  const reportLoss = (reason: string, err?: unknown): void => {
-    reportedAt = performance.now()
-    log.error({ lost, reason, err }, 'request-log rows were lost')
-    lost = 0
-  }
-  const lose = (reason: string, err?: unknown): void => {
-    lost += 1
-    if (performance.now() - reportedAt >= limits.lossReportMs) reportLoss(reason, err)
+  const isFull = () =>
+    queue.length >= limits.batchRows || rowChars + payloadChars >= limits.batchChars
+
+  /** Takes rows from the front of the queue. */
+  function take(most: number, chars: number): readonly Row[] {
+    let count = 0
+    let size = 0
+    for (const { json, payload = '' } of queue) {
+      size += json.length + payload.length
+      if (count > 0 && (count === most || size > chars)) break
+      count += 1
+      rowChars -= json.length
+      payloadChars -= payload.length
+      budget.give(payload.length)
+    }
+    const taken = queue.slice(0, count)
+    queue = queue.slice(count)
+    return taken
   }
 
-  const writeUntilTaken = async (rows: readonly Row[]): Promise<void> => {
-    for (let failures = 0; state !== 'closed'; failures += 1) {
-      try {
-        await write(rows)
-        unwritten -= rows.length
-        if (failures > 0) log.info({ failures }, 'the request log is being written again')
-        return
-      } catch (err) {
-        if (isRowFault(err)) return await writeWithoutFaulty(rows, err)
-        if (failures === 0) {
-          log.warn({ err }, 'the request log cannot be written; its rows wait in memory')
-        }
-        const pause = Math.min(limits.retryMinMs * 2 ** failures, limits.retryMaxMs)
-        await sleep(state === 'open' ? pause : limits.retryMinMs)
+  /** Resolves when the database has the rows, but for those that it refuses. */
+  async function deliver(rows: readonly Row[]): Promise<void> {
+    const [row] = rows
+    if (row === undefined) return
+    try {
+      await deadline.run(() => write(rows), limits.writeMs)
+    } catch (err) {
+      if (!isRowFault(err)) throw err
+      if (rows.length > 1) {
+        // Halving finds the row that is refused.
+        const middle = rows.length >> 1
+        await deliver(rows.slice(0, middle))
+        await deliver(rows.slice(middle))
+      } else if (row.payload !== undefined) {
+        shed.add(1, 'the database refused a payload', err)
+        await deliver([{ ...row, payload: undefined }])
+      } else {
+        lost.add(1, 'the database refused a row', err)
       }
     }
   }
 
-  /** Finds the row that the database refuses by halving, so that the others are written. */
-  const writeWithoutFaulty = async (rows: readonly Row[], err: unknown): Promise<void> => {
-    if (rows.length === 1) {
-      unwritten -= 1
-      lose('the database refused a row', err)
-      return
+  /** The rows without their payloads, safe on the disk; else they wait, or are lost at the end. */
+  async function putAside(rows: readonly Row[]): Promise<void> {
+    if (rows.length === 0) return
+    const payloads = rows.filter(({ payload }) => payload !== undefined).length
+    if (payloads > 0) shed.add(payloads, 'the database is away')
+    try {
+      await spool.append(rows.map(toRecord))
+      spoolFails = false
+    } catch (err) {
+      if (state !== 'open') return lost.add(rows.length, 'the spool cannot be written', err)
+      if (!spoolFails) log.error(describe(err), 'the spool of the request log cannot be written')
+      spoolFails = true
+      for (const { json } of rows) rowChars += json.length
+      queue = [...rows.map((row) => ({ ...row, payload: undefined })), ...queue]
     }
-    const middle = rows.length >> 1
-    await writeUntilTaken(rows.slice(0, middle))
-    await writeUntilTaken(rows.slice(middle))
   }
 
-  const run = async (): Promise<void> => {
-    while (queue.length > 0) {
-      if (queue.length < limits.batchRows && state === 'open') await sleep(limits.gatherMs)
-      const batch = queue.splice(0, limits.batchRows)
-      for (const row of batch) queuedChars -= row.json.length
-      await writeUntilTaken(batch)
+  async function writeBatch(): Promise<void> {
+    if (!isFull() && state === 'open') {
+      gathering = true
+      await sleep(limits.gatherMs)
+      gathering = false
+    }
+    writing = take(limits.batchRows, limits.batchChars)
+    const since = performance.now()
+    for (let failures = 0; writing.length > 0; failures += 1) {
+      try {
+        await deliver(writing)
+        if (failures > 0) log.info({ failures }, 'the request log is being written again')
+        writing = []
+      } catch (err) {
+        // Disposal has put them aside already.
+        if (state === 'closed') return
+        if (failures === 0) log.warn(describe(err), 'the request log cannot be written')
+        if (state === 'open' && performance.now() - since < limits.awayMs) {
+          await sleep(Math.min(limits.retryMinMs * 2 ** failures, limits.retryMaxMs))
+          continue
+        }
+        away = true
+        log.warn('the request log goes to the spool, without payloads')
+        const rows = writing
+        writing = []
+        await putAside(rows)
+      }
+    }
+  }
+
+  async function replay(): Promise<void> {
+    const records = spool.depth
+    // Nothing lies there when the spool cannot be written; then the next batch shows how things are.
+    if (records === 0) return
+    await spool.replay((group) => deliver(group.map(fromRecord)))
+    log.info({ records }, 'the spool of the request log has been written')
+  }
+
+  /** Puts rows aside until the database takes those that lie there. */
+  async function sitOut(): Promise<void> {
+    let pause = limits.retryMinMs
+    let nextTry = performance.now() + pause
+    let trying: Promise<void> | undefined
+    while (away && state === 'open') {
+      await putAside(take(queue.length, Number.POSITIVE_INFINITY))
+      if (trying === undefined && performance.now() >= nextTry) {
+        trying = replay()
+          .then(
+            () => {
+              away = false
+            },
+            () => {
+              pause = Math.min(pause * 2, limits.retryMaxMs)
+              nextTry = performance.now() + pause
+            },
+          )
+          .finally(() => {
+            trying = undefined
+            wake()
+          })
+      }
+      await sleep(limits.gatherMs)
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (queue.length > 0 || (spool.depth > 0 && state === 'open')) {
+      if (state === 'closed') break
+      if (away && state === 'open') await sitOut()
+      else if (spool.depth > 0 && state === 'open') {
+        await replay().catch((err: unknown) => {
+          away = true
+          log.warn(describe(err), 'the spool of the request log cannot be written yet')
+        })
+      } else if (away) await putAside(take(queue.length, Number.POSITIVE_INFINITY))
+      else await writeBatch()
     }
     running = undefined
   }
 
+  if (spool.depth > 0) running = run()
+
   return {
     push(row) {
-      if (state === 'closed') return lose('the log is closed')
-      if (queuedChars + row.json.length > limits.queueChars) return lose('the queue is full')
-      queue.push(row)
-      queuedChars += row.json.length
-      unwritten += 1
+      if (state === 'closed') return lost.add(1, 'the log is closed')
+      let { payload } = row
+      if (payload !== undefined && (away || !budget.take(payload.length))) {
+        shed.add(1, away ? 'the database is away' : 'too much is waiting')
+        payload = undefined
+      }
+      if (rowChars + row.json.length > limits.queueChars) {
+        if (payload !== undefined) {
+          budget.give(payload.length)
+          shed.add(1, 'too much is waiting')
+        }
+        const full = (err: unknown) => lost.add(1, 'too much is waiting', err)
+        void spool.append([toRecord(row)]).catch(full)
+        return
+      }
+      queue.push(payload === row.payload ? row : { ...row, payload })
+      rowChars += row.json.length
+      payloadChars += payload?.length ?? 0
       if (running === undefined) running = run()
-      else if (queue.length === limits.batchRows) wake()
+      else if (gathering && isFull()) wake()
     },
+    waiting: () => queue.length + writing.length,
+    away: () => away,
     async close() {
       if (state === 'open') state = 'closing'
       wake()
       if (running !== undefined) {
-        let deadline: Timer | undefined
+        let timer: Timer | undefined
         const tooLate = new Promise<void>((resolve) => {
-          deadline = setTimeout(resolve, limits.drainMs)
+          timer = setTimeout(resolve, limits.drainMs)
         })
         await Promise.race([running, tooLate])
-        clearTimeout(deadline)
+        clearTimeout(timer)
       }
       state = 'closed'
-      lost += unwritten
-      unwritten = 0
-      queue.length = 0
-      wake()
-      if (lost > 0) reportLoss('the log was closed')
+      deadline.expire()
+      const rest = [...writing, ...take(queue.length, Number.POSITIVE_INFINITY)]
+      writing = []
+      await putAside(rest)
+      await spool.close()
+      shed.report()
+      lost.report()
     },
   }
 }

@@ -1,20 +1,70 @@
-import { configSection, type Static, Type } from 'model-gateway/plugin'
+import {
+  type ConfigDraft,
+  configSection,
+  type Problem,
+  type Static,
+  Type,
+} from 'model-gateway/plugin'
+import { pathFault } from './redaction-paths.ts'
 
-const CaptureMode = Type.Union([Type.Literal('disabled'), Type.Literal('summary_only')], {
-  default: 'summary_only',
-  description: 'disabled: no rows at all. summary_only: a summary and its attempts.',
-})
-export type CaptureMode = Static<typeof CaptureMode>
+const Payloads = Type.Object(
+  {
+    capture_mode: Type.Union(
+      [Type.Literal('disabled'), Type.Literal('summary_only'), Type.Literal('redacted_payloads')],
+      {
+        default: 'redacted_payloads',
+        description:
+          'disabled: no rows at all. summary_only: a summary with its tags and attempts. redacted_payloads: sanitised request and response bodies, too.',
+      },
+    ),
+    request_max_bytes: Type.Integer({
+      minimum: 1,
+      default: 65_536,
+      description: 'Longest logged request; of a longer one the beginning is kept.',
+    }),
+    response_max_bytes: Type.Integer({
+      minimum: 1,
+      default: 65_536,
+      description: 'Longest logged response; of a longer one the beginning is kept.',
+    }),
+    stream_max_events: Type.Integer({
+      minimum: 1,
+      default: 128,
+      description: 'How many events of a stream are logged.',
+    }),
+    redaction_paths: Type.Array(Type.String(), {
+      default: [],
+      description:
+        'Values to leave out: keys with dots between them, from the root of the logged payload; * is any key or index.',
+    }),
+  },
+  { additionalProperties: false, default: {} },
+)
+export type PayloadSettings = Static<typeof Payloads>
 
 export const requestLogging = configSection(
   'request_logging',
-  Type.Object(
-    {
-      payloads: Type.Object(
-        { capture_mode: CaptureMode },
-        { additionalProperties: false, default: {} },
-      ),
-    },
-    { additionalProperties: false, default: {} },
-  ),
+  Type.Object({ payloads: Payloads }, { additionalProperties: false, default: {} }),
 )
+
+/** What is in force until a config is. */
+export const defaultSettings: PayloadSettings = {
+  capture_mode: 'summary_only',
+  request_max_bytes: 65_536,
+  response_max_bytes: 65_536,
+  stream_max_events: 128,
+  redaction_paths: [],
+}
+
+/** Redaction paths that no payload can match. */
+export function* checkRedactionPaths(draft: ConfigDraft): Iterable<Problem> {
+  const section = draft.section(requestLogging.name) as
+    | { payloads?: { redaction_paths?: readonly unknown[] } }
+    | undefined
+  for (const [index, path] of (section?.payloads?.redaction_paths ?? []).entries()) {
+    const fault = typeof path === 'string' ? pathFault(path) : undefined
+    if (fault !== undefined) {
+      yield { path: [requestLogging.name, 'payloads', 'redaction_paths', index], ...fault }
+    }
+  }
+}

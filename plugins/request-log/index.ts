@@ -1,48 +1,105 @@
-import { definePlugin, exchangeRecorders, snapshotListeners, Type } from 'model-gateway/plugin'
+import {
+  definePlugin,
+  exchangeRecorders,
+  healthChecks,
+  snapshotListeners,
+  Type,
+} from 'model-gateway/plugin'
 import tables from '../../migrations/request-log/0001_tables.sql' with { type: 'text' }
+import { openSpool } from '../_shared/spool.ts'
 import { createBatchWriter } from './batch-writer.ts'
-import { requestLogging } from './config.ts'
+import { createBudget } from './budget.ts'
+import { checkRedactionPaths, defaultSettings, requestLogging } from './config.ts'
+import { createIntake } from './intake.ts'
 import { neededDays } from './partitions.ts'
 import { createPolicies, payloadPolicy } from './policy.ts'
-import { encodeRow, isLogged } from './row.ts'
+import { encodeSummary, isLogged, newRowId } from './row.ts'
 import { createStore } from './store.ts'
+import { createTally } from './tally.ts'
 
 const HOUR_MS = 3_600_000
+/** Payloads in memory, and the bodies that they are made of, in characters. */
+const PAYLOAD_CHARS = 48 * 1024 * 1024
+const REPORT_MS = 10_000
 
-/** Writes a summary and its attempts for every finished request, off the request's path. */
+/** Writes what is known of every finished request, off the request's path. */
 export default definePlugin({
   manifest: {
     id: 'plugin.request-log',
     version: '0.1.0',
     contract: 1,
-    summary: 'A summary row and its attempt rows for every finished inference request.',
+    summary: 'Summary, attempts, tags and sanitised payloads of every finished inference request.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [requestLogging],
-    needs: ['database', 'schedule', 'clock'],
+    needs: ['database', 'schedule', 'clock', 'files'],
     migrations: [{ name: '0001_tables', sql: tables }],
+    check: checkRedactionPaths,
   },
   async setup(ctx) {
+    const { log, meter, clock } = ctx
     const store = createStore(ctx.database)
-    const ensurePartitions = () => store.ensurePartitions(neededDays(ctx.clock.now()))
+    const ensurePartitions = () => store.ensurePartitions(neededDays(clock.now()))
     await ensurePartitions()
     ctx.schedule.every(HOUR_MS, ensurePartitions)
 
-    const policies = createPolicies()
+    const policies = createPolicies(payloadPolicy(defaultSettings))
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
-        const { payloads } = snapshot.section(requestLogging)
-        return () => policies.accept(snapshot.version, payloadPolicy(payloads.capture_mode))
+        const policy = payloadPolicy(snapshot.section(requestLogging).payloads)
+        return () => policies.accept(snapshot.version, policy)
       },
     })
 
-    const writer = createBatchWriter(store.write, ctx.log)
+    const spool = openSpool({ directory: ctx.files.directory(), name: 'request-log', log })
+    await spool.adopt()
+    const budget = createBudget(PAYLOAD_CHARS)
+    const shed = createTally({
+      log,
+      name: 'shed',
+      message: 'payloads were left out of the request log',
+      everyMs: REPORT_MS,
+      counter: meter.createCounter('gateway.log_queue.shed', {
+        description: 'Request-log payloads that were given up.',
+      }),
+    })
+    const message = 'request-log rows were lost'
+    const lost = createTally({ log, name: 'lost', message, everyMs: REPORT_MS })
+    const writer = createBatchWriter({ write: store.write, spool, budget, shed, lost, log })
+    const intake = createIntake({ budget, push: writer.push, refuses: writer.away, shed, log })
+
     ctx.provide(exchangeRecorders, {
+      streamEventLimit() {
+        const { wire } = policies.latest()
+        return wire.capture_mode === 'redacted_payloads' ? wire.stream_max_events : 0
+      },
       record(exchange) {
         const policy = policies.of(exchange.configVersion)
         if (!isLogged(exchange.principal, policy)) return
-        writer.push(encodeRow(exchange, policy, ctx.clock.now().getTime()))
+        const occurredAt = clock.now().getTime()
+        const id = newRowId(occurredAt)
+        const json = encodeSummary(id, occurredAt, exchange, policy)
+        if (policy.wire.capture_mode !== 'redacted_payloads') {
+          return writer.push({ occurredAt, json, payload: undefined })
+        }
+        const { requestBody: body, response, usage } = exchange
+        const raw = { headers: exchange.requestHeaders(), body, response, usage }
+        intake.add({ id, occurredAt, json }, raw, policy)
       },
     })
-    return writer.close
+    ctx.provide(healthChecks, {
+      name: 'request_log',
+      check: () => ({
+        status: writer.away() || spool.depth > 0 ? 'degraded' : 'ok',
+        details: {
+          queued: intake.waiting() + writer.waiting(),
+          shed: shed.total,
+          spool_depth: spool.depth,
+        },
+      }),
+    })
+    return async () => {
+      intake.flush()
+      await writer.close()
+    }
   },
 })

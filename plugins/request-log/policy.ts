@@ -1,22 +1,22 @@
-import type { CaptureMode } from './config.ts'
+import type { PayloadSettings } from './config.ts'
+import { compilePaths, type PathNode } from './redaction-paths.ts'
 
-/** What was decided about payloads, as it stands in the `metadata_json` of every row. */
+/** What was decided about payloads. */
 export interface PayloadPolicy {
-  readonly capture_mode: CaptureMode
-  readonly request_max_bytes: number
-  readonly response_max_bytes: number
-  readonly stream_max_events: number
-  readonly version: 'builtin:v1'
+  /** As it stands in the `metadata_json` of every row. */
+  readonly wire: {
+    readonly capture_mode: PayloadSettings['capture_mode']
+    readonly request_max_bytes: number
+    readonly response_max_bytes: number
+    readonly stream_max_events: number
+    readonly version: 'builtin:v1'
+  }
+  readonly paths: PathNode | undefined
 }
 
-export function payloadPolicy(captureMode: CaptureMode): PayloadPolicy {
-  return {
-    capture_mode: captureMode,
-    request_max_bytes: 65_536,
-    response_max_bytes: 65_536,
-    stream_max_events: 128,
-    version: 'builtin:v1',
-  }
+export function payloadPolicy(settings: PayloadSettings): PayloadPolicy {
+  const { redaction_paths, ...limits } = settings
+  return { wire: { ...limits, version: 'builtin:v1' }, paths: compilePaths(redaction_paths) }
 }
 
 /** Config versions that are remembered; more are never served at once. */
@@ -27,11 +27,12 @@ export interface Policies {
   accept(configVersion: string, policy: PayloadPolicy): void
   /** The latest one for a version that is not known. */
   of(configVersion: string): PayloadPolicy
+  latest(): PayloadPolicy
 }
 
-export function createPolicies(): Policies {
+export function createPolicies(first: PayloadPolicy): Policies {
   const known = new Map<string, PayloadPolicy>()
-  let latest = payloadPolicy('summary_only')
+  let latest = first
   return {
     accept(configVersion, policy) {
       latest = policy
@@ -43,5 +44,6 @@ export function createPolicies(): Policies {
       }
     },
     of: (configVersion) => known.get(configVersion) ?? latest,
+    latest: () => latest,
   }
 }

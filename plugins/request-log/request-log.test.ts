@@ -1,18 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
-import type {
-  ConfigSnapshot,
-  Database,
-  Disposer,
-  ExchangeRecord,
-  ExchangeRecorder,
-  ExtensionPoint,
-  SnapshotListener,
+import {
+  type ConfigDraft,
+  type ConfigSnapshot,
+  type Database,
+  type Disposer,
+  type ExchangeRecord,
+  type ExchangeRecorder,
+  type ExtensionPoint,
+  type HealthCheck,
+  type SnapshotListener,
+  streamEvent,
 } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { noTelemetry } from '../../test/harness/telemetry.ts'
-import { requestLogging } from './config.ts'
+import { checkRedactionPaths, defaultSettings, requestLogging } from './config.ts'
 import plugin from './index.ts'
 import { attempt, exchange, noon, serviceAccount, user } from './testing.ts'
 
@@ -22,7 +28,11 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase()
   database = await testDatabase.forPlugin(plugin.manifest.id, plugin.manifest.migrations ?? [])
 })
-afterAll(() => testDatabase.drop())
+const folder = mkdtempSync(join(tmpdir(), 'request-log-'))
+afterAll(async () => {
+  await testDatabase.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const DAY_MS = 86_400_000
 
@@ -39,20 +49,25 @@ async function open() {
     provide: <T>(point: ExtensionPoint<T>, implementation: T) =>
       void provided.set(point.name, implementation),
     database,
+    files: { directory: () => folder },
     schedule: { every: (ms, task) => void scheduled.push({ ms, task }) },
     clock: { now: () => now },
   })
   const recorder = provided.get('exchange_recorders') as ExchangeRecorder
   const listener = provided.get('snapshot_listeners') as SnapshotListener
-  const accept = async (version: string, capture_mode: string) => {
-    const section = () => ({ payloads: { capture_mode } })
+  const health = provided.get('health_checks') as HealthCheck
+  const accept = async (version: string, payloads: object) => {
+    const section = () => ({ payloads: { ...defaultSettings, ...payloads } })
     const putIntoForce = await listener.prepare({ version, section } as never as ConfigSnapshot)
     putIntoForce()
   }
-  await accept('v1', 'summary_only')
+  await accept('v1', { capture_mode: 'summary_only' })
+  await accept('captures', { capture_mode: 'redacted_payloads', stream_max_events: 8 })
   return {
     accept,
     record: recorder.record,
+    recorder,
+    health,
     scheduled,
     setNow(time: Date) {
       now = time
@@ -75,6 +90,15 @@ async function logged(...exchanges: readonly ExchangeRecord[]) {
       ...(await testDatabase.sql`
         select * from request_log.request_log_attempts where request_id = ${id}
         order by attempt_number`),
+    ],
+    payloads: [
+      ...(await testDatabase.sql`
+        select * from request_log.request_log_payloads where request_id = ${id}`),
+    ],
+    tags: [
+      ...(await testDatabase.sql`
+        select key, value, occurred_at, request_log_id from request_log.request_log_tags
+        where request_id = ${id} order by key`),
     ],
   }
 }
@@ -225,10 +249,11 @@ describe('rows', () => {
 
   test('a user who opted out has no rows, neither has anybody when the log is disabled', async () => {
     const silent = exchange({ principal: user({ logging: false }) })
-    expect(await logged(silent, exchange())).toEqual({ summaries: [], attempts: [] })
+    const nothing = { summaries: [], attempts: [], payloads: [], tags: [] }
+    expect(await logged(silent, exchange())).toEqual(nothing)
 
     const log = await open()
-    await log.accept('v2', 'disabled')
+    await log.accept('v2', { capture_mode: 'disabled' })
     const [disabled, earlier] = [exchange({ configVersion: 'v2' }), exchange()]
     log.record(disabled)
     log.record(earlier)
@@ -237,6 +262,93 @@ describe('rows', () => {
       select request_id from request_log.request_logs
       where request_id in (${disabled.requestId}, ${earlier.requestId})`
     expect([...kept]).toEqual([{ request_id: earlier.requestId }])
+  })
+
+  test('tags are columns of the summary, and rows of their own', async () => {
+    const tags = {
+      service: 'shop',
+      component: 'cart',
+      env: undefined,
+      custom: [{ key: 'run', value: '7' }],
+    }
+    const { summaries, tags: rows } = await logged(exchange({ tags }))
+    expect(summaries[0]).toMatchObject({ service: 'shop', component: 'cart', env: null })
+    const parent = { occurred_at: noon, request_log_id: summaries[0]?.id }
+    expect(rows).toEqual([
+      { key: 'component', value: 'cart', ...parent },
+      { key: 'run', value: '7', ...parent },
+      { key: 'service', value: 'shop', ...parent },
+    ])
+  })
+
+  test('a captured exchange has a payload row', async () => {
+    const done = exchange({
+      configVersion: 'captures',
+      requestHeaders: () => ({ authorization: 'Bearer CANARYsecret42', accept: '*/*' }),
+      requestBody: { model: 'fast', messages: [{ content: 'a\0b' }] },
+      response: {
+        kind: 'stream',
+        events: Array.from({ length: 8 }, (_, n) => streamEvent(`{"n":${n}}`)),
+        eventCount: 500,
+        error: undefined,
+      },
+      invokedToolCount: 3,
+    })
+    const { summaries, payloads } = await logged(done)
+    expect(summaries[0]).toMatchObject({
+      has_payload: true,
+      request_payload_truncated: false,
+      response_payload_truncated: true,
+      total_tokens: 120n,
+      invoked_tool_count: 3,
+      metadata_json: {
+        payload_policy: { capture_mode: 'redacted_payloads', stream_max_events: 8 },
+      },
+    })
+    expect(payloads).toEqual([
+      {
+        request_log_id: summaries[0]?.id,
+        occurred_at: noon,
+        request_id: done.requestId,
+        request_json: {
+          headers: { authorization: '[redacted]', accept: '*/*' },
+          body: { model: 'fast', messages: [{ content: 'ab' }] },
+        },
+        response_json: {
+          stream: true,
+          events: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => ({ n })),
+          usage: expect.objectContaining({ total_tokens: 120 }),
+          error: null,
+        },
+      },
+    ])
+  })
+
+  test('payloads of megabytes do not hold up other work', async () => {
+    const log = await open()
+    const numbers = () => Array.from({ length: 200_000 }, (_, n) => n / 7)
+    const done = Array.from({ length: 8 }, () =>
+      exchange({
+        configVersion: 'captures',
+        requestBody: { input: numbers().map(String) },
+        response: { kind: 'buffered', body: { data: [{ embedding: numbers() }] } },
+      }),
+    )
+    let longest = 0
+    let last = performance.now()
+    const ticking = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 0)
+    done.forEach(log.record)
+    while ((log.health.check().details?.queued as number) > 0) await Bun.sleep(1)
+    clearInterval(ticking)
+    await log.dispose()
+    expect(longest).toBeLessThan(50)
+    const rows = await testDatabase.sql`
+      select request_payload_truncated as request, response_payload_truncated as response
+      from request_log.request_logs where request_id in ${testDatabase.sql(done.map((d) => d.requestId))}`
+    expect([...rows]).toEqual(Array(8).fill({ request: true, response: true }))
   })
 
   test('a counter that no column can hold costs its own row only', async () => {
@@ -260,19 +372,60 @@ describe('rows', () => {
 })
 
 describe('config', () => {
-  test('summaries are kept by default', () => {
+  test('payloads are captured by default', () => {
     expect(Value.Default(requestLogging.schema, undefined)).toEqual({
-      payloads: { capture_mode: 'summary_only' },
+      payloads: { ...defaultSettings, capture_mode: 'redacted_payloads' },
     })
   })
 
-  test('what is not honoured is refused', () => {
-    for (const payloads of [
-      { capture_mode: 'redacted_payloads' },
-      { capture_mode: 'summary_only', request_max_bytes: 1 },
-    ]) {
-      expect(Value.Check(requestLogging.schema, { payloads })).toBe(false)
+  test('limits are positive integers', () => {
+    for (const name of ['request_max_bytes', 'response_max_bytes', 'stream_max_events']) {
+      for (const [value, good] of [
+        [1, true],
+        [0, false],
+        [-1, false],
+        [1.5, false],
+      ] as const) {
+        const payloads = { ...defaultSettings, [name]: value }
+        expect(Value.Check(requestLogging.schema, { payloads })).toBe(good)
+      }
     }
+  })
+
+  test('each redaction path is checked', () => {
+    const redaction_paths = ['body.a', 'messages.*', 'body..b']
+    const section = () => ({ payloads: { redaction_paths } })
+    const problems = [...checkRedactionPaths({ section } as never as ConfigDraft)]
+    expect(problems.map(({ path }) => path.join('.'))).toEqual([
+      'request_logging.payloads.redaction_paths.1',
+      'request_logging.payloads.redaction_paths.2',
+    ])
+    expect([...checkRedactionPaths({ section: () => undefined } as never as ConfigDraft)]).toEqual(
+      [],
+    )
+  })
+
+  test('the stream events asked for are those of the config in force', async () => {
+    const log = await open()
+    expect(log.recorder.streamEventLimit?.()).toBe(8)
+    await log.accept('v2', { capture_mode: 'redacted_payloads', stream_max_events: 77 })
+    expect(log.recorder.streamEventLimit?.()).toBe(77)
+    await log.accept('v3', { capture_mode: 'summary_only' })
+    expect(log.recorder.streamEventLimit?.()).toBe(0)
+    await log.dispose()
+  })
+})
+
+describe('health', () => {
+  test('says what waits', async () => {
+    const log = await open()
+    log.record(exchange({ configVersion: 'captures' }))
+    expect(log.health.check()).toEqual({
+      status: 'ok',
+      details: { queued: 1, shed: 0, spool_depth: 0 },
+    })
+    await log.dispose()
+    expect(log.health.check().details).toMatchObject({ queued: 0 })
   })
 })
 

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createPolicies, payloadPolicy } from './policy.ts'
-import { encodeRow, isLogged } from './row.ts'
+import { createPolicies } from './policy.ts'
+import { fromRecord, isLogged, toRecord } from './row.ts'
 import { limitedBytes, limitedText } from './safe-text.ts'
-import { attempt, exchange, noon, serviceAccount, user } from './testing.ts'
+import { attempt, encodedRow, exchange, noon, policy, serviceAccount, user } from './testing.ts'
 
-const policy = payloadPolicy('summary_only')
-const encode = (changes = {}) =>
-  JSON.parse(encodeRow(exchange(changes), policy, noon.getTime()).json)
+const encode = (changes = {}) => JSON.parse(encodedRow(exchange(changes)).json)
 
 describe('who is logged', () => {
   test.each([
@@ -15,32 +13,38 @@ describe('who is logged', () => {
     ['summary_only', user({ logging: false }), false],
     ['summary_only', serviceAccount(), true],
     ['summary_only', undefined, true],
+    ['redacted_payloads', user(), true],
+    ['redacted_payloads', user({ logging: false }), false],
+    ['redacted_payloads', serviceAccount(), true],
     ['disabled', user(), false],
     ['disabled', serviceAccount(), false],
     ['disabled', undefined, false],
   ] as const)('%s, caller %#: %s', (mode, principal, logged) => {
-    expect(isLogged(principal, payloadPolicy(mode))).toBe(logged)
+    expect(isLogged(principal, policy({ capture_mode: mode }))).toBe(logged)
   })
 
   test('a request is logged under the config that it began with', () => {
-    const policies = createPolicies()
-    policies.accept('v1', policy)
-    policies.accept('v2', payloadPolicy('disabled'))
-    expect(policies.of('v1').capture_mode).toBe('summary_only')
-    expect(policies.of('v2').capture_mode).toBe('disabled')
-    expect(policies.of('never seen').capture_mode).toBe('disabled')
+    const [first, second] = [policy(), policy({ capture_mode: 'disabled' })]
+    const policies = createPolicies(first)
+    policies.accept('v1', first)
+    policies.accept('v2', second)
+    expect(policies.of('v1')).toBe(first)
+    expect(policies.of('v2')).toBe(second)
+    expect(policies.of('never seen')).toBe(second)
+    expect(policies.latest()).toBe(second)
   })
 
   test('old config versions are forgotten, the one that is accepted again is not', () => {
-    const policies = createPolicies()
-    policies.accept('back and forth', policy)
+    const [kept, other] = [policy(), policy({ capture_mode: 'disabled' })]
+    const policies = createPolicies(kept)
+    policies.accept('back and forth', kept)
     for (let n = 0; n < 100; n += 1) {
-      policies.accept(`v${n}`, payloadPolicy('disabled'))
-      policies.accept('back and forth', policy)
+      policies.accept(`v${n}`, other)
+      policies.accept('back and forth', kept)
     }
-    policies.accept('last', payloadPolicy('disabled'))
-    expect(policies.of('back and forth').capture_mode).toBe('summary_only')
-    expect(policies.of('v0').capture_mode).toBe('disabled')
+    policies.accept('last', other)
+    expect(policies.of('back and forth')).toBe(kept)
+    expect(policies.of('v0')).toBe(other)
   })
 })
 
@@ -69,16 +73,50 @@ describe('a row', () => {
     expect(row).not.toHaveProperty('cost_pico_usd')
   })
 
+  test('lists the universal tags with the caller’s own', () => {
+    const tags = {
+      service: 'shop',
+      component: undefined,
+      env: 'prod',
+      custom: [{ key: 'run', value: '7' }],
+    }
+    const row = encode({ tags })
+    expect(row).toMatchObject({ service: 'shop', env: 'prod' })
+    expect(row).not.toHaveProperty('component')
+    expect(row.tags).toEqual([
+      { key: 'run', value: '7' },
+      { key: 'service', value: 'shop' },
+      { key: 'env', value: 'prod' },
+    ])
+  })
+
+  test('shows no secret that somebody wrote into a name or a message', () => {
+    const text = 'it was Bearer CANARYsecret42'
+    const { json } = encodedRow(
+      exchange({
+        requestedModel: text,
+        errorMessage: text,
+        userAgent: text,
+        attempts: [attempt({ errorMessage: text })],
+      }),
+    )
+    expect(json).not.toContain('CANARY')
+  })
+
+  test('goes through the spool without its payload', () => {
+    const row = encodedRow(exchange())
+    expect(row.payload).toBeDefined()
+    expect(fromRecord(toRecord(row))).toEqual({ ...row, payload: undefined })
+  })
+
   test('is bounded and storable, whatever the caller and the upstream say', () => {
     const text = fc.string({ unit: 'binary', maxLength: 6_000 })
     fc.assert(
       fc.property(text, text, text, (model, message, userAgent) => {
         const changes = { requestedModel: model, errorMessage: message, userAgent }
-        const json = encodeRow(
+        const { json } = encodedRow(
           exchange({ ...changes, attempts: [attempt({ errorMessage: message })] }),
-          policy,
-          noon.getTime(),
-        ).json
+        )
         expect(json).not.toMatch(/\\u0000|\\ud[89a-f]/)
         const row = JSON.parse(json)
         expect(row.model_key.length).toBeLessThanOrEqual(512)

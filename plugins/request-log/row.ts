@@ -1,4 +1,4 @@
-import type { Attempt, ExchangeRecord, Principal } from 'model-gateway/plugin'
+import type { Attempt, ExchangeRecord, Principal, RequestTags } from 'model-gateway/plugin'
 import { agentHarness } from './agent-harness.ts'
 import type { PayloadPolicy } from './policy.ts'
 import { limitedBytes, limitedText } from './safe-text.ts'
@@ -8,32 +8,54 @@ const NAME_LIMIT = 512
 const USER_AGENT_LIMIT = 512
 const MESSAGE_LIMIT_BYTES = 2_048
 
-/** A summary with its attempts, on its way to the database. */
+/** A summary with its tags and attempts, on its way to the database, and perhaps a payload. */
 export interface Row {
   /** Milliseconds since the epoch; the time inside the row's id. */
   readonly occurredAt: number
-  /** The columns, and the array `attempts`. An absent member is null. */
+  /** The columns, and the arrays `tags` and `attempts`. An absent member is null. */
   readonly json: string
+  /** `id`, `request`, `response`, `request_truncated`, `response_truncated`. */
+  readonly payload: string | undefined
+}
+
+/** A row as it lies in the spool, where no payload goes. */
+export function toRecord({ occurredAt, json }: Row): string {
+  return `${occurredAt} ${json}`
+}
+
+export function fromRecord(record: string): Row {
+  const at = record.indexOf(' ')
+  return {
+    occurredAt: Number(record.slice(0, at)),
+    json: record.slice(at + 1),
+    payload: undefined,
+  }
 }
 
 /** Whether the log keeps a row of this caller: users can opt out, service accounts cannot. */
 export function isLogged(principal: Principal | undefined, policy: PayloadPolicy): boolean {
-  if (policy.capture_mode === 'disabled') return false
+  if (policy.wire.capture_mode === 'disabled') return false
   return principal?.owner.kind !== 'user' || principal.owner.requestLoggingEnabled
 }
 
+/** An id for a row of this time: a UUIDv7. */
+export function newRowId(occurredAt: number): string {
+  return Bun.randomUUIDv7('hex', occurredAt)
+}
+
 /** Copies what the log needs, so that nothing of the request is kept alive by a waiting row. */
-export function encodeRow(
+export function encodeSummary(
+  id: string,
+  occurredAt: number,
   exchange: ExchangeRecord,
   policy: PayloadPolicy,
-  occurredAt: number,
-): Row {
-  const { principal, usage, settlement, userAgent } = exchange
+): string {
+  const { principal, usage, settlement, userAgent, tags } = exchange
   const owner = principal?.owner
   const ledger = settlement?.kind === 'ledger' ? settlement : undefined
   const harness = agentHarness(userAgent)
-  const json = JSON.stringify({
-    id: Bun.randomUUIDv7('hex', occurredAt),
+  return JSON.stringify({
+    id,
     occurred_at: new Date(occurredAt).toISOString(),
     request_id: exchange.requestId,
     owner_kind: owner?.kind,
@@ -61,6 +83,9 @@ export function encodeRow(
     pricing_status: ledger?.pricingStatus,
     // As text: a JSON number above 2^53 would not be the same any more.
     cost_pico_usd: ledger?.costPicoUsd?.toString(),
+    service: tags.service,
+    component: tags.component,
+    env: tags.env,
     user_agent: limitedText(userAgent, USER_AGENT_LIMIT),
     agent_harness_key: harness.key,
     agent_harness_label: harness.label,
@@ -70,11 +95,20 @@ export function encodeRow(
     metadata_json: {
       operation: exchange.operation,
       stream: exchange.stream,
-      payload_policy: policy,
+      payload_policy: policy.wire,
     },
+    tags: encodeTags(tags),
     attempts: exchange.attempts.map(encodeAttempt),
   })
-  return { occurredAt, json }
+}
+
+function encodeTags({ custom, ...universal }: RequestTags) {
+  const tags = custom.map(({ key, value }) => ({ key, value }))
+  for (const key of ['service', 'component', 'env'] as const) {
+    const value = universal[key]
+    if (value !== undefined) tags.push({ key, value })
+  }
+  return tags
 }
 
 function encodeAttempt(attempt: Attempt, index: number) {

@@ -3,10 +3,8 @@ import type { Database } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import plugin from './index.ts'
 import { dayOf, neededDays } from './partitions.ts'
-import { payloadPolicy } from './policy.ts'
-import { encodeRow } from './row.ts'
 import { createStore } from './store.ts'
-import { attempt, exchange, noon } from './testing.ts'
+import { attempt, encodedRow, exchange, noon, serviceAccount, user } from './testing.ts'
 
 let testDatabase: TestDatabase
 let database: Database
@@ -17,6 +15,8 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.drop())
 
+const tables = ['request_logs', 'request_log_payloads', 'request_log_tags', 'request_log_attempts']
+
 async function partitions(table: string): Promise<string[]> {
   const found = await testDatabase.sql<{ name: string }[]>`
     select inhrelid::regclass::text as name from pg_inherits
@@ -25,29 +25,136 @@ async function partitions(table: string): Promise<string[]> {
 }
 
 describe('store', () => {
-  const policy = payloadPolicy('summary_only')
+  const tags = {
+    service: 'shop',
+    component: undefined,
+    env: undefined,
+    custom: [{ key: 'run', value: '7' }],
+  }
+
+  async function counts(requestId: string) {
+    const [found] = await testDatabase.sql`
+      select (select count(*)::int from request_log.request_logs
+          where request_id = ${requestId}) as summaries,
+        (select count(*)::int from request_log.request_log_payloads
+          where request_id = ${requestId}) as payloads,
+        (select count(*)::int from request_log.request_log_tags
+          where request_id = ${requestId}) as tags,
+        (select count(*)::int from request_log.request_log_attempts
+          where request_id = ${requestId}) as attempts`
+    return found
+  }
 
   test('a batch that is written again, after an answer that was lost, changes nothing', async () => {
     const store = createStore(database)
-    await store.ensurePartitions(neededDays(noon))
-    const done = exchange({ attempts: [attempt(), attempt()] })
-    const row = encodeRow(done, policy, noon.getTime())
+    const principal = user({ id: 'again' })
+    const done = exchange({ attempts: [attempt(), attempt()], tags, principal })
+    const row = encodedRow(done)
     await store.write([row])
     await store.write([row])
-    const [count] = await testDatabase.sql`
-      select (select count(*)::int from request_log.request_logs
-          where request_id = ${done.requestId}) as summaries,
-        (select count(*)::int from request_log.request_log_attempts
-          where request_id = ${done.requestId}) as attempts`
-    expect(count).toEqual({ summaries: 1, attempts: 2 })
+    expect(await counts(done.requestId)).toEqual({
+      summaries: 1,
+      payloads: 1,
+      tags: 2,
+      attempts: 2,
+    })
+    const [rollup] = await testDatabase.sql`
+      select request_count from request_log.harness_rollups where owner_id = 'again'`
+    expect(rollup?.request_count).toBe(1n)
+  })
+
+  test('a payload that comes after its summary was written without it stays out', async () => {
+    const store = createStore(database)
+    const done = exchange()
+    const row = encodedRow(done)
+    await store.write([{ ...row, payload: undefined }])
+    await store.write([row])
+    expect(await counts(done.requestId)).toMatchObject({ summaries: 1, payloads: 0 })
+    const [summary] = await testDatabase.sql`
+      select has_payload from request_log.request_logs where request_id = ${done.requestId}`
+    expect(summary?.has_payload).toBe(false)
   })
 
   test('a row of a day without partition gets one', async () => {
     const late = new Date('2026-03-01T23:59:59.999Z')
     const store = createStore(database)
-    await store.write([encodeRow(exchange(), policy, late.getTime())])
-    expect(await partitions('request_logs')).toContain('request_logs_p20260301')
-    expect(await partitions('request_log_attempts')).toContain('request_log_attempts_p20260301')
+    await store.write([encodedRow(exchange(), late.getTime())])
+    for (const table of tables) expect(await partitions(table)).toContain(`${table}_p20260301`)
+  })
+})
+
+describe('roll-ups', () => {
+  const HOUR_MS = 3_600_000
+
+  async function rollups(owner: string) {
+    return [
+      ...(await testDatabase.sql`
+        select bucket_start, owner_kind, agent_harness_key, agent_harness_label,
+          request_count::int as requests,
+          exposed_tool_sum::int as exposed_sum, exposed_tool_requests::int as exposed,
+          invoked_tool_sum::int as invoked_sum, invoked_tool_requests::int as invoked,
+          filtered_tool_requests::int as filtered
+        from request_log.harness_rollups where owner_id = ${owner} order by 1, 3`),
+    ]
+  }
+
+  test('add up requests and tool counts by half day, owner and coding agent', async () => {
+    const store = createStore(database)
+    const principal = user({ id: 'roller' })
+    const row = (changes: object, hours = 0) =>
+      encodedRow(exchange({ principal, ...changes }), noon.getTime() + hours * HOUR_MS)
+    await store.write([
+      row({ exposedToolCount: 3, invokedToolCount: 2 }),
+      row({ exposedToolCount: 0, invokedToolCount: 0 }),
+      // An embedding: there is no such dimension.
+      row({ exposedToolCount: undefined, invokedToolCount: undefined }),
+      row({ userAgent: 'aider/1' }),
+    ])
+    await store.write([row({ exposedToolCount: 4, invokedToolCount: 1 }), row({}, 12)])
+    const codex = { agent_harness_key: 'codex', agent_harness_label: 'Codex', owner_kind: 'user' }
+    const first = new Date('2026-11-21T12:00:00Z')
+    expect(await rollups('roller')).toEqual([
+      {
+        ...{ bucket_start: first, owner_kind: 'user', requests: 1, filtered: 0 },
+        ...{ agent_harness_key: 'aider', agent_harness_label: 'Aider' },
+        ...{ exposed_sum: 0, exposed: 1, invoked_sum: 0, invoked: 1 },
+      },
+      {
+        ...{ bucket_start: first, ...codex, requests: 4, filtered: 0 },
+        ...{ exposed_sum: 7, exposed: 3, invoked_sum: 3, invoked: 3 },
+      },
+      {
+        ...{ bucket_start: new Date('2026-11-22T00:00:00Z'), ...codex, requests: 1, filtered: 0 },
+        ...{ exposed_sum: 0, exposed: 1, invoked_sum: 0, invoked: 1 },
+      },
+    ])
+  })
+
+  test('know service accounts, and requests without owner', async () => {
+    const store = createStore(database)
+    await store.write([
+      encodedRow(exchange({ principal: serviceAccount() })),
+      encodedRow(exchange({ principal: undefined })),
+    ])
+    expect(await rollups('account-1')).toMatchObject([{ owner_kind: 'service_account' }])
+    expect(await rollups('')).toMatchObject([{ owner_kind: 'none', requests: 1 }])
+  })
+
+  test('are exact when replicas write at once, and some rows twice', async () => {
+    const owners = Array.from({ length: 20 }, (_, n) => `busy-${n}`)
+    const batches = Array.from({ length: 16 }, (_, batch) =>
+      owners.map((_, n) => {
+        // Each batch in another order.
+        const id = owners[(n * 7 + batch) % owners.length] as string
+        return encodedRow(exchange({ principal: user({ id }) }))
+      }),
+    )
+    const replicas = [createStore(database), createStore(database)]
+    await Promise.all(batches.flatMap((rows) => replicas.map((store) => store.write(rows))))
+    const [total] = await testDatabase.sql`
+      select count(*)::int as rows, min(request_count)::int as least, max(request_count)::int as most
+      from request_log.harness_rollups where owner_id like 'busy-%'`
+    expect(total).toEqual({ rows: 20, least: 16, most: 16 })
   })
 })
 
@@ -61,7 +168,7 @@ describe('partitions', () => {
       const { id, migrations = [] } = plugin.manifest
       const store = createStore(await own.forPlugin(id, migrations))
       await Promise.all([1, 2, 3, 4].map(() => store.ensurePartitions(neededDays(noon))))
-      for (const table of ['request_logs', 'request_log_attempts']) {
+      for (const table of tables) {
         const found = await own.sql<{ name: string; bounds: string }[]>`
           select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bounds
           from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -72,7 +179,7 @@ describe('partitions', () => {
         )
         const indexes = await own.sql`
           select indexdef from pg_indexes where tablename = ${`${table}_p20261121`}`
-        expect(indexes).toHaveLength(2)
+        expect(indexes).toHaveLength(table === 'request_log_tags' ? 3 : 2)
       }
     } finally {
       await own.drop()
@@ -96,7 +203,7 @@ describe('partitions', () => {
       await reader`select count(*) from request_log.request_logs`
       const store = createStore(database)
       await store.ensurePartitions([dayOf(Date.parse('2026-12-24'))])
-      await store.write([encodeRow(exchange(), payloadPolicy('summary_only'), noon.getTime())])
+      await store.write([encodedRow(exchange())])
     } finally {
       await reader`rollback`
       reader.release()

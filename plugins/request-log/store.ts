@@ -5,7 +5,10 @@ import type { Row } from './row.ts'
 export interface Store {
   /** Makes the partitions that are missing; replicas take turns. */
   ensurePartitions(days: readonly Day[]): Promise<void>
-  /** Writes rows with their attempts in one statement; a row that is there already stays as it is. */
+  /**
+   * Writes rows with all that belongs to them in one statement. A row whose summary is there
+   * already changes nothing, so that rows can be written again.
+   */
   write(rows: readonly Row[]): Promise<void>
 }
 
@@ -16,7 +19,8 @@ const summaryColumns = `id uuid, occurred_at timestamptz, request_id text, owner
   prompt_tokens bigint, completion_tokens bigint, total_tokens bigint, cache_read_tokens bigint,
   cache_write_tokens bigint, reasoning_tokens bigint, pricing_status text, cost_pico_usd bigint,
   user_agent text, agent_harness_key text, agent_harness_label text, exposed_tool_count integer,
-  invoked_tool_count integer, config_version text, metadata_json jsonb`
+  service text,
+  component text, env text, invoked_tool_count integer, config_version text, metadata_json jsonb`
 const attemptColumns = `attempt_number integer, provider_key text, provider_type text,
   route_id text, upstream_model text, status text, started_at timestamptz, latency_ms integer,
   first_byte_ms integer, upstream_status integer, error_code text, error_message text`
@@ -29,26 +33,79 @@ function names(columns: string, prefix = ''): string {
     .join(', ')
 }
 
-const tables = ['request_logs', 'request_log_attempts']
+/** What the tables below a summary have of it. */
+const childColumns = 'request_log_id, occurred_at, request_id'
+
+const tables = [
+  'request_logs',
+  'request_log_payloads',
+  'request_log_tags',
+  'request_log_attempts',
+] as const
+
+/** The tool counts, with the first part of their columns in the roll-up. */
+const dimensions = [
+  ['exposed_tool_count', 'exposed_tool'],
+  ['invoked_tool_count', 'invoked_tool'],
+  ['referenced_mcp_server_count', 'referenced_mcp_server'],
+  ['filtered_tool_count', 'filtered_tool'],
+] as const
+
+/** `$1`: rows, `$2`: payloads, both as arrays of JSON. All of it follows the summaries that are new. */
+function insertStatement(schema: string): string {
+  const sums = dimensions.flatMap(([, name]) => [`${name}_sum`, `${name}_requests`])
+  const added = ['request_count', ...sums]
+  return `
+    with input as materialized (
+      select * from json_to_recordset($1::text::json)
+        as r (${summaryColumns}, tags json, attempts json)
+    ), payloads as materialized (
+      select * from json_to_recordset($2::text::json) as p
+        (id uuid, request json, response json, request_truncated boolean, response_truncated boolean)
+    ), summaries as (
+      insert into "${schema}".request_logs (${names(summaryColumns)},
+        has_payload, request_payload_truncated, response_payload_truncated)
+      select ${names(summaryColumns, 'i.')}, p.id is not null,
+        coalesce(p.request_truncated, false), coalesce(p.response_truncated, false)
+      from input i left join payloads p on p.id = i.id
+      on conflict do nothing
+      returning id, occurred_at, request_id, owner_kind, user_id, service_account_id,
+        agent_harness_key, agent_harness_label, ${dimensions.map(([count]) => count).join(', ')}
+    ), kept_payloads as (
+      insert into "${schema}".request_log_payloads
+        (${childColumns}, request_json, response_json)
+      select s.id, s.occurred_at, s.request_id, p.request, p.response
+      from summaries s join payloads p on p.id = s.id
+    ), kept_tags as (
+      insert into "${schema}".request_log_tags (${childColumns}, key, value)
+      select s.id, s.occurred_at, s.request_id, t.key, t.value
+      from summaries s join input i on i.id = s.id
+        cross join json_to_recordset(i.tags) as t (key text, value text)
+    ), kept_attempts as (
+      insert into "${schema}".request_log_attempts (${childColumns}, ${names(attemptColumns)})
+      select s.id, s.occurred_at, s.request_id, ${names(attemptColumns, 'a.')}
+      from summaries s join input i on i.id = s.id
+        cross join json_to_recordset(i.attempts) as a (${attemptColumns})
+    )
+    insert into "${schema}".harness_rollups as r
+      (bucket_start, owner_kind, owner_id, agent_harness_key, agent_harness_label, ${added.join(', ')})
+    select date_bin('12 hours', occurred_at, 'epoch'), coalesce(owner_kind, 'none'),
+      coalesce(user_id, service_account_id, ''), agent_harness_key, max(agent_harness_label), count(*),
+      ${dimensions.map(([count]) => `coalesce(sum(${count}), 0), count(${count})`).join(', ')}
+    from summaries group by 1, 2, 3, 4
+    -- In one order everywhere: replicas that add to the same buckets cannot deadlock.
+    order by 1, 2, 3, 4
+    on conflict (bucket_start, owner_kind, owner_id, agent_harness_key) do update set
+      ${added.map((column) => `${column} = r.${column} + excluded.${column}`).join(', ')}`
+}
 
 export function createStore({ sql, schema }: Database): Store {
-  const insert = `
-    with input as materialized (
-      select * from json_to_recordset($1::text::json) as r (${summaryColumns}, attempts json)
-    ), summaries as (
-      insert into "${schema}".request_logs (${names(summaryColumns)})
-      select ${names(summaryColumns)} from input
-      on conflict do nothing
-    )
-    insert into "${schema}".request_log_attempts
-      (request_log_id, occurred_at, request_id, ${names(attemptColumns)})
-    select i.id, i.occurred_at, i.request_id, ${names(attemptColumns, 'a.')}
-    from input i cross join json_to_recordset(i.attempts) as a (${attemptColumns})
-    on conflict do nothing`
+  const insert = insertStatement(schema)
 
   const write = async (rows: readonly Row[]): Promise<void> => {
-    const json = `[${rows.map((row) => row.json).join(',')}]`
-    await sql.unsafe(insert, [json], { prepare: true })
+    const summaries = `[${rows.map((row) => row.json).join(',')}]`
+    const payloads = `[${rows.flatMap((row) => row.payload ?? []).join(',')}]`
+    await sql.unsafe(insert, [summaries, payloads], { prepare: true })
   }
 
   const ensurePartitions = async (days: readonly Day[]): Promise<void> => {

@@ -1,20 +1,83 @@
-import type { Attempt, ExchangeRecord, Principal } from 'model-gateway/plugin'
+import type { Attempt, ExchangeRecord, JsonValue, Principal } from 'model-gateway/plugin'
+import { defaultSettings, type PayloadSettings } from './config.ts'
+import { encodePayload, type RawPayload } from './payload.ts'
+import { type PayloadPolicy, payloadPolicy } from './policy.ts'
+import { encodeSummary, newRowId, type Row } from './row.ts'
 
 /** 2026-11-21, a little after noon. */
 export const noon = new Date('2026-11-21T12:00:00.123Z')
 
-export function user(options: { logging?: boolean } = {}): Principal {
+/** The policy of a config that captures payloads. */
+export function policy(changes: Partial<PayloadSettings> = {}): PayloadPolicy {
+  return payloadPolicy({ ...defaultSettings, capture_mode: 'redacted_payloads', ...changes })
+}
+
+/** What a generator comes to, and how often it paused. */
+export function finish<T>(steps: Generator<undefined, T>): { value: T; pauses: number } {
+  for (let pauses = 0; ; pauses++) {
+    const { done, value } = steps.next()
+    if (done) return { value, pauses }
+  }
+}
+
+export interface PayloadRow {
+  readonly id: string
+  readonly request: { readonly [key: string]: JsonValue }
+  readonly response: { readonly [key: string]: JsonValue }
+  readonly request_truncated: boolean
+  readonly response_truncated: boolean
+}
+
+export const noRawPayload: RawPayload = {
+  headers: {},
+  body: undefined,
+  response: { kind: 'buffered', body: {} },
+  usage: undefined,
+}
+
+/** A payload row as it goes to the database. */
+export function payloadRow(raw: Partial<RawPayload>, by: PayloadPolicy = policy()): PayloadRow {
+  return JSON.parse(payloadText(raw, by)) as PayloadRow
+}
+
+export function payloadText(raw: Partial<RawPayload>, by: PayloadPolicy = policy()): string {
+  return finish(encodePayload(newRowId(0), { ...noRawPayload, ...raw }, by)).value
+}
+
+/** A row of an exchange; without its payload when the policy does not capture any. */
+export function encodedRow(
+  done: ExchangeRecord,
+  occurredAt = noon.getTime(),
+  by: PayloadPolicy = policy(),
+): Row {
+  const id = newRowId(occurredAt)
+  const raw: RawPayload = {
+    headers: done.requestHeaders(),
+    body: done.requestBody,
+    response: done.response,
+    usage: done.usage,
+  }
+  const captures = by.wire.capture_mode === 'redacted_payloads'
+  return {
+    occurredAt,
+    json: encodeSummary(id, occurredAt, done, by),
+    payload: captures ? finish(encodePayload(id, raw, by)).value : undefined,
+  }
+}
+
+export function user(options: { logging?: boolean; id?: string } = {}): Principal {
+  const { logging = true, id = 'user-1' } = options
   return {
     apiKeyId: 'key-1',
     owner: {
       kind: 'user',
-      userId: 'user-1',
+      userId: id,
       email: 'ada@example.test',
       name: 'Ada',
       team: { id: 'team-1', key: 'one' },
-      requestLoggingEnabled: options.logging ?? true,
+      requestLoggingEnabled: logging,
     },
-    ownershipScopeKey: 'user:user-1',
+    ownershipScopeKey: `user:${id}`,
     grants: 'all',
     allowlists: [],
   }

@@ -1,0 +1,98 @@
+import type { Logger } from 'pino'
+import type { Budget } from './budget.ts'
+import { encodePayload, type RawPayload } from './payload.ts'
+import type { PayloadPolicy } from './policy.ts'
+import { roughResponseSize, roughSize } from './rough-size.ts'
+import type { Row } from './row.ts'
+import { describe, type Tally } from './tally.ts'
+
+/** Longest time that payloads are worked on before others have their turn. */
+const TURN_MS = 2
+
+export interface Draft extends Omit<Row, 'payload'> {
+  readonly id: string
+}
+
+export interface Intake {
+  /** Sanitises and encodes the payload later, in turns, and hands the whole row on. */
+  add(draft: Draft, raw: RawPayload, policy: PayloadPolicy): void
+  /** Rows whose payloads wait. */
+  waiting(): number
+  /** Hands on all that waits. */
+  flush(): void
+}
+
+export function createIntake(options: {
+  /** Shared with what waits behind the intake. */
+  readonly budget: Budget
+  push(row: Row): void
+  /** Whether payloads would not be written anyway. */
+  refuses(): boolean
+  readonly shed: Tally
+  readonly log: Logger
+}): Intake {
+  const { budget, push, refuses, shed, log } = options
+  interface Job {
+    readonly draft: Draft
+    readonly steps: Generator<undefined, string>
+    readonly size: number
+  }
+  let jobs: Job[] = []
+  let scheduled = false
+
+  function finish({ draft, size }: Job, payload: string | undefined): void {
+    budget.give(size)
+    push({ occurredAt: draft.occurredAt, json: draft.json, payload })
+  }
+
+  /** One step of a job; false when there are more. */
+  function step(job: Job): boolean {
+    try {
+      const { done, value } = job.steps.next()
+      if (done) finish(job, value)
+      return done === true
+    } catch (err) {
+      log.error(describe(err), 'a payload could not be encoded')
+      shed.add(1, 'a payload could not be encoded')
+      finish(job, undefined)
+      return true
+    }
+  }
+
+  /** Works until a time of `performance.now()`. */
+  function work(until: number): void {
+    let count = 0
+    for (let job = jobs[count]; job !== undefined; job = jobs[count]) {
+      if (step(job)) count += 1
+      if (performance.now() > until) break
+    }
+    // What is done keeps nothing alive any more.
+    jobs = jobs.slice(count)
+    if (jobs.length > 0) schedule()
+  }
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      work(performance.now() + TURN_MS)
+    })
+  }
+
+  return {
+    add(draft, raw, policy) {
+      const stated = Number(raw.headers['content-length'])
+      const size = (stated > 0 ? stated : roughSize(raw.body)) + roughResponseSize(raw.response)
+      if (refuses() || !budget.take(size)) {
+        shed.add(1, refuses() ? 'the database is away' : 'too much is waiting')
+        push({ occurredAt: draft.occurredAt, json: draft.json, payload: undefined })
+        return
+      }
+      jobs.push({ draft, steps: encodePayload(draft.id, raw, policy), size })
+      schedule()
+    },
+    waiting: () => jobs.length,
+    flush: () => work(Number.POSITIVE_INFINITY),
+  }
+}

@@ -1,0 +1,127 @@
+import type { JsonObject, JsonValue, SentResponse, Usage } from 'model-gateway/plugin'
+import { measure } from './measure.ts'
+import { plainStream } from './plain-stream.ts'
+import type { PayloadPolicy } from './policy.ts'
+import { prune } from './prune.ts'
+import { storableJson, wholeCharacters } from './safe-text.ts'
+import { REDACTED } from './secret-text.ts'
+import { isSensitiveHeader } from './sensitive-names.ts'
+import { readEvents } from './stream-events.ts'
+
+/** What a payload row is made of. It keeps bodies alive. */
+export interface RawPayload {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: JsonObject | undefined
+  readonly response: SentResponse
+  readonly usage: Usage | undefined
+}
+
+interface Encoded {
+  readonly json: string
+  readonly truncated: boolean
+}
+
+/**
+ * A payload row as JSON: `id`, `request` and `response`, and whether either is truncated. It pauses
+ * between steps of at most a millisecond or two.
+ */
+export function* encodePayload(
+  id: string,
+  raw: RawPayload,
+  policy: PayloadPolicy,
+): Generator<undefined, string> {
+  const { wire } = policy
+  const headers = redactHeaders(raw.headers)
+  const body = raw.body ?? null
+  const request = yield* encode({ headers, body }, policy, wire.request_max_bytes)
+  const response =
+    raw.response.kind === 'buffered'
+      ? yield* encode({ body: raw.response.body }, policy, wire.response_max_bytes)
+      : yield* encodeStream(raw.response, raw.usage, policy)
+  return `{"id":"${id}","request":${request.json},"response":${response.json},"request_truncated":${request.truncated},"response_truncated":${response.truncated}}`
+}
+
+type SentStream = Extract<SentResponse, { kind: 'stream' }>
+
+function* encodeStream(
+  sent: SentStream,
+  used: Usage | undefined,
+  policy: PayloadPolicy,
+): Generator<undefined, Encoded> {
+  const { stream_max_events, response_max_bytes } = policy.wire
+  const kept = sent.events.slice(0, stream_max_events)
+  const truncated = kept.length < sent.eventCount
+  const usage = usageOf(used)
+  if (sent.error === undefined && policy.paths === undefined) {
+    const events = plainStream(kept)
+    const json = `{"stream":true,"events":${events},"usage":${JSON.stringify(usage)},"error":null}`
+    if (events !== undefined && fits(json, response_max_bytes)) return { json, truncated }
+  }
+  const error = sent.error && { code: sent.error.code, message: sent.error.message }
+  const wrapped = { stream: true, events: yield* readEvents(kept), usage, error: error ?? null }
+  return yield* encode(wrapped, policy, response_max_bytes, truncated)
+}
+
+function* encode(
+  wrapped: JsonObject,
+  policy: PayloadPolicy,
+  maxBytes: number,
+  incomplete = false,
+): Generator<undefined, Encoded> {
+  const { value, over, tooDeep } = prune(wrapped, policy.paths, maxBytes)
+  const json = storableJson(JSON.stringify(value))
+  if (!over && fits(json, maxBytes)) {
+    return { json, truncated: incomplete || tooDeep }
+  }
+  const size = yield* measure(wrapped)
+  return { json: preview(json, size, maxBytes), truncated: true }
+}
+
+function fits(json: string, maxBytes: number): boolean {
+  // A UTF-16 unit takes three bytes at most.
+  return json.length * 3 <= maxBytes || Buffer.byteLength(json) <= maxBytes
+}
+
+/** `{"truncated":true,"size_bytes":n,"preview":"…"}` within a limit in bytes. */
+function preview(json: string, size: number, maxBytes: number): string {
+  const head = `{"truncated":true,"size_bytes":${size},"preview":`
+  const room = Math.max(0, maxBytes - head.length - 3)
+  let text = wholeCharacters(json.slice(0, room))
+  for (;;) {
+    const quoted = JSON.stringify(text)
+    const bytes = Buffer.byteLength(quoted) - 2
+    if (bytes <= room) return `${head}${quoted}}`
+    text = wholeCharacters(text.slice(0, Math.floor((text.length * room) / bytes)))
+  }
+}
+
+/** Header names come from callers, but they are nearly always the same. */
+const headerKinds = new Map<string, boolean>()
+const MOST_KINDS = 512
+
+function redactHeaders(headers: Readonly<Record<string, string>>): JsonObject {
+  const kept: Record<string, JsonValue> = {}
+  for (const name in headers) {
+    let sensitive = headerKinds.get(name)
+    if (sensitive === undefined) {
+      sensitive = isSensitiveHeader(name)
+      if (headerKinds.size === MOST_KINDS) headerKinds.clear()
+      headerKinds.set(name, sensitive)
+    }
+    kept[name] = sensitive ? REDACTED : (headers[name] as string)
+  }
+  return kept
+}
+
+/** The counters under the names that they have in the summary. */
+function usageOf(usage: Usage | undefined): JsonValue {
+  if (usage === undefined) return null
+  return {
+    prompt_tokens: usage.promptTokens ?? null,
+    completion_tokens: usage.output ?? null,
+    total_tokens: usage.totalTokens ?? null,
+    cache_read_tokens: usage.cacheRead ?? null,
+    cache_write_tokens: usage.cacheWrite ?? null,
+    reasoning_tokens: usage.reasoning ?? null,
+  }
+}

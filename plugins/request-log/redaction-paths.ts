@@ -1,0 +1,78 @@
+import { normalName } from './sensitive-names.ts'
+
+/** Members of a wrapped payload: what a path can begin with. */
+const roots = ['headers', 'body', 'stream', 'events', 'usage', 'error', '*']
+
+/** What has been read of configured paths on the way to a value. */
+export interface PathNode {
+  readonly named: Map<string, PathNode>
+  any: PathNode | undefined
+  /** A path ends here: the value goes. */
+  ends: boolean
+}
+
+/** What is wrong with a redaction path, and what to write instead; undefined when nothing is. */
+export function pathFault(path: string): { message: string; hint: string } | undefined {
+  const segments = path.split('.')
+  if (segments.some((segment) => segment.trim() !== segment || segment === '')) {
+    return {
+      message: 'has an empty segment, or one with blanks around it',
+      hint: 'write keys with single dots between them, such as body.messages.*.content',
+    }
+  }
+  if (segments.some((segment) => segment !== '*' && segment.includes('*'))) {
+    return {
+      message: 'has a * within a segment',
+      hint: '* stands for a whole key or index: body.messages.*.content',
+    }
+  }
+  if (!roots.includes(segments[0] as string)) {
+    return {
+      message: `begins with ${segments[0]}, which no logged payload has`,
+      hint: `begin with one of ${roots.slice(0, -1).join(', ')}: body.messages.*.content`,
+    }
+  }
+  return undefined
+}
+
+/** Paths as a tree; undefined when there are none. */
+export function compilePaths(paths: readonly string[]): PathNode | undefined {
+  if (paths.length === 0) return undefined
+  const root = pathNode()
+  for (const path of paths) {
+    let node = root
+    for (const segment of path.split('.')) node = childOf(node, segment)
+    node.ends = true
+  }
+  return root
+}
+
+/** The nodes that a key leads to; undefined when no path goes on with it. */
+export function followPaths(
+  nodes: readonly PathNode[],
+  key: string,
+): readonly PathNode[] | undefined {
+  const name = normalName(key)
+  let next: PathNode[] | undefined
+  for (const { named, any } of nodes) {
+    const exact = named.get(name)
+    if (exact !== undefined) next = [...(next ?? []), exact]
+    if (any !== undefined) next = [...(next ?? []), any]
+  }
+  return next
+}
+
+function pathNode(): PathNode {
+  return { named: new Map(), any: undefined, ends: false }
+}
+
+function childOf(node: PathNode, segment: string): PathNode {
+  if (segment === '*') {
+    node.any ??= pathNode()
+    return node.any
+  }
+  const name = normalName(segment)
+  const child = node.named.get(name) ?? pathNode()
+  node.named.set(name, child)
+  return child
+}

@@ -1,0 +1,52 @@
+import type { Logger } from 'pino'
+import { redactText } from './secret-text.ts'
+
+/** Counts what happens too often to be logged each time. */
+export interface Tally {
+  add(count: number, reason: string, err?: unknown): void
+  /** Logs what has not been logged. */
+  report(): void
+  /** All that was ever counted. */
+  readonly total: number
+}
+
+/** Logs at most once in `everyMs`, as `{[name]: count, reason}`. */
+export function createTally(options: {
+  readonly log: Logger
+  readonly name: string
+  readonly message: string
+  readonly everyMs: number
+  /** Told of every count. */
+  readonly counter?: { add(count: number): void }
+}): Tally {
+  const { log, name, message, everyMs, counter } = options
+  let total = 0
+  let unreported = 0
+  let last: { readonly reason: string; readonly err?: unknown } = { reason: '' }
+  let reportedAt = Number.NEGATIVE_INFINITY
+  const report = (): void => {
+    if (unreported === 0) return
+    reportedAt = performance.now()
+    log.error({ [name]: unreported, reason: last.reason, ...describe(last.err) }, message)
+    unreported = 0
+  }
+  return {
+    add(count, reason, err) {
+      total += count
+      counter?.add(count)
+      unreported += count
+      last = { reason, err }
+      if (performance.now() - reportedAt >= everyMs) report()
+    },
+    report,
+    get total() {
+      return total
+    },
+  }
+}
+
+/** An error for the log. Its other fields can hold the values that the database refused. */
+export function describe(err: unknown): { code?: unknown; error?: string } {
+  if (!(err instanceof Error)) return {}
+  return { code: (err as { code?: unknown }).code, error: redactText(err.message) }
+}
