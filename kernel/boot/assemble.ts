@@ -14,6 +14,7 @@ import {
   type PluginMigrations,
   schemaName,
 } from '../storage/index.ts'
+import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry/otel.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
 import { createSchedule } from './schedule.ts'
 import type { ConfigSource } from './source.ts'
@@ -26,6 +27,8 @@ export interface BootOptions {
   readonly log: Logger
   /** Use the embedded database of a gateway that runs already, if there is one. */
   readonly attach?: boolean
+  /** Export traces and metrics where the config says so. */
+  readonly telemetry?: boolean
 }
 
 /** A config in force: database open, plugins set up, nothing listening yet. */
@@ -34,6 +37,7 @@ export interface Assembled {
   readonly loaded: LoadedConfig
   readonly database: OpenDatabase
   readonly registry: Registry
+  readonly telemetry: Telemetry
   close(): Promise<void>
 }
 
@@ -52,9 +56,11 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     log: (line) => log.debug({ component: 'postgres' }, line),
   })
   let registry: Registry | undefined
+  let telemetry = noTelemetry
   try {
     const applied = await migrate(database.sql, migrationsOf(config.plugins))
     if (applied.length > 0) log.info({ migrations: applied.length }, 'database migrated')
+    if (options.telemetry === true) telemetry = await startTelemetry(loaded.server.telemetry, log)
     const egress = createEgress(loaded.server.egressProxy)
     registry = await startPlugins({
       plugins: config.plugins,
@@ -72,6 +78,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     putIntoForce()
   } catch (error) {
     await registry?.dispose()
+    await telemetry.stop()
     await database.close()
     throw error
   }
@@ -81,8 +88,10 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     loaded,
     database,
     registry,
+    telemetry,
     async close() {
       await dispose()
+      await telemetry.stop()
       await database.close()
     },
   }

@@ -24,6 +24,10 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   const source = sourceOf(invocation)
   const { loaded } = await read(source, invocation)
   const log = createLogger(loaded?.server.logFormat)
+  // One that comes during the start ends the gateway as soon as it has started.
+  const signal = new Promise<string>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT']) process.once(name, resolve)
+  })
   const gateway = await startGateway({ ...invocation, source, log })
   for (const { lines } of gateway.registry.all(welcome)) {
     for (const line of await lines(gateway.url)) invocation.out(line)
@@ -33,10 +37,7 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
       log.error({ err }, 'the config was not reloaded')
     })
   })
-  const signal = await new Promise<string>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT']) process.once(name, resolve)
-  })
-  log.info({ signal }, 'shutting down')
+  log.info({ signal: await signal }, 'shutting down')
   await gateway.stop()
   return 0
 }

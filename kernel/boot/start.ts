@@ -1,4 +1,5 @@
 import { formatProblems, type LocatedProblem } from '../config/problems.ts'
+import { createHealth } from '../http/health.ts'
 import { listen } from '../http/listen.ts'
 import type { LifecycleServices } from '../lifecycle/exchange.ts'
 import { createInference } from '../lifecycle/inference.ts'
@@ -9,11 +10,13 @@ import {
   ConfigError,
   type ExtensionPoint,
   exchangeRecorders,
+  healthChecks,
   identity,
 } from '../plugin/index.ts'
 import { createInstances } from '../registry/instances.ts'
 import type { Registry } from '../registry/registry.ts'
 import { type Assembled, assemble, type BootOptions, prepareListeners } from './assemble.ts'
+import { watchDatabase } from './database-watch.ts'
 import { StartError } from './errors.ts'
 import { readConfig } from './read-config.ts'
 import { type CurrentRuntime, createCurrentRuntime, createRuntime } from './runtime.ts'
@@ -34,7 +37,7 @@ export interface Gateway {
 /** Boots a gateway that listens. */
 export async function startGateway(options: BootOptions): Promise<Gateway> {
   const { log } = options
-  const assembled = await assemble(options)
+  const assembled = await assemble({ ...options, telemetry: true })
   const { loaded, registry } = assembled
   let current: CurrentRuntime | undefined
   try {
@@ -59,8 +62,8 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
       },
       stop() {
         stopping ??= (async () => {
-          await reloading
           await stop(loaded.server.shutdownGraceMs)
+          await reloading
           await close()
           await assembled.close()
         })()
@@ -74,22 +77,32 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
   }
 }
 
-function serve({ loaded, registry }: Assembled, { lease }: CurrentRuntime, options: BootOptions) {
-  const { log } = options
+function serve(
+  { loaded, registry, database, telemetry }: Assembled,
+  { lease }: CurrentRuntime,
+  { log }: BootOptions,
+) {
   const { server } = loaded
   const services: LifecycleServices = {
     lease,
     identity: registry.one(identity),
     accounting: registry.all(accounting)[0] ?? noAccounting,
-    recorders: registry.all(exchangeRecorders),
-    trace: (incoming) => ({
-      providerCalled: () => incoming.header('traceparent') ?? undefined,
-      finished() {},
-    }),
+    recorders: [...registry.all(exchangeRecorders), ...telemetry.recorders],
+    trace: telemetry.trace,
     random: Math.random,
     fault: (message, err, requestId) => log.error({ err, requestId }, message),
   }
-  return listen({
+  const health = createHealth({
+    checks: registry.all(healthChecks),
+    configVersion() {
+      const { runtime, release } = lease()
+      release()
+      return runtime.configVersion
+    },
+    databaseReachable: () => databaseWatch.reachable(),
+    fault: (message, err) => log.error({ err }, message),
+  })
+  const listening = listen({
     hostname: server.hostname,
     port: server.port,
     bodyTimeoutMs: server.bodyTimeoutMs,
@@ -99,8 +112,17 @@ function serve({ loaded, registry }: Assembled, { lease }: CurrentRuntime, optio
       listModels: createModelList(services),
       bodyLimits: { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs },
       fault: services.fault,
+      health,
     },
   })
+  const databaseWatch = watchDatabase(database, log)
+  return {
+    url: listening.url,
+    async stop(graceMs: number) {
+      await listening.stop(await health.drain(graceMs))
+      databaseWatch.stop()
+    },
+  }
 }
 
 async function reloadConfig(

@@ -22,6 +22,7 @@ import type { Address } from './semantics.ts'
 
 export function serverSettings(root: RootEntry, address: Address): ServerSettings {
   const { server } = root
+  const metricsEndpoint = server.otel_metrics_endpoint ?? server.otel_endpoint
   return deepFreeze({
     ...address,
     logFormat: server.log_format,
@@ -31,7 +32,20 @@ export function serverSettings(root: RootEntry, address: Address): ServerSetting
     publicBaseUrl: server.public_base_url,
     ungoverned: server.ungoverned,
     egressProxy: server.egress_proxy,
+    telemetry: {
+      tracesUrl: server.otel_endpoint && signalUrl(server.otel_endpoint, 'traces'),
+      metricsUrl: metricsEndpoint && signalUrl(metricsEndpoint, 'metrics'),
+      exportIntervalMs: server.otel_export_interval_secs * 1000,
+      traceSampleRatio: server.otel_trace_sample_ratio,
+    },
   })
+}
+
+/** An endpoint without a path is a base, to which OTLP's own path is added. */
+function signalUrl(endpoint: string, signal: 'traces' | 'metrics'): string {
+  const path = endpoint.indexOf('/', endpoint.indexOf('//') + 2)
+  if (path === -1) return `${endpoint}/v1/${signal}`
+  return path === endpoint.length - 1 ? `${endpoint}v1/${signal}` : endpoint
 }
 
 export function loadedProviders(root: RootEntry, types: ProviderTypes): readonly LoadedProvider[] {

@@ -20,6 +20,43 @@ models:
       - { provider: up, upstream_model: big }
 `
 
+describe('an OTLP endpoint', () => {
+  const urls = (server: string) => {
+    const { tracesUrl, metricsUrl } = load(`server: ${server}\n${minimal}`).server.telemetry
+    return [tracesUrl, metricsUrl]
+  }
+
+  test.each(['http://otel:4318', 'http://otel:4318/'])('without a path is a base: %s', (url) => {
+    expect(urls(`{ otel_endpoint: "${url}" }`)).toEqual([
+      'http://otel:4318/v1/traces',
+      'http://otel:4318/v1/metrics',
+    ])
+  })
+  test('with a path is used as it stands, and metrics may have one of their own', () => {
+    expect(
+      urls('{ otel_endpoint: "https://a/in/t", otel_metrics_endpoint: "http://[::1]:1" }'),
+    ).toEqual(['https://a/in/t', 'http://[::1]:1/v1/metrics'])
+  })
+  test('may be there for metrics alone', () => {
+    expect(urls('{ otel_metrics_endpoint: "http://m" }')).toEqual([
+      undefined,
+      'http://m/v1/metrics',
+    ])
+  })
+  test.each(['otel:4318', 'http://', 'http://user:pass@otel', 'http://otel:4318/?a=b'])(
+    'that is no plain URL is refused: %s',
+    (url) => {
+      expect(lines(`server: { otel_endpoint: "${url}" }\n${minimal}`)).toEqual([
+        'server.otel_endpoint: is not right: write a URL such as http://collector:4318',
+      ])
+    },
+  )
+  test('comes with an interval and a ratio that make sense', () => {
+    const server = '{ otel_export_interval_secs: 0, otel_trace_sample_ratio: 1.5 }'
+    expect(lines(`server: ${server}\n${minimal}`)).toHaveLength(2)
+  })
+})
+
 describe('a config without mistakes', () => {
   test('has every default filled in', () => {
     const loaded = load(minimal)
@@ -33,6 +70,12 @@ describe('a config without mistakes', () => {
       publicBaseUrl: undefined,
       ungoverned: false,
       egressProxy: undefined,
+      telemetry: {
+        tracesUrl: undefined,
+        metricsUrl: undefined,
+        exportIntervalMs: 30_000,
+        traceSampleRatio: 1,
+      },
     })
     expect(loaded.databaseUrl).toBeUndefined()
     expect(loaded.providers).toEqual([

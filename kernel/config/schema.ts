@@ -7,6 +7,11 @@ import { closest } from './suggest.ts'
 export const kernelSections = ['server', 'database', 'plugins', 'providers', 'models'] as const
 
 const httpUrl = { pattern: '^https?://[^\\s]+$', description: 'write a URL such as http://host' }
+// Without user and password: those belong in OTEL_EXPORTER_OTLP_HEADERS, not in a config file.
+const otlpUrl = {
+  pattern: '^https?://(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[^\\s?#]*)?$',
+  description: 'write a URL such as http://collector:4318',
+}
 const name = Type.String({ minLength: 1 })
 const headers = Type.Record(
   Type.String(),
@@ -27,6 +32,11 @@ const ServerSection = Type.Object(
     public_base_url: Type.Optional(Type.String(httpUrl)),
     ungoverned: Type.Boolean({ default: false }),
     egress_proxy: Type.Optional(Type.String(httpUrl)),
+    otel_endpoint: Type.Optional(Type.String(otlpUrl)),
+    otel_metrics_endpoint: Type.Optional(Type.String(otlpUrl)),
+    // More seconds than a timer can count would make it run all the time.
+    otel_export_interval_secs: Type.Number({ minimum: 1, maximum: 86_400, default: 30 }),
+    otel_trace_sample_ratio: Type.Number({ minimum: 0, maximum: 1, default: 1 }),
   },
   { default: {} },
 )

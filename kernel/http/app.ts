@@ -3,9 +3,11 @@ import { internalError } from '../lifecycle/error-body.ts'
 import { GatewayError } from '../plugin/index.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
+import type { Health } from './health.ts'
 import { newRequestId } from './request-id.ts'
 
 export interface AppServices extends DataPlaneServices {
+  readonly health: Pick<Health, 'live' | 'ready'>
   /** A fault of the gateway itself, outside any exchange. */
   fault(message: string, error: unknown, requestId: string): void
 }
@@ -28,7 +30,8 @@ export function createApp(services: AppServices) {
       services.fault('a request failed outside its lifecycle', error, requestId)
       return errorResponse(internalError(error), requestId)
     })
-    .get('/healthz', () => Response.json({ status: 'ok' }))
+    .get('/healthz', () => services.health.live())
+    .get('/readyz', () => services.health.ready())
     .get('/v1/models', ({ request }) => data.models(request))
     .post('/v1/chat/completions', ({ request }) => data.infer('chat_completions', request), raw)
     .post('/v1/responses', ({ request }) => data.infer('responses', request), raw)

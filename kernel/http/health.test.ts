@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'bun:test'
+import type { HealthCheck, HealthStatus } from '../plugin/index.ts'
+import { createHealth } from './health.ts'
+
+function health(checks: readonly HealthCheck[] = [], reachable = true) {
+  const faults: string[] = []
+  const created = createHealth({
+    checks,
+    configVersion: () => 'v1',
+    databaseReachable: () => reachable,
+    fault: (message) => faults.push(message),
+  })
+  const ask = async (): Promise<Record<string, unknown>> => {
+    const response = created.ready()
+    return { code: response.status, ...((await response.json()) as Record<string, unknown>) }
+  }
+  return { ...created, ask, faults }
+}
+
+const says = (name: string, status: HealthStatus): HealthCheck => ({
+  name,
+  check: () => ({ status, details: { depth: 3 } }),
+})
+
+test('all is well', async () => {
+  expect(await health([says('a', 'ok')]).ask()).toEqual({
+    code: 200,
+    status: 'ok',
+    config_version: 'v1',
+    database: 'reachable',
+    migrations: 'current',
+    checks: { a: { status: 'ok', depth: 3 } },
+  })
+})
+
+test.each([
+  [['ok', 'degraded'], true, 200, 'degraded'],
+  [['degraded', 'failing', 'ok'], true, 503, 'failing'],
+  [['ok'], false, 200, 'degraded'],
+  [['failing'], false, 503, 'failing'],
+] as const)(
+  '%p with a reachable database: %p gives %d %s',
+  async (statuses, reachable, code, status) => {
+    const checks = statuses.map((each, n) => says(`c${n}`, each))
+    expect(await health(checks, reachable).ask()).toMatchObject({ code, status })
+  },
+)
+
+describe('a check that misbehaves', () => {
+  const bad: [string, HealthCheck['check']][] = [
+    [
+      'throws',
+      () => {
+        throw new Error('secret')
+      },
+    ],
+    ['says nonsense', () => ({ status: 'fine' as HealthStatus })],
+  ]
+  test.each(bad)('%s is failing, is logged once, and hides no other', async (_, check) => {
+    const { ask, faults } = health([{ name: 'bad', check }, says('good', 'ok')])
+    const answer = await ask()
+    expect(answer).toMatchObject({
+      code: 503,
+      checks: { bad: { status: 'failing', error: 'the check failed' }, good: { status: 'ok' } },
+    })
+    await ask()
+    expect(faults).toEqual(['health check bad failed'])
+    expect(JSON.stringify(answer)).not.toContain('secret')
+  })
+})
+
+describe('draining', () => {
+  test('is said at once, and takes no time when nobody watches', async () => {
+    const { drain, ask } = health()
+    expect(await drain(30_000)).toBe(30_000)
+    expect(await ask()).toMatchObject({ code: 503, status: 'draining' })
+  })
+  test('takes half of the grace when somebody watches, and leaves the rest', async () => {
+    const { drain, ask } = health()
+    await ask()
+    const at = performance.now()
+    const draining = drain(200)
+    expect(await ask()).toMatchObject({ code: 503, status: 'draining' })
+    expect(await draining).toBe(100)
+    expect(performance.now() - at).toBeGreaterThanOrEqual(95)
+  })
+})

@@ -1,0 +1,21 @@
+import { afterEach, expect, test } from 'bun:test'
+import { diag } from '@opentelemetry/api'
+import { pino } from 'pino'
+import { logDiagnostics } from './diagnostics.ts'
+
+afterEach(() => diag.disable())
+
+test('one line a minute says what went wrong, in plain words, and how much was left unsaid', () => {
+  const lines: Record<string, unknown>[] = []
+  let now = 0
+  logDiagnostics(pino({}, { write: (line) => lines.push(JSON.parse(line)) }), () => now)
+  diag.error(JSON.stringify({ stack: 'Error: refused\n at x', message: 'refused' }))
+  for (let i = 0; i < 1000; i++) diag.warn('again')
+  diag.info('nobody cares')
+  now = 60_000
+  diag.warn('x'.repeat(10_000))
+  expect(lines).toMatchObject([
+    { component: 'telemetry', msg: 'telemetry was lost', reason: 'refused', unsaid: 0 },
+    { reason: 'x'.repeat(300), unsaid: 1000 },
+  ])
+})

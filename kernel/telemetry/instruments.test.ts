@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { pino } from 'pino'
+import { type OtlpReceiver, startOtlpReceiver } from '../../test/harness/otlp.ts'
+import type { ExchangeRecord, ExchangeRecorder } from '../plugin/index.ts'
+import { noTags } from '../protocol/tags.ts'
+import { startTelemetry, type Telemetry } from './otel.ts'
+import { exchange } from './testing.ts'
+
+let receiver: OtlpReceiver
+let telemetry: Telemetry
+
+beforeEach(async () => {
+  receiver = startOtlpReceiver()
+  telemetry = await startTelemetry(
+    {
+      tracesUrl: undefined,
+      metricsUrl: `${receiver.url}/v1/metrics`,
+      exportIntervalMs: 60_000,
+      traceSampleRatio: 1,
+    },
+    pino({ enabled: false }),
+  )
+})
+afterEach(async () => {
+  await receiver.stop()
+})
+
+/** Records exchanges, stops, and gives the points of the last export by metric. */
+async function exported(exchanges: Iterable<Partial<ExchangeRecord>>) {
+  const recorder = telemetry.recorders[0] as ExchangeRecorder
+  for (const changes of exchanges) recorder.record(exchange(changes))
+  await telemetry.stop()
+  return (metric: string) =>
+    receiver.points
+      .filter((point) => point.metric === metric)
+      .map(({ labels, value, count }) => ({ labels, value, count }))
+}
+
+const usage = {
+  uncachedInput: 10,
+  cacheRead: 4,
+  cacheWrite: undefined,
+  output: 7,
+  reasoning: 3,
+  promptTokens: 14,
+  totalTokens: 21,
+}
+const base = { operation: 'chat_completions', resolved_model: 'm', provider: 'p' }
+
+test('requests with the same labels are one series', async () => {
+  const points = await exported([
+    {},
+    { latencyMs: 1250 },
+    { statusCode: 502, outcome: 'upstream_error' },
+  ])
+  const labels = { ...base, requested_model: 'm', stream: false }
+  expect(points('gateway.requests')).toEqual([
+    { labels: { ...labels, status_code: 200, outcome: 'success' }, value: 2, count: undefined },
+    {
+      labels: { ...labels, status_code: 502, outcome: 'upstream_error' },
+      value: 1,
+      count: undefined,
+    },
+  ])
+  expect(points('gateway.request.duration')[0]).toMatchObject({ value: 1.5, count: 2 })
+})
+
+test('tokens are told apart by their kind; what was not counted or cannot be true adds nothing', async () => {
+  const points = await exported([{ usage }, { usage: { ...usage, output: -5, reasoning: 0 } }])
+  expect(
+    Object.fromEntries(points('gateway.tokens').map((p) => [p.labels.token_type, p.value])),
+  ).toEqual({ input: 20, cache_read: 8, output: 7, reasoning: 3 })
+})
+
+test('only ledger rows are usage records and cost', async () => {
+  const points = await exported([
+    {
+      settlement: {
+        kind: 'ledger',
+        pricingStatus: 'priced',
+        unpricedReason: undefined,
+        costPicoUsd: 1_500_000_000_000n,
+      },
+    },
+    {
+      settlement: {
+        kind: 'ledger',
+        pricingStatus: 'usage_missing',
+        unpricedReason: undefined,
+        costPicoUsd: undefined,
+      },
+    },
+    { settlement: { kind: 'rejected', costPicoUsd: 9n } },
+    { settlement: { kind: 'none' } },
+  ])
+  expect(points('gateway.cost.usd').map(({ value }) => value)).toEqual([1.5])
+  expect(
+    points('gateway.usage_records').map(({ labels, value }) => [labels.pricing_status, value]),
+  ).toEqual([
+    ['priced', 1],
+    ['usage_missing', 1],
+  ])
+  expect(points('gateway.usage_record_failures')).toEqual([])
+})
+
+test('a call that was made and not settled is a failure; one that was never made is not', async () => {
+  const points = await exported([
+    { settlement: undefined, statusCode: 503, outcome: 'internal_error' },
+    { settlement: undefined, attempts: [], statusCode: 404, outcome: 'invalid_request' },
+  ])
+  expect(points('gateway.usage_record_failures').map(({ value }) => value)).toEqual([1])
+})
+
+test('tool counts of zero are counted, absent ones are not', async () => {
+  const points = await exported([
+    { exposedToolCount: 3, invokedToolCount: 0 },
+    { exposedToolCount: 0 },
+    {},
+  ])
+  expect(points('gateway.tool_cardinality')).toEqual([
+    { labels: { ...base, dimension: 'exposed' }, value: 3, count: 2 },
+    { labels: { ...base, dimension: 'invoked' }, value: 0, count: 1 },
+  ])
+})
+
+test('models that the caller made up, and ways to write a selector, are no labels', async () => {
+  const points = await exported([
+    { requestedModel: 'secret thing', resolvedModel: undefined, provider: undefined },
+    { requestedModel: 'tag:a,b' },
+    { requestedModel: 'tag:b,a' },
+  ])
+  expect(
+    points('gateway.requests').map(({ labels, value }) => [labels.requested_model, value]),
+  ).toEqual([
+    ['unknown', 1],
+    ['tag', 2],
+  ])
+})
+
+test('a hundred values of a tag are told apart, and all of them are counted', async () => {
+  const services = Array.from({ length: 150 }, (_, n) => ({
+    tags: { ...noTags, service: `s${n}` },
+  }))
+  const points = await exported([
+    ...services,
+    ...services,
+    {},
+    { tags: { ...noTags, service: 'undefined' } },
+  ])
+  const requests = points('gateway.requests')
+  const values = new Map(requests.map(({ labels, value }) => [labels.service, value]))
+  expect(values.size).toBe(102)
+  expect(values.get('s99')).toBe(2)
+  expect(values.get('other')).toBe(101)
+  expect(values.get(undefined)).toBe(1)
+})
+
+test('labels have fewer combinations than tags have, and all requests are counted', async () => {
+  function* combinations() {
+    for (let a = 0; a < 100; a++) {
+      for (let b = 0; b < 100; b++) {
+        yield { tags: { ...noTags, service: `a${a}`, component: `b${b}` } }
+      }
+    }
+  }
+  const points = await exported(combinations())
+  const requests = points('gateway.requests')
+  expect(requests).toHaveLength(4001)
+  expect(requests.reduce((sum, { value }) => sum + value, 0)).toBe(10_000)
+  expect(requests.at(-1)).toMatchObject({
+    labels: { service: 'other', component: 'other' },
+    value: 6000,
+  })
+})

@@ -1,0 +1,72 @@
+import { diag } from '@opentelemetry/api'
+import type { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
+import type { NodeSDKConfiguration } from '@opentelemetry/sdk-node'
+
+type MetricReader = NonNullable<NodeSDKConfiguration['metricReaders']>[number]
+type MetricProducer = Parameters<MetricReader['setMetricProducer']>[0]
+type Collected = Parameters<OTLPMetricExporter['export']>[0]
+
+/** Most label combinations of one instrument; far above what its own caps allow. */
+const MOST_SERIES = 20_000
+
+/** Exports all metrics every `intervalMs`, one export at a time, and once more at the end. */
+export function createMetricReader(
+  exporter: OTLPMetricExporter,
+  { intervalMs, timeoutMs }: { readonly intervalMs: number; readonly timeoutMs: number },
+): MetricReader {
+  let producer: MetricProducer | undefined
+  let exporting = false
+
+  function collect() {
+    if (producer === undefined) throw new Error('the reader belongs to no provider')
+    return producer.collect({ timeoutMillis: timeoutMs })
+  }
+
+  function send(collected: Collected): Promise<void> {
+    return new Promise((resolve) => {
+      // The exporter keeps its own time, but not when a reply trickles in for ever.
+      const giveUp = setTimeout(resolve, timeoutMs * 2)
+      giveUp.unref()
+      exporter.export(collected, ({ error }) => {
+        clearTimeout(giveUp)
+        if (error !== undefined) diag.warn(`metrics: ${error.message}`)
+        resolve()
+      })
+    })
+  }
+
+  async function exportAll() {
+    const { resourceMetrics, errors } = await collect()
+    for (const error of errors) diag.warn(`metrics: ${error}`)
+    if (resourceMetrics.scopeMetrics.length > 0) await send(resourceMetrics)
+  }
+
+  const timer = setInterval(async () => {
+    if (exporting) return
+    exporting = true
+    try {
+      await exportAll()
+    } catch (error) {
+      diag.warn(`metrics: ${error}`)
+    } finally {
+      exporting = false
+    }
+  }, intervalMs)
+  timer.unref()
+
+  return {
+    setMetricProducer(its) {
+      producer = its
+    },
+    selectAggregation: (type) => exporter.selectAggregation(type),
+    selectAggregationTemporality: (type) => exporter.selectAggregationTemporality(type),
+    selectCardinalityLimit: () => MOST_SERIES,
+    collect,
+    forceFlush: exportAll,
+    async shutdown() {
+      clearInterval(timer)
+      await exportAll()
+      await exporter.shutdown()
+    },
+  }
+}

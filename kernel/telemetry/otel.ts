@@ -1,0 +1,97 @@
+import { context, diag, logs, metrics, propagation, trace } from '@opentelemetry/api'
+import type { NodeSDKConfiguration } from '@opentelemetry/sdk-node'
+import type { Logger } from 'pino'
+import type { TelemetrySettings } from '../config/loaded.ts'
+import type { ExchangeRecorder } from '../plugin/index.ts'
+import { logDiagnostics } from './diagnostics.ts'
+import { createInstruments } from './instruments.ts'
+import { createMetricReader } from './metric-reader.ts'
+import { createSampler } from './sampler.ts'
+import { createTracing, passTraceOn, type RequestTrace, type TracedRequest } from './trace.ts'
+import { VERSION } from './version.ts'
+
+/** Milliseconds for one export, its retries included; after that what it held is dropped. */
+const EXPORT_TIMEOUT_MS = 2000
+/** Longest that a collector can hold up the end of the gateway. */
+const STOP_TIMEOUT_MS = 2000
+
+export interface Telemetry {
+  /** Recorders of the kernel's own; none when no metrics are exported. */
+  readonly recorders: readonly ExchangeRecorder[]
+  /** Follows one inference request. */
+  trace(request: TracedRequest): RequestTrace
+  /** Sends what is left, for up to two seconds. Never rejects. */
+  stop(): Promise<void>
+}
+
+export const noTelemetry: Telemetry = {
+  recorders: [],
+  trace: passTraceOn,
+  stop: () => Promise.resolve(),
+}
+
+/**
+ * Starts what the config asks for and makes it the process's own: from here on the OpenTelemetry
+ * API gives real meters and tracers, so call it before plugins are set up. Without an endpoint
+ * nothing is loaded. A collector that cannot be reached is no error.
+ */
+export async function startTelemetry(settings: TelemetrySettings, log: Logger): Promise<Telemetry> {
+  const { tracesUrl, metricsUrl } = settings
+  if (tracesUrl === undefined && metricsUrl === undefined) return noTelemetry
+  // Loading these takes a tenth of a second and some memory, which only those pay who export.
+  const [
+    { NodeSDK },
+    { OTLPTraceExporter },
+    { OTLPMetricExporter, AggregationTemporalityPreference },
+  ] = await Promise.all([
+    import('@opentelemetry/sdk-node'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/exporter-metrics-otlp-http'),
+  ])
+  const timeoutMillis = EXPORT_TIMEOUT_MS
+  const sdk = new NodeSDK({
+    serviceName: 'model-gateway',
+    // What could be detected beyond this costs time at the start, or asks the network.
+    resourceDetectors: [{ detect: () => ({ attributes: resource() }) }],
+    instrumentations: [],
+    logRecordProcessors: [],
+    sampler: createSampler(settings.traceSampleRatio),
+    metricReaders:
+      metricsUrl === undefined
+        ? []
+        : [
+            createMetricReader(
+              new OTLPMetricExporter({
+                url: metricsUrl,
+                timeoutMillis,
+                temporalityPreference: AggregationTemporalityPreference.CUMULATIVE,
+              }),
+              { intervalMs: settings.exportIntervalMs, timeoutMs: EXPORT_TIMEOUT_MS },
+            ),
+          ],
+    ...(tracesUrl === undefined
+      ? { spanProcessors: [] }
+      : { traceExporter: new OTLPTraceExporter({ url: tracesUrl, timeoutMillis }) }),
+  } satisfies Partial<NodeSDKConfiguration>)
+  sdk.start()
+  logDiagnostics(log)
+  return {
+    recorders:
+      metricsUrl === undefined ? [] : [createInstruments(metrics.getMeter('model-gateway'))],
+    trace: tracesUrl === undefined ? passTraceOn : createTracing(trace.getTracer('model-gateway')),
+    async stop() {
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, STOP_TIMEOUT_MS)
+      })
+      await Promise.race([sdk.shutdown().catch((error: Error) => diag.warn(error.message)), late])
+      clearTimeout(timer)
+      // The next gateway of this process registers its own.
+      for (const api of [trace, metrics, logs, propagation, context, diag]) api.disable()
+    },
+  }
+}
+
+function resource() {
+  return { 'service.version': VERSION, 'service.instance.id': crypto.randomUUID() }
+}

@@ -1,0 +1,144 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { metrics, trace } from '@opentelemetry/api'
+import { pino } from 'pino'
+import { startOtlpReceiver } from '../../test/harness/otlp.ts'
+import { noTelemetry, startTelemetry } from './otel.ts'
+import { attempt, exchange } from './testing.ts'
+import type { TracedRequest } from './trace.ts'
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const SPAN = 'b7ad6b7169203331'
+const CALL = {
+  provider: {
+    id: 'p',
+    type: 'generic_compat',
+    pricingProviderId: undefined,
+    timeouts: { totalMs: 1, idleMs: 1 },
+  },
+  operation: 'chat_completions',
+  upstreamModel: 'u',
+} as const
+
+function request(traceparent?: string): TracedRequest {
+  return {
+    family: 'chat_completions',
+    receivedAt: new Date(),
+    startedAt: performance.now(),
+    header: (name) => (name === 'traceparent' ? (traceparent ?? null) : null),
+  }
+}
+
+const receivers: ReturnType<typeof startOtlpReceiver>[] = []
+afterEach(async () => {
+  for (const receiver of receivers.splice(0)) await receiver.stop()
+})
+
+async function tracing(traceSampleRatio: number) {
+  const receiver = startOtlpReceiver()
+  receivers.push(receiver)
+  const telemetry = await startTelemetry(
+    {
+      tracesUrl: `${receiver.url}/v1/traces`,
+      metricsUrl: undefined,
+      exportIntervalMs: 60_000,
+      traceSampleRatio,
+    },
+    pino({ enabled: false }),
+  )
+  return { receiver, telemetry }
+}
+
+describe('a traceparent that is not valid', () => {
+  const invalid = [
+    '',
+    'nonsense',
+    `00-${TRACE}-${SPAN}`,
+    `00-${TRACE}-${SPAN}-01-more`,
+    `ff-${TRACE}-${SPAN}-01`,
+    `00-${'0'.repeat(32)}-${SPAN}-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+    `00-${TRACE.toUpperCase()}-${SPAN}-01`,
+  ]
+  test.each(invalid)('is not passed on without tracing: "%s"', (header) => {
+    expect(noTelemetry.trace(request(header)).providerCalled(CALL)).toBeUndefined()
+  })
+  test('begins a trace of our own with tracing', async () => {
+    const { telemetry } = await tracing(1)
+    for (const header of invalid) {
+      const sent = telemetry.trace(request(header)).providerCalled(CALL)
+      expect(sent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
+      expect(sent).not.toContain(TRACE)
+    }
+    await telemetry.stop()
+  })
+})
+
+test('one of a later version of the standard is understood', async () => {
+  const { telemetry } = await tracing(0)
+  const sent = telemetry.trace(request(`01-${TRACE}-${SPAN}-03-more`)).providerCalled(CALL)
+  expect(sent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`))
+  await telemetry.stop()
+})
+
+test('the ratio decides about traces that begin here, the caller about all others', async () => {
+  const { telemetry, receiver } = await tracing(0.5)
+  const run = (header?: string) => {
+    const traced = telemetry.trace(request(header))
+    const sent = traced.providerCalled(CALL)
+    traced.finished(exchange())
+    return sent?.endsWith('-01')
+  }
+  const kept = Array.from({ length: 400 }, () => run()).filter(Boolean).length
+  expect(kept).toBeGreaterThan(140)
+  expect(kept).toBeLessThan(260)
+  const always = Array.from({ length: 50 }, () => run(`00-${TRACE}-${SPAN}-01`))
+  expect(always).not.toContain(false)
+  const never = Array.from({ length: 50 }, () => run(`00-${TRACE}-${SPAN}-00`))
+  expect(never).not.toContain(true)
+  await telemetry.stop()
+  expect(receiver.spans.filter(({ kind }) => kind === 'server')).toHaveLength(kept + 50)
+})
+
+test('a call of which nothing is known ends with its request', async () => {
+  const { telemetry, receiver } = await tracing(1)
+  const traced = telemetry.trace(request())
+  traced.providerCalled(CALL)
+  traced.finished(exchange({ attempts: [], outcome: 'internal_error', statusCode: 503 }))
+  await telemetry.stop()
+  const [client, server] = receiver.spans
+  expect(client).toMatchObject({ kind: 'client', failed: true })
+  expect(client?.endMs).toBeCloseTo(server?.endMs ?? 0, 2)
+})
+
+test('only what reads like an error code is told of an upstream error', async () => {
+  const { telemetry, receiver } = await tracing(1)
+  for (const code of ['overloaded', 'sk-12345', 'Prompt: hello']) {
+    const traced = telemetry.trace(request())
+    traced.providerCalled(CALL)
+    traced.finished(
+      exchange({
+        outcome: 'upstream_error',
+        errorCode: code,
+        errorMessage: 'secret words',
+        attempts: [
+          { ...attempt, status: 'stream_error', errorCode: code, errorMessage: 'secret words' },
+        ],
+      }),
+    )
+  }
+  await telemetry.stop()
+  expect(receiver.spans.map(({ attributes }) => attributes['error.type'])).toEqual([
+    ...['overloaded', 'overloaded'],
+    ...['upstream_error', 'upstream_error', 'upstream_error', 'upstream_error'],
+  ])
+  expect(receiver.bodies.join()).not.toContain('secret')
+})
+
+test('plugins that ask after the start get real instruments, and none after the stop', async () => {
+  const { telemetry, receiver } = await tracing(1)
+  trace.getTracer('plugin.a').startSpan('work').end()
+  await telemetry.stop()
+  expect(receiver.spans).toMatchObject([{ scope: 'plugin.a', name: 'work', kind: 'internal' }])
+  expect(trace.getTracer('plugin.a').startSpan('late').isRecording()).toBe(false)
+  expect(metrics.getMeter('plugin.a')).toBe(metrics.getMeter('plugin.b'))
+})

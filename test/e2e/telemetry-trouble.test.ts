@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type ReceiverMode, startOtlpReceiver } from '../harness/otlp.ts'
+import type { GatewayProcess } from '../harness/process.ts'
+import { paced, startUpstream, type Upstream } from '../harness/upstream.ts'
+import { chat, ofMetric, send, startGateway, total } from './telemetry.fixture.ts'
+
+let upstream: Upstream
+
+beforeAll(async () => {
+  upstream = await startUpstream()
+})
+afterAll(async () => {
+  await upstream?.stop()
+})
+
+/** Milliseconds: the median latency of calls, and the time until the gateway has ended. */
+async function timings(server: Record<string, unknown>) {
+  upstream.clear()
+  const gateway = await startGateway(upstream, server)
+  try {
+    const latencies: number[] = []
+    for (let i = 0; i < 300; i++) {
+      const at = performance.now()
+      const response = await send(gateway, {})
+      expect(response.status).toBe(200)
+      await response.text()
+      if (i >= 50) latencies.push(performance.now() - at)
+    }
+    const at = performance.now()
+    expect(await gateway.end('SIGTERM')).toBe(0)
+    const lines = gateway.logs.filter(({ component }) => component === 'telemetry')
+    latencies.sort((a, b) => a - b)
+    return {
+      median: latencies[latencies.length >> 1] ?? 0,
+      end: performance.now() - at,
+      lines,
+    }
+  } finally {
+    await gateway.remove()
+  }
+}
+
+test('without an endpoint the trace context of the caller goes upstream as it is', async () => {
+  upstream.clear()
+  const gateway = await startGateway(upstream, {})
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  await (await send(gateway, { headers: { traceparent } })).text()
+  await (await send(gateway, { headers: { traceparent: 'nonsense' } })).text()
+  await gateway.remove()
+  const sent = upstream.journal.calls.map(({ headers }) => headers.traceparent)
+  expect(sent).toEqual([traceparent, undefined])
+}, 20_000)
+
+describe('a collector that is', () => {
+  let undisturbed: number
+  beforeAll(async () => {
+    undisturbed = (await timings({})).median
+  }, 30_000)
+
+  const troubles: [string, ReceiverMode | 'gone'][] = [
+    ['gone', 'gone'],
+    ['silent', 'never_answers'],
+    ['out of order', 'fails'],
+  ]
+  test.each(troubles)(
+    '%s costs the callers nothing, and the end two seconds',
+    async (_, trouble) => {
+      const receiver = startOtlpReceiver()
+      if (trouble === 'gone') await receiver.stop()
+      else receiver.mode(trouble)
+      const { median, end, lines } = await timings({
+        otel_endpoint: receiver.url,
+        otel_export_interval_secs: 1,
+      })
+      await receiver.stop()
+      expect(median).toBeLessThan(undisturbed * 2 + 3)
+      expect(end).toBeLessThan(3000)
+      expect(lines).toHaveLength(1)
+      expect(lines[0]).toMatchObject({ msg: 'telemetry was lost', reason: expect.any(String) })
+    },
+    30_000,
+  )
+})
+
+describe('a gateway that is told to end', () => {
+  const ready = async (gateway: GatewayProcess) => {
+    const response = await fetch(`${gateway.url}/readyz`, { headers: { connection: 'close' } })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+
+  test('says so to those who watch, and lets a running stream finish', async () => {
+    const receiver = startOtlpReceiver()
+    const gateway = await startGateway(upstream, {
+      otel_endpoint: receiver.url,
+      shutdown_grace_secs: 10,
+    })
+    upstream.clear()
+    upstream.always(paced(20, 100))
+    const before = await ready(gateway)
+    expect(before.status).toBe(200)
+    expect(before.body).toMatchObject({
+      status: 'ok',
+      config_version: expect.any(String),
+      database: 'reachable',
+      migrations: 'current',
+      checks: { identity: { status: 'ok' } },
+    })
+    const stream = await send(gateway, { body: { ...chat, stream: true } })
+    const text = stream.text()
+    const ended = gateway.end('SIGTERM')
+    await Bun.sleep(200)
+    const during = await ready(gateway)
+    expect(during).toMatchObject({ status: 503, body: { status: 'draining' } })
+    expect(await text).toEndWith('data: [DONE]\n\n')
+    expect(await ended).toBe(0)
+    expect(receiver.spans.map(({ kind }) => kind).sort()).toEqual(['client', 'server'])
+    expect(total(ofMetric(receiver, 'gateway.requests'))).toBe(1)
+    await gateway.remove()
+    await receiver.stop()
+  }, 30_000)
+
+  test('is not held up when nobody watches', async () => {
+    const gateway = await startGateway(upstream, {})
+    const at = performance.now()
+    expect(await gateway.end('SIGTERM')).toBe(0)
+    expect(performance.now() - at).toBeLessThan(1500)
+    await gateway.remove()
+  }, 20_000)
+})
