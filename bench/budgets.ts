@@ -1,0 +1,92 @@
+import type { DatabaseResult } from './database.ts'
+import { type Sample, type Spread, spread } from './measure.ts'
+
+/** A promise about performance, and what came out. */
+export interface Verdict {
+  /** Number in the list of budgets. */
+  readonly budget: number
+  readonly title: string
+  readonly unit: '×' | 'ms' | '%' | ''
+  readonly limit: number
+  /** Whether less is better. */
+  readonly atMost: boolean
+  readonly value: Spread
+  readonly ok: boolean
+}
+
+/** Budgets for which a gate is shut. */
+export const gates: ReadonlySet<number> = new Set([1, 2, 8])
+
+export function verdicts(samples: readonly Sample[], database: DatabaseResult): Verdict[] {
+  const list: Verdict[] = []
+  function add(
+    budget: number,
+    title: string,
+    values: readonly number[],
+    limit: number,
+    unit: Verdict['unit'],
+    atMost = true,
+  ) {
+    const value = spread(values)
+    const ok = atMost ? value.median <= limit : value.median >= limit
+    list.push({ budget, title, unit, limit, atMost, value, ok })
+  }
+
+  const cpu = (row: string, target: string) => pick(samples, row, target, (s) => s.cpuMicros)
+  /** CPU as a multiple of the JSON pass-through's in the same pass. */
+  const ratios = (row: string, target: string, referenceRow = row) =>
+    pairwise(cpu(row, target), cpu(referenceRow, 'json'), (a, b) => a / b)
+  const added = (row: string, what: (sample: Sample) => number) =>
+    pairwise(pick(samples, row, 'G', what), pick(samples, row, 'direct', what), (a, b) => a - b)
+
+  add(1, 'T, buffered', ratios('buffered', 'T'), 2, '×')
+  add(1, 'G, buffered', ratios('buffered', 'G'), 3.5, '×')
+  add(1, 'G, buffered, caller-chosen ids', ratios('chosen', 'G', 'buffered'), 3.5, '×')
+  add(2, 'T, 64 events, each by itself', ratios('paced', 'T'), 2, '×')
+  add(2, 'G, 64 events, each by itself', ratios('paced', 'G'), 3, '×')
+  add(2, 'T, 64 events in one piece', ratios('stream', 'T'), 2, '×')
+  add(2, 'G, 64 events in one piece', ratios('stream', 'G'), 3, '×')
+  const p50 = (sample: Sample) => sample.p50
+  const p99 = (sample: Sample) => sample.p99
+  add(3, 'G, added latency, p50', added('alone', p50), 0.5, 'ms')
+  add(3, 'G, added latency, p99', added('alone', p99), 2, 'ms')
+  add(
+    3,
+    'G, added to the first byte, p50',
+    added('alone_stream', (s) => s.firstByteP50),
+    0.5,
+    'ms',
+  )
+  const reads = (target: string) =>
+    pick(samples, 'alone_stream', target, ({ readsPerReply }) => readsPerReply)
+  const framesKept = pairwise(reads('G'), reads('direct'), (a, b) => (a / b) * 100)
+  add(3, 'G, frames that arrive by themselves', framesKept, 99, '%', false)
+  const inMs = (values: readonly number[]) => values.map((micros) => micros / 1000)
+  add(7, 'T, prompt of 400 KB, CPU', inMs(cpu('prompt', 'T')), 3, 'ms')
+  add(7, 'G, prompt of 400 KB, CPU', inMs(cpu('prompt', 'G')), 3, 'ms')
+  const { beforeDispatch, throughput } = database
+  add(8, 'round trips before dispatch', beforeDispatch.generated, 0, '')
+  add(8, 'the same, caller-chosen ids', beforeDispatch.chosen, 1, '')
+  const kept = throughput.map(({ at0ms, at10ms }) => (at10ms / at0ms) * 100)
+  add(8, 'throughput kept at 10 ms a commit', kept, 90, '%', false)
+  return list
+}
+
+/** One value a pass, in their order. */
+function pick(
+  samples: readonly Sample[],
+  row: string,
+  target: string,
+  what: (sample: Sample) => number,
+): number[] {
+  return samples.filter((s) => s.row === row && s.target === target).map(what)
+}
+
+/** Combines what was measured in the same pass. */
+function pairwise(
+  left: readonly number[],
+  right: readonly number[],
+  combine: (a: number, b: number) => number,
+): number[] {
+  return left.map((value, pass) => combine(value, right[pass] ?? Number.NaN))
+}

@@ -1,0 +1,167 @@
+/**
+ * A load generator, as a process of its own: one JSON order on standard input, one JSON result on
+ * standard output. Raw sockets with keep-alive and the least parsing that finds a reply's end, so
+ * that it takes little of the machine from what is measured.
+ */
+import type { Socket } from 'bun'
+
+export interface LoadOrder {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** Requests in all, and at once. */
+  readonly count: number
+  readonly concurrency: number
+  /** Sends `x-request-id` with this beginning and a number. */
+  readonly idPrefix?: string
+}
+
+export interface LoadResult {
+  readonly seconds: number
+  /** Replies that were not a complete 200. */
+  readonly failures: number
+  /** Of the first of them. */
+  readonly failure?: string
+  /** Milliseconds to a reply's end and to the first byte of its body, sorted. */
+  readonly latencies: readonly number[]
+  readonly firstBytes: readonly number[]
+  /** Reads that brought a part of a body: for a stream, at most as many as it has events. */
+  readonly reads: number
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+const BODY_END = Buffer.from('\n0\r\n\r\n')
+const STREAM_END = Buffer.from('[DONE]')
+const EMPTY = Buffer.alloc(0)
+/** As much of a reply's end as is kept to see whether it is complete. */
+const TAIL_BYTES = 512
+
+if (import.meta.main) {
+  console.log(JSON.stringify(await run((await Bun.stdin.json()) as LoadOrder)))
+}
+
+function endsWith(bytes: Buffer, end: Buffer): boolean {
+  return bytes.subarray(-end.length).equals(end)
+}
+
+async function run(order: LoadOrder): Promise<LoadResult> {
+  const { hostname, port, pathname } = new URL(order.url)
+  const isStream = order.body.includes('"stream":true')
+  const body = Buffer.from(order.body)
+  const fields = { host: 'localhost', 'content-type': 'application/json', ...order.headers }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `POST ${pathname} HTTP/1.1\r\n${lines.join('')}content-length: ${body.length}\r\n`
+  const latencies: number[] = []
+  const firstBytes: number[] = []
+  let sent = 0
+  let failures = 0
+  let failure: string | undefined
+  let reads = 0
+
+  function connection(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let startedAt = 0
+    let firstByteAt = 0
+    let begun = EMPTY
+    let headers: string | undefined
+    let bodyBytes = 0
+    let tail = EMPTY
+    let unsent: Buffer | undefined
+    let over = false
+
+    function finish() {
+      over = true
+      resolve()
+    }
+
+    function fail(socket: Socket, why: string) {
+      if (over) return
+      failures++
+      failure ??= why
+      finish()
+      socket.terminate()
+    }
+
+    function write(socket: Socket, bytes: Buffer) {
+      const written = socket.write(bytes)
+      unsent = written < bytes.length ? bytes.subarray(Math.max(0, written)) : undefined
+    }
+
+    function next(socket: Socket) {
+      if (sent === order.count) {
+        finish()
+        socket.end()
+        return
+      }
+      const id = order.idPrefix === undefined ? '' : `x-request-id: ${order.idPrefix}-${sent}\r\n`
+      sent++
+      begun = EMPTY
+      headers = undefined
+      bodyBytes = 0
+      tail = EMPTY
+      startedAt = performance.now()
+      write(socket, Buffer.concat([Buffer.from(`${head}${id}\r\n`), body]))
+    }
+
+    function take(socket: Socket, data: Buffer) {
+      let part = data
+      if (headers === undefined) {
+        begun = Buffer.concat([begun, data])
+        const at = begun.indexOf(HEAD_END)
+        if (at === -1) return
+        headers = begun.toString('latin1', 0, at).toLowerCase()
+        part = begun.subarray(at + HEAD_END.length)
+      }
+      if (part.length > 0) {
+        reads++
+        if (bodyBytes === 0) firstByteAt = performance.now()
+        bodyBytes += part.length
+        // What arrived stays valid only until this call returns, so it is copied.
+        tail = Buffer.concat([tail, part.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES)
+      }
+      const declared = /\ncontent-length: *(\d+)/.exec(headers)?.[1]
+      if (declared === undefined ? !endsWith(tail, BODY_END) : bodyBytes < Number(declared)) return
+      const now = performance.now()
+      const complete = !isStream || tail.includes(STREAM_END)
+      if (!headers.startsWith('http/1.1 200') || !complete) {
+        fail(socket, `${headers.split('\r\n')[0]} … ${tail}`)
+        return
+      }
+      latencies.push(now - startedAt)
+      firstBytes.push(firstByteAt - startedAt)
+      next(socket)
+    }
+
+    Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        open: next,
+        data: take,
+        drain(socket) {
+          if (unsent !== undefined) write(socket, unsent)
+        },
+        close: (socket) => fail(socket, 'the connection was closed'),
+        error: (socket, error) => fail(socket, error.message),
+      },
+    }).catch((error: Error) => {
+      failures++
+      failure ??= error.message
+      finish()
+    })
+    return promise
+  }
+
+  const began = performance.now()
+  await Promise.all(Array.from({ length: Math.min(order.concurrency, order.count) }, connection))
+  const seconds = (performance.now() - began) / 1000
+  const ascending = (a: number, b: number) => a - b
+  return {
+    seconds,
+    failures,
+    ...(failure === undefined ? {} : { failure }),
+    latencies: latencies.sort(ascending),
+    firstBytes: firstBytes.sort(ascending),
+    reads,
+  }
+}

@@ -1,0 +1,117 @@
+import type { LoadOrder, LoadResult } from './load.ts'
+import { cpuMicros } from './machine.ts'
+
+/** Something that answers chat completions. */
+export interface Target {
+  readonly name: string
+  readonly url: string
+  readonly pid: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** It works on after its replies: what that costs counts too. */
+  readonly settles?: boolean
+  /** When it fails there is one row less, and that is all. */
+  readonly optional?: boolean
+}
+
+/** One kind of load, for the targets that it is meant for. */
+export interface Row {
+  readonly id: string
+  readonly title: string
+  readonly body: string
+  readonly count: number
+  /** Requests before the first measurement: until the engine has compiled what it will compile. */
+  readonly warmUp: number
+  readonly concurrency: number
+  readonly callerChoosesIds?: boolean
+}
+
+/** One measurement. Times in milliseconds unless they say otherwise. */
+export interface Sample {
+  readonly row: string
+  readonly target: string
+  readonly pass: number
+  readonly cpuMicros: number
+  readonly postgresMicros: number
+  readonly requestsPerSecond: number
+  readonly p50: number
+  readonly p99: number
+  readonly firstByteP50: number
+  readonly firstByteP99: number
+  readonly readsPerReply: number
+}
+
+/** For how long what follows the replies may go on: more than a batch of log rows gathers. */
+const SETTLE_MS = 300
+
+let orders = 0
+
+/** Sends a row's load to a target, `postgres` being the processes of its database. */
+export async function measure(
+  row: Row,
+  target: Target,
+  pass: number,
+  postgres: readonly number[],
+): Promise<Sample> {
+  const before = cpuMicros([target.pid])
+  const postgresBefore = cpuMicros(postgres)
+  const result = await sendLoad({
+    url: target.url,
+    headers: target.headers ?? {},
+    body: row.body,
+    count: row.count,
+    concurrency: row.concurrency,
+    ...(row.callerChoosesIds === true ? { idPrefix: `bench-${process.pid}-${orders++}` } : {}),
+  })
+  if (target.settles === true) await Bun.sleep(SETTLE_MS)
+  if (result.failures > 0) {
+    throw new Error(
+      `${target.name}, ${row.id}: ${result.failures} failures: ${result.failure?.slice(0, 200)}`,
+    )
+  }
+  return {
+    row: row.id,
+    target: target.name,
+    pass,
+    cpuMicros: (cpuMicros([target.pid]) - before) / row.count,
+    postgresMicros: (cpuMicros(postgres) - postgresBefore) / row.count,
+    requestsPerSecond: row.count / result.seconds,
+    p50: percentile(result.latencies, 0.5),
+    p99: percentile(result.latencies, 0.99),
+    firstByteP50: percentile(result.firstBytes, 0.5),
+    firstByteP99: percentile(result.firstBytes, 0.99),
+    readsPerReply: result.reads / row.count,
+  }
+}
+
+export async function sendLoad(order: LoadOrder): Promise<LoadResult> {
+  const path = new URL('./load.ts', import.meta.url).pathname
+  const child = Bun.spawn([process.execPath, path], {
+    stdin: new Blob([JSON.stringify(order)]),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  return (await new Response(child.stdout).json()) as LoadResult
+}
+
+/** Of values in ascending order. */
+function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
+}
+
+/** Several measurements of one thing. */
+export interface Spread {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+}
+
+export function spread(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return {
+    median: sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2,
+    min: sorted[0] ?? Number.NaN,
+    max: sorted.at(-1) ?? Number.NaN,
+  }
+}

@@ -1,0 +1,97 @@
+import { createTestDatabase } from '../test/harness/database.ts'
+import { startBenchGateway } from './gateways.ts'
+import { familyOf, startService } from './machine.ts'
+import { measure, type Row, type Sample, type Target } from './measure.ts'
+import { startPeers } from './peers.ts'
+import type { RowId } from './rows.ts'
+import { governedCounts } from './truth.ts'
+
+const PATH = '/v1/chat/completions'
+
+/**
+ * Measures all rows on all targets, pass after pass, interleaved, so that what disturbs the machine
+ * disturbs each of them. `note` is told what a reader of the numbers must know.
+ */
+export async function measureRows(options: {
+  readonly passes: number
+  readonly rows: Readonly<Record<RowId, Row>>
+  readonly upstreamUrl: string
+  readonly otlpUrl: string | undefined
+  readonly withPeers: boolean
+  readonly note: (text: string) => void
+}): Promise<readonly Sample[]> {
+  const { passes, rows, upstreamUrl, otlpUrl, withPeers, note } = options
+  await using started = new AsyncDisposableStack()
+  async function reference(kind: 'json' | 'plain'): Promise<Target> {
+    const service = await startService('./reference.ts', kind, upstreamUrl)
+    started.defer(service.stop)
+    return { name: kind, url: service.url + PATH, pid: service.pid }
+  }
+  async function gateway(profile: 'T' | 'G') {
+    const database = await createTestDatabase()
+    started.defer(database.drop)
+    const under = { profile, upstreamUrl, databaseUrl: database.url, otlpUrl }
+    const running = await startBenchGateway(under)
+    started.defer(running.stop)
+    const target: Target = { name: profile, ...running, settles: profile === 'G' }
+    return { target, sql: database.sql }
+  }
+
+  const direct: Target = { name: 'direct', url: upstreamUrl + PATH, pid: process.pid }
+  const json = await reference('json')
+  const plain = await reference('plain')
+  const { target: transparent } = await gateway('T')
+  const { target: governed, sql } = await gateway('G')
+  const peers: Target[] = []
+  if (withPeers) {
+    for (const peer of await startPeers(upstreamUrl, note)) {
+      started.defer(peer.stop)
+      peers.push({ ...peer, optional: true })
+    }
+  }
+
+  const plan: readonly (readonly [RowId, readonly Target[]])[] = [
+    ['buffered', [json, plain, transparent, governed, ...peers]],
+    ['chosen', [governed]],
+    ['paced', [json, transparent, governed]],
+    ['stream', [json, transparent, governed, ...peers]],
+    ['prompt', [json, transparent, governed]],
+    ['alone', [direct, json, transparent, governed]],
+    ['alone_stream', [direct, governed]],
+  ]
+
+  const samples: Sample[] = []
+  /** Rows that a peer cannot do. */
+  const broken = new Set<string>()
+  let sent = 0
+  const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+  // Pass 0 warms everything up and does not count.
+  for (let pass = 0; pass <= passes; pass++) {
+    process.stdout.write(pass === 0 ? 'warming up' : `, pass ${pass}`)
+    const postgres = familyOf(backend?.pid ?? 0)
+    for (const [id, targets] of plan) {
+      for (const target of targets) {
+        const row = rows[id]
+        const load = pass === 0 ? { ...row, count: warmUpOf(row, target) } : row
+        const label = `${id} ${target.name}`
+        if (broken.has(label)) continue
+        try {
+          const sample = await measure(load, target, pass, target === governed ? postgres : [])
+          if (pass > 0) samples.push(sample)
+          if (target === governed) sent += load.count
+        } catch (error) {
+          if (target.optional !== true) throw error
+          broken.add(label)
+          note(`no such row: ${(error as Error).message}`)
+        }
+      }
+    }
+  }
+  note(await governedCounts(sql, sent))
+  return samples
+}
+
+/** A peer may be so slow that its full warm-up would be most of a run. */
+function warmUpOf(row: Row, target: Target): number {
+  return target.optional === true ? Math.min(row.warmUp, row.count) : row.warmUp
+}

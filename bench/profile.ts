@@ -1,0 +1,174 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createTestDatabase } from '../test/harness/database.ts'
+import { canExportTelemetry, type Profile, startBenchGateway } from './gateways.ts'
+import { startService, threadMicros } from './machine.ts'
+import { measure, type Row, type Target } from './measure.ts'
+import { benchRows, type RowId } from './rows.ts'
+
+/** What is looked at, one process each. */
+const cases: readonly (readonly [Profile, RowId])[] = [
+  ['T', 'buffered'],
+  ['T', 'stream'],
+  ['G', 'buffered'],
+  ['G', 'paced'],
+  ['G', 'stream'],
+  ['G', 'prompt'],
+]
+const FUNCTIONS = 40
+const FOLDERS = 12
+const INTERVAL_MICROS = 250
+
+/**
+ * Prints where the gateway's CPU time goes: by thread, measured; by function, as the engine's
+ * sampling profiler sees it in a second process, since sampling makes everything dearer.
+ */
+export async function printProfiles(quick: boolean): Promise<void> {
+  const rows = benchRows(quick)
+  const upstream = await startService('./upstream.ts')
+  const otlpUrl = (await canExportTelemetry()) ? upstream.url : undefined
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-profile-'))
+  try {
+    for (const [profile, id] of cases) {
+      const row = rows[id]
+      const under = { profile, row, upstreamUrl: upstream.url, otlpUrl }
+      const threads = await underLoad({ ...under, env: {} })
+      const file = join(folder, `${profile}-${id}.cpuprofile`)
+      const env = {
+        BUN_OPTIONS: `--cpu-prof --cpu-prof-interval=${INTERVAL_MICROS} --cpu-prof-dir=${folder} --cpu-prof-name=${profile}-${id}.cpuprofile`,
+      }
+      const { from, to } = await underLoad({ ...under, env })
+      const functions = selfShares(JSON.parse(readFileSync(file, 'utf8')) as CpuProfile, from, to)
+
+      const total = [...threads.micros.values()].reduce((sum, micros) => sum + micros, 0)
+      console.log(`\n${profile}, ${row.title}: ${total.toFixed(0)} µs of CPU a request`)
+      for (const [name, micros] of [...threads.micros].sort((a, b) => b[1] - a[1])) {
+        if (micros >= 0.5) console.log(`  ${micros.toFixed(0).padStart(6)} µs  thread ${name}`)
+      }
+      console.log('  share of the samples in JavaScript and what it calls, by folder or package:')
+      for (const [name, share] of byFolder(functions).slice(0, FOLDERS)) {
+        console.log(`  ${(share * 100).toFixed(1).padStart(6)} %  ${name}`)
+      }
+      console.log('  by function:')
+      for (const [name, share] of functions.slice(0, FUNCTIONS)) {
+        console.log(`  ${(share * 100).toFixed(1).padStart(6)} %  ${name}`)
+      }
+    }
+  } finally {
+    await upstream.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface UnderLoad {
+  /** CPU microseconds a request, by name of thread. */
+  readonly micros: ReadonlyMap<string, number>
+  /** When the load was on, in microseconds since 1970. */
+  readonly from: number
+  readonly to: number
+}
+
+async function underLoad(options: {
+  readonly profile: Profile
+  readonly row: Row
+  readonly upstreamUrl: string
+  readonly otlpUrl: string | undefined
+  readonly env: Readonly<Record<string, string>>
+}): Promise<UnderLoad> {
+  const { profile, row } = options
+  const database = await createTestDatabase()
+  const gateway = await startBenchGateway({ ...options, databaseUrl: database.url })
+  try {
+    const target: Target = { name: profile, ...gateway, settles: profile === 'G' }
+    await measure({ ...row, count: row.warmUp }, target, 0, [])
+    const before = threadMicros(gateway.pid)
+    const from = Date.now() * 1000
+    const load = { ...row, count: row.count * 2 }
+    await measure(load, target, 0, [])
+    const to = Date.now() * 1000
+    const micros = new Map<string, number>()
+    for (const [name, after] of threadMicros(gateway.pid)) {
+      micros.set(name, (after - (before.get(name) ?? 0)) / load.count)
+    }
+    return { micros, from, to }
+  } finally {
+    await gateway.stop()
+    await database.drop()
+  }
+}
+
+/** What `--cpu-prof` writes: call frames as a tree, and which of them was at the top when. */
+export interface CpuProfile {
+  /** Microseconds since 1970. */
+  readonly startTime: number
+  readonly nodes: readonly {
+    readonly id: number
+    readonly callFrame: {
+      readonly functionName: string
+      readonly url: string
+      /** From 0. */
+      readonly lineNumber: number
+    }
+    readonly children?: readonly number[]
+  }[]
+  readonly samples: readonly number[]
+  /** Microseconds from the sample before, or from the start. */
+  readonly timeDeltas: readonly number[]
+}
+
+/**
+ * The functions at the top of the samples taken in a span of time, with their share of them, the
+ * largest first. A function of the engine is named together with the function that called it.
+ */
+export function selfShares(profile: CpuProfile, from: number, to: number): Shares {
+  const nodes = new Map(profile.nodes.map((node) => [node.id, node]))
+  const parents = new Map<number, number>()
+  for (const { id, children = [] } of profile.nodes) {
+    for (const child of children) parents.set(child, id)
+  }
+  function nameOf(id: number | undefined): string {
+    const frame = id === undefined ? undefined : nodes.get(id)?.callFrame
+    if (id === undefined || frame === undefined || frame.functionName === '(root)')
+      return 'the engine'
+    const name = frame.functionName || '(anonymous)'
+    if (frame.url === '' || frame.lineNumber < 0) return `${name} ← ${nameOf(parents.get(id))}`
+    return `${name} ${shortPath(frame.url)}:${frame.lineNumber + 1}`
+  }
+  const counts = new Map<string, number>()
+  let taken = 0
+  let at = profile.startTime
+  for (const [i, id] of profile.samples.entries()) {
+    at += profile.timeDeltas[i] ?? 0
+    if (at < from || at > to) continue
+    taken++
+    const name = nameOf(id)
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return [...counts]
+    .map(([name, count]) => [name, count / taken] as const)
+    .sort((a, b) => b[1] - a[1])
+}
+
+/** Shares of functions, added up by where the functions are. */
+export function byFolder(functions: Shares): Shares {
+  const shares = new Map<string, number>()
+  for (const [name, share] of functions) {
+    const path = / ([^ ]+):\d+$/.exec(name)?.[1]
+    // The first two names: `kernel/http`, `@scope/package`; one for other packages.
+    const parts = path?.split('/') ?? []
+    const isPackage = !/^(kernel|plugins|providers|@)/.test(path ?? '')
+    const folder = path === undefined ? 'the engine' : parts.slice(0, isPackage ? 1 : 2).join('/')
+    shares.set(folder, (shares.get(folder) ?? 0) + share)
+  }
+  return [...shares].sort((a, b) => b[1] - a[1])
+}
+
+/** Names and their shares of all samples, the largest first. */
+type Shares = readonly (readonly [name: string, share: number])[]
+
+const ROOT = new URL('..', import.meta.url).href
+
+function shortPath(url: string): string {
+  return url.replace(ROOT, '').replace(/^.*\/node_modules\//, '')
+}

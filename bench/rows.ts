@@ -1,0 +1,64 @@
+import { MODEL } from './gateways.ts'
+import type { Row } from './measure.ts'
+
+const QUESTION =
+  'We put a gateway between our agents and the models that they call. Say in a few sentences what ' +
+  'it must never lose, what it may lose when the machine dies, and how one would find out.'
+
+interface Shape {
+  readonly prompt?: string
+  readonly stream?: boolean
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** A chat completion as clients send it; `metadata` tells the bench's upstream what to do. */
+export function chatBody({ prompt = QUESTION, stream, metadata }: Shape = {}): string {
+  return JSON.stringify({
+    model: MODEL,
+    messages: [
+      { role: 'system', content: 'You are a careful engineer. Answer briefly.' },
+      { role: 'user', content: prompt },
+    ],
+    temperature: 0.2,
+    max_completion_tokens: 400,
+    ...(stream === undefined ? {} : { stream }),
+    ...(metadata === undefined ? {} : { metadata }),
+  })
+}
+
+/** Text and code, about as many quotes and line ends as such prompts have. */
+function longPrompt(bytes: number): string {
+  const paragraph = `${QUESTION}\n\n\`\`\`ts\nconst reply = { kind: "buffered", body: "…" }\n\`\`\`\n\n`
+  return paragraph.repeat(Math.ceil(bytes / paragraph.length)).slice(0, bytes)
+}
+
+const PROMPT_BYTES = 400_000
+const PACE_MS = '2'
+
+export type RowId = 'buffered' | 'chosen' | 'stream' | 'paced' | 'prompt' | 'alone' | 'alone_stream'
+
+/** How many requests: of a full pass, of a quick one, and before the first. */
+type Counts = readonly [full: number, quick: number, warmUp: number]
+
+/** All loads; a quick run sends less of each. */
+export function benchRows(quick: boolean): Readonly<Record<RowId, Row>> {
+  const streamed = chatBody({ stream: true })
+  const paced = chatBody({ stream: true, metadata: { pace_ms: PACE_MS } })
+  const prompt = chatBody({ prompt: longPrompt(PROMPT_BYTES) })
+  function row(id: RowId, title: string, body: string, counts: Counts, concurrency = 32): Row {
+    const [full, short, warmUp] = counts
+    return { id, title, body, count: quick ? short : full, warmUp, concurrency }
+  }
+  return {
+    buffered: row('buffered', 'buffered', chatBody(), [6000, 2000, 10_000]),
+    chosen: {
+      ...row('chosen', 'buffered, caller-chosen ids', chatBody(), [6000, 1500, 2000]),
+      callerChoosesIds: true,
+    },
+    stream: row('stream', '64 events in one piece', streamed, [3000, 700, 3000]),
+    paced: row('paced', '64 events, each by itself', paced, [640, 96, 192]),
+    prompt: row('prompt', 'prompt of 400 KB', prompt, [200, 50, 80], 8),
+    alone: row('alone', 'one at a time, buffered', chatBody(), [600, 150, 50], 1),
+    alone_stream: row('alone_stream', 'one at a time, streamed', paced, [30, 4, 2], 1),
+  }
+}

@@ -1,0 +1,34 @@
+import type { Sql } from 'postgres'
+
+/** Longest wait for log rows that are still on their way. */
+const PATIENCE_MS = 10_000
+
+/**
+ * What a governed gateway has written for the requests that it was sent. Throws unless each of them
+ * has its ledger row and its summary: a fast gateway that forgets would be no result.
+ */
+export async function governedCounts(sql: Sql, sent: number): Promise<string> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    const ledger = await count(sql, 'accounting.usage_cost_events')
+    const summaries = await count(sql, 'request_log.request_logs')
+    if (ledger === sent && summaries === sent) {
+      const payloads = await count(sql, 'request_log.request_log_payloads')
+      return `G wrote ${ledger} ledger rows, ${summaries} summaries and ${payloads ?? 'no'} payloads for ${sent} requests`
+    }
+    if (performance.now() > deadline) {
+      throw new Error(
+        `for ${sent} requests there are ${ledger} ledger rows and ${summaries} summaries`,
+      )
+    }
+    await Bun.sleep(100)
+  }
+}
+
+/** Undefined when there is no such table. */
+async function count(sql: Sql, table: string): Promise<number | undefined> {
+  const [found] = await sql`select to_regclass(${table}) as name`
+  if (found?.name === null) return undefined
+  const [row] = await sql.unsafe(`select count(*) as n from ${table}`)
+  return Number(row?.n)
+}

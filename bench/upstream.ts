@@ -1,0 +1,94 @@
+/**
+ * A provider that costs as little as it can, as a process of its own: chat completions, buffered or
+ * streamed, on loopback. What it is to do stands in the request body, so that it reaches this
+ * process through whatever stands between: `metadata.delay_ms` before the reply, `metadata.pace_ms`
+ * between two events of a stream, which otherwise leave all at once. It also swallows OTLP exports.
+ */
+import { serveUntilOrphaned } from './machine.ts'
+
+const EVENTS = 64
+const MODEL = 'gpt-4.1-mini-2025-04-14'
+const WORDS = 'A gateway that loses a row when a process dies will be taken out again. '
+const usage = { prompt_tokens: 24, completion_tokens: 180, total_tokens: 204 }
+
+const reply = JSON.stringify({
+  id: 'chatcmpl-000000000000000000000000',
+  object: 'chat.completion',
+  created: 1_760_000_000,
+  model: MODEL,
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: WORDS.repeat(9), refusal: null, annotations: [] },
+      logprobs: null,
+      finish_reason: 'stop',
+    },
+  ],
+  usage,
+  service_tier: 'default',
+  system_fingerprint: null,
+})
+
+function chunk(delta: object, finishReason: string | null, rest: object = {}): string {
+  return `data: ${JSON.stringify({
+    id: 'chatcmpl-000000000000000000000000',
+    object: 'chat.completion.chunk',
+    created: 1_760_000_000,
+    model: MODEL,
+    service_tier: 'default',
+    system_fingerprint: null,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
+    usage: null,
+    ...rest,
+  })}\n\n`
+}
+
+const events = [
+  chunk({ role: 'assistant', content: '', refusal: null }, null),
+  ...Array.from({ length: EVENTS - 4 }, (_, i) => chunk({ content: ` word${i}` }, null)),
+  chunk({}, 'stop'),
+  chunk({}, null, { choices: [], usage }),
+  'data: [DONE]\n\n',
+].map((text) => Buffer.from(text))
+const whole = Buffer.concat(events)
+
+function stream(pieces: readonly Uint8Array[], paceMs: number): ReadableStream<Uint8Array> {
+  let sent = 0
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (sent > 0 && sent < pieces.length) await Bun.sleep(paceMs)
+      const piece = pieces[sent++]
+      if (piece === undefined) controller.close()
+      else controller.enqueue(piece)
+    },
+  })
+}
+
+interface ChatRequest {
+  readonly stream?: boolean
+  readonly metadata?: { readonly delay_ms?: string; readonly pace_ms?: string }
+}
+
+async function answer(request: ChatRequest): Promise<Response> {
+  const { delay_ms, pace_ms } = request.metadata ?? {}
+  if (delay_ms !== undefined) await Bun.sleep(Number(delay_ms))
+  if (request.stream !== true) {
+    return new Response(reply, { headers: { 'content-type': 'application/json' } })
+  }
+  const body = pace_ms === undefined ? stream([whole], 0) : stream(events, Number(pace_ms))
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  idleTimeout: 0,
+  async fetch(request) {
+    if (request.url.endsWith('/chat/completions')) {
+      return await answer((await request.json()) as ChatRequest)
+    }
+    await request.arrayBuffer()
+    return Response.json({})
+  },
+})
+await serveUntilOrphaned(server.port)
