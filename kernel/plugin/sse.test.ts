@@ -75,7 +75,7 @@ describe('reading server-sent events', () => {
     const read = async () => {
       for await (const _ of decodeSse(endless()));
     }
-    expect(read()).rejects.toThrow('16 MiB')
+    await expect(read()).rejects.toThrow('16 MiB')
   })
 
   test('returning early cancels the source', async () => {

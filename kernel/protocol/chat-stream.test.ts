@@ -134,6 +134,10 @@ describe('a chat stream', () => {
       finish('tool_calls', 1),
     )
     expect(stream.invokedToolCount).toBe(3)
+    // Some upstreams give every call index 0, and some send an id late or with every piece.
+    expect(run(call(0, 'a', '{}'), call(0, 'b', '{}')).stream.invokedToolCount).toBe(2)
+    expect(run(call(0, undefined, ''), call(0, 'a', '{}')).stream.invokedToolCount).toBe(1)
+    expect(run(call(0, 'a', '{'), call(0, 'a', '}')).stream.invokedToolCount).toBe(1)
   })
 
   test('keeps the latest coherent counters when later ones cannot be true', () => {

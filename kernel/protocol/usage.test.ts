@@ -33,6 +33,7 @@ describe('usage of chat completions', () => {
       prompt_tokens_details: { cached_tokens: 0 },
     }
     expect(readChatUsage(zero)).toMatchObject({ cacheRead: 0, output: 0, totalTokens: 5 })
+    expect(Object.is(readChatUsage({ prompt_tokens: -0 })?.promptTokens, 0)).toBe(true)
     expect(readChatUsage({ prompt_tokens: 5 })).toMatchObject({
       uncachedInput: 5,
       output: undefined,
@@ -63,6 +64,18 @@ describe('usage of chat completions', () => {
     ],
   ])('%j is doubted: %s', (raw, doubt) => {
     expect(readChatUsage(raw)).toMatchObject({ output: 2, doubt })
+  })
+
+  test('reasoning beside the output joins it where the total proves it', () => {
+    const beside = {
+      prompt_tokens: 10,
+      completion_tokens: 4,
+      completion_tokens_details: { reasoning_tokens: 6 },
+    }
+    const proven = readChatUsage({ ...beside, total_tokens: 20 })
+    expect(proven).toMatchObject({ output: 10, reasoning: 6, totalTokens: 20 })
+    expect(proven?.doubt).toBeUndefined()
+    expect(readChatUsage(beside)).toMatchObject({ output: 4, doubt: 'reasoning_exceeds_output' })
   })
 
   test('buckets never overlap, whatever an upstream states', () => {

@@ -129,7 +129,8 @@ function usageOf(counters: Counters, doubts: Doubt[]): Usage {
 function count(value: JsonValue | undefined, doubts: Doubt[]): number | undefined {
   if (value === undefined || value === null) return undefined
   if (Number.isSafeInteger(value)) {
-    if ((value as number) >= 0) return value as number
+    // JSON can say -0, which is 0.
+    if ((value as number) >= 0) return (value as number) + 0
     doubts.push('negative_count')
   } else if (typeof value === 'number' && Number.isInteger(value)) {
     doubts.push('unsafe_count')

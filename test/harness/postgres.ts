@@ -1,0 +1,90 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type EmbeddedPostgres, startEmbedded } from '../../kernel/storage/embedded.ts'
+
+/** A Postgres server for one test, which can do to it what happens to servers. */
+export interface OwnPostgres {
+  /** The same before and after a restart. */
+  readonly url: string
+  /** Shuts it down; connections are refused from then on. */
+  stop(): Promise<void>
+  start(): Promise<void>
+  /** Stops all its processes in their tracks (SIGSTOP): connections stay open and silent. */
+  freeze(): void
+  thaw(): void
+  remove(): Promise<void>
+}
+
+export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-postgres-'))
+  // As root, Postgres runs under another account, which has to get to its files.
+  chmodSync(dataDir, 0o711)
+  let server: EmbeddedPostgres | undefined = await startEmbedded({ dataDir })
+  const sockets = new Set<Socket>()
+
+  // The server gets another port at each start; this one stays.
+  const door = createServer((caller) => {
+    if (server === undefined) return caller.destroy()
+    const { hostname, port } = new URL(server.url)
+    const inside = connect(Number(port), hostname)
+    for (const socket of [caller, inside]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        caller.destroy()
+        inside.destroy()
+      })
+    }
+    caller.pipe(inside)
+    inside.pipe(caller)
+  })
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
+  const url = new URL(server.url)
+  url.port = String((door.address() as { port: number }).port)
+
+  const signalAll = (signal: NodeJS.Signals) => {
+    const postmaster = Number(
+      readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],
+    )
+    for (const pid of [postmaster, ...childrenOf(postmaster)]) process.kill(pid, signal)
+  }
+
+  return {
+    url: url.href,
+    async stop() {
+      const running = server
+      server = undefined
+      for (const socket of sockets) socket.destroy()
+      await running?.stop()
+    },
+    async start() {
+      server = await startEmbedded({ dataDir })
+    },
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
+    async remove() {
+      door.close()
+      for (const socket of sockets) socket.destroy()
+      await server?.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        // `pid (name) state ppid …`; the name may hold anything but is closed by the last bracket.
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent
+      } catch {
+        return false
+      }
+    })
+}
