@@ -7,6 +7,8 @@ import { createModelList } from '../lifecycle/models.ts'
 import {
   type Accounting,
   accounting,
+  adminModules,
+  adminSessions,
   ConfigError,
   type ExtensionPoint,
   exchangeRecorders,
@@ -21,6 +23,9 @@ import { StartError } from './errors.ts'
 import { readConfig } from './read-config.ts'
 import { type CurrentRuntime, createCurrentRuntime, createRuntime } from './runtime.ts'
 import type { ConfigSource } from './source.ts'
+
+/** Largest body of a control plane request. */
+const ADMIN_BODY_BYTES = 1 << 20
 
 export interface Gateway {
   readonly url: string
@@ -113,6 +118,14 @@ function serve(
       bodyLimits: { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs },
       fault: services.fault,
       health,
+      admin: {
+        routes: registry.all(adminModules).flatMap(({ routes }) => routes),
+        sessions: registry.all(adminSessions)[0],
+        identity: services.identity,
+        bodyLimits: { maxBytes: ADMIN_BODY_BYTES, timeoutMs: server.bodyTimeoutMs },
+        publicBaseUrl: server.publicBaseUrl,
+        fault: services.fault,
+      },
     },
   })
   const databaseWatch = watchDatabase(database, log)

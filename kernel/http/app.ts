@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { internalError } from '../lifecycle/error-body.ts'
 import { GatewayError } from '../plugin/index.ts'
+import { type AdminPlaneServices, createAdminPlane } from './admin-plane.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
@@ -8,6 +9,7 @@ import { newRequestId } from './request-id.ts'
 
 export interface AppServices extends DataPlaneServices {
   readonly health: Pick<Health, 'live' | 'ready'>
+  readonly admin: AdminPlaneServices
   /** A fault of the gateway itself, outside any exchange. */
   fault(message: string, error: unknown, requestId: string): void
 }
@@ -36,4 +38,5 @@ export function createApp(services: AppServices) {
     .post('/v1/chat/completions', ({ request }) => data.infer('chat_completions', request), raw)
     .post('/v1/responses', ({ request }) => data.infer('responses', request), raw)
     .post('/v1/embeddings', ({ request }) => data.infer('embeddings', request), raw)
+    .use(createAdminPlane(services.admin))
 }

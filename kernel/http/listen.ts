@@ -7,7 +7,9 @@ export interface ListenOptions {
   readonly port: number
   /** Milliseconds a request body may take; the server's own idle timeout stays above it. */
   readonly bodyTimeoutMs: number
-  readonly services: Omit<AppServices, 'keepOpen'>
+  readonly services: Omit<AppServices, 'keepOpen' | 'admin'> & {
+    readonly admin: Omit<AppServices['admin'], 'address'>
+  }
   readonly log: Logger
 }
 
@@ -38,6 +40,10 @@ export function listen(options: ListenOptions): Listening {
   const app = createApp({
     ...options.services,
     keepOpen: (request) => server.timeout(renamed.get(request) ?? request, 0),
+    admin: {
+      ...options.services.admin,
+      address: (request) => server.requestIP(renamed.get(request) ?? request)?.address,
+    },
   })
   const server = Bun.serve({
     hostname: options.hostname,

@@ -25,13 +25,22 @@ const catalogue = {
   api_key_expired: [401, 'authentication_error'],
   api_key_secret_mismatch: [401, 'authentication_error'],
   api_key_owner_inactive: [401, 'authentication_error'],
+  session_required: [401, 'authentication_error'],
+  invalid_credentials: [401, 'authentication_error'],
   model_not_granted: [403, 'permission_error'],
   service_account_budget_required: [403, 'permission_error'],
+  insufficient_privileges: [403, 'permission_error'],
+  mcp_upstream_auth_required: [403, 'permission_error'],
+  csrf_rejected: [403, 'permission_error'],
+  guardrail_denied: [403, 'guardrail_error'],
   budget_exceeded: [429, 'budget_error'],
   invalid_request: [400, 'invalid_request_error'],
+  validation_failed: [422, 'invalid_request_error'],
   request_body_too_large: [413, 'invalid_request_error'],
+  guarded_response_too_large: [413, 'invalid_request_error'],
   not_found: [404, 'not_found_error'],
   model_not_found: [404, 'not_found_error'],
+  conflict: [409, 'conflict_error'],
   no_routes_available: [503, 'routing_error'],
   upstream_timeout: [504, 'upstream_error'],
   upstream_transport: [502, 'upstream_error'],
@@ -111,4 +120,10 @@ export function upstreamHttpError(
     status,
     details: { upstream_status: upstreamStatus, ...options.details },
   })
+}
+
+/** The status and type that an error code has unless it says otherwise. */
+export function errorKind(code: ErrorCode): { readonly status: number; readonly type: ErrorType } {
+  const [status, type] = catalogue[code]
+  return { status, type }
 }

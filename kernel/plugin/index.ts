@@ -1,10 +1,12 @@
 /** The public contract: everything that a plugin imports, as `model-gateway/plugin`. */
 export { type Static, type TSchema, Type } from '@sinclair/typebox'
 export * from './accounting.ts'
+export * from './admin.ts'
 export * from './command.ts'
 export * from './config.ts'
 export * from './errors.ts'
 export * from './exchange.ts'
+export * from './guardrail.ts'
 export * from './health.ts'
 export * from './identity.ts'
 export * from './json.ts'

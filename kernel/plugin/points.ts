@@ -1,7 +1,9 @@
 import type { Accounting, PricingSource } from './accounting.ts'
+import type { AdminModule, AdminSessions, AuditTrail } from './admin.ts'
 import type { Command, Welcome } from './command.ts'
 import type { SnapshotListener } from './config.ts'
 import type { ExchangeRecorder } from './exchange.ts'
+import type { GuardrailPack } from './guardrail.ts'
 import type { HealthCheck } from './health.ts'
 import type { Identity } from './identity.ts'
 import { extensionPoint } from './plugin.ts'
@@ -17,3 +19,7 @@ export const snapshotListeners = extensionPoint<SnapshotListener>('snapshot_list
 export const commands = extensionPoint<Command>('commands', 'many')
 export const welcome = extensionPoint<Welcome>('welcome', 'many')
 export const healthChecks = extensionPoint<HealthCheck>('health_checks', 'many')
+export const guardrailPacks = extensionPoint<GuardrailPack>('guardrail_packs', 'many')
+export const adminModules = extensionPoint<AdminModule>('admin_modules', 'many')
+export const adminSessions = extensionPoint<AdminSessions>('admin_sessions', 'one')
+export const auditTrail = extensionPoint<AuditTrail>('audit_trail', 'one')

@@ -1,8 +1,28 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Problem } from './config.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject, JsonValue } from './json.ts'
 import type { Family, RouteFlag, RouteSpec } from './route.ts'
 import type { StreamEvent } from './stream.ts'
+
+/**
+ * What a request of the messages API says beyond the chat call that it was converted to. Only a
+ * route that speaks that API itself understands it. It holds none of the conversation's text, which
+ * stands in the chat call alone.
+ */
+export interface NativeMessages {
+  /**
+   * Members of the request as they stand: `thinking`, `output_config`, `metadata`, `service_tier`,
+   * `container`, `context_management`, `mcp_servers`, and `anthropic_beta` from its header.
+   */
+  readonly fields: JsonObject
+  /** Tools that the upstream runs itself, as declared; they are not among the call's tools. */
+  readonly serverTools: readonly JsonObject[]
+  readonly disableParallelToolUse: boolean
+  /** Ids of the tool calls whose results report an error. */
+  readonly failedToolCalls: ReadonlySet<string>
+  /** `cache_control` by its place in the chat call: `tools.0`, `messages.2`, `messages.2.content.1`. */
+  readonly cacheControl: ReadonlyMap<string, JsonValue>
+}
 
 /** One call of an upstream, handed to the executor of a bound route. */
 export interface ProviderCall {
@@ -12,6 +32,8 @@ export interface ProviderCall {
   /** The caller's body, byte for byte as text; `undefined` when the gateway built `body` itself. */
   readonly rawBody: string | undefined
   readonly stream: boolean
+  /** Present when the request came through the messages API and the route is `nativeMessages`. */
+  readonly messages?: NativeMessages
   /** W3C trace context to send on, when there is one. */
   readonly traceparent: string | undefined
   /** Aborts when the call's deadline passes or nobody waits for it any more. */
@@ -75,6 +97,8 @@ export type UnpricedReason =
 export interface BoundRoute extends Partial<Record<Family, Execute>> {
   /** Flags beyond the families that the implementation can serve on this route. */
   readonly supports: readonly Exclude<RouteFlag, Family>[]
+  /** Its chat executor reads `ProviderCall.messages`. */
+  readonly nativeMessages?: boolean
   readonly pricing: PricingIdentity
 }
 

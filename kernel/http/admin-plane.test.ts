@@ -1,0 +1,231 @@
+import { expect, test } from 'bun:test'
+import {
+  type AdminRoute,
+  adminRoute,
+  GatewayError,
+  type Principal,
+  type SessionCaller,
+  strictObject,
+  Type,
+} from '../plugin/index.ts'
+import { createAdminPlane } from './admin-plane.ts'
+
+const ada: SessionCaller = {
+  kind: 'session',
+  sessionId: 's1',
+  userId: 'u1',
+  email: 'ada@example.com',
+  name: 'Ada',
+  role: 'platform_admin',
+}
+const bob: SessionCaller = { ...ada, userId: 'u2', role: 'user' }
+const sessions = new Map([
+  ['t-ada', ada],
+  ['t-bob', bob],
+])
+const principal = { apiKeyId: 'k1' } as Principal
+
+const routes: AdminRoute[] = [
+  adminRoute({
+    method: 'GET',
+    path: '/api/v1/admin/things/{thing_id}',
+    audience: 'platform_admin',
+    tag: 'things',
+    summary: 'One thing.',
+    params: Type.Object({ thing_id: Type.String({ minLength: 2 }) }),
+    query: strictObject({ page: Type.Optional(Type.Integer({ minimum: 1 })) }),
+    result: Type.Object({ id: Type.String(), page: Type.Integer() }),
+    handle({ params, query, reply }) {
+      reply.set('x-thing', 'yes')
+      return { id: params.thing_id, page: query.page ?? 1 }
+    },
+  }),
+  adminRoute({
+    method: 'POST',
+    path: '/api/v1/admin/things',
+    audience: 'platform_admin',
+    tag: 'things',
+    summary: 'A new thing.',
+    body: strictObject({
+      name: Type.String(),
+      inner: Type.Optional(strictObject({ n: Type.Integer() })),
+    }),
+    status: 201,
+    result: Type.Object({ name: Type.String() }),
+    handle({ body }) {
+      if (body.name === 'taken') throw new GatewayError('conflict', 'name: there is one already')
+      if (body.name === 'broken') throw new Error('secret detail')
+      return { name: body.name }
+    },
+  }),
+  adminRoute({
+    method: 'GET',
+    path: '/api/v1/me/export.csv',
+    audience: 'me',
+    tag: 'me',
+    summary: 'A file.',
+    contentType: 'text/csv; charset=utf-8',
+    result: Type.String(),
+    handle: ({ caller }) => `who\n${caller.kind}\n`,
+  }),
+]
+
+const faults: string[] = []
+const app = createAdminPlane({
+  routes,
+  sessions: { find: async (token) => sessions.get(token) },
+  identity: { authenticate: () => principal },
+  bodyLimits: { maxBytes: 1000, timeoutMs: 1000 },
+  publicBaseUrl: undefined,
+  address: () => '127.0.0.1',
+  fault: (message) => faults.push(message),
+})
+
+function ask(method: string, path: string, headers: Record<string, string> = {}, body?: string) {
+  return app.handle(
+    new Request(`http://localhost${path}`, {
+      method,
+      headers: { host: 'localhost', ...headers },
+      ...(body !== undefined && { body }),
+    }),
+  )
+}
+
+const asAda = { cookie: 'other=1; gateway_session=t-ada' }
+const own = { origin: 'http://localhost', 'content-type': 'application/json' }
+
+async function errorOf(response: Response) {
+  const { error } = (await response.json()) as { error: { code: string; message: string } }
+  return [response.status, error.code, error.message] as const
+}
+
+test('an answer is in the envelope and carries the request id and the handler’s headers', async () => {
+  const response = await ask('GET', '/api/v1/admin/things/t1?page=3', {
+    ...asAda,
+    'x-request-id': 'mine',
+  })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('x-request-id')).toBe('mine')
+  expect(response.headers.get('x-thing')).toBe('yes')
+  const { data, meta } = (await response.json()) as {
+    data: unknown
+    meta: { generated_at: string }
+  }
+  expect(data).toEqual({ id: 't1', page: 3 })
+  expect(new Date(meta.generated_at).toISOString()).toBe(meta.generated_at)
+})
+
+test.each([
+  ['nobody', '/api/v1/admin/things/t1', {}, 401, 'session_required'],
+  [
+    'an ended session',
+    '/api/v1/admin/things/t1',
+    { cookie: 'gateway_session=gone' },
+    401,
+    'session_required',
+  ],
+  [
+    'a user',
+    '/api/v1/admin/things/t1',
+    { cookie: 'gateway_session=t-bob' },
+    403,
+    'insufficient_privileges',
+  ],
+  [
+    'an API key',
+    '/api/v1/admin/things/t1',
+    { authorization: 'Bearer gwk_x' },
+    401,
+    'session_required',
+  ],
+  ['nobody', '/api/v1/me/export.csv', {}, 401, 'session_required'],
+])('%s at %s is refused', async (_, path, headers, status, code) => {
+  const [got, gotCode] = await errorOf(await ask('GET', path, headers as Record<string, string>))
+  expect([got, gotCode]).toEqual([status, code])
+})
+
+test('an API key and a session are both somebody at a route for me, in its own content type', async () => {
+  const byKey = await ask('GET', '/api/v1/me/export.csv', { authorization: 'Bearer gwk_x' })
+  expect(byKey.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  expect(await byKey.text()).toBe('who\napi_key\n')
+  const bySession = await ask('GET', '/api/v1/me/export.csv', { cookie: 'gateway_session=t-bob' })
+  expect(await bySession.text()).toBe('who\nsession\n')
+})
+
+test.each([
+  ['?page=0', 'page: expected integer to be greater or equal to 1'],
+  ['?page=two', 'page: expected integer'],
+  ['?pgae=2', 'query pgae: there is no such parameter; known are page'],
+  ['?page=1&page=2', 'page: given twice'],
+])('the query %s is refused by name', async (query, message) => {
+  const [status, code, said] = await errorOf(
+    await ask('GET', `/api/v1/admin/things/t1${query}`, asAda),
+  )
+  expect([status, code]).toEqual([400, 'invalid_request'])
+  expect(said).toContain(message)
+})
+
+test('a parameter that cannot be an id addresses nothing', async () => {
+  const [status, code] = await errorOf(await ask('GET', '/api/v1/admin/things/t', asAda))
+  expect([status, code]).toEqual([404, 'not_found'])
+})
+
+test.each([
+  ['no header', {}],
+  ['another origin', { origin: 'https://evil.example' }],
+  ['the null origin', { origin: 'null' }],
+  ['another site', { 'sec-fetch-site': 'cross-site' }],
+  [
+    'another site that claims our origin',
+    { origin: 'http://localhost', 'sec-fetch-site': 'cross-site' },
+  ],
+])('an unsafe call with %s is refused', async (_, headers) => {
+  const response = await ask(
+    'POST',
+    '/api/v1/admin/things',
+    { ...asAda, 'content-type': 'application/json', ...(headers as Record<string, string>) },
+    '{"name":"a"}',
+  )
+  expect((await errorOf(response)).slice(0, 2)).toEqual([403, 'csrf_rejected'])
+})
+
+test('an unsafe call of our own origin passes', async () => {
+  for (const headers of [{ origin: 'http://localhost' }, { 'sec-fetch-site': 'same-origin' }]) {
+    const response = await ask(
+      'POST',
+      '/api/v1/admin/things',
+      { ...asAda, 'content-type': 'application/json', ...headers },
+      '{"name":"a"}',
+    )
+    expect(response.status).toBe(201)
+  }
+})
+
+test.each([
+  ['', {}, 400, 'invalid_request', 'no body'],
+  ['{', {}, 400, 'invalid_request', 'not valid JSON'],
+  ['{"name":"a"}', { 'content-type': 'text/plain' }, 400, 'invalid_request', 'content-type'],
+  ['{"name":1}', {}, 422, 'validation_failed', '/name: expected string'],
+  ['{"name":"a","nmae":"b"}', {}, 422, 'validation_failed', '/nmae: there is no such member'],
+  ['{"name":"a","inner":{"n":1.5}}', {}, 422, 'validation_failed', '/inner/n: expected integer'],
+  [`{"name":"${'x'.repeat(1000)}"}`, {}, 413, 'request_body_too_large', '1000'],
+  ['{"name":"taken"}', {}, 409, 'conflict', 'there is one already'],
+])('the body %p is refused with its reason', async (body, headers, status, code, message) => {
+  const response = await ask('POST', '/api/v1/admin/things', { ...asAda, ...own, ...headers }, body)
+  const [got, gotCode, said] = await errorOf(response)
+  expect([got, gotCode]).toEqual([status, code])
+  expect(said).toContain(message)
+})
+
+test('a fault of the gateway is logged and not shown', async () => {
+  const response = await ask(
+    'POST',
+    '/api/v1/admin/things',
+    { ...asAda, ...own },
+    '{"name":"broken"}',
+  )
+  const [status, code, message] = await errorOf(response)
+  expect([status, code]).toEqual([500, 'internal_error'])
+  expect(message).not.toContain('secret')
+  expect(faults).toEqual(['POST /api/v1/admin/things failed'])
+})

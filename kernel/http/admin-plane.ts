@@ -1,0 +1,157 @@
+import { type DocumentDecoration, Elysia } from 'elysia'
+import { presentedKey } from '../lifecycle/api-key.ts'
+import { internalError } from '../lifecycle/error-body.ts'
+import {
+  type AdminCall,
+  type AdminRoute,
+  type AdminSessions,
+  type Audience,
+  type CallerOf,
+  GatewayError,
+  type Identity,
+  SESSION_COOKIE,
+} from '../plugin/index.ts'
+import { compileCheck } from './admin-check.ts'
+import { type BodyLimits, readBody } from './body.ts'
+import { errorResponse } from './error-response.ts'
+import { operationOf } from './openapi.ts'
+import { callersRequestId, newRequestId } from './request-id.ts'
+
+export interface AdminPlaneServices {
+  readonly routes: readonly AdminRoute[]
+  /** Absent: nobody can sign in, and only API keys are known. */
+  readonly sessions: AdminSessions | undefined
+  readonly identity: Pick<Identity, 'authenticate'>
+  readonly bodyLimits: BodyLimits
+  /** The gateway's address as browsers see it, when a proxy stands in front. */
+  readonly publicBaseUrl: string | undefined
+  /** Address of the other end of the connection. */
+  address(request: Request): string | undefined
+  /** A fault of the gateway itself. */
+  fault(message: string, error: unknown, requestId: string): void
+}
+
+const UNSAFE = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** The control plane: audience, same-origin rule, schemas, envelope and errors around each route. */
+export function createAdminPlane(services: AdminPlaneServices) {
+  const app = new Elysia()
+  for (const route of services.routes) {
+    const answer = createRoute(route, services)
+    app.route(
+      route.method,
+      route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      ({ request, params = {} }) => answer(request, params),
+      { parse: 'none', detail: operationOf(route) as DocumentDecoration },
+    )
+  }
+  return app
+}
+
+function createRoute(route: AdminRoute, services: AdminPlaneServices) {
+  const check = compileCheck(route)
+  const secure = services.publicBaseUrl?.startsWith('https:') === true
+  const cookieName = secure ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE
+
+  async function handle(request: Request, params: Record<string, string>, requestId: string) {
+    const { headers } = request
+    const caller = await callerOf(request)
+    if (UNSAFE.has(route.method) && caller?.kind !== 'api_key') {
+      requireSameOrigin(request, services.publicBaseUrl)
+    }
+    const reply = new Headers({ 'cache-control': 'no-store' })
+    const text = UNSAFE.has(route.method) ? await readBody(request, services.bodyLimits) : ''
+    if (text !== '') requireJson(headers)
+    const call: AdminCall<Audience, unknown, unknown, unknown> = {
+      requestId,
+      caller,
+      params: check.params(params),
+      query: check.query(new URL(request.url)),
+      body: check.body(text),
+      headers,
+      address: services.address(request),
+      secure,
+      reply,
+    }
+    const result = await route.handle(call as Parameters<typeof route.handle>[0])
+    reply.set('x-request-id', requestId)
+    const status = route.status ?? 200
+    if (status === 204) return new Response(null, { status, headers: reply })
+    reply.set('content-type', route.contentType ?? JSON_TYPE)
+    const body =
+      route.contentType === undefined
+        ? JSON.stringify({ data: result, meta: { generated_at: new Date().toISOString() } })
+        : (result as string)
+    return new Response(body, { status, headers: reply })
+  }
+
+  async function callerOf(request: Request): Promise<CallerOf[Audience]> {
+    const token = cookieOf(request.headers, cookieName)
+    const session = token === undefined ? undefined : await services.sessions?.find(token)
+    if (route.audience === 'anyone') return session
+    if (route.audience === 'me' && session === undefined && showsKey(request.headers)) {
+      const key = presentedKey((name) => request.headers.get(name))
+      return { kind: 'api_key', principal: await services.identity.authenticate(key) }
+    }
+    if (session === undefined) {
+      throw new GatewayError(
+        'session_required',
+        route.audience === 'me'
+          ? 'sign in at POST /api/v1/auth/login, or send an API key'
+          : 'sign in at POST /api/v1/auth/login',
+      )
+    }
+    if (route.audience === 'platform_admin' && session.role !== 'platform_admin') {
+      throw new GatewayError('insufficient_privileges', 'this is for platform admins')
+    }
+    return session
+  }
+
+  return async function answer(request: Request, params: Record<string, string>) {
+    let requestId = newRequestId()
+    try {
+      requestId = callersRequestId(request.headers) ?? requestId
+      return await handle(request, params, requestId)
+    } catch (error) {
+      if (error instanceof GatewayError) return errorResponse(error, requestId)
+      services.fault(`${route.method} ${route.path} failed`, error, requestId)
+      return errorResponse(internalError(error), requestId)
+    }
+  }
+}
+
+function showsKey(headers: Headers): boolean {
+  return ['authorization', 'x-api-key', 'x-gateway-api-key'].some((name) => headers.has(name))
+}
+
+function cookieOf(headers: Headers, name: string): string | undefined {
+  for (const pair of headers.get('cookie')?.split(';') ?? []) {
+    const [key, value] = pair.split('=', 2)
+    if (key?.trim() === name) return value?.trim()
+  }
+  return undefined
+}
+
+function requireJson(headers: Headers): void {
+  const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type === 'application/json') return
+  throw new GatewayError('invalid_request', 'content-type: must be application/json')
+}
+
+/** A page of another site can make a browser send a request, but not say that it comes from here. */
+function requireSameOrigin({ headers }: Request, publicBaseUrl: string | undefined): void {
+  const site = headers.get('sec-fetch-site')
+  const origin = headers.get('origin')
+  const host = headers.get('host')
+  const own = [`http://${host}`, `https://${host}`]
+  if (publicBaseUrl !== undefined) own.push(new URL(publicBaseUrl).origin)
+  const sameOrigin = origin === null ? site === 'same-origin' : own.includes(origin)
+  if (sameOrigin && (site === null || site === 'same-origin')) return
+  throw new GatewayError(
+    'csrf_rejected',
+    origin === null && site === null
+      ? "send the gateway's own address in an Origin header, as a browser does"
+      : 'the request comes from another site',
+  )
+}

@@ -1,0 +1,114 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { type AdminRoute, type Audience, type ErrorCode, errorKind } from '../plugin/index.ts'
+
+const ERRORS_OF: Readonly<Record<Audience, readonly ErrorCode[]>> = {
+  anyone: [],
+  me: ['session_required'],
+  platform_admin: ['session_required', 'insufficient_privileges'],
+}
+const ERRORS_OF_ALL: readonly ErrorCode[] = [
+  'invalid_request',
+  'store_unavailable',
+  'internal_error',
+]
+const ERRORS_OF_UNSAFE: readonly ErrorCode[] = ['csrf_rejected', 'request_body_too_large']
+
+/** The body of every error of the control plane. */
+export const errorReply = Type.Object(
+  {
+    error: Type.Object(
+      {
+        message: Type.String(),
+        type: Type.String(),
+        code: Type.String(),
+        param: Type.Null(),
+        request_id: Type.String(),
+      },
+      { additionalProperties: true },
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** The body of every JSON success of the control plane. */
+export function envelopeOf(result: TSchema) {
+  return Type.Object(
+    { data: result, meta: Type.Object({ generated_at: Type.String({ format: 'date-time' }) }) },
+    { additionalProperties: false },
+  )
+}
+
+/** Every error code that a route can answer with. */
+export function errorsOf(route: AdminRoute): readonly ErrorCode[] {
+  const unsafe = route.method !== 'GET'
+  return [
+    ...new Set([
+      ...ERRORS_OF_ALL,
+      ...ERRORS_OF[route.audience],
+      ...(unsafe ? ERRORS_OF_UNSAFE : []),
+      ...(route.body === undefined ? [] : (['validation_failed'] as const)),
+      ...(route.params === undefined ? [] : (['not_found'] as const)),
+      ...(route.errors ?? []),
+    ]),
+  ]
+}
+
+/** A route as an OpenAPI operation. */
+export function operationOf(route: AdminRoute) {
+  const parameters = [
+    ...Object.entries(route.params?.properties ?? {}).map(([name, schema]) => ({
+      name,
+      in: 'path' as const,
+      required: true,
+      schema,
+    })),
+    ...Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
+      name,
+      in: 'query' as const,
+      required: route.query?.required?.includes(name) ?? false,
+      schema,
+    })),
+  ]
+  return {
+    tags: [route.tag],
+    summary: route.summary,
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body !== undefined && {
+      requestBody: { required: true, content: { 'application/json': { schema: route.body } } },
+    }),
+    responses: responsesOf(route),
+    security: securityOf(route.audience),
+  }
+}
+
+function responsesOf(route: AdminRoute) {
+  const status = route.status ?? 200
+  const content =
+    route.contentType === undefined
+      ? { 'application/json': { schema: envelopeOf(route.result) } }
+      : { [route.contentType.split(';', 1)[0] as string]: { schema: route.result } }
+  const headers = Object.entries(route.replyHeaders ?? {}).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ])
+  const responses: Record<string, object> = {
+    [status]: {
+      description: 'Success',
+      ...(status !== 204 && { content }),
+      ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+    },
+  }
+  const codes = Map.groupBy(errorsOf(route), (code) => errorKind(code).status)
+  for (const [failure, names] of [...codes].toSorted(([a], [b]) => a - b)) {
+    responses[failure] = {
+      description: names.join(', '),
+      content: { 'application/json': { schema: errorReply } },
+    }
+  }
+  return responses
+}
+
+function securityOf(audience: Audience) {
+  if (audience === 'anyone') return []
+  return audience === 'me' ? [{ session: [] }, { api_key: [] }] : [{ session: [] }]
+}

@@ -1,0 +1,160 @@
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { TransactionSql } from 'postgres'
+import type { ErrorCode } from './errors.ts'
+import type { Principal } from './identity.ts'
+import type { JsonValue } from './json.ts'
+
+/** Somebody who is signed in. */
+export interface SessionCaller {
+  readonly kind: 'session'
+  readonly sessionId: string
+  readonly userId: string
+  readonly email: string
+  readonly name: string
+  readonly role: 'platform_admin' | 'user'
+}
+
+/** Somebody who shows an API key. */
+export interface KeyCaller {
+  readonly kind: 'api_key'
+  readonly principal: Principal
+}
+
+/**
+ * Who may call a route: anybody, anybody who is known by session or API key (`me`), or a platform
+ * admin's session.
+ */
+export type Audience = 'anyone' | 'me' | 'platform_admin'
+
+export interface CallerOf {
+  readonly anyone: SessionCaller | undefined
+  readonly me: SessionCaller | KeyCaller
+  readonly platform_admin: SessionCaller
+}
+
+/** One request, checked against the route's schemas. */
+export interface AdminCall<A extends Audience, P, Q, B> {
+  readonly requestId: string
+  readonly caller: CallerOf[A]
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  /** The request's own headers. */
+  readonly headers: Headers
+  /** Address of the other end of the connection, where it is known. */
+  readonly address: string | undefined
+  /** Whether the browser came by https, here or at a proxy in front. */
+  readonly secure: boolean
+  /** Headers of the answer; set what belongs there. */
+  readonly reply: Headers
+}
+
+export interface AdminRouteSpec<
+  A extends Audience,
+  P extends TObject,
+  Q extends TObject,
+  B extends TSchema,
+  R extends TSchema,
+> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** From the root, with parameters in braces: `/api/v1/admin/users/{user_id}`. */
+  readonly path: `/api/v1/${string}`
+  readonly audience: A
+  /** The group in the API's documentation. */
+  readonly tag: string
+  /** One line in the API's documentation. */
+  readonly summary: string
+  readonly params?: P
+  /** Values arrive as text and are converted; unknown names are refused. */
+  readonly query?: Q
+  /** Unknown members are refused: every object in it says `additionalProperties: false`. */
+  readonly body?: B
+  /** Status of a success. Default 200. */
+  readonly status?: 200 | 201 | 202 | 204
+  /** What `handle` returns: the `data` of the JSON answer, or the text of another content type. */
+  readonly result: R
+  /** Anything but JSON, such as `text/csv; charset=utf-8`; then `result` is a string. */
+  readonly contentType?: string
+  /** Names of headers that the answer may carry, with what they say. */
+  readonly replyHeaders?: Readonly<Record<string, string>>
+  /** Errors of its own, beside those of every route of its audience. */
+  readonly errors?: readonly ErrorCode[]
+  /** Throws GatewayError; anything else becomes `internal_error`. */
+  handle(call: AdminCall<A, Static<P>, Static<Q>, Static<B>>): Static<R> | Promise<Static<R>>
+}
+
+export type AdminRoute = AdminRouteSpec<Audience, TObject, TObject, TSchema, TSchema>
+
+/** Types a route where it is written. */
+export function adminRoute<
+  A extends Audience,
+  R extends TSchema,
+  P extends TObject = TObject<Record<never, never>>,
+  Q extends TObject = TObject<Record<never, never>>,
+  B extends TSchema = TSchema,
+>(spec: AdminRouteSpec<A, P, Q, B, R>): AdminRoute {
+  return spec as unknown as AdminRoute
+}
+
+/** Routes of the control plane that belong together. */
+export interface AdminModule {
+  readonly id: string
+  readonly routes: readonly AdminRoute[]
+}
+
+/** Knows who is signed in. */
+export interface AdminSessions {
+  /** The caller of a session cookie's token; `undefined` when there is no such session (any more). */
+  find(token: string): Promise<SessionCaller | undefined>
+}
+
+/** What an admin changed. Secrets do not belong in it. */
+export interface AuditEntry {
+  readonly actor: SessionCaller
+  readonly requestId: string
+  /** `user.create`, `api_key.revoke` */
+  readonly action: string
+  readonly objectKind: string
+  readonly objectId: string
+  readonly before?: JsonValue
+  readonly after?: JsonValue
+}
+
+/** Writes the audit log in the transaction of the change itself, so that neither is without the other. */
+export interface AuditTrail {
+  write(sql: TransactionSql, entry: AuditEntry): Promise<void>
+}
+
+/** The name of the cookie that carries a session's token; `__Host-` before it on https. */
+export const SESSION_COOKIE = 'gateway_session'
+
+/** An object of a body or a query: unknown members are refused. */
+export function strictObject<T extends Parameters<typeof Type.Object>[0]>(properties: T) {
+  return Type.Object(properties, { additionalProperties: false })
+}
+
+/** Query members of every list. */
+export const pageQuery = {
+  page: Type.Optional(Type.Integer({ minimum: 1, description: 'From 1. Default 1.' })),
+  page_size: Type.Optional(
+    Type.Integer({ description: 'Default 100; brought into the range 1 to 200.' }),
+  ),
+}
+
+/** The rows that a list's query asks for. */
+export function pageOf(query: { page?: number; page_size?: number }) {
+  const page = query.page ?? 1
+  const pageSize = Math.min(200, Math.max(1, query.page_size ?? 100))
+  return { page, page_size: pageSize, offset: (page - 1) * pageSize }
+}
+
+/** The `data` of a list. */
+export function listOf<T extends TSchema>(item: T) {
+  return Type.Object({
+    items: Type.Array(item),
+    page: Type.Integer(),
+    page_size: Type.Integer(),
+    total: Type.Integer(),
+  })
+}
