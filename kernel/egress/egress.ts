@@ -21,14 +21,40 @@ function transportError(call: ProviderCall, what: string, error: unknown): unkno
 /** The body as it comes, each piece of it a sign of life. */
 async function* watched({ body }: Response, call: ProviderCall) {
   if (body === null) return
+  // A reader costs a third less for each piece than iterating the stream itself.
+  const reader = body.getReader()
+  let ended = false
   try {
-    for await (const piece of body) {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
       call.alive()
-      yield piece
+      yield value
     }
+    ended = true
   } catch (error) {
+    ended = true
     throw transportError(call, 'the connection to the provider broke', error)
+  } finally {
+    if (!ended) reader.cancel().catch(() => {})
   }
+}
+
+/** Bodies up to this many bytes are read at once when the upstream says how long they are. */
+const WHOLE_BODY_BYTES = 1 << 20
+
+async function wholeBody(response: Response, call: ProviderCall): Promise<Uint8Array> {
+  const declared = response.headers.get('content-length')
+  if (declared !== null && Number(declared) <= WHOLE_BODY_BYTES) {
+    try {
+      return await response.bytes()
+    } catch (error) {
+      throw transportError(call, 'the connection to the provider broke', error)
+    }
+  }
+  const pieces: Uint8Array[] = []
+  for await (const piece of watched(response, call)) pieces.push(piece)
+  return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces)
 }
 
 /** The only way out to providers. `proxy` is the operator's egress proxy. */
@@ -51,7 +77,12 @@ export function createEgress(proxy: string | undefined): Egress {
         throw transportError(call, 'the provider could not be reached', error)
       }
       call.alive()
-      return { status: response.status, headers: response.headers, body: watched(response, call) }
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: watched(response, call),
+        bytes: () => wholeBody(response, call),
+      }
     },
   }
 }

@@ -16,13 +16,14 @@ export interface Watchdog {
 
 /**
  * One timer a call: it looks how long ago the last sign of life was and sleeps for the rest, so
- * that a sign of life costs no more than reading the clock.
+ * that a sign of life costs no more than reading the clock. It first looks when the shorter limit
+ * could have passed.
  */
 export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): Watchdog {
   const controller = new AbortController()
   let answered = false
   let lastSign = performance.now()
-  let timer = setTimeout(look, timeouts.totalMs)
+  let timer = setTimeout(look, Math.min(timeouts.totalMs, timeouts.idleMs))
   let interrupt: ((reason: unknown) => void) | undefined
 
   function look() {
@@ -52,10 +53,7 @@ export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): W
     signal: controller.signal,
     alive() {
       lastSign = performance.now()
-      if (answered) return
       answered = true
-      clearTimeout(timer)
-      timer = setTimeout(look, timeouts.idleMs)
     },
     abort,
     guard<T>(work: Promise<T>): Promise<T> {

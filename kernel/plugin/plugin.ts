@@ -40,6 +40,8 @@ export interface EgressResponse {
   readonly headers: Headers
   /** The body in pieces as they arrive. Throws as `send` does. Returning early drops the rest. */
   readonly body: AsyncIterable<Uint8Array>
+  /** The whole body; instead of `body`, not after it. Throws as `send` does. */
+  bytes(): Promise<Uint8Array>
 }
 
 export interface EgressRequest {

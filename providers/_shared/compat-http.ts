@@ -82,12 +82,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 async function readJsonReply(
   response: EgressResponse,
 ): Promise<{ readonly body: JsonObject; readonly rawBody: string }> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of response.body) pieces.push(piece)
+  const bytes = await response.bytes()
   let rawBody: string
   let body: unknown
   try {
-    rawBody = utf8.decode(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))
+    rawBody = utf8.decode(bytes)
     body = JSON.parse(rawBody)
   } catch (cause) {
     throw new GatewayError('upstream_transport', 'the upstream did not answer with JSON', { cause })

@@ -1,12 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A connection is being set up for so long. */
-const START_MS = 30
-
-interface Pair {
-  readonly sockets: readonly [Socket, Socket]
-  readonly since: number
-}
+type Pair = readonly [Socket, Socket]
 
 /** Stands between a gateway and its Postgres, and can be in the way. */
 export interface DatabaseProxy {
@@ -16,7 +10,7 @@ export interface DatabaseProxy {
   freeze(): void
   /** Breaks all connections and refuses new ones. */
   refuse(): void
-  /** Breaks all connections that are in use by now; new ones are fine. */
+  /** Breaks all connections; new ones are fine. */
   reset(): void
   /** Everything passes again; what was frozen arrives late. */
   pass(): void
@@ -36,7 +30,7 @@ export async function createDatabaseProxy(databaseUrl: string): Promise<Database
     }
     const far = connect(Number(target.port), target.hostname)
     far.on('error', () => {})
-    const pair: Pair = { sockets: [near, far], since: performance.now() }
+    const pair: Pair = [near, far]
     pairs.add(pair)
     for (const [from, to] of [
       [near, far],
@@ -48,33 +42,30 @@ export async function createDatabaseProxy(databaseUrl: string): Promise<Database
         to.destroy()
       })
     }
-    if (mode === 'frozen') for (const socket of pair.sockets) socket.pause()
+    if (mode === 'frozen') for (const socket of pair) socket.pause()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
   const url = new URL(databaseUrl)
   url.host = `127.0.0.1:${port}`
 
-  const breakOlder = (ms: number) => {
-    for (const { sockets, since } of pairs) {
-      if (performance.now() - since < ms) continue
-      for (const socket of sockets) socket.resetAndDestroy()
-    }
+  const reset = () => {
+    for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy()
   }
   return {
     url: url.href,
     freeze() {
       mode = 'frozen'
-      for (const { sockets } of pairs) for (const socket of sockets) socket.pause()
+      for (const pair of pairs) for (const socket of pair) socket.pause()
     },
     refuse() {
       mode = 'refusing'
-      breakOlder(0)
+      reset()
     },
-    reset: () => breakOlder(START_MS),
+    reset,
     pass() {
       mode = 'pass'
-      for (const { sockets } of pairs) for (const socket of sockets) socket.resume()
+      for (const pair of pairs) for (const socket of pair) socket.resume()
     },
     close() {
       server.close()
