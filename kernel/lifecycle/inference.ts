@@ -91,8 +91,14 @@ async function execute(admitted: Admitted, services: LifecycleServices): Promise
     // Whatever is left of the call is not wanted.
     attempt.watchdog.abort(error)
     const ended = attempt.finish(admitted.stream ? 'stream_start_error' : 'provider_error', error)
-    const settlement = await settle(admitted, { usage: error.usage, succeeded: false }, services)
-    throw new ExecutionFailure(error, ended, error.usage, settlement)
+    const { usage } = error
+    let settlement: Settlement
+    try {
+      settlement = await settle(admitted, { usage, succeeded: false }, services)
+    } catch (fault) {
+      throw new ExecutionFailure(asGatewayError(fault, admitted, services), ended, usage)
+    }
+    throw new ExecutionFailure(error, ended, usage, settlement)
   }
   attempt.firstByte()
   return await buffered(admitted, attempt.finish('success'), result, facts, services)

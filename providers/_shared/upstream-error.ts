@@ -19,7 +19,7 @@ const AUTH_SCHEME = /^(?:Bearer|Basic) /i
  * the upstream repeat them.
  */
 export async function readUpstreamError(
-  response: EgressResponse,
+  response: Pick<EgressResponse, 'status' | 'headers' | 'body'>,
   credentials: readonly string[],
 ): Promise<GatewayError> {
   const { status } = response
@@ -69,7 +69,7 @@ export function errorMessage(text: string): string | undefined {
 }
 
 /** The beginning of the body; what was read when the upstream breaks off. */
-async function readStart(response: EgressResponse): Promise<string> {
+async function readStart(response: Pick<EgressResponse, 'body'>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   try {
