@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { internalError } from '../lifecycle/error-body.ts'
-import { GatewayError } from '../plugin/index.ts'
+import { type ApiSurface, GatewayError } from '../plugin/index.ts'
 import { type AdminPlaneServices, createAdminPlane } from './admin-plane.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
@@ -23,20 +23,29 @@ export function createApp(services: AppServices) {
   return new Elysia()
     .onError(({ error, code, request, path }) => {
       const requestId = newRequestId()
+      const surface = surfaceOf(path)
       if (code === 'NOT_FOUND') {
         return errorResponse(
           new GatewayError('not_found', `there is no ${request.method} ${path}`),
           requestId,
+          surface,
         )
       }
       services.fault('a request failed outside its lifecycle', error, requestId)
-      return errorResponse(internalError(error), requestId)
+      return errorResponse(internalError(error), requestId, surface)
     })
     .get('/healthz', () => services.health.live())
     .get('/readyz', () => services.health.ready())
     .get('/v1/models', ({ request }) => data.models(request))
     .post('/v1/chat/completions', ({ request }) => data.infer('chat_completions', request), raw)
+    .post('/v1/messages', ({ request }) => data.infer('chat_completions', request, 'messages'), raw)
+    .post('/messages', ({ request }) => data.infer('chat_completions', request, 'messages'), raw)
     .post('/v1/responses', ({ request }) => data.infer('responses', request), raw)
     .post('/v1/embeddings', ({ request }) => data.infer('embeddings', request), raw)
     .use(createAdminPlane(services.admin))
+}
+
+/** The API of a path, those included that it has and the gateway does not: `count_tokens`. */
+function surfaceOf(path: string): ApiSurface | undefined {
+  return /^(\/v1)?\/messages(\/|$)/.test(path) ? 'messages' : undefined
 }

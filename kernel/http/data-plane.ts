@@ -1,8 +1,8 @@
 import type { Incoming, Reply, ReplyStream } from '../lifecycle/exchange.ts'
-import { type Family, GatewayError } from '../plugin/index.ts'
+import { type ApiSurface, type Family, GatewayError } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
-import { callersRequestId, newRequestId } from './request-id.ts'
+import { callersRequestId, newRequestId, requestIdHeaders } from './request-id.ts'
 
 export interface DataPlaneServices {
   /** Runs one inference request. Never rejects. */
@@ -15,7 +15,11 @@ export interface DataPlaneServices {
 }
 
 export function createDataPlane(services: DataPlaneServices) {
-  async function infer(family: Family, request: Request): Promise<Response> {
+  async function infer(
+    family: Family,
+    request: Request,
+    apiSurface?: ApiSurface,
+  ): Promise<Response> {
     const { headers } = request
     let requestId: string
     let callerChoseRequestId: boolean
@@ -24,13 +28,14 @@ export function createDataPlane(services: DataPlaneServices) {
       callerChoseRequestId = chosen !== undefined
       requestId = chosen ?? newRequestId()
     } catch (error) {
-      if (error instanceof GatewayError) return errorResponse(error, newRequestId())
+      if (error instanceof GatewayError) return errorResponse(error, newRequestId(), apiSurface)
       throw error
     }
     const reply = await services.infer({
       requestId,
       callerChoseRequestId,
       family,
+      apiSurface,
       receivedAt: new Date(),
       startedAt: performance.now(),
       header: (name) => headers.get(name),
@@ -42,13 +47,14 @@ export function createDataPlane(services: DataPlaneServices) {
       },
       callerLeft: () => request.signal.aborted,
     })
-    if (reply.kind === 'stream') return streamResponse(reply.stream, requestId)
+    const names = requestIdHeaders(requestId, apiSurface)
+    if (reply.kind === 'stream') return streamResponse(reply.stream, names)
     return new Response(reply.body, {
       status: reply.status,
       headers: {
         'content-type': 'application/json; charset=utf-8',
         ...reply.headers,
-        'x-request-id': requestId,
+        ...names,
       },
     })
   }
@@ -70,7 +76,7 @@ export function createDataPlane(services: DataPlaneServices) {
 
 const utf8 = new TextEncoder()
 
-function streamResponse(stream: ReplyStream, requestId: string): Response {
+function streamResponse(stream: ReplyStream, names: Readonly<Record<string, string>>): Response {
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -89,7 +95,7 @@ function streamResponse(stream: ReplyStream, requestId: string): Response {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
-      'x-request-id': requestId,
+      ...names,
     },
   })
 }

@@ -1,9 +1,16 @@
-import { GatewayError } from '../plugin/index.ts'
+import { type ApiSurface, GatewayError } from '../plugin/index.ts'
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/
 
 export function newRequestId(): string {
   return Bun.randomUUIDv7()
+}
+
+/** How a response names its request; clients of the messages API look for a header of their own. */
+export function requestIdHeaders(requestId: string, surface?: ApiSurface) {
+  return surface === 'messages'
+    ? { 'x-request-id': requestId, 'request-id': requestId }
+    : { 'x-request-id': requestId }
 }
 
 /** The caller's `x-request-id`, when it sent one. Throws `invalid_request` for one we cannot keep. */

@@ -50,9 +50,8 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
       if (execute === undefined)
         throw new Error(`route ${route.spec.id} does not execute ${family}`)
       const call: ProviderCall = {
+        ...admitted.call,
         requestId: admitted.requestId,
-        body: admitted.json,
-        rawBody: admitted.rawBody,
         stream: admitted.stream,
         traceparent: admitted.trace.providerCalled({
           provider,

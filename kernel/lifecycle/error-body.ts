@@ -1,7 +1,13 @@
-import { GatewayError, type JsonObject } from '../plugin/index.ts'
+import { type ApiSurface, GatewayError, type JsonObject } from '../plugin/index.ts'
+import { messagesErrorBody } from '../protocol/messages-error.ts'
 
-/** The one shape of an error body. */
-export function errorBody(error: GatewayError, requestId: string): JsonObject {
+/** The shape of an error body: one everywhere, but for callers of the messages API. */
+export function errorBody(
+  error: GatewayError,
+  requestId: string,
+  surface?: ApiSurface,
+): JsonObject {
+  if (surface === 'messages') return messagesErrorBody(error, requestId)
   return {
     error: {
       message: error.message,

@@ -1,15 +1,18 @@
 import type {
   Accounting,
+  ApiSurface,
   ExchangeRecord,
   ExchangeRecorder,
   Family,
   Identity,
   JsonObject,
   Principal,
+  ProviderCall,
   ProviderSpec,
   RequestTags,
   RouteFlag,
 } from '../plugin/index.ts'
+import type { MessagesRequest } from '../protocol/messages-request.ts'
 import type { ModelCatalog } from '../routing/catalog.ts'
 import type { ResolvedRoute } from '../routing/resolve.ts'
 
@@ -18,6 +21,7 @@ export interface Incoming {
   readonly requestId: string
   readonly callerChoseRequestId: boolean
   readonly family: Family
+  readonly apiSurface: ApiSurface | undefined
   readonly receivedAt: Date
   /** `performance.now()` at the same moment. */
   readonly startedAt: number
@@ -62,7 +66,10 @@ export interface Authenticated extends Received {
 
 export interface Decoded extends Authenticated {
   readonly rawBody: string
+  /** The caller's body, whatever its surface. */
   readonly json: JsonObject
+  /** The same as a chat call, when the caller speaks the messages API. */
+  readonly messages: MessagesRequest | undefined
   readonly tags: RequestTags
   /** The model, alias or tag selector that the caller asked for. */
   readonly selector: string
@@ -73,6 +80,8 @@ export interface Decoded extends Authenticated {
 
 export interface Planned extends Decoded, ResolvedRoute {
   readonly provider: ProviderSpec
+  /** What the chosen route is sent. */
+  readonly call: Pick<ProviderCall, 'body' | 'rawBody' | 'messages'>
 }
 
 export interface Admitted extends Planned {

@@ -6,6 +6,7 @@ import {
   type Settlement,
   type Usage,
 } from '../plugin/index.ts'
+import { messagesReply } from '../protocol/messages-reply.ts'
 import { type ReplyFacts, readReply, replyText } from '../protocol/reply.ts'
 import { beginAttempt } from './attempt.ts'
 import { errorBody, internalError } from './error-body.ts'
@@ -36,7 +37,7 @@ export function createInference(services: LifecycleServices) {
     } catch (thrown) {
       const error = asGatewayError(thrown, incoming, services)
       const failed = thrown instanceof ExecutionFailure ? thrown : undefined
-      const body = errorBody(error, incoming.requestId)
+      const body = errorBody(error, incoming.requestId, incoming.apiSurface)
       record(
         reached,
         {
@@ -119,6 +120,7 @@ async function buffered(
   } catch (thrown) {
     throw new ExecutionFailure(asGatewayError(thrown, admitted, services), attempt, usage)
   }
+  const reply = replyFor(admitted, result, usage)
   record(
     admitted,
     {
@@ -128,16 +130,24 @@ async function buffered(
       settlement,
       attempts: [attempt],
       invokedToolCount,
-      response: { kind: 'buffered', body: { ...result.body, model: admitted.model.id } },
+      response: { kind: 'buffered', body: reply.body },
     },
     services,
   )
-  return {
-    kind: 'buffered',
-    status: 200,
-    headers: {},
-    body: replyText(result.body, result.rawBody, admitted.model.id),
+  return { kind: 'buffered', status: 200, headers: {}, body: reply.text }
+}
+
+/** The reply in the shape that the caller reads, and the same as text. */
+function replyFor(
+  { apiSurface, requestId, model }: Admitted,
+  { body: chat, rawBody }: BufferedResult,
+  usage: Usage | undefined,
+) {
+  if (apiSurface === 'messages') {
+    const body = messagesReply(chat, usage, { publicModel: model.id, requestId })
+    return { body, text: JSON.stringify(body) }
   }
+  return { body: { ...chat, model: model.id }, text: replyText(chat, rawBody, model.id) }
 }
 
 function asGatewayError(

@@ -35,6 +35,7 @@ export function record(reached: Reached, ending: Ending, services: LifecycleServ
     requestId: reached.requestId,
     receivedAt: reached.receivedAt,
     operation: reached.family,
+    apiSurface: reached.apiSurface,
     stream: reached.stream ?? false,
     configVersion: reached.lease.runtime.configVersion,
     principal: reached.principal,

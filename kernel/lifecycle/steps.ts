@@ -1,6 +1,9 @@
-import { GatewayError, type JsonValue } from '../plugin/index.ts'
+import { GatewayError, type JsonObject, type JsonValue } from '../plugin/index.ts'
+import { messagesCall } from '../protocol/messages-call.ts'
+import { readMessages } from '../protocol/messages-request.ts'
 import { readRequest } from '../protocol/request.ts'
 import { readTags } from '../protocol/tags.ts'
+import type { Route } from '../routing/catalog.ts'
 import { resolveRoute } from '../routing/resolve.ts'
 import { presentedKey } from './api-key.ts'
 import type {
@@ -38,12 +41,18 @@ export async function decode(authenticated: Authenticated): Promise<Decoded> {
       { cause: error },
     )
   }
-  const read = readRequest(authenticated.family, json)
+  const messages =
+    authenticated.apiSurface === 'messages'
+      ? readMessages(json, authenticated.header('anthropic-beta'))
+      : undefined
+  const read = messages ?? readRequest(authenticated.family, json)
   const tags = readTags(authenticated.header)
   return {
     ...authenticated,
     rawBody,
-    json: read.body,
+    // Reading it has shown that it is an object.
+    json: json as JsonObject,
+    messages,
     tags,
     selector: read.model,
     stream: read.stream,
@@ -61,7 +70,14 @@ export function plan(decoded: Decoded, random: () => number): Planned {
   )
   const provider = runtime.providers.get(resolved.route.spec.provider)
   if (provider === undefined) throw new Error(`no provider ${resolved.route.spec.provider}`)
-  return { ...decoded, ...resolved, provider }
+  return { ...decoded, ...resolved, provider, call: callFor(decoded, resolved.route) }
+}
+
+function callFor({ json, rawBody, messages }: Decoded, { bound, capabilities }: Route) {
+  if (messages === undefined) return { body: json, rawBody }
+  const { nativeMessages = false, compatShape = false } = bound
+  const route = { nativeMessages, compatShape, jsonSchema: capabilities.json_schema }
+  return { ...messagesCall(messages, route), rawBody: undefined }
 }
 
 export async function admit(planned: Planned, services: LifecycleServices): Promise<Admitted> {

@@ -7,7 +7,14 @@ import {
   type Usage,
 } from '../plugin/index.ts'
 import { createChatStream } from '../protocol/chat-stream.ts'
-import { errorChunk, type StreamFailure, sseText } from '../protocol/family-stream.ts'
+import {
+  errorChunk,
+  type FamilyStream,
+  type StreamFailure,
+  sseText,
+} from '../protocol/family-stream.ts'
+import { messagesErrorEvent } from '../protocol/messages-error.ts'
+import { createMessagesStream } from '../protocol/messages-stream.ts'
 import { createResponsesStream } from '../protocol/responses-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
 import { internalError } from './error-body.ts'
@@ -34,8 +41,8 @@ export function replyStream(
   services: LifecycleServices,
 ): ReplyStream {
   const upstream = result.events[Symbol.asyncIterator]()
-  const createStream = admitted.family === 'responses' ? createResponsesStream : createChatStream
-  const family = createStream({ publicModel: admitted.model.id })
+  const family = streamFor(admitted)
+  const errorEvent = admitted.apiSurface === 'messages' ? messagesErrorEvent : errorChunk
   const { watchdog } = attempt
   let callerLeft = false
   let reading: Promise<string> | undefined
@@ -114,7 +121,7 @@ export function replyStream(
     if (failure === undefined) return last
     return 'forwarded' in failure && failure.forwarded
       ? ''
-      : errorChunk(failure, admitted.requestId)
+      : errorEvent(failure, admitted.requestId)
   }
 
   /** After a complete stream its connection is worth keeping; otherwise the call is broken off. */
@@ -161,6 +168,13 @@ export function replyStream(
       void drain()
     },
   }
+}
+
+function streamFor({ family, apiSurface, requestId, model }: Admitted): FamilyStream {
+  const publicModel = model.id
+  if (apiSurface === 'messages') return createMessagesStream({ publicModel, requestId })
+  const createStream = family === 'responses' ? createResponsesStream : createChatStream
+  return createStream({ publicModel })
 }
 
 /** Counters of a stream that was not read to its end. */

@@ -5,6 +5,9 @@ import type { Family } from './route.ts'
 import type { StreamEvent } from './stream.ts'
 import type { Usage } from './usage.ts'
 
+/** The API in which the caller speaks, where it is not that of the operation. */
+export type ApiSurface = 'messages'
+
 export type Outcome =
   | 'success'
   | 'budget_error'
@@ -65,6 +68,7 @@ export interface ExchangeRecord {
   readonly requestId: string
   readonly receivedAt: Date
   readonly operation: Family
+  readonly apiSurface?: ApiSurface | undefined
   readonly stream: boolean
   readonly configVersion: string
   /** Absent when authentication failed. */
@@ -85,7 +89,7 @@ export interface ExchangeRecord {
   readonly tags: RequestTags
   /** The caller's headers, names in lower case; secrets are still in them. */
   requestHeaders(): Readonly<Record<string, string>>
-  /** The caller's body; undefined when it could not be read. */
+  /** The caller's body, as the surface has it; undefined when it could not be read. */
   readonly requestBody: JsonObject | undefined
   readonly response: SentResponse
   /** Shallow count of request tools; undefined for embeddings and unread bodies. */

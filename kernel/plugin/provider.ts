@@ -11,8 +11,9 @@ import type { StreamEvent } from './stream.ts'
  */
 export interface NativeMessages {
   /**
-   * Members of the request as they stand: `thinking`, `output_config`, `metadata`, `service_tier`,
-   * `container`, `context_management`, `mcp_servers`, and `anthropic_beta` from its header.
+   * Members of the request as they stand that the chat call has no place for: `thinking`,
+   * `output_config`, `metadata`, `service_tier`, `container`, `context_management`, `mcp_servers`,
+   * any that the gateway does not know, and as a list `anthropic_beta`, its header included.
    */
   readonly fields: JsonObject
   /** Tools that the upstream runs itself, as declared; they are not among the call's tools. */
@@ -20,7 +21,11 @@ export interface NativeMessages {
   readonly disableParallelToolUse: boolean
   /** Ids of the tool calls whose results report an error. */
   readonly failedToolCalls: ReadonlySet<string>
-  /** `cache_control` by its place in the chat call: `tools.0`, `messages.2`, `messages.2.content.1`. */
+  /**
+   * `cache_control` by its place in the chat call: `tools.0`, `messages.2` where the content is a
+   * string, else `messages.2.content.1`, and `messages.2.tool_calls.0`. A system text with one ends
+   * its message, so several system messages can follow each other.
+   */
   readonly cacheControl: ReadonlyMap<string, JsonValue>
 }
 
@@ -99,6 +104,8 @@ export interface BoundRoute extends Partial<Record<Family, Execute>> {
   readonly supports: readonly Exclude<RouteFlag, Family>[]
   /** Its chat executor reads `ProviderCall.messages`. */
   readonly nativeMessages?: boolean
+  /** Its chat executor sends on what OpenAI's API has, as it stands: `user`, for one. */
+  readonly compatShape?: boolean
   readonly pricing: PricingIdentity
 }
 

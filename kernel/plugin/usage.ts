@@ -6,6 +6,8 @@ export interface Usage {
   readonly uncachedInput: number | undefined
   readonly cacheRead: number | undefined
   readonly cacheWrite: number | undefined
+  /** For pricing; the part of `cacheWrite` that is kept for an hour. Absent: none. */
+  readonly cacheWriteHour?: number
   /** All output, reasoning included. */
   readonly output: number | undefined
   /** For information; already part of `output`. */

@@ -17,6 +17,8 @@ interface Counters {
   input: number | undefined
   cacheRead: number | undefined
   cacheWrite: number | undefined
+  /** What of `cacheWrite` is kept for an hour. */
+  cacheWriteHour?: number | undefined
   output: number | undefined
   reasoning: number | undefined
   total: number | undefined
@@ -72,6 +74,9 @@ function readTokens(
     cacheWrite: isJsonObject(inputDetails)
       ? count(inputDetails.cache_write_tokens, doubts)
       : undefined,
+    cacheWriteHour: isJsonObject(inputDetails)
+      ? count(inputDetails.cache_write_1h_tokens, doubts)
+      : undefined,
     output: count(raw[outputName], doubts),
     reasoning: isJsonObject(outputDetails)
       ? count(outputDetails.reasoning_tokens, doubts)
@@ -104,7 +109,7 @@ function settleOutput(counters: Counters, doubts: Doubt[]): void {
 }
 
 function usageOf(counters: Counters, doubts: Doubt[]): Usage {
-  const { input, output, reasoning } = counters
+  const { input, output, reasoning, cacheWriteHour } = counters
   let { cacheRead, cacheWrite } = counters
   if (input !== undefined && (cacheRead ?? 0) + (cacheWrite ?? 0) > input) {
     // The input count is what every upstream states; a detail that contradicts it is dropped.
@@ -116,6 +121,7 @@ function usageOf(counters: Counters, doubts: Doubt[]): Usage {
     uncachedInput: input === undefined ? undefined : input - (cacheRead ?? 0) - (cacheWrite ?? 0),
     cacheRead,
     cacheWrite,
+    ...(cacheWrite && cacheWriteHour ? { cacheWriteHour } : {}),
     output,
     reasoning,
     promptTokens: input,

@@ -8,11 +8,12 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import type { Attempt, ExchangeRecord, Family, ProviderSpec } from '../plugin/index.ts'
+import type { ApiSurface, Attempt, ExchangeRecord, Family, ProviderSpec } from '../plugin/index.ts'
 
 /** As much of an inference request as its trace needs. */
 export interface TracedRequest {
   readonly family: Family
+  readonly apiSurface?: ApiSurface | undefined
   readonly receivedAt: Date
   /** `performance.now()` at the same moment. */
   readonly startedAt: number
@@ -34,6 +35,10 @@ const PATHS: Readonly<Record<Family, string>> = {
   responses: '/v1/responses',
   embeddings: '/v1/embeddings',
 }
+function pathOf(family: Family, surface: ApiSurface | undefined): string {
+  return surface === 'messages' ? '/v1/messages' : PATHS[family]
+}
+
 /** The semantic conventions know responses as chat, too. */
 const GEN_AI_OPERATIONS: Readonly<Record<Family, string>> = {
   chat_completions: 'chat',
@@ -58,10 +63,10 @@ export function passTraceOn({ header }: TracedRequest): RequestTrace {
  */
 export function createTracing(tracer: Tracer): (request: TracedRequest) => RequestTrace {
   return (request) => {
-    const { family, startedAt } = request
+    const { family, apiSurface, startedAt } = request
     const receivedAt = request.receivedAt.getTime()
     const server = tracer.startSpan(
-      `POST ${PATHS[family]}`,
+      `POST ${pathOf(family, apiSurface)}`,
       { kind: SpanKind.SERVER, startTime: receivedAt },
       parentOf(request.header('traceparent')),
     )
@@ -115,7 +120,7 @@ function describeCall(span: Span, { usage }: ExchangeRecord, attempt: Attempt | 
 
 function describeRequest(span: Span, exchange: ExchangeRecord): void {
   const { resolvedModel, outcome, tags } = exchange
-  note(span, 'http.route', PATHS[exchange.operation])
+  note(span, 'http.route', pathOf(exchange.operation, exchange.apiSurface))
   note(span, 'http.response.status_code', exchange.statusCode)
   note(span, 'gateway.request_id', exchange.requestId)
   note(span, 'gateway.outcome', outcome)

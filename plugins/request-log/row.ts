@@ -94,6 +94,7 @@ export function encodeSummary(
     config_version: exchange.configVersion,
     metadata_json: {
       operation: exchange.operation,
+      api_surface: exchange.apiSurface,
       stream: exchange.stream,
       payload_policy: policy.wire,
     },

@@ -1,0 +1,71 @@
+import { GatewayError } from '../plugin/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+
+/** One content block of a messages request, and where it stands in it. */
+export interface Block {
+  readonly type: string
+  readonly value: JsonObject
+  /** `messages.0.content.2` */
+  readonly place: string
+}
+
+/** The blocks of a content; a string is one text block. Throws `invalid_request`. */
+export function readBlocks(content: JsonValue | undefined, place: string): Block[] {
+  if (typeof content === 'string') {
+    return content === '' ? [] : [{ type: 'text', value: { type: 'text', text: content }, place }]
+  }
+  if (!Array.isArray(content)) throw invalid(`${place} must be a string or an array of blocks`)
+  return content.map((value, i) => {
+    const where = `${place}.${i}`
+    if (!isJsonObject(value)) throw invalid(`${where} must be an object`)
+    return { type: stringIn(value, 'type', where), value, place: where }
+  })
+}
+
+export function textOfBlock({ value, place }: Block): string {
+  if (typeof value.text !== 'string') throw invalid(`${place}.text must be a string`)
+  return value.text
+}
+
+/** An image or a document as the part of a chat message that says the same. */
+export function mediaPart({ type, value, place }: Block): JsonObject {
+  const at = `${place}.source`
+  const { source } = value
+  if (!isJsonObject(source)) throw invalid(`${at} must be an object`)
+  if (type === 'image') return { type: 'image_url', image_url: { url: urlOf(source, at) } }
+  const title = value.title ?? undefined
+  const filename = typeof title === 'string' && title !== '' ? title : 'document'
+  if (source.type === 'url') {
+    return { type: 'file', file: { filename, file_url: urlOf(source, at) } }
+  }
+  const file_data = source.type === 'text' ? textUrl(source, at) : urlOf(source, at)
+  return { type: 'file', file: { filename, file_data } }
+}
+
+function urlOf(source: JsonObject, at: string): string {
+  if (source.type === 'url') return stringIn(source, 'url', at)
+  if (source.type === 'base64') {
+    return `data:${stringIn(source, 'media_type', at)};base64,${stringIn(source, 'data', at)}`
+  }
+  throw invalid(`${at}.type: this gateway takes the source types base64 and url`)
+}
+
+function textUrl(source: JsonObject, at: string): string {
+  const text = Buffer.from(stringIn(source, 'data', at)).toString('base64')
+  return `data:text/plain;base64,${text}`
+}
+
+/** A member that has to be a non-empty string. Throws `invalid_request`, which names it. */
+export function stringIn(owner: JsonObject, name: string, place: string): string {
+  const value = owner[name]
+  if (typeof value === 'string' && value !== '') return value
+  throw invalid(`${place}.${name} must be a non-empty string`)
+}
+
+export function unknownBlock({ type, place }: Block): GatewayError {
+  return invalid(`${place}: blocks of type '${type.slice(0, 64)}' are not supported here`)
+}
+
+export function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', message)
+}

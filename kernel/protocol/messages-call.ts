@@ -1,0 +1,100 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import type { NativeMessages } from '../plugin/provider.ts'
+import { invalid } from './messages-blocks.ts'
+import type { MessagesRequest } from './messages-request.ts'
+
+/** What of a route decides how a messages request is sent over it. */
+export interface MessagesRoute {
+  readonly nativeMessages: boolean
+  readonly compatShape: boolean
+  /** Whether it can be asked for JSON that follows a schema. */
+  readonly jsonSchema: boolean
+}
+
+/** Members without a meaning for other upstreams, and without harm when they are left out. */
+const HINTS: ReadonlySet<string> = new Set([
+  'thinking',
+  'cache_control',
+  'anthropic_beta',
+  'anthropic_version',
+])
+
+/**
+ * The chat call that a route is sent for a messages request. A native route takes all of it; for
+ * another one the rest is translated, dropped, or refused with GatewayError `invalid_request`.
+ */
+export function messagesCall(
+  request: MessagesRequest,
+  route: MessagesRoute,
+): { readonly body: JsonObject; readonly messages?: NativeMessages } {
+  const { body, native } = request
+  if (route.nativeMessages) return { body, messages: native }
+  const serverTool = native.serverTools[0]
+  if (serverTool !== undefined) {
+    throw nativeOnly('tools', `a tool of type '${String(serverTool.type).slice(0, 64)}'`)
+  }
+  const call: JsonObject = {
+    ...body,
+    messages: plainMessages(body.messages as JsonObject[], native.failedToolCalls),
+  }
+  if (native.disableParallelToolUse && body.tools !== undefined) call.parallel_tool_calls = false
+  for (const [name, value] of Object.entries(native.fields)) {
+    if (HINTS.has(name)) continue
+    if (name === 'metadata') {
+      const user = isJsonObject(value) ? value.user_id : undefined
+      if (route.compatShape && typeof user === 'string') call.user = user
+    } else if (name === 'output_config') {
+      Object.assign(call, outputMembers(value, route))
+    } else {
+      throw nativeOnly(name, 'it')
+    }
+  }
+  return { body: call }
+}
+
+/** One system message where several follow each other, and failed tool results marked as text. */
+function plainMessages(list: readonly JsonObject[], failed: ReadonlySet<string>): JsonObject[] {
+  const plain: JsonObject[] = []
+  for (const message of list) {
+    const before = plain.at(-1)
+    if (message.role === 'system' && before?.role === 'system') {
+      plain[plain.length - 1] = { ...before, content: `${before.content}\n\n${message.content}` }
+    } else if (message.role === 'tool' && failed.has(message.tool_call_id as string)) {
+      plain.push({ ...message, content: `Error: ${message.content}` })
+    } else {
+      plain.push(message)
+    }
+  }
+  return plain
+}
+
+function outputMembers(config: JsonValue | undefined, route: MessagesRoute): JsonObject {
+  if (!isJsonObject(config)) throw invalid('output_config must be an object')
+  const members: JsonObject = {}
+  for (const [name, value] of Object.entries(config)) {
+    if (value === null || value === undefined) continue
+    if (name === 'effort') members.reasoning_effort = value
+    else if (name === 'format') members.response_format = responseFormat(value, route)
+    else throw nativeOnly(`output_config.${name}`, 'it')
+  }
+  return members
+}
+
+function responseFormat(format: JsonValue, route: MessagesRoute): JsonObject {
+  if (!isJsonObject(format) || format.type !== 'json_schema') {
+    throw nativeOnly('output_config.format', 'this type')
+  }
+  if (!route.jsonSchema) {
+    throw invalid('output_config.format: the route of this model does not support json_schema')
+  }
+  return {
+    type: 'json_schema',
+    json_schema: { name: 'output', schema: format.schema, strict: true },
+  }
+}
+
+function nativeOnly(field: string, what: string) {
+  return invalid(
+    `${field}: only an upstream that speaks the messages API takes ${what}, and this model leads to another one`,
+  )
+}

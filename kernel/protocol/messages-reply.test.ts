@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../plugin/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { messagesErrorBody, messagesErrorEvent } from './messages-error.ts'
+import { messagesReply } from './messages-reply.ts'
+import { readChatUsage } from './usage.ts'
+
+const identity = { publicModel: 'mine', requestId: 'r/1' }
+const fn = (name: string, args?: JsonValue) => ({
+  name,
+  ...(args !== undefined && { arguments: args }),
+})
+
+function replyTo(message: JsonObject, rest: JsonObject = {}, finish: JsonValue = 'stop') {
+  const chat: JsonObject = { choices: [{ index: 0, message, finish_reason: finish }], ...rest }
+  return messagesReply(chat, readChatUsage(chat.usage), identity)
+}
+
+test('a whole reply', () => {
+  const reply = replyTo(
+    {
+      content: 'It is sunny.',
+      reasoning_content: 'not for this API',
+      provider_metadata: {
+        cloud_b_ml: {
+          reasoning: {
+            source: 'anthropic_messages',
+            blocks: [
+              { type: 'thinking', thinking: 'hm', signature: 's' },
+              { type: 'redacted_thinking', data: 'd' },
+              { type: 'thinking', thinking: 'so' },
+            ],
+          },
+        },
+      },
+      tool_calls: [{ id: 't1', type: 'function', function: fn('f', '{"a":1}') }],
+    },
+    {
+      id: 'msg_up',
+      model: 'theirs',
+      usage: {
+        prompt_tokens: 100,
+        completion_tokens: 7,
+        prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
+      },
+    },
+    'tool_calls',
+  )
+  expect(reply).toEqual({
+    id: 'msg_up',
+    type: 'message',
+    role: 'assistant',
+    model: 'mine',
+    content: [
+      { type: 'thinking', thinking: 'hm', signature: 's' },
+      { type: 'redacted_thinking', data: 'd' },
+      { type: 'thinking', thinking: 'so' },
+      { type: 'text', text: 'It is sunny.' },
+      { type: 'tool_use', id: 't1', name: 'f', input: { a: 1 } },
+    ],
+    stop_reason: 'tool_use',
+    stop_sequence: null,
+    usage: {
+      input_tokens: 10,
+      output_tokens: 7,
+      cache_creation_input_tokens: 30,
+      cache_read_input_tokens: 60,
+    },
+  })
+})
+
+describe('the stop reason', () => {
+  const cases: [JsonValue, string][] = [
+    ['stop', 'end_turn'],
+    ['length', 'max_tokens'],
+    ['tool_calls', 'tool_use'],
+    ['content_filter', 'refusal'],
+    ['anything', 'end_turn'],
+    [null, 'end_turn'],
+  ]
+  test.each(cases)('%p is %s', (finish, reason) => {
+    expect(replyTo({ content: 'x' }, {}, finish).stop_reason).toBe(reason)
+  })
+  test('stop beside a tool call is tool_use, length stays what it is', () => {
+    const message = { content: null, tool_calls: [{ id: 't', function: fn('f', '{}') }] }
+    expect(replyTo(message).stop_reason).toBe('tool_use')
+    expect(replyTo(message, {}, 'length').stop_reason).toBe('max_tokens')
+  })
+})
+
+describe('content', () => {
+  const blocksOf = (message: JsonObject) => replyTo(message).content as JsonObject[]
+
+  test.each([
+    [{ content: null }, []],
+    [{ content: '' }, []],
+    [
+      {
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+      ['ab'],
+    ],
+    [{ content: null, refusal: 'I will not.' }, ['I will not.']],
+  ] as [JsonObject, string[]][])('%j', (message, texts) => {
+    expect(blocksOf(message)).toEqual(texts.map((text) => ({ type: 'text', text })))
+  })
+
+  test.each(['unified', 'google_content', 'anthropic_messages_stream'])(
+    'reasoning of the source %s is not converted',
+    (source) => {
+      const blocks = [{ type: 'thinking', thinking: 'hm', signature: 's' }]
+      const provider_metadata = { cloud_a_ml: { reasoning: { source, blocks } } }
+      expect(blocksOf({ content: 'x', provider_metadata })).toEqual([{ type: 'text', text: 'x' }])
+    },
+  )
+
+  test.each([
+    ['{"a":1}', { a: 1 }],
+    ['', {}],
+    [undefined, {}],
+    ['{"a":', { _raw_arguments: '{"a":' }],
+    ['[1]', { _raw_arguments: '[1]' }],
+  ] as [string | undefined, JsonObject][])('arguments %p', (text, input) => {
+    const tool_calls = [{ id: 't', function: fn('f', text) }]
+    expect(blocksOf({ tool_calls })).toEqual([{ type: 'tool_use', id: 't', name: 'f', input }])
+  })
+
+  test('an upstream that names neither reply nor calls', () => {
+    const reply = replyTo({ tool_calls: [{ function: fn('f') }, { id: '', function: fn('g') }] })
+    expect(reply.id).toBe('msg_r_1')
+    expect((reply.content as JsonObject[]).map(({ id }) => id)).toEqual([
+      'toolu_r_1_0',
+      'toolu_r_1_1',
+    ])
+  })
+
+  test('no choice at all', () => {
+    const reply = messagesReply({ choices: [] }, undefined, identity)
+    expect(reply).toMatchObject({ content: [], stop_reason: 'end_turn' })
+  })
+})
+
+describe('usage', () => {
+  const cases: [JsonObject | undefined, JsonObject][] = [
+    [undefined, { input_tokens: 0, output_tokens: 0 }],
+    [
+      { prompt_tokens: 5, completion_tokens: 2 },
+      { input_tokens: 5, output_tokens: 2 },
+    ],
+    [
+      { prompt_tokens: 5, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 0 } },
+      { input_tokens: 5, output_tokens: 2, cache_read_input_tokens: 0 },
+    ],
+  ]
+  test.each(cases)('%j', (usage, expected) => {
+    expect(replyTo({ content: 'x' }, usage === undefined ? {} : { usage }).usage).toEqual(expected)
+  })
+})
+
+describe('an error', () => {
+  test('of the gateway', () => {
+    const error = new GatewayError('upstream_http_error', 'too fast', {
+      status: 429,
+      details: { upstream_status: 429 },
+    })
+    expect(messagesErrorBody(error, 'r')).toEqual({
+      type: 'error',
+      error: {
+        type: 'upstream_error',
+        message: 'too fast',
+        code: 'upstream_http_error',
+        upstream_status: 429,
+      },
+      request_id: 'r',
+    })
+  })
+  test('within a stream is an event of its name', () => {
+    const text = messagesErrorEvent({ code: 'x', message: 'no\n', forwarded: true }, 'r')
+    const [name, data] = text.split('\n')
+    expect(name).toBe('event: error')
+    expect(text).toEndWith('\n\n')
+    const body: unknown = JSON.parse((data ?? '').slice('data: '.length))
+    expect(isJsonObject(body) && body).toEqual({
+      type: 'error',
+      error: { type: 'upstream_error', message: 'no\n', code: 'x' },
+      request_id: 'r',
+    })
+  })
+})

@@ -1,0 +1,129 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import type { Usage } from '../plugin/usage.ts'
+
+/** Whose reply it is, in terms of the gateway. */
+export interface ReplyIdentity {
+  readonly publicModel: string
+  readonly requestId: string
+}
+
+/** The source of reasoning blocks that callers of the messages API know. */
+const NATIVE_SOURCE = 'anthropic_messages'
+
+/** A chat completion as a reply of the messages API. The chat reply has its shape: `choices`. */
+export function messagesReply(
+  reply: JsonObject,
+  usage: Usage | undefined,
+  identity: ReplyIdentity,
+): JsonObject {
+  const choice = Array.isArray(reply.choices) ? reply.choices[0] : undefined
+  const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : {}
+  const content = reasoningBlocks(message, NATIVE_SOURCE).flatMap(thinkingBlock)
+  const text = textOf(message)
+  if (text !== '') content.push({ type: 'text', text })
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isJsonObject) : []
+  for (const [k, call] of calls.entries()) {
+    const fn = isJsonObject(call.function) ? call.function : {}
+    content.push({
+      type: 'tool_use',
+      id: said(call.id) ?? toolUseId(identity, k),
+      name: said(fn.name) ?? '',
+      input: inputOf(fn.arguments),
+    })
+  }
+  const finish = isJsonObject(choice) ? choice.finish_reason : undefined
+  return {
+    ...envelope(reply.id, identity),
+    content,
+    stop_reason: stopReason(finish, calls.length > 0),
+    stop_sequence: null,
+    usage: messagesUsage(usage),
+  }
+}
+
+/** What a whole message and the start of a streamed one have in common. */
+export function envelope(id: JsonValue | undefined, identity: ReplyIdentity): JsonObject {
+  return {
+    id: said(id) ?? `msg_${safeId(identity)}`,
+    type: 'message',
+    role: 'assistant',
+    model: identity.publicModel,
+  }
+}
+
+/** An id for the `k`th tool call of a reply whose upstream gave it none. */
+export function toolUseId(identity: ReplyIdentity, k: number): string {
+  return `toolu_${safeId(identity)}_${k}`
+}
+
+function safeId({ requestId }: ReplyIdentity): string {
+  return requestId.replace(/[^\w-]/g, '_')
+}
+
+/** `stop` beside tool calls is how some upstreams answer a forced choice of a tool. */
+export function stopReason(finish: JsonValue | undefined, callsTools: boolean): string {
+  switch (finish) {
+    case 'length':
+      return 'max_tokens'
+    case 'tool_calls':
+      return 'tool_use'
+    case 'content_filter':
+      return 'refusal'
+    default:
+      return callsTools ? 'tool_use' : 'end_turn'
+  }
+}
+
+/** Cached input stands beside `input_tokens`. Counters that nobody stated are 0, as they must be. */
+export function messagesUsage(usage: Usage | undefined): JsonObject {
+  const { uncachedInput = 0, output = 0, cacheRead, cacheWrite } = usage ?? {}
+  return {
+    input_tokens: uncachedInput,
+    output_tokens: output,
+    ...(cacheWrite === undefined ? {} : { cache_creation_input_tokens: cacheWrite }),
+    ...(cacheRead === undefined ? {} : { cache_read_input_tokens: cacheRead }),
+  }
+}
+
+/** The text of a message or a delta; a refusal is what the model says instead. */
+export function textOf({ content, refusal }: JsonObject): string {
+  if (typeof content === 'string' && content !== '') return content
+  if (Array.isArray(content)) {
+    const texts = content.map((part) => (isJsonObject(part) ? said(part.text) : undefined) ?? '')
+    return texts.join('')
+  }
+  return said(refusal) ?? ''
+}
+
+/** The reasoning blocks of a message or a delta that have this source. */
+export function reasoningBlocks(
+  { provider_metadata: metadata }: JsonObject,
+  source: string,
+): JsonObject[] {
+  if (!isJsonObject(metadata)) return []
+  return Object.values(metadata).flatMap((own) => {
+    const reasoning = isJsonObject(own) ? own.reasoning : undefined
+    if (!isJsonObject(reasoning) || reasoning.source !== source) return []
+    return Array.isArray(reasoning.blocks) ? reasoning.blocks.filter(isJsonObject) : []
+  })
+}
+
+function thinkingBlock({ type, thinking, signature, data }: JsonObject): JsonObject[] {
+  if (type === 'redacted_thinking') return [{ type, data }]
+  if (type !== 'thinking') return []
+  return [{ type, thinking, ...(signature === undefined ? {} : { signature }) }]
+}
+
+/** Arguments are the model's own words: what is no JSON object is passed on as text. */
+function inputOf(text: JsonValue | undefined): JsonValue {
+  if (typeof text !== 'string' || text === '') return {}
+  try {
+    const input = JSON.parse(text) as JsonValue
+    if (isJsonObject(input)) return input
+  } catch {}
+  return { _raw_arguments: text }
+}
+
+function said(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

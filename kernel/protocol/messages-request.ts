@@ -1,0 +1,132 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import type { NativeMessages } from '../plugin/provider.ts'
+import { invalid, stringIn } from './messages-blocks.ts'
+import { convertTurns } from './messages-turns.ts'
+import { type InferenceRequest, readRequest } from './request.ts'
+
+/** A request of the messages API as a chat call; `body` is that of a native route. */
+export interface MessagesRequest extends InferenceRequest {
+  readonly native: NativeMessages
+}
+
+/** Members that a chat call has too, under the same name. */
+const SAME = ['model', 'stream', 'max_tokens', 'temperature', 'top_p', 'top_k'] as const
+
+/** Members that are converted; all others are for a native upstream alone. */
+const CONVERTED: ReadonlySet<string> = new Set([
+  ...SAME,
+  'stop_sequences',
+  'system',
+  'messages',
+  'tools',
+  'tool_choice',
+  'anthropic_beta',
+])
+
+/**
+ * Converts a messages request. `betas` is the header `anthropic-beta`. `null` counts as absent.
+ * Throws GatewayError `invalid_request`, which names the field as the caller wrote it.
+ */
+export function readMessages(value: JsonValue, betas: string | null): MessagesRequest {
+  if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
+  const { max_tokens: maxTokens } = value
+  if (!Number.isInteger(maxTokens) || (maxTokens as number) < 0) {
+    throw invalid('max_tokens is required: a whole number, the most tokens that the reply may have')
+  }
+  const body: JsonObject = {}
+  for (const name of SAME) if (isPresent(value[name])) body[name] = value[name]
+  if (isPresent(value.stop_sequences)) body.stop = value.stop_sequences
+
+  const { messages, failedToolCalls, cacheControl } = convertTurns(value)
+  body.messages = messages
+  const { tools, serverTools } = convertTools(value.tools, cacheControl)
+  if (tools.length > 0) body.tools = tools
+  const choice = convertToolChoice(value.tool_choice)
+  if (choice !== undefined) body.tool_choice = choice.chat
+
+  const read = readRequest('chat_completions', body)
+  const wantsTools = tools.length === 0 && serverTools.length > 0
+  return {
+    ...read,
+    requirements: wantsTools ? [...read.requirements, 'tools'] : read.requirements,
+    exposedToolCount: tools.length + serverTools.length,
+    native: {
+      fields: nativeFields(value, betas),
+      serverTools,
+      disableParallelToolUse: choice?.disableParallel ?? false,
+      failedToolCalls,
+      cacheControl,
+    },
+  }
+}
+
+function convertTools(list: JsonValue | undefined, cacheControl: Map<string, JsonValue>) {
+  const tools: JsonObject[] = []
+  const serverTools: JsonObject[] = []
+  if (!isPresent(list)) return { tools, serverTools }
+  if (!Array.isArray(list)) throw invalid('tools must be an array')
+  for (const [i, tool] of list.entries()) {
+    const place = `tools.${i}`
+    if (!isJsonObject(tool)) throw invalid(`${place} must be an object`)
+    if ((tool.type ?? 'custom') !== 'custom') {
+      stringIn(tool, 'type', place)
+      serverTools.push(tool)
+      continue
+    }
+    if (isPresent(tool.cache_control)) cacheControl.set(`tools.${tools.length}`, tool.cache_control)
+    tools.push(functionTool(tool, place))
+  }
+  return { tools, serverTools }
+}
+
+function functionTool(tool: JsonObject, place: string): JsonObject {
+  const { description, strict, input_schema: parameters } = tool
+  if (!isJsonObject(parameters)) throw invalid(`${place}.input_schema must be an object`)
+  return {
+    type: 'function',
+    function: {
+      name: stringIn(tool, 'name', place),
+      ...(typeof description === 'string' ? { description } : {}),
+      parameters,
+      ...(typeof strict === 'boolean' ? { strict } : {}),
+    },
+  }
+}
+
+function convertToolChoice(choice: JsonValue | undefined) {
+  if (!isPresent(choice)) return undefined
+  if (!isJsonObject(choice)) throw invalid('tool_choice must be an object')
+  return {
+    chat: chatToolChoice(choice),
+    disableParallel: choice.disable_parallel_tool_use === true,
+  }
+}
+
+function chatToolChoice(choice: JsonObject): JsonValue {
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+      return choice.type
+    case 'any':
+      return 'required'
+    case 'tool':
+      return { type: 'function', function: { name: stringIn(choice, 'name', 'tool_choice') } }
+    default:
+      throw invalid("tool_choice.type must be 'auto', 'any', 'tool' or 'none'")
+  }
+}
+
+function nativeFields(value: JsonObject, header: string | null): JsonObject {
+  const fields: JsonObject = Object.fromEntries(
+    Object.entries(value).filter(([name, member]) => isPresent(member) && !CONVERTED.has(name)),
+  )
+  const listed = Array.isArray(value.anthropic_beta) ? value.anthropic_beta : []
+  const betas = [...listed, ...(header ?? '').split(',').map((beta) => beta.trim())]
+  const named = [...new Set(betas)].filter((beta) => beta !== '')
+  if (named.length > 0) fields.anthropic_beta = named
+  return fields
+}
+
+function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
+  return value !== undefined && value !== null
+}

@@ -1,0 +1,139 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import type { StreamEvent } from '../plugin/stream.ts'
+import { createChatStream } from './chat-stream.ts'
+import type { FamilyStream } from './family-stream.ts'
+import {
+  envelope,
+  messagesUsage,
+  type ReplyIdentity,
+  reasoningBlocks,
+  stopReason,
+  textOf,
+  toolUseId,
+} from './messages-reply.ts'
+import { createBlockWriter, messagesEvent } from './messages-writer.ts'
+import { readChatUsage } from './usage.ts'
+
+/** The source of streamed reasoning that callers of the messages API know. */
+const NATIVE_SOURCE = 'anthropic_messages_stream'
+
+/**
+ * A chat completions stream as the events of the messages API: checked and normalised as a chat
+ * stream, then converted. `message_delta` and `message_stop` are its terminal events; of a failed
+ * stream all events before the failure are sent, and blocks stay open.
+ */
+export function createMessagesStream(identity: ReplyIdentity): FamilyStream {
+  const chat = createChatStream({ publicModel: identity.publicModel })
+  const writer = createBlockWriter((k) => toolUseId(identity, k))
+  let start: StreamEvent | undefined
+  let finish: JsonValue | undefined
+  let counters: JsonObject | undefined
+  let terminal: readonly StreamEvent[] = []
+
+  function read(event: StreamEvent, out: StreamEvent[]): void {
+    const chunk = event.json()
+    // An error that the upstream sent is told as the failure that it is.
+    if (!isJsonObject(chunk) || chat.outcome === 'failed') return
+    if (isJsonObject(chunk.usage)) counters = most(counters, chunk.usage)
+    const choices = Array.isArray(chunk.choices) ? chunk.choices : []
+    const choice = choices.find((each) => isJsonObject(each) && (each.index ?? 0) === 0)
+    if (!isJsonObject(choice)) return
+    if (start === undefined) {
+      start = messageStart(chunk.id)
+      out.push(start)
+    }
+    if (isJsonObject(choice.delta)) readDelta(choice.delta)
+    if (typeof choice.finish_reason === 'string') {
+      finish = choice.finish_reason
+      writer.close()
+    }
+    out.push(...writer.take())
+  }
+
+  function messageStart(id: JsonValue | undefined): StreamEvent {
+    return messagesEvent('message_start', {
+      message: {
+        ...envelope(id, identity),
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: 0, output_tokens: 0 },
+      },
+    })
+  }
+
+  function readDelta(delta: JsonObject): void {
+    for (const { type, thinking, signature, data } of reasoningBlocks(delta, NATIVE_SOURCE)) {
+      if (type === 'thinking_delta' && typeof thinking === 'string') writer.thinking(thinking)
+      else if (type === 'signature_delta' && signature !== undefined) writer.signature(signature)
+      else if (type === 'redacted_thinking' && data !== undefined) writer.redacted(data)
+    }
+    const text = textOf(delta)
+    if (text !== '') writer.text(text)
+    if (!Array.isArray(delta.tool_calls)) return
+    for (const [position, call] of delta.tool_calls.entries()) {
+      if (isJsonObject(call)) writer.toolCall(call.index ?? position, call)
+    }
+  }
+
+  function completeWithChat(): void {
+    if (chat.outcome !== 'complete') return
+    writer.close()
+    const delta = { stop_reason: stopReason(finish, writer.callsTools), stop_sequence: null }
+    terminal = [
+      ...(start === undefined ? [messageStart(undefined)] : []),
+      ...writer.take(),
+      messagesEvent('message_delta', { delta, usage: messagesUsage(readChatUsage(counters)) }),
+      messagesEvent('message_stop', {}),
+    ]
+  }
+
+  return {
+    push(batch) {
+      const out: StreamEvent[] = []
+      if (chat.outcome !== 'open') return out
+      // One by one, because the outcome tells what the last of them was.
+      for (const event of batch) {
+        for (const normalised of chat.push([event])) read(normalised, out)
+      }
+      completeWithChat()
+      return out
+    },
+    end() {
+      if (chat.outcome !== 'open') return
+      chat.end()
+      completeWithChat()
+    },
+    get outcome() {
+      return chat.outcome
+    },
+    get terminal() {
+      return terminal
+    },
+    get failure() {
+      return chat.failure && { ...chat.failure, forwarded: false }
+    },
+    get usage() {
+      return chat.usage
+    },
+    get invokedToolCount() {
+      return chat.invokedToolCount
+    },
+  }
+}
+
+/** Counters that an upstream states several times only grow, so the greater one is the later. */
+function most(known: JsonObject | undefined, stated: JsonObject): JsonObject {
+  const merged: JsonObject = { ...known }
+  for (const [name, value] of Object.entries(stated)) {
+    const before = merged[name]
+    if (typeof value === 'number' && typeof before === 'number') {
+      merged[name] = Math.max(before, value)
+    } else if (isJsonObject(value)) {
+      merged[name] = most(isJsonObject(before) ? before : undefined, value)
+    } else if (value !== null || before === undefined) {
+      merged[name] = value
+    }
+  }
+  return merged
+}

@@ -1,0 +1,141 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import {
+  type Block,
+  invalid,
+  mediaPart,
+  readBlocks,
+  stringIn,
+  textOfBlock,
+  unknownBlock,
+} from './messages-blocks.ts'
+
+/** The conversation of a messages request as that of a chat call. */
+export interface Turns {
+  readonly messages: JsonObject[]
+  readonly failedToolCalls: Set<string>
+  /** By place, as `NativeMessages` has it. */
+  readonly cacheControl: Map<string, JsonValue>
+}
+
+/** Converts `system` and `messages`. Throws GatewayError `invalid_request`, which names the field. */
+export function convertTurns(request: JsonObject): Turns {
+  const list = request.messages
+  if (!Array.isArray(list) || list.length === 0) {
+    throw invalid('messages must be a non-empty array of {role, content} objects')
+  }
+  const turns: Turns = { messages: [], failedToolCalls: new Set(), cacheControl: new Map() }
+  if ((request.system ?? null) !== null) addSystem(turns, readBlocks(request.system, 'system'))
+  for (const [i, message] of list.entries()) {
+    const place = `messages.${i}`
+    if (!isJsonObject(message)) throw invalid(`${place} must be an object`)
+    const blocks = () => readBlocks(message.content, `${place}.content`)
+    if (message.role === 'user') addUser(turns, message.content, blocks())
+    else if (message.role === 'assistant') addAssistant(turns, blocks())
+    else if (message.role === 'system') addSystem(turns, blocks())
+    else throw invalid(`${place}.role must be 'user' or 'assistant'`)
+  }
+  return turns
+}
+
+/** One message, or several: each block with a cache control is the end of one. */
+function addSystem(turns: Turns, blocks: readonly Block[]): void {
+  let texts: string[] = []
+  const add = () => {
+    if (texts.length > 0) turns.messages.push({ role: 'system', content: texts.join('\n\n') })
+    texts = []
+  }
+  for (const block of blocks) {
+    if (block.type !== 'text') throw unknownBlock(block)
+    const text = textOfBlock(block)
+    if (text === '') continue
+    texts.push(text)
+    if (!isCached(block)) continue
+    noteCache(turns, block, `messages.${turns.messages.length}`)
+    add()
+  }
+  add()
+}
+
+/** Tool results come first, each as a message of its own; what they show follows with the rest. */
+function addUser(turns: Turns, content: JsonValue | undefined, blocks: readonly Block[]): void {
+  if (typeof content === 'string') {
+    turns.messages.push({ role: 'user', content })
+    return
+  }
+  const parts: JsonObject[] = []
+  const cached: [part: number, block: Block][] = []
+  for (const block of blocks) {
+    if (block.type === 'tool_result') {
+      addToolResult(turns, block, parts)
+      continue
+    }
+    if (isCached(block)) cached.push([parts.length, block])
+    parts.push(partOf(block))
+  }
+  const message = `messages.${turns.messages.length}`
+  for (const [part, block] of cached) noteCache(turns, block, `${message}.content.${part}`)
+  if (parts.length > 0) turns.messages.push({ role: 'user', content: parts })
+}
+
+/** A chat's tool message holds text alone, so images and documents become `parts` of the user. */
+function addToolResult(turns: Turns, block: Block, parts: JsonObject[]): void {
+  const { value, place } = block
+  const id = stringIn(value, 'tool_use_id', place)
+  let text = ''
+  for (const part of readBlocks(value.content ?? '', `${place}.content`)) {
+    if (part.type === 'text') text += textOfBlock(part)
+    else parts.push(partOf(part))
+  }
+  if (value.is_error === true) turns.failedToolCalls.add(id)
+  if (isCached(block)) noteCache(turns, block, `messages.${turns.messages.length}`)
+  turns.messages.push({ role: 'tool', tool_call_id: id, content: text })
+}
+
+function partOf(block: Block): JsonObject {
+  if (block.type === 'text') return { type: 'text', text: textOfBlock(block) }
+  if (block.type === 'image' || block.type === 'document') return mediaPart(block)
+  throw unknownBlock(block)
+}
+
+function addAssistant(turns: Turns, blocks: readonly Block[]): void {
+  let text = ''
+  const calls: JsonObject[] = []
+  for (const block of blocks) {
+    if (block.type === 'thinking' || block.type === 'redacted_thinking') continue
+    let place = `messages.${turns.messages.length}`
+    if (block.type === 'text') {
+      text += textOfBlock(block)
+    } else if (block.type === 'tool_use') {
+      place += `.tool_calls.${calls.length}`
+      calls.push(toolCall(block))
+    } else {
+      throw unknownBlock(block)
+    }
+    if (isCached(block)) noteCache(turns, block, place)
+  }
+  // A turn of thinking alone has nothing left to say.
+  if (text === '' && calls.length === 0) return
+  turns.messages.push({
+    role: 'assistant',
+    content: text === '' ? null : text,
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  })
+}
+
+function toolCall({ value, place }: Block): JsonObject {
+  const input = value.input ?? {}
+  if (!isJsonObject(input)) throw invalid(`${place}.input must be an object`)
+  return {
+    id: stringIn(value, 'id', place),
+    type: 'function',
+    function: { name: stringIn(value, 'name', place), arguments: JSON.stringify(input) },
+  }
+}
+
+function isCached({ value }: Block): boolean {
+  return (value.cache_control ?? null) !== null
+}
+
+function noteCache(turns: Turns, { value }: Block, place: string): void {
+  turns.cacheControl.set(place, value.cache_control as JsonValue)
+}

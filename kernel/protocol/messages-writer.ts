@@ -1,0 +1,179 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
+
+/** A content block on its way to the caller. */
+interface StreamedBlock {
+  /** What `content_block_start` says; undefined as long as that is not known. */
+  opening(final: boolean): JsonObject | undefined
+  /** Nothing can follow in it, provided that something else has begun. */
+  isComplete(): boolean
+  /** Nothing can follow in it at all. */
+  readonly whole?: boolean
+  /** Deltas that have not been sent. */
+  deltas: JsonObject[]
+  index?: number
+}
+
+interface ThinkingBlock extends StreamedBlock {
+  signed: boolean
+}
+
+interface ToolBlock extends StreamedBlock {
+  id: string | undefined
+  name: string
+  arguments: string
+}
+
+/**
+ * Writes content blocks one after the other, as the messages API has them, whatever the order in
+ * which their pieces come: the first open block flows, what belongs to later ones waits for its
+ * end. Nothing is lost when an upstream interleaves its tool calls.
+ */
+export interface BlockWriter {
+  text(text: string): void
+  thinking(text: string): void
+  signature(signature: JsonValue): void
+  redacted(data: JsonValue): void
+  /** A piece of the tool call at `slot`; another id at the same slot is another call. */
+  toolCall(slot: JsonValue, piece: JsonObject): void
+  /** Writes all that waits and closes every block. */
+  close(): void
+  /** The events since the last call. */
+  take(): StreamEvent[]
+  readonly callsTools: boolean
+}
+
+/** `toolUseId` names the `k`th call when its upstream does not. */
+export function createBlockWriter(toolUseId: (k: number) => string): BlockWriter {
+  let events: StreamEvent[] = []
+  /** Blocks that are not closed, in the order in which they began; only the first is open. */
+  const queue: StreamedBlock[] = []
+  let count = 0
+  let textBlock: StreamedBlock | undefined
+  let thinkingBlock: ThinkingBlock | undefined
+  const calls = new Map<JsonValue, ToolBlock>()
+  let callCount = 0
+
+  function begin<B extends StreamedBlock>(block: B): B {
+    queue.push(block)
+    return block
+  }
+
+  function write(final: boolean): void {
+    for (let head = queue[0]; head !== undefined; head = queue[0]) {
+      if (head.index === undefined) {
+        const content_block = head.opening(final)
+        if (content_block === undefined) return
+        head.index = count++
+        events.push(messagesEvent('content_block_start', { index: head.index, content_block }))
+      }
+      const { index } = head
+      for (const delta of head.deltas) {
+        events.push(messagesEvent('content_block_delta', { index, delta }))
+      }
+      head.deltas = []
+      const ended = head.whole || final || (queue.length > 1 && head.isComplete())
+      if (!ended) return
+      events.push(messagesEvent('content_block_stop', { index }))
+      queue.shift()
+    }
+  }
+
+  /** The block, if it is still the last one, so that more of its kind belongs to it. */
+  function stillLast<B extends StreamedBlock>(block: B | undefined): B | undefined {
+    return block !== undefined && queue.at(-1) === block ? block : undefined
+  }
+
+  function beginThinking(): ThinkingBlock {
+    const opening = () => ({ type: 'thinking', thinking: '' })
+    return begin({ opening, isComplete: always, deltas: [], signed: false })
+  }
+
+  return {
+    text(text) {
+      const opening = () => ({ type: 'text', text: '' })
+      textBlock = stillLast(textBlock) ?? begin({ opening, isComplete: always, deltas: [] })
+      textBlock.deltas.push({ type: 'text_delta', text })
+      write(false)
+    },
+    thinking(thinking) {
+      const last = stillLast(thinkingBlock)
+      // The signature is the last word of its block.
+      thinkingBlock = last === undefined || last.signed ? beginThinking() : last
+      thinkingBlock.deltas.push({ type: 'thinking_delta', thinking })
+      write(false)
+    },
+    signature(signature) {
+      const last = stillLast(thinkingBlock)
+      thinkingBlock = last === undefined || last.signed ? beginThinking() : last
+      thinkingBlock.signed = true
+      thinkingBlock.deltas.push({ type: 'signature_delta', signature })
+      write(false)
+    },
+    redacted(data) {
+      const opening = () => ({ type: 'redacted_thinking', data })
+      begin({ opening, isComplete: always, whole: true, deltas: [] })
+      write(false)
+    },
+    toolCall(slot, piece) {
+      const id = typeof piece.id === 'string' && piece.id !== '' ? piece.id : undefined
+      let call = calls.get(slot)
+      if (call === undefined || (id !== undefined && call.id !== undefined && id !== call.id)) {
+        call = begin(toolBlock(toolUseId(callCount++)))
+        calls.set(slot, call)
+      }
+      call.id ??= id
+      const fn = isJsonObject(piece.function) ? piece.function : {}
+      if (call.name === '' && typeof fn.name === 'string') call.name = fn.name
+      if (typeof fn.arguments === 'string' && fn.arguments !== '') {
+        call.arguments += fn.arguments
+        call.deltas.push({ type: 'input_json_delta', partial_json: fn.arguments })
+      }
+      write(false)
+    },
+    close() {
+      write(true)
+    },
+    take() {
+      const taken = events
+      events = []
+      return taken
+    },
+    get callsTools() {
+      return callCount > 0
+    },
+  }
+}
+
+function toolBlock(fallbackId: string): ToolBlock {
+  const block: ToolBlock = {
+    id: undefined,
+    name: '',
+    arguments: '',
+    deltas: [],
+    opening: (final) =>
+      final || (block.id !== undefined && block.name !== '')
+        ? { type: 'tool_use', id: block.id ?? fallbackId, name: block.name, input: {} }
+        : undefined,
+    isComplete: () => isWholeObject(block.arguments),
+  }
+  return block
+}
+
+function always(): boolean {
+  return true
+}
+
+function isWholeObject(text: string): boolean {
+  if (!text.trimEnd().endsWith('}')) return false
+  try {
+    return isJsonObject(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
+
+/** An event of the messages API, whose name is the `type` of its data. */
+export function messagesEvent(type: string, members: JsonObject): StreamEvent {
+  return streamEvent(JSON.stringify({ type, ...members }), type)
+}
