@@ -1,5 +1,6 @@
 import {
   type ConfigDraft,
+  type ConfigPath,
   type JsonObject,
   type Problem,
   type ProviderTypeSpec,
@@ -7,6 +8,7 @@ import {
 } from '../plugin/index.ts'
 import { createSnapshot, loadedProviders, serverSettings } from './build.ts'
 import {
+  collectDeclared,
   collectSections,
   collectTypes,
   type Report,
@@ -87,6 +89,7 @@ function checkWithTypes(
   root: Pruned<RootEntry>,
   types: ProviderTypes,
   owners: ReadonlyMap<ProviderTypeSpec, LoadedPlugin>,
+  isWritten: (path: ConfigPath) => boolean,
   report: Report,
 ) {
   const byId = new Map<string, { entry: JsonObject; spec: ProviderTypeSpec; by: LoadedPlugin }>()
@@ -108,9 +111,14 @@ function checkWithTypes(
       const provider = byId.get(route.provider ?? '')
       if (provider === undefined) continue
       const { spec, entry, by } = provider
+      const path = ['models', index, 'routes', at, 'capabilities']
+      const stated = Object.entries(route.capabilities ?? {}).filter(([flag]) =>
+        isWritten([...path, flag]),
+      )
+      const capabilities = Object.fromEntries(stated)
       runCheck(
         by,
-        () => spec.checkRoute?.(route as JsonObject, entry),
+        () => spec.checkRoute?.({ ...route, capabilities } as JsonObject, entry),
         (problem) => report({ ...problem, path: ['models', index, 'routes', at, ...problem.path] }),
       )
     }
@@ -135,7 +143,8 @@ export function checkConfig(
 
   const { plugins, complete } = resolved
   const use: Shaping = { env, report, fill: true, origins: new WeakMap() }
-  const sections = collectSections(plugins, report)
+  const contributed = collectDeclared(plugins, report)
+  const sections = collectSections(plugins, contributed, report)
   const { types, owners } = collectTypes(plugins, complete, report)
   const data = withDatabaseUrl(parsed.data)
   const known = [...kernelSections, ...Object.keys(sections)]
@@ -176,11 +185,18 @@ export function checkConfig(
     const message = 'there are no models: every call is refused'
     inFile({ path: ['models'], message, severity: 'warning' })
   }
-  checkWithTypes(root, types, owners, inFile)
+  const isWritten = (path: ConfigPath) => {
+    let node: unknown = data
+    for (const part of originalPath(root, path, use))
+      node = (node as JsonObject | undefined)?.[part]
+    return node !== undefined
+  }
+  checkWithTypes(root, types, owners, isWritten, inFile)
   const written = matchKeys(data, known).written
   const draft: ConfigDraft = {
     modelIds: declared.models.ids,
     providerIds: declared.providers.ids,
+    declared: contributed,
     section: (name) => (written.has(name) ? root[name] : undefined),
   }
   for (const by of plugins) runCheck(by, () => by.plugin.manifest.check?.(draft), inFile)

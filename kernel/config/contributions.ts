@@ -1,4 +1,4 @@
-import type { Problem, ProviderTypeSpec } from '../plugin/index.ts'
+import type { Declared, Problem, ProviderTypeSpec } from '../plugin/index.ts'
 import type { LoadedPlugin } from './loaded.ts'
 import { asRootProperty, kernelSections, providerTypes } from './schema.ts'
 import { isFields, type Shaping, shape } from './shape.ts'
@@ -50,8 +50,40 @@ export function collectTypes(plugins: readonly LoadedPlugin[], complete: boolean
   return { types: providerTypes([...owners.keys()], complete), owners }
 }
 
+/** What the plugins declare for each other; a second claim of a name is a problem. */
+export function collectDeclared(plugins: readonly LoadedPlugin[], report: Report): Declared {
+  const packs = plugins.flatMap((by) =>
+    (by.plugin.manifest.guardrailPacks ?? []).map((spec) => ({ spec, by })),
+  )
+  const checks = plugins.flatMap((by) =>
+    (by.plugin.manifest.managedChecks ?? []).map((spec) => ({ spec, by })),
+  )
+  const names = (id: string, aliases: readonly string[] | undefined, by: LoadedPlugin) =>
+    [id, ...(aliases ?? [])].map((name) => [name, by] as const)
+  claim(
+    'guardrail pack',
+    packs.flatMap(({ spec, by }) => names(spec.id, spec.aliases, by)),
+    new Map(),
+    report,
+  )
+  claim(
+    'managed check',
+    checks.flatMap(({ spec, by }) => names(spec.kind, spec.aliases, by)),
+    new Map(),
+    report,
+  )
+  return {
+    guardrailPacks: packs.map(({ spec }) => spec),
+    managedChecks: checks.map(({ spec }) => spec),
+  }
+}
+
 /** The schemas of the sections that the plugins own, as properties of the root. */
-export function collectSections(plugins: readonly LoadedPlugin[], report: Report) {
+export function collectSections(
+  plugins: readonly LoadedPlugin[],
+  declared: Declared,
+  report: Report,
+) {
   const sections = plugins.flatMap((by) =>
     (by.plugin.manifest.sections ?? []).map((section) => ({ ...section, by })),
   )
@@ -65,7 +97,10 @@ export function collectSections(plugins: readonly LoadedPlugin[], report: Report
   return Object.fromEntries(
     sections
       .filter(({ name }) => !kernel.has(name))
-      .map(({ name, schema }) => [name, asRootProperty(schema)]),
+      .map(({ name, schema, schemaFor }) => [
+        name,
+        asRootProperty(schemaFor?.(declared) ?? schema),
+      ]),
   )
 }
 

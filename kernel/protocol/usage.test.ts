@@ -24,6 +24,21 @@ describe('usage of chat completions', () => {
     })
   })
 
+  test('cache writes for an hour are told apart where there are any', () => {
+    const written = (cache_write_1h_tokens?: number) =>
+      readChatUsage({
+        prompt_tokens: 100,
+        completion_tokens: 1,
+        prompt_tokens_details: {
+          cache_write_tokens: 30,
+          ...(cache_write_1h_tokens === undefined ? {} : { cache_write_1h_tokens }),
+        },
+      })
+    expect(written(10)).toMatchObject({ cacheWrite: 30, cacheWriteHour: 10 })
+    expect(written(0)).not.toHaveProperty('cacheWriteHour')
+    expect(written()).not.toHaveProperty('cacheWriteHour')
+  })
+
   test('absent, zero and positive are three things', () => {
     const { cacheRead } = readChatUsage({ prompt_tokens: 5, completion_tokens: 0 }) ?? {}
     expect(cacheRead).toBeUndefined()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { PriceQuery, Usage } from 'model-gateway/plugin'
+import type { PriceQuery, UnpricedReason, Usage } from 'model-gateway/plugin'
 import { buildCatalog, withOverrides } from './catalog.ts'
 import { resolvePrice } from './resolve.ts'
 import { bundledSnapshot, type SnapshotRow } from './snapshot.ts'
@@ -42,6 +42,14 @@ function cost(provider: string, model: string, usage: Partial<Usage>) {
 
 const usd = (amount: string) =>
   BigInt(amount.replace('.', '')) * 10n ** BigInt(12 - (amount.split('.')[1]?.length ?? 0))
+
+test.each<[number, UnpricedReason]>([
+  [10, 'mixed_cache_write_ttl'],
+  [million, 'missing_cache_write_rate'],
+])('of a million cache writes %i for an hour: %s', (cacheWriteHour, reason) => {
+  const usage = { cacheWrite: million, cacheWriteHour }
+  expect(cost('amazon-bedrock', 'global.anthropic.claude-opus-4-7', usage)).toBe(reason)
+})
 
 describe('the bundled price list', () => {
   test.each([

@@ -36,6 +36,14 @@ export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResoluti
   const rate = effectiveRate(models.get(identity.model), query.at.getTime())
   if (rate === undefined) return unpriced('model_not_found')
 
+  // The catalogue's rate is that of writes for five minutes.
+  const { cacheWrite, cacheWriteHour } = usage
+  if (cacheWriteHour !== undefined) {
+    return unpriced(
+      cacheWriteHour === cacheWrite ? 'missing_cache_write_rate' : 'mixed_cache_write_ttl',
+    )
+  }
+
   let costPicoUsd = 0n
   let doubtful = usage.doubt !== undefined
   for (const bucket of buckets) {

@@ -11,18 +11,27 @@ import {
   upstreamHttpError,
 } from 'model-gateway/plugin'
 import type { OutboundBody } from './outbound-body.ts'
-import { readUpstreamError } from './upstream-error.ts'
+import { readUpstreamError, refusesCredentials } from './upstream-error.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** One path of an OpenAI-compatible upstream, as one route uses it. */
+/** One path of an upstream, as one route uses it. */
 export interface CompatEndpoint {
   readonly egress: Egress
   readonly url: string
   /** Everything but the credentials, names in lower case. */
   readonly headers: Headers
   /** The headers that authenticate; asked for at every call. */
-  credentials(): Headers | Promise<Headers>
+  credentials(request: UnauthenticatedRequest): Headers | Promise<Headers>
+  /** Told of credentials that the upstream did not take. */
+  refused?(credentials: Headers): void
+}
+
+/** A POST as it will go out, for credentials that depend on it. */
+export interface UnauthenticatedRequest {
+  readonly url: string
+  readonly headers: Headers
+  readonly body: string
 }
 
 /** The base URL already carries its version: `https://host/v1`. */
@@ -48,29 +57,44 @@ export async function callCompat(
   call: ProviderCall,
   body: OutboundBody,
 ): Promise<ProviderResult> {
-  const credentials = await endpoint.credentials()
-  const response = await endpoint.egress.send(call, endpoint.url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: call.stream ? 'text/event-stream' : 'application/json',
-      ...endpoint.headers,
-      ...credentials,
-    },
-    body: body.text(),
-  })
-  if (response.status < 200 || response.status > 299) {
-    throw await readUpstreamError(response, Object.values(credentials))
-  }
+  const accept = call.stream ? EVENT_STREAM : 'application/json'
+  const response = await postJson(endpoint, call, body.text(), accept)
   const billingModifiers = body.get('service_tier') == null ? [] : ['service_tier']
   return call.stream
-    ? { kind: 'stream', events: openEventStream(response), billingModifiers }
+    ? { kind: 'stream', events: decodeSse(streamBody(response, EVENT_STREAM)), billingModifiers }
     : { kind: 'buffered', ...(await readJsonReply(response)), billingModifiers }
 }
 
-function openEventStream({ headers, body }: EgressResponse) {
+/** The media type of server-sent events. */
+export const EVENT_STREAM = 'text/event-stream'
+
+/** Sends JSON text with credentials. Throws GatewayError for anything but a 2xx status. */
+export async function postJson(
+  endpoint: CompatEndpoint,
+  call: ProviderCall,
+  body: string,
+  accept: string,
+): Promise<EgressResponse> {
+  const { url } = endpoint
+  const headers = { 'content-type': 'application/json', accept, ...endpoint.headers }
+  const credentials = await endpoint.credentials({ url, headers, body })
+  const response = await endpoint.egress.send(call, url, {
+    method: 'POST',
+    headers: { ...headers, ...credentials },
+    body,
+  })
+  if (response.status >= 200 && response.status <= 299) return response
+  if (refusesCredentials(response)) endpoint.refused?.(credentials)
+  throw await readUpstreamError(response, Object.values(credentials))
+}
+
+/** The body of a streamed reply. Throws GatewayError when it has another media type. */
+export function streamBody(
+  { headers, body }: EgressResponse,
+  mediaType: string,
+): AsyncIterable<Uint8Array> {
   const contentType = headers.get('content-type') ?? 'no content type'
-  if (/^text\/event-stream\b/i.test(contentType)) return decodeSse(body)
+  if (contentType.split(';')[0]?.trim().toLowerCase() === mediaType) return body
   throw new GatewayError(
     'upstream_transport',
     `the upstream answered a stream request with ${safeUpstreamMessage(contentType)}`,
@@ -79,7 +103,8 @@ function openEventStream({ headers, body }: EgressResponse) {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-async function readJsonReply(
+/** A JSON object and its text. Throws GatewayError when the reply is none, or only an error. */
+export async function readJsonReply(
   response: EgressResponse,
 ): Promise<{ readonly body: JsonObject; readonly rawBody: string }> {
   const bytes = await response.bytes()

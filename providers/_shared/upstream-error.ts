@@ -27,7 +27,9 @@ export async function readUpstreamError(
   let message =
     status < 400
       ? `the upstream answered with status ${status}, which is not followed`
-      : (errorMessage(text) ?? `the upstream answered with status ${status}`)
+      : (errorMessage(text) ??
+        awsErrorType(response.headers) ??
+        `the upstream answered with status ${status}`)
   for (const value of credentials) {
     const secret = value.replace(AUTH_SCHEME, '')
     if (secret.length >= SHORTEST_SECRET) message = message.replaceAll(secret, '[redacted]')
@@ -40,6 +42,22 @@ export async function readUpstreamError(
       ? { headers: { 'retry-after': retryAfter } }
       : {},
   )
+}
+
+/**
+ * Whether an error reply says that the credentials are no good, rather than that they do not
+ * suffice: then another set of them may be.
+ */
+export function refusesCredentials({ status, headers }: EgressResponse): boolean {
+  const type = awsErrorType(headers)
+  return (
+    status === 401 || (status === 403 && type !== undefined && !type.startsWith('AccessDenied'))
+  )
+}
+
+/** The name of an AWS error: `ThrottlingException`, also when a URL follows it. */
+function awsErrorType(headers: Headers): string | undefined {
+  return headers.get('x-amzn-errortype')?.match(/^[A-Za-z]{1,64}/)?.[0]
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
+import { chatExecutor } from '../_shared/compat-chat.ts'
+import { embeddingsExecutor } from '../_shared/compat-embeddings.ts'
 import { type CompatEndpoint, joinUrl, mergeHeaders } from '../_shared/compat-http.ts'
+import { responsesExecutor } from '../_shared/compat-responses.ts'
 import { aggregatorProvider } from './aggregator.ts'
-import { chatExecutor } from './chat.ts'
 import type { Compatibility, Config } from './config.ts'
-import { embeddingsExecutor } from './embeddings.ts'
-import { responsesExecutor } from './responses.ts'
 
 /** Everything that does not change from call to call is worked out here. */
 export function bindRoute(

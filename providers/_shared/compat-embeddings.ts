@@ -1,6 +1,6 @@
 import type { Execute, JsonObject } from 'model-gateway/plugin'
-import { type CompatEndpoint, callCompat } from '../_shared/compat-http.ts'
-import { mergeExtraBody, outboundBody } from '../_shared/outbound-body.ts'
+import { type CompatEndpoint, callCompat } from './compat-http.ts'
+import { mergeExtraBody, outboundBody } from './outbound-body.ts'
 
 /** Embeddings: the caller's body, `model`, `extra_body`. */
 export function embeddingsExecutor(

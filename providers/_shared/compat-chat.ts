@@ -1,8 +1,8 @@
 import type { Execute, JsonObject } from 'model-gateway/plugin'
-import { type CompatEndpoint, callCompat } from '../_shared/compat-http.ts'
-import { mergeExtraBody, outboundBody, setStream } from '../_shared/outbound-body.ts'
-import { normaliseTools } from './normalise-tools.ts'
-import { type Profile, profileTransforms, requestStreamUsage } from './profile.ts'
+import { type CompatEndpoint, callCompat } from './compat-http.ts'
+import { normaliseTools } from './compat-native-tools.ts'
+import { type Profile, profileTransforms, requestStreamUsage } from './compat-profile.ts'
+import { mergeExtraBody, outboundBody, setStream } from './outbound-body.ts'
 
 export interface ChatRoute {
   readonly upstreamModel: string

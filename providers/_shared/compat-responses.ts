@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
 import { type Execute, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { type CompatEndpoint, callCompat } from '../_shared/compat-http.ts'
-import {
-  mergeExtraBody,
-  type OutboundBody,
-  outboundBody,
-  setStream,
-} from '../_shared/outbound-body.ts'
+import { type CompatEndpoint, callCompat } from './compat-http.ts'
+import { mergeExtraBody, type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
 
-/** Responses: the caller's body, wire-safe ids, `model`, `stream`, `extra_body`. No profile. */
+/**
+ * Responses: the caller's body, wire-safe ids, `model`, `stream`, `extra_body`. No profile.
+ * `finalRule` sees the finished body; it may change it, or throw.
+ */
 export function responsesExecutor(
   endpoint: CompatEndpoint,
   upstreamModel: string,
   extraBody: Readonly<JsonObject>,
+  finalRule?: (body: OutboundBody) => void,
 ): Execute {
-  return (call) => {
+  return async (call) => {
     const body = outboundBody(call)
     body.set('model', upstreamModel)
     makeInputIdsWireSafe(body)
     setStream(body, call.stream)
     mergeExtraBody(body, extraBody)
+    finalRule?.(body)
     return callCompat(endpoint, call, body)
   }
 }

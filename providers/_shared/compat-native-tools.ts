@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import type { OutboundBody } from '../_shared/outbound-body.ts'
+import type { OutboundBody } from './outbound-body.ts'
 
 /**
  * Turns `tools` and `tool_choice` in the shape of the native messages API into function tools.

@@ -1,0 +1,27 @@
+import type { JsonValue, Problem } from 'model-gateway/plugin'
+
+/** What is wrong with a provider's `base_url`; nothing for one that is missing. */
+export function* checkBaseUrl(value: JsonValue | undefined): Iterable<Problem> {
+  const url = typeof value === 'string' ? URL.parse(value) : undefined
+  if (url === undefined) return
+  const path = ['base_url']
+  if (url === null) {
+    yield { path, message: 'is not a URL', hint: 'write it like https://host/v1' }
+    return
+  }
+  if (url.username !== '' || url.password !== '') {
+    yield {
+      path,
+      message: 'carries credentials',
+      hint: 'put them into auth, as a secret reference',
+    }
+  }
+  if (url.search !== '' || url.hash !== '') {
+    yield { path, message: 'has a query or a fragment', hint: 'end it with the path, such as /v1' }
+  }
+}
+
+/** Whether a URL's host is this machine, where plain http is no risk. */
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
+}

@@ -1,0 +1,85 @@
+import {
+  type JsonObject,
+  type JsonValue,
+  type ProviderCall,
+  type StreamEvent,
+  safeUpstreamMessage,
+  streamEvent,
+} from 'model-gateway/plugin'
+import { replyId } from './chat-reply.ts'
+
+/** Makes the chunks of one streamed chat completion with one choice. */
+export interface ChatChunks {
+  /** The first chunk: the role, and what else is known at the start. */
+  role(facts: {
+    readonly providerModel: JsonValue | undefined
+    readonly usage?: JsonObject | undefined
+  }): StreamEvent
+  text(content: string): StreamEvent
+  /** `index` counts tool calls from 0. */
+  toolStart(index: number, id: string, name: string): StreamEvent
+  toolArguments(index: number, fragment: string): StreamEvent
+  providerMetadata(metadata: JsonObject): StreamEvent
+  finish(reason: string, usage?: JsonObject): StreamEvent
+  /** Counters alone, without a choice. */
+  usage(usage: JsonObject): StreamEvent
+}
+
+/** `id` is the upstream's, if it has one. */
+export function createChatChunks(
+  call: Pick<ProviderCall, 'body'>,
+  id: JsonValue | undefined,
+): ChatChunks {
+  const created = Math.floor(Date.now() / 1000)
+  const model = JSON.stringify(call.body.model ?? null)
+  const head = `{"id":${JSON.stringify(replyId(id))},"object":"chat.completion.chunk","created":${created},"model":${model}`
+  const start = `${head},"choices":[{"index":0,"delta":`
+
+  /** Most chunks differ in their delta alone, which is JSON text here. */
+  const chunk = (delta: string, finishReason = 'null', more = '') =>
+    streamEvent(`${start}${delta},"finish_reason":${finishReason}}]${more}}`)
+  const member = (name: string, value: JsonValue | undefined) =>
+    value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
+
+  return {
+    role: ({ providerModel, usage }) =>
+      chunk(
+        '{"role":"assistant","content":""}',
+        'null',
+        member('provider_model', providerModel) + member('usage', usage),
+      ),
+    text: (content) => chunk(`{"content":${JSON.stringify(content)}}`),
+    toolStart: (index, id, name) =>
+      chunk(
+        `{"tool_calls":[{"index":${index},"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(name)},"arguments":""}}]}`,
+      ),
+    toolArguments: (index, fragment) =>
+      chunk(
+        `{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(fragment)}}}]}`,
+      ),
+    providerMetadata: (metadata) => chunk(`{"provider_metadata":${JSON.stringify(metadata)}}`),
+    finish: (reason, usage) => chunk('{}', JSON.stringify(reason), member('usage', usage)),
+    usage: (usage) => streamEvent(`${head},"choices":[]${member('usage', usage)}}`),
+  }
+}
+
+export const doneEvent: StreamEvent = streamEvent('[DONE]')
+
+/** An error that the upstream reported in its stream; nothing may follow it. */
+export function errorEvent(
+  call: Pick<ProviderCall, 'requestId'>,
+  code: string,
+  message: string,
+): StreamEvent {
+  return streamEvent(
+    JSON.stringify({
+      error: {
+        message: safeUpstreamMessage(message),
+        type: 'upstream_error',
+        code,
+        param: null,
+        request_id: call.requestId,
+      },
+    }),
+  )
+}

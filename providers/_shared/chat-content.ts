@@ -1,0 +1,161 @@
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { invalidRequest } from './invalid-request.ts'
+
+/** A piece of a chat message, whichever way the caller wrote it. */
+export type ContentBlock = TextBlock | MediaBlock | ToolUseBlock | ToolResultBlock
+
+interface Placed {
+  /** Where it stands in the call: `messages.2.content.1`, or `messages.2` for a whole message. */
+  readonly place: string
+  readonly cacheControl?: JsonValue
+}
+
+export interface TextBlock extends Placed {
+  readonly kind: 'text'
+  readonly text: string
+}
+
+/** An image or a document, in base64. */
+export interface MediaBlock extends Placed {
+  readonly kind: 'image' | 'document'
+  /** Lower case, without parameters. */
+  readonly mediaType: string
+  readonly data: string
+  readonly name: string | undefined
+}
+
+export interface ToolUseBlock extends Placed {
+  readonly kind: 'tool_use'
+  readonly id: string
+  readonly name: string
+  readonly input: JsonObject
+}
+
+export interface ToolResultBlock extends Placed {
+  readonly kind: 'tool_result'
+  readonly toolCallId: string
+  /** A text as it was written, or the blocks of a list. */
+  readonly content: string | readonly ContentBlock[]
+  readonly failed: boolean
+}
+
+const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif'])
+const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i
+
+/**
+ * The blocks of a message's `content`; empty texts are left out. `place` is that of the message.
+ * Throws GatewayError `invalid_request`.
+ */
+export function readContent(content: JsonValue | undefined, place: string): ContentBlock[] {
+  if (content === undefined || content === null) return []
+  if (typeof content === 'string')
+    return content === '' ? [] : [{ kind: 'text', text: content, place }]
+  if (!Array.isArray(content)) {
+    throw invalidRequest(`${place}.content must be a string or a list of parts`)
+  }
+  const blocks: ContentBlock[] = []
+  for (const [index, part] of content.entries()) {
+    const at = `${place}.content.${index}`
+    if (!isJsonObject(part)) throw invalidRequest(`${at} must be an object`)
+    const block = readPart(part, at)
+    if (block !== undefined) blocks.push(block)
+  }
+  return blocks
+}
+
+/** The texts of a `content` that may hold nothing else. */
+export function readTexts(content: JsonValue | undefined, place: string): TextBlock[] {
+  return readContent(content, place).map((block) => {
+    if (block.kind === 'text') return block
+    throw invalidRequest(`${block.place}: only text is possible here`)
+  })
+}
+
+function readPart(part: JsonObject, place: string): ContentBlock | undefined {
+  const placed = {
+    place,
+    ...(isJsonObject(part.cache_control) ? { cacheControl: part.cache_control } : {}),
+  }
+  switch (part.type) {
+    case 'text':
+    case 'input_text': {
+      if (typeof part.text !== 'string') throw invalidRequest(`${place}.text must be a string`)
+      return part.text === '' ? undefined : { kind: 'text', text: part.text, ...placed }
+    }
+    case 'image_url':
+    case 'input_image':
+      return { ...readImageUrl(part.image_url, `${place}.image_url`), ...placed }
+    case 'image':
+      return { ...readImageSource(part.source, `${place}.source`), ...placed }
+    case 'file':
+      return { ...readFile(part.file, `${place}.file`), ...placed }
+    case 'tool_result':
+      return { ...readToolResult(part, place), ...placed }
+    default:
+      throw invalidRequest(`${place}.type: ${JSON.stringify(part.type ?? null)} is not supported`)
+  }
+}
+
+type Unplaced<B extends ContentBlock> = Omit<B, keyof Placed>
+
+function readImageUrl(value: JsonValue | undefined, field: string): Unplaced<MediaBlock> {
+  const url = isJsonObject(value) ? value.url : value
+  if (typeof url !== 'string') throw invalidRequest(`${field} must be a URL`)
+  const { mediaType, data } = readDataUrl(url, field)
+  return image(mediaType, data, field)
+}
+
+function readImageSource(source: JsonValue | undefined, field: string): Unplaced<MediaBlock> {
+  if (!isJsonObject(source) || source.type !== 'base64') {
+    throw invalidRequest(`${field}.type must be base64: remote images are not supported`)
+  }
+  const { media_type: mediaType, data } = source
+  if (typeof mediaType !== 'string' || typeof data !== 'string') {
+    throw invalidRequest(`${field} must have media_type and data`)
+  }
+  return image(mediaType.toLowerCase(), data, field)
+}
+
+function image(mediaType: string, data: string, field: string): Unplaced<MediaBlock> {
+  if (!IMAGE_TYPES.has(mediaType)) {
+    throw invalidRequest(`${field}: images must be jpeg, png, webp or gif, not ${mediaType}`)
+  }
+  return { kind: 'image', mediaType, data, name: undefined }
+}
+
+function readFile(file: JsonValue | undefined, field: string): Unplaced<MediaBlock> {
+  if (!isJsonObject(file) || typeof file.file_data !== 'string') {
+    throw invalidRequest(`${field}.file_data must be a data URL`)
+  }
+  const name = typeof file.filename === 'string' ? file.filename : undefined
+  return { kind: 'document', ...readDataUrl(file.file_data, `${field}.file_data`), name }
+}
+
+function readDataUrl(url: string, field: string): { mediaType: string; data: string } {
+  const match = DATA_URL.exec(url)
+  if (match === null) {
+    throw invalidRequest(`${field} must be a base64 data URL: remote URLs are not supported`)
+  }
+  return { mediaType: (match[1] ?? '').toLowerCase(), data: url.slice(match[0].length) }
+}
+
+function readToolResult(part: JsonObject, place: string): Unplaced<ToolResultBlock> {
+  const { tool_use_id: toolCallId, content } = part
+  if (typeof toolCallId !== 'string' || toolCallId === '') {
+    throw invalidRequest(`${place}.tool_use_id must be a non-empty string`)
+  }
+  return {
+    kind: 'tool_result',
+    toolCallId,
+    content: readToolContent(content, place),
+    failed: part.is_error === true,
+  }
+}
+
+/** What a tool answered: a string stays as it is. */
+export function readToolContent(
+  content: JsonValue | undefined,
+  place: string,
+): string | readonly ContentBlock[] {
+  return typeof content === 'string' ? content : readContent(content, place)
+}

@@ -1,0 +1,53 @@
+import type { JsonObject, JsonValue, ProviderCall } from 'model-gateway/plugin'
+
+export interface ChatToolCall {
+  readonly id: string
+  readonly name: string
+  readonly input: JsonValue | undefined
+}
+
+export interface ChatReplyParts {
+  /** The upstream's own id, if it has one. */
+  readonly id: JsonValue | undefined
+  /** The model as the upstream names it. */
+  readonly providerModel: JsonValue | undefined
+  readonly content: string | null
+  readonly toolCalls: readonly ChatToolCall[]
+  readonly providerMetadata: JsonObject | undefined
+  readonly finishReason: string
+  readonly usage: JsonObject | undefined
+}
+
+/** A chat completion with one choice. */
+export function chatReply(call: Pick<ProviderCall, 'body'>, parts: ChatReplyParts): JsonObject {
+  const { id, providerModel, toolCalls, providerMetadata, usage } = parts
+  return {
+    id: replyId(id),
+    object: 'chat.completion',
+    created: Math.floor(Date.now() / 1000),
+    model: call.body.model ?? null,
+    ...(typeof providerModel === 'string' ? { provider_model: providerModel } : {}),
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: parts.content,
+          ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(toolCall) }),
+          ...(providerMetadata === undefined ? {} : { provider_metadata: providerMetadata }),
+        },
+        finish_reason: parts.finishReason,
+      },
+    ],
+    ...(usage === undefined ? {} : { usage }),
+  }
+}
+
+/** The upstream's id, or one of ours. */
+export function replyId(id: JsonValue | undefined): string {
+  return typeof id === 'string' && id !== '' ? id : `chatcmpl-${crypto.randomUUID()}`
+}
+
+function toolCall({ id, name, input }: ChatToolCall): JsonObject {
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } }
+}

@@ -1,0 +1,198 @@
+import { sign } from 'node:crypto'
+import { isJsonObject, type JsonObject, Secret, safeUpstreamMessage } from 'model-gateway/plugin'
+import type { Token } from './google-auth-cache.ts'
+import {
+  type AuthorizedUser,
+  credentialsFault,
+  type Environment,
+  type ServiceAccount,
+} from './google-auth-file.ts'
+
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+const ASSERTION_SECONDS = 3600
+const TOKEN_ENDPOINT_MS = 20_000
+const METADATA_MS = 3_000
+const METADATA_HOSTS = ['169.254.169.254', 'metadata.google.internal.']
+const METADATA_PATH = '/computeMetadata/v1/instance/service-accounts/default'
+
+/** How long an access token lasts when its answer does not say, and how long at least, in seconds. */
+const DEFAULT_LIFETIME = 3600
+const SHORTEST_LIFETIME = 60
+
+/** Milliseconds since 1970. */
+export type Now = () => number
+
+/** An access token, or an ID token when there is an audience, by an assertion that the key signs. */
+export async function exchangeAssertion(
+  account: ServiceAccount,
+  audience: string | undefined,
+  now: Now,
+): Promise<Token> {
+  const assertion = signAssertion(account, audience, Math.floor(now() / 1000))
+  const answer = await postForm(account.tokenUri, {
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    assertion,
+  })
+  return audience === undefined ? accessToken(answer, now) : idToken(answer.id_token)
+}
+
+export async function exchangeRefreshToken(user: AuthorizedUser, now: Now): Promise<Token> {
+  const answer = await postForm(user.tokenUri, {
+    grant_type: 'refresh_token',
+    refresh_token: user.refreshToken.reveal(),
+    client_id: user.clientId,
+    client_secret: user.clientSecret.reveal(),
+  })
+  return accessToken(answer, now)
+}
+
+/** A token for the service account that this machine runs as. */
+export async function askMetadata(
+  env: Environment,
+  audience: string | undefined,
+  now: Now,
+): Promise<Token> {
+  if (audience === undefined) {
+    const text = await getMetadata(env, `/token?scopes=${encodeURIComponent(SCOPE)}`)
+    return accessToken(parseObject(text, 'the metadata server'), now)
+  }
+  const query = `audience=${encodeURIComponent(audience)}&format=full`
+  return idToken((await getMetadata(env, `/identity?${query}`)).trim())
+}
+
+function signAssertion(account: ServiceAccount, audience: string | undefined, iat: number): string {
+  const header = {
+    alg: 'RS256',
+    typ: 'JWT',
+    ...(account.privateKeyId === undefined ? {} : { kid: account.privateKeyId }),
+  }
+  const claims = {
+    iss: account.clientEmail,
+    ...(audience === undefined ? { scope: SCOPE } : { target_audience: audience }),
+    aud: account.tokenUri,
+    iat,
+    exp: iat + ASSERTION_SECONDS,
+  }
+  const text = `${base64url(header)}.${base64url(claims)}`
+  return `${text}.${sign('RSA-SHA256', Buffer.from(text), account.privateKey).toString('base64url')}`
+}
+
+function base64url(part: JsonObject): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
+}
+
+async function postForm(url: string, form: Readonly<Record<string, string>>): Promise<JsonObject> {
+  const { status, text } = await request('the token endpoint', url, TOKEN_ENDPOINT_MS, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  })
+  if (status !== 200) {
+    throw credentialsFault(`the token endpoint answered with status ${status}${reason(text, form)}`)
+  }
+  return parseObject(text, 'the token endpoint')
+}
+
+/** The endpoint's own words, should it have some, without anything that it was sent. */
+function reason(text: string, form: Readonly<Record<string, string>>): string {
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    return ''
+  }
+  if (!isJsonObject(answer) || typeof answer.error !== 'string') return ''
+  const { error, error_description: description } = answer
+  let words = typeof description === 'string' ? `${error}, ${description}` : error
+  for (const value of Object.values(form)) words = words.replaceAll(value, '[redacted]')
+  return `: ${safeUpstreamMessage(words)}`
+}
+
+async function getMetadata(env: Environment, path: string): Promise<string> {
+  const override = env.GCE_METADATA_HOST || env.GCE_METADATA_IP
+  const hosts = override ? [override] : METADATA_HOSTS
+  let unreachable: unknown
+  for (const host of hosts) {
+    let answer: Answer
+    try {
+      answer = await request(
+        'the metadata server',
+        `http://${host}${METADATA_PATH}${path}`,
+        METADATA_MS,
+        { headers: { 'metadata-flavor': 'Google' } },
+      )
+    } catch (error) {
+      unreachable = error
+      continue
+    }
+    if (answer.status === 200) return answer.text
+    throw credentialsFault(`the metadata server answered with status ${answer.status}`)
+  }
+  throw unreachable
+}
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+async function request(
+  who: string,
+  url: string,
+  timeoutMs: number,
+  init: RequestInit,
+): Promise<Answer> {
+  try {
+    const response = await fetch(url, {
+      ...init,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    return { status: response.status, text: await response.text() }
+  } catch (cause) {
+    const late = cause instanceof Error && cause.name === 'TimeoutError'
+    const what = late ? `did not answer within ${timeoutMs} ms` : 'could not be reached'
+    throw credentialsFault(`${who} ${what}`, cause)
+  }
+}
+
+function parseObject(text: string, who: string): JsonObject {
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    // Without its cause, which may quote a token.
+    answer = undefined
+  }
+  if (!isJsonObject(answer)) throw credentialsFault(`${who} did not answer with a JSON object`)
+  return answer
+}
+
+function accessToken(answer: JsonObject, now: Now): Token {
+  const { access_token: value, expires_in: seconds } = answer
+  if (typeof value !== 'string' || value === '') {
+    throw credentialsFault('the answer holds no access_token')
+  }
+  const lifetime = typeof seconds === 'number' ? seconds : DEFAULT_LIFETIME
+  const expiresAt = now() + Math.max(lifetime, SHORTEST_LIFETIME) * 1000
+  return { value: new Secret(value), expiresAt }
+}
+
+function idToken(value: unknown): Token {
+  if (typeof value === 'string') {
+    const expiresAt = expiryOf(value)
+    if (expiresAt !== undefined) return { value: new Secret(value), expiresAt }
+  }
+  throw credentialsFault('the answer holds no ID token')
+}
+
+/** `exp` of a JWT in milliseconds. Its signature is for the service that receives it. */
+function expiryOf(jwt: string): number | undefined {
+  try {
+    const payload: unknown = JSON.parse(
+      Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8'),
+    )
+    return isJsonObject(payload) && typeof payload.exp === 'number' ? payload.exp * 1000 : undefined
+  } catch {
+    return undefined
+  }
+}

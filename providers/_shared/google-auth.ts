@@ -1,0 +1,111 @@
+import { ConfigError, GatewayError, SecretRef, type Static, Type } from 'model-gateway/plugin'
+import { createTokenCache, type Token, type TokenCache } from './google-auth-cache.ts'
+import { askMetadata, exchangeAssertion, exchangeRefreshToken } from './google-auth-exchange.ts'
+import {
+  credentialsFault,
+  type Environment,
+  findDefaultFile,
+  readCredentials,
+} from './google-auth-file.ts'
+
+const strict = { additionalProperties: false }
+
+/** `auth` of a provider on Google Cloud. Left out, it is `adc`. */
+export const googleAuthSchema = Type.Optional(
+  Type.Union([
+    Type.Object({ mode: Type.Literal('adc') }, strict),
+    Type.Object(
+      {
+        mode: Type.Literal('service_account'),
+        credentials_file: Type.String({
+          pattern: '^/|^[A-Za-z]:[\\\\/]',
+          description: 'write the absolute path of the JSON file, without file. before it',
+        }),
+      },
+      strict,
+    ),
+    Type.Object({ mode: Type.Literal('bearer'), token: SecretRef() }, strict),
+  ]),
+)
+type GoogleAuth = Static<typeof googleAuthSchema> | undefined
+
+export interface GoogleTokenOptions {
+  /** Asks for ID tokens of this audience; absent, for access tokens. */
+  readonly audience?: string
+  readonly env: Environment
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Told, without any secret, why no token could be got. */
+  warn(message: string): void
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** The credentials of calls, as `CompatEndpoint` wants them. */
+export interface GoogleCredentialHeaders {
+  credentials(): Headers | Promise<Headers>
+  refused(credentials: Headers): void
+}
+
+/** The header that authenticates, kept fresh. Throws ConfigError for a file that cannot be used. */
+export function googleCredentials(
+  auth: GoogleAuth,
+  header: string,
+  options: GoogleTokenOptions,
+): GoogleCredentialHeaders {
+  const tokens = tokenCache(auth, options)
+  const bearer = (token: string): Headers => ({ [header]: `Bearer ${token}` })
+  return {
+    credentials() {
+      const token = tokens.get()
+      return token instanceof Promise
+        ? token.then((value) => bearer(value.reveal()))
+        : bearer(token.reveal())
+    },
+    refused(credentials) {
+      tokens.drop((credentials[header] ?? '').slice('Bearer '.length))
+    },
+  }
+}
+
+function tokenCache(auth: GoogleAuth, options: GoogleTokenOptions): TokenCache {
+  if (auth?.mode === 'bearer') return { get: () => auth.token, drop() {} }
+  if (auth?.mode === 'service_account') checkFile(auth.credentials_file)
+  // Read again for each token: a mounted file may be replaced.
+  const file = () =>
+    auth?.mode === 'service_account' ? auth.credentials_file : findDefaultFile(options.env)
+  return createTokenCache(() => fetchToken(file(), auth?.mode === 'service_account', options), {
+    now: options.now,
+    failed(error) {
+      options.warn(error instanceof GatewayError ? error.message : 'fetching a token failed')
+    },
+  })
+}
+
+async function fetchToken(
+  file: string | undefined,
+  serviceAccountOnly: boolean,
+  { audience, env, now }: GoogleTokenOptions,
+): Promise<Token> {
+  if (file === undefined) return askMetadata(env, audience, now)
+  const credentials = readCredentials(file)
+  if (credentials.type === 'service_account') return exchangeAssertion(credentials, audience, now)
+  if (serviceAccountOnly) throw credentialsFault('the file holds no service account')
+  if (audience !== undefined) {
+    throw credentialsFault('ID tokens need a service account, the file holds an authorized_user')
+  }
+  return exchangeRefreshToken(credentials, now)
+}
+
+function checkFile(path: string): void {
+  let fault: string | undefined
+  try {
+    const { type } = readCredentials(path)
+    if (type !== 'service_account') fault = `the file holds ${type}, not a service account`
+  } catch (error) {
+    fault = error instanceof Error ? error.message : String(error)
+  }
+  if (fault !== undefined) {
+    throw new ConfigError([{ path: ['auth', 'credentials_file'], message: fault }])
+  }
+}

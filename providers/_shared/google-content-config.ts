@@ -1,0 +1,102 @@
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { invalidRequest } from './invalid-request.ts'
+
+/** Chat fields that have a name of their own in `generationConfig`; the first that is set wins. */
+const RENAMED: readonly (readonly [config: string, ...chat: string[]])[] = [
+  ['temperature', 'temperature'],
+  ['topP', 'top_p'],
+  ['topK', 'top_k'],
+  ['maxOutputTokens', 'max_tokens', 'max_completion_tokens'],
+  ['presencePenalty', 'presence_penalty'],
+  ['frequencyPenalty', 'frequency_penalty'],
+  ['seed', 'seed'],
+  ['candidateCount', 'n'],
+  ['responseLogprobs', 'logprobs'],
+  ['logprobs', 'top_logprobs'],
+]
+
+const LEVELS: ReadonlyMap<JsonValue, string> = new Map([
+  ['minimal', 'MINIMAL'],
+  ['low', 'LOW'],
+  ['medium', 'MEDIUM'],
+  ['high', 'HIGH'],
+])
+
+/** Thinking tokens that an effort buys where the model counts them. */
+const BUDGETS: ReadonlyMap<JsonValue, number> = new Map([
+  ['none', 0],
+  ['minimal', 1024],
+  ['low', 1024],
+  ['medium', 8192],
+  ['high', 24_576],
+])
+
+/** `generationConfig` of a chat call; empty when it asks for nothing. Throws `invalid_request`. */
+export function generationConfig(body: JsonObject, upstreamModel: string): JsonObject {
+  const config: JsonObject = {}
+  for (const [name, ...fields] of RENAMED) {
+    const value = fields.map((field) => body[field] ?? undefined).find((v) => v !== undefined)
+    if (value !== undefined) config[name] = value
+  }
+  const stop = body.stop ?? undefined
+  if (stop !== undefined) config.stopSequences = Array.isArray(stop) ? stop : [stop]
+  const thinkingConfig = thinking(body, upstreamModel)
+  return {
+    ...config,
+    ...responseFormat(body.response_format ?? undefined),
+    ...(thinkingConfig === undefined ? {} : { thinkingConfig }),
+  }
+}
+
+function responseFormat(format: JsonValue | undefined): JsonObject {
+  if (format === undefined) return {}
+  const type = isJsonObject(format) ? format.type : undefined
+  if (type === 'text') return {}
+  if (type === 'json_object') return { responseMimeType: 'application/json' }
+  const definition = isJsonObject(format) ? format.json_schema : undefined
+  if (type !== 'json_schema' || !isJsonObject(definition)) {
+    throw invalidRequest('response_format must be text, json_object or a json_schema')
+  }
+  const { schema } = definition
+  return {
+    responseMimeType: 'application/json',
+    ...(isJsonObject(schema) ? { responseJsonSchema: schema } : {}),
+  }
+}
+
+function thinking(body: JsonObject, upstreamModel: string): JsonObject | undefined {
+  const effort = readEffort(body)
+  if (effort === undefined) return undefined
+  const value = effortMember(upstreamModel, effort)
+  if (value === undefined) {
+    throw invalidRequest(`reasoning_effort: ${upstreamModel} has no ${JSON.stringify(effort)}`)
+  }
+  return effort === 'none' ? value : { ...value, includeThoughts: true }
+}
+
+function readEffort(body: JsonObject): JsonValue | undefined {
+  const reasoning = body.reasoning ?? undefined
+  if (reasoning !== undefined && !isJsonObject(reasoning)) {
+    throw invalidRequest('reasoning must be an object')
+  }
+  const efforts = [body.reasoning_effort, reasoning?.effort].filter(
+    (e) => e !== undefined && e !== null,
+  )
+  const [first, second] = efforts
+  if (second !== undefined && second !== first) {
+    throw invalidRequest('reasoning_effort and reasoning.effort contradict each other')
+  }
+  return first
+}
+
+/** Gemini 2.5 counts thinking tokens, later models know levels; never both. */
+function effortMember(upstreamModel: string, effort: JsonValue): JsonObject | undefined {
+  const version = /gemini-(\d+)(?:\.(\d+))?/.exec(upstreamModel.toLowerCase())
+  const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)]
+  if (major >= 3) {
+    const thinkingLevel = LEVELS.get(effort)
+    return thinkingLevel === undefined ? undefined : { thinkingLevel }
+  }
+  const thinkingBudget = major === 2 && minor >= 5 ? BUDGETS.get(effort) : undefined
+  return thinkingBudget === undefined ? undefined : { thinkingBudget }
+}

@@ -1,0 +1,198 @@
+import {
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type ProviderCall,
+  type StreamEvent,
+  streamEvent,
+} from 'model-gateway/plugin'
+import { doneEvent, errorEvent } from './chat-chunks.ts'
+import { replyId } from './chat-reply.ts'
+import { isPromptBlocked, type ReplyPart, readCandidates } from './google-content-candidate.ts'
+import { endingOf } from './google-content-finish.ts'
+import { countsTokens, usageFromGoogle } from './google-content-usage.ts'
+
+type Call = Pick<ProviderCall, 'body' | 'requestId'>
+
+/**
+ * The responses of a Google content stream (from `decodeGoogleStream`) as chat completion chunks, a
+ * batch for a batch, ended by `[DONE]`. An error that the upstream sends becomes an error event, and
+ * the stream ends without `[DONE]`. Throws GatewayError `upstream_transport` for malformed responses
+ * and for a stream that ends before each choice has; what has been counted by then comes first.
+ */
+export async function* chatChunksFromGoogle(
+  responses: AsyncIterable<readonly StreamEvent[]>,
+  call: Call,
+): AsyncGenerator<readonly StreamEvent[]> {
+  const converter = createConverter(call)
+  let chunks: StreamEvent[] = []
+  try {
+    for await (const batch of responses) {
+      for (const response of batch) {
+        if (converter.state === 'open') converter.push(response, chunks)
+      }
+      if (chunks.length > 0) yield chunks
+      chunks = []
+      if (converter.state === 'failed') return
+    }
+    if (converter.state === 'open') yield converter.end()
+  } catch (error) {
+    // Whatever follows `[DONE]` is of no interest.
+    if (converter.state === 'complete') return
+    const last = [...chunks, ...converter.counted()]
+    if (last.length > 0) yield last
+    throw error
+  }
+}
+
+interface Choice {
+  /** A call arrives whole, but the way the candidate ends decides whether it stands. */
+  readonly calls: JsonObject[]
+  finishReason: string | undefined
+}
+
+function createConverter(call: Call) {
+  let state: 'open' | 'complete' | 'failed' = 'open'
+  /** The beginning of each chunk, without the closing brace. */
+  let head: string | undefined
+  let usageMetadata: JsonObject | undefined
+  let blocked = false
+  const choices = new Map<number, Choice>()
+
+  function begin({ responseId }: JsonObject): string {
+    head ??= JSON.stringify({
+      id: replyId(responseId),
+      object: 'chat.completion.chunk',
+      created: Math.floor(Date.now() / 1000),
+      model: call.body.model ?? null,
+    }).slice(0, -1)
+    return head
+  }
+
+  function chunk(list: JsonValue[], more: JsonObject = {}): StreamEvent {
+    const members = JSON.stringify({ choices: list, ...more }).slice(1)
+    return streamEvent(`${head ?? begin({})},${members}`)
+  }
+
+  function delta(index: number, value: JsonObject, more: JsonObject = {}): StreamEvent {
+    return chunk([{ index, delta: value, ...more, finish_reason: null }])
+  }
+
+  function choiceAt(index: number, response: JsonObject, out: StreamEvent[]): Choice {
+    const known = choices.get(index)
+    if (known !== undefined) return known
+    const choice: Choice = { calls: [], finishReason: undefined }
+    choices.set(index, choice)
+    const { modelVersion } = response
+    out.push(
+      chunk(
+        [{ index, delta: { role: 'assistant' }, finish_reason: null }],
+        typeof modelVersion === 'string' ? { provider_model: modelVersion } : {},
+      ),
+    )
+    return choice
+  }
+
+  function take(part: ReplyPart, index: number, choice: Choice, out: StreamEvent[]): void {
+    if (part.kind === 'text') out.push(delta(index, { content: part.text }))
+    else if (part.kind === 'tool_call') choice.calls.push(part.call)
+    else {
+      const reasoning = { source: 'google_content_stream', blocks: [part.block] }
+      out.push(delta(index, { provider_metadata: { cloud_a_ml: { reasoning } } }))
+    }
+  }
+
+  /** Closes each choice, the usage with the last of them. */
+  function complete(out: StreamEvent[]): void {
+    const usage = usageFromGoogle(usageMetadata)
+    const finals: JsonObject[] = []
+    for (const [index, choice] of choices) {
+      const { finishReason, calls } = endingOf(choice.finishReason, choice.calls)
+      for (const [at, toolCall] of calls.entries()) {
+        out.push(delta(index, { tool_calls: [{ index: at, ...toolCall }] }))
+      }
+      const reason = blocked ? 'content_filter' : finishReason
+      finals.push({ index, delta: {}, finish_reason: reason })
+    }
+    for (const [at, final] of finals.entries()) {
+      const last = at === finals.length - 1
+      out.push(chunk([final], last && usage !== undefined ? { usage } : {}))
+    }
+    out.push(doneEvent)
+    state = 'complete'
+  }
+
+  /** What the upstream has counted so far, as a chunk without a choice. */
+  function counted(): StreamEvent[] {
+    const usage = usageFromGoogle(usageMetadata)
+    return usage === undefined ? [] : [chunk([], { usage })]
+  }
+
+  function isFinished(): boolean {
+    if (blocked) return true
+    return choices.size > 0 && [...choices.values()].every((c) => c.finishReason !== undefined)
+  }
+
+  return {
+    push(event: StreamEvent, out: StreamEvent[]): void {
+      const response = readObject(event)
+      if (isJsonObject(response.error)) {
+        out.push(...counted(), inBandError(call, response.error))
+        state = 'failed'
+        return
+      }
+      begin(response)
+      const counters = countsTokens(response.usageMetadata) ? response.usageMetadata : undefined
+      usageMetadata = counters ?? usageMetadata
+      for (const { index, parts, logprobs, finishReason } of readCandidates(response)) {
+        const choice = choiceAt(index, response, out)
+        for (const part of parts) take(part, index, choice, out)
+        if (logprobs !== undefined) out.push(delta(index, {}, { logprobs }))
+        choice.finishReason ??= finishReason
+      }
+      if (isPromptBlocked(response) && choices.size === 0) {
+        blocked = true
+        choiceAt(0, response, out)
+      }
+      // Counters that are still to come are worth waiting for.
+      if (counters !== undefined && isFinished()) complete(out)
+    },
+
+    /** The upstream has ended: the last chunks. */
+    end(): readonly StreamEvent[] {
+      if (!isFinished()) {
+        throw new GatewayError('upstream_transport', 'premature end: no finishReason')
+      }
+      const out: StreamEvent[] = []
+      complete(out)
+      return out
+    },
+
+    counted,
+
+    get state() {
+      return state
+    },
+  }
+}
+
+function inBandError(call: Call, { code, status, message }: JsonObject): StreamEvent {
+  const name = typeof status === 'string' && status !== '' ? status : String(code ?? 'UNKNOWN')
+  return errorEvent(
+    call,
+    name,
+    typeof message === 'string' ? message : 'the upstream reported an error in its stream',
+  )
+}
+
+function readObject(event: StreamEvent): JsonObject {
+  let data: JsonValue
+  try {
+    data = event.json()
+  } catch (cause) {
+    throw new GatewayError('upstream_transport', 'malformed event: the data is not JSON', { cause })
+  }
+  if (isJsonObject(data)) return data
+  throw new GatewayError('upstream_transport', 'malformed event: the data is not a JSON object')
+}

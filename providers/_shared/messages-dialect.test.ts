@@ -1,0 +1,250 @@
+/** What holds on one of the two clouds only, and what came through the messages API. */
+import { describe, expect, test } from 'bun:test'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { edgeMessages, invokeMessages, rawPredictMessages } from './messages-dialect.ts'
+import { sentBody as body, PNG, refusal, send, tool } from './messages-request.fixture.ts'
+
+const strict = { invokeMessages, edgeMessages }
+
+describe.each(Object.entries(strict))('on cloud_b_ml: %s', (_, dialect) => {
+  test('a limit is required, from the caller or from extra_body', () => {
+    expect(() => send(dialect, { max_tokens: null })).toThrow(refusal('max_tokens'))
+    const extraBody = { max_tokens: 7 }
+    expect(body(dialect, { max_tokens: null }, { extraBody }).max_tokens).toBe(7)
+  })
+
+  test.each([
+    ['frequency_penalty', 0],
+    ['presence_penalty', 0],
+    ['logit_bias', {}],
+    ['logprobs', true],
+    ['top_logprobs', 1],
+    ['n', 1],
+    ['response_format', { type: 'text' }],
+    ['seed', 1],
+    ['store', false],
+    ['parallel_tool_calls', false],
+    ['user', 'me'],
+    ['system', 'x'],
+    ['service_tier', 'auto'],
+    ['anthropic_version', 'v'],
+    ['unheard_of', 1],
+  ])('%s is refused by name', (name, value) => {
+    expect(() => send(dialect, { [name]: value })).toThrow(refusal(name))
+  })
+
+  test('images in base64, however they are written', () => {
+    const source = { type: 'base64', media_type: 'image/png', data: 'aWNvbg==' }
+    const sent = body(dialect, {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'image_url', image_url: { url: PNG } },
+            { type: 'image_url', image_url: PNG },
+            { type: 'input_image', image_url: PNG },
+            { type: 'image', source },
+            { type: 'input_text', text: 'What?' },
+            { type: 'text', text: '' },
+          ],
+        },
+      ],
+    })
+    const image = { type: 'image', source }
+    expect(sent.messages).toEqual([
+      { role: 'user', content: [image, image, image, image, { type: 'text', text: 'What?' }] },
+    ])
+  })
+
+  test('files', () => {
+    const file = (filename: string, file_data: string) => ({
+      type: 'file',
+      file: { filename, file_data },
+    })
+    const sent = body(dialect, {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            file('a.pdf', 'data:application/pdf;base64,cGRm'),
+            file('b.txt', 'data:text/plain;charset=utf-8;base64,Z3LDtsOfZQ=='),
+          ],
+        },
+      ],
+    })
+    expect((sent.messages as { content: JsonValue }[])[0]?.content).toEqual([
+      {
+        type: 'document',
+        source: { type: 'base64', media_type: 'application/pdf', data: 'cGRm' },
+        title: 'a.pdf',
+      },
+      {
+        type: 'document',
+        source: { type: 'text', media_type: 'text/plain', data: 'größe' },
+        title: 'b.txt',
+      },
+    ])
+  })
+
+  test.each<[string, JsonObject]>([
+    ['svg', { type: 'image_url', image_url: 'data:image/svg+xml;base64,eA==' }],
+    ['base64', { type: 'image', source: { type: 'url', url: 'https://x.test/a.png' } }],
+    ['file_data', { type: 'file', file: { file_id: 'file-1' } }],
+    ['application/pdf', { type: 'file', file: { file_data: 'data:application/zip;base64,eA==' } }],
+    ['tool_use_id', { type: 'tool_result', content: 'x' }],
+  ])('media that cannot go: %s', (message, part) => {
+    const content = { messages: [{ role: 'user', content: [part] }] }
+    expect(() => send(dialect, content)).toThrow(refusal(message))
+  })
+
+  test('ids that the wire refuses are replaced on both sides', () => {
+    const long = 'call:'.repeat(20)
+    const sent = body(dialect, {
+      messages: [
+        {
+          role: 'assistant',
+          tool_calls: [
+            { id: long, type: 'function', function: { name: 'f', arguments: '{}' } },
+            { id: 'toolu_01-ok', type: 'function', function: { name: 'f' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: long, content: 'x' },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: long, content: 'y', is_error: true }],
+        },
+      ],
+    })
+    const id = `tool_${new Bun.CryptoHasher('sha256').update(long).digest('base64url')}`
+    expect(sent.messages).toMatchObject([
+      { content: [{ id }, { id: 'toolu_01-ok' }] },
+      { content: [{ tool_use_id: id }, { tool_use_id: id, is_error: true }] },
+    ])
+  })
+
+  test('tools that are not functions are refused, and none means none at all', () => {
+    expect(() => send(dialect, { tools: [{ type: 'web_search' }] })).toThrow(
+      refusal('tools.0.type'),
+    )
+    const none = body(dialect, { tools: [tool], tool_choice: 'none' })
+    expect(none).not.toHaveProperty('tools')
+    expect(none).not.toHaveProperty('tool_choice')
+  })
+})
+
+describe('on cloud_a_ml', () => {
+  test('images are refused', () => {
+    const content = [{ type: 'image_url', image_url: { url: PNG } }]
+    expect(() => send(rawPredictMessages, { messages: [{ role: 'user', content }] })).toThrow(
+      refusal('messages.0.content.0'),
+    )
+  })
+
+  test('other tools pass, and none is said', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search' }
+    expect(body(rawPredictMessages, { tools: [tool, search], tool_choice: 'none' })).toMatchObject({
+      tools: [{ name: 'weather' }, search],
+      tool_choice: { type: 'none' },
+    })
+  })
+
+  test('ids stay as they are', () => {
+    const sent = body(rawPredictMessages, {
+      messages: [{ role: 'tool', tool_call_id: 'call:1', content: 'x' }],
+    })
+    expect(sent.messages).toMatchObject([{ content: [{ tool_use_id: 'call:1' }] }])
+  })
+})
+
+describe('what came through the messages API', () => {
+  test('its own fields, server tools, errors, cache marks and the ban on parallel calls', () => {
+    const cache_control = { type: 'ephemeral' }
+    const hour = { type: 'ephemeral', ttl: '1h' }
+    const search = { type: 'web_search_20250305', name: 'web_search' }
+    const sent = send(
+      edgeMessages,
+      {
+        tools: [tool],
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'a' },
+              { type: 'text', text: 'b' },
+            ],
+          },
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'bad', type: 'function', function: { name: 'weather' } }],
+          },
+          { role: 'tool', tool_call_id: 'bad', content: 'no such city' },
+        ],
+      },
+      {
+        native: {
+          fields: {
+            thinking: { type: 'adaptive' },
+            output_config: { effort: 'high' },
+            metadata: { user_id: 'u' },
+            service_tier: 'auto',
+            mcp_servers: [],
+            anthropic_beta: ['b'],
+          },
+          serverTools: [search],
+          disableParallelToolUse: true,
+          failedToolCalls: new Set(['bad']),
+          cacheControl: new Map([
+            ['messages.0', hour],
+            ['messages.1.content.1', cache_control],
+            ['messages.3', cache_control],
+            ['tools.0', cache_control],
+          ]),
+        },
+      },
+    )
+    expect(sent.betas).toEqual(['b'])
+    expect(sent.billingModifiers).toEqual(['service_tier'])
+    expect(sent.body).toEqual({
+      model: 'claude-sonnet-4-6',
+      max_tokens: 9,
+      system: [{ type: 'text', text: 'Be brief.', cache_control: hour }],
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'a' },
+            { type: 'text', text: 'b', cache_control },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'bad', name: 'weather', input: {} }],
+        },
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: 'bad',
+              content: 'no such city',
+              is_error: true,
+              cache_control,
+            },
+          ],
+        },
+      ],
+      tools: [
+        { name: 'weather', description: 'Now', input_schema: { type: 'object' }, cache_control },
+        search,
+      ],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'high' },
+      metadata: { user_id: 'u' },
+      service_tier: 'auto',
+      mcp_servers: [],
+    })
+  })
+})

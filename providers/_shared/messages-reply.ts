@@ -1,0 +1,66 @@
+import {
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type ProviderCall,
+} from 'model-gateway/plugin'
+import { type ChatToolCall, chatReply } from './chat-reply.ts'
+import { usageFromMessages } from './chat-usage.ts'
+import { finishReason } from './finish-reason.ts'
+import type { MessagesDialect } from './messages-dialect.ts'
+
+/**
+ * The reply of the native messages API as a chat completion, `usage` included. Throws GatewayError
+ * `upstream_transport` when it is no such reply.
+ */
+export function chatFromMessages(
+  reply: JsonObject,
+  call: Pick<ProviderCall, 'body'>,
+  providerType: MessagesDialect['providerType'],
+): JsonObject {
+  if (!Array.isArray(reply.content)) {
+    throw new GatewayError(
+      'upstream_transport',
+      'malformed reply of the upstream: content is not an array',
+    )
+  }
+  let content = ''
+  const toolCalls: ChatToolCall[] = []
+  const reasoning: JsonObject[] = []
+  for (const block of reply.content) {
+    if (!isJsonObject(block)) continue
+    switch (block.type) {
+      case 'text':
+        if (typeof block.text === 'string') content += block.text
+        break
+      case 'tool_use':
+        toolCalls.push({ id: String(block.id), name: String(block.name), input: block.input })
+        break
+      case 'thinking':
+      case 'redacted_thinking':
+        reasoning.push(reasoningBlock(block))
+        break
+    }
+  }
+  return chatReply(call, {
+    id: reply.id,
+    providerModel: reply.model,
+    content,
+    toolCalls,
+    providerMetadata:
+      reasoning.length === 0
+        ? undefined
+        : { [providerType]: { reasoning: { source: 'anthropic_messages', blocks: reasoning } } },
+    finishReason: finishReason(reply.stop_reason),
+    usage: usageFromMessages(reply.usage),
+  })
+}
+
+function reasoningBlock({ type, thinking, signature, data }: JsonObject): JsonObject {
+  if (type === 'redacted_thinking') return { type, data: data ?? '' }
+  return {
+    type,
+    thinking: thinking ?? '',
+    ...(typeof signature === 'string' && signature !== '' ? { signature } : {}),
+  }
+}

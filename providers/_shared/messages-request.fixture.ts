@@ -1,0 +1,45 @@
+import { expect } from 'bun:test'
+import type { JsonObject, JsonValue, NativeMessages } from 'model-gateway/plugin'
+import type { MessagesDialect } from './messages-dialect.ts'
+import { messagesRequest } from './messages-request.ts'
+
+export const messages: JsonValue[] = [{ role: 'user', content: 'hi' }]
+export const PNG = 'data:image/png;base64,aWNvbg=='
+
+export const tool = {
+  type: 'function',
+  function: { name: 'weather', description: 'Now', parameters: { type: 'object' } },
+}
+
+/** What a small chat call with these fields becomes. */
+export function send(
+  dialect: MessagesDialect,
+  fields: JsonObject,
+  more: { stream?: boolean; extraBody?: JsonObject; native?: Partial<NativeMessages> } = {},
+) {
+  const { stream = false, extraBody = {}, native } = more
+  return messagesRequest(
+    { dialect, upstreamModel: 'claude-sonnet-4-6', extraBody },
+    {
+      body: { model: 'asked', messages, max_tokens: 9, ...fields },
+      stream,
+      ...(native === undefined
+        ? {}
+        : {
+            messages: {
+              fields: {},
+              serverTools: [],
+              disableParallelToolUse: false,
+              failedToolCalls: new Set<string>(),
+              cacheControl: new Map(),
+              ...native,
+            },
+          }),
+    },
+  )
+}
+
+export const sentBody = (...args: Parameters<typeof send>) => send(...args).body
+
+export const refusal = (message: string) =>
+  expect.objectContaining({ code: 'invalid_request', message: expect.stringContaining(message) })

@@ -1,0 +1,71 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NativeMessages,
+} from 'model-gateway/plugin'
+import { readFunctionTool, readToolChoice, readToolList, type ToolChoice } from './chat-tools.ts'
+import { invalidRequest } from './invalid-request.ts'
+import type { MessagesDialect } from './messages-dialect.ts'
+
+/** `tools` and `tool_choice` of the native messages API. Throws GatewayError `invalid_request`. */
+export function messagesTools(
+  chat: JsonObject,
+  dialect: MessagesDialect,
+  native: NativeMessages | undefined,
+): JsonObject {
+  const tools = [
+    ...readToolList(chat.tools).map((tool, index) =>
+      messagesTool(tool, index, dialect, native?.cacheControl.get(`tools.${index}`)),
+    ),
+    ...(native?.serverTools ?? []),
+  ]
+  const choice = readToolChoice(chat.tool_choice, tools.length > 0)
+  if (tools.length === 0 || (choice?.kind === 'none' && dialect.strict)) return {}
+  const toolChoice = messagesToolChoice(choice, native?.disableParallelToolUse === true)
+  return { tools, ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }) }
+}
+
+function messagesTool(
+  tool: JsonValue,
+  index: number,
+  dialect: MessagesDialect,
+  cacheControl: JsonValue | undefined,
+): JsonObject {
+  const field = `tools.${index}`
+  const definition = readFunctionTool(tool, field)
+  if (definition === undefined) {
+    if (isJsonObject(tool) && !dialect.strict) return tool
+    throw invalidRequest(`${field}.type must be function`)
+  }
+  const { name, description, parameters } = definition
+  const cached = cacheControl ?? definition.cacheControl
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    input_schema: parameters,
+    ...(cached === undefined ? {} : { cache_control: cached }),
+  }
+}
+
+function messagesToolChoice(
+  choice: ToolChoice | undefined,
+  disableParallel: boolean,
+): JsonObject | undefined {
+  if (choice === undefined && !disableParallel) return undefined
+  const wire = wireChoice(choice ?? { kind: 'auto' })
+  return disableParallel && wire.type !== 'none'
+    ? { ...wire, disable_parallel_tool_use: true }
+    : wire
+}
+
+function wireChoice(choice: ToolChoice): JsonObject {
+  switch (choice.kind) {
+    case 'required':
+      return { type: 'any' }
+    case 'function':
+      return { type: 'tool', name: choice.name }
+    default:
+      return { type: choice.kind }
+  }
+}

@@ -1,0 +1,51 @@
+/** How a model of the native messages family takes effort and thinking budgets. */
+export type ReasoningTier = 'newest' | 'previous_two' | 'preview' | 'mid' | 'older'
+
+/** A model of the family, as far as its id says. */
+interface ModelName {
+  readonly line: string
+  readonly major: number
+  readonly minor: number
+}
+
+/** Where each tier begins; the first row that fits counts, and what fits none is `older`. */
+const tiers: readonly {
+  readonly tier: ReasoningTier
+  readonly lines: readonly string[]
+  readonly from: readonly [major: number, minor: number]
+  /** Exactly this version rather than it and all later ones. */
+  readonly exact?: true
+}[] = [
+  { tier: 'newest', lines: ['fable'], from: [0, 0] },
+  { tier: 'newest', lines: ['opus'], from: [4, 7] },
+  { tier: 'newest', lines: ['sonnet', 'haiku', 'mythos'], from: [5, 0] },
+  { tier: 'previous_two', lines: ['opus', 'sonnet'], from: [4, 6], exact: true },
+  { tier: 'mid', lines: ['opus'], from: [4, 5], exact: true },
+]
+
+const PREVIEW = 'claude-mythos-preview'
+
+/** A number of eight digits is a date, not a minor version. */
+const NAME = /claude-(opus|sonnet|haiku|fable|mythos)-(\d+)(?:-(\d{1,2})(?!\d))?/
+
+/** The tier of an upstream model id, with or without a geo prefix, a date or a version suffix. */
+export function reasoningTier(upstreamModel: string): ReasoningTier {
+  const id = upstreamModel.toLowerCase()
+  if (id.includes(PREVIEW)) return 'preview'
+  const model = parseName(id)
+  return (model && tiers.find((row) => fits(model, row)))?.tier ?? 'older'
+}
+
+function parseName(id: string): ModelName | undefined {
+  const match = NAME.exec(id)
+  if (match === null) return undefined
+  const [, line = '', major = '', minor = '0'] = match
+  return { line, major: Number(major), minor: Number(minor) }
+}
+
+function fits({ line, major, minor }: ModelName, row: (typeof tiers)[number]): boolean {
+  const [fromMajor, fromMinor] = row.from
+  if (!row.lines.includes(line)) return false
+  if (major === fromMajor && minor === fromMinor) return true
+  return row.exact !== true && (major > fromMajor || (major === fromMajor && minor > fromMinor))
+}

@@ -1,0 +1,47 @@
+import {
+  type BoundRoute,
+  ConfigError,
+  type PricingIdentity,
+  type RouteSpec,
+} from 'model-gateway/plugin'
+import { unknownModel } from './config.ts'
+import { embeddingsExecutor } from './embeddings.ts'
+import { modelEndpoint, type Service } from './endpoint.ts'
+import { googleChat } from './google-chat.ts'
+import { messagesChat } from './messages-chat.ts'
+import { readUpstreamModel, type UpstreamModel } from './upstream-model.ts'
+
+/** Everything that does not change from call to call is worked out here. */
+export function bindRoute(service: Service, route: RouteSpec): BoundRoute {
+  const model = readUpstreamModel(route.upstreamModel)
+  if (model === undefined) throw new ConfigError([unknownModel])
+  const endpoint = modelEndpoint(service, model, route)
+  const pricing = pricingIdentity(model, service.config.location ?? 'global')
+  const { extraBody } = route
+  if (model.embedding !== undefined) {
+    const embeddings = embeddingsExecutor(endpoint, model.embedding, extraBody)
+    return { supports: [], pricing, embeddings }
+  }
+  return model.publisher === 'google'
+    ? {
+        supports: ['stream', 'tools', 'vision', 'json_schema'],
+        pricing,
+        chat_completions: googleChat(endpoint, model.id, extraBody),
+      }
+    : {
+        supports: ['stream', 'tools'],
+        nativeMessages: true,
+        pricing,
+        chat_completions: messagesChat(endpoint, model.id, extraBody),
+      }
+}
+
+function pricingIdentity({ publisher, id }: UpstreamModel, location: string): PricingIdentity {
+  if (publisher === 'google') return { pricingProviderId: 'google-vertex', model: id }
+  return {
+    pricingProviderId: 'google-vertex-anthropic',
+    model: id,
+    // Other locations have prices of their own, which the catalogue does not know.
+    ...(location === 'global' ? {} : { unpriceable: 'unsupported_location' as const }),
+  }
+}

@@ -1,0 +1,128 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type Problem,
+  type RouteFlag,
+  type Static,
+  Type,
+} from 'model-gateway/plugin'
+import { isLoopback } from '../_shared/base-url.ts'
+import { googleAuthSchema } from '../_shared/google-auth.ts'
+import { embeddingModelIds, readUpstreamModel, type UpstreamModel } from './upstream-model.ts'
+
+const strict = { additionalProperties: false }
+
+export const configSchema = Type.Object(
+  {
+    project_id: Type.String({
+      pattern: '^[a-z0-9][a-z0-9.:-]*$',
+      description: 'write the id or number of a Google Cloud project',
+    }),
+    location: Type.Optional(
+      Type.String({
+        pattern: '^[a-z0-9-]+$',
+        description: 'write global, eu, us or a region such as europe-west4',
+      }),
+    ),
+    api_host: Type.Optional(
+      Type.String({
+        pattern: '^(https?://)?[^\\s/@?#]+$',
+        description: 'write a host, with its port and scheme if need be, and no path',
+      }),
+    ),
+    auth: googleAuthSchema,
+  },
+  strict,
+)
+export type Config = Static<typeof configSchema>
+
+/** These routes have no profile. */
+export const compatibilitySchema = Type.Object({}, strict)
+
+/** Locations that are groups of regions have hosts of another form. */
+const MULTI_REGIONS: ReadonlySet<string> = new Set(['us', 'eu'])
+
+/** Scheme and host that models in this location are called at. */
+export function apiOrigin({ api_host: host, location = 'global' }: Config): string {
+  if (host !== undefined) return host.includes('://') ? host : `https://${host}`
+  if (location === 'global') return 'https://aiplatform.googleapis.com'
+  return MULTI_REGIONS.has(location)
+    ? `https://aiplatform.${location}.rep.googleapis.com`
+    : `https://${location}-aiplatform.googleapis.com`
+}
+
+export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem> {
+  const { api_host: host } = provider
+  if (typeof host === 'string') {
+    const path = ['api_host']
+    const url = URL.parse(host.includes('://') ? host : `https://${host}`)
+    if (url === null) {
+      yield { path, message: 'is not a host', hint: 'write it like aiplatform.example.com:8443' }
+    } else if (url.protocol === 'http:' && !isLoopback(url)) {
+      yield {
+        path,
+        message: 'is plain http: tokens travel in the clear',
+        hint: 'write https, or leave http to tests on this machine',
+        severity: 'warning',
+      }
+    }
+  }
+  if ('pricing_provider_id' in provider) {
+    yield {
+      path: ['pricing_provider_id'],
+      message: 'has no effect: prices are found under google-vertex and google-vertex-anthropic',
+      hint: 'leave it out; pricing.overrides may name those two',
+      severity: 'warning',
+    }
+  }
+}
+
+/** Flags that a route to this model cannot serve, each with the reason. */
+function unavailable({ publisher, embedding }: UpstreamModel): [RouteFlag, string][] {
+  const responses: [RouteFlag, string] = ['responses', 'responses are not implemented here']
+  if (embedding !== undefined) {
+    return [['chat_completions', 'this model only makes embeddings'], responses]
+  }
+  const embeddings: [RouteFlag, string] = [
+    'embeddings',
+    `only ${embeddingModelIds.join(', ')} make embeddings`,
+  ]
+  return publisher === 'google'
+    ? [responses, embeddings]
+    : [
+        responses,
+        embeddings,
+        ['vision', 'images are not supported by anthropic/ models here'],
+        ['json_schema', 'JSON schemas are not supported by anthropic/ models here'],
+      ]
+}
+
+export function* checkRoute(route: Readonly<JsonObject>): Iterable<Problem> {
+  if (typeof route.upstream_model !== 'string') return
+  const model = readUpstreamModel(route.upstream_model)
+  if (model === undefined) {
+    yield unknownModel
+    return
+  }
+  const capabilities = isJsonObject(route.capabilities) ? route.capabilities : {}
+  const family = model.embedding === undefined ? 'chat_completions' : 'embeddings'
+  if (capabilities[family] === false) {
+    yield {
+      path: ['capabilities', family],
+      message: `is false, and ${family} is all that this model can do`,
+      hint: `leave it out, or disable the route with enabled: false`,
+    }
+  }
+  for (const [flag, reason] of unavailable(model)) {
+    if (capabilities[flag] !== true) continue
+    const message = `is not possible with this model: ${reason}`
+    yield { path: ['capabilities', flag], message, hint: 'set it to false' }
+  }
+}
+
+/** The problem of an `upstream_model` that names nothing here. */
+export const unknownModel: Problem = {
+  path: ['upstream_model'],
+  message: 'names no model of a supported publisher',
+  hint: 'write google/ID or anthropic/ID',
+}

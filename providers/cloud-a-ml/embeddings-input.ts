@@ -1,0 +1,133 @@
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { invalidRequest } from '../_shared/invalid-request.ts'
+import type { EmbeddingModel } from './upstream-model.ts'
+
+/** An embeddings call, checked. */
+export interface EmbeddingsInput {
+  readonly texts: readonly string[]
+  readonly dimensions: number | undefined
+  readonly taskType: string | undefined
+  readonly title: string | undefined
+  readonly autoTruncate: boolean | undefined
+}
+
+const RETRIEVAL_DOCUMENT = 'RETRIEVAL_DOCUMENT'
+
+const TASK_TYPES: ReadonlyMap<string, string> = new Map([
+  ['QUERY', 'RETRIEVAL_QUERY'],
+  ['DOCUMENT', RETRIEVAL_DOCUMENT],
+  ...[
+    'RETRIEVAL_QUERY',
+    RETRIEVAL_DOCUMENT,
+    'SEMANTIC_SIMILARITY',
+    'CLASSIFICATION',
+    'CLUSTERING',
+    'QUESTION_ANSWERING',
+    'FACT_VERIFICATION',
+    'CODE_RETRIEVAL_QUERY',
+  ].map((name) => [name, name] as const),
+])
+
+const DIMENSIONS = ['dimensions', 'output_dimensionality', 'outputDimensionality'] as const
+const TASK_TYPE = ['task_type', 'input_type'] as const
+const AUTO_TRUNCATE = ['auto_truncate', 'autoTruncate'] as const
+
+/** Fields that only `predict` models take. */
+const PREDICT_ONLY = [...TASK_TYPE, 'title', ...AUTO_TRUNCATE] as const
+
+const KNOWN: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'encoding_format',
+  // Who asks, and how the reply is delivered, is nothing to this upstream.
+  'user',
+  'stream',
+  ...DIMENSIONS,
+  ...PREDICT_ONLY,
+])
+
+/** Reads the call. Throws GatewayError `invalid_request`, which names the field. */
+export function readEmbeddingsInput(body: JsonObject, model: EmbeddingModel): EmbeddingsInput {
+  const present = Object.keys(body).filter((name) => (body[name] ?? null) !== null)
+  const unknown = present.find((name) => !KNOWN.has(name))
+  if (unknown !== undefined) throw invalidRequest(`${unknown} is not supported for embeddings`)
+  const misplaced = PREDICT_ONLY.find((name) => present.includes(name))
+  if (model.method === 'embedContent' && misplaced !== undefined) {
+    throw invalidRequest(`${misplaced} is not supported by this model`)
+  }
+  const format = body.encoding_format ?? 'float'
+  if (format !== 'float') throw invalidRequest('encoding_format must be float')
+  const taskType = agreed(body, TASK_TYPE, readTaskType)
+  return {
+    texts: readTexts(body.input),
+    dimensions: agreed(body, DIMENSIONS, (value, name) =>
+      readDimensions(value, name, model.maxDimensions),
+    ),
+    taskType,
+    title: readTitle(body.title, taskType),
+    autoTruncate: agreed(body, AUTO_TRUNCATE, readFlag),
+  }
+}
+
+function readTexts(input: JsonValue | undefined): readonly string[] {
+  const texts = typeof input === 'string' ? [input] : input
+  if (!Array.isArray(texts)) throw invalidRequest('input must be a string or a list of strings')
+  if (texts.length === 0) throw invalidRequest('input must not be empty')
+  return texts.map((text, index) => {
+    const place = typeof input === 'string' ? 'input' : `input.${index}`
+    if (typeof text !== 'string') {
+      throw invalidRequest(`${place} must be a string: tokens, lists and media are not supported`)
+    }
+    if (text === '') throw invalidRequest(`${place} must not be empty`)
+    return text
+  })
+}
+
+/** The value of a field with several names; undefined when none is set. */
+function agreed<T>(
+  body: JsonObject,
+  names: readonly string[],
+  read: (value: JsonValue, name: string) => T,
+): T | undefined {
+  let found: { name: string; value: T } | undefined
+  for (const name of names) {
+    const written = body[name] ?? null
+    if (written === null) continue
+    const value = read(written, name)
+    if (found !== undefined && found.value !== value) {
+      throw invalidRequest(`${found.name} and ${name} contradict each other`)
+    }
+    found ??= { name, value }
+  }
+  return found?.value
+}
+
+function readDimensions(value: JsonValue, name: string, max: number): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) {
+    return value
+  }
+  throw invalidRequest(`${name} must be an integer from 1 to ${max}`)
+}
+
+function readTaskType(value: JsonValue, name: string): string {
+  const word = typeof value === 'string' ? value.trim().replace(/[- ]/g, '_').toUpperCase() : ''
+  const type = TASK_TYPES.get(word)
+  if (type !== undefined) return type
+  throw invalidRequest(`${name} must be one of ${[...TASK_TYPES.keys()].join(', ')}`)
+}
+
+function readTitle(value: JsonValue | undefined, taskType: string | undefined): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string' || value.trim() === '') {
+    throw invalidRequest('title must be a non-empty string')
+  }
+  if (taskType !== RETRIEVAL_DOCUMENT) {
+    throw invalidRequest(`title is only possible with task_type ${RETRIEVAL_DOCUMENT}`)
+  }
+  return value
+}
+
+function readFlag(value: JsonValue, name: string): boolean {
+  if (typeof value === 'boolean') return value
+  throw invalidRequest(`${name} must be true or false`)
+}

@@ -1,0 +1,39 @@
+import type { Egress, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
+import { type CompatEndpoint, mergeHeaders } from '../_shared/compat-http.ts'
+import type { GoogleCredentialHeaders } from '../_shared/google-auth.ts'
+import { apiOrigin, type Config } from './config.ts'
+import type { UpstreamModel } from './upstream-model.ts'
+
+/** Headers that choose another price, such as that of a flexible tier. */
+const PRICE_HEADERS = [
+  'x-vertex-ai-llm-request-type',
+  'x-vertex-ai-llm-shared-request-type',
+] as const
+
+/** One model as a route calls it. */
+export interface ModelEndpoint {
+  method(name: string): CompatEndpoint
+  /** Names of headers that change the price of every call. */
+  readonly billingModifiers: readonly string[]
+}
+
+export interface Service {
+  readonly config: Config
+  readonly settings: ProviderSettings
+  readonly egress: Egress
+  readonly authenticate: GoogleCredentialHeaders
+}
+
+export function modelEndpoint(
+  { config, settings, egress, authenticate }: Service,
+  { publisher, id }: UpstreamModel,
+  route: RouteSpec,
+): ModelEndpoint {
+  const { project_id: project, location = 'global' } = config
+  const headers = mergeHeaders(settings.defaultHeaders, route.extraHeaders)
+  const url = `${apiOrigin(config)}/v1/projects/${project}/locations/${location}/publishers/${publisher}/models/${id}`
+  return {
+    method: (name) => ({ egress, url: `${url}:${name}`, headers, ...authenticate }),
+    billingModifiers: PRICE_HEADERS.filter((name) => name in headers),
+  }
+}

@@ -1,0 +1,44 @@
+import type { EgressResponse, Execute, JsonObject } from 'model-gateway/plugin'
+import { EVENT_STREAM, postJson, readJsonReply, streamBody } from '../_shared/compat-http.ts'
+import { decodeGoogleStream } from '../_shared/google-content-frames.ts'
+import { chatFromGoogle } from '../_shared/google-content-reply.ts'
+import { googleRequest } from '../_shared/google-content-request.ts'
+import { chatChunksFromGoogle } from '../_shared/google-content-stream.ts'
+import { mergeDeep } from '../_shared/merge-extra-body.ts'
+import type { ModelEndpoint } from './endpoint.ts'
+
+const JSON_TYPE = 'application/json'
+
+/** Members of an outbound body that change its price. */
+const PRICE_MEMBERS = ['serviceTier', 'service_tier'] as const
+
+/** Chat completions of `google/` models: generateContent and streamGenerateContent. */
+export function googleChat(
+  endpoint: ModelEndpoint,
+  upstreamModel: string,
+  extraBody: Readonly<JsonObject>,
+): Execute {
+  const buffered = endpoint.method('generateContent')
+  const streamed = endpoint.method('streamGenerateContent?alt=sse')
+  return async (call) => {
+    const body = mergeDeep(googleRequest(call, upstreamModel), extraBody)
+    const billingModifiers = [
+      ...endpoint.billingModifiers,
+      ...PRICE_MEMBERS.filter((name) => (body[name] ?? null) !== null),
+    ]
+    const text = JSON.stringify(body)
+    if (!call.stream) {
+      const response = await postJson(buffered, call, text, JSON_TYPE)
+      const { body: reply } = await readJsonReply(response)
+      return { kind: 'buffered', body: chatFromGoogle(reply, call), billingModifiers }
+    }
+    const response = await postJson(streamed, call, text, EVENT_STREAM)
+    const responses = decodeGoogleStream(streamBody(response, streamType(response)))
+    return { kind: 'stream', events: chatChunksFromGoogle(responses, call), billingModifiers }
+  }
+}
+
+/** The array framing comes as JSON; of both, the bytes tell which it is. */
+function streamType({ headers }: EgressResponse): string {
+  return headers.get('content-type')?.startsWith(JSON_TYPE) ? JSON_TYPE : EVENT_STREAM
+}

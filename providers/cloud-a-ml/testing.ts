@@ -1,0 +1,56 @@
+/** The provider against a Google Cloud of this test's own. */
+
+import type { Family, JsonObject, ProviderResult, RouteSpec } from 'model-gateway/plugin'
+import { providerCall, setUpProvider } from 'model-gateway/testing'
+import { type GoogleCloud, startGoogleCloud } from '../_shared/google-cloud.fixture.ts'
+import plugin from './index.ts'
+
+export async function startVertex(config: JsonObject = {}, headers: Record<string, string> = {}) {
+  const cloud = startGoogleCloud()
+  const bench = await setUpProvider({
+    plugin,
+    type: 'cloud_a_ml',
+    config: {
+      project_id: 'demo-project',
+      api_host: cloud.url,
+      auth: { mode: 'service_account', credentials_file: cloud.serviceAccountFile() },
+      ...config,
+    },
+    settings: { defaultHeaders: headers },
+  })
+  return {
+    cloud,
+    bench,
+    async run(
+      upstreamModel: string,
+      body: JsonObject,
+      route: Partial<RouteSpec> = {},
+      family: Family = 'chat_completions',
+    ): Promise<ProviderResult> {
+      const execute = bench.bind({ upstreamModel, ...route })[family]
+      if (execute === undefined) throw new Error(`${upstreamModel} does not execute ${family}`)
+      return execute(providerCall({ model: 'asked', ...body }))
+    },
+    async stop() {
+      await bench.dispose()
+      await cloud.stop()
+    },
+  }
+}
+
+export function bodyOf(result: ProviderResult): JsonObject {
+  if (result.kind !== 'buffered') throw new Error('the reply is a stream')
+  return result.body
+}
+
+/** The body of the last call that the API took. */
+export function lastBody({ calls }: GoogleCloud): JsonObject {
+  const call = calls.at(-1)
+  if (call === undefined) throw new Error('nothing arrived')
+  return call.body
+}
+
+/** An event stream as the service sends it, from the text of one. */
+export function eventStream(text: string | Uint8Array<ArrayBuffer>): Response {
+  return new Response(text, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+}

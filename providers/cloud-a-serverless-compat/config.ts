@@ -1,0 +1,58 @@
+import { type JsonObject, type Problem, type Static, Type } from 'model-gateway/plugin'
+import { checkBaseUrl, isLoopback } from '../_shared/base-url.ts'
+import { checkAlias, checkMetering, profileSchema } from '../_shared/compat-profile.ts'
+import { googleAuthSchema } from '../_shared/google-auth.ts'
+
+const strict = { additionalProperties: false }
+
+export const configSchema = Type.Object(
+  {
+    base_url: Type.String({
+      pattern: '^https?://[^\\s/]+',
+      description: 'Base URL with its version, such as https://name-number.region.run.app/v1',
+    }),
+    audience: Type.Optional(Type.String({ minLength: 1 })),
+    auth_header: Type.Optional(
+      Type.Union([Type.Literal('authorization'), Type.Literal('x_serverless_authorization')]),
+    ),
+    auth: googleAuthSchema,
+  },
+  strict,
+)
+export type Config = Static<typeof configSchema>
+
+export const compatibilitySchema = Type.Object(
+  {
+    generic_compat: Type.Optional(profileSchema),
+    openai_compat: Type.Optional(profileSchema),
+  },
+  strict,
+)
+export type Compatibility = Static<typeof compatibilitySchema>
+
+export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem> {
+  yield* checkBaseUrl(provider.base_url)
+  const url = typeof provider.base_url === 'string' ? URL.parse(provider.base_url) : null
+  if (url === null || url.protocol === 'https:') return
+  if (!isLoopback(url)) {
+    yield {
+      path: ['base_url'],
+      message: 'is not https: the token would travel in the clear',
+      hint: 'plain http is for this machine only, such as http://127.0.0.1:8000/v1',
+    }
+  } else if (!('audience' in provider)) {
+    yield {
+      path: ['audience'],
+      message: 'is required where base_url is plain http',
+      hint: 'write the https origin of the service',
+    }
+  }
+}
+
+export function* checkRoute(
+  route: Readonly<JsonObject>,
+  provider: Readonly<JsonObject>,
+): Iterable<Problem> {
+  yield* checkAlias(route, 'generic_compat', 'openai_compat')
+  yield* checkMetering(route, provider)
+}

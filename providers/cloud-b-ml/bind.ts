@@ -1,0 +1,146 @@
+import type {
+  BoundRoute,
+  Egress,
+  PricingIdentity,
+  ProviderSettings,
+  RouteSpec,
+} from 'model-gateway/plugin'
+import { type AwsCredentialOptions, awsCredentials } from '../_shared/aws-credentials.ts'
+import { createAwsSigner, withoutCredentials } from '../_shared/aws-signing.ts'
+import { type CompatEndpoint, joinUrl, mergeHeaders } from '../_shared/compat-http.ts'
+import { responsesExecutor } from '../_shared/compat-responses.ts'
+import { edgeMessages, invokeMessages } from '../_shared/messages-dialect.ts'
+import type { Compatibility, Config, Profile } from './config.ts'
+import { genericChat } from './generic.ts'
+import { removeHostedImageTool } from './hosted-image-tool.ts'
+import { nativeChat } from './native.ts'
+import { type ApiStyle, encodeModelId, endpointOf } from './styles.ts'
+import { type Anomaly, unifiedChat } from './unified.ts'
+
+export interface Surroundings extends Omit<AwsCredentialOptions, 'region' | 'now'> {
+  readonly egress: Egress
+  now(): Date
+  count(anomaly: Anomaly): void
+}
+
+type Authenticate = Pick<CompatEndpoint, 'credentials' | 'refused'>
+
+/** Binds the routes of one provider; what they share is made here, the credentials above all. */
+export function createBinder(
+  config: Config,
+  settings: ProviderSettings,
+  surroundings: Surroundings,
+): (route: RouteSpec) => BoundRoute {
+  const { region, endpoint_url: endpointUrl } = config
+  const authenticate = authentication(config, surroundings)
+
+  return (route) => {
+    const { upstreamModel, extraBody } = route
+    const { api_style: style, base_path: basePath = '' } = profileOf(route)
+    const { origin, service } = endpointOf(style, region, endpointUrl)
+    const headers = withoutCredentials(
+      mergeHeaders(
+        style === 'edge_native_messages' ? { 'anthropic-version': '2023-06-01' } : {},
+        settings.defaultHeaders,
+        route.extraHeaders,
+      ),
+    )
+    const endpoint = (path: string): CompatEndpoint => ({
+      egress: surroundings.egress,
+      url: joinUrl(origin, path),
+      headers,
+      ...authenticate(style, service),
+    })
+    const generic = (path: string) => endpoint(joinUrl(basePath, path).slice(1))
+    const model = (operation: string) =>
+      endpoint(`model/${encodeModelId(upstreamModel)}/${operation}`)
+    const pricing = pricingIdentity(upstreamModel, settings, headers)
+    const chat = { supports: ['stream', 'tools', 'vision'], pricing } as const
+
+    switch (style) {
+      case 'runtime_unified': {
+        const endpoints = { buffered: model('converse'), streamed: model('converse-stream') }
+        return {
+          ...chat,
+          chat_completions: unifiedChat(endpoints, route, surroundings.count),
+        }
+      }
+      case 'runtime_native_invoke':
+        return {
+          ...chat,
+          supports: ['tools', 'vision'],
+          nativeMessages: true,
+          chat_completions: nativeChat(model('invoke'), { dialect: invokeMessages, ...route }),
+        }
+      case 'edge_native_messages':
+        return {
+          ...chat,
+          nativeMessages: true,
+          chat_completions: nativeChat(endpoint('anthropic/v1/messages'), {
+            dialect: edgeMessages,
+            ...route,
+          }),
+        }
+      case 'edge_generic_responses':
+        return {
+          ...chat,
+          supports: [...chat.supports, 'json_schema'],
+          responses: responsesExecutor(
+            generic('responses'),
+            upstreamModel,
+            extraBody,
+            removeHostedImageTool,
+          ),
+        }
+      case 'runtime_generic_chat':
+      case 'edge_generic_chat':
+        return {
+          ...chat,
+          chat_completions: genericChat(generic('chat/completions'), upstreamModel, extraBody),
+        }
+    }
+  }
+}
+
+/** What `checkRoute` has made sure of is taken for granted. */
+function profileOf(route: RouteSpec): Profile {
+  const { cloud_b_ml: own, bedrock: alias } = route.compatibility as Compatibility
+  return (own ?? alias) as Profile
+}
+
+function authentication(
+  { region, auth = { mode: 'default_chain' } }: Config,
+  { now, warn }: Surroundings,
+): (style: ApiStyle, service: string) => Authenticate {
+  if (auth.mode === 'bearer') {
+    return (style) => ({
+      credentials: (): Record<string, string> =>
+        style === 'edge_native_messages'
+          ? { 'x-api-key': auth.token.reveal() }
+          : { authorization: `Bearer ${auth.token.reveal()}` },
+    })
+  }
+  const source = awsCredentials(auth, { region, now: () => now().getTime(), warn })
+  return (_, service) => createAwsSigner({ region, service }, source, now)
+}
+
+/** Headers that choose another price, with the value that does not. */
+const priceHeaders: ReadonlyMap<string, string> = new Map([
+  ['x-amzn-bedrock-service-tier', 'default'],
+  ['x-amzn-bedrock-performanceconfig-latency', 'standard'],
+])
+
+function pricingIdentity(
+  upstreamModel: string,
+  settings: ProviderSettings,
+  headers: Readonly<Record<string, string>>,
+): PricingIdentity {
+  const modified = [...priceHeaders].some(
+    ([name, ordinary]) => (headers[name] ?? ordinary) !== ordinary,
+  )
+  return {
+    pricingProviderId: settings.pricingProviderId ?? 'amazon-bedrock',
+    model: upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1),
+    ...(modified ? { unpriceable: 'unsupported_billing_modifier' } : {}),
+  }
+}

@@ -1,0 +1,167 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type Problem,
+  SecretRef,
+  type Static,
+  Type,
+} from 'model-gateway/plugin'
+import { awsAuthSchemas } from '../_shared/aws-credentials.ts'
+import { type ApiStyle, apiStyles, genericStyles } from './styles.ts'
+
+const strict = { additionalProperties: false }
+
+export const configSchema = Type.Object(
+  {
+    region: Type.String({
+      pattern: '^[a-z]{2,}(-[a-z]+)+-[0-9]+$',
+      description: 'write the region of the service, such as us-east-1',
+    }),
+    endpoint_url: Type.Optional(
+      Type.String({
+        pattern: '^https?://[^\\s/]+',
+        description: 'Scheme and host instead of the public ones, such as a VPC endpoint',
+      }),
+    ),
+    auth: Type.Optional(
+      Type.Union([
+        ...awsAuthSchemas,
+        Type.Object({ mode: Type.Literal('bearer'), token: SecretRef() }, strict),
+      ]),
+    ),
+  },
+  strict,
+)
+export type Config = Static<typeof configSchema>
+
+const profileSchema = Type.Object(
+  {
+    api_style: Type.Union(apiStyles.map((style) => Type.Literal(style))),
+    base_path: Type.Optional(
+      Type.String({
+        pattern: '^/[^\\s?#]*$',
+        description: 'write the path before chat/completions or responses, such as /v1',
+      }),
+    ),
+  },
+  strict,
+)
+export type Profile = Static<typeof profileSchema>
+
+export const compatibilitySchema = Type.Object(
+  {
+    cloud_b_ml: Type.Optional(profileSchema),
+    bedrock: Type.Optional(profileSchema),
+  },
+  strict,
+)
+export type Compatibility = Static<typeof compatibilitySchema>
+
+export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem> {
+  const { endpoint_url: value } = provider
+  if (typeof value !== 'string') return
+  const url = URL.parse(value)
+  const path = ['endpoint_url']
+  if (url === null) {
+    yield { path, message: 'is not a URL', hint: 'write it like https://host' }
+  } else if (url.username !== '' || url.password !== '') {
+    yield { path, message: 'carries credentials', hint: 'put them into auth, as secret references' }
+  } else if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    yield {
+      path,
+      message: 'is more than a scheme and a host',
+      hint: `write ${url.origin}; paths belong to the routes`,
+    }
+  }
+}
+
+export function* checkRoute(route: Readonly<JsonObject>): Iterable<Problem> {
+  const compatibility = isJsonObject(route.compatibility) ? route.compatibility : {}
+  if ('cloud_b_ml' in compatibility && 'bedrock' in compatibility) {
+    yield {
+      path: ['compatibility', 'bedrock'],
+      message: 'says the same as cloud_b_ml',
+      hint: 'keep one of cloud_b_ml and bedrock',
+    }
+  }
+  const block = 'bedrock' in compatibility ? 'bedrock' : 'cloud_b_ml'
+  const profile = compatibility[block]
+  if (profile === undefined && !(block in compatibility)) {
+    yield {
+      path: ['compatibility', block],
+      message: 'is missing',
+      hint: `say how the model is called: ${block}: { api_style: runtime_unified }`,
+    }
+  }
+  if (!isJsonObject(profile)) return
+  const style = apiStyles.find((name) => name === profile.api_style)
+  if (style === undefined) return
+  yield* checkBasePath(style, profile, ['compatibility', block, 'base_path'])
+  yield* checkCapabilities(style, isJsonObject(route.capabilities) ? route.capabilities : {})
+  yield* checkMetering(style, route)
+}
+
+function* checkBasePath(
+  style: ApiStyle,
+  profile: Readonly<JsonObject>,
+  path: readonly string[],
+): Iterable<Problem> {
+  if (genericStyles.has(style)) {
+    if ('base_path' in profile) return
+    yield {
+      path,
+      message: `is missing, and api_style ${style} needs it`,
+      hint: 'write /openai/v1 or /v1, whichever serves the model',
+    }
+  } else if (profile.base_path !== undefined) {
+    yield { path, message: `means nothing for api_style ${style}`, hint: 'remove it' }
+  }
+}
+
+function* checkCapabilities(
+  style: ApiStyle,
+  capabilities: Readonly<JsonObject>,
+): Iterable<Problem> {
+  const refused = (flag: string, hint: string): Problem => ({
+    path: ['capabilities', flag],
+    message: `is not possible with api_style ${style}`,
+    hint,
+  })
+  if (capabilities.embeddings === true) {
+    yield refused('embeddings', 'embeddings are not served by this provider: set it to false')
+  }
+  if (style === 'edge_generic_responses') {
+    if (capabilities.chat_completions !== false) {
+      yield {
+        path: ['capabilities', 'chat_completions'],
+        message: `must be false with api_style ${style}`,
+        hint: 'chat completions of the same model need a route of another api_style',
+      }
+    }
+    return
+  }
+  for (const flag of ['responses', 'json_schema'] as const) {
+    if (capabilities[flag] === true) {
+      yield refused(flag, 'only edge_generic_responses routes have it: set it to false')
+    }
+  }
+  if (style === 'runtime_native_invoke' && capabilities.stream === true) {
+    yield refused('stream', 'use runtime_unified or edge_native_messages to stream')
+  }
+}
+
+/** The generic chat styles state usage in a stream only when they are asked to. */
+function* checkMetering(style: ApiStyle, route: Readonly<JsonObject>): Iterable<Problem> {
+  if (style !== 'runtime_generic_chat' && style !== 'edge_generic_chat') return
+  const capabilities = isJsonObject(route.capabilities) ? route.capabilities : {}
+  const extraBody = isJsonObject(route.extra_body) ? route.extra_body : {}
+  const { stream_options: options } = extraBody
+  const metered = isJsonObject(options) && options.include_usage === true
+  if (metered || capabilities.stream === false || route.enabled === false) return
+  yield {
+    path: ['capabilities', 'stream'],
+    message: `lets streams of api_style ${style} go unmetered unless the caller asks for usage`,
+    hint: 'prefer runtime_unified, or set it to false',
+    severity: 'warning',
+  }
+}

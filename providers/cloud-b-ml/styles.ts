@@ -1,0 +1,46 @@
+/** The six ways to call a model of the service, as `api_style` names them. */
+export const apiStyles = [
+  'runtime_unified',
+  'runtime_native_invoke',
+  'runtime_generic_chat',
+  'edge_generic_responses',
+  'edge_generic_chat',
+  'edge_native_messages',
+] as const
+export type ApiStyle = (typeof apiStyles)[number]
+
+/** Styles whose path the service leaves open: it depends on the model. */
+export const genericStyles: ReadonlySet<unknown> = new Set<ApiStyle>([
+  'runtime_generic_chat',
+  'edge_generic_responses',
+  'edge_generic_chat',
+])
+
+export interface Endpoint {
+  /** Scheme and host. */
+  readonly origin: string
+  /** What the signature calls the service. */
+  readonly service: string
+}
+
+/** Where a style's calls go; `endpointUrl` replaces scheme and host. */
+export function endpointOf(
+  style: ApiStyle,
+  region: string,
+  endpointUrl: string | undefined,
+): Endpoint {
+  const edge = style.startsWith('edge_')
+  const host = edge
+    ? `https://bedrock-mantle.${region}.api.aws`
+    : `https://bedrock-runtime.${region}.amazonaws.com`
+  return {
+    origin: endpointUrl === undefined ? host : new URL(endpointUrl).origin,
+    service: edge ? 'bedrock-mantle' : 'bedrock',
+  }
+}
+
+/** A model id as one segment of a path; in an ARN, `:` and `/` stand as they are. */
+export function encodeModelId(id: string): string {
+  const encoded = encodeURIComponent(id)
+  return id.startsWith('arn:') ? encoded.replaceAll('%3A', ':').replaceAll('%2F', '/') : encoded
+}

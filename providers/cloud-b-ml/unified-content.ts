@@ -1,0 +1,101 @@
+import type { JsonObject } from 'model-gateway/plugin'
+import type {
+  ContentBlock,
+  MediaBlock,
+  TextBlock,
+  ToolResultBlock,
+} from '../_shared/chat-content.ts'
+import type { Turn } from '../_shared/chat-conversation.ts'
+import { invalidRequest } from '../_shared/invalid-request.ts'
+
+const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
+  ['application/pdf', 'pdf'],
+  ['text/csv', 'csv'],
+  ['application/msword', 'doc'],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
+  ['application/vnd.ms-excel', 'xls'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+  ['text/html', 'html'],
+  ['text/plain', 'txt'],
+  ['text/markdown', 'md'],
+])
+const LONGEST_NAME = 200
+
+/** One entry of `system` for each message. */
+export function unifiedSystem(messages: readonly (readonly TextBlock[])[]): JsonObject[] {
+  return messages.map((texts) => ({ text: texts.map(({ text }) => text).join('\n\n') }))
+}
+
+/** `messages` of Converse: roles alternate and no turn is empty. Throws GatewayError. */
+export function unifiedMessages(turns: readonly Turn[]): JsonObject[] {
+  const messages: { role: string; content: JsonObject[] }[] = []
+  for (const turn of turns) {
+    const content = turnBlocks(turn)
+    const last = messages.at(-1)
+    if (content.length === 0) continue
+    if (last?.role === turn.role) last.content.push(...content)
+    else messages.push({ role: turn.role, content })
+  }
+  if (messages.length === 0) throw invalidRequest('messages must hold a message with content')
+  return messages.map(({ role, content }) => ({ role, content }))
+}
+
+function turnBlocks({ role, blocks }: Turn): JsonObject[] {
+  const document = blocks.find(({ kind }) => kind === 'document')
+  if (document !== undefined && role === 'user' && !blocks.some(({ kind }) => kind === 'text')) {
+    throw invalidRequest(`${document.place}: a file needs a text beside it`)
+  }
+  return blocks.map(unifiedBlock)
+}
+
+function unifiedBlock(block: ContentBlock): JsonObject {
+  switch (block.kind) {
+    case 'text':
+      return { text: block.text }
+    case 'image':
+      return {
+        image: { format: block.mediaType.slice('image/'.length), source: { bytes: block.data } },
+      }
+    case 'document':
+      return document(block)
+    case 'tool_use':
+      return { toolUse: { toolUseId: block.id, name: block.name, input: block.input } }
+    case 'tool_result':
+      return toolResult(block)
+  }
+}
+
+function toolResult({ toolCallId, content, failed }: ToolResultBlock): JsonObject {
+  return {
+    toolResult: {
+      toolUseId: toolCallId,
+      content:
+        typeof content !== 'string'
+          ? content.map(unifiedBlock)
+          : content === ''
+            ? []
+            : [{ text: content }],
+      ...(failed ? { status: 'error' } : {}),
+    },
+  }
+}
+
+function document({ mediaType, data, name, place }: MediaBlock): JsonObject {
+  const format = DOCUMENT_FORMATS.get(mediaType)
+  if (format === undefined) {
+    throw invalidRequest(`${place}: files of the type ${mediaType} are not supported`)
+  }
+  return { document: { format, name: documentName(name), source: { bytes: data } } }
+}
+
+/** Converse takes few characters in a name; the extension stands in `format`. */
+function documentName(name: string | undefined): string {
+  const clean = (name ?? '')
+    .replace(/\.[A-Za-z]{1,4}$/, '')
+    .replace(/[^A-Za-z0-9 ()[\]-]+/g, ' ')
+    .replace(/ +/g, ' ')
+    .trim()
+    .slice(0, LONGEST_NAME)
+    .trim()
+  return clean === '' ? 'document' : clean
+}

@@ -1,0 +1,99 @@
+/** What Converse cannot say. */
+import { describe, expect, test } from 'bun:test'
+import type { JsonObject } from 'model-gateway/plugin'
+import { unifiedRequest } from './unified-request.ts'
+
+function send(fields: JsonObject) {
+  const body = { model: 'asked', messages: [{ role: 'user', content: 'hi' }], ...fields }
+  return unifiedRequest({ upstreamModel: 'amazon.nova-pro-v1:0', extraBody: {} }, { body })
+}
+
+const refusal = (message: string) =>
+  expect.objectContaining({ code: 'invalid_request', message: expect.stringContaining(message) })
+
+const file = (filename: string, file_data: string) => ({
+  type: 'file',
+  file: { filename, file_data },
+})
+
+describe('what is refused before any call', () => {
+  test.each([
+    ['frequency_penalty', 0],
+    ['presence_penalty', 0],
+    ['logit_bias', {}],
+    ['logprobs', true],
+    ['top_logprobs', 1],
+    ['n', 1],
+    ['response_format', { type: 'text' }],
+    ['seed', 1],
+    ['store', false],
+    ['parallel_tool_calls', false],
+    ['user', 'me'],
+    ['top_k', 4],
+    ['unheard_of', 1],
+    ['reasoning_effort', 'low'],
+    ['reasoning', {}],
+    ['reasoning_budget_tokens', 1],
+    ['thinking_budget_tokens', 1],
+    ['thinking', {}],
+    ['output_config', {}],
+  ])('%s, by name', (name, value) => {
+    expect(() => send({ [name]: value })).toThrow(refusal(name))
+  })
+
+  test.each<[string, JsonObject]>([
+    [
+      'a remote image',
+      {
+        messages: [
+          { role: 'user', content: [{ type: 'image_url', image_url: 'https://x.test/a.png' }] },
+        ],
+      },
+    ],
+    [
+      'a remote image',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'image', source: { type: 'url', url: 'https://x.test/a.png' } }],
+          },
+        ],
+      },
+    ],
+    [
+      'a file without a text',
+      {
+        messages: [{ role: 'user', content: [file('a.pdf', 'data:application/pdf;base64,eA==')] }],
+      },
+    ],
+    [
+      'a file of another type',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'x' },
+              file('a.zip', 'data:application/zip;base64,eA=='),
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      'a file of the assistant',
+      {
+        messages: [
+          { role: 'assistant', content: [file('a.pdf', 'data:application/pdf;base64,eA==')] },
+        ],
+      },
+    ],
+    ['nothing to say', { messages: [{ role: 'user', content: '' }] }],
+    ['only a system message', { messages: [{ role: 'system', content: 'x' }] }],
+    ['a hosted tool', { tools: [{ type: 'web_search' }] }],
+    ['a choice without tools', { tool_choice: 'required' }],
+  ])('%s: %j', (_, fields) => {
+    expect(() => send(fields)).toThrow(expect.objectContaining({ code: 'invalid_request' }))
+  })
+})

@@ -1,0 +1,83 @@
+import {
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type ProviderCall,
+} from 'model-gateway/plugin'
+import { type ChatToolCall, chatReply } from '../_shared/chat-reply.ts'
+import { usageFromConverse } from '../_shared/chat-usage.ts'
+import { finishReason } from '../_shared/finish-reason.ts'
+import { additionalFields, providerMetadata } from './metadata.ts'
+
+/** What is known of a reply beside its body. */
+export interface ReplyFacts {
+  readonly id: string | undefined
+  readonly model: string
+}
+
+/**
+ * A Converse reply as a chat completion, `usage` included. Throws GatewayError
+ * `upstream_transport` when it is no such reply.
+ */
+export function chatFromUnified(
+  reply: JsonObject,
+  call: Pick<ProviderCall, 'body'>,
+  facts: ReplyFacts,
+): JsonObject {
+  const message = isJsonObject(reply.output) ? reply.output.message : undefined
+  const blocks = isJsonObject(message) ? message.content : undefined
+  if (!Array.isArray(blocks)) {
+    throw new GatewayError(
+      'upstream_transport',
+      'malformed reply of the upstream: output.message.content is not an array',
+    )
+  }
+  let content = ''
+  const toolCalls: ChatToolCall[] = []
+  const reasoning: JsonObject[] = []
+  for (const block of blocks) {
+    if (!isJsonObject(block)) continue
+    const { text, toolUse, reasoningContent } = block
+    if (typeof text === 'string') {
+      content += text
+    } else if (isJsonObject(toolUse)) {
+      const { toolUseId, name, input } = toolUse
+      toolCalls.push({ id: String(toolUseId), name: String(name), input })
+    } else if (isJsonObject(reasoningContent)) {
+      const read = reasoningBlock(reasoningContent)
+      if (read !== undefined) reasoning.push(read)
+    }
+  }
+  const more = additionalFields(reply)
+  return chatReply(call, {
+    id: facts.id,
+    providerModel: facts.model,
+    content,
+    toolCalls,
+    providerMetadata:
+      reasoning.length === 0 && more === undefined
+        ? undefined
+        : providerMetadata({
+            ...(reasoning.length === 0
+              ? {}
+              : { reasoning: { source: 'unified', blocks: reasoning } }),
+            ...more,
+          }),
+    finishReason: finishReason(reply.stopReason),
+    usage: usageFromConverse(reply.usage),
+  })
+}
+
+function reasoningBlock({ reasoningText, redactedContent }: JsonObject): JsonObject | undefined {
+  if (isJsonObject(reasoningText)) {
+    const { text, signature } = reasoningText
+    return {
+      type: 'reasoning_text',
+      text: text ?? '',
+      ...(typeof signature === 'string' && signature !== '' ? { signature } : {}),
+    }
+  }
+  return typeof redactedContent === 'string'
+    ? { type: 'redacted_reasoning', data: redactedContent }
+    : undefined
+}

@@ -1,0 +1,188 @@
+import {
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type ProviderCall,
+  type StreamEvent,
+} from 'model-gateway/plugin'
+import { createChatChunks, doneEvent, errorEvent } from '../_shared/chat-chunks.ts'
+import { usageFromConverse } from '../_shared/chat-usage.ts'
+import type { EventStreamFrame } from '../_shared/event-stream.ts'
+import { finishReason } from '../_shared/finish-reason.ts'
+import { additionalFields, providerMetadata } from './metadata.ts'
+import type { ReplyFacts } from './unified-reply.ts'
+
+/**
+ * The frames of a Converse stream as chat completion chunks, a batch for a batch, ended by
+ * `[DONE]`. An exception or error frame becomes an error event, and the stream ends without
+ * `[DONE]`. Throws GatewayError `upstream_transport` for malformed frames and for a stream that
+ * ends before its `messageStop`.
+ */
+export async function* chatChunksFromUnified(
+  frames: AsyncIterable<readonly EventStreamFrame[]>,
+  call: Pick<ProviderCall, 'body' | 'requestId'>,
+  facts: ReplyFacts,
+  unknownEvent: () => void,
+): AsyncGenerator<readonly StreamEvent[]> {
+  const converter = createConverter(call, facts, unknownEvent)
+  for await (const batch of frames) {
+    const chunks: StreamEvent[] = []
+    for (const frame of batch) {
+      if (!converter.failed) converter.push(frame, chunks)
+    }
+    if (chunks.length > 0) yield chunks
+    if (converter.failed) return
+  }
+  if (!converter.started) throw new GatewayError('upstream_transport', 'empty stream: no frame')
+  if (!converter.stopped) {
+    throw new GatewayError('upstream_transport', 'premature end: no messageStop')
+  }
+  yield [doneEvent]
+}
+
+interface OpenTool {
+  readonly index: number
+  fragments: boolean
+}
+
+function createConverter(
+  call: Pick<ProviderCall, 'body' | 'requestId'>,
+  facts: ReplyFacts,
+  unknownEvent: () => void,
+) {
+  const chunks = createChatChunks(call, facts.id)
+  let started = false
+  let stopped = false
+  let failed = false
+  let toolCount = 0
+  /** By `contentBlockIndex`. */
+  const tools = new Map<JsonValue | undefined, OpenTool>()
+
+  function reasoning(block: JsonObject): StreamEvent {
+    return chunks.providerMetadata(
+      providerMetadata({ reasoning: { source: 'unified_stream', blocks: [block] } }),
+    )
+  }
+
+  function startBlock({ contentBlockIndex, start }: JsonObject): StreamEvent[] {
+    const toolUse = isJsonObject(start) ? start.toolUse : undefined
+    if (!isJsonObject(toolUse)) return []
+    const index = toolCount++
+    tools.set(contentBlockIndex, { index, fragments: false })
+    return [chunks.toolStart(index, String(toolUse.toolUseId), String(toolUse.name))]
+  }
+
+  function takeDelta({ contentBlockIndex, delta }: JsonObject): StreamEvent[] {
+    if (!isJsonObject(delta)) throw malformed('delta is not an object')
+    const { text, toolUse, reasoningContent } = delta
+    if (typeof text === 'string') return text === '' ? [] : [chunks.text(text)]
+    if (isJsonObject(toolUse)) {
+      const tool = tools.get(contentBlockIndex)
+      const { input } = toolUse
+      if (tool === undefined || typeof input !== 'string' || input === '') return []
+      tool.fragments = true
+      return [chunks.toolArguments(tool.index, input)]
+    }
+    return isJsonObject(reasoningContent) ? reasoningDeltas(reasoningContent) : []
+  }
+
+  function reasoningDeltas({ text, signature, redactedContent }: JsonObject): StreamEvent[] {
+    if (typeof text === 'string') return [reasoning({ type: 'reasoning_text', text })]
+    if (typeof signature === 'string')
+      return [reasoning({ type: 'reasoning_signature', signature })]
+    return typeof redactedContent === 'string'
+      ? [reasoning({ type: 'redacted_reasoning', data: redactedContent })]
+      : []
+  }
+
+  function stopBlock({ contentBlockIndex }: JsonObject): StreamEvent[] {
+    const tool = tools.get(contentBlockIndex)
+    tools.delete(contentBlockIndex)
+    return tool === undefined || tool.fragments ? [] : [chunks.toolArguments(tool.index, '{}')]
+  }
+
+  function stop(payload: JsonObject): StreamEvent[] {
+    stopped = true
+    const more = additionalFields(payload)
+    const finish = chunks.finish(finishReason(payload.stopReason))
+    return more === undefined ? [finish] : [chunks.providerMetadata(providerMetadata(more)), finish]
+  }
+
+  const converters: Readonly<Record<string, (payload: JsonObject) => StreamEvent[]>> = {
+    messageStart: () => [chunks.role({ providerModel: facts.model })],
+    contentBlockStart: startBlock,
+    contentBlockDelta: takeDelta,
+    contentBlockStop: stopBlock,
+    messageStop: stop,
+    metadata(payload) {
+      const usage = usageFromConverse(payload.usage)
+      return usage === undefined ? [] : [chunks.usage(usage)]
+    },
+  }
+
+  function fail({ headers, payload }: EventStreamFrame): StreamEvent {
+    failed = true
+    const code = headers.get(':exception-type') ?? headers.get(':error-code')
+    const stated = messageIn(payload) ?? headers.get(':error-message')
+    return errorEvent(
+      call,
+      typeof code === 'string' && code !== '' ? code : 'upstream_transport',
+      typeof stated === 'string' && stated !== ''
+        ? stated
+        : 'the upstream reported an error in its stream',
+    )
+  }
+
+  return {
+    push(frame: EventStreamFrame, out: StreamEvent[]): void {
+      started = true
+      const type = frame.headers.get(':message-type')
+      if (type === 'exception' || type === 'error') {
+        out.push(fail(frame))
+        return
+      }
+      const event = frame.headers.get(':event-type')
+      if (typeof event !== 'string') throw malformed('it has no :event-type')
+      const convert = Object.hasOwn(converters, event) ? converters[event] : undefined
+      if (convert === undefined) unknownEvent()
+      else out.push(...convert(readPayload(frame.payload)))
+    },
+    get started() {
+      return started
+    },
+    get stopped() {
+      return stopped
+    },
+    get failed() {
+      return failed
+    },
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function readPayload(payload: Uint8Array): JsonObject {
+  if (payload.length === 0) throw malformed('it has no payload')
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(payload))
+  } catch (cause) {
+    throw malformed('its payload is not JSON', cause)
+  }
+  if (!isJsonObject(value)) throw malformed('its payload is not a JSON object')
+  return value
+}
+
+function messageIn(payload: Uint8Array): JsonValue | undefined {
+  try {
+    const value: unknown = JSON.parse(utf8.decode(payload))
+    return isJsonObject(value) ? (value.message ?? value.Message) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function malformed(what: string, cause?: unknown): GatewayError {
+  return new GatewayError('upstream_transport', `malformed frame: ${what}`, { cause })
+}

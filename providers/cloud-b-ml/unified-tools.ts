@@ -1,0 +1,62 @@
+import type { JsonObject } from 'model-gateway/plugin'
+import type { Turn } from '../_shared/chat-conversation.ts'
+import {
+  type FunctionTool,
+  readFunctionTool,
+  readToolChoice,
+  readToolList,
+  type ToolChoice,
+} from '../_shared/chat-tools.ts'
+import { invalidRequest } from '../_shared/invalid-request.ts'
+
+/** Models that Bedrock refuses `strict` for. */
+const NO_STRICT = /claude-(?:opus-(?:4-[78]|5)|fable-5|sonnet-5)/i
+
+/** `toolConfig` of Converse, or nothing. Throws GatewayError `invalid_request`. */
+export function unifiedTools(
+  chat: JsonObject,
+  turns: readonly Turn[],
+  upstreamModel: string,
+): JsonObject {
+  const takesStrict = !NO_STRICT.test(upstreamModel)
+  const tools = readToolList(chat.tools).map((tool, index) => {
+    const definition = readFunctionTool(tool, `tools.${index}`)
+    if (definition === undefined) throw invalidRequest(`tools.${index}.type must be function`)
+    return toolSpec(definition, takesStrict)
+  })
+  const choice = readToolChoice(chat.tool_choice, tools.length > 0)
+  // A history with tool calls is refused without the tools, even if none may be called any more.
+  const wanted = choice?.kind !== 'none' || turns.some(usesTools)
+  if (tools.length === 0 || !wanted) return {}
+  const toolChoice = unifiedChoice(choice)
+  return { toolConfig: { tools, ...(toolChoice === undefined ? {} : { toolChoice }) } }
+}
+
+function toolSpec(tool: FunctionTool, takesStrict: boolean): JsonObject {
+  const { name, description, parameters, strict } = tool
+  return {
+    toolSpec: {
+      name,
+      ...(description === undefined ? {} : { description }),
+      inputSchema: { json: parameters },
+      ...(strict === undefined || !takesStrict ? {} : { strict }),
+    },
+  }
+}
+
+function unifiedChoice(choice: ToolChoice | undefined): JsonObject | undefined {
+  switch (choice?.kind) {
+    case 'auto':
+      return { auto: {} }
+    case 'required':
+      return { any: {} }
+    case 'function':
+      return { tool: { name: choice.name } }
+    default:
+      return undefined
+  }
+}
+
+function usesTools({ blocks }: Turn): boolean {
+  return blocks.some(({ kind }) => kind === 'tool_use' || kind === 'tool_result')
+}

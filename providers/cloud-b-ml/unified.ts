@@ -1,0 +1,51 @@
+import type { EgressResponse, Execute } from 'model-gateway/plugin'
+import { type CompatEndpoint, postJson, readJsonReply, streamBody } from '../_shared/compat-http.ts'
+import { decodeEventStream } from '../_shared/event-stream.ts'
+import { chatFromUnified, type ReplyFacts } from './unified-reply.ts'
+import { type UnifiedRoute, unifiedRequest } from './unified-request.ts'
+import { chatChunksFromUnified } from './unified-stream.ts'
+
+/** Something in a stream that is not as documented, and that does not end it. */
+export type Anomaly = 'unknown_event' | 'crc_mismatch'
+
+export interface UnifiedEndpoints {
+  readonly buffered: CompatEndpoint
+  readonly streamed: CompatEndpoint
+}
+
+const AWS_EVENT_STREAM = 'application/vnd.amazon.eventstream'
+
+/** Chat completions over Converse. */
+export function unifiedChat(
+  endpoints: UnifiedEndpoints,
+  route: UnifiedRoute,
+  count: (anomaly: Anomaly) => void,
+): Execute {
+  /** The reply itself names neither its id nor its model. */
+  const replyFacts = ({ headers }: EgressResponse): ReplyFacts => {
+    const id = headers.get('x-amzn-requestid')
+    return { id: id === null ? undefined : `chatcmpl-${id}`, model: route.upstreamModel }
+  }
+  const crcMismatch = () => count('crc_mismatch')
+  const unknownEvent = () => count('unknown_event')
+  return async (call) => {
+    const { body, billingModifiers } = unifiedRequest(route, call)
+    const text = JSON.stringify(body)
+    if (call.stream) {
+      const response = await postJson(endpoints.streamed, call, text, AWS_EVENT_STREAM)
+      const frames = decodeEventStream(streamBody(response, AWS_EVENT_STREAM), crcMismatch)
+      return {
+        kind: 'stream',
+        events: chatChunksFromUnified(frames, call, replyFacts(response), unknownEvent),
+        billingModifiers,
+      }
+    }
+    const response = await postJson(endpoints.buffered, call, text, 'application/json')
+    const reply = await readJsonReply(response)
+    return {
+      kind: 'buffered',
+      body: chatFromUnified(reply.body, call, replyFacts(response)),
+      billingModifiers,
+    }
+  }
+}
