@@ -12,10 +12,10 @@ const runtime = (configVersion: string): Runtime => ({
 test('a replaced config lives until its last request has ended', async () => {
   const disposed: string[] = []
   const disposer = (name: string) => async () => void disposed.push(name)
-  const current = createCurrentRuntime(runtime('a'), disposer('a'))
+  const current = createCurrentRuntime({ runtime: runtime('a'), dispose: disposer('a') })
   const first = current.lease()
   const second = current.lease()
-  current.replace(runtime('b'), disposer('b'))
+  current.replace({ runtime: runtime('b'), dispose: disposer('b') })
   expect(first.runtime.configVersion).toBe('a')
   expect(current.lease().runtime.configVersion).toBe('b')
   first.release()
@@ -26,8 +26,11 @@ test('a replaced config lives until its last request has ended', async () => {
 
 test('closing waits for the requests that run', async () => {
   let disposed = false
-  const current = createCurrentRuntime(runtime('a'), async () => {
-    disposed = true
+  const current = createCurrentRuntime({
+    runtime: runtime('a'),
+    dispose: async () => {
+      disposed = true
+    },
   })
   const lease = current.lease()
   const closing = current.close()
@@ -40,9 +43,12 @@ test('closing waits for the requests that run', async () => {
 
 test('an idle config is disposed when another takes its place', () => {
   let disposed = 0
-  const current = createCurrentRuntime(runtime('a'), async () => void disposed++)
+  const current = createCurrentRuntime({
+    runtime: runtime('a'),
+    dispose: async () => void disposed++,
+  })
   current.lease().release()
   expect(disposed).toBe(0)
-  current.replace(runtime('b'), async () => {})
+  current.replace({ runtime: runtime('b'), dispose: async () => {} })
   expect(disposed).toBe(1)
 })

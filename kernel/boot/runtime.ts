@@ -1,11 +1,48 @@
+import type { Logger } from 'pino'
 import type { LoadedConfig } from '../config/loaded.ts'
 import type { Lease, Runtime } from '../lifecycle/exchange.ts'
-import { effectiveCapabilities, type Instances } from '../registry/instances.ts'
+import { type GuardPolicies, guard, type Services } from '../plugin/index.ts'
+import { createInstances, effectiveCapabilities, type Instances } from '../registry/instances.ts'
 import { createCatalog } from '../routing/catalog.ts'
 
-/** A config with its providers created and all its routes bound. */
-export function createRuntime(loaded: LoadedConfig, instances: Instances): Runtime {
-  const { snapshot } = loaded
+/** A runtime that is ready to serve, and how to take it down. */
+export interface PreparedRuntime {
+  readonly runtime: Runtime
+  dispose(): Promise<void>
+}
+
+/**
+ * A config with its providers created, all its routes bound and its guardrails compiled. Throws
+ * ConfigError, after disposing what was made.
+ */
+export async function prepareRuntime(
+  loaded: LoadedConfig,
+  registry: Services,
+  log: Logger,
+): Promise<PreparedRuntime> {
+  const instances = await createInstances(loaded, registry, log)
+  let policies: GuardPolicies | undefined
+  try {
+    policies = await registry.all(guard)[0]?.compile(loaded.snapshot)
+    return {
+      runtime: createRuntime(loaded, instances, policies),
+      async dispose() {
+        await policies?.dispose?.()
+        await instances.dispose()
+      },
+    }
+  } catch (error) {
+    await policies?.dispose?.()
+    await instances.dispose()
+    throw error
+  }
+}
+
+function createRuntime(
+  { snapshot }: LoadedConfig,
+  instances: Instances,
+  policies: GuardPolicies | undefined,
+): Runtime {
   return {
     configVersion: snapshot.version,
     acceptedAt: new Date(),
@@ -13,7 +50,12 @@ export function createRuntime(loaded: LoadedConfig, instances: Instances): Runti
     catalog: createCatalog(snapshot.models, (spec) => {
       const bound = instances.bound.get(spec.id)
       if (bound === undefined) throw new Error(`route ${spec.id} was not bound`)
-      return { spec, bound, capabilities: effectiveCapabilities(spec, bound) }
+      return {
+        spec,
+        bound,
+        capabilities: effectiveCapabilities(spec, bound),
+        guard: policies?.forRoute(spec.model, spec.provider, spec.upstreamModel),
+      }
     }),
   }
 }
@@ -22,7 +64,7 @@ export interface CurrentRuntime {
   /** The runtime in force, kept alive until the lease is released. */
   lease(): Lease
   /** Puts another one into force; the old one is disposed when its last lease is released. */
-  replace(runtime: Runtime, dispose: () => Promise<void>): void
+  replace(next: PreparedRuntime): void
   /** Disposes the one in force, when its last lease is released. */
   close(): Promise<void>
 }
@@ -35,13 +77,10 @@ interface Held {
   retired: boolean
 }
 
-export function createCurrentRuntime(
-  first: Runtime,
-  disposeFirst: () => Promise<void>,
-): CurrentRuntime {
-  let held = hold(first, disposeFirst)
+export function createCurrentRuntime(first: PreparedRuntime): CurrentRuntime {
+  let held = hold(first)
 
-  function hold(runtime: Runtime, dispose: () => Promise<void>): Held {
+  function hold({ runtime, dispose }: PreparedRuntime): Held {
     return { runtime, dispose, disposed: Promise.withResolvers(), leases: 0, retired: false }
   }
   function disposeWhenFree(one: Held): void {
@@ -64,9 +103,9 @@ export function createCurrentRuntime(
         },
       }
     },
-    replace(runtime, dispose) {
+    replace(next) {
       const old = held
-      held = hold(runtime, dispose)
+      held = hold(next)
       retire(old)
     },
     async close() {

@@ -15,13 +15,12 @@ import {
   healthChecks,
   identity,
 } from '../plugin/index.ts'
-import { createInstances } from '../registry/instances.ts'
 import type { Registry } from '../registry/registry.ts'
 import { type Assembled, assemble, type BootOptions, prepareListeners } from './assemble.ts'
 import { watchDatabase } from './database-watch.ts'
 import { StartError } from './errors.ts'
 import { readConfig } from './read-config.ts'
-import { type CurrentRuntime, createCurrentRuntime, createRuntime } from './runtime.ts'
+import { type CurrentRuntime, createCurrentRuntime, prepareRuntime } from './runtime.ts'
 import type { ConfigSource } from './source.ts'
 
 /** Largest body of a control plane request. */
@@ -47,8 +46,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
   let current: CurrentRuntime | undefined
   try {
     if (!loaded.server.ungoverned) requireGoverned(registry)
-    const instances = await createInstances(loaded, registry, log)
-    current = createCurrentRuntime(createRuntime(loaded, instances), instances.dispose)
+    current = createCurrentRuntime(await prepareRuntime(loaded, registry, log))
     const { url, stop } = serve(assembled, current, options)
     log.info({ url, configVersion: loaded.snapshot.version }, 'the gateway is serving')
 
@@ -152,15 +150,15 @@ async function reloadConfig(
     return [{ path: ['plugins'], message: 'another list of plugins needs a restart' }]
   }
   try {
-    const instances = await createInstances(loaded, registry, log)
+    const next = await prepareRuntime(loaded, registry, log)
     try {
       const putIntoForce = await prepareListeners(registry, loaded.snapshot)
       putIntoForce()
     } catch (error) {
-      await instances.dispose()
+      await next.dispose()
       throw error
     }
-    current.replace(createRuntime(loaded, instances), instances.dispose)
+    current.replace(next)
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
     throw error

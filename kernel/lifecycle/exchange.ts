@@ -86,6 +86,8 @@ export interface Planned extends Decoded, ResolvedRoute {
 
 export interface Admitted extends Planned {
   readonly dispatchedAt: Date
+  /** What is logged in the place of the caller's body, where a guard has changed or denied it. */
+  readonly loggedBody?: JsonObject
 }
 
 /** An accepted config made executable. */

@@ -1,20 +1,23 @@
-import {
-  type Attempt,
-  type BufferedResult,
+import type {
+  Attempt,
+  BufferedResult,
   GatewayError,
-  type JsonObject,
-  type Settlement,
-  type Usage,
+  JsonObject,
+  Settlement,
+  Usage,
 } from '../plugin/index.ts'
 import { messagesReply } from '../protocol/messages-reply.ts'
 import { type ReplyFacts, readReply, replyText } from '../protocol/reply.ts'
 import { beginAttempt } from './attempt.ts'
-import { errorBody, internalError } from './error-body.ts'
+import { errorBody } from './error-body.ts'
 import type { Admitted, Incoming, LifecycleServices, Reply } from './exchange.ts'
+import { asGatewayError, ExecutionFailure, settledFailure } from './failures.ts'
+import { guardPrompt, guardReply, guardsReply } from './guard.ts'
+import { guardedStream } from './guarded-stream.ts'
 import { outcomeOf, type Reached, record } from './record.ts'
 import { settle } from './settle.ts'
 import { admit, authenticate, decode, plan, receive } from './steps.ts'
-import { replyStream } from './stream.ts'
+import { errorEvent, replyStream } from './stream.ts'
 
 /**
  * One inference request from door to door. Never rejects; every exchange is recorded exactly once,
@@ -33,47 +36,42 @@ export function createInference(services: LifecycleServices) {
       reached = planned
       const admitted = await admit(planned, services)
       reached = admitted
-      return await execute(admitted, services)
+      const guarded = await guardPrompt(admitted, services, (denied) => {
+        reached = denied
+      })
+      reached = guarded
+      return await execute(guarded, services)
     } catch (thrown) {
-      const error = asGatewayError(thrown, incoming, services)
-      const failed = thrown instanceof ExecutionFailure ? thrown : undefined
-      const body = errorBody(error, incoming.requestId, incoming.apiSurface)
-      record(
-        reached,
-        {
-          statusCode: error.status,
-          outcome: incoming.callerLeft() ? 'client_abort' : outcomeOf(error),
-          error,
-          attempts: failed === undefined ? [] : [failed.attempt],
-          usage: failed?.usage,
-          settlement: failed?.settlement,
-          response: { kind: 'buffered', body },
-        },
-        services,
-      )
+      const { error, body } = recordFailure(reached, thrown, services)
       return errorReply(error, body)
     }
   }
 }
 
-/** A request that failed after it had been sent to the provider. */
-class ExecutionFailure extends Error {
-  readonly error: GatewayError
-  readonly attempt: Attempt
-  readonly usage: Usage | undefined
-  readonly settlement: Settlement | undefined
-  constructor(
-    error: GatewayError,
-    attempt: Attempt,
-    usage?: Usage | undefined,
-    settlement?: Settlement | undefined,
-  ) {
-    super(error.message)
-    this.error = error
-    this.attempt = attempt
-    this.usage = usage
-    this.settlement = settlement
-  }
+/** Closes an exchange that failed. `statusCode`: what the caller has been sent already. */
+function recordFailure(
+  reached: Reached,
+  thrown: unknown,
+  services: LifecycleServices,
+  statusCode?: number,
+) {
+  const error = asGatewayError(thrown, reached, services)
+  const failed = thrown instanceof ExecutionFailure ? thrown : undefined
+  const body = errorBody(error, reached.requestId, reached.apiSurface)
+  record(
+    reached,
+    {
+      statusCode: statusCode ?? error.status,
+      outcome: reached.callerLeft() ? 'client_abort' : outcomeOf(error),
+      error,
+      attempts: failed === undefined ? [] : [failed.attempt],
+      usage: failed?.usage,
+      settlement: failed?.settlement,
+      response: { kind: 'buffered', body },
+    },
+    services,
+  )
+  return { error, body }
 }
 
 async function execute(admitted: Admitted, services: LifecycleServices): Promise<Reply> {
@@ -83,23 +81,24 @@ async function execute(admitted: Admitted, services: LifecycleServices): Promise
   try {
     const answer = await attempt.execute()
     if (answer.kind === 'stream') {
-      return { kind: 'stream', stream: replyStream(admitted, attempt, answer, services) }
+      const stream = guardsReply(admitted)
+        ? await guardedStream(admitted, attempt, answer, services, (late) => {
+            const { error } = recordFailure(admitted, late, services, 200)
+            return errorEvent(error, admitted)
+          })
+        : replyStream(admitted, attempt, answer, services)
+      return { kind: 'stream', stream }
     }
     result = answer
     facts = readReply(admitted.family, result.body)
   } catch (thrown) {
+    if (thrown instanceof ExecutionFailure) throw thrown
     const error = attempt.containFault(thrown)
     // Whatever is left of the call is not wanted.
     attempt.watchdog.abort(error)
     const ended = attempt.finish(admitted.stream ? 'stream_start_error' : 'provider_error', error)
-    const { usage } = error
-    let settlement: Settlement
-    try {
-      settlement = await settle(admitted, { usage, succeeded: false }, services)
-    } catch (fault) {
-      throw new ExecutionFailure(asGatewayError(fault, admitted, services), ended, usage)
-    }
-    throw new ExecutionFailure(error, ended, usage, settlement)
+    const used = { usage: error.usage, succeeded: false }
+    throw await settledFailure(admitted, error, ended, used, services)
   }
   attempt.firstByte()
   return await buffered(admitted, attempt.finish('success'), result, facts, services)
@@ -114,13 +113,23 @@ async function buffered(
 ): Promise<Reply> {
   const { usage, invokedToolCount } = facts
   const used = { usage, succeeded: true, modifiers: result.billingModifiers }
+  let passed = result
+  if (guardsReply(admitted)) {
+    try {
+      const body = await guardReply(admitted, result.body)
+      if (body !== result.body) passed = { kind: 'buffered', body }
+    } catch (thrown) {
+      // It has been paid for all the same.
+      throw await settledFailure(admitted, thrown, attempt, used, services)
+    }
+  }
   let settlement: Settlement
   try {
     settlement = await settle(admitted, used, services)
   } catch (thrown) {
     throw new ExecutionFailure(asGatewayError(thrown, admitted, services), attempt, usage)
   }
-  const reply = replyFor(admitted, result, usage)
+  const reply = replyFor(admitted, passed, usage)
   record(
     admitted,
     {
@@ -148,17 +157,6 @@ function replyFor(
     return { body, text: JSON.stringify(body) }
   }
   return { body: { ...chat, model: model.id }, text: replyText(chat, rawBody, model.id) }
-}
-
-function asGatewayError(
-  thrown: unknown,
-  incoming: Incoming,
-  services: LifecycleServices,
-): GatewayError {
-  if (thrown instanceof ExecutionFailure) return thrown.error
-  if (thrown instanceof GatewayError) return thrown
-  services.fault('an exchange failed', thrown, incoming.requestId)
-  return internalError(thrown)
 }
 
 function errorReply(error: GatewayError, body: JsonObject): Reply {

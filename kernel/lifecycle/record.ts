@@ -54,7 +54,7 @@ export function record(reached: Reached, ending: Ending, services: LifecycleServ
     userAgent: reached.header('user-agent') ?? undefined,
     tags: reached.tags ?? noTags,
     requestHeaders: reached.headers,
-    requestBody: reached.json,
+    requestBody: reached.loggedBody ?? reached.json,
     response: ending.response,
     exposedToolCount: reached.exposedToolCount,
     invokedToolCount: ending.invokedToolCount,
@@ -78,6 +78,8 @@ export function outcomeOf(error: GatewayError | StreamFailure): Outcome {
       return 'budget_error'
     case 'upstream_error':
       return 'upstream_error'
+    case 'guardrail_error':
+      return 'guardrail_denied'
     case 'routing_error':
     case 'store_error':
     case 'internal_error':

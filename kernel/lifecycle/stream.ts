@@ -23,7 +23,7 @@ import { outcomeOf, record } from './record.ts'
 import { settle } from './settle.ts'
 
 /** How long an upstream may take to end a finished stream, so that its connection can be reused. */
-const TRAILER_MS = 1000
+export const TRAILER_MS = 1000
 
 /** Streams that may be read on at once for callers that have left; each holds a connection. */
 const MOST_DRAINS = 1000
@@ -42,7 +42,6 @@ export function replyStream(
 ): ReplyStream {
   const upstream = result.events[Symbol.asyncIterator]()
   const family = streamFor(admitted)
-  const errorEvent = admitted.apiSurface === 'messages' ? messagesErrorEvent : errorChunk
   const { watchdog } = attempt
   let callerLeft = false
   let reading: Promise<string> | undefined
@@ -119,9 +118,7 @@ export function replyStream(
       services,
     )
     if (failure === undefined) return last
-    return 'forwarded' in failure && failure.forwarded
-      ? ''
-      : errorEvent(failure, admitted.requestId)
+    return 'forwarded' in failure && failure.forwarded ? '' : errorEvent(failure, admitted)
   }
 
   /** After a complete stream its connection is worth keeping; otherwise the call is broken off. */
@@ -168,6 +165,15 @@ export function replyStream(
       void drain()
     },
   }
+}
+
+/** The event that ends a failed stream, in the shape that the caller reads. */
+export function errorEvent(
+  failure: GatewayError | StreamFailure,
+  { apiSurface, requestId }: Admitted,
+): string {
+  const write = apiSurface === 'messages' ? messagesErrorEvent : errorChunk
+  return write(failure, requestId)
 }
 
 function streamFor({ family, apiSurface, requestId, model }: Admitted): FamilyStream {

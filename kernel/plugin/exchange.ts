@@ -13,6 +13,7 @@ export type Outcome =
   | 'budget_error'
   | 'invalid_request'
   | 'upstream_error'
+  | 'guardrail_denied'
   | 'client_abort'
   | 'internal_error'
 

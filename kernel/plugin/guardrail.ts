@@ -1,3 +1,5 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { ConfigSnapshot, Problem } from './config.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
 /** The boundaries of the gateway at which something can be guarded. */
@@ -67,4 +69,128 @@ export interface GuardrailPack {
   /** The first rule that matches; `undefined` allows. */
   evaluate(input: GuardInput): PackMatch | undefined
   explain(input: GuardInput): PackExplanation
+}
+
+/** A pack as far as a config can be checked against it; it stands in the plugin's manifest. */
+export interface GuardrailPackSpec {
+  readonly id: string
+  /** Other spellings in the config; normalised to `id`. */
+  readonly aliases?: readonly string[]
+  readonly phases: readonly GuardPhase[]
+}
+
+/** Why a managed check could not judge. */
+export type CheckFailureReason =
+  | 'managed.timeout'
+  | 'managed.content_too_large'
+  | 'managed.unavailable'
+  | 'managed.rate_limited'
+  | 'managed.access_denied'
+  | 'managed.malformed_response'
+  | 'managed.invalid_transformation'
+
+/** Thrown by a managed check that could not judge. The message is for operators and quotes nothing. */
+export class CheckFailure extends Error {
+  override readonly name = 'CheckFailure'
+  readonly reason: CheckFailureReason
+  constructor(reason: CheckFailureReason, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+export type CheckVerdict =
+  | { readonly action: 'allow' }
+  /** Allowed with this text in the place of the other. */
+  | { readonly action: 'transformed'; readonly text: string }
+  | { readonly action: 'deny'; readonly reasonCode: string }
+
+/** A configured check by a managed service. */
+export interface ManagedCheck {
+  /** Judges one text. Throws CheckFailure; the caller keeps the time, by `signal`. */
+  evaluate(check: {
+    readonly phase: GuardPhase
+    readonly text: string
+    readonly signal: AbortSignal
+  }): Promise<CheckVerdict>
+  dispose?(): void | Promise<void>
+}
+
+/** A kind of managed check that config can name; it stands in the plugin's manifest. */
+export interface ManagedCheckSpec<C extends TSchema = TSchema> {
+  readonly kind: string
+  /** Other spellings in the config; normalised to `kind`. */
+  readonly aliases?: readonly string[]
+  readonly phases: readonly GuardPhase[]
+  /** What stands under the kind's own name in `guardrails.managed_checks.NAME`. */
+  readonly config: C
+  /** What the schema cannot say; paths are relative to the kind's own part. */
+  check?(config: Readonly<Record<string, unknown>>): Iterable<Problem>
+}
+
+/** Makes checks of a declared kind. Registered at the point `managedCheckKinds`. */
+export interface ManagedCheckKind<C extends TSchema = TSchema> {
+  readonly kind: string
+  create(config: Static<C>): ManagedCheck | Promise<ManagedCheck>
+}
+
+/** A tool call that a model made or an agent is about to make. */
+export interface GuardedToolCall {
+  readonly tool: string
+  /** JSON text, as it was written. */
+  readonly arguments: string
+}
+
+/** What passes a boundary. */
+export type GuardedContent =
+  | { readonly kind: 'text'; readonly segments: readonly string[] }
+  | { readonly kind: 'tool_calls'; readonly calls: readonly GuardedToolCall[] }
+  | { readonly kind: 'command'; readonly command: string | readonly string[] }
+
+export interface GuardedOperation {
+  readonly phase: GuardPhase
+  readonly content: GuardedContent
+  readonly requestId: string
+  readonly mcpInvocationId?: string
+  /** The MCP server that tool calls are for. */
+  readonly server?: { readonly key: string; readonly aliases: readonly string[] }
+}
+
+export type GuardVerdict =
+  /** `content`: pass this in the place of the other; the same kind, the same number of parts. */
+  | { readonly action: 'allow'; readonly decisionId?: string; readonly content?: GuardedContent }
+  | {
+      readonly action: 'deny'
+      readonly decisionId: string
+      readonly reasonCode: string
+      /** For the caller: names the rule and a safer action, never the content. */
+      readonly message: string
+      readonly rule?: PackMatch
+    }
+
+/** An enabled policy as it is in force for one scope. */
+export interface GuardPolicy {
+  /** `global`, `model_route:<model>/<provider>/<upstream_model>`, `mcp_server:<key>` */
+  readonly scope: string
+  readonly streamBufferBytes: number
+  readonly streamBufferTimeoutMs: number
+  /** Whether any of its evaluators looks at this boundary. */
+  covers(phase: GuardPhase): boolean
+  /** Judges and records. Never throws for what an evaluator does: a failure has its disposition. */
+  inspect(operation: GuardedOperation): Promise<GuardVerdict>
+}
+
+/** The policies of one config; `undefined` where none is enabled, which costs nothing. */
+export interface GuardPolicies {
+  readonly global: GuardPolicy | undefined
+  /** `model` is the resolved one. */
+  forRoute(model: string, provider: string, upstreamModel: string): GuardPolicy | undefined
+  forServer(serverKey: string): GuardPolicy | undefined
+  dispose?(): void | Promise<void>
+}
+
+/** Knows the policies. */
+export interface Guard {
+  /** Makes the policies of a config ready. Throws ConfigError. */
+  compile(snapshot: ConfigSnapshot): Promise<GuardPolicies>
 }

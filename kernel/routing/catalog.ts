@@ -1,4 +1,4 @@
-import type { BoundRoute, ModelSpec, RouteFlag, RouteSpec } from '../plugin/index.ts'
+import type { BoundRoute, GuardPolicy, ModelSpec, RouteFlag, RouteSpec } from '../plugin/index.ts'
 
 /** A route with what makes it executable. */
 export interface Route {
@@ -6,6 +6,8 @@ export interface Route {
   readonly bound: BoundRoute
   /** The configured flags, less what the bound route cannot do. */
   readonly capabilities: Readonly<Record<RouteFlag, boolean>>
+  /** What guards its calls; absent: nothing does. */
+  readonly guard?: GuardPolicy | undefined
 }
 
 export interface GatewayModel {

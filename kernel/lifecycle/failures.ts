@@ -1,0 +1,53 @@
+import { type Attempt, GatewayError, type Settlement, type Usage } from '../plugin/index.ts'
+import { internalError } from './error-body.ts'
+import type { Admitted, LifecycleServices } from './exchange.ts'
+import { settle, type Used } from './settle.ts'
+
+/** A request that failed after it had been sent to the provider. */
+export class ExecutionFailure extends Error {
+  readonly error: GatewayError
+  readonly attempt: Attempt
+  readonly usage: Usage | undefined
+  readonly settlement: Settlement | undefined
+  constructor(
+    error: GatewayError,
+    attempt: Attempt,
+    usage?: Usage | undefined,
+    settlement?: Settlement | undefined,
+  ) {
+    super(error.message)
+    this.error = error
+    this.attempt = attempt
+    this.usage = usage
+    this.settlement = settlement
+  }
+}
+
+/** What the caller is told of anything that was thrown; faults of the gateway go to its log. */
+export function asGatewayError(
+  thrown: unknown,
+  { requestId }: { readonly requestId: string },
+  services: LifecycleServices,
+): GatewayError {
+  if (thrown instanceof ExecutionFailure) return thrown.error
+  if (thrown instanceof GatewayError) return thrown
+  services.fault('an exchange failed', thrown, requestId)
+  return internalError(thrown)
+}
+
+/** The failure of a call that may have to be paid for, its books closed. */
+export async function settledFailure(
+  admitted: Admitted,
+  thrown: unknown,
+  attempt: Attempt,
+  used: Used,
+  services: LifecycleServices,
+): Promise<ExecutionFailure> {
+  const error = asGatewayError(thrown, admitted, services)
+  try {
+    const settlement = await settle(admitted, used, services)
+    return new ExecutionFailure(error, attempt, used.usage, settlement)
+  } catch (fault) {
+    return new ExecutionFailure(asGatewayError(fault, admitted, services), attempt, used.usage)
+  }
+}

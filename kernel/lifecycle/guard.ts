@@ -1,0 +1,92 @@
+import {
+  GatewayError,
+  type GuardedContent,
+  type GuardPhase,
+  type GuardPolicy,
+  type GuardVerdict,
+  type JsonObject,
+} from '../plugin/index.ts'
+import { promptText, replyText } from '../protocol/guard-text.ts'
+import { replyToolCalls } from '../protocol/guard-tool-calls.ts'
+import type { Admitted, LifecycleServices } from './exchange.ts'
+import { settle } from './settle.ts'
+
+/** A guard has denied what was to pass. */
+export class GuardDenial extends GatewayError {
+  constructor(verdict: Extract<GuardVerdict, { action: 'deny' }>) {
+    super('guardrail_denied', verdict.message, {
+      details: { decision_id: verdict.decisionId, reason_code: verdict.reasonCode },
+    })
+  }
+
+  /** What stands in the request log where the denied content would. */
+  get logged(): JsonObject {
+    return { guardrail_denied: true, decision_id: this.details.decision_id ?? null }
+  }
+}
+
+/**
+ * The request as it may go to the provider. Throws GuardDenial, with nothing sent and nothing
+ * charged; `denied` is then told what to log in the place of the body.
+ */
+export async function guardPrompt(
+  admitted: Admitted,
+  services: LifecycleServices,
+  denied: (admitted: Admitted) => void,
+): Promise<Admitted> {
+  const { guard } = admitted.route
+  if (guard === undefined || !guard.covers('prompt')) return admitted
+  const text = promptText(admitted.call.body)
+  if (text.segments.length === 0) return admitted
+  try {
+    const { content } = await pass(guard, admitted, 'prompt', {
+      kind: 'text',
+      segments: text.segments,
+    })
+    if (content?.kind !== 'text') return admitted
+    const body = text.replace(content.segments)
+    return { ...admitted, call: { ...admitted.call, body, rawBody: undefined }, loggedBody: body }
+  } catch (error) {
+    // Gives the request id back: nothing came of the call.
+    await settle(admitted, { usage: undefined, succeeded: false }, services)
+    if (error instanceof GuardDenial) denied({ ...admitted, loggedBody: error.logged })
+    throw error
+  }
+}
+
+/** Whether a reply of this route has to wait for a decision. */
+export function guardsReply({ route: { guard } }: Admitted): boolean {
+  return guard?.covers('model_response') === true || guard?.covers('generated_tool_call') === true
+}
+
+/** The buffered reply as the caller may have it: the same object when nothing changed. Throws GuardDenial. */
+export async function guardReply(admitted: Admitted, reply: JsonObject): Promise<JsonObject> {
+  const { guard } = admitted.route
+  if (guard === undefined) return reply
+  let body = reply
+  const { calls, replace: replaceCalls } = replyToolCalls(admitted.family, body)
+  if (guard.covers('generated_tool_call') && calls.length > 0) {
+    const { content } = await pass(guard, admitted, 'generated_tool_call', {
+      kind: 'tool_calls',
+      calls,
+    })
+    if (content?.kind === 'tool_calls') body = replaceCalls(content.calls)
+  }
+  const { segments, replace: replaceTexts } = replyText(body)
+  if (guard.covers('model_response') && segments.length > 0) {
+    const { content } = await pass(guard, admitted, 'model_response', { kind: 'text', segments })
+    if (content?.kind === 'text') body = replaceTexts(content.segments)
+  }
+  return body
+}
+
+async function pass(
+  guard: GuardPolicy,
+  { requestId }: Admitted,
+  phase: GuardPhase,
+  content: GuardedContent,
+) {
+  const verdict = await guard.inspect({ phase, content, requestId })
+  if (verdict.action === 'deny') throw new GuardDenial(verdict)
+  return verdict
+}

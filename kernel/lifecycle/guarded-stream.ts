@@ -1,0 +1,201 @@
+import {
+  GatewayError,
+  type JsonObject,
+  type StreamEvent,
+  type StreamResult,
+  type Usage,
+} from '../plugin/index.ts'
+import { createChatStream } from '../protocol/chat-stream.ts'
+import { chatEvents, collectChat } from '../protocol/collect-chat.ts'
+import { collectResponse, responseEvents } from '../protocol/collect-responses.ts'
+import { createResponsesStream } from '../protocol/responses-stream.ts'
+import type { RunningAttempt } from './attempt.ts'
+import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
+import { settledFailure } from './failures.ts'
+import { guardReply } from './guard.ts'
+import { replyStream, TRAILER_MS } from './stream.ts'
+
+/** For so long the headers wait for a decision; then the stream begins with comments. */
+const PATIENCE_MS = 15_000
+const KEEP_ALIVE = ': the reply is being checked\n\n'
+
+/**
+ * A streamed reply of which nothing leaves before a guard has seen all of it. Resolves to the
+ * stream when the reply may pass, or when the decision takes long: then comments keep the
+ * connection open, and what goes wrong becomes the one error event that `late` makes of it.
+ * Rejects with ExecutionFailure.
+ */
+export async function guardedStream(
+  admitted: Admitted,
+  attempt: RunningAttempt,
+  result: StreamResult,
+  services: LifecycleServices,
+  late: (thrown: unknown) => string,
+): Promise<ReplyStream> {
+  const decision = decide(admitted, attempt, result, services)
+  return (await within(PATIENCE_MS, decision)) ?? waitingStream(decision, late)
+}
+
+/** Reads the whole stream and has it judged; resolves to what the caller may have. */
+async function decide(
+  admitted: Admitted,
+  attempt: RunningAttempt,
+  result: StreamResult,
+  services: LifecycleServices,
+): Promise<ReplyStream> {
+  const modifiers = result.billingModifiers
+  let collected: Collected
+  try {
+    collected = await collect(admitted, attempt, result)
+  } catch (thrown) {
+    const error = attempt.containFault(thrown)
+    attempt.watchdog.abort(error)
+    // What we broke off ourselves has been served and is charged.
+    const succeeded = error.code === 'guarded_response_too_large'
+    const used = { usage: error.usage, succeeded, modifiers }
+    throw await settledFailure(
+      admitted,
+      error,
+      attempt.finish('stream_error', error),
+      used,
+      services,
+    )
+  }
+  const { batches, body, usage } = collected
+  let passed: JsonObject
+  try {
+    passed = await guardReply(admitted, body)
+  } catch (thrown) {
+    // The provider has done its work.
+    const used = { usage, succeeded: true, modifiers }
+    throw await settledFailure(admitted, thrown, attempt.finish('success'), used, services)
+  }
+  const encode = admitted.family === 'responses' ? responseEvents : chatEvents
+  const events = replay(passed === body ? batches : [encode(passed)])
+  // From here on nobody waits for the provider.
+  attempt.watchdog.stop()
+  return replyStream(admitted, attempt, { ...result, events }, services)
+}
+
+interface Collected {
+  /** As the provider gave them. */
+  readonly batches: readonly (readonly StreamEvent[])[]
+  /** The buffered reply that they amount to. */
+  readonly body: JsonObject
+  readonly usage: Usage | undefined
+}
+
+/** Throws GatewayError, with the usage so far, for a stream that fails or is too large. */
+async function collect(
+  { family, model, route }: Admitted,
+  { watchdog, firstByte }: RunningAttempt,
+  result: StreamResult,
+): Promise<Collected> {
+  const isResponse = family === 'responses'
+  const stream = (isResponse ? createResponsesStream : createChatStream)({ publicModel: model.id })
+  const batches: (readonly StreamEvent[])[] = []
+  const events: StreamEvent[] = []
+  const most = route.guard?.streamBufferBytes ?? 0
+  let size = 0
+  const upstream = result.events[Symbol.asyncIterator]()
+  while (stream.outcome === 'open') {
+    const batch = await watchdog.guard(upstream.next())
+    firstByte()
+    watchdog.alive()
+    if (batch.done) {
+      stream.end()
+      break
+    }
+    for (const { raw, data } of batch.value) size += (raw ?? data).length
+    if (size > most) throw tooLarge(most, stream.usage)
+    batches.push(batch.value)
+    events.push(...stream.push(batch.value))
+  }
+  const { failure, usage, terminal } = stream
+  if (failure !== undefined) {
+    throw new GatewayError('upstream_transport', failure.message, {
+      details: { upstream_code: failure.code },
+      ...(usage !== undefined && { usage }),
+    })
+  }
+  endUpstream(upstream)
+  events.push(...terminal)
+  return { batches, body: isResponse ? collectResponse(events) : collectChat(events), usage }
+}
+
+/** Reads the rest of a finished stream, so that its connection can be used again. */
+function endUpstream(upstream: AsyncIterator<readonly StreamEvent[]>): void {
+  const readOut = async () => {
+    while (!(await upstream.next()).done);
+  }
+  const timer = setTimeout(() => void upstream.return?.().catch(() => {}), TRAILER_MS)
+  readOut()
+    .catch(() => {})
+    .finally(() => clearTimeout(timer))
+}
+
+async function* replay(batches: readonly (readonly StreamEvent[])[]) {
+  yield* batches
+}
+
+/** Comments until the decision is there, then what it says. */
+function waitingStream(
+  decision: Promise<ReplyStream>,
+  late: (thrown: unknown) => string,
+): ReplyStream {
+  let stream: ReplyStream | undefined
+  let callerLeft = false
+  let failed: string | undefined
+  const decided = decision.then(
+    (passed) => {
+      stream = passed
+      if (callerLeft) passed.cancel()
+      return true
+    },
+    (thrown: unknown) => {
+      failed = late(thrown)
+      return true
+    },
+  )
+  let begun = false
+  let over = false
+  return {
+    async next() {
+      if (over) return undefined
+      if (stream === undefined && failed === undefined) {
+        // The first comment takes the headers with it.
+        const patience = begun ? PATIENCE_MS : 0
+        begun = true
+        if ((await within(patience, decided)) === undefined) return KEEP_ALIVE
+      }
+      if (stream !== undefined) return await stream.next()
+      over = true
+      return failed
+    },
+    cancel() {
+      callerLeft = true
+      stream?.cancel()
+    },
+  }
+}
+
+function tooLarge(bytes: number, usage: Usage | undefined): GatewayError {
+  return new GatewayError(
+    'guarded_response_too_large',
+    `the reply is larger than the ${bytes} bytes that guardrails can judge`,
+    usage === undefined ? {} : { usage },
+  )
+}
+
+/** What comes of `work`, or undefined when it takes longer. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

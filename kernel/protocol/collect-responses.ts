@@ -1,0 +1,94 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
+import { doneEvent, readObject } from './family-stream.ts'
+
+type Mutable = Record<string, JsonValue>
+
+/**
+ * The response that a stream amounts to: that of its last event, `output` as its events told it
+ * where they differ, so that nothing that was streamed goes unseen.
+ */
+export function collectResponse(events: readonly StreamEvent[]): JsonObject {
+  let response: JsonObject = {}
+  const items = new Map<JsonValue, Mutable>()
+  /** Texts that came in pieces, by item and place in it. */
+  const pieces = new Map<string, string>()
+  for (const event of events) {
+    const payload = readObject(event)
+    if (payload === undefined) continue
+    if (isJsonObject(payload.response)) response = { ...response, ...payload.response }
+    const at = payload.output_index
+    if (at === undefined) continue
+    if (isJsonObject(payload.item)) items.set(at, payload.item as Mutable)
+    if (typeof payload.delta === 'string') {
+      const place = JSON.stringify([at, payload.type, payload.content_index, payload.summary_index])
+      pieces.set(place, (pieces.get(place) ?? '') + payload.delta)
+    }
+  }
+  const stated = Array.isArray(response.output) ? response.output : []
+  const known = JSON.stringify([stated, [...items.values()]])
+  const streamed = [...items.values()].filter(
+    (item) => !stated.some((other) => JSON.stringify(other) === JSON.stringify(item)),
+  )
+  // Texts of deltas that no finished item repeats.
+  const loose = [...pieces.values()].filter(
+    (text) => !known.includes(JSON.stringify(text).slice(1, -1)),
+  )
+  return {
+    ...response,
+    output: [...stated, ...streamed],
+    ...(loose.length > 0 && { output_text: loose }),
+  }
+}
+
+/** A response as the stream that would have brought it. */
+export function responseEvents(response: JsonObject): StreamEvent[] {
+  const events: StreamEvent[] = []
+  const send = (type: string, members: JsonObject) =>
+    events.push(
+      streamEvent(JSON.stringify({ type, sequence_number: events.length, ...members }), type),
+    )
+  const { output_text: _, ...rest } = response
+  const output = firstOfEachId(Array.isArray(response.output) ? response.output : [])
+  const whole = { ...rest, output }
+  send('response.created', { response: { ...rest, status: 'in_progress', output: [] } })
+  for (const [output_index, item] of output.entries()) {
+    if (!isJsonObject(item)) continue
+    const item_id = typeof item.id === 'string' ? item.id : `item_${output_index}`
+    const place = { item_id, output_index }
+    const { content } = item
+    const parts = item.type === 'message' && Array.isArray(content) ? content : []
+    const begun = parts.length > 0 ? { ...item, status: 'in_progress', content: [] } : item
+    send('response.output_item.added', { output_index, item: begun })
+    for (const [content_index, part] of parts.entries()) {
+      if (!isJsonObject(part)) continue
+      const at = { ...place, content_index }
+      const text = part.text
+      if (part.type === 'output_text' && typeof text === 'string') {
+        send('response.content_part.added', { ...at, part: { ...part, text: '' } })
+        send('response.output_text.delta', { ...at, delta: text })
+        send('response.output_text.done', { ...at, text })
+      } else send('response.content_part.added', { ...at, part })
+      send('response.content_part.done', { ...at, part })
+    }
+    if (typeof item.arguments === 'string') {
+      send('response.function_call_arguments.delta', { ...place, delta: item.arguments })
+      send('response.function_call_arguments.done', { ...place, arguments: item.arguments })
+    }
+    send('response.output_item.done', { output_index, item })
+  }
+  const terminal = response.status === 'incomplete' ? 'response.incomplete' : 'response.completed'
+  send(terminal, { response: whole })
+  events.push(doneEvent)
+  return events
+}
+
+function firstOfEachId(items: readonly JsonValue[]): JsonValue[] {
+  const seen = new Set<JsonValue>()
+  return items.filter((item) => {
+    if (!isJsonObject(item) || item.id === undefined) return true
+    if (seen.has(item.id)) return false
+    seen.add(item.id)
+    return true
+  })
+}

@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { JsonObject } from '../plugin/json.ts'
+import { decodeSse } from '../plugin/sse.ts'
+import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
+import { createChatStream } from './chat-stream.ts'
+import { chatEvents, collectChat } from './collect-chat.ts'
+import { collectResponse, responseEvents } from './collect-responses.ts'
+import { sseText } from './family-stream.ts'
+import { createResponsesStream } from './responses-stream.ts'
+
+const text = fc.string({ unit: 'grapheme', minLength: 1 })
+const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+
+const chatReply: fc.Arbitrary<JsonObject> = fc
+  .array(
+    fc.record({
+      content: fc.option(text),
+      calls: fc.array(fc.record({ id: fc.uuid(), name: text, arguments: text }), { maxLength: 3 }),
+      finish_reason: fc.constantFrom('stop', 'length', 'tool_calls'),
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
+  .map((choices) => ({
+    id: 'c1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: choices.map(({ content, calls, finish_reason }, index) => ({
+      index,
+      message: {
+        role: 'assistant',
+        content,
+        ...(calls.length > 0 && {
+          tool_calls: calls.map(({ id, ...fn }, at) => ({
+            index: at,
+            id,
+            type: 'function',
+            function: fn,
+          })),
+        }),
+      },
+      finish_reason,
+    })),
+    usage,
+  }))
+
+const response: fc.Arbitrary<JsonObject> = fc
+  .array(
+    fc.oneof(
+      text.map((said) => ({
+        type: 'message',
+        role: 'assistant',
+        status: 'completed',
+        content: [{ type: 'output_text', text: said, annotations: [] }],
+      })),
+      fc
+        .record({ name: text, arguments: text })
+        .map((call) => ({ type: 'function_call', ...call })),
+    ),
+    { maxLength: 4 },
+  )
+  .map((items) => ({
+    id: 'r1',
+    object: 'response',
+    status: 'completed',
+    model: 'm',
+    output: items.map((item, at) => ({ id: `item_${at}`, ...item })),
+    usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+  }))
+
+/** Through the wire and the rules of the family, in pieces of this many bytes. */
+async function overTheWire(
+  events: readonly StreamEvent[],
+  family: ReturnType<typeof createChatStream>,
+  size: number,
+): Promise<StreamEvent[]> {
+  const bytes = new TextEncoder().encode(sseText(events))
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+  }
+  const seen: StreamEvent[] = []
+  for await (const batch of decodeSse(pieces())) seen.push(...family.push(batch))
+  family.end()
+  expect(family.outcome).toBe('complete')
+  return [...seen, ...family.terminal]
+}
+
+const size = fc.integer({ min: 1, max: 200 })
+
+describe('a reply that is made into a stream and collected again is the same', () => {
+  test('chat', async () => {
+    await fc.assert(
+      fc.asyncProperty(chatReply, size, async (reply, pieces) => {
+        const family = createChatStream({ publicModel: 'm' })
+        expect(collectChat(await overTheWire(chatEvents(reply), family, pieces))).toEqual(reply)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('responses', async () => {
+    await fc.assert(
+      fc.asyncProperty(response, size, async (reply, pieces) => {
+        const family = createResponsesStream({ publicModel: 'm' })
+        expect(collectResponse(await overTheWire(responseEvents(reply), family, pieces))).toEqual(
+          reply,
+        )
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('nothing that was streamed goes unseen', () => {
+  const event = (data: JsonObject) => streamEvent(JSON.stringify(data))
+
+  test('an item that the final response leaves out', () => {
+    const item = { id: 'a', type: 'function_call', name: 'bash', arguments: '{"command":"x"}' }
+    const body = collectResponse([
+      event({ type: 'response.output_item.done', output_index: 0, item }),
+      event({ type: 'response.completed', response: { status: 'completed', output: [] } }),
+    ])
+    expect(body.output).toEqual([item])
+  })
+
+  test('a text that no item repeats', () => {
+    const place = { output_index: 0, content_index: 0 }
+    const body = collectResponse([
+      event({ type: 'response.output_text.delta', ...place, delta: 'hid' }),
+      event({ type: 'response.output_text.delta', ...place, delta: 'den' }),
+      event({ type: 'response.completed', response: { status: 'completed', output: [] } }),
+    ])
+    expect(body.output_text).toEqual(['hidden'])
+  })
+
+  test('fragments of calls that come mixed', () => {
+    const delta = (calls: JsonObject[]) =>
+      event({ choices: [{ index: 0, delta: { tool_calls: calls }, finish_reason: null }] })
+    const body = collectChat([
+      delta([
+        { index: 0, id: 'a', type: 'function', function: { name: 'one', arguments: '{"x":' } },
+        { index: 1, id: 'b', type: 'function', function: { name: 'two', arguments: '' } },
+      ]),
+      delta([{ index: 1, function: { arguments: '{}' } }]),
+      delta([{ index: 0, function: { arguments: '1}' } }]),
+    ])
+    expect(body.choices).toMatchObject([
+      {
+        message: {
+          tool_calls: [
+            { id: 'a', function: { name: 'one', arguments: '{"x":1}' } },
+            { id: 'b', function: { name: 'two', arguments: '{}' } },
+          ],
+        },
+      },
+    ])
+  })
+})

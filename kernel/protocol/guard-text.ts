@@ -1,0 +1,74 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+
+/** Members that hold what a model is told, tool results included. */
+const PROMPT = new Set(['content', 'input', 'prompt', 'text', 'instructions', 'system', 'output'])
+
+/** Members that hold what a model said, its reasoning included. */
+const REPLY = new Set([
+  'content',
+  'text',
+  'refusal',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_text',
+  'thinking',
+  'transcript',
+  'output_text',
+])
+
+/** Texts of a body in their order, each at a place of its own. */
+export interface GuardText {
+  readonly segments: readonly string[]
+  /** The body with other texts in the same places; what has none of them stays the same object. */
+  replace(segments: readonly string[]): JsonObject
+}
+
+/** Everything in a request that a model reads as text. */
+export function promptText(body: JsonObject): GuardText {
+  return textUnder(body, PROMPT)
+}
+
+/** Everything in a buffered reply that a caller reads as text. */
+export function replyText(body: JsonObject): GuardText {
+  return textUnder(body, REPLY)
+}
+
+function textUnder(body: JsonObject, names: ReadonlySet<string>): GuardText {
+  const segments: string[] = []
+  mapTexts(body, names, false, (text) => {
+    segments.push(text)
+    return text
+  })
+  return {
+    segments,
+    replace(others) {
+      let at = 0
+      // A text may be longer than what stood there, never absent.
+      return mapTexts(body, names, false, (text) => others[at++] ?? text) as JsonObject
+    },
+  }
+}
+
+/** Copies only what changes. Empty texts are no segments. */
+function mapTexts(
+  value: JsonValue,
+  names: ReadonlySet<string>,
+  isText: boolean,
+  map: (text: string) => string,
+): JsonValue {
+  if (typeof value === 'string') return isText && value !== '' ? map(value) : value
+  if (Array.isArray(value)) {
+    const mapped = value.map((part) => mapTexts(part, names, isText, map))
+    return mapped.every((part, index) => part === value[index]) ? value : mapped
+  }
+  if (!isJsonObject(value)) return value
+  let copy: Record<string, JsonValue> | undefined
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    const mapped = mapTexts(member, names, names.has(name), map)
+    if (mapped === member) continue
+    copy ??= { ...value } as Record<string, JsonValue>
+    copy[name] = mapped
+  }
+  return (copy as JsonObject | undefined) ?? value
+}

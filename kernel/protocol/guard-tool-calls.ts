@@ -1,0 +1,115 @@
+import type { GuardedToolCall } from '../plugin/guardrail.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import type { Family } from '../plugin/route.ts'
+
+/** The tool calls in a buffered reply, each at a place of its own. */
+export interface GuardToolCalls {
+  readonly calls: readonly GuardedToolCall[]
+  /** The reply with other arguments for the same calls. */
+  replace(calls: readonly GuardedToolCall[]): JsonObject
+}
+
+type Rewrite = (call: GuardedToolCall) => string
+
+/** Tool calls that a model made: of chat replies, and of responses. */
+export function replyToolCalls(family: Family, body: JsonObject): GuardToolCalls {
+  const map = family === 'responses' ? mapOutput : mapChoices
+  const calls: GuardedToolCall[] = []
+  map(body, (call) => {
+    calls.push(call)
+    return call.arguments
+  })
+  return {
+    calls,
+    replace(others) {
+      let at = 0
+      return map(body, (call) => others[at++]?.arguments ?? call.arguments)
+    },
+  }
+}
+
+function mapChoices(body: JsonObject, rewrite: Rewrite): JsonObject {
+  const { choices } = body
+  if (!Array.isArray(choices)) return body
+  return {
+    ...body,
+    choices: choices.map((choice) => {
+      if (!isJsonObject(choice) || !isJsonObject(choice.message)) return choice
+      return { ...choice, message: mapMessage(choice.message, rewrite) }
+    }),
+  }
+}
+
+function mapMessage(message: JsonObject, rewrite: Rewrite): JsonObject {
+  const { tool_calls, function_call } = message
+  return {
+    ...message,
+    ...(Array.isArray(tool_calls) && {
+      tool_calls: tool_calls.map((call) =>
+        isJsonObject(call) ? mapChatCall(call, rewrite) : call,
+      ),
+    }),
+    // What functions were called before there were tools.
+    ...(isJsonObject(function_call) && { function_call: mapFunction(function_call, rewrite) }),
+  }
+}
+
+function mapChatCall(call: JsonObject, rewrite: Rewrite): JsonObject {
+  if (isJsonObject(call.function)) return { ...call, function: mapFunction(call.function, rewrite) }
+  if (isJsonObject(call.custom)) return { ...call, custom: mapText(call.custom, 'input', rewrite) }
+  return call
+}
+
+/** The members of `output` that call a tool, and how. */
+function mapOutput(body: JsonObject, rewrite: Rewrite): JsonObject {
+  const { output } = body
+  if (!Array.isArray(output)) return body
+  return {
+    ...body,
+    output: output.map((item): JsonValue => {
+      if (!isJsonObject(item)) return item
+      switch (item.type) {
+        case 'function_call':
+        case 'mcp_call':
+          return mapFunction(item, rewrite)
+        case 'custom_tool_call':
+          return mapText(item, 'input', rewrite)
+        case 'local_shell_call':
+        case 'shell_call':
+        case 'computer_call':
+        case 'apply_patch_call':
+          return mapAction(item, rewrite)
+        default:
+          return item
+      }
+    }),
+  }
+}
+
+function mapFunction(call: JsonObject, rewrite: Rewrite): JsonObject {
+  const written =
+    typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {})
+  const tool = nameOf(call.name)
+  const now = rewrite({ tool, arguments: written })
+  return now === written ? call : { ...call, arguments: now }
+}
+
+/** Tools that take free text. */
+function mapText(call: JsonObject, member: string, rewrite: Rewrite): JsonObject {
+  const written = JSON.stringify({ [member]: call[member] ?? '' })
+  const now = rewrite({ tool: nameOf(call.name), arguments: written })
+  return now === written ? call : { ...call, ...(JSON.parse(now) as JsonObject) }
+}
+
+/** Tools that the API names by the type of the item: `local_shell_call`. */
+function mapAction(item: JsonObject, rewrite: Rewrite): JsonObject {
+  const member = item.operation === undefined ? 'action' : 'operation'
+  const written = JSON.stringify(item[member] ?? {})
+  const tool = String(item.type).replace(/_call$/, '')
+  const now = rewrite({ tool, arguments: written })
+  return now === written ? item : { ...item, [member]: JSON.parse(now) as JsonValue }
+}
+
+function nameOf(name: JsonValue | undefined): string {
+  return typeof name === 'string' ? name : ''
+}

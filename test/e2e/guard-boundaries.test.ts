@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { JsonObject } from 'model-gateway/plugin'
+import { builtins } from '../../plugins/standard/builtins.ts'
+import { eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
+import { believable, startUpstream, type Upstream } from '../harness/upstream.ts'
+import { BUFFER_BYTES, inspected } from './__fixtures__/keyword-guard.ts'
+
+const fixture = new URL('./__fixtures__/keyword-guard.ts', import.meta.url).pathname
+
+let upstream: Upstream
+let gateway: TestGateway
+
+beforeAll(async () => {
+  upstream = await startUpstream()
+  const route = { provider: 'up', upstream_model: 'u' }
+  gateway = await startTestGateway({
+    plugins: [
+      ...Object.keys(builtins)
+        .filter((name) => name !== 'guardrails')
+        .map((name) => ({ use: `builtin:${name}` })),
+      { use: fixture },
+    ],
+    providers: [{ id: 'up', type: 'generic_compat', base_url: upstream.url }],
+    models: [
+      { id: 'm', routes: [route] },
+      { id: 'free', routes: [route] },
+    ],
+  })
+})
+afterAll(async () => {
+  await gateway?.stop()
+  await upstream?.stop()
+})
+beforeEach(() => {
+  upstream.clear()
+  inspected.length = 0
+})
+
+type Surface = 'chat' | 'messages' | 'responses'
+const surfaces: readonly Surface[] = ['chat', 'messages', 'responses']
+const paths = {
+  chat: '/v1/chat/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+} as const
+
+const parameters = { type: 'object', properties: { city: { type: 'string' } } }
+
+/** The same question in each API, with a tool when asked for. */
+function ask(surface: Surface, text: string, stream: boolean, tool = false): JsonObject {
+  const common = { model: 'm', stream }
+  if (surface === 'responses') {
+    const tools = [{ type: 'function', name: 'weather', parameters }]
+    return { ...common, input: text, ...(tool && { tools }) }
+  }
+  const messages = [{ role: 'user', content: text }]
+  if (surface === 'messages') {
+    const tools = [{ name: 'weather', input_schema: parameters }]
+    return { ...common, max_tokens: 50, messages, ...(tool && { tools }) }
+  }
+  const tools = [{ type: 'function', function: { name: 'weather', parameters } }]
+  return { ...common, messages, ...(tool && { tools }) }
+}
+
+async function send(surface: Surface, body: JsonObject) {
+  const response = await gateway.post(paths[surface], body)
+  const id = response.headers.get('x-request-id') ?? ''
+  return { status: response.status, text: await response.text(), id }
+}
+
+interface Logged {
+  outcome: string
+  status_code: number
+  attempts: string[] | null
+  charged: boolean
+  request: string
+  response: string
+}
+
+const logged = (id: string): Promise<Logged> =>
+  eventually(async () => {
+    const [row] = await gateway.sql<Logged[]>`
+      select r.outcome, r.status_code,
+        (select array_agg(a.status) from request_log.request_log_attempts a
+          where a.request_log_id = r.id) as attempts,
+        exists (select from accounting.usage_cost_events e where e.request_id = r.request_id)
+          as charged,
+        p.request_json::text as request, p.response_json::text as response
+      from request_log.request_logs r
+      join request_log.request_log_payloads p on p.request_log_id = r.id
+      where r.request_id = ${id}`
+    return row
+  })
+
+const modes = surfaces.flatMap((surface) =>
+  [false, true].map((stream) => ({ surface, stream, as: stream ? 'streamed' : 'buffered' })),
+)
+
+describe.each(modes)('$surface, $as', ({ surface, stream }) => {
+  test('what is fine passes as it is without a guard', async () => {
+    const guarded = await send(surface, ask(surface, 'hello', stream))
+    const free = await send(surface, { ...ask(surface, 'hello', stream), model: 'free' })
+    expect(guarded.status).toBe(200)
+    expect(guarded.text.replaceAll('"m"', '"free"').replaceAll(guarded.id, free.id)).toBe(free.text)
+    expect(inspected.map(({ phase }) => phase)).toEqual(['prompt', 'model_response'])
+  })
+
+  test('a denied prompt reaches no provider, costs nothing and is not logged', async () => {
+    const { status, text, id } = await send(surface, ask(surface, 'say FORBIDDEN', stream))
+    expect(status).toBe(403)
+    const { error } = JSON.parse(text)
+    expect(error.code).toBe('guardrail_denied')
+    expect(error.message).toBe('denied by keyword')
+    expect(upstream.journal.calls).toEqual([])
+    const row = await logged(id)
+    expect(row).toMatchObject({ outcome: 'guardrail_denied', attempts: null, charged: false })
+    expect(row.request).not.toContain('FORBIDDEN')
+    expect(row.request).toContain('decision-1')
+  })
+
+  test('a masked prompt is what the provider gets and what is logged', async () => {
+    const { status, id } = await send(surface, ask(surface, 'my SECRET', stream))
+    expect(status).toBe(200)
+    const sent = JSON.stringify(upstream.journal.calls[0]?.body)
+    expect(sent).toContain('my MASKED')
+    expect(sent).not.toContain('SECRET')
+    expect((await logged(id)).request).not.toContain('SECRET')
+  })
+
+  test('a denied reply is paid for, and none of it leaves', async () => {
+    upstream.script(believable({ pieces: ['All of ', 'this is FORB', 'IDDEN.'] }))
+    const { status, text, id } = await send(surface, ask(surface, 'hello', stream))
+    expect(status).toBe(403)
+    expect(text).not.toContain('All of')
+    const row = await logged(id)
+    expect(row).toMatchObject({
+      outcome: 'guardrail_denied',
+      attempts: ['success'],
+      charged: true,
+    })
+    expect(row.response).not.toContain('FORB')
+  })
+
+  test('a masked reply is what the caller gets and what is logged', async () => {
+    upstream.script(believable({ pieces: ['The SEC', 'RET is out.'] }))
+    const { status, text, id } = await send(surface, ask(surface, 'hello', stream))
+    expect(status).toBe(200)
+    expect(text).toContain('The MASKED is out.')
+    expect(text).not.toContain('RET is')
+    const row = await logged(id)
+    expect(row).toMatchObject({ outcome: 'success', attempts: ['success'], charged: true })
+    expect(row.response).not.toContain('SECRET')
+  })
+
+  test('a tool call is judged whole', async () => {
+    const { status, text } = await send(surface, ask(surface, 'weather?', stream, true))
+    expect(status).toBe(200)
+    expect(text).toContain('Oslo')
+    const { content } = inspected.find(({ phase }) => phase === 'generated_tool_call') ?? {}
+    expect(content).toMatchObject({
+      kind: 'tool_calls',
+      calls: [{ tool: 'weather', arguments: '{"city":"Oslo"}' }],
+    })
+  })
+
+  test('a guard that fails lets nothing through', async () => {
+    upstream.script(believable({ text: 'BROKEN' }))
+    const { status, text, id } = await send(surface, ask(surface, 'hello', stream))
+    expect(status).toBe(500)
+    expect(text).not.toContain('BROKEN')
+    expect(await logged(id)).toMatchObject({ attempts: ['success'], charged: true })
+  })
+})
+
+describe.each(surfaces)('a streamed reply, %s', (surface) => {
+  test('that is larger than what can be judged is refused and charged', async () => {
+    upstream.script(believable({ pieces: Array.from({ length: 400 }, (_, n) => `piece ${n} `) }))
+    const { status, text, id } = await send(surface, ask(surface, 'hello', true))
+    expect(status).toBe(413)
+    expect(JSON.parse(text).error.code).toBe('guarded_response_too_large')
+    expect(text).toContain(String(BUFFER_BYTES))
+    expect(await logged(id)).toMatchObject({ attempts: ['stream_error'], charged: true })
+  })
+
+  test('that breaks off is an error of its own, with nothing sent', async () => {
+    upstream.script(async (x) => {
+      await x.begin(200, { 'content-type': 'text/event-stream' })
+      await x.write('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n')
+      await x.reset()
+    })
+    const { status, text, id } = await send(surface, ask(surface, 'hello', true))
+    expect(status).toBe(502)
+    expect(JSON.parse(text).error.code).toBe('upstream_transport')
+    expect(await logged(id)).toMatchObject({
+      outcome: 'upstream_error',
+      attempts: ['stream_error'],
+    })
+  })
+
+  test('whose decision takes long begins with comments, and a denial is one error event', async () => {
+    upstream.script(believable({ pieces: ['SLOW ', 'FORBIDDEN'] }))
+    const { status, text, id } = await send(surface, ask(surface, 'hello', true))
+    expect(status).toBe(200)
+    expect(text.startsWith(': ')).toBe(true)
+    expect(text).toContain('guardrail_denied')
+    expect(text).not.toContain('FORBIDDEN')
+    expect(text).not.toContain('[DONE]')
+    expect(text.match(/^data: /gm)).toHaveLength(1)
+    expect(await logged(id)).toMatchObject({ outcome: 'guardrail_denied', charged: true })
+  }, 30_000)
+
+  test('whose decision takes long begins with comments and then comes whole', async () => {
+    upstream.script(believable({ pieces: ['SLOW ', 'but fine'] }))
+    const { status, text } = await send(surface, ask(surface, 'hello', true))
+    expect(status).toBe(200)
+    expect(text.startsWith(': ')).toBe(true)
+    expect(text).toContain('but fine')
+  }, 30_000)
+})
