@@ -27,6 +27,8 @@ export interface BootOptions {
   readonly log: Logger
   /** Use the embedded database of a gateway that runs already, if there is one. */
   readonly attach?: boolean
+  /** A database of its own in the data directory, whatever the config says. */
+  readonly ownDatabase?: boolean
   /** Export traces and metrics where the config says so. */
   readonly telemetry?: boolean
 }
@@ -50,7 +52,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
   for (const problem of config.problems) log.warn(formatProblems([problem], config.file))
 
   const database = await openDatabase({
-    url: loaded.databaseUrl?.reveal(),
+    url: options.ownDatabase === true ? undefined : loaded.databaseUrl?.reveal(),
     dataDir,
     attach: options.attach ?? false,
     log: (line) => log.debug({ component: 'postgres' }, line),

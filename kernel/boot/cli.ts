@@ -6,6 +6,7 @@ import {
   checkConfigCommand,
   helpCommand,
   migrateCommand,
+  openApiCommand,
   pluginCommand,
   serveCommand,
 } from './commands.ts'
@@ -31,6 +32,7 @@ const USAGE = `gateway: one HTTP gateway between callers and language-model prov
   gateway [serve]            start: migrate the database, then serve
   gateway check-config       report every problem of the config file
   gateway migrate [--check]  apply pending migrations, or only list them
+  gateway openapi            print the OpenAPI document of the control plane
   gateway help               this text, with the commands of the loaded plugins
 
   --config FILE    config file (GATEWAY_CONFIG; ./gateway.yaml; else the bundled quick start)
@@ -57,6 +59,8 @@ export async function main(argv: readonly string[], distribution: Distribution):
         return checkConfigCommand(invocation)
       case 'migrate':
         return await migrateCommand(invocation)
+      case 'openapi':
+        return await openApiCommand(invocation)
       case 'help':
         out(USAGE)
         return await helpCommand(invocation)

@@ -1,6 +1,10 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { formatProblems } from '../config/problems.ts'
-import { type CommandSpec, commands, UsageError, welcome } from '../plugin/index.ts'
+import { openApiText } from '../http/docs.ts'
+import { adminModules, type CommandSpec, commands, UsageError, welcome } from '../plugin/index.ts'
 import { migrate, openDatabase, pendingMigrations } from '../storage/index.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { assemble, migrationsOf } from './assemble.ts'
@@ -98,6 +102,31 @@ export async function helpCommand(invocation: Invocation): Promise<number> {
     invocation.out(`  gateway ${name} ${usage}\n      ${summary}`)
   }
   return 0
+}
+
+/**
+ * `gateway openapi`: the document of the control plane, as the plugins of the config make it. They
+ * run with an empty database for the moment, so that this touches none and needs none.
+ */
+export async function openApiCommand(invocation: Invocation): Promise<number> {
+  refuseWords(invocation.args)
+  const source = sourceOf(invocation)
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-openapi-'))
+  // As root, Postgres runs under another account, which has to get to its files.
+  chmodSync(dataDir, 0o711)
+  const log = createLogger(undefined, 'warn')
+  try {
+    const assembled = await assemble({ ...invocation, source, dataDir, log, ownDatabase: true })
+    try {
+      const routes = assembled.registry.all(adminModules).flatMap((module) => module.routes)
+      invocation.out((await openApiText(routes)).trimEnd())
+      return 0
+    } finally {
+      await assembled.close()
+    }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
 }
 
 /** A command that a plugin brings. */

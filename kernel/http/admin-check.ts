@@ -42,6 +42,7 @@ export function compileCheck(route: AdminRoute): RequestCheck {
         throw new GatewayError('invalid_request', `${name} takes no body`)
       }
       const value = parse(text)
+      if (text.includes('\\u0000') && holdsNul(value)) throw nul('validation_failed', 'the body')
       if (checkBody.Check(value)) return value
       const problems = [...checkBody.Errors(value)].slice(0, MAX_PROBLEMS).map(problemOf)
       throw new GatewayError(
@@ -65,10 +66,27 @@ function queryValues(url: URL, schema: TObject): Record<string, unknown> {
         `query ${name}: there is no such parameter; ${known === '' ? 'this route takes none' : `known are ${known}`}`,
       )
     }
+    if (value.includes('\0')) throw nul('invalid_request', `query ${name}`)
+    if (schema.properties[name]?.type === 'integer' && !/^-?\d{1,15}$/.test(value)) {
+      throw new GatewayError('invalid_request', `query ${name}: must be a whole number`)
+    }
     if (name in values) throw new GatewayError('invalid_request', `query ${name}: given twice`)
     values[name] = value
   }
   return values
+}
+
+/** No database keeps a text with this character, so that no text with it is let in. */
+function nul(code: 'validation_failed' | 'invalid_request', where: string): GatewayError {
+  const message = 'holds the character U+0000'
+  const details = code === 'validation_failed' ? { problems: [{ path: '/', message }] } : {}
+  return new GatewayError(code, `${where}: ${message}`, { details })
+}
+
+function holdsNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0')
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([name, member]) => name.includes('\0') || holdsNul(member))
 }
 
 function parse(text: string): unknown {

@@ -154,7 +154,7 @@ test('an API key and a session are both somebody at a route for me, in its own c
 
 test.each([
   ['?page=0', 'page: expected integer to be greater or equal to 1'],
-  ['?page=two', 'page: expected integer'],
+  ['?page=two', 'page: must be a whole number'],
   ['?pgae=2', 'query pgae: there is no such parameter; known are page'],
   ['?page=1&page=2', 'page: given twice'],
 ])('the query %s is refused by name', async (query, message) => {

@@ -1,4 +1,4 @@
-import { type DocumentDecoration, Elysia } from 'elysia'
+import { Elysia } from 'elysia'
 import { presentedKey } from '../lifecycle/api-key.ts'
 import { internalError } from '../lifecycle/error-body.ts'
 import {
@@ -13,8 +13,8 @@ import {
 } from '../plugin/index.ts'
 import { compileCheck } from './admin-check.ts'
 import { type BodyLimits, readBody } from './body.ts'
+import { createDocs } from './docs.ts'
 import { errorResponse } from './error-response.ts'
-import { operationOf } from './openapi.ts'
 import { callersRequestId, newRequestId } from './request-id.ts'
 
 export interface AdminPlaneServices {
@@ -43,10 +43,10 @@ export function createAdminPlane(services: AdminPlaneServices) {
       route.method,
       route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
       ({ request, params = {} }) => answer(request, params),
-      { parse: 'none', detail: operationOf(route) as DocumentDecoration },
+      { parse: 'none' },
     )
   }
-  return app
+  return app.use(createDocs(services.routes))
 }
 
 function createRoute(route: AdminRoute, services: AdminPlaneServices) {
@@ -115,10 +115,24 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
       return await handle(request, params, requestId)
     } catch (error) {
       if (error instanceof GatewayError) return errorResponse(error, requestId)
+      if (databaseIsAway(error)) {
+        const away = new GatewayError('store_unavailable', 'the database cannot be reached')
+        return errorResponse(away, requestId)
+      }
       services.fault(`${route.method} ${route.path} failed`, error, requestId)
       return errorResponse(internalError(error), requestId)
     }
   }
+}
+
+/** By the codes of the driver, the operating system and Postgres itself. */
+const AWAY =
+  /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|E(CONN(REFUSED|RESET)|PIPE|TIMEDOUT)|57P0[123]|08...|53300)$/
+
+function databaseIsAway(error: unknown): boolean {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  if (typeof code === 'string' && AWAY.test(code)) return true
+  return cause !== undefined && databaseIsAway(cause)
 }
 
 function showsKey(headers: Headers): boolean {

@@ -3,7 +3,19 @@ import { type AdminRoute, type Audience, type ErrorCode, errorKind } from '../pl
 
 const ERRORS_OF: Readonly<Record<Audience, readonly ErrorCode[]>> = {
   anyone: [],
-  me: ['session_required'],
+  me: [
+    'session_required',
+    'missing_authorization_header',
+    'invalid_authorization_header',
+    'invalid_api_key_format',
+    'conflicting_api_key_headers',
+    'api_key_not_found',
+    'api_key_revoked',
+    'api_key_expired',
+    'api_key_secret_mismatch',
+    'api_key_owner_inactive',
+  ],
+  session: ['session_required'],
   platform_admin: ['session_required', 'insufficient_privileges'],
 }
 const ERRORS_OF_ALL: readonly ErrorCode[] = [
@@ -13,7 +25,7 @@ const ERRORS_OF_ALL: readonly ErrorCode[] = [
 ]
 const ERRORS_OF_UNSAFE: readonly ErrorCode[] = ['csrf_rejected', 'request_body_too_large']
 
-/** The body of every error of the control plane. */
+/** The body of every error of the control plane: `#/components/schemas/Error`. */
 export const errorReply = Type.Object(
   {
     error: Type.Object(
@@ -31,7 +43,7 @@ export const errorReply = Type.Object(
 )
 
 /** The body of every JSON success of the control plane. */
-export function envelopeOf(result: TSchema) {
+function envelopeOf(result: TSchema) {
   return Type.Object(
     { data: result, meta: Type.Object({ generated_at: Type.String({ format: 'date-time' }) }) },
     { additionalProperties: false },
@@ -39,7 +51,7 @@ export function envelopeOf(result: TSchema) {
 }
 
 /** Every error code that a route can answer with. */
-export function errorsOf(route: AdminRoute): readonly ErrorCode[] {
+function errorsOf(route: AdminRoute): readonly ErrorCode[] {
   const unsafe = route.method !== 'GET'
   return [
     ...new Set([
@@ -70,6 +82,7 @@ export function operationOf(route: AdminRoute) {
     })),
   ]
   return {
+    operationId: operationIdOf(route),
     tags: [route.tag],
     summary: route.summary,
     ...(parameters.length > 0 && { parameters }),
@@ -79,6 +92,14 @@ export function operationOf(route: AdminRoute) {
     responses: responsesOf(route),
     security: securityOf(route.audience),
   }
+}
+
+/** `GET /api/v1/admin/users/{user_id}` → `getAdminUsersUserId` */
+function operationIdOf({ method, path }: AdminRoute): string {
+  const words = path.replace('/api/v1/', '').match(/[a-z0-9]+/gi) ?? []
+  return [method.toLowerCase(), ...words.map((w) => w.charAt(0).toUpperCase() + w.slice(1))].join(
+    '',
+  )
 }
 
 function responsesOf(route: AdminRoute) {
@@ -102,7 +123,7 @@ function responsesOf(route: AdminRoute) {
   for (const [failure, names] of [...codes].toSorted(([a], [b]) => a - b)) {
     responses[failure] = {
       description: names.join(', '),
-      content: { 'application/json': { schema: errorReply } },
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     }
   }
   return responses

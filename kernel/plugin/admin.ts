@@ -22,14 +22,15 @@ export interface KeyCaller {
 }
 
 /**
- * Who may call a route: anybody, anybody who is known by session or API key (`me`), or a platform
- * admin's session.
+ * Who may call a route: anybody, anybody who is known by session or API key (`me`), anybody's
+ * session, or a platform admin's session.
  */
-export type Audience = 'anyone' | 'me' | 'platform_admin'
+export type Audience = 'anyone' | 'me' | 'session' | 'platform_admin'
 
 export interface CallerOf {
   readonly anyone: SessionCaller | undefined
   readonly me: SessionCaller | KeyCaller
+  readonly session: SessionCaller
   readonly platform_admin: SessionCaller
 }
 
@@ -111,7 +112,8 @@ export interface AdminSessions {
 
 /** What an admin changed. Secrets do not belong in it. */
 export interface AuditEntry {
-  readonly actor: SessionCaller
+  /** `undefined`: the operator, by a command. */
+  readonly actor: SessionCaller | undefined
   readonly requestId: string
   /** `user.create`, `api_key.revoke` */
   readonly action: string
@@ -126,6 +128,27 @@ export interface AuditTrail {
   write(sql: TransactionSql, entry: AuditEntry): Promise<void>
 }
 
+/** A budget as an admin states it. */
+export interface BudgetStatement {
+  readonly cadence: 'daily' | 'weekly' | 'monthly'
+  /** A plain decimal. */
+  readonly amount_usd: string
+  readonly hard_limit: boolean
+}
+
+/** Sets the budget of an owner in the transaction that makes the owner. */
+export interface BudgetWriter {
+  /** Writes it as an admin's own, with its audit entry. Throws `validation_failed`. */
+  setServiceAccountBudget(
+    sql: TransactionSql,
+    serviceAccountId: string,
+    budget: BudgetStatement,
+    by: { readonly actor: SessionCaller; readonly requestId: string },
+  ): Promise<void>
+  /** Called when the transaction is over: puts what was written in force in this process. */
+  committed(): Promise<void>
+}
+
 /** The name of the cookie that carries a session's token; `__Host-` before it on https. */
 export const SESSION_COOKIE = 'gateway_session'
 
@@ -136,7 +159,9 @@ export function strictObject<T extends Parameters<typeof Type.Object>[0]>(proper
 
 /** Query members of every list. */
 export const pageQuery = {
-  page: Type.Optional(Type.Integer({ minimum: 1, description: 'From 1. Default 1.' })),
+  page: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'From 1. Default 1.' }),
+  ),
   page_size: Type.Optional(
     Type.Integer({ description: 'Default 100; brought into the range 1 to 200.' }),
   ),

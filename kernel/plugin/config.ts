@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
 import type { RouteSpec } from './route.ts'
 import type { Secret } from './secret.ts'
 
@@ -40,10 +41,18 @@ export function DecimalString(options: { description?: string; maxPlaces?: numbe
   return Type.String({ ...rest, pattern: `^(0|[1-9][0-9]{0,11})(\\.[0-9]{1,${maxPlaces}})?$` })
 }
 
+/** What plugins declare in their manifests, all together. */
+export interface Declared {
+  readonly guardrailPacks: readonly GuardrailPackSpec[]
+  readonly managedChecks: readonly ManagedCheckSpec[]
+}
+
 /** A top-level section of the config file, owned by the plugin whose manifest lists it. */
 export interface ConfigSection<S extends TSchema = TSchema> {
   readonly name: string
   readonly schema: S
+  /** In the place of `schema`, where the section's shape depends on what other plugins declare. */
+  schemaFor?(declared: Declared): TSchema
 }
 
 export function configSection<S extends TSchema>(name: string, schema: S): ConfigSection<S> {
@@ -90,6 +99,8 @@ export interface ConfigDraft {
   /** Ids of all declared models and providers, entries with mistakes included. */
   readonly modelIds: ReadonlySet<string>
   readonly providerIds: ReadonlySet<string>
+  /** What the loaded plugins declare in their manifests. */
+  readonly declared: Declared
   /** What is left of a top-level section; `undefined` when it is absent or of the wrong type. */
   section(name: string): unknown
 }

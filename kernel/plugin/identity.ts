@@ -1,3 +1,5 @@
+import type { Disposer } from './plugin.ts'
+
 export type Owner =
   | {
       readonly kind: 'user'
@@ -30,14 +32,27 @@ export interface Principal {
 
 /** Everybody who can own a call, disabled owners included. */
 export interface Directory {
-  readonly users: readonly { readonly id: string; readonly email: string }[]
-  readonly serviceAccounts: readonly { readonly id: string; readonly key: string }[]
+  readonly users: readonly {
+    readonly id: string
+    readonly email: string
+    readonly name: string
+    readonly status: 'active' | 'invited' | 'disabled'
+    readonly team: { readonly id: string; readonly role: 'owner' | 'admin' | 'member' } | undefined
+  }[]
+  readonly serviceAccounts: readonly {
+    readonly id: string
+    readonly key: string
+    readonly name: string
+    readonly teamId: string
+  }[]
 }
 
 /** Knows every key and its owner from memory. */
 export interface Identity {
   /** Reads it from the database. */
   directory(): Promise<Directory>
+  /** Calls `changed`, until it is disposed, after anything about keys or owners has changed anywhere. */
+  onChange(changed: () => void): Disposer
   /**
    * The owner of a raw key such as `gwk_….…`. Throws GatewayError with an authentication code,
    * or `store_unavailable` when what it knows is too old to be trusted.

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, Problem } from './config.ts'
+import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
 import type { ProviderCall, ProviderTypeSpec } from './provider.ts'
 
 /** Version of this contract; a plugin names the one it was written for. */
@@ -125,6 +126,10 @@ export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
   readonly sections?: readonly ConfigSection[]
   /** Provider types that the config may name; `setup` provides a factory for each. */
   readonly providerTypes?: readonly ProviderTypeSpec[]
+  /** Packs that a policy may name; `setup` provides each of them. */
+  readonly guardrailPacks?: readonly GuardrailPackSpec[]
+  /** Kinds of managed checks that the config may name; `setup` provides a factory for each. */
+  readonly managedChecks?: readonly ManagedCheckSpec[]
   /** Sub-commands of `gateway`; `setup` provides what each of them does. */
   readonly commands?: readonly CommandSpec[]
   /** What is not named here is absent from the context. */

@@ -1,9 +1,9 @@
 import type { Accounting, PricingSource } from './accounting.ts'
-import type { AdminModule, AdminSessions, AuditTrail } from './admin.ts'
+import type { AdminModule, AdminSessions, AuditTrail, BudgetWriter } from './admin.ts'
 import type { Command, Welcome } from './command.ts'
 import type { SnapshotListener } from './config.ts'
 import type { ExchangeRecorder } from './exchange.ts'
-import type { GuardrailPack } from './guardrail.ts'
+import type { Guard, GuardrailPack, ManagedCheckKind } from './guardrail.ts'
 import type { HealthCheck } from './health.ts'
 import type { Identity } from './identity.ts'
 import { extensionPoint } from './plugin.ts'
@@ -23,3 +23,10 @@ export const guardrailPacks = extensionPoint<GuardrailPack>('guardrail_packs', '
 export const adminModules = extensionPoint<AdminModule>('admin_modules', 'many')
 export const adminSessions = extensionPoint<AdminSessions>('admin_sessions', 'one')
 export const auditTrail = extensionPoint<AuditTrail>('audit_trail', 'one')
+export const budgetWriter = extensionPoint<BudgetWriter>('budget_writer', 'one')
+// biome-ignore lint/suspicious/noExplicitAny: each kind has its own config; the loader checks it against that kind's schema
+export const managedCheckKinds = extensionPoint<ManagedCheckKind<any>>(
+  'managed_check_kinds',
+  'many',
+)
+export const guard = extensionPoint<Guard>('guard', 'one')

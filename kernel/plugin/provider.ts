@@ -137,7 +137,8 @@ export interface ProviderTypeSpec<C extends TSchema = TSchema> {
   /**
    * What the schemas cannot say about one route: combinations, contradictions. It sees a config
    * whose wrongly typed parts are cut out, so any field may be missing. Problem paths are relative
-   * to the route: `['compatibility', 'aggregator']`.
+   * to the route: `['compatibility', 'aggregator']`. Of `capabilities` it sees what the file states:
+   * a flag that is left out is absent, and true.
    */
   checkRoute?(route: Readonly<JsonObject>, provider: Readonly<JsonObject>): Iterable<Problem>
   /** As `checkRoute`, for the provider's own entry; paths are relative to it. */

@@ -8,6 +8,7 @@ function problems(budgets: unknown): string[] {
   const draft: ConfigDraft = {
     modelIds: new Set(models.map(({ id }) => id)),
     providerIds: new Set(),
+    declared: { guardrailPacks: [], managedChecks: [] },
     section: (name) => ({ models, budgets })[name],
   }
   return [...checkBudgets(draft)].map(({ path, message }) => `${path.join('.')}: ${message}`)

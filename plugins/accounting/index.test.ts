@@ -37,10 +37,10 @@ afterEach(async () => {
 
 const directory: Directory = {
   users: [
-    { id: 'u1', email: 'ada@example.com' },
-    { id: 'u2', email: 'bob@example.com' },
+    { id: 'u1', email: 'ada@example.com', name: 'Ada', status: 'active', team: undefined },
+    { id: 'u2', email: 'bob@example.com', name: 'Bob', status: 'active', team: undefined },
   ],
-  serviceAccounts: [{ id: 's1', key: 's1' }],
+  serviceAccounts: [{ id: 's1', key: 's1', name: 'S1', teamId: 't1' }],
 }
 
 /** The plugin as the gateway sets it up. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { Directory } from 'model-gateway/plugin'
 import type { Budget, BudgetEntry } from './budget.ts'
 import type { BudgetConfig } from './config.ts'
 import { type ConfiguredBudgets, reconcileBudgets } from './reconcile.ts'
@@ -17,12 +18,12 @@ const settings = (usd: bigint) => ({
   timezone: 'UTC',
 })
 
-const directory = {
+const directory: Directory = {
   users: [
-    { id: 'u1', email: 'ada@example.com' },
-    { id: 'u2', email: 'bob@example.com' },
+    { id: 'u1', email: 'ada@example.com', name: 'Ada', status: 'active', team: undefined },
+    { id: 'u2', email: 'bob@example.com', name: 'Bob', status: 'active', team: undefined },
   ],
-  serviceAccounts: [{ id: 's1', key: 'nightly' }],
+  serviceAccounts: [{ id: 's1', key: 'nightly', name: 'Nightly', teamId: 't1' }],
 }
 const ada = { kind: 'user', userId: 'u1' } as const
 const bob = { kind: 'user', userId: 'u2' } as const

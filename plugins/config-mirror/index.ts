@@ -1,5 +1,12 @@
-import { definePlugin, snapshotListeners, Type } from 'model-gateway/plugin'
+import {
+  adminModules,
+  type ConfigSnapshot,
+  definePlugin,
+  snapshotListeners,
+  Type,
+} from 'model-gateway/plugin'
 import tables from '../../migrations/config-mirror/0001_tables.sql' with { type: 'text' }
+import { configRoutes } from './admin.ts'
 import { mirrorRows } from './rows.ts'
 import { createStore } from './store.ts'
 
@@ -18,10 +25,18 @@ export default definePlugin({
   },
   setup(ctx) {
     const store = createStore(ctx.database)
+    let inForce: ConfigSnapshot | undefined
+    const config = () => {
+      if (inForce === undefined) throw new Error('no config is in force yet')
+      return inForce
+    }
+    ctx.provide(adminModules, { id: 'config', routes: configRoutes(config) })
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
         await store.replace(mirrorRows(snapshot))
-        return () => {}
+        return () => {
+          inForce = snapshot
+        }
       },
     })
   },

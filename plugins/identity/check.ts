@@ -5,6 +5,7 @@ import {
   Secret,
   type Static,
 } from 'model-gateway/plugin'
+import { passwordProblem } from './_shared/password.ts'
 import type {
   ApiKeyEntry,
   auth,
@@ -57,11 +58,18 @@ export function* checkIdentity(draft: ConfigDraft): Iterable<Problem> {
   }
   yield* checkAllowlists(draft, emails, teamKeys)
 
-  const quickstartUser = (draft.section('auth') as Loose<Static<typeof auth.schema>> | undefined)
-    ?.quickstart_user
+  const authSection = draft.section('auth') as Loose<Static<typeof auth.schema>> | undefined
+  yield* checkPassword(authSection?.bootstrap_admin?.password)
+  const quickstartUser = authSection?.quickstart_user
   if (quickstartUser !== undefined && !emails.has(quickstartUser.toLowerCase())) {
     yield { path: ['auth', 'quickstart_user'], message: `no user has the e-mail ${quickstartUser}` }
   }
+}
+
+function* checkPassword(password: Secret | undefined): Iterable<Problem> {
+  if (!(password instanceof Secret)) return
+  const message = passwordProblem(password.reveal())
+  if (message !== undefined) yield { path: ['auth', 'bootstrap_admin', 'password'], message }
 }
 
 function* duplicates<T>(

@@ -6,8 +6,14 @@ import {
   UsageError,
   type Welcome,
 } from 'model-gateway/plugin'
+import {
+  findOwner,
+  insertFirstKey,
+  insertKey,
+  type NewKey,
+  type OwnerName,
+} from './command-store.ts'
 import { generateKey, hashSecret } from './keys.ts'
-import { findOwner, insertFirstKey, insertKey, type NewKey, type OwnerName } from './store.ts'
 
 /** What the commands need to know of the accepted config; `undefined` before there is one. */
 export type KnownConfig = () =>

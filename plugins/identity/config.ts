@@ -46,6 +46,15 @@ export const auth = configSection(
         description: 'How long keys are still accepted while the database cannot be reached',
       }),
       quickstart_user: Type.Optional(email),
+      bootstrap_admin: Type.Optional(
+        Type.Object(
+          { email, password: SecretRef({ description: '12 to 256 characters' }) },
+          {
+            ...strict,
+            description: 'Made at the start when nobody can sign in as a platform admin',
+          },
+        ),
+      ),
     },
     { ...strict, default: {} },
   ),

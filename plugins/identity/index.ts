@@ -1,4 +1,7 @@
 import {
+  adminModules,
+  adminSessions,
+  auditTrail,
   commands,
   definePlugin,
   healthChecks,
@@ -8,16 +11,35 @@ import {
   welcome,
 } from 'model-gateway/plugin'
 import tables from '../../migrations/identity/0001_tables.sql' with { type: 'text' }
+import adminTables from '../../migrations/identity/0002_admin.sql' with { type: 'text' }
+import { createAdminModule } from './admin.ts'
 import { checkIdentity } from './check.ts'
 import { createKeysCommand, createWelcome, keysCreate } from './commands.ts'
 import { auth, serviceAccounts, teams, users } from './config.ts'
+import {
+  adminCreate,
+  bootstrapAdmin,
+  createAdminCommand,
+  createAdminWelcome,
+} from './first-admin.ts'
+import { readSecretLine } from './prompt.ts'
 import { planSeed, seededPublicIds } from './seed.ts'
+import { createSessions } from './sessions/sessions.ts'
+import { createSessionStore } from './sessions/store.ts'
 import { createSnapshot } from './snapshot.ts'
 import { CHANGED, readDirectory, readKeys, readRevision, seed, writeLastUsed } from './store.ts'
 
 /** Also the longest that a change goes unseen while notifications do not arrive. */
 const CHECK_EVERY_MS = 1_000
 const WRITE_USES_EVERY_MS = 5_000
+const SWEEP_SESSIONS_EVERY_MS = 3_600_000
+
+/** What is in force of the config. */
+interface Known {
+  readonly models: ReadonlySet<string>
+  readonly teamKeys: ReadonlySet<string>
+  readonly quickstartUser: string | undefined
+}
 
 /** Users, teams, service accounts and their API keys; answers who is calling. */
 export default definePlugin({
@@ -28,13 +50,16 @@ export default definePlugin({
     summary: 'Users, teams, service accounts and API keys.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [auth, teams, users, serviceAccounts],
-    commands: [keysCreate],
-    needs: ['database', 'schedule', 'clock'],
-    migrations: [{ name: '0001_tables', sql: tables }],
+    commands: [keysCreate, adminCreate],
+    needs: ['database', 'schedule', 'services', 'clock'],
+    migrations: [
+      { name: '0001_tables', sql: tables },
+      { name: '0002_admin', sql: adminTables },
+    ],
     check: checkIdentity,
   },
   async setup(ctx) {
-    const { database, schedule, clock, log } = ctx
+    const { database, schedule, services, clock, log } = ctx
     const snapshot = createSnapshot(
       { readRevision: () => readRevision(database), readKeys: () => readKeys(database) },
       () => clock.now().getTime(),
@@ -61,7 +86,10 @@ export default definePlugin({
       }
     }
 
-    let known: { models: ReadonlySet<string>; quickstartUser: string | undefined } | undefined
+    let known: Known | undefined
+    const sessionStore = createSessionStore(database)
+    const sessions = createSessions(sessionStore, clock)
+    const firstAdmin = { store: sessionStore, audit: () => services.one(auditTrail) }
     ctx.provide(identity, { ...snapshot, directory: () => readDirectory(database) })
     ctx.provide(healthChecks, { name: 'identity', check: snapshot.health })
     ctx.provide(snapshotListeners, {
@@ -75,11 +103,20 @@ export default definePlugin({
           planSeed(entries, existing, () => Bun.randomUUIDv7()),
         )
         for (const { path, message } of warnings) log.warn({ path: path.join('.') }, message)
-        const { stale_max_secs, quickstart_user } = config.section(auth)
+        const { stale_max_secs, quickstart_user, bootstrap_admin } = config.section(auth)
+        if (bootstrap_admin !== undefined) {
+          const { email, password } = bootstrap_admin
+          const message = await bootstrapAdmin(firstAdmin, { email, password: password.reveal() })
+          if (message !== undefined) log.warn({ path: 'auth.bootstrap_admin' }, message)
+        }
         await snapshot.check()
         return () => {
           snapshot.setMaxAge(stale_max_secs * 1000)
-          known = { models: new Set(config.models.keys()), quickstartUser: quickstart_user }
+          known = {
+            models: new Set(config.models.keys()),
+            teamKeys: new Set(entries.teams.map(({ key }) => key)),
+            quickstartUser: quickstart_user,
+          }
         }
       },
     })
@@ -88,8 +125,35 @@ export default definePlugin({
       createKeysCommand(database, clock, () => known),
     )
     ctx.provide(
+      commands,
+      createAdminCommand(
+        firstAdmin,
+        async () =>
+          process.env.GATEWAY_ADMIN_PASSWORD ?? (await readSecretLine('Password of the admin: ')),
+      ),
+    )
+    ctx.provide(
       welcome,
       createWelcome(database, () => known),
+    )
+    ctx.provide(
+      welcome,
+      createAdminWelcome(firstAdmin, () => known?.quickstartUser),
+    )
+
+    ctx.provide(adminSessions, sessions)
+    ctx.provide(
+      adminModules,
+      createAdminModule({
+        database,
+        services,
+        clock,
+        sessions,
+        sessionStore,
+        models: () => known?.models ?? new Set(),
+        teamKeys: () => known?.teamKeys ?? new Set(),
+        refresh: snapshot.check,
+      }),
     )
 
     const stopListening = await database.listen(
@@ -99,6 +163,7 @@ export default definePlugin({
     )
     schedule.every(CHECK_EVERY_MS, check)
     schedule.every(WRITE_USES_EVERY_MS, writeUses)
+    schedule.every(SWEEP_SESSIONS_EVERY_MS, sessions.sweep)
     return async () => {
       await stopListening()
       await writeUses()

@@ -8,6 +8,7 @@ import type {
   UserEntry,
 } from './config.ts'
 import { hashSecret, parseKey } from './keys.ts'
+import { leaveTeamToAdmin, leaveToAdmin } from './seed-fields.ts'
 import type { apiKeys, serviceAccounts, teamMemberships, teams, users } from './tables.ts'
 
 export interface SeedEntries {
@@ -112,21 +113,24 @@ export function planSeed(entries: SeedEntries, existing: Existing, newId: () => 
         message: `${email} was disabled by an administrator and stays so`,
       })
     }
-    if (row?.configHash === configHash) continue
-    const set = stated({
+    const fields = stated({
       name: own.name,
       role: own.role,
       requestLoggingEnabled: own.request_logging_enabled,
       ...accessColumns(own.model_access),
     })
+    const set = leaveToAdmin(fields, row, path, plan.warnings)
+    const member = memberships.get(id)
+    const team = own.team && {
+      teamId: teamId(own.team.key, [...path, 'team', 'key']),
+      ...stated({ role: own.team.role ?? member?.role }),
+    }
+    const membership = leaveTeamToAdmin(team, { row, member }, path, plan.warnings)
+    if (row?.configHash === configHash) continue
     if (row === undefined)
       plan.users.inserts.push({ ...set, name: own.name, id, email, configHash })
     else plan.users.updates.push({ id, set: { ...set, configHash } })
-    if (own.team !== undefined) {
-      const role = own.team.role ?? memberships.get(id)?.role
-      const member = { userId: id, teamId: teamId(own.team.key, [...path, 'team', 'key']) }
-      plan.memberships.push({ ...member, ...stated({ role }) })
-    }
+    if (membership !== undefined) plan.memberships.push({ userId: id, ...membership })
   }
 
   const knownAccounts = new Map(existing.serviceAccounts.map((row) => [row.key, row]))
@@ -148,9 +152,13 @@ export function planSeed(entries: SeedEntries, existing: Existing, newId: () => 
       const message = `${own.key} was disabled by an administrator and stays so`
       plan.warnings.push({ path, message })
     }
+    const fields = {
+      name: own.name,
+      teamId: teamId(own.team, [...path, 'team']),
+      ...stated(accessColumns(own.model_access)),
+    }
+    const set = { ...leaveToAdmin(fields, row, path, plan.warnings), configHash }
     if (row?.configHash === configHash) continue
-    const fields = { name: own.name, teamId: teamId(own.team, [...path, 'team']) }
-    const set = { ...fields, ...stated(accessColumns(own.model_access)), configHash }
     if (row === undefined) plan.serviceAccounts.inserts.push({ ...set, id, key: own.key })
     else plan.serviceAccounts.updates.push({ id, set })
   }
@@ -167,13 +175,14 @@ function planTeams(
 ): ReadonlyMap<string, string> {
   const known = new Map(existing.teams.map((row) => [row.key, row]))
   const ids = new Map(existing.teams.map((row) => [row.key, row.id]))
-  for (const entry of entries) {
+  for (const [i, entry] of entries.entries()) {
     const row = known.get(entry.key)
     const id = row?.id ?? newId()
     ids.set(entry.key, id)
     const configHash = entryHash(entry)
+    const fields = { name: entry.name, ...stated(accessColumns(entry.model_access)) }
+    const set = { ...leaveToAdmin(fields, row, ['teams', i], plan.warnings), configHash }
     if (row?.configHash === configHash) continue
-    const set = { name: entry.name, ...stated(accessColumns(entry.model_access)), configHash }
     if (row === undefined) plan.teams.inserts.push({ ...set, id, key: entry.key })
     else plan.teams.updates.push({ id, set })
   }
@@ -232,10 +241,11 @@ function planKeys(
     const columns = keyColumns(key)
     if (row === undefined) plan.apiKeys.inserts.push({ id: newId(), ...key.owner, ...columns })
     else {
-      const { publicId, secretHash, ...rest } = columns
       if (!mayChange(key, row, plan.warnings)) continue
+      const { publicId, secretHash, ...rest } = leaveToAdmin(columns, row, key.path, plan.warnings)
       if (row.configHash === columns.configHash && row.configEntry === key.configEntry) continue
-      plan.apiKeys.updates.push({ id: row.id, set: row.rotatedAt === null ? columns : rest })
+      const set = row.rotatedAt === null ? { ...rest, publicId, secretHash } : rest
+      plan.apiKeys.updates.push({ id: row.id, set })
     }
     if (former !== undefined && former.id !== row?.id) plan.displacedKeys.push(former.id)
   }

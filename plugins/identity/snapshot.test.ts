@@ -34,6 +34,7 @@ function fakeSource() {
           allowlists: [],
         },
         secretHash: hashSecret(key.secret),
+        previous: undefined,
         revoked: false,
         expiresAt: Number.POSITIVE_INFINITY,
         ownerActive: true,

@@ -16,6 +16,13 @@ const USE_NOTED_EVERY_MS = 60_000
 /** By then several looks at the database have failed, so that an operator should know. */
 const FRESH_MS = 5_000
 
+/** A key whose secret was compared. */
+interface Verified {
+  readonly record: KeyRecord
+  /** Milliseconds since 1970, or Infinity. */
+  readonly until: number
+}
+
 /** Where keys come from. */
 export interface KeySource {
   readRevision(): Promise<bigint>
@@ -25,7 +32,7 @@ export interface KeySource {
   }>
 }
 
-export interface IdentitySnapshot extends Pick<Identity, 'authenticate'> {
+export interface IdentitySnapshot extends Pick<Identity, 'authenticate' | 'onChange'> {
   /** Resolves when memory holds what the database held at the time of this call, or later. */
   check(): Promise<void>
   /** How old what is known may be before nobody is let in any more. */
@@ -44,7 +51,8 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
   let revision: bigint | undefined
   let confirmedAt = Number.NEGATIVE_INFINITY
   let maxAge = 0
-  const verified = new Map<string, KeyRecord>()
+  const verified = new Map<string, Verified>()
+  const listeners = new Set<() => void>()
   const unknown = new Map<string, number>()
   let uses = new Map<string, number>()
 
@@ -64,6 +72,7 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
       keys = next.keys
       revision = next.revision
       verified.clear()
+      for (const changed of listeners) changed()
     }
     confirmedAt = askedAt
   }
@@ -111,19 +120,22 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
   }
 
   function verify(raw: string, secret: string, record: KeyRecord): Principal {
-    if (!timingSafeEqual(hashSecret(secret), record.secretHash)) {
+    const until = validUntil(hashSecret(secret), record)
+    if (now() >= until) {
       throw new GatewayError('api_key_secret_mismatch', 'The API key is not valid.')
     }
     if (record.revoked) {
       throw new GatewayError('api_key_revoked', 'The API key has been revoked.')
     }
     const at = now()
-    refuseExpired(record, at)
+    if (record.expiresAt <= at) {
+      throw new GatewayError('api_key_expired', 'The API key has expired.')
+    }
     if (!record.ownerActive) {
       throw new GatewayError('api_key_owner_inactive', 'The owner of the API key is not active.')
     }
     if (verified.size >= VERIFIED_LIMIT) verified.clear()
-    verified.set(raw, record)
+    verified.set(raw, { record, until: Math.min(until, record.expiresAt) })
     return use(record, at)
   }
 
@@ -145,10 +157,7 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
         )
       }
       const known = verified.get(raw)
-      if (known !== undefined) {
-        refuseExpired(known, at)
-        return use(known, at)
-      }
+      if (known !== undefined && at < known.until) return use(known.record, at)
 
       const parsed = parseKey(raw)
       if (parsed === undefined) {
@@ -167,6 +176,10 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
       return authenticateUnknown(raw, parsed.publicId, parsed.secret)
     },
     check,
+    onChange(changed) {
+      listeners.add(changed)
+      return () => void listeners.delete(changed)
+    },
     setMaxAge(ms) {
       maxAge = ms
     },
@@ -187,8 +200,10 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
   }
 }
 
-function refuseExpired(record: KeyRecord, at: number): void {
-  if (record.expiresAt <= at) throw new GatewayError('api_key_expired', 'The API key has expired.')
+/** Until when a secret opens a key: milliseconds since 1970, 0 for one that is not its own. */
+function validUntil(hash: Buffer, { secretHash, previous }: KeyRecord): number {
+  if (timingSafeEqual(hash, secretHash)) return Number.POSITIVE_INFINITY
+  return previous !== undefined && timingSafeEqual(hash, previous.secretHash) ? previous.until : 0
 }
 
 function notFound(): GatewayError {

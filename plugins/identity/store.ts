@@ -15,6 +15,8 @@ type Drizzle = Pick<Database['drizzle'], 'select' | 'insert' | 'update' | 'execu
 export interface KeyRecord {
   readonly principal: Principal
   readonly secretHash: Buffer
+  /** The secret before a rotation, and until when it is accepted. */
+  readonly previous: { readonly secretHash: Buffer; readonly until: number } | undefined
   readonly revoked: boolean
   /** Milliseconds since 1970, or Infinity. */
   readonly expiresAt: number
@@ -35,6 +37,8 @@ interface JoinedRow {
   readonly id: string | null
   readonly public_id: string
   readonly secret_hash: string
+  readonly previous_secret_hash: string | null
+  readonly previous_until: Date | null
   readonly model_grant_mode: 'explicit' | 'all'
   readonly granted_models: string[]
   readonly expires_at: Date | null
@@ -61,7 +65,8 @@ export async function readKeys({ sql }: Database): Promise<{
   readonly keys: ReadonlyMap<string, KeyRecord>
 }> {
   const rows = await sql<JoinedRow[]>`
-    select r.value as revision, k.id, k.public_id, k.secret_hash, k.model_grant_mode,
+    select r.value as revision, k.id, k.public_id, k.secret_hash, k.previous_secret_hash,
+      k.previous_until, k.model_grant_mode,
       k.granted_models, k.expires_at, k.last_used_at, k.revoked_at, k.user_id,
       k.service_account_id, coalesce(u.name, s.name) as owner_name,
       coalesce(u.status, s.status) as status,
@@ -85,11 +90,20 @@ export async function readKeys({ sql }: Database): Promise<{
   return { revision: first.revision, keys }
 }
 
+type TeamRole = NonNullable<Directory['users'][number]['team']>['role']
+
 /** Everybody who can own a call, disabled owners included. */
 export async function readDirectory({ sql }: Database): Promise<Directory> {
-  const users = await sql<{ id: string; email: string }[]>`select id, email from identity.users`
-  const serviceAccounts = await sql<{ id: string; key: string }[]>`
-    select id, key from identity.service_accounts`
+  type User = Directory['users'][number]
+  const rows = await sql<(Omit<User, 'team'> & { team_id: string | null; role: TeamRole })[]>`
+    select u.id, u.email, u.name, u.status, m.team_id, m.role
+    from identity.users u left join identity.team_memberships m on m.user_id = u.id`
+  const users = rows.map(({ team_id, role, ...user }) => ({
+    ...user,
+    team: team_id === null ? undefined : { id: team_id, role },
+  }))
+  const serviceAccounts = await sql<Directory['serviceAccounts'][number][]>`
+    select id, key, name, team_id as "teamId" from identity.service_accounts`
   return { users, serviceAccounts }
 }
 
@@ -110,11 +124,17 @@ function keyRecord(row: JoinedRow, apiKeyId: string): KeyRecord {
       allowlists,
     },
     secretHash: Buffer.from(row.secret_hash, 'hex'),
+    previous: previousOf(row),
     revoked: row.revoked_at !== null,
     expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
     ownerActive: row.status === 'active',
     lastUsedAt: row.last_used_at?.getTime() ?? 0,
   }
+}
+
+function previousOf({ previous_secret_hash: hash, previous_until: until }: JoinedRow) {
+  if (hash === null || until === null) return undefined
+  return { secretHash: Buffer.from(hash, 'hex'), until: until.getTime() }
 }
 
 function ownerOf(row: JoinedRow): Owner {
@@ -240,60 +260,4 @@ function* chunks<T>(rows: readonly T[]): Iterable<T[]> {
   for (let at = 0; at < rows.length; at += ROWS_PER_INSERT) {
     yield rows.slice(at, at + ROWS_PER_INSERT)
   }
-}
-
-/** Who a key is for: the id of the user with this e-mail or the service account with this key. */
-export type OwnerName =
-  | { readonly kind: 'user'; readonly email: string }
-  | { readonly kind: 'service_account'; readonly key: string }
-
-export interface OwnerIds {
-  readonly userId: string | null
-  readonly serviceAccountId: string | null
-}
-
-export async function findOwner(
-  { drizzle }: Database,
-  owner: OwnerName,
-): Promise<OwnerIds | undefined> {
-  if (owner.kind === 'user') {
-    const [row] = await drizzle
-      .select({ id: users.id })
-      .from(users)
-      .where(eq(users.email, owner.email.toLowerCase()))
-    return row && { userId: row.id, serviceAccountId: null }
-  }
-  const [row] = await drizzle
-    .select({ id: serviceAccounts.id })
-    .from(serviceAccounts)
-    .where(eq(serviceAccounts.key, owner.key))
-  return row && { userId: null, serviceAccountId: row.id }
-}
-
-export interface NewKey extends OwnerIds {
-  readonly publicId: string
-  readonly secretHash: string
-  readonly name: string
-  readonly modelGrantMode: 'explicit' | 'all'
-  readonly grantedModels: string[]
-  readonly expiresAt: Date | null
-}
-
-export async function insertKey({ drizzle }: Database, key: NewKey): Promise<void> {
-  await drizzle.insert(apiKeys).values({ ...key, id: Bun.randomUUIDv7() })
-}
-
-/** Inserts the key unless the user has one already; false when it has, whatever its state. */
-export async function insertFirstKey({ drizzle }: Database, key: NewKey & { userId: string }) {
-  return await drizzle.transaction(async (tx) => {
-    await lock(tx)
-    const any = await tx
-      .select({ id: apiKeys.id })
-      .from(apiKeys)
-      .where(eq(apiKeys.userId, key.userId))
-      .limit(1)
-    if (any.length > 0) return false
-    await tx.insert(apiKeys).values({ ...key, id: Bun.randomUUIDv7() })
-    return true
-  })
 }

@@ -5,6 +5,7 @@ const identity = pgSchema('identity')
 const instant = (name: string) => timestamp(name, { withTimezone: true })
 const written = {
   configHash: text('config_hash'),
+  adminFields: text('admin_fields').array().notNull().default([]),
   createdAt: instant('created_at').notNull().defaultNow(),
   updatedAt: instant('updated_at').notNull().defaultNow(),
 }

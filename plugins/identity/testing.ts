@@ -10,7 +10,6 @@ import {
   type Identity,
   identity,
   Secret,
-  type SnapshotListener,
   snapshotListeners,
   type Welcome,
   welcome,
@@ -62,9 +61,10 @@ export async function startReplica(options: { deaf?: boolean } = {}): Promise<Re
   const clock = { skipMs: 0 }
   const timers: NodeJS.Timeout[] = []
   const warnings: { path: string; msg: string }[] = []
-  const points = new Map<string, unknown>()
-  const capabilities: Pick<Capabilities, 'database' | 'schedule' | 'clock'> = {
+  const points = new Map<string, unknown[]>()
+  const capabilities: Pick<Capabilities, 'database' | 'schedule' | 'services' | 'clock'> = {
     database: options.deaf ? { ...capability, listen: async () => () => {} } : capability,
+    services: { all: () => [], one: (point) => throwMissing(point.name) },
     schedule: { every: (ms, task) => void timers.push(setInterval(() => void task(), ms)) },
     clock: { now: () => new Date(Date.now() + clock.skipMs) },
   }
@@ -75,17 +75,17 @@ export async function startReplica(options: { deaf?: boolean } = {}): Promise<Re
     signal: new AbortController().signal,
     ...noTelemetry,
     provide: <T>(point: ExtensionPoint<T>, implementation: T) =>
-      void points.set(point.name, implementation),
+      void points.set(point.name, [...(points.get(point.name) ?? []), implementation]),
   })) as Disposer
+  const first = <T>(point: ExtensionPoint<T>) => points.get(point.name)?.[0] as T
   const replica: Replica = {
-    identity: points.get(identity.name) as Identity,
-    create: points.get(commands.name) as Command,
-    welcome: points.get(welcome.name) as Welcome,
+    identity: first(identity),
+    create: first(commands),
+    welcome: first(welcome),
     warnings,
     clock,
     async accept(sections) {
-      const listener = points.get(snapshotListeners.name) as SnapshotListener
-      const putIntoForce = await listener.prepare(snapshotOf(sections))
+      const putIntoForce = await first(snapshotListeners).prepare(snapshotOf(sections))
       putIntoForce()
     },
     async ask(raw) {
@@ -106,6 +106,10 @@ export async function startReplica(options: { deaf?: boolean } = {}): Promise<Re
   }
   replicas.push(replica)
   return replica
+}
+
+function throwMissing(name: string): never {
+  throw new Error(`these tests have no ${name}`)
 }
 
 function snapshotOf(sections: Sections): ConfigSnapshot {

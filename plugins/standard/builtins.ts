@@ -1,7 +1,11 @@
 import type { Plugin } from 'model-gateway/plugin'
+import cloudAMl from '../../providers/cloud-a-ml/index.ts'
+import cloudAServerlessCompat from '../../providers/cloud-a-serverless-compat/index.ts'
+import cloudBMl from '../../providers/cloud-b-ml/index.ts'
 import genericCompat from '../../providers/generic-compat/index.ts'
 import simulator from '../../providers/simulator/index.ts'
 import accounting from '../accounting/index.ts'
+import auditLog from '../audit-log/index.ts'
 import configMirror from '../config-mirror/index.ts'
 import identity from '../identity/index.ts'
 import pricingCatalog from '../pricing-catalog/index.ts'
@@ -11,6 +15,10 @@ import requestLog from '../request-log/index.ts'
 // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities
 export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   accounting,
+  'audit-log': auditLog,
+  'cloud-a-ml': cloudAMl,
+  'cloud-a-serverless-compat': cloudAServerlessCompat,
+  'cloud-b-ml': cloudBMl,
   'config-mirror': configMirror,
   'generic-compat': genericCompat,
   identity,

@@ -1,0 +1,111 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  GatewayError,
+  listOf,
+  pageOf,
+  pageQuery,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import type { Store } from './store.ts'
+
+const instant = (description: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,6})?(Z|[+-]\\d{2}:\\d{2})$',
+      maxLength: 40,
+      description,
+      errorMessage: 'must be an instant such as 2026-01-31T00:00:00Z',
+    }),
+  )
+const nullable = Type.Union([Type.String(), Type.Null()])
+const id = Type.Optional(Type.String({ maxLength: 200 }))
+
+const AuditItem = Type.Object({
+  audit_id: Type.String(),
+  occurred_at: Type.String({ format: 'date-time' }),
+  actor_user_id: nullable,
+  actor_email: nullable,
+  request_id: Type.String(),
+  action: Type.String(),
+  object_kind: Type.String(),
+  object_id: Type.String(),
+  before: Type.Unknown({ description: 'What it was; null for something new.' }),
+  after: Type.Unknown({ description: 'What it is; null for something that is no more.' }),
+})
+
+/** `GET /api/v1/admin/audit-log` */
+export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/audit-log',
+      audience: 'platform_admin',
+      tag: 'audit log',
+      summary: 'What administrators changed, the newest first.',
+      query: strictObject({
+        ...pageQuery,
+        actor_user_id: Type.Optional(
+          Type.String({
+            pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+            errorMessage: 'must be the id of a user',
+          }),
+        ),
+        action: id,
+        object_kind: id,
+        object_id: id,
+        request_id: id,
+        occurred_at_start: instant('From this instant on.'),
+        occurred_at_end: instant('Before this instant.'),
+      }),
+      result: listOf(AuditItem),
+      async handle({ query }) {
+        const { offset, ...page } = pageOf(query)
+        const from = instantOf(query.occurred_at_start, 'occurred_at_start')
+        const to = instantOf(query.occurred_at_end, 'occurred_at_end')
+        if (from !== undefined && to !== undefined && from > to) {
+          throw new GatewayError(
+            'invalid_request',
+            'query occurred_at_end: must not be before occurred_at_start',
+          )
+        }
+        const { rows, total } = await store.list(
+          {
+            actorUserId: query.actor_user_id,
+            action: query.action,
+            objectKind: query.object_kind,
+            objectId: query.object_id,
+            requestId: query.request_id,
+            from: from?.toISOString(),
+            to: to?.toISOString(),
+          },
+          { offset, page_size: page.page_size },
+        )
+        return {
+          items: rows.map((row) => ({
+            audit_id: row.id,
+            occurred_at: row.occurredAt.toISOString(),
+            actor_user_id: row.actorUserId,
+            actor_email: row.actorEmail,
+            request_id: row.requestId,
+            action: row.action,
+            object_kind: row.objectKind,
+            object_id: row.objectId,
+            before: row.before,
+            after: row.after,
+          })),
+          ...page,
+          total,
+        }
+      },
+    }),
+  ]
+}
+
+function instantOf(text: string | undefined, name: string): Date | undefined {
+  if (text === undefined) return undefined
+  const at = new Date(text)
+  if (!Number.isNaN(at.getTime())) return at
+  throw new GatewayError('invalid_request', `query ${name}: there is no such instant`)
+}

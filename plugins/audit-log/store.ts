@@ -1,0 +1,78 @@
+import type { AuditEntry, AuditTrail, Database, JsonValue } from 'model-gateway/plugin'
+
+type Transaction = Parameters<AuditTrail['write']>[0]
+
+export interface AuditRow {
+  readonly id: string
+  readonly occurredAt: Date
+  readonly actorUserId: string | null
+  readonly actorEmail: string | null
+  readonly requestId: string
+  readonly action: string
+  readonly objectKind: string
+  readonly objectId: string
+  readonly before: JsonValue
+  readonly after: JsonValue
+}
+
+/** What is left out does not filter. */
+export interface AuditFilter {
+  readonly actorUserId: string | undefined
+  readonly action: string | undefined
+  readonly objectKind: string | undefined
+  readonly objectId: string | undefined
+  readonly requestId: string | undefined
+  readonly from: string | undefined
+  /** Exclusive. */
+  readonly to: string | undefined
+}
+
+export type WrittenEntry = Omit<AuditEntry, 'before' | 'after'> & {
+  readonly before: JsonValue | undefined
+  readonly after: JsonValue | undefined
+}
+
+export interface Store {
+  write(sql: Transaction, entry: WrittenEntry): Promise<void>
+  /** The newest first. */
+  list(
+    filter: AuditFilter,
+    page: { readonly offset: number; readonly page_size: number },
+  ): Promise<{ readonly rows: readonly AuditRow[]; readonly total: number }>
+}
+
+export function createStore({ sql }: Database): Store {
+  return {
+    async write(tx, { actor, requestId, action, objectKind, objectId, before, after }) {
+      const [was, is] = [before, after].map((value) =>
+        value === undefined ? null : JSON.stringify(value),
+      )
+      await tx`
+        insert into audit_log.audit_log (id, actor_user_id, actor_email, request_id, action,
+          object_kind, object_id, before, after)
+        values (${Bun.randomUUIDv7()}, ${actor?.userId ?? null}, ${actor?.email ?? null},
+          ${requestId}, ${action}, ${objectKind}, ${objectId}, ${was ?? null}::text::jsonb,
+          ${is ?? null}::text::jsonb)`
+    },
+    async list(filter, { offset, page_size }) {
+      const where = sql`
+        where true
+        ${filter.actorUserId === undefined ? sql`` : sql`and actor_user_id = ${filter.actorUserId}`}
+        ${filter.action === undefined ? sql`` : sql`and action = ${filter.action}`}
+        ${filter.objectKind === undefined ? sql`` : sql`and object_kind = ${filter.objectKind}`}
+        ${filter.objectId === undefined ? sql`` : sql`and object_id = ${filter.objectId}`}
+        ${filter.requestId === undefined ? sql`` : sql`and request_id = ${filter.requestId}`}
+        ${filter.from === undefined ? sql`` : sql`and occurred_at >= ${filter.from}`}
+        ${filter.to === undefined ? sql`` : sql`and occurred_at < ${filter.to}`}`
+      const [count] = await sql<{ total: bigint }[]>`
+        select count(*) as total from audit_log.audit_log ${where}`
+      const rows = await sql<AuditRow[]>`
+        select id, occurred_at as "occurredAt", actor_user_id as "actorUserId",
+          actor_email as "actorEmail", request_id as "requestId", action,
+          object_kind as "objectKind", object_id as "objectId", before, after
+        from audit_log.audit_log ${where}
+        order by occurred_at desc, id desc limit ${page_size} offset ${offset}`
+      return { rows, total: Number(count?.total ?? 0) }
+    },
+  }
+}

@@ -1,0 +1,124 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  type ConfigSnapshot,
+  listOf,
+  type ModelSpec,
+  pageOf,
+  pageQuery,
+  routeFlags,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+
+const nullable = Type.Union([Type.String(), Type.Null()])
+
+const RouteView = Type.Object({
+  route_key: Type.String({ description: '{model}/{provider}/{upstream_model}' }),
+  provider_key: Type.String(),
+  upstream_model: Type.String(),
+  priority: Type.Integer(),
+  weight: Type.Number(),
+  enabled: Type.Boolean(),
+  capabilities: Type.Object(Object.fromEntries(routeFlags.map((flag) => [flag, Type.Boolean()])), {
+    description: 'As the config has them; what the provider cannot do is missing besides.',
+  }),
+  compatibility: Type.Record(Type.String(), Type.Unknown()),
+  extra_header_names: Type.Array(Type.String(), { description: 'Their values are not shown.' }),
+})
+
+const ModelView = Type.Object({
+  model_key: Type.String(),
+  description: nullable,
+  tags: Type.Array(Type.String()),
+  rank: Type.Integer(),
+  alias_of: nullable,
+  allowlist: Type.Union([
+    Type.Object({ users: Type.Array(Type.String()), teams: Type.Array(Type.String()) }),
+    Type.Null(),
+  ]),
+  routes: Type.Array(RouteView),
+})
+
+const ProviderView = Type.Object({
+  provider_key: Type.String(),
+  type: Type.String(),
+  pricing_provider_id: nullable,
+  timeouts: Type.Object({ total_ms: Type.Integer(), idle_ms: Type.Integer() }),
+  model_keys: Type.Array(Type.String(), { description: 'Models with a route to it.' }),
+})
+
+/** Models and providers of the config in force. The config file is where they change. */
+export function configRoutes(config: () => ConfigSnapshot): AdminRoute[] {
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/models',
+      audience: 'platform_admin',
+      tag: 'config',
+      summary: 'Models of the config in force, with their routes.',
+      query: strictObject(pageQuery),
+      result: listOf(ModelView),
+      handle: ({ query }) => pageIn([...config().models.values()], query, viewOfModel),
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/providers',
+      audience: 'platform_admin',
+      tag: 'config',
+      summary: 'Providers of the config in force, without anything secret.',
+      query: strictObject(pageQuery),
+      result: listOf(ProviderView),
+      handle({ query }) {
+        const { models, providers } = config()
+        return pageIn(
+          [...providers.values()],
+          query,
+          ({ id, type, pricingProviderId, timeouts }) => ({
+            provider_key: id,
+            type,
+            pricing_provider_id: pricingProviderId ?? null,
+            timeouts: { total_ms: timeouts.totalMs, idle_ms: timeouts.idleMs },
+            model_keys: [...models.values()]
+              .filter(({ routes }) => routes.some(({ provider }) => provider === id))
+              .map((model) => model.id),
+          }),
+        )
+      },
+    }),
+  ]
+}
+
+function pageIn<T, V>(
+  all: readonly T[],
+  query: { page?: number; page_size?: number },
+  viewOf: (item: T) => V,
+) {
+  const { offset, ...page } = pageOf(query)
+  const items = all.slice(offset, offset + page.page_size).map(viewOf)
+  return { items, ...page, total: all.length }
+}
+
+function viewOfModel(model: ModelSpec) {
+  const { users, teams } = model.allowlist ?? {}
+  return {
+    model_key: model.id,
+    description: model.description ?? null,
+    tags: [...model.tags],
+    rank: model.rank,
+    alias_of: model.aliasOf ?? null,
+    allowlist:
+      users === undefined || teams === undefined ? null : { users: [...users], teams: [...teams] },
+    routes: model.routes.map((route) => ({
+      route_key: route.id,
+      provider_key: route.provider,
+      upstream_model: route.upstreamModel,
+      priority: route.priority,
+      weight: route.weight,
+      enabled: route.enabled,
+      capabilities: { ...route.capabilities },
+      compatibility: { ...route.compatibility },
+      extra_header_names: Object.keys(route.extraHeaders),
+    })),
+  }
+}

@@ -1,0 +1,100 @@
+import { GatewayError, strictObject, Type } from 'model-gateway/plugin'
+
+const UUID = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+
+export const Id = Type.String({ pattern: UUID, errorMessage: 'must be an id' })
+
+/** A name for people: no control characters, and not only spaces. */
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
+  errorMessage: 'must be 1 to 200 characters on one line',
+})
+
+export const Key = Type.String({
+  pattern: '^[a-z0-9][a-z0-9._-]{0,63}$',
+  errorMessage: 'must be up to 64 lower-case letters, digits, dots, dashes and underscores',
+})
+
+export const Email = Type.String({
+  pattern: '^[^@\\s\\u0000-\\u001f\\u007f]+@[^@\\s\\u0000-\\u001f\\u007f]+$',
+  maxLength: 320,
+  errorMessage: 'must be an e-mail address',
+})
+
+const ModelId = Type.String({ minLength: 1, maxLength: 200 })
+export const ModelIds = Type.Array(ModelId, { maxItems: 1000 })
+
+/** `models` count when the mode is `restricted`. */
+export const ModelAccess = strictObject({
+  mode: Type.Union([Type.Literal('all'), Type.Literal('restricted')], {
+    errorMessage: 'must be all or restricted',
+  }),
+  models: Type.Optional(ModelIds),
+})
+
+export const ModelAccessView = Type.Object({
+  mode: Type.Union([Type.Literal('all'), Type.Literal('restricted')]),
+  models: Type.Array(Type.String()),
+})
+
+export const TeamRole = Type.Union(
+  [Type.Literal('owner'), Type.Literal('admin'), Type.Literal('member')],
+  { errorMessage: 'must be owner, admin or member' },
+)
+
+export const Instant = Type.String({ format: 'date-time' })
+export const NullableInstant = Type.Union([Instant, Type.Null()])
+export const Search = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'Part of the name, whatever its case.',
+})
+
+/** A body that has the right shape and still cannot be. `path` as in `/team/team_id`. */
+export function invalid(path: string, message: string): GatewayError {
+  return new GatewayError('validation_failed', `${path}: ${message}`, {
+    details: { problems: [{ path, message }] },
+  })
+}
+
+/** The thing that a path names is not there. */
+export function notFound(what: string): GatewayError {
+  return new GatewayError('not_found', `there is no ${what} with this id`)
+}
+
+/** A thing that a body names is not there. `field` as in `team.team_id`. */
+export function missing(field: string, what: string): GatewayError {
+  return new GatewayError('not_found', `${field}: there is no ${what}`)
+}
+
+/** Throws for models that the config does not have. */
+export function requireModels(
+  models: readonly string[],
+  known: ReadonlySet<string>,
+  field: string,
+): void {
+  const unknown = models.find((model) => !known.has(model))
+  if (unknown !== undefined) throw missing(field, `model ${unknown}`)
+}
+
+/** Columns of a stated model access. Throws for models that there are not. */
+export function accessColumns(
+  access: { readonly mode: 'all' | 'restricted'; readonly models?: string[] },
+  known: ReadonlySet<string>,
+) {
+  const { mode, models = [] } = access
+  if (mode === 'all' && models.length > 0) {
+    throw invalid('/model_access/models', 'contradicts the mode all')
+  }
+  requireModels(models, known, 'model_access.models')
+  return { model_access_mode: mode, allowed_models: [...new Set(models)] }
+}
+
+export function accessView(row: {
+  readonly model_access_mode: 'all' | 'restricted'
+  readonly allowed_models: readonly string[]
+}) {
+  return { mode: row.model_access_mode, models: [...row.allowed_models] }
+}

@@ -1,0 +1,22 @@
+import { Type } from 'model-gateway/plugin'
+
+const SHORTEST = 12
+const LONGEST = 256
+
+/** A password that is being set. */
+export const NewPassword = Type.String({
+  minLength: SHORTEST,
+  maxLength: LONGEST,
+  description: `${SHORTEST} to ${LONGEST} characters`,
+  errorMessage: `must have ${SHORTEST} to ${LONGEST} characters`,
+})
+
+/** What is wrong with a password that is being set, if anything. */
+export function passwordProblem(password: string): string | undefined {
+  if (password.length < SHORTEST) return `has fewer than ${SHORTEST} characters`
+  return password.length > LONGEST ? `has more than ${LONGEST} characters` : undefined
+}
+
+export function hashPassword(password: string): Promise<string> {
+  return Bun.password.hash(password.normalize(), 'argon2id')
+}

@@ -1,0 +1,91 @@
+import {
+  type AuditEntry,
+  type AuditTrail,
+  type Database,
+  GatewayError,
+  type SessionCaller,
+} from 'model-gateway/plugin'
+
+export type Transaction = Parameters<AuditTrail['write']>[0]
+
+/** A change that is under way. */
+export interface Change {
+  readonly sql: Transaction
+  audit(entry: Omit<AuditEntry, 'actor' | 'requestId'>): Promise<void>
+}
+
+/** Whose change it is. */
+export interface By {
+  readonly caller: SessionCaller
+  readonly requestId: string
+}
+
+/**
+ * Makes a change, with its audit entries, or nothing at all. No other change of anything here
+ * happens meanwhile, and this gateway knows of it when it resolves. Throws `conflict` for a name that
+ * is taken.
+ */
+export type MakeChange = <T>(by: By, work: (change: Change) => Promise<T>) => Promise<T>
+
+const TAKEN: Readonly<Record<string, string>> = {
+  users_email_key: 'email: another user has this e-mail address',
+  teams_key_key: 'key: another team has this key',
+  service_accounts_key_key: 'key: another service account has this key',
+}
+
+export function createChanges(
+  { sql }: Database,
+  audit: () => AuditTrail,
+  refresh: () => Promise<void>,
+): MakeChange {
+  return async ({ caller, requestId }, work) => {
+    const trail = audit()
+    let result: Awaited<ReturnType<typeof work>>
+    try {
+      result = (await sql.begin(async (tx) => {
+        await lockIdentity(tx)
+        return await work({
+          sql: tx,
+          audit: (entry) => trail.write(tx, { actor: caller, requestId, ...entry }),
+        })
+      })) as typeof result
+    } catch (error) {
+      const { code, constraint_name = '' } = error as { code?: string; constraint_name?: string }
+      const message = TAKEN[constraint_name]
+      if (code !== '23505' || message === undefined) throw error
+      throw new GatewayError('conflict', message, { cause: error })
+    }
+    // The others are notified; a failure here leaves it to the next look, within a second.
+    await refresh().catch(() => {})
+    return result
+  }
+}
+
+/**
+ * Every writer takes this first, so that what it reads stays true while it writes. The triggers of
+ * the tables lock the same row: taken later, it could be too late.
+ */
+export async function lockIdentity(tx: Transaction): Promise<void> {
+  await tx`select from identity.revision for update`
+}
+
+/** Also ends the sessions of the user. */
+export async function setPassword(tx: Transaction, userId: string, hash: string): Promise<void> {
+  await tx`
+    insert into identity.user_passwords (user_id, hash) values (${userId}, ${hash})
+    on conflict (user_id) do update set hash = excluded.hash, changed_at = now()`
+  await endSessions(tx, userId)
+}
+
+export async function endSessions(tx: Transaction, userId: string): Promise<void> {
+  await tx`delete from identity.user_sessions where user_id = ${userId}`
+}
+
+/** Whether somebody can sign in as a platform admin. */
+export async function adminExists(sql: Database['sql'] | Transaction): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from identity.users u join identity.user_passwords p on p.user_id = u.id
+      where u.role = 'platform_admin' and u.status = 'active') as found`
+  return row?.found === true
+}

@@ -1,0 +1,73 @@
+import {
+  type AdminModule,
+  type AuditTrail,
+  auditTrail,
+  budgetWriter,
+  type Clock,
+  type Database,
+  type Services,
+} from 'model-gateway/plugin'
+import { createChanges } from './_shared/store.ts'
+import { createKeyChanges } from './api-keys/change-keys.ts'
+import { apiKeyRoutes } from './api-keys/routes.ts'
+import { createApiKeyStore } from './api-keys/store.ts'
+import { generateKey, hashSecret } from './keys.ts'
+import { meRoutes } from './me.ts'
+import { serviceAccountRoutes } from './service-accounts/routes.ts'
+import { createServiceAccountStore } from './service-accounts/store.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import type { Sessions } from './sessions/sessions.ts'
+import type { SessionStore } from './sessions/store.ts'
+import { teamRoutes } from './teams/routes.ts'
+import { createTeamStore } from './teams/store.ts'
+import { userRoutes } from './users/routes.ts'
+import { createUserStore } from './users/store.ts'
+
+export interface AdminParts {
+  readonly database: Database
+  readonly services: Services
+  readonly clock: Clock
+  readonly sessions: Sessions
+  readonly sessionStore: SessionStore
+  /** Models and team keys of the config in force. */
+  readonly models: () => ReadonlySet<string>
+  readonly teamKeys: () => ReadonlySet<string>
+  /** Resolves when this gateway knows of what has been committed. */
+  readonly refresh: () => Promise<void>
+}
+
+/** What the control plane has of people: who is signed in, and all of them for admins. */
+export function createAdminModule(parts: AdminParts): AdminModule {
+  const { database, services, clock, sessions, sessionStore, models, refresh } = parts
+  const audit = (): AuditTrail => services.one(auditTrail)
+  const change = createChanges(database, audit, refresh)
+  const users = createUserStore(database)
+  const teams = createTeamStore(database)
+  const accounts = createServiceAccountStore(database)
+  const keys = createApiKeyStore(database)
+  const keyParts = { store: keys, change, clock, makeKey }
+  const changes = createKeyChanges(keyParts)
+  return {
+    id: 'identity',
+    routes: [
+      ...sessionRoutes(sessions, sessionStore, audit),
+      ...userRoutes({ store: users, change, models }),
+      ...teamRoutes({ store: teams, change, models, configured: parts.teamKeys }),
+      ...serviceAccountRoutes({
+        store: accounts,
+        change,
+        models,
+        budgets: () => services.all(budgetWriter)[0],
+      }),
+      ...apiKeyRoutes({ ...keyParts, changes, models }),
+      ...meRoutes({ users, teams, keys, changes, clock }),
+    ],
+  }
+}
+
+function makeKey(ofPublicId?: string) {
+  const { publicId: generated, secret } = generateKey()
+  const publicId = ofPublicId ?? generated
+  const secretHash = hashSecret(secret).toString('hex')
+  return { raw: `gwk_${publicId}.${secret}`, publicId, secretHash }
+}

@@ -1,0 +1,231 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  listOf,
+  pageOf,
+  pageQuery,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import { Id, invalid, ModelIds, missing, Name, requireModels, Search } from '../_shared/fields.ts'
+import type { KeyChanges, KeyParts } from './change-keys.ts'
+import { ApiKeyView, GrantMode, IssuedKeyView, viewOfKey } from './view.ts'
+
+const Owner = Type.Union(
+  [
+    strictObject({ kind: Type.Literal('user'), user_id: Id }),
+    strictObject({ kind: Type.Literal('service_account'), service_account_id: Id }),
+  ],
+  {
+    errorMessage:
+      'must be {"kind":"user","user_id":…} or {"kind":"service_account","service_account_id":…}',
+  },
+)
+const State = Type.Union(
+  [Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')],
+  { errorMessage: 'must be active, expired or revoked' },
+)
+const ExpiresAt = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,6})?(Z|[+-]\\d{2}:\\d{2})$',
+  errorMessage: 'must be an instant such as 2030-01-31T00:00:00Z',
+})
+
+/** Body of a rotation. */
+export const Rotation = strictObject({
+  grace_secs: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 30 * 24 * 3600,
+      description: 'How long the old secret is accepted beside the new one. Default a day.',
+    }),
+  ),
+})
+
+export interface KeyRouteParts extends KeyParts {
+  readonly changes: KeyChanges
+  readonly models: () => ReadonlySet<string>
+}
+
+export const keyParams = Type.Object({ api_key_id: Id })
+const admin = { audience: 'platform_admin', tag: 'API keys' } as const
+
+export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
+  const { store, change, clock, makeKey, changes, models } = parts
+
+  function grants(
+    mode: 'explicit' | 'all',
+    granted: readonly string[],
+    ownerKind: 'user' | 'service_account',
+  ) {
+    if (mode === 'all' && ownerKind === 'service_account') {
+      throw invalid('/model_grant_mode', 'all is for users only')
+    }
+    if (mode === 'all' && granted.length > 0) {
+      throw invalid('/granted_models', 'contradicts model_grant_mode all')
+    }
+    if (mode === 'explicit' && granted.length === 0) {
+      throw invalid('/granted_models', 'must name a model, or model_grant_mode must be all')
+    }
+    requireModels(granted, models(), 'granted_models')
+    return { model_grant_mode: mode, granted_models: [...new Set(granted)] }
+  }
+
+  function expiry(text: string | null | undefined): Date | null {
+    if (text === undefined || text === null) return null
+    const at = new Date(text)
+    if (Number.isNaN(at.getTime())) throw invalid('/expires_at', 'there is no such instant')
+    if (at <= clock.now()) throw invalid('/expires_at', 'must be in the future')
+    return at
+  }
+
+  return [
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: '/api/v1/admin/api-keys',
+      summary: 'API keys, the newest first.',
+      query: strictObject({
+        ...pageQuery,
+        user_id: Type.Optional(Id),
+        service_account_id: Type.Optional(Id),
+        status: Type.Optional(State),
+        search: Type.Optional(Search),
+      }),
+      result: listOf(ApiKeyView),
+      async handle({ query }) {
+        const { offset, ...page } = pageOf(query)
+        const now = clock.now()
+        const { rows, total } = await store.list(query, { offset, page_size: page.page_size }, now)
+        return { items: rows.map((row) => viewOfKey(row, now)), ...page, total }
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: '/api/v1/admin/api-keys/{api_key_id}',
+      summary: 'One API key, without its secret.',
+      params: keyParams,
+      result: ApiKeyView,
+      handle: async ({ params }) => viewOfKey(await changes.find(params.api_key_id), clock.now()),
+    }),
+    adminRoute({
+      ...admin,
+      method: 'POST',
+      path: '/api/v1/admin/api-keys',
+      summary: 'Issue an API key. The answer is the only place that shows it.',
+      body: strictObject({
+        name: Name,
+        owner: Owner,
+        model_grant_mode: Type.Optional(
+          Type.Union([Type.Literal('explicit'), Type.Literal('all')], {
+            description: 'Default explicit. all: for users only.',
+            errorMessage: 'must be explicit or all',
+          }),
+        ),
+        granted_models: Type.Optional(ModelIds),
+        expires_at: Type.Optional(ExpiresAt),
+      }),
+      status: 201,
+      result: IssuedKeyView,
+      errors: ['not_found'],
+      async handle({ body, caller, requestId }) {
+        const { name, owner, model_grant_mode = 'explicit', granted_models = [] } = body
+        const granted = grants(model_grant_mode, granted_models, owner.kind)
+        const expires_at = expiry(body.expires_at)
+        const ownerId = owner.kind === 'user' ? owner.user_id : owner.service_account_id
+        return await change({ caller, requestId }, async ({ sql, audit }) => {
+          if (!(await store.hasOwner(sql, owner.kind, ownerId))) {
+            throw owner.kind === 'user'
+              ? missing('owner.user_id', 'such user')
+              : missing('owner.service_account_id', 'such service account')
+          }
+          const { raw, publicId, secretHash } = makeKey()
+          const id = Bun.randomUUIDv7()
+          await store.insert(sql, id, {
+            public_id: publicId,
+            secret_hash: secretHash,
+            name,
+            user_id: owner.kind === 'user' ? ownerId : null,
+            service_account_id: owner.kind === 'user' ? null : ownerId,
+            ...granted,
+            expires_at,
+          })
+          const after = viewOfKey(await changes.find(id, undefined, sql), clock.now())
+          await audit({ action: 'api_key.create', objectKind: 'api_key', objectId: id, after })
+          return { api_key: raw, ...after }
+        })
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'PATCH',
+      path: '/api/v1/admin/api-keys/{api_key_id}',
+      summary: 'Change the name, the grants or the expiry of an API key.',
+      params: keyParams,
+      body: strictObject({
+        name: Type.Optional(Name),
+        model_grant_mode: Type.Optional(GrantMode),
+        granted_models: Type.Optional(ModelIds),
+        expires_at: Type.Optional(
+          Type.Union([ExpiresAt, Type.Null()], {
+            errorMessage: 'must be an instant such as 2030-01-31T00:00:00Z, or null for never',
+          }),
+        ),
+      }),
+      result: ApiKeyView,
+      async handle({ params: { api_key_id: id }, body, caller, requestId }) {
+        const { name, model_grant_mode, granted_models, expires_at } = body
+        const regrants = model_grant_mode !== undefined || granted_models !== undefined
+        return await change({ caller, requestId }, async ({ sql, audit }) => {
+          const before = await changes.find(id, undefined, sql)
+          const mode = model_grant_mode ?? (granted_models ? 'explicit' : before.model_grant_mode)
+          const kept = mode === before.model_grant_mode ? before.granted_models : []
+          const ownerKind = before.user_id === null ? 'service_account' : 'user'
+          const fields = [...(name === undefined ? [] : ['name']), ...(regrants ? ['grants'] : [])]
+          await store.update(
+            sql,
+            id,
+            {
+              ...(name !== undefined && { name }),
+              ...(regrants && grants(mode, granted_models ?? kept, ownerKind)),
+              ...(expires_at !== undefined && { expires_at: expiry(expires_at) }),
+            },
+            fields,
+          )
+          const now = clock.now()
+          const after = viewOfKey(await changes.find(id, undefined, sql), now)
+          await audit({
+            action: 'api_key.update',
+            objectKind: 'api_key',
+            objectId: id,
+            before: viewOfKey(before, now),
+            after,
+          })
+          return after
+        })
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'POST',
+      path: '/api/v1/admin/api-keys/{api_key_id}/revoke',
+      summary: 'Revoke an API key, for good. Every replica refuses it within a second.',
+      params: keyParams,
+      result: ApiKeyView,
+      handle: ({ params, caller, requestId }) =>
+        changes.revoke({ caller, requestId }, params.api_key_id),
+    }),
+    adminRoute({
+      ...admin,
+      method: 'POST',
+      path: '/api/v1/admin/api-keys/{api_key_id}/rotate',
+      summary: 'Give an API key a new secret. The answer is the only place that shows it.',
+      params: keyParams,
+      body: Rotation,
+      result: IssuedKeyView,
+      errors: ['conflict'],
+      handle: ({ params, body, caller, requestId }) =>
+        changes.rotate({ caller, requestId }, params.api_key_id, body.grace_secs),
+    }),
+  ]
+}

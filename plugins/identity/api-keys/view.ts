@@ -1,0 +1,84 @@
+import { type Static, Type } from 'model-gateway/plugin'
+import { Instant, NullableInstant } from '../_shared/fields.ts'
+import type { ApiKeyRow, KeyState } from './store.ts'
+
+export const GrantMode = Type.Union([Type.Literal('explicit'), Type.Literal('all')], {
+  errorMessage: 'must be explicit or all',
+})
+
+const State = Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')])
+
+const members = {
+  api_key_id: Type.String(),
+  public_id: Type.String({ description: 'The part of the key before the dot, without gwk_.' }),
+  name: Type.String(),
+  owner: Type.Union([
+    Type.Object({
+      kind: Type.Literal('user'),
+      user_id: Type.String(),
+      name: Type.String(),
+      email: Type.String(),
+    }),
+    Type.Object({
+      kind: Type.Literal('service_account'),
+      service_account_id: Type.String(),
+      name: Type.String(),
+      key: Type.String(),
+    }),
+  ]),
+  model_grant_mode: GrantMode,
+  granted_models: Type.Array(Type.String()),
+  status: State,
+  expires_at: NullableInstant,
+  last_used_at: NullableInstant,
+  revoked_at: NullableInstant,
+  rotated_at: NullableInstant,
+  previous_secret_until: Type.Union([Instant, Type.Null()], {
+    description: 'Until when the secret before the last rotation is accepted too.',
+  }),
+  from_config: Type.Boolean({ description: 'Whether an entry of the config file made the key.' }),
+  created_at: Instant,
+}
+
+export const ApiKeyView = Type.Object(members)
+
+/** With the key itself, which is told this once. */
+export const IssuedKeyView = Type.Object({
+  api_key: Type.String({ description: 'The whole key. It is not shown again.' }),
+  ...members,
+})
+
+export function stateOf(row: ApiKeyRow, now: Date): KeyState {
+  if (row.revoked_at !== null) return 'revoked'
+  return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active'
+}
+
+export function viewOfKey(row: ApiKeyRow, now: Date): Static<typeof ApiKeyView> {
+  const previous = row.previous_until !== null && row.previous_until > now
+  return {
+    api_key_id: row.api_key_id,
+    public_id: row.public_id,
+    name: row.name,
+    owner: ownerOf(row),
+    model_grant_mode: row.model_grant_mode,
+    granted_models: row.granted_models,
+    status: stateOf(row, now),
+    expires_at: instant(row.expires_at),
+    last_used_at: instant(row.last_used_at),
+    revoked_at: instant(row.revoked_at),
+    rotated_at: instant(row.rotated_at),
+    previous_secret_until: previous ? instant(row.previous_until) : null,
+    from_config: row.from_config,
+    created_at: row.created_at.toISOString(),
+  }
+}
+
+function ownerOf(row: ApiKeyRow): Static<typeof ApiKeyView>['owner'] {
+  const { user_id, service_account_id, owner_name: name, email, service_account_key: key } = row
+  if (user_id !== null) return { kind: 'user', user_id, name, email }
+  return { kind: 'service_account', service_account_id: service_account_id ?? '', name, key }
+}
+
+function instant(at: Date | null): string | null {
+  return at === null ? null : at.toISOString()
+}

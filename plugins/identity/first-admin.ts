@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto'
+import {
+  type AuditTrail,
+  type Command,
+  type CommandSpec,
+  UsageError,
+  type Welcome,
+} from 'model-gateway/plugin'
+import { hashPassword, passwordProblem } from './_shared/password.ts'
+import type { SessionStore } from './sessions/store.ts'
+
+export interface FirstAdminParts {
+  readonly store: Pick<SessionStore, 'hasAdmin' | 'makeAdmin'>
+  readonly audit: () => AuditTrail
+}
+
+interface NewAdmin {
+  readonly email: string
+  readonly name?: string | undefined
+  readonly password: string
+}
+
+/** What stands in the audit log in the place of a request's id. */
+type Origin = 'command:admin-create' | 'config:bootstrap-admin' | 'quick-start'
+
+async function make(
+  { store, audit }: FirstAdminParts,
+  admin: NewAdmin,
+  origin: Origin,
+): Promise<Awaited<ReturnType<SessionStore['makeAdmin']>>> {
+  const email = admin.email.toLowerCase()
+  return await store.makeAdmin({
+    email,
+    name: admin.name ?? (email.split('@', 1)[0] as string),
+    hash: await hashPassword(admin.password),
+    unless: origin === 'command:admin-create' ? 'never' : 'there is an admin',
+    also: (sql, userId) =>
+      audit().write(sql, {
+        actor: undefined,
+        requestId: origin,
+        action: 'user.make_admin',
+        objectKind: 'user',
+        objectId: userId,
+        after: { email, role: 'platform_admin', password_changed: true },
+      }),
+  })
+}
+
+/** `auth.bootstrap_admin`: nothing once there is an admin. Resolves to what an operator should know. */
+export async function bootstrapAdmin(
+  parts: FirstAdminParts,
+  admin: NewAdmin,
+): Promise<string | undefined> {
+  if (await parts.store.hasAdmin()) return undefined
+  const outcome = await make(parts, admin, 'config:bootstrap-admin')
+  return outcome === 'disabled' ? `${admin.email} is disabled and stays so` : undefined
+}
+
+export const adminCreate: CommandSpec = {
+  name: 'admin create',
+  summary: 'Makes a platform admin, or gives one a new password',
+  usage: '--email E [--name N]   (password: GATEWAY_ADMIN_PASSWORD, or asked for)',
+}
+
+/** `gateway admin create` */
+export function createAdminCommand(
+  parts: FirstAdminParts,
+  readPassword: () => Promise<string | undefined>,
+): Command {
+  return {
+    name: adminCreate.name,
+    async run(args, out) {
+      const { email, name } = parseArguments(args)
+      const password = await readPassword()
+      if (password === undefined) throw new UsageError('there is no password')
+      const problem = passwordProblem(password)
+      if (problem !== undefined) throw new UsageError(`the password ${problem}`)
+      const outcome = await make(parts, { email, name, password }, 'command:admin-create')
+      if (outcome === 'disabled') {
+        throw new UsageError(`${email} was disabled by an administrator; choose another e-mail`)
+      }
+      out(`${email.toLowerCase()} is a platform admin and can sign in`)
+    },
+  }
+}
+
+function parseArguments(args: readonly string[]): { email: string; name: string | undefined } {
+  const values = new Map<string, string>()
+  for (let i = 0; i < args.length; i++) {
+    const [flag = '', ...inline] = (args[i] ?? '').split('=')
+    if (flag !== '--email' && flag !== '--name') throw new UsageError(`unknown argument ${args[i]}`)
+    if (values.has(flag)) throw new UsageError(`${flag} is given more than once`)
+    const value = inline.length > 0 ? inline.join('=') : args[++i]
+    if (value === undefined || value === '') throw new UsageError(`${flag} needs a value`)
+    values.set(flag, value)
+  }
+  const email = values.get('--email')
+  if (email === undefined) throw new UsageError('say who: --email')
+  if (!/^[^@\s]+@[^@\s]+$/.test(email)) throw new UsageError(`${email} is not an e-mail address`)
+  return { email, name: values.get('--name') }
+}
+
+/** The quick start's own admin, made and shown the first time. */
+export function createAdminWelcome(
+  parts: FirstAdminParts,
+  quickstartUser: () => string | undefined,
+): Welcome {
+  return {
+    async lines(baseUrl) {
+      const email = quickstartUser()
+      if (email === undefined) return []
+      const password = randomBytes(12).toString('base64url')
+      const isNew =
+        !(await parts.store.hasAdmin()) &&
+        (await make(parts, { email, password }, 'quick-start')) === 'made'
+      return isNew
+        ? [
+            `Admin        ${email}, password ${password}`,
+            `             It is shown only this once. The API is described at ${baseUrl}/docs`,
+          ]
+        : [`Admin        made at an earlier start; make another: gateway admin create --email E`]
+    },
+  }
+}

@@ -1,0 +1,178 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  type Clock,
+  GatewayError,
+  type KeyCaller,
+  listOf,
+  pageOf,
+  pageQuery,
+  type SessionCaller,
+  type Static,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import { ModelAccessView } from './_shared/fields.ts'
+import type { KeyChanges } from './api-keys/change-keys.ts'
+import { keyParams, Rotation } from './api-keys/routes.ts'
+import type { ApiKeyStore } from './api-keys/store.ts'
+import { ApiKeyView, IssuedKeyView, viewOfKey } from './api-keys/view.ts'
+import type { TeamStore } from './teams/store.ts'
+import type { UserStore } from './users/store.ts'
+
+const Me = Type.Object({
+  authenticated_by: Type.Union([Type.Literal('session'), Type.Literal('api_key')]),
+  owner: Type.Union([
+    Type.Object({
+      kind: Type.Literal('user'),
+      user_id: Type.String(),
+      name: Type.String(),
+      email: Type.String(),
+      role: Type.Union([Type.Literal('platform_admin'), Type.Literal('user')]),
+    }),
+    Type.Object({
+      kind: Type.Literal('service_account'),
+      service_account_id: Type.String(),
+      name: Type.String(),
+      key: Type.String(),
+    }),
+  ]),
+  team: Type.Union([Type.Object({ team_id: Type.String(), key: Type.String() }), Type.Null()]),
+  model_access: ModelAccessView,
+  api_key: Type.Union([ApiKeyView, Type.Null()], { description: 'The key that was shown.' }),
+})
+
+export interface MeParts {
+  readonly users: Pick<UserStore, 'find'>
+  readonly teams: Pick<TeamStore, 'find'>
+  readonly keys: Pick<ApiKeyStore, 'find' | 'list'>
+  readonly changes: KeyChanges
+  readonly clock: Clock
+}
+
+const me = { tag: 'me' } as const
+
+/** Routes for everybody: who am I, and what about my keys? */
+export function meRoutes({ users, teams, keys, changes, clock }: MeParts): AdminRoute[] {
+  async function userOf(id: string) {
+    const row = await users.find(id)
+    if (row === undefined) throw new GatewayError('session_required', 'the user is no more')
+    return row
+  }
+
+  async function bySession(caller: SessionCaller): Promise<Static<typeof Me>> {
+    const user = await userOf(caller.userId)
+    const team = user.team_id === null ? undefined : await teams.find(user.team_id)
+    const restricted = [user, ...(team === undefined ? [] : [team])].filter(
+      (row) => row.model_access_mode === 'restricted',
+    )
+    return {
+      authenticated_by: 'session',
+      owner: ownerOf(user),
+      team: team === undefined ? null : { team_id: team.team_id, key: team.key },
+      model_access: accessOf(restricted.map((row) => new Set(row.allowed_models))),
+      api_key: null,
+    }
+  }
+
+  async function byKey({ principal }: KeyCaller): Promise<Static<typeof Me>> {
+    const { owner, apiKeyId, allowlists } = principal
+    const key = await keys.find(apiKeyId)
+    return {
+      authenticated_by: 'api_key',
+      owner:
+        owner.kind === 'user'
+          ? ownerOf(await userOf(owner.userId))
+          : {
+              kind: 'service_account',
+              service_account_id: owner.serviceAccountId,
+              name: owner.name,
+              key: owner.key,
+            },
+      team: owner.team === undefined ? null : { team_id: owner.team.id, key: owner.team.key },
+      model_access: accessOf(allowlists),
+      api_key: key === undefined ? null : viewOfKey(key, clock.now()),
+    }
+  }
+
+  return [
+    adminRoute({
+      ...me,
+      method: 'GET',
+      path: '/api/v1/me',
+      audience: 'me',
+      summary: 'Who is calling, and which models the owner may use.',
+      result: Me,
+      handle: ({ caller }) => (caller.kind === 'session' ? bySession(caller) : byKey(caller)),
+    }),
+    adminRoute({
+      ...me,
+      method: 'GET',
+      path: '/api/v1/me/api-keys',
+      audience: 'me',
+      summary: "The caller's own API keys, the newest first.",
+      query: strictObject(pageQuery),
+      result: listOf(ApiKeyView),
+      async handle({ caller, query }) {
+        const { offset, ...page } = pageOf(query)
+        const now = clock.now()
+        const { rows, total } = await keys.list(
+          filterOf(caller),
+          { offset, page_size: page.page_size },
+          now,
+        )
+        return { items: rows.map((row) => viewOfKey(row, now)), ...page, total }
+      },
+    }),
+    adminRoute({
+      ...me,
+      method: 'POST',
+      path: '/api/v1/me/api-keys/{api_key_id}/revoke',
+      audience: 'session',
+      summary: 'Revoke a key of your own, for good.',
+      params: keyParams,
+      result: ApiKeyView,
+      handle: ({ params, caller, requestId }) =>
+        changes.revoke({ caller, requestId }, params.api_key_id, caller.userId),
+    }),
+    adminRoute({
+      ...me,
+      method: 'POST',
+      path: '/api/v1/me/api-keys/{api_key_id}/rotate',
+      audience: 'session',
+      summary: 'Give a key of your own a new secret. The answer is the only place that shows it.',
+      params: keyParams,
+      body: Rotation,
+      result: IssuedKeyView,
+      errors: ['conflict'],
+      handle: ({ params, body, caller, requestId }) =>
+        changes.rotate({ caller, requestId }, params.api_key_id, body.grace_secs, caller.userId),
+    }),
+  ]
+}
+
+function ownerOf(user: {
+  readonly user_id: string
+  readonly name: string
+  readonly email: string
+  readonly role: 'platform_admin' | 'user'
+}) {
+  const { user_id, name, email, role } = user
+  return { kind: 'user' as const, user_id, name, email, role }
+}
+
+function filterOf(caller: SessionCaller | KeyCaller) {
+  if (caller.kind === 'session') return { user_id: caller.userId }
+  const { owner } = caller.principal
+  return owner.kind === 'user'
+    ? { user_id: owner.userId }
+    : { service_account_id: owner.serviceAccountId }
+}
+
+/** What is in all of the lists. */
+function accessOf(allowlists: readonly ReadonlySet<string>[]): Static<typeof ModelAccessView> {
+  const [first, ...others] = allowlists
+  if (first === undefined) return { mode: 'all', models: [] }
+  const models = [...first].filter((model) => others.every((list) => list.has(model)))
+  return { mode: 'restricted', models: models.toSorted() }
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import type { Problem } from 'model-gateway/plugin'
+import { leaveToAdmin } from './seed-fields.ts'
+
+test('what an administrator changed is not written, and contradictions are told once a field', () => {
+  const warnings: Problem[] = []
+  const row = {
+    adminFields: ['role', 'model_access'],
+    role: 'user',
+    modelAccessMode: 'restricted',
+    allowedModels: ['a'],
+    name: 'Old',
+  }
+  const stated = {
+    name: 'New',
+    role: 'user',
+    modelAccessMode: 'all',
+    allowedModels: [],
+    configHash: 'h',
+  }
+  expect(leaveToAdmin(stated, row, ['users', 0], warnings) as object).toEqual({
+    name: 'New',
+    configHash: 'h',
+  })
+  expect(warnings).toEqual([
+    {
+      path: ['users', 0],
+      message: 'its model_access was changed by an administrator and stays so',
+    },
+  ])
+})
+
+test('a row that nobody touched follows the file', () => {
+  const warnings: Problem[] = []
+  const stated = { name: 'New' }
+  expect(leaveToAdmin(stated, { adminFields: [] }, [], warnings)).toBe(stated)
+  expect(leaveToAdmin(stated, undefined, [], warnings)).toBe(stated)
+  expect(warnings).toEqual([])
+})

@@ -1,0 +1,62 @@
+import type { ConfigPath, Problem } from 'model-gateway/plugin'
+
+/** The field of the control plane that a column belongs to, as `admin_fields` has it. */
+const FIELD_OF: Readonly<Record<string, string>> = {
+  name: 'name',
+  role: 'role',
+  requestLoggingEnabled: 'request_logging_enabled',
+  modelAccessMode: 'model_access',
+  allowedModels: 'model_access',
+  teamId: 'team',
+  modelGrantMode: 'grants',
+  grantedModels: 'grants',
+}
+
+/**
+ * The part of what the file states that it still has a say in. Where it contradicts what an
+ * administrator changed, that gets a warning.
+ */
+export function leaveToAdmin<T extends object>(
+  stated: T,
+  row: { readonly adminFields: readonly string[] } | undefined,
+  path: ConfigPath,
+  warnings: Problem[],
+): T {
+  if (row === undefined || row.adminFields.length === 0) return stated
+  const kept: Record<string, unknown> = {}
+  const contradicted = new Set<string>()
+  for (const [column, value] of Object.entries(stated)) {
+    const field = FIELD_OF[column]
+    if (field === undefined || !row.adminFields.includes(field)) kept[column] = value
+    else if (JSON.stringify(value) !== JSON.stringify((row as Record<string, unknown>)[column])) {
+      contradicted.add(field)
+    }
+  }
+  for (const field of contradicted) {
+    warnings.push({ path, message: messageOf(field) })
+  }
+  // What is left out is not written, as if the file did not state it.
+  return kept as T
+}
+
+/** The same for the team of a user, which has a row of its own. */
+export function leaveTeamToAdmin<T extends { readonly teamId: string; readonly role?: string }>(
+  stated: T | undefined,
+  existing: {
+    readonly row: { readonly adminFields: readonly string[] } | undefined
+    readonly member: { readonly teamId: string; readonly role: string } | undefined
+  },
+  path: ConfigPath,
+  warnings: Problem[],
+): T | undefined {
+  if (stated === undefined || existing.row?.adminFields.includes('team') !== true) return stated
+  const { teamId, role } = existing.member ?? {}
+  if (stated.teamId !== teamId || stated.role !== role) {
+    warnings.push({ path: [...path, 'team'], message: messageOf('team') })
+  }
+  return undefined
+}
+
+function messageOf(field: string): string {
+  return `its ${field} was changed by an administrator and stays so`
+}

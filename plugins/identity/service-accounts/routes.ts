@@ -1,0 +1,201 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  type BudgetWriter,
+  DecimalString,
+  listOf,
+  pageOf,
+  pageQuery,
+  type Static,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import {
+  accessColumns,
+  accessView,
+  Id,
+  Instant,
+  invalid,
+  Key,
+  ModelAccess,
+  ModelAccessView,
+  missing,
+  Name,
+  notFound,
+  Search,
+} from '../_shared/fields.ts'
+import type { MakeChange, Transaction } from '../_shared/store.ts'
+import type { ServiceAccountRow, ServiceAccountStore } from './store.ts'
+
+const Status = Type.Union([Type.Literal('active'), Type.Literal('disabled')], {
+  errorMessage: 'must be active or disabled',
+})
+
+const Budget = strictObject({
+  cadence: Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly')], {
+    errorMessage: 'must be daily, weekly or monthly',
+  }),
+  amount_usd: Type.Unsafe<string>({
+    ...DecimalString(),
+    errorMessage: 'must be a plain decimal in quotes, such as "12.50", with up to 12 places',
+  }),
+  hard_limit: Type.Optional(Type.Boolean({ description: 'Default true.' })),
+})
+
+const ServiceAccountView = Type.Object({
+  service_account_id: Type.String(),
+  key: Type.String(),
+  name: Type.String(),
+  status: Status,
+  team: Type.Object({ team_id: Type.String(), key: Type.String(), name: Type.String() }),
+  model_access: ModelAccessView,
+  from_config: Type.Boolean({ description: 'Whether an entry of the config file made it.' }),
+  created_at: Instant,
+  updated_at: Instant,
+})
+
+function viewOf(row: ServiceAccountRow): Static<typeof ServiceAccountView> {
+  return {
+    service_account_id: row.service_account_id,
+    key: row.key,
+    name: row.name,
+    status: row.status,
+    team: { team_id: row.team_id, key: row.team_key, name: row.team_name },
+    model_access: accessView(row),
+    from_config: row.from_config,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}
+
+export interface ServiceAccountRouteParts {
+  readonly store: ServiceAccountStore
+  readonly change: MakeChange
+  readonly models: () => ReadonlySet<string>
+  /** Absent: nobody keeps budgets. */
+  readonly budgets: () => BudgetWriter | undefined
+}
+
+const accountParams = Type.Object({ service_account_id: Id })
+const admin = { audience: 'platform_admin', tag: 'service accounts' } as const
+
+export function serviceAccountRoutes(parts: ServiceAccountRouteParts): AdminRoute[] {
+  const { store, change, models, budgets } = parts
+
+  async function find(id: string, tx?: Transaction): Promise<ServiceAccountRow> {
+    const row = await store.find(id, tx)
+    if (row === undefined) throw notFound('service account')
+    return row
+  }
+
+  async function requireTeam(tx: Transaction, id: string | undefined): Promise<void> {
+    if (id !== undefined && !(await store.hasTeam(tx, id))) throw missing('team_id', 'such team')
+  }
+
+  return [
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: '/api/v1/admin/service-accounts',
+      summary: 'Service accounts, by key.',
+      query: strictObject({
+        ...pageQuery,
+        status: Type.Optional(Status),
+        team_id: Type.Optional(Id),
+        search: Type.Optional(Search),
+      }),
+      result: listOf(ServiceAccountView),
+      async handle({ query }) {
+        const { offset, ...page } = pageOf(query)
+        const { rows, total } = await store.list(query, { offset, page_size: page.page_size })
+        return { items: rows.map(viewOf), ...page, total }
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: '/api/v1/admin/service-accounts/{service_account_id}',
+      summary: 'One service account.',
+      params: accountParams,
+      result: ServiceAccountView,
+      handle: async ({ params }) => viewOf(await find(params.service_account_id)),
+    }),
+    adminRoute({
+      ...admin,
+      method: 'POST',
+      path: '/api/v1/admin/service-accounts',
+      summary:
+        'Make a service account. Its keys are refused until it has an active budget: state one here, or set one at PUT /api/v1/admin/spend/budgets.',
+      body: strictObject({
+        key: Key,
+        name: Name,
+        team_id: Id,
+        model_access: Type.Optional(ModelAccess),
+        budget: Type.Optional(Budget),
+      }),
+      status: 201,
+      result: ServiceAccountView,
+      errors: ['not_found', 'conflict'],
+      async handle({ body, caller, requestId }) {
+        const { model_access, budget, ...own } = body
+        const columns = { ...own, ...(model_access && accessColumns(model_access, models())) }
+        const writer = budgets()
+        if (budget !== undefined && writer === undefined) {
+          throw invalid('/budget', 'no plugin of this gateway keeps budgets')
+        }
+        const made = await change({ caller, requestId }, async ({ sql, audit }) => {
+          await requireTeam(sql, own.team_id)
+          const id = Bun.randomUUIDv7()
+          await store.insert(sql, id, columns)
+          const after = viewOf(await find(id, sql))
+          await audit({
+            action: 'service_account.create',
+            objectKind: 'service_account',
+            objectId: id,
+            after,
+          })
+          if (budget !== undefined) {
+            const statement = { hard_limit: true, ...budget }
+            await writer?.setServiceAccountBudget(sql, id, statement, { actor: caller, requestId })
+          }
+          return after
+        })
+        if (budget !== undefined) await writer?.committed()
+        return made
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'PATCH',
+      path: '/api/v1/admin/service-accounts/{service_account_id}',
+      summary: 'Change a service account. The keys of a disabled one are refused at once.',
+      params: accountParams,
+      body: strictObject({
+        name: Type.Optional(Name),
+        team_id: Type.Optional(Id),
+        status: Type.Optional(Status),
+        model_access: Type.Optional(ModelAccess),
+      }),
+      result: ServiceAccountView,
+      async handle({ params: { service_account_id: id }, body, caller, requestId }) {
+        const { model_access, ...own } = body
+        const columns = { ...own, ...(model_access && accessColumns(model_access, models())) }
+        return await change({ caller, requestId }, async ({ sql, audit }) => {
+          const before = viewOf(await find(id, sql))
+          await requireTeam(sql, own.team_id)
+          const fields = Object.keys(body).map((name) => (name === 'team_id' ? 'team' : name))
+          await store.update(sql, id, columns, fields)
+          const after = viewOf(await find(id, sql))
+          await audit({
+            action: 'service_account.update',
+            objectKind: 'service_account',
+            objectId: id,
+            before,
+            after,
+          })
+          return after
+        })
+      },
+    }),
+  ]
+}

@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { GatewayError } from 'model-gateway/plugin'
+import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts'
+import { hashPassword } from '../_shared/password.ts'
+import plugin from '../index.ts'
+import { createSessions, type Sessions } from './sessions.ts'
+import { createSessionStore, type SessionStore } from './store.ts'
+
+const HOUR_MS = 3_600_000
+const PASSWORD = 'correct horse battery'
+const address = '192.0.2.1'
+
+let db: TestDatabase
+let store: SessionStore
+let sessions: Sessions
+let now: number
+const clock = { now: () => new Date(now) }
+beforeEach(async () => {
+  now = Date.parse('2026-01-01T00:00:00Z')
+  db = await createTestDatabase()
+  store = createSessionStore(
+    await db.forPlugin(plugin.manifest.id, plugin.manifest.migrations ?? []),
+  )
+  sessions = createSessions(store, clock)
+  await store.makeAdmin({
+    email: 'ada@example.com',
+    name: 'Ada',
+    hash: await hashPassword(PASSWORD),
+    unless: 'never',
+    also: async () => {},
+  })
+})
+afterEach(() => db.drop())
+
+const signIn = (email = 'Ada@example.com', password = PASSWORD, from = address) =>
+  sessions.signIn({ email, password, address: from })
+
+async function refusal(run: () => Promise<unknown>): Promise<GatewayError> {
+  try {
+    await run()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('it was not refused')
+}
+
+test('a session lasts eight hours from its last use, and seven days in all', async () => {
+  const { token, caller } = await signIn()
+  expect(await sessions.find(token)).toEqual(caller)
+  expect(await sessions.find(`${token}x`)).toBeUndefined()
+  for (let hours = 0; hours < 7 * 24 - 7; hours += 7) {
+    expect(await sessions.find(token)).toEqual(caller)
+    now += 7 * HOUR_MS
+  }
+  now += 7 * HOUR_MS
+  expect(await sessions.find(token)).toBeUndefined()
+
+  const idle = await signIn()
+  now += 8 * HOUR_MS - 1
+  expect(await sessions.find(idle.token)).toEqual(idle.caller)
+  now += 8 * HOUR_MS
+  expect(await sessions.find(idle.token)).toBeUndefined()
+  await sessions.sweep()
+  expect((await db.sql`select id from identity.user_sessions`).length).toBe(0)
+})
+
+test('the database holds no token, and the password only as argon2id', async () => {
+  const { token } = await signIn()
+  const [session] = await db.sql`select * from identity.user_sessions`
+  expect(JSON.stringify(session)).not.toContain(token)
+  expect(Buffer.from(token, 'base64url').length).toBe(32)
+  const [password] = await db.sql`select hash from identity.user_passwords`
+  expect(password?.hash).toStartWith('$argon2id$')
+})
+
+test('an unknown, a disabled and a wrong sign-in get the same answer in the same time', async () => {
+  await db.sql`insert into identity.users (id, name, email) values (gen_random_uuid(), 'K', 'keys@example.com')`
+  await signIn()
+  const cases = [
+    ['nobody@example.com', PASSWORD],
+    ['keys@example.com', PASSWORD],
+    ['ada@example.com', 'wrong horse battery'],
+  ] as const
+  const times = new Map<string, number[]>(cases.map(([email]) => [email, []]))
+  for (let round = 0; round < 5; round++) {
+    for (const [email, password] of cases) {
+      const start = performance.now()
+      const { code, message, headers } = await refusal(() => signIn(email, password))
+      times.get(email)?.push(performance.now() - start)
+      expect([code, message, headers]).toEqual([
+        'invalid_credentials',
+        'the e-mail or the password is wrong',
+        {},
+      ])
+      now += 10
+    }
+  }
+  const fastest = [...times.values()].map((list) => Math.min(...list))
+  expect(Math.max(...fastest)).toBeLessThan(Math.min(...fastest) * 2)
+})
+
+test('an account that is guessed at has to wait, whoever asks, and a success ends the wait', async () => {
+  for (let i = 0; i < 6; i++) await refusal(() => signIn('ada@example.com', 'wrong', `10.0.0.${i}`))
+  const refused = await refusal(() => signIn())
+  expect(refused.headers['retry-after']).toBe('1')
+  now += 1000
+  await signIn()
+  await refusal(() => signIn('ada@example.com', 'wrong'))
+  await signIn()
+})
+
+test('an address that guesses at many accounts has to wait, of IPv6 the whole network', async () => {
+  const from = (i: number) => `2001:db8:1:2::${i.toString(16)}`
+  for (let i = 0; i < 31; i++) await refusal(() => signIn(`a${i}@example.com`, 'wrong', from(i)))
+  const refused = await refusal(() => signIn('ada@example.com', PASSWORD, from(99)))
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+  await signIn('ada@example.com', PASSWORD, '2001:db8:1:3::1')
+}, 20_000)
+
+test('a user who is disabled while signing in gets a session that nobody finds', async () => {
+  const { caller } = await signIn()
+  await db.sql`update identity.users set status = 'disabled'`
+  const { token } = await sessions.start(caller)
+  expect(await sessions.find(token)).toBeUndefined()
+})

@@ -1,0 +1,138 @@
+import type { Database, SessionCaller } from 'model-gateway/plugin'
+import { adminExists, lockIdentity, setPassword, type Transaction } from '../_shared/store.ts'
+
+/** Rights and sign-in data of a user, as they are now. */
+export interface Account {
+  readonly userId: string
+  readonly email: string
+  readonly name: string
+  readonly role: SessionCaller['role']
+  readonly status: 'active' | 'invited' | 'disabled'
+  readonly hash: string | null
+}
+
+export interface Session {
+  readonly lastUsedAt: Date
+  readonly caller: SessionCaller
+}
+
+/** The instants after which a session must have been made and used. */
+export interface Liveness {
+  readonly createdAfter: Date
+  readonly usedAfter: Date
+}
+
+export interface SessionStore {
+  findAccount(email: string): Promise<Account | undefined>
+  /** The session of an active user, unless it has ended. */
+  find(tokenHash: string, live: Liveness): Promise<Session | undefined>
+  createdAt(id: string): Promise<Date | undefined>
+  touch(id: string, at: Date): Promise<void>
+  /** An invited user who signs in has accepted. */
+  activate(userId: string): Promise<void>
+  /** Makes a session, unless the user is not active any more. */
+  create(session: { id: string; tokenHash: string; userId: string; at: Date }): Promise<void>
+  remove(id: string): Promise<void>
+  sweep(live: Liveness): Promise<void>
+  /** Sets a password and ends every session of the user, with what else belongs to the change. */
+  changePassword(
+    userId: string,
+    hash: string,
+    also: (sql: Transaction) => Promise<void>,
+  ): Promise<void>
+  /** Whether somebody can sign in as a platform admin. */
+  hasAdmin(): Promise<boolean>
+  /**
+   * Makes the user with this e-mail a platform admin with this password, as long as `unless` is not
+   * the case. Resolves to what came of it.
+   */
+  makeAdmin(admin: {
+    readonly email: string
+    readonly name: string
+    readonly hash: string
+    readonly unless: 'there is an admin' | 'never'
+    /** Written with it. */
+    readonly also: (sql: Transaction, userId: string) => Promise<void>
+  }): Promise<'made' | 'there is an admin' | 'disabled'>
+}
+
+export function createSessionStore({ sql }: Database): SessionStore {
+  return {
+    async findAccount(email) {
+      const [account] = await sql<Account[]>`
+        select u.id as "userId", u.email, u.name, u.role, u.status, p.hash
+        from identity.users u left join identity.user_passwords p on p.user_id = u.id
+        where u.email = ${email}`
+      return account
+    },
+    async find(tokenHash, { createdAfter, usedAfter }) {
+      const [row] = await sql<(Omit<SessionCaller, 'kind'> & { lastUsedAt: Date })[]>`
+        select s.id as "sessionId", s.last_used_at as "lastUsedAt",
+          u.id as "userId", u.email, u.name, u.role
+        from identity.user_sessions s join identity.users u on u.id = s.user_id
+        where s.token_hash = ${tokenHash} and u.status = 'active'
+          and s.created_at > ${createdAfter} and s.last_used_at > ${usedAfter}`
+      if (row === undefined) return undefined
+      const { lastUsedAt, ...caller } = row
+      return { lastUsedAt, caller: { kind: 'session', ...caller } }
+    },
+    async createdAt(id) {
+      const [row] = await sql<{ at: Date }[]>`
+        select created_at as at from identity.user_sessions where id = ${id}`
+      return row?.at
+    },
+    async touch(id, at) {
+      await sql`
+        update identity.user_sessions set last_used_at = ${at}
+        where id = ${id} and last_used_at < ${at}`
+    },
+    async activate(userId) {
+      await sql`
+        update identity.users set status = 'active', updated_at = now()
+        where id = ${userId} and status = 'invited'`
+    },
+    async create({ id, tokenHash, userId, at }) {
+      await sql`
+        insert into identity.user_sessions (id, token_hash, user_id, created_at, last_used_at)
+        select ${id}, ${tokenHash}, id, ${at}, ${at}
+        from identity.users where id = ${userId} and status = 'active'`
+    },
+    async remove(id) {
+      await sql`delete from identity.user_sessions where id = ${id}`
+    },
+    async sweep({ createdAfter, usedAfter }) {
+      await sql`
+        delete from identity.user_sessions
+        where created_at <= ${createdAfter} or last_used_at <= ${usedAfter}`
+    },
+    async changePassword(userId, hash, also) {
+      await sql.begin(async (tx) => {
+        await lockIdentity(tx)
+        await setPassword(tx, userId, hash)
+        await also(tx)
+      })
+    },
+    async hasAdmin() {
+      return await adminExists(sql)
+    },
+    async makeAdmin({ email, name, hash, unless, also }) {
+      return await sql.begin(async (tx) => {
+        await lockIdentity(tx)
+        if (unless === 'there is an admin' && (await adminExists(tx))) return unless
+        const [user] = await tx<{ id: string; status: Account['status'] }[]>`
+          select id, status from identity.users where email = ${email}`
+        if (user?.status === 'disabled') return 'disabled'
+        const id = user?.id ?? Bun.randomUUIDv7()
+        await tx`
+          insert into identity.users (id, name, email, role)
+          values (${id}, ${name}, ${email}, 'platform_admin')
+          on conflict (id) do update set role = 'platform_admin', status = 'active',
+            admin_fields = array(select distinct unnest(users.admin_fields || '{role}'::text[])),
+            updated_at = now()`
+        await setPassword(tx, id, hash)
+        await also(tx, id)
+        return 'made'
+      })
+    },
+  }
+}

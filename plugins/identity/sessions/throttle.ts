@@ -1,0 +1,70 @@
+/** When attempts at something may be made. */
+export interface Throttle {
+  /**
+   * Counts one attempt as failed until it is known to be otherwise, so that many at once count too.
+   * A number: it may not be made for so many milliseconds yet, and was not counted.
+   */
+  begin(key: string, now: number): Attempt | number
+}
+
+export interface Attempt {
+  /** Forgets this attempt; with `all`, the ones before it as well. */
+  forget(what: 'this' | 'all'): void
+}
+
+interface Failures {
+  count: number
+  lastAt: number
+  until: number
+}
+
+/**
+ * After `free` failures in a row each further one doubles the wait, from a second to a minute. What
+ * is kept is bounded: the `limit` keys that failed last, each for `forgetMs`.
+ */
+export function createThrottle(options: {
+  readonly free: number
+  readonly limit: number
+  readonly forgetMs: number
+}): Throttle {
+  const { free, limit, forgetMs } = options
+  const kept = new Map<string, Failures>()
+
+  function settle(failures: Failures): void {
+    const over = failures.count - free
+    failures.until = over <= 0 ? 0 : failures.lastAt + waitMs(over)
+  }
+
+  return {
+    begin(key, now) {
+      const known = kept.get(key)
+      const failures =
+        known === undefined || now - known.lastAt > forgetMs
+          ? { count: 0, lastAt: now, until: 0 }
+          : known
+      if (now < failures.until) return failures.until - now
+      failures.count++
+      failures.lastAt = now
+      settle(failures)
+      // At the end of the map, so that the oldest is at its beginning.
+      kept.delete(key)
+      kept.set(key, failures)
+      if (kept.size > limit) kept.delete(kept.keys().next().value ?? '')
+      return {
+        forget(what) {
+          if (what === 'all') failures.count = 0
+          else failures.count = Math.max(0, failures.count - 1)
+          if (failures.count === 0 && kept.get(key) === failures) kept.delete(key)
+          settle(failures)
+        },
+      }
+    },
+  }
+}
+
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 60_000
+
+function waitMs(failuresOver: number): number {
+  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failuresOver - 1, 20))
+}

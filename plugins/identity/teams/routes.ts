@@ -1,0 +1,251 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  GatewayError,
+  listOf,
+  pageOf,
+  pageQuery,
+  type Static,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import {
+  accessColumns,
+  accessView,
+  Id,
+  Instant,
+  Key,
+  ModelAccess,
+  ModelAccessView,
+  Name,
+  notFound,
+  Search,
+  TeamRole,
+} from '../_shared/fields.ts'
+import type { MakeChange } from '../_shared/store.ts'
+import type { MemberRow, TeamRow, TeamStore } from './store.ts'
+
+const TeamView = Type.Object({
+  team_id: Type.String(),
+  key: Type.String(),
+  name: Type.String(),
+  model_access: ModelAccessView,
+  member_count: Type.Integer(),
+  service_account_count: Type.Integer(),
+  from_config: Type.Boolean({ description: 'Whether an entry of the config file made the team.' }),
+  created_at: Instant,
+  updated_at: Instant,
+})
+
+function viewOf(row: TeamRow): Static<typeof TeamView> {
+  return {
+    team_id: row.team_id,
+    key: row.key,
+    name: row.name,
+    model_access: accessView(row),
+    member_count: row.member_count,
+    service_account_count: row.service_account_count,
+    from_config: row.from_config,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}
+
+const MemberView = Type.Object({
+  user_id: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  status: Type.Union([Type.Literal('active'), Type.Literal('invited'), Type.Literal('disabled')]),
+  role: TeamRole,
+})
+
+export interface TeamRouteParts {
+  readonly store: TeamStore
+  readonly change: MakeChange
+  readonly models: () => ReadonlySet<string>
+  /** Keys of the teams that the config in force declares. */
+  readonly configured: () => ReadonlySet<string>
+}
+
+const teamParams = Type.Object({ team_id: Id })
+const memberParams = Type.Object({ team_id: Id, user_id: Id })
+const admin = { audience: 'platform_admin', tag: 'teams' } as const
+
+export function teamRoutes({ store, change, models, configured }: TeamRouteParts): AdminRoute[] {
+  async function find(id: string, tx?: Parameters<TeamStore['find']>[1]): Promise<TeamRow> {
+    const row = await store.find(id, tx)
+    if (row === undefined) throw notFound('team')
+    return row
+  }
+
+  return [
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: '/api/v1/admin/teams',
+      summary: 'Teams, by key.',
+      query: strictObject({ ...pageQuery, search: Type.Optional(Search) }),
+      result: listOf(TeamView),
+      async handle({ query }) {
+        const { offset, ...page } = pageOf(query)
+        const { rows, total } = await store.list(query, { offset, page_size: page.page_size })
+        return { items: rows.map(viewOf), ...page, total }
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: '/api/v1/admin/teams/{team_id}',
+      summary: 'One team.',
+      params: teamParams,
+      result: TeamView,
+      handle: async ({ params }) => viewOf(await find(params.team_id)),
+    }),
+    adminRoute({
+      ...admin,
+      method: 'POST',
+      path: '/api/v1/admin/teams',
+      summary: 'Make a team. Its key is what model allowlists of the config file name.',
+      body: strictObject({ key: Key, name: Name, model_access: Type.Optional(ModelAccess) }),
+      status: 201,
+      result: TeamView,
+      errors: ['not_found', 'conflict'],
+      async handle({ body: { key, name, model_access }, caller, requestId }) {
+        const access = model_access && accessColumns(model_access, models())
+        return await change({ caller, requestId }, async ({ sql, audit }) => {
+          const id = Bun.randomUUIDv7()
+          await store.insert(sql, id, { key, name, ...access })
+          const after = viewOf(await find(id, sql))
+          await audit({ action: 'team.create', objectKind: 'team', objectId: id, after })
+          return after
+        })
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'PATCH',
+      path: '/api/v1/admin/teams/{team_id}',
+      summary: 'Change a team.',
+      params: teamParams,
+      body: strictObject({ name: Type.Optional(Name), model_access: Type.Optional(ModelAccess) }),
+      result: TeamView,
+      async handle({ params: { team_id: id }, body, caller, requestId }) {
+        const { model_access, ...own } = body
+        const columns = { ...own, ...(model_access && accessColumns(model_access, models())) }
+        return await change({ caller, requestId }, async ({ sql, audit }) => {
+          const before = viewOf(await find(id, sql))
+          await store.update(sql, id, columns, Object.keys(body))
+          const after = viewOf(await find(id, sql))
+          await audit({ action: 'team.update', objectKind: 'team', objectId: id, before, after })
+          return after
+        })
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'DELETE',
+      path: '/api/v1/admin/teams/{team_id}',
+      summary: 'Delete a team without members and service accounts.',
+      params: teamParams,
+      status: 204,
+      result: Type.Void(),
+      errors: ['conflict'],
+      async handle({ params: { team_id: id }, caller, requestId }) {
+        await change({ caller, requestId }, async ({ sql, audit }) => {
+          const row = await find(id, sql)
+          if (configured().has(row.key)) {
+            throw new GatewayError(
+              'conflict',
+              'the config file declares this team; remove it there',
+            )
+          }
+          if (row.member_count + row.service_account_count > 0) {
+            throw new GatewayError('conflict', 'the team still has members or service accounts')
+          }
+          await store.remove(sql, id)
+          await audit({
+            action: 'team.delete',
+            objectKind: 'team',
+            objectId: id,
+            before: viewOf(row),
+          })
+        })
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: '/api/v1/admin/teams/{team_id}/members',
+      summary: 'Members of a team, by e-mail address.',
+      params: teamParams,
+      query: strictObject(pageQuery),
+      result: listOf(MemberView),
+      async handle({ params: { team_id: id }, query }) {
+        await find(id)
+        const { offset, ...page } = pageOf(query)
+        const { rows, total } = await store.listMembers(id, { offset, page_size: page.page_size })
+        return { items: rows.map(memberView), ...page, total }
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'PUT',
+      path: '/api/v1/admin/teams/{team_id}/members/{user_id}',
+      summary: 'Make a user a member, or give a member another role. A user has at most one team.',
+      params: memberParams,
+      body: strictObject({ role: TeamRole }),
+      result: MemberView,
+      errors: ['conflict'],
+      async handle({ params: { team_id: id, user_id: userId }, body, caller, requestId }) {
+        return await change({ caller, requestId }, async ({ sql, audit }) => {
+          await find(id, sql)
+          const before = await store.findMembership(sql, userId)
+          if (before === undefined) throw notFound('user')
+          if (before.team_id !== null && before.team_id !== id) {
+            throw new GatewayError(
+              'conflict',
+              `user_id: the user is in the team ${before.team_key} already`,
+            )
+          }
+          await store.setMember(sql, id, userId, body.role)
+          await audit({
+            action: 'team.set_member',
+            objectKind: 'team',
+            objectId: id,
+            before: before.team_id === null ? null : { user_id: userId, role: before.role },
+            after: { user_id: userId, role: body.role },
+          })
+          const member = await store.findMember(sql, userId)
+          if (member === undefined) throw notFound('member')
+          return memberView(member)
+        })
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'DELETE',
+      path: '/api/v1/admin/teams/{team_id}/members/{user_id}',
+      summary: 'Take a user out of a team.',
+      params: memberParams,
+      status: 204,
+      result: Type.Void(),
+      async handle({ params: { team_id: id, user_id: userId }, caller, requestId }) {
+        await change({ caller, requestId }, async ({ sql, audit }) => {
+          const before = await store.findMembership(sql, userId)
+          if (before?.team_id !== id) throw notFound('member')
+          await store.removeMember(sql, userId)
+          await audit({
+            action: 'team.remove_member',
+            objectKind: 'team',
+            objectId: id,
+            before: { user_id: userId, role: before.role },
+          })
+        })
+      },
+    }),
+  ]
+}
+
+function memberView({ user_id, name, email, status, role }: MemberRow): Static<typeof MemberView> {
+  return { user_id, name, email, status, role }
+}

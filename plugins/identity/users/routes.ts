@@ -1,0 +1,266 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  GatewayError,
+  listOf,
+  pageOf,
+  pageQuery,
+  type Static,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import {
+  accessColumns,
+  accessView,
+  Email,
+  Id,
+  Instant,
+  ModelAccess,
+  ModelAccessView,
+  missing,
+  Name,
+  notFound,
+  Search,
+  TeamRole,
+} from '../_shared/fields.ts'
+import { hashPassword, NewPassword } from '../_shared/password.ts'
+import {
+  adminExists,
+  type Change,
+  endSessions,
+  type MakeChange,
+  setPassword,
+  type Transaction,
+} from '../_shared/store.ts'
+import type { UserColumns, UserRow, UserStore } from './store.ts'
+
+const Role = Type.Union([Type.Literal('platform_admin'), Type.Literal('user')], {
+  errorMessage: 'must be platform_admin or user',
+})
+const Status = Type.Union(
+  [Type.Literal('active'), Type.Literal('invited'), Type.Literal('disabled')],
+  { errorMessage: 'must be active, invited or disabled' },
+)
+const StatusOfNew = Type.Union([Type.Literal('active'), Type.Literal('invited')], {
+  errorMessage: 'must be active or invited',
+})
+const Membership = strictObject({ team_id: Id, role: Type.Optional(TeamRole) })
+
+const UserView = Type.Object({
+  user_id: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  role: Role,
+  status: Status,
+  request_logging_enabled: Type.Boolean(),
+  team: Type.Union([
+    Type.Object({
+      team_id: Type.String(),
+      key: Type.String(),
+      name: Type.String(),
+      role: TeamRole,
+    }),
+    Type.Null(),
+  ]),
+  model_access: ModelAccessView,
+  has_password: Type.Boolean({ description: 'Whether the user can sign in.' }),
+  from_config: Type.Boolean({ description: 'Whether an entry of the config file made the user.' }),
+  created_at: Instant,
+  updated_at: Instant,
+})
+
+function viewOfUser(row: UserRow): Static<typeof UserView> {
+  const { team_id, team_key: key, team_name: name, team_role: role } = row
+  return {
+    user_id: row.user_id,
+    name: row.name,
+    email: row.email,
+    role: row.role,
+    status: row.status,
+    request_logging_enabled: row.request_logging_enabled,
+    team: team_id === null ? null : { team_id, key, name, role },
+    model_access: accessView(row),
+    has_password: row.has_password,
+    from_config: row.from_config,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}
+
+export interface UserRouteParts {
+  readonly store: UserStore
+  readonly change: MakeChange
+  readonly models: () => ReadonlySet<string>
+}
+
+const userParams = Type.Object({ user_id: Id })
+
+export function userRoutes(parts: UserRouteParts): AdminRoute[] {
+  const { store, change, models } = parts
+
+  const optional = {
+    role: Type.Optional(Role),
+    request_logging_enabled: Type.Optional(Type.Boolean()),
+    model_access: Type.Optional(ModelAccess),
+    password: Type.Optional(NewPassword),
+  }
+
+  async function find(tx: Transaction, id: string): Promise<UserRow> {
+    const row = await store.find(id, tx)
+    if (row === undefined) throw notFound('user')
+    return row
+  }
+
+  async function setTeam(
+    { sql }: Change,
+    id: string,
+    team: Static<typeof Membership> | null | undefined,
+    before?: UserRow,
+  ) {
+    if (team === undefined) return
+    if (team !== null && !(await store.findTeam(sql, team.team_id))) {
+      throw missing('team.team_id', 'such team')
+    }
+    // The role in a team stays as long as nothing else is said of it.
+    const role = before?.team_id === team?.team_id ? before?.team_role : undefined
+    await store.setTeam(
+      sql,
+      id,
+      team && { team_id: team.team_id, role: team.role ?? role ?? 'member' },
+    )
+  }
+
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/users',
+      audience: 'platform_admin',
+      tag: 'users',
+      summary: 'Users, by e-mail address.',
+      query: strictObject({
+        ...pageQuery,
+        status: Type.Optional(Status),
+        role: Type.Optional(Role),
+        team_id: Type.Optional(Id),
+        search: Type.Optional(Search),
+      }),
+      result: listOf(UserView),
+      async handle({ query }) {
+        const { offset, ...page } = pageOf(query)
+        const { rows, total } = await store.list(query, { offset, page_size: page.page_size })
+        return { items: rows.map(viewOfUser), ...page, total }
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/users/{user_id}',
+      audience: 'platform_admin',
+      tag: 'users',
+      summary: 'One user.',
+      params: userParams,
+      result: UserView,
+      async handle({ params }) {
+        const row = await store.find(params.user_id)
+        if (row === undefined) throw notFound('user')
+        return viewOfUser(row)
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      path: '/api/v1/admin/users',
+      audience: 'platform_admin',
+      tag: 'users',
+      summary: 'Make a user. Without a password the user has API keys only.',
+      body: strictObject({
+        name: Name,
+        email: Email,
+        ...optional,
+        status: Type.Optional(StatusOfNew),
+        team: Type.Optional(Membership),
+      }),
+      status: 201,
+      result: UserView,
+      errors: ['not_found', 'conflict'],
+      async handle({ body, caller, requestId }) {
+        const { team, password, model_access, ...own } = body
+        const columns = {
+          ...own,
+          email: own.email.toLowerCase(),
+          ...(model_access && accessColumns(model_access, models())),
+        }
+        const hash = password === undefined ? undefined : await hashPassword(password)
+        return await change({ caller, requestId }, async (changing) => {
+          const id = Bun.randomUUIDv7()
+          await store.insert(changing.sql, id, columns)
+          await setTeam(changing, id, team)
+          if (hash !== undefined) await setPassword(changing.sql, id, hash)
+          const after = viewOfUser(await find(changing.sql, id))
+          await changing.audit({ action: 'user.create', objectKind: 'user', objectId: id, after })
+          return after
+        })
+      },
+    }),
+    adminRoute({
+      method: 'PATCH',
+      path: '/api/v1/admin/users/{user_id}',
+      audience: 'platform_admin',
+      tag: 'users',
+      summary:
+        'Change a user. Who is disabled is signed out and refused at once; a new password ends the sessions.',
+      params: userParams,
+      body: strictObject({
+        name: Type.Optional(Name),
+        email: Type.Optional(Email),
+        ...optional,
+        status: Type.Optional(Status),
+        team: Type.Optional(
+          Type.Union([Membership, Type.Null()], {
+            errorMessage: 'must be {team_id, role} or null',
+          }),
+        ),
+      }),
+      result: UserView,
+      errors: ['conflict'],
+      async handle({ params: { user_id: id }, body, caller, requestId }) {
+        const { team, password, model_access, ...own } = body
+        const columns: UserColumns = {
+          ...own,
+          ...(own.email !== undefined && { email: own.email.toLowerCase() }),
+          ...(model_access && accessColumns(model_access, models())),
+        }
+        const hash = password === undefined ? undefined : await hashPassword(password)
+        return await change({ caller, requestId }, async (changing) => {
+          const { sql } = changing
+          const before = await find(sql, id)
+          if (before.from_config && columns.email !== undefined && columns.email !== before.email) {
+            throw new GatewayError(
+              'conflict',
+              'email: the config file knows this user by it; it cannot change here',
+            )
+          }
+          const admin = await adminExists(sql)
+          await setTeam(changing, id, team, before)
+          await store.update(sql, id, columns, Object.keys(body))
+          if (hash !== undefined) await setPassword(sql, id, hash)
+          if (body.status === 'disabled') await endSessions(sql, id)
+          if (admin && !(await adminExists(sql))) {
+            const field = body.status === undefined ? 'role' : 'status'
+            throw new GatewayError(
+              'conflict',
+              `${field}: this is the last platform admin who can sign in`,
+            )
+          }
+          const after = viewOfUser(await find(sql, id))
+          await changing.audit({
+            action: 'user.update',
+            objectKind: 'user',
+            objectId: id,
+            before: viewOfUser(before),
+            after: { ...after, ...(hash !== undefined && { password_changed: true }) },
+          })
+          return after
+        })
+      },
+    }),
+  ]
+}

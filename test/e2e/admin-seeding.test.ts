@@ -1,0 +1,162 @@
+import { expect, test } from 'bun:test'
+import { type AdminClient, adminClient } from '../harness/admin.ts'
+import { eventually, testKey } from '../harness/gateway.ts'
+import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
+
+const keys = { laptop: testKey('laptop'), desktop: testKey('desktop'), ci: testKey('ci') }
+
+/** A config of which everything that config can say of people differs from `version` to `version`. */
+function config(version: number) {
+  const key = (name: keyof typeof keys, models: string[]) => ({
+    name,
+    value: `literal.${keys[name]}`,
+    models,
+  })
+  return {
+    providers: [{ id: 'sim', type: 'simulator' }],
+    models: ['demo', 'other'].map((id) => ({
+      id,
+      routes: [{ provider: 'sim', upstream_model: 'simulator-1' }],
+    })),
+    teams: [
+      { key: 'core', name: `Core ${version}`, model_access: { mode: 'all' } },
+      { key: 'crew', name: 'Crew' },
+    ],
+    users: [
+      {
+        name: `Ada ${version}`,
+        email: 'ada@example.com',
+        role: 'platform_admin',
+        team: { key: 'core', role: 'owner' },
+        request_logging_enabled: version % 2 === 0,
+        model_access: { mode: 'all' },
+        api_keys: [key('laptop', ['demo', 'other']), key('desktop', ['demo'])],
+      },
+      { name: `Eve ${version}`, email: 'eve@example.com' },
+    ],
+    service_accounts: [
+      {
+        key: 'ci',
+        name: `CI ${version}`,
+        team: 'core',
+        budget: { cadence: 'daily', amount_usd: '1' },
+        api_keys: [key('ci', ['demo'])],
+      },
+    ],
+  }
+}
+
+async function codeOf(gateway: GatewayProcess, key: string) {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }] }),
+  })
+  if (response.status === 200) return 'served'
+  return ((await response.json()) as { error: { code: string } }).error.code
+}
+
+interface Item {
+  readonly user_id: string
+  readonly team_id: string
+  readonly service_account_id: string
+  readonly api_key_id: string
+  readonly email: string
+  readonly name: string
+  readonly key: string
+}
+
+async function find(admin: AdminClient, list: string, matches: (item: Item) => boolean) {
+  const { items } = await admin.get<{ items: Item[] }>(`/api/v1/admin/${list}`)
+  const found = items.find(matches)
+  if (found === undefined) throw new Error(`nothing like that is in ${list}`)
+  return found
+}
+
+test('what an admin did is never undone by the config file, at a reload or a restart', async () => {
+  const gateway = await spawnGateway(config(1))
+  try {
+    const admin = await adminClient(gateway)
+    const ada = await find(admin, 'users', ({ email }) => email === 'ada@example.com')
+    const eve = await find(admin, 'users', ({ email }) => email === 'eve@example.com')
+    const core = await find(admin, 'teams', ({ key }) => key === 'core')
+    const crew = await find(admin, 'teams', ({ key }) => key === 'crew')
+    const ci = await find(admin, 'service-accounts', ({ key }) => key === 'ci')
+    const laptop = await find(admin, 'api-keys', ({ name }) => name === 'laptop')
+    const desktop = await find(admin, 'api-keys', ({ name }) => name === 'desktop')
+    const path = (list: string, id: string) => `/api/v1/admin/${list}/${id}`
+
+    await admin.patch(path('users', ada.user_id), {
+      role: 'user',
+      team: { team_id: crew.team_id, role: 'member' },
+      model_access: { mode: 'restricted', models: ['demo'] },
+      password: 'the password an admin gave',
+    })
+    await admin.patch(path('users', eve.user_id), { status: 'disabled' })
+    await admin.patch(path('teams', core.team_id), { name: 'Renamed' })
+    await admin.patch(path('service-accounts', ci.service_account_id), {
+      model_access: { mode: 'restricted', models: ['demo'] },
+    })
+    await admin.patch(path('api-keys', laptop.api_key_id), { granted_models: ['demo'] })
+    await admin.post(`${path('api-keys', laptop.api_key_id)}/rotate`, { grace_secs: 0 })
+    await admin.post(`${path('api-keys', desktop.api_key_id)}/revoke`)
+
+    async function check(url: AdminClient, version: number) {
+      expect(await url.get(path('users', ada.user_id))).toMatchObject({
+        // What the admin left alone still follows the file.
+        name: `Ada ${version}`,
+        request_logging_enabled: version % 2 === 0,
+        role: 'user',
+        team: { key: 'crew', role: 'member' },
+        model_access: { mode: 'restricted', models: ['demo'] },
+        has_password: true,
+      })
+      expect(await url.get(path('users', eve.user_id))).toMatchObject({
+        name: `Eve ${version}`,
+        status: 'disabled',
+      })
+      expect(await url.get(path('teams', core.team_id))).toMatchObject({ name: 'Renamed' })
+      expect(await url.get(path('service-accounts', ci.service_account_id))).toMatchObject({
+        name: `CI ${version}`,
+        model_access: { mode: 'restricted', models: ['demo'] },
+      })
+      expect(await url.get(path('api-keys', laptop.api_key_id))).toMatchObject({
+        granted_models: ['demo'],
+      })
+      expect(await codeOf(gateway, keys.laptop)).toBe('api_key_secret_mismatch')
+      expect(await codeOf(gateway, keys.desktop)).toBe('api_key_revoked')
+      expect(await codeOf(gateway, keys.ci)).toBe('served')
+    }
+
+    await check(admin, 1)
+    const before = gateway.logs.length
+    gateway.rewrite(config(2))
+    gateway.signal('SIGHUP')
+    await eventually(async () =>
+      gateway.logs.slice(before).some(({ msg }) => msg === 'another config is in force')
+        ? true
+        : undefined,
+    )
+    await check(admin, 2)
+    const warned = gateway.logs
+      .slice(before)
+      .map(({ path, msg }) => `${path}: ${msg}`)
+      .filter((line) => line.includes('administrator') || line.includes('revoked'))
+    expect(warned.toSorted()).toEqual([
+      'teams.0: its name was changed by an administrator and stays so',
+      'users.0.api_keys.0.value: the key laptop was rotated by an administrator; this value is not used',
+      'users.0.api_keys.0: its grants was changed by an administrator and stays so',
+      'users.0.api_keys.1: the key desktop was revoked and stays so',
+      'users.0.team: its team was changed by an administrator and stays so',
+      'users.0: its model_access was changed by an administrator and stays so',
+      'users.0: its role was changed by an administrator and stays so',
+      'users.1: eve@example.com was disabled by an administrator and stays so',
+    ])
+
+    await gateway.end()
+    await gateway.restart()
+    await check(await adminClient(gateway), 2)
+  } finally {
+    await gateway.remove()
+  }
+}, 60_000)
