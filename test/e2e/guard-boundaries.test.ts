@@ -196,10 +196,12 @@ describe.each(surfaces)('a streamed reply, %s', (surface) => {
       attempts: ['stream_error'],
     })
   })
+})
 
+describe('a streamed reply', () => {
   test('whose decision takes long begins with comments, and a denial is one error event', async () => {
     upstream.script(believable({ pieces: ['SLOW ', 'FORBIDDEN'] }))
-    const { status, text, id } = await send(surface, ask(surface, 'hello', true))
+    const { status, text, id } = await send('chat', ask('chat', 'hello', true))
     expect(status).toBe(200)
     expect(text.startsWith(': ')).toBe(true)
     expect(text).toContain('guardrail_denied')
@@ -211,7 +213,7 @@ describe.each(surfaces)('a streamed reply, %s', (surface) => {
 
   test('whose decision takes long begins with comments and then comes whole', async () => {
     upstream.script(believable({ pieces: ['SLOW ', 'but fine'] }))
-    const { status, text } = await send(surface, ask(surface, 'hello', true))
+    const { status, text } = await send('messages', ask('messages', 'hello', true))
     expect(status).toBe(200)
     expect(text.startsWith(': ')).toBe(true)
     expect(text).toContain('but fine')
