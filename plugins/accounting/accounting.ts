@@ -15,7 +15,7 @@ import { createReach } from './reach.ts'
 import { createRequestIds } from './request-ids.ts'
 import { ledgerRow, priced, usageMissing } from './row.ts'
 import { scopeKey, scopeKeys } from './scopes.ts'
-import { createSpend, type Exhausted } from './spend.ts'
+import { createSpend, type Exhausted, type LowBudget } from './spend.ts'
 import { CHANGES_KEPT_MS, NOTHING_SEEN, type Store } from './store.ts'
 import { LONGEST_WINDOW_DAYS, startOfDay, utcDay } from './window.ts'
 
@@ -32,6 +32,8 @@ export interface AccountingOptions {
   readonly openSpool: (adopted: (record: string) => void) => Spool
   readonly clock: Clock
   readonly log: Logger
+  /** Told at a look at the database of budgets of which little is left. */
+  readonly low: (budgets: readonly LowBudget[]) => void
 }
 
 export interface RunningAccounting extends Accounting {
@@ -48,7 +50,7 @@ export interface RunningAccounting extends Accounting {
 }
 
 export function createAccounting(options: AccountingOptions): RunningAccounting {
-  const { store, pricing, settings, openSpool, clock, log } = options
+  const { store, pricing, settings, openSpool, clock, log, low } = options
   const spend = createSpend()
   const reach = createReach({
     timeoutMs: () => settings().commitTimeoutMs,
@@ -83,7 +85,8 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       const after = complete || stale ? NOTHING_SEEN : snapshot
       const from = today - LONGEST_WINDOW_DAYS
       const changes = await reach.call(() => store.readChanges(after, from))
-      spend.apply(changes, today, after === NOTHING_SEEN)
+      const lowBudgets = spend.apply(changes, today, after === NOTHING_SEEN)
+      if (lowBudgets.length > 0) low(lowBudgets)
       snapshot = changes.snapshot
       lookedAt = now
     })

@@ -29,3 +29,29 @@ export type BudgetEntry = {
 
 /** An entry as it is kept. */
 export type Budget = BudgetEntry & { readonly budgetId: string; readonly scopeKey: string }
+
+/** What of a budget is left, in percent, when its alert is raised. */
+export const ALERT_PERCENT = 20n
+
+interface Used {
+  readonly spent: bigint
+  readonly rejected: bigint
+}
+
+/**
+ * What can still be spent in a window; negative when more was spent. Charges that a hard limit
+ * rejected have used the budget up as well.
+ */
+function remaining({ amountPicoUsd, hardLimit }: BudgetSettings, used: Used): bigint {
+  return amountPicoUsd - used.spent - (hardLimit ? used.rejected : 0n)
+}
+
+/** Whether little enough is left for an alert. */
+export function isLow(settings: BudgetSettings, used: Used): boolean {
+  return 100n * remaining(settings, used) <= ALERT_PERCENT * settings.amountPicoUsd
+}
+
+/** Whether calls are refused. */
+export function isExhausted(settings: BudgetSettings, used: Used): boolean {
+  return settings.hardLimit && remaining(settings, used) <= 0n
+}

@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test'
 import type { ConfigDraft } from 'model-gateway/plugin'
-import { checkBudgets } from './config.ts'
+import { checkConfig } from './config.ts'
 
 const models = [{ id: 'small' }, { id: 'fast', alias_of: 'small' }]
 
-function problems(budgets: unknown): string[] {
+function problems(budgets: unknown, email?: unknown): string[] {
   const draft: ConfigDraft = {
     modelIds: new Set(models.map(({ id }) => id)),
     providerIds: new Set(),
     declared: { guardrailPacks: [], managedChecks: [] },
-    section: (name) => ({ models, budgets })[name],
+    section: (name) => ({ models, budgets, budget_alerts: { email } })[name],
   }
-  return [...checkBudgets(draft)].map(({ path, message }) => `${path.join('.')}: ${message}`)
+  return [...checkConfig(draft)].map(({ path, message }) => `${path.join('.')}: ${message}`)
 }
 const defaults = (...names: unknown[]) => ({
   users: { model_defaults: names.map((model) => ({ model })) },
@@ -29,4 +29,24 @@ test('model defaults name models that are executed, each once', () => {
 test('whatever was cut out of the section, the check goes on', () => {
   const shapes = [undefined, null, [], {}, { users: 1 }, { users: { model_defaults: 'x' } }]
   for (const shape of [...shapes, defaults(undefined, 7)]) expect(problems(shape)).toEqual([])
+})
+
+test.each([
+  [{ transport: 'log' }, []],
+  [{ transport: 'smtp', from: 'a@b', smtp: { host: 'h' } }, []],
+  [
+    { transport: 'smtp', from: 'a@b' },
+    ['budget_alerts.email.smtp: is required for transport smtp'],
+  ],
+  [
+    { transport: 'smtp', smtp: { host: 'h' } },
+    ['budget_alerts.email.from: is required for smtp: the address of the sender'],
+  ],
+  [
+    { transport: 'smtp', from: 'a@b', smtp: { host: 'h', username: 'u' } },
+    ['budget_alerts.email.smtp: username and password go together'],
+  ],
+  [{ smtp: { host: 'h' } }, ['budget_alerts.email.smtp: is not used: transport is not smtp']],
+])('mail settings that do not fit together are named: %p', (email, expected) => {
+  expect(problems(undefined, email)).toEqual(expected)
 })

@@ -4,6 +4,7 @@ import {
   DecimalString,
   isJsonObject,
   type Problem,
+  SecretRef,
   type Static,
   Type,
 } from 'model-gateway/plugin'
@@ -68,6 +69,76 @@ export const budgetsSection = configSection(
 )
 export type BudgetsConfig = Static<typeof budgetsSection.schema>
 
+export const budgetAlertsSection = configSection(
+  'budget_alerts',
+  Type.Object(
+    {
+      email: Type.Object(
+        {
+          from: Type.String({
+            default: 'model-gateway@localhost',
+            pattern: '^[^\\r\\n]*[^@\\s<]+@[^@\\s>]+>?$',
+            description: 'The sender: gateway@example.com or Gateway <gateway@example.com>',
+          }),
+          poll_interval_secs: Type.Integer({ default: 30, minimum: 1, maximum: 3600 }),
+          batch_size: Type.Integer({
+            default: 25,
+            minimum: 1,
+            maximum: 1000,
+            description: 'Mails that one process sends at a poll',
+          }),
+          transport: Type.Union([Type.Literal('log'), Type.Literal('smtp')], {
+            default: 'log',
+            description: 'log writes mails to the log',
+          }),
+          smtp: Type.Optional(
+            Type.Object(
+              {
+                host: Type.String({ minLength: 1 }),
+                port: Type.Integer({ default: 587, minimum: 1, maximum: 65535 }),
+                username: Type.Optional(Type.String({ minLength: 1 })),
+                password: Type.Optional(SecretRef()),
+                starttls: Type.Boolean({
+                  default: true,
+                  description: 'false: TLS from the start on port 465, none on others',
+                }),
+              },
+              strict,
+            ),
+          ),
+        },
+        { ...strict, default: {} },
+      ),
+    },
+    { ...strict, default: {} },
+  ),
+)
+export type EmailConfig = Static<typeof budgetAlertsSection.schema>['email']
+
+/** What the schema cannot say of `budget_alerts.email`. */
+function* checkEmail(draft: ConfigDraft): Iterable<Problem> {
+  const section = draft.section('budget_alerts')
+  const email = isJsonObject(section) ? section.email : undefined
+  if (!isJsonObject(email)) return
+  const path = ['budget_alerts', 'email']
+  if (email.transport !== 'smtp') {
+    if (email.smtp === undefined) return
+    const message = 'is not used: transport is not smtp'
+    yield { path: [...path, 'smtp'], message, severity: 'warning' }
+    return
+  }
+  if (email.from === undefined) {
+    yield { path: [...path, 'from'], message: 'is required for smtp: the address of the sender' }
+  }
+  if (email.smtp === undefined) {
+    yield { path: [...path, 'smtp'], message: 'is required for transport smtp' }
+  } else if (isJsonObject(email.smtp)) {
+    const { username, password } = email.smtp
+    if ((username === undefined) === (password === undefined)) return
+    yield { path: [...path, 'smtp'], message: 'username and password go together' }
+  }
+}
+
 /** What the sections of another plugin say of budgets. */
 export const usersSection = configSection(
   'users',
@@ -87,8 +158,13 @@ export function budgetSettings(config: BudgetConfig): BudgetSettings {
   }
 }
 
+export function* checkConfig(draft: ConfigDraft): Iterable<Problem> {
+  yield* checkBudgets(draft)
+  yield* checkEmail(draft)
+}
+
 /** What the schema cannot say of `budgets.users.model_defaults`: models that are there, once. */
-export function* checkBudgets(draft: ConfigDraft): Iterable<Problem> {
+function* checkBudgets(draft: ConfigDraft): Iterable<Problem> {
   const section = draft.section('budgets')
   const users = isJsonObject(section) ? section.users : undefined
   const defaults = isJsonObject(users) ? users.model_defaults : undefined

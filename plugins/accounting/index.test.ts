@@ -64,7 +64,7 @@ async function setUp(files = temporaryFolder()) {
           pricing_source: {
             resolve: () => ({ status: 'priced', costPicoUsd: 400n, rateId: 'r' }),
           },
-          identity: { directory: async () => directory },
+          identity: { directory: async () => directory, onChange: () => () => {} },
         }
         return services[point.name] as T
       },
@@ -86,6 +86,9 @@ async function setUp(files = temporaryFolder()) {
 function snapshot(sections: Record<string, unknown>): ConfigSnapshot {
   const all: Record<string, unknown> = {
     accounting: { abort_drain_secs: 10, commit_timeout_ms: 2000 },
+    budget_alerts: {
+      email: { from: 'g@example.com', poll_interval_secs: 30, batch_size: 25, transport: 'log' },
+    },
     budgets: { users: { model_defaults: [] } },
     users: [],
     service_accounts: [],

@@ -1,9 +1,14 @@
 import {
   accounting,
+  adminModules,
+  auditTrail,
+  budgetWriter,
   ConfigError,
+  type Disposer,
   definePlugin,
   healthChecks,
   identity,
+  type ModelSpec,
   type PricingSource,
   pricingSource,
   snapshotListeners,
@@ -11,22 +16,37 @@ import {
 } from 'model-gateway/plugin'
 import tables from '../../migrations/accounting/0001_tables.sql' with { type: 'text' }
 import budgetTables from '../../migrations/accounting/0002_budgets.sql' with { type: 'text' }
+import rollupsByUpstream from '../../migrations/accounting/0003_rollups_by_upstream.sql' with {
+  type: 'text',
+}
+import alertTables from '../../migrations/accounting/0004_budget_alerts.sql' with { type: 'text' }
 import { openSpool } from '../_shared/spool.ts'
 import { type AccountingSettings, createAccounting } from './accounting.ts'
+import { alertRoutes } from './admin-alerts.ts'
+import { budgetRoutes } from './admin-budgets.ts'
+import { spendRoutes } from './admin-spend.ts'
+import { createAlertStore } from './alert-store.ts'
+import { createAlerts, type MailSettings } from './alerts.ts'
+import { createBudgetStore } from './budget-store.ts'
+import { createBudgetWriter } from './budget-writer.ts'
 import {
   accountingSection,
+  budgetAlertsSection,
   budgetsSection,
-  checkBudgets,
+  checkConfig,
   serviceAccountsSection,
   usersSection,
 } from './config.ts'
-import { reconcileBudgets } from './reconcile.ts'
+import { createBudgetKeeper } from './keep-budgets.ts'
+import { createReportStore } from './report-store.ts'
 import { createStore } from './store.ts'
+import { createMailTransport } from './transport.ts'
 
 const SWEEP_EVERY_MS = 60_000
 /** The longest that a change of another replica goes unseen. */
 const REFRESH_EVERY_MS = 500
 const TAKE_OVER_EVERY_MS = 5_000
+const LOOK_FOR_MAILS_EVERY_MS = 1_000
 
 /** Keeps the spend ledger: one row for each call, durable before the caller has the reply's end. */
 export default definePlugin({
@@ -34,24 +54,38 @@ export default definePlugin({
     id: 'plugin.accounting',
     version: '0.1.0',
     contract: 1,
-    summary: 'The spend ledger, its counters, budgets, and the refusal of duplicate request ids.',
+    summary: 'The spend ledger, budgets with their alerts, spend reports, duplicate request ids.',
     config: Type.Object({}, { additionalProperties: false }),
-    sections: [accountingSection, budgetsSection],
+    sections: [accountingSection, budgetsSection, budgetAlertsSection],
     needs: ['database', 'schedule', 'services', 'clock', 'files'],
     after: ['plugin.pricing-catalog', 'plugin.identity'],
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_budgets', sql: budgetTables },
+      { name: '0003_rollups_by_upstream', sql: rollupsByUpstream },
+      { name: '0004_budget_alerts', sql: alertTables },
     ],
-    check: checkBudgets,
+    check: checkConfig,
   },
   setup(ctx) {
     const { database, schedule, services, clock, log } = ctx
     const store = createStore(database)
+    const budgets = createBudgetStore(database)
     let prices: PricingSource | undefined
     let settings: AccountingSettings = { abortDrainMs: 10_000, commitTimeoutMs: 2_000 }
     let spoolDirectory: string | undefined
 
+    const directory = () => services.one(identity).directory()
+    let mailing: MailSettings | undefined
+    let models: ReadonlyMap<string, ModelSpec> = new Map()
+    const alertStore = createAlertStore(database)
+    const alerts = createAlerts({
+      store: alertStore,
+      directory,
+      settings: () => mailing,
+      clock,
+      log,
+    })
     const running = createAccounting({
       store,
       pricing: () => {
@@ -68,6 +102,7 @@ export default definePlugin({
         }),
       clock,
       log,
+      low: alerts.note,
     })
     ctx.provide(accounting, running)
 
@@ -87,29 +122,64 @@ export default definePlugin({
       await running.takeOver()
     }
 
+    /** Sees what other replicas did. */
+    async function look(): Promise<void> {
+      await running.refresh()
+      await alerts.raise()
+    }
+
+    const keeper = createBudgetKeeper({ store: budgets, directory, log, changed: look })
+    let stopWatching: Disposer | undefined
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
         const config = snapshot.section(accountingSection)
         await placeSpool(config.spool_dir ?? ctx.files.directory())
-        const directory = await services.one(identity).directory()
         const configured = {
           budgets: snapshot.section(budgetsSection),
           users: snapshot.section(usersSection),
           serviceAccounts: snapshot.section(serviceAccountsSection),
         }
-        await store.changeBudgets((existing) => {
-          const { entries, warnings } = reconcileBudgets(configured, directory, existing)
-          for (const { path, message } of warnings) log.warn({ path: path.join('.') }, message)
-          return entries
-        })
-        await running.refresh()
+        await keeper.prepare(configured)
+        const email = snapshot.section(budgetAlertsSection).email
         return () => {
           settings = {
             abortDrainMs: config.abort_drain_secs * 1000,
             commitTimeoutMs: config.commit_timeout_ms,
           }
+          models = snapshot.models
+          mailing = {
+            transport: createMailTransport(email, log),
+            pollIntervalMs: email.poll_interval_secs * 1000,
+            batchSize: email.batch_size,
+          }
+          keeper.accept(configured)
+          stopWatching ??= services.one(identity).onChange(() => void keeper.ownersChanged())
         }
       },
+    })
+
+    ctx.provide(
+      budgetWriter,
+      createBudgetWriter({
+        store: budgets,
+        audit: () => services.all(auditTrail)[0],
+        changed: look,
+      }),
+    )
+    ctx.provide(adminModules, {
+      id: 'spend',
+      routes: [
+        ...budgetRoutes({
+          store: budgets,
+          directory,
+          models: () => models,
+          audit: () => services.all(auditTrail)[0],
+          clock,
+          changed: look,
+        }),
+        ...spendRoutes({ store: createReportStore(database), directory, clock }),
+        ...alertRoutes({ store: alertStore, directory }),
+      ],
     })
 
     ctx.provide(healthChecks, {
@@ -128,9 +198,14 @@ export default definePlugin({
       })
       .addCallback((gauge) => gauge.observe(running.status().spoolDepth))
 
-    schedule.every(REFRESH_EVERY_MS, () => running.refresh().catch(() => {}))
+    schedule.every(REFRESH_EVERY_MS, () => look().catch(() => {}))
+    schedule.every(LOOK_FOR_MAILS_EVERY_MS, alerts.poll)
     schedule.every(TAKE_OVER_EVERY_MS, running.takeOver)
     schedule.every(SWEEP_EVERY_MS, store.sweep)
-    return running.close
+    return async () => {
+      await stopWatching?.()
+      alerts.close()
+      await running.close()
+    }
   },
 })

@@ -8,6 +8,7 @@ export function picoUsd(usd: string): bigint {
 
 /** Pico-USD as a plain decimal amount of USD without trailing zeros. */
 export function usd(picoUsd: bigint): string {
+  if (picoUsd < 0n) return `-${usd(-picoUsd)}`
   const digits = picoUsd.toString().padStart(PLACES + 1, '0')
   const fraction = digits.slice(-PLACES).replace(/0+$/, '')
   const whole = digits.slice(0, -PLACES)

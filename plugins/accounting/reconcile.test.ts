@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import type { Directory } from 'model-gateway/plugin'
 import type { Budget, BudgetEntry } from './budget.ts'
 import type { BudgetConfig } from './config.ts'
 import { type ConfiguredBudgets, reconcileBudgets } from './reconcile.ts'
@@ -18,12 +17,12 @@ const settings = (usd: bigint) => ({
   timezone: 'UTC',
 })
 
-const directory: Directory = {
+const directory = {
   users: [
-    { id: 'u1', email: 'ada@example.com', name: 'Ada', status: 'active', team: undefined },
-    { id: 'u2', email: 'bob@example.com', name: 'Bob', status: 'active', team: undefined },
+    { id: 'u1', email: 'ada@example.com' },
+    { id: 'u2', email: 'bob@example.com' },
   ],
-  serviceAccounts: [{ id: 's1', key: 'nightly', name: 'Nightly', teamId: 't1' }],
+  serviceAccounts: [{ id: 's1', key: 'nightly' }],
 }
 const ada = { kind: 'user', userId: 'u1' } as const
 const bob = { kind: 'user', userId: 'u2' } as const

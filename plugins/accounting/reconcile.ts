@@ -1,4 +1,4 @@
-import type { Directory, Problem } from 'model-gateway/plugin'
+import type { Problem } from 'model-gateway/plugin'
 import type { Budget, BudgetEntry, BudgetSettings, BudgetSource } from './budget.ts'
 import { type BudgetConfig, type BudgetsConfig, budgetSettings } from './config.ts'
 import { type BudgetScope, scopeKey } from './scopes.ts'
@@ -8,6 +8,12 @@ export interface ConfiguredBudgets {
   readonly budgets: BudgetsConfig
   readonly users: readonly { readonly email: string; readonly budget?: BudgetConfig }[]
   readonly serviceAccounts: readonly { readonly key: string; readonly budget: BudgetConfig }[]
+}
+
+/** Who can own a budget. */
+export interface Owners {
+  readonly users: readonly { readonly id: string; readonly email: string }[]
+  readonly serviceAccounts: readonly { readonly id: string; readonly key: string }[]
 }
 
 interface Wanted {
@@ -25,7 +31,7 @@ interface Wanted {
  */
 export function reconcileBudgets(
   config: ConfiguredBudgets,
-  directory: Directory,
+  directory: Owners,
   existing: readonly Budget[],
 ): { readonly entries: readonly BudgetEntry[]; readonly warnings: readonly Problem[] } {
   const wanted = wantedBudgets(config, directory)
@@ -64,7 +70,7 @@ export function reconcileBudgets(
 }
 
 /** By scope key; what is said of one user goes before what is said of all. */
-function wantedBudgets(config: ConfiguredBudgets, directory: Directory): Map<string, Wanted> {
+function wantedBudgets(config: ConfiguredBudgets, directory: Owners): Map<string, Wanted> {
   const wanted = new Map<string, Wanted>()
   const want = (entry: Wanted) => wanted.set(scopeKey(entry.scope), entry)
   const { default: all, model_defaults } = config.budgets.users
@@ -110,7 +116,7 @@ function wantedBudgets(config: ConfiguredBudgets, directory: Directory): Map<str
 }
 
 /** Scope keys of owners of whom the config says nothing at all. */
-function ownersWithoutEntry(config: ConfiguredBudgets, directory: Directory): Set<string> {
+function ownersWithoutEntry(config: ConfiguredBudgets, directory: Owners): Set<string> {
   const emails = new Set(config.users.map(({ email }) => email.toLowerCase()))
   const keys = new Set(config.serviceAccounts.map(({ key }) => key))
   return new Set([

@@ -1,4 +1,5 @@
 import type { AdmissionRequest } from 'model-gateway/plugin'
+import type { OwnerId } from './owner-names.ts'
 import { safeText } from './safe-text.ts'
 
 /** What a budget is for. */
@@ -18,6 +19,13 @@ export function scopeKey(scope: BudgetScope): string {
       ? `${user}:model:${scope.modelId}`
       : `${user}:upstream_model:${scope.upstreamModel.trim()}`,
   )
+}
+
+/** Who spends in a scope. */
+export function ownerOf(scope: BudgetScope): OwnerId {
+  return scope.kind === 'service_account'
+    ? { kind: scope.kind, id: scope.serviceAccountId }
+    : { kind: 'user', id: scope.userId }
 }
 
 type Spender = Pick<AdmissionRequest, 'principal' | 'resolvedModel' | 'upstreamModel'>

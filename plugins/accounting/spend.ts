@@ -1,4 +1,4 @@
-import type { Budget, BudgetSettings } from './budget.ts'
+import { type Budget, type BudgetSettings, isExhausted, isLow } from './budget.ts'
 import { LONGEST_WINDOW_DAYS, type UtcDay, type Window, windowOf } from './window.ts'
 
 export interface Tally {
@@ -34,6 +34,13 @@ export interface Changes {
 
 /** A limit that is used up. */
 export interface Exhausted {
+  readonly scopeKey: string
+  readonly settings: BudgetSettings
+  readonly window: Window
+}
+
+/** A budget of which little is left in its current window. */
+export interface LowBudget {
   readonly scopeKey: string
   readonly settings: BudgetSettings
   readonly window: Window
@@ -128,7 +135,7 @@ export function createSpend() {
         const scope = tracked.get(scopeKey)
         if (scope === undefined || !scope.settings.hardLimit) continue
         const window = windowAt(scope, day)
-        if (window.spent + window.rejected >= scope.settings.amountPicoUsd) {
+        if (isExhausted(scope.settings, window)) {
           return { scopeKey, settings: scope.settings, window }
         }
       }
@@ -173,8 +180,11 @@ export function createSpend() {
       pending.set(charge, undefined)
     },
 
-    /** Takes in what the database has. `complete`: `changes` is all there is. */
-    apply(changes: Changes, today: UtcDay, complete: boolean): void {
+    /**
+     * Takes in what the database has. `complete`: `changes` is all there is. Returns the budgets
+     * among what changed of which little is left.
+     */
+    apply(changes: Changes, today: UtcDay, complete: boolean): readonly LowBudget[] {
       seen = visibleIn(changes.snapshot)
       for (const [charge, transaction] of pending) {
         if (transaction !== undefined && seen(transaction)) pending.delete(charge)
@@ -187,7 +197,7 @@ export function createSpend() {
         tracked.set(scopeKey, { settings, days: new Map(), window: noWindow })
         changed.add(scopeKey)
       }
-      if (changed.size === 0 && changes.counters.length === 0) return
+      if (changed.size === 0 && changes.counters.length === 0) return []
       const extra = unseen()
       for (const scopeKey of changed) {
         const scope = tracked.get(scopeKey)
@@ -202,13 +212,16 @@ export function createSpend() {
         scope.days.set(day, tally)
         changed.add(scopeKey)
       }
+      const low: LowBudget[] = []
       for (const scopeKey of changed) {
         const scope = tracked.get(scopeKey)
         if (scope === undefined) continue
-        const { window } = scope
+        const { window, settings } = scope
         const day = Math.max(today, window.start)
-        scope.window = sum(scope.days, windowOf(scope.settings.cadence, day))
+        scope.window = sum(scope.days, windowOf(settings.cadence, day))
+        if (isLow(settings, scope.window)) low.push({ scopeKey, settings, window: scope.window })
       }
+      return low
     },
   }
 }

@@ -1,14 +1,13 @@
 import type { Database } from 'model-gateway/plugin'
-import type { Budget, BudgetEntry } from './budget.ts'
 import type { LedgerRow } from './row.ts'
 import type { Changes, Snapshot } from './spend.ts'
 import {
   type BudgetArray,
   budgetArray,
-  budgetRow,
   columns,
   names,
   readBudget,
+  rollupKeys,
   sums,
 } from './tables.ts'
 import { startOfDay, type UtcDay } from './window.ts'
@@ -39,11 +38,6 @@ export interface Store {
   sweep(): Promise<void>
   /** Budgets, and counters of those from a day on, that changed after a snapshot was taken. */
   readChanges(after: Snapshot, from: UtcDay): Promise<Changes>
-  /**
-   * Writes the entries that `plan` makes of all there are; nobody else changes budgets meanwhile.
-   * An entry takes the place of the one of its scope.
-   */
-  changeBudgets(plan: (existing: readonly Budget[]) => readonly BudgetEntry[]): Promise<void>
   /** Resolves when the database answers. */
   ping(): Promise<void>
 }
@@ -57,13 +51,13 @@ export const NOTHING_SEEN: Snapshot = '1:1:'
 /** How long a claim outlives its admission: longer than any call that is not stuck. */
 const CLAIM_MINUTES = 15
 
-const BUDGETS_LOCK = 'accounting.budgets'
-
 const input = `
   select * from json_to_recordset($1::text::json)
     as r (${columns}, scope_keys text[], rejection text)`
 
 const hash = (key: string) => `hashtextextended(${key}, 0)`
+
+const rollupPlaces = rollupKeys.map((_, n) => n + 1).join(', ')
 
 // Keys are written in order everywhere, so that replicas cannot deadlock.
 const writeLedgerSql = (schema: string) => `
@@ -97,14 +91,11 @@ const writeLedgerSql = (schema: string) => `
     where cost_pico_usd > 0
     group by utc_day
   ), rolled as (
-    insert into "${schema}".usage_rollups as rollup (bucket_start, owner_kind, owner_id, model_key,
-      resolved_model_key, ${sums.map(([column]) => column).join(', ')})
-    select date_bin('12 hours', dispatched_at, '2000-01-01 00:00:00+00') as bucket_start,
-      owner_kind, coalesce(user_id, service_account_id) as owner_id, model_key, resolved_model_key,
-      ${sums.map(([, sum]) => sum).join(', ')}
+    insert into "${schema}".usage_rollups as rollup (${[...rollupKeys, ...sums].map(([column]) => column).join(', ')})
+    select ${[...rollupKeys, ...sums].map(([, expression]) => expression).join(', ')}
     from added
-    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-    on conflict (bucket_start, owner_kind, owner_id, model_key, resolved_model_key) do update set
+    group by ${rollupPlaces} order by ${rollupPlaces}
+    on conflict (${rollupKeys.map(([column]) => column).join(', ')}) do update set
       ${sums.map(([column]) => `${column} = rollup.${column} + excluded.${column}`).join(', ')}
   )
   select pg_current_xact_id()::text as transaction, (
@@ -166,23 +157,6 @@ const readChangesSql = (schema: string) => {
       ) as counters`
 }
 
-const readBudgetsSql = (schema: string) =>
-  `select json_agg(${budgetArray}) as budgets from "${schema}".budgets`
-
-const writeBudgetsSql = (schema: string) => `
-  insert into "${schema}".budgets as budget (budget_id, scope_key, scope_kind, user_id,
-    service_account_id, model_id, upstream_model, budget_source, active, cadence, amount_pico_usd,
-    hard_limit, timezone)
-  select * from json_to_recordset($1::text::json) as b (budget_id uuid, scope_key text,
-    scope_kind text, user_id text, service_account_id text, model_id text, upstream_model text,
-    budget_source text, active boolean, cadence text, amount_pico_usd numeric, hard_limit boolean,
-    timezone text)
-  order by scope_key
-  on conflict (scope_key) do update set budget_source = excluded.budget_source,
-    active = excluded.active, cadence = excluded.cadence,
-    amount_pico_usd = excluded.amount_pico_usd, hard_limit = excluded.hard_limit,
-    timezone = excluded.timezone`
-
 export function createStore({ sql, schema }: Database): Store {
   const text = {
     writeLedger: writeLedgerSql(schema),
@@ -242,17 +216,6 @@ export function createStore({ sql, schema }: Database): Store {
           rejected: BigInt(rejected),
         })),
       }
-    },
-    async changeBudgets(plan) {
-      await sql.begin(async (tx) => {
-        await tx`select pg_advisory_xact_lock(hashtext(${BUDGETS_LOCK}))`
-        const [existing] = await tx.unsafe<{ budgets: BudgetArray[] | null }[]>(
-          readBudgetsSql(schema),
-        )
-        const entries = plan((existing?.budgets ?? []).map(readBudget))
-        if (entries.length === 0) return
-        await tx.unsafe(writeBudgetsSql(schema), [JSON.stringify(entries.map(budgetRow))])
-      })
     },
     async ping() {
       await sql`select 1`

@@ -1,6 +1,7 @@
+import type { Alert } from './alert-store.ts'
 import type { Budget, BudgetEntry, BudgetSource } from './budget.ts'
 import { type BudgetScope, scopeKey } from './scopes.ts'
-import type { Cadence } from './window.ts'
+import type { Cadence, UtcDay } from './window.ts'
 
 /** Columns of the ledger and of the rejected charges, with their types. */
 export const columns = `event_id uuid, request_id text, ownership_scope_key text, owner_kind text,
@@ -13,25 +14,33 @@ export const columns = `event_id uuid, request_id text, ownership_scope_key text
   dispatched_at timestamptz, occurred_at timestamptz, utc_day date`
 export const names = columns.replaceAll(/ (uuid|text|bigint|timestamptz|date)/g, '')
 
-const tokens = [
-  'prompt',
-  'completion',
-  'total',
-  'uncached_input',
-  'cache_read',
-  'cache_write',
-  'reasoning',
-].map((bucket) => `${bucket}_tokens`)
-const statuses = ['priced', 'legacy_estimated', 'unpriced', 'usage_missing']
+/** Token buckets of the ledger and of the roll-ups. */
+export const tokenColumns = [
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'uncached_input_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+] as const
+
+/** What a roll-up is of, as column and expression. */
+export const rollupKeys: readonly (readonly [column: string, expression: string])[] = [
+  ['bucket_start', "date_bin('12 hours', dispatched_at, '2000-01-01 00:00:00+00')"],
+  ['owner_kind', 'owner_kind'],
+  ['owner_id', 'coalesce(user_id, service_account_id)'],
+  ['model_key', 'model_key'],
+  ['resolved_model_key', 'resolved_model_key'],
+  ['provider_key', 'provider_key'],
+  ['upstream_model', 'upstream_model'],
+  ['pricing_status', 'pricing_status'],
+]
 
 /** What a roll-up sums up, as column and expression. */
 export const sums: readonly (readonly [column: string, sum: string])[] = [
   ['requests', 'count(*) filter (where rejection is null)'],
-  ...statuses.map((status): [string, string] => [
-    `${status}_count`,
-    `count(*) filter (where rejection is null and pricing_status = '${status}')`,
-  ]),
-  ...tokens.map((column): [string, string] => [
+  ...tokenColumns.map((column): [string, string] => [
     column,
     `coalesce(sum(${column}) filter (where rejection is null), 0)`,
   ]),
@@ -45,11 +54,28 @@ export const budgetArray = `json_build_array(budget_id, scope_key, scope_kind, u
   service_account_id, model_id, upstream_model, budget_source, active, cadence,
   amount_pico_usd::text, hard_limit, timezone)`
 
+/**
+ * The current window of each budget `b`, and what was spent in it, as lateral joins: `window_start`
+ * and `window_end` (null without a cadence), `spent`, `rejected`. `today`: an expression, a timestamp.
+ */
+export const budgetWindow = (schema: string, today: string) => `
+  cross join lateral (
+    select case cadence when 'daily' then ${today} when 'weekly' then date_trunc('week', ${today})
+      when 'monthly' then date_trunc('month', ${today}) end::date as window_start
+  ) as starts cross join lateral (
+    select (window_start + case cadence when 'daily' then interval '1 day'
+      when 'weekly' then interval '1 week' else interval '1 month' end)::date as window_end
+  ) as ends cross join lateral (
+    select coalesce(sum(spent), 0) as spent, coalesce(sum(rejected), 0) as rejected
+    from "${schema}".spend_counters c
+    where c.scope_key = b.scope_key and utc_day >= window_start and utc_day < window_end
+  ) as sums`
+
 export type BudgetArray = readonly [
   budgetId: string,
   scopeKey: string,
   scopeKind: BudgetScope['kind'],
-  userId: string,
+  userId: string | null,
   serviceAccountId: string,
   modelId: string | null,
   upstreamModel: string | null,
@@ -64,14 +90,7 @@ export type BudgetArray = readonly [
 export function readBudget(row: BudgetArray): Budget {
   const [budgetId, key, kind, userId, serviceAccountId, modelId, upstreamModel, ...rest] = row
   const [source, active, cadence, amount, hardLimit, timezone] = rest
-  const scope: BudgetScope =
-    kind === 'service_account'
-      ? { kind, serviceAccountId }
-      : kind === 'user'
-        ? { kind, userId }
-        : modelId === null
-          ? { kind, userId, upstreamModel: upstreamModel ?? '' }
-          : { kind, userId, modelId }
+  const scope = readScope(kind, userId ?? serviceAccountId, modelId, upstreamModel)
   const base = { budgetId, scopeKey: key, scope, source }
   if (cadence === null || amount === null) return { ...base, active: false, settings: undefined }
   return {
@@ -98,4 +117,58 @@ export function budgetRow({ scope, source, active, settings }: BudgetEntry) {
     hard_limit: settings?.hardLimit ?? true,
     timezone: settings?.timezone ?? 'UTC',
   }
+}
+
+/** An alert `a` as it is read: one JSON array. */
+export const alertArray = `json_build_array(a.alert_id, a.budget_id, a.scope_key, a.scope_kind,
+  a.owner_id, a.model_id, a.upstream_model, a.cadence, a.window_start - date '1970-01-01',
+  a.window_end - date '1970-01-01', a.threshold_percent, a.amount_pico_usd::text,
+  a.spent_pico_usd::text, a.remaining_pico_usd::text, a.hard_limit, a.created_at)`
+
+export type AlertArray = readonly [
+  alertId: string,
+  budgetId: string,
+  scopeKey: string,
+  scopeKind: BudgetScope['kind'],
+  ownerId: string,
+  modelId: string | null,
+  upstreamModel: string | null,
+  cadence: Cadence,
+  windowStart: UtcDay,
+  windowEnd: UtcDay,
+  thresholdPercent: number,
+  amountPicoUsd: string,
+  spent: string,
+  remaining: string,
+  hardLimit: boolean,
+  createdAt: string,
+]
+
+export function readAlert(row: AlertArray): Alert {
+  const [alertId, budgetId, key, kind, ownerId, modelId, upstreamModel, cadence, ...rest] = row
+  const [start, end, thresholdPercent, amount, spent, left, hardLimit, createdAt] = rest
+  return {
+    alertId,
+    budgetId,
+    scopeKey: key,
+    scope: readScope(kind, ownerId, modelId, upstreamModel),
+    settings: { cadence, amountPicoUsd: BigInt(amount), hardLimit },
+    window: { start, end },
+    thresholdPercent,
+    spent: BigInt(spent),
+    remaining: BigInt(left),
+    createdAt: new Date(createdAt),
+  }
+}
+
+function readScope(
+  kind: BudgetScope['kind'],
+  ownerId: string,
+  modelId: string | null,
+  upstreamModel: string | null,
+): BudgetScope {
+  if (kind === 'service_account') return { kind, serviceAccountId: ownerId }
+  if (kind === 'user') return { kind, userId: ownerId }
+  if (modelId !== null) return { kind, userId: ownerId, modelId }
+  return { kind, userId: ownerId, upstreamModel: upstreamModel ?? '' }
 }

@@ -11,8 +11,9 @@ import type {
 } from 'model-gateway/plugin'
 import pino from 'pino'
 import { openSpool } from '../_shared/spool.ts'
-import { createAccounting, type RunningAccounting } from './accounting.ts'
+import { type AccountingOptions, createAccounting, type RunningAccounting } from './accounting.ts'
 import type { BudgetEntry, BudgetSettings } from './budget.ts'
+import { createBudgetStore } from './budget-store.ts'
 import plugin from './index.ts'
 import type { LedgerRow } from './row.ts'
 import { createStore, type Store } from './store.ts'
@@ -94,6 +95,7 @@ export interface TestAccountingOptions {
   readonly spoolDirectory?: string
   /** What the clock shows. */
   readonly now?: () => Date
+  readonly low?: AccountingOptions['low']
 }
 
 const opened: RunningAccounting[] = []
@@ -121,6 +123,7 @@ export function openAccounting(
     openSpool: (adopted) => openSpool({ directory, name: 'ledger', log, adopted }),
     clock: { now },
     log,
+    low: options.low ?? (() => {}),
   })
   opened.push(accounting)
   return {
@@ -128,7 +131,7 @@ export function openAccounting(
     store,
     batches,
     async budget(entries) {
-      await store.changeBudgets(() => entries)
+      await createBudgetStore(database).changeAll(() => entries)
       await accounting.refresh()
     },
   }
@@ -166,7 +169,8 @@ export function temporaryFolder(): string {
 export async function empty(sql: Database['sql']): Promise<void> {
   await sql`truncate accounting.usage_cost_events, accounting.budget_rejected_charges,
     accounting.spend_counters, accounting.request_claims, accounting.budgets,
-    accounting.usage_rollups, accounting.counter_changes`
+    accounting.usage_rollups, accounting.counter_changes, accounting.budget_alerts,
+    accounting.budget_alert_deliveries`
 }
 
 /** Pico-USD per token of input and output. */
@@ -201,6 +205,7 @@ interface ChargeRow {
   readonly service_account_id: string | null
   readonly model_key: string
   readonly resolved_model_key: string
+  readonly provider_key: string
   readonly upstream_model: string
   readonly pricing_status: string
   readonly prompt_tokens: bigint | null
@@ -234,12 +239,19 @@ function foldRows(rows: readonly ChargeRow[], kind: 'spent' | 'rejected') {
     for (const scope of scopes) addTo(counters, `${scope} ${day} ${kind}`, cost)
     const start = Math.floor(row.dispatched_at.getTime() / HALF_DAY_MS) * HALF_DAY_MS
     const owner = row.user_id ?? row.service_account_id
-    const key = [new Date(start).toISOString(), owner, row.model_key, row.resolved_model_key]
+    const key = [
+      new Date(start).toISOString(),
+      owner,
+      row.model_key,
+      row.resolved_model_key,
+      row.provider_key,
+      row.upstream_model,
+      row.pricing_status,
+    ]
     const sums: Record<string, bigint> =
       kind === 'spent'
         ? {
             requests: 1n,
-            [`${row.pricing_status}_count`]: 1n,
             prompt_tokens: row.prompt_tokens ?? 0n,
             total_tokens: row.total_tokens ?? 0n,
             cost_pico_usd: cost,
@@ -270,10 +282,6 @@ export async function expectBooksToBalance(sql: Database['sql']): Promise<void> 
   const rollups = new Map<string, bigint>()
   const columns = [
     'requests',
-    'priced_count',
-    'legacy_estimated_count',
-    'unpriced_count',
-    'usage_missing_count',
     'prompt_tokens',
     'total_tokens',
     'cost_pico_usd',
@@ -286,6 +294,9 @@ export async function expectBooksToBalance(sql: Database['sql']): Promise<void> 
       row.owner_id,
       row.model_key,
       row.resolved_model_key,
+      row.provider_key,
+      row.upstream_model,
+      row.pricing_status,
     ]
     for (const name of columns) addTo(rollups, `${key} ${name}`, BigInt(row[name]))
   }

@@ -83,6 +83,7 @@ pricing:
       OPENROUTER_API_KEY: 'sk-2',
       ADA_GATEWAY_KEY: testKey('ada'),
       REPORT_GATEWAY_KEY: testKey('report'),
+      SMTP_PASSWORD: 'smtp-1',
       GATEWAY_ADMIN_PASSWORD: 'correct horse battery',
       GATEWAY_DATABASE_URL: 'postgres://gateway@127.0.0.1/gateway',
     }

@@ -1,0 +1,230 @@
+import {
+  type AdminRoute,
+  type AuditTrail,
+  adminRoute,
+  type Clock,
+  type Directory,
+  GatewayError,
+  listOf,
+  type ModelSpec,
+  pageOf,
+  pageQuery,
+  type SessionCaller,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import type { Budget, BudgetEntry } from './budget.ts'
+import type { BudgetFilter, BudgetStore } from './budget-store.ts'
+import {
+  Amount,
+  BudgetItem,
+  budgetItem,
+  budgetRecord,
+  Cadence,
+  invalid,
+  plainText,
+  readScope,
+  readSettings,
+  Scope,
+} from './budget-wire.ts'
+import { callerOwner } from './owner-names.ts'
+import { type BudgetScope, ownerOf, scopeKey } from './scopes.ts'
+import { utcDay } from './window.ts'
+
+export interface BudgetRoutesOptions {
+  readonly store: BudgetStore
+  readonly directory: () => Promise<Directory>
+  /** Models of the config in force. */
+  readonly models: () => ReadonlyMap<string, ModelSpec>
+  readonly audit: () => AuditTrail | undefined
+  readonly clock: Clock
+  /** Puts what was changed in force in this process. */
+  readonly changed: () => Promise<void>
+}
+
+const tag = 'spend'
+
+export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
+  const { store, directory, models, audit, clock, changed } = options
+
+  async function list(filter: BudgetFilter, query: { page?: number; page_size?: number }) {
+    const { page, page_size, offset } = pageOf(query)
+    const today = utcDay(clock.now())
+    const [{ budgets, total }, known] = await Promise.all([
+      store.list(filter, { limit: page_size, offset }, today),
+      directory(),
+    ])
+    return { items: budgets.map((budget) => budgetItem(budget, known)), page, page_size, total }
+  }
+
+  async function change(
+    scope: BudgetScope,
+    plan: (existing: Budget | undefined) => BudgetEntry,
+    by: { readonly caller: SessionCaller; readonly requestId: string; readonly action: string },
+  ) {
+    const key = scopeKey(scope)
+    await store.change(key, plan, async (transaction, before, after) => {
+      await audit()?.write(transaction, {
+        actor: by.caller,
+        requestId: by.requestId,
+        action: by.action,
+        objectKind: 'budget',
+        objectId: after.budgetId,
+        ...(before !== undefined && { before: budgetRecord(before) }),
+        after: budgetRecord(after),
+      })
+    })
+    await changed()
+    const { items } = await list({ scopeKey: key }, {})
+    const [item] = items
+    if (item === undefined) throw new Error(`the budget of ${key} is gone`)
+    return item
+  }
+
+  async function requireOwner(scope: BudgetScope): Promise<void> {
+    const { users, serviceAccounts } = await directory()
+    const { kind, id } = ownerOf(scope)
+    const owners: readonly { readonly id: string }[] = kind === 'user' ? users : serviceAccounts
+    if (owners.some((owner) => owner.id === id)) return
+    throw new GatewayError(
+      'not_found',
+      kind === 'user'
+        ? 'scope.user_id: there is no such user'
+        : 'scope.service_account_id: there is no such service account',
+    )
+  }
+
+  /** Calls count for the model that is executed. */
+  function requireModel(scope: BudgetScope): void {
+    if (scope.kind !== 'user_model' || !('modelId' in scope)) return
+    const model = models().get(scope.modelId)
+    if (model === undefined) {
+      throw new GatewayError('not_found', 'scope.model_id: there is no such model')
+    }
+    if (model.aliasOf !== undefined) {
+      const target = executionModel(model, models())
+      throw invalid(
+        '/scope/model_id',
+        `is an alias, and calls count for the model that is executed: ${target}`,
+      )
+    }
+  }
+
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/spend/budgets',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Budgets, with the spend of their current windows.',
+      query: strictObject({
+        ...pageQuery,
+        status: Type.Optional(
+          Type.Union([Type.Literal('active'), Type.Literal('inactive'), Type.Literal('all')], {
+            description: 'Default active. inactive: tombstones, and defaults that were taken back.',
+            errorMessage: 'must be active, inactive or all',
+          }),
+        ),
+        scope_kind: Type.Optional(
+          Type.Union(
+            [Type.Literal('user'), Type.Literal('service_account'), Type.Literal('user_model')],
+            { errorMessage: 'must be user, service_account or user_model' },
+          ),
+        ),
+        budget_source: Type.Optional(BudgetItem.properties.budget_source),
+        user_id: Type.Optional(Type.String(plainText)),
+        service_account_id: Type.Optional(Type.String(plainText)),
+        model_id: Type.Optional(Type.String(plainText)),
+      }),
+      result: listOf(BudgetItem),
+      handle({ query }) {
+        const { status = 'active', scope_kind, budget_source } = query
+        const filter = {
+          ...(status !== 'all' && { active: status === 'active' }),
+          ...(scope_kind !== undefined && { scopeKind: scope_kind }),
+          ...(budget_source !== undefined && { source: budget_source }),
+          ...(query.user_id !== undefined && { userId: query.user_id }),
+          ...(query.service_account_id !== undefined && {
+            serviceAccountId: query.service_account_id,
+          }),
+          ...(query.model_id !== undefined && { modelId: query.model_id }),
+        }
+        return list(filter, query)
+      },
+    }),
+
+    adminRoute({
+      method: 'PUT',
+      path: '/api/v1/admin/spend/budgets',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Sets the budget of a scope, in the place of the one that is there.',
+      body: strictObject({
+        scope: Scope,
+        cadence: Cadence,
+        amount_usd: Amount,
+        hard_limit: Type.Optional(Type.Boolean({ description: 'Default true.' })),
+        timezone: Type.Optional(
+          Type.String({
+            maxLength: 64,
+            description: 'Default UTC. Kept, not used: windows are in UTC.',
+          }),
+        ),
+      }),
+      result: BudgetItem,
+      errors: ['not_found'],
+      async handle({ body, caller, requestId }) {
+        const scope = readScope(body.scope)
+        const settings = readSettings(body)
+        await requireOwner(scope)
+        requireModel(scope)
+        return await change(scope, () => ({ scope, source: 'manual', active: true, settings }), {
+          caller,
+          requestId,
+          action: 'budget.set',
+        })
+      },
+    }),
+
+    adminRoute({
+      method: 'POST',
+      path: '/api/v1/admin/spend/budgets/deactivate',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Takes the budget of a scope away, and keeps defaults of the config away as well.',
+      body: strictObject({ scope: Scope }),
+      result: BudgetItem,
+      errors: ['not_found'],
+      async handle({ body, caller, requestId }) {
+        const scope = readScope(body.scope)
+        await requireOwner(scope)
+        const tombstone = (existing: Budget | undefined): BudgetEntry => {
+          if (existing === undefined) requireModel(scope)
+          return { scope, source: 'manual', active: false, settings: existing?.settings }
+        }
+        return await change(scope, tombstone, { caller, requestId, action: 'budget.deactivate' })
+      },
+    }),
+
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/me/budgets',
+      audience: 'me',
+      tag: 'me',
+      summary: "The caller's own active budgets.",
+      query: strictObject(pageQuery),
+      result: listOf(BudgetItem),
+      handle({ caller, query }) {
+        const { kind, id } = callerOwner(caller)
+        const owner = kind === 'user' ? { userId: id } : { serviceAccountId: id }
+        return list({ active: true, ...owner }, query)
+      },
+    }),
+  ]
+}
+
+/** Aliases of a config never go in circles. */
+function executionModel(model: ModelSpec, models: ReadonlyMap<string, ModelSpec>): string {
+  const target = model.aliasOf === undefined ? undefined : models.get(model.aliasOf)
+  return target === undefined ? model.id : executionModel(target, models)
+}

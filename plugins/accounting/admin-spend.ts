@@ -1,0 +1,184 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  type Clock,
+  type Directory,
+  listOf,
+  pageOf,
+  pageQuery,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import { Instant, nullable, plainText, Usd } from './budget-wire.ts'
+import { focusCsv } from './focus.ts'
+import { usd } from './money.ts'
+import { callerOwner, ownerName } from './owner-names.ts'
+import { OwnReport, Report, reportLists, reportOwners } from './report.ts'
+import type { RejectedCharge, ReportStore, Selection } from './report-store.ts'
+import { Days, lastDays, OwnerKind, ownerKindOf, rangeQuery, readRange } from './spend-query.ts'
+import { startOfDay, utcDay } from './window.ts'
+
+export interface SpendRoutesOptions {
+  readonly store: ReportStore
+  readonly directory: () => Promise<Directory>
+  readonly clock: Clock
+}
+
+const tag = 'spend'
+const exported = {
+  contentType: 'text/csv; charset=utf-8',
+  result: Type.String(),
+  replyHeaders: {
+    'content-disposition': 'A name for the file',
+    'x-focus-excluded-unpriced-requests': 'Requests in the range without a price',
+    'x-focus-excluded-usage-missing-requests': 'Requests in the range without usage',
+  },
+}
+
+const Charge = Type.Object({
+  event_id: Type.String(),
+  request_id: Type.String(),
+  reason: Type.Union([Type.Literal('budget_exceeded'), Type.Literal('duplicate_race')]),
+  owner_kind: Type.Union([Type.Literal('user'), Type.Literal('service_account')]),
+  owner_id: Type.String(),
+  owner_name: nullable(Type.String()),
+  api_key_id: Type.String(),
+  operation: Type.String(),
+  model_key: Type.String(),
+  resolved_model_key: Type.String(),
+  provider_key: Type.String(),
+  upstream_model: Type.String(),
+  pricing_status: Type.String(),
+  prompt_tokens: nullable(Type.Integer()),
+  completion_tokens: nullable(Type.Integer()),
+  total_tokens: nullable(Type.Integer()),
+  cost_usd: nullable(Usd('What the call cost')),
+  dispatched_at: Instant,
+  occurred_at: Instant,
+})
+
+export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): AdminRoute[] {
+  const today = () => utcDay(clock.now())
+
+  async function focus(selection: Selection, reply: Headers): Promise<string> {
+    const [charges, known] = await Promise.all([store.charges(selection), directory()])
+    const day = (n: number) => startOfDay(n).toISOString().slice(0, 10)
+    reply.set(
+      'content-disposition',
+      `attachment; filename="focus_${day(selection.start)}_${day(selection.end - 1)}.csv"`,
+    )
+    reply.set('x-focus-excluded-unpriced-requests', charges.unpriced)
+    reply.set('x-focus-excluded-usage-missing-requests', charges.usageMissing)
+    return focusCsv(charges.rows, known)
+  }
+
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/spend/report',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Spend by day, owner and model.',
+      query: strictObject({ days: Type.Optional(Days), owner_kind: Type.Optional(OwnerKind) }),
+      result: Report,
+      async handle({ query }) {
+        const { days = 7, owner_kind = 'all' } = query
+        const window = lastDays(days, today())
+        const [rows, known] = await Promise.all([
+          store.report({ ...window, ownerKind: ownerKindOf(owner_kind) }),
+          directory(),
+        ])
+        return { owner_kind, ...reportLists(rows, window), owners: reportOwners(rows, known) }
+      },
+    }),
+
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/me/spend',
+      audience: 'me',
+      tag: 'me',
+      summary: "The caller's own spend and usage by day and model.",
+      query: strictObject({ days: Type.Optional(Days) }),
+      result: OwnReport,
+      async handle({ caller, query }) {
+        const window = lastDays(query.days ?? 7, today())
+        const { kind, id } = callerOwner(caller)
+        const rows = await store.report({ ...window, ownerKind: kind, ownerId: id })
+        return reportLists(rows, window)
+      },
+    }),
+
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/spend/focus.csv',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Charges as a FOCUS file: a row for each day, owner, upstream and pricing status.',
+      query: strictObject({ ...rangeQuery, owner_kind: Type.Optional(OwnerKind) }),
+      ...exported,
+      handle({ query, reply }) {
+        const ownerKind = ownerKindOf(query.owner_kind)
+        return focus({ ...readRange(query, today()), ownerKind }, reply)
+      },
+    }),
+
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/me/spend/focus.csv',
+      audience: 'me',
+      tag: 'me',
+      summary: "The caller's own charges as a FOCUS file.",
+      query: strictObject(rangeQuery),
+      ...exported,
+      handle({ caller, query, reply }) {
+        const { kind, id } = callerOwner(caller)
+        return focus({ ...readRange(query, today()), ownerKind: kind, ownerId: id }, reply)
+      },
+    }),
+
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/spend/rejected-charges',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Served calls whose charge is not in the ledger, newest first.',
+      query: strictObject({
+        ...pageQuery,
+        owner_kind: Type.Optional(OwnerKind),
+        owner_id: Type.Optional(Type.String(plainText)),
+        request_id: Type.Optional(Type.String(plainText)),
+        reason: Type.Optional(Charge.properties.reason),
+      }),
+      result: listOf(Charge),
+      async handle({ query }) {
+        const { page, page_size, offset } = pageOf(query)
+        const filter = {
+          ownerKind: ownerKindOf(query.owner_kind),
+          ownerId: query.owner_id,
+          requestId: query.request_id,
+          reason: query.reason,
+        }
+        const [{ charges, total }, known] = await Promise.all([
+          store.rejected(filter, { limit: page_size, offset }),
+          directory(),
+        ])
+        return { items: charges.map((charge) => wireCharge(charge, known)), page, page_size, total }
+      },
+    }),
+  ]
+}
+
+function wireCharge(charge: RejectedCharge, directory: Directory) {
+  const { cost_pico_usd, prompt_tokens, completion_tokens, total_tokens, ...rest } = charge
+  const number = (value: bigint | null) => (value === null ? null : Number(value))
+  return {
+    ...rest,
+    owner_name: ownerName({ kind: rest.owner_kind, id: rest.owner_id }, directory),
+    prompt_tokens: number(prompt_tokens),
+    completion_tokens: number(completion_tokens),
+    total_tokens: number(total_tokens),
+    cost_usd: cost_pico_usd === null ? null : usd(cost_pico_usd),
+    dispatched_at: rest.dispatched_at.toISOString(),
+    occurred_at: rest.occurred_at.toISOString(),
+  }
+}

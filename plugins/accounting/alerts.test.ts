@@ -1,0 +1,343 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { Database, Directory } from 'model-gateway/plugin'
+import pino from 'pino'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { startMailServer } from './__fixtures__/mail-server.ts'
+import { createAlertStore } from './alert-store.ts'
+import { createAlerts, RETRY_MS } from './alerts.ts'
+import type { BudgetEntry } from './budget.ts'
+import type { EmailConfig } from './config.ts'
+import {
+  call,
+  closeAll,
+  dailyBudget,
+  empty,
+  migrations,
+  openAccounting,
+  serviceAccount,
+  type TestAccountingOptions,
+} from './testing.ts'
+import { createMailTransport } from './transport.ts'
+
+let testDatabase: TestDatabase
+let database: Database
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = await testDatabase.forPlugin('plugin.accounting', migrations)
+})
+afterAll(() => testDatabase.drop())
+afterEach(async () => {
+  await closeAll()
+  await empty(testDatabase.sql)
+})
+
+const NOW = new Date('2026-04-01T00:00:05Z')
+const silent = pino({ level: 'silent' })
+type User = Directory['users'][number]
+const person = (id: string, changes: Partial<User> = {}): User => ({
+  id,
+  email: `${id}@example.test`,
+  name: id,
+  status: 'active',
+  team: undefined,
+  ...changes,
+})
+const team = (role: 'owner' | 'admin' | 'member', id = 't2') => ({ id, role })
+const bot = { id: 's1', key: 'bot', name: 'The bot', teamId: 't2' }
+
+/** Replicas of one gateway; mails go to `server`, or nowhere. */
+function replica(
+  options: {
+    users?: readonly User[]
+    port?: number
+    accounting?: TestAccountingOptions
+    send?: () => Promise<void>
+  } = {},
+) {
+  const { users = [person('u1')], port, send = async () => {} } = options
+  const smtp = { host: '127.0.0.1', port: port ?? 1, starttls: false }
+  const email: EmailConfig = {
+    from: 'Gateway <gateway@example.test>',
+    poll_interval_secs: 1,
+    batch_size: 25,
+    transport: 'smtp',
+    smtp,
+  }
+  const alerts = createAlerts({
+    store: createAlertStore(database),
+    directory: async () => ({ users, serviceAccounts: [bot] }),
+    settings: () => ({
+      transport: port === undefined ? { send } : createMailTransport(email, silent),
+      pollIntervalMs: 0,
+      batchSize: 25,
+    }),
+    clock: { now: () => NOW },
+    log: silent,
+  })
+  const accounting = openAccounting(database, {
+    ...options.accounting,
+    now: () => NOW,
+    low: alerts.note,
+  })
+  return {
+    ...accounting,
+    ...alerts,
+    /** What the gateway does twice a second. */
+    async look() {
+      await accounting.refresh()
+      await alerts.raise()
+    },
+    async budget(...entries: BudgetEntry[]) {
+      await accounting.budget(entries)
+      await alerts.raise()
+    },
+  }
+}
+
+/** 400 pico-USD. */
+const today = (changes: Parameters<typeof call>[0] = {}) => call({ dispatchedAt: NOW, ...changes })
+const raised = async () => [
+  ...(await testDatabase.sql`
+    select scope_key, spent_pico_usd as spent, remaining_pico_usd as remaining, window_start::text
+    from accounting.budget_alerts order by scope_key, created_at`),
+]
+const deliveries = async () => [
+  ...(await testDatabase.sql`
+    select recipient, status, attempts, last_error from accounting.budget_alert_deliveries
+    order by recipient`),
+]
+/** As if the time until the next try had passed. */
+const waitIsOver = () =>
+  testDatabase.sql`update accounting.budget_alert_deliveries set next_attempt_at = now()`
+
+describe('an alert', () => {
+  test('is raised when a charge leaves a fifth, and not before, once in a window', async () => {
+    const gateway = replica()
+    await gateway.budget(dailyBudget('u1', 2000n))
+    for (const spent of [400, 800, 1200, 1600, 2000]) {
+      await gateway.settle(today())
+      await gateway.look()
+      expect((await raised()).length).toBe(spent >= 1600 ? 1 : 0)
+    }
+    expect(await raised()).toEqual([
+      {
+        scope_key: 'budget:v1:user:u1',
+        spent: '1600',
+        remaining: '400',
+        window_start: '2026-04-01',
+      },
+    ])
+    expect(await deliveries()).toEqual([
+      { recipient: 'u1@example.test', status: 'pending', attempts: 0, last_error: null },
+    ])
+  })
+
+  test('is raised by an upsert, for each scope, and again when the window is another', async () => {
+    const gateway = replica()
+    await gateway.settle(today())
+    await gateway.budget(dailyBudget('u1', 500n))
+    expect(await raised()).toHaveLength(1)
+    await gateway.budget(dailyBudget('u1', 450n))
+    expect(await raised()).toHaveLength(1)
+    await gateway.budget(dailyBudget('u1', 450n, { cadence: 'monthly' }))
+    expect(await raised()).toHaveLength(2)
+    const scope = { kind: 'user_model', userId: 'u1', modelId: 'small-model' } as const
+    await gateway.budget({ ...dailyBudget('u1', 450n), scope })
+    expect((await raised()).map(({ scope_key }) => scope_key)).toContain(
+      'budget:v1:user:u1:model:small-model',
+    )
+  })
+
+  test('of a soft limit is raised as well, and of a charge that a hard limit rejected', async () => {
+    const gateway = replica({ users: [person('u1'), person('u2')] })
+    await gateway.budget(dailyBudget('u1', 100n, { hardLimit: false }), dailyBudget('u2', 399n))
+    await gateway.settle(today())
+    await gateway.settle(today({ principal: { ...serviceAccount('s1'), ...userPrincipal('u2') } }))
+    await gateway.look()
+    expect(await raised()).toMatchObject([
+      { scope_key: 'budget:v1:user:u1', spent: '400', remaining: '-300' },
+      { scope_key: 'budget:v1:user:u2', spent: '0', remaining: '-1' },
+    ])
+  })
+
+  test('is raised once by two replicas that see it at the same time, and after a restart', async () => {
+    const [one, two] = [replica(), replica()]
+    await one.budget(dailyBudget('u1', 500n))
+    await one.settle(today())
+    await Promise.all([one.look(), two.look()])
+    const restarted = replica()
+    await restarted.look()
+    expect(await raised()).toHaveLength(1)
+    expect(await deliveries()).toHaveLength(1)
+  })
+
+  test('that could not be written is raised later, also by a process that did not see it', async () => {
+    const gateway = replica()
+    await gateway.budget(dailyBudget('u1', 500n))
+    await gateway.settle(today())
+    await testDatabase.sql`alter table accounting.budget_alerts rename to away`
+    await expect(gateway.look()).rejects.toThrow('budget_alerts')
+    await testDatabase.sql`alter table accounting.away rename to budget_alerts`
+    await gateway.raise()
+    expect(await raised()).toHaveLength(1)
+    await testDatabase.sql`truncate accounting.budget_alerts cascade`
+    await replica().look()
+    expect(await raised()).toHaveLength(1)
+  })
+})
+
+describe('the recipients of a service account’s alert', () => {
+  const accountBudget: BudgetEntry = {
+    ...dailyBudget('x', 500n),
+    scope: { kind: 'service_account', serviceAccountId: 's1' },
+  }
+  const overspend = async (users: readonly User[]) => {
+    const gateway = replica({ users })
+    await gateway.budget(accountBudget)
+    await gateway.settle(today({ principal: serviceAccount('s1') }))
+    await gateway.look()
+    return await deliveries()
+  }
+
+  test('are the active owners and admins of its team', async () => {
+    const users = [
+      person('owner', { team: team('owner') }),
+      person('admin', { team: team('admin') }),
+      person('member', { team: team('member') }),
+      person('gone', { team: team('owner'), status: 'disabled' }),
+      person('invited', { team: team('admin'), status: 'invited' }),
+      person('elsewhere', { team: team('owner', 't1') }),
+      person('nowhere'),
+    ]
+    expect((await overspend(users)).map(({ recipient }) => recipient)).toEqual([
+      'admin@example.test',
+      'owner@example.test',
+    ])
+  })
+
+  test('with none eligible, one failed delivery says so', async () => {
+    const users = [
+      person('member', { team: team('member') }),
+      person('gone', { team: team('owner'), status: 'disabled' }),
+    ]
+    expect(await overspend(users)).toEqual([
+      {
+        recipient: null,
+        status: 'failed',
+        attempts: 0,
+        last_error: expect.stringContaining('no eligible recipient'),
+      },
+    ])
+  })
+
+  test('a disabled user is told nothing either', async () => {
+    const gateway = replica({ users: [person('u1', { status: 'disabled' })] })
+    await gateway.budget(dailyBudget('u1', 0n))
+    expect(await deliveries()).toMatchObject([
+      { status: 'failed', last_error: 'no eligible recipient: the user is disabled' },
+    ])
+  })
+})
+
+describe('a mail', () => {
+  test('arrives once at a real server, whatever the number of replicas, and says what is left', async () => {
+    const server = await startMailServer()
+    const users = [person('u1', { name: 'Ada\r\nBcc: all@example.test' })]
+    const replicas = [1, 2, 3].map(() => replica({ users, port: server.port }))
+    const [one] = replicas
+    const scope = { kind: 'user_model', userId: 'u1', modelId: 'small-model' } as const
+    await one?.budget({ ...dailyBudget('u1', 500n), scope })
+    await one?.settle(today())
+    await one?.look()
+    await Promise.all(replicas.map(({ poll }) => poll()))
+    await waitIsOver()
+    await Promise.all(replicas.map(({ poll }) => poll()))
+    await server.stop()
+    expect(server.mails).toHaveLength(1)
+    const [mail] = server.mails
+    expect(mail?.from).toBe('gateway@example.test')
+    expect(mail?.to).toEqual(['u1@example.test'])
+    expect(mail?.text).toContain('Owner:      Ada Bcc: all@example.test (u1@example.test)')
+    expect(mail?.text).toContain(
+      'Scope:      model small-model (budget:v1:user:u1:model:small-model)',
+    )
+    expect(mail?.text).toContain('Window:     daily, 2026-04-01T00:00:00Z to 2026-04-02T00:00:00Z')
+    expect(mail?.text).toContain('Spend:      0.0000000004 USD')
+    expect(mail?.text).toContain('Remaining:  0.0000000001 USD')
+    expect(mail?.text).not.toMatch(/^Bcc:/m)
+    expect(await deliveries()).toMatchObject([{ status: 'sent', attempts: 0, last_error: null }])
+  })
+
+  test('for a server that is down waits, over a restart, and arrives when it is back', async () => {
+    const gone = await startMailServer()
+    await gone.stop()
+    const before = replica({ port: gone.port })
+    await before.budget(dailyBudget('u1', 0n))
+    await before.poll()
+    expect(await deliveries()).toMatchObject([
+      { status: 'pending', attempts: 1, last_error: expect.stringContaining('ECONNREFUSED') },
+    ])
+    await before.poll()
+    expect(await deliveries()).toMatchObject([{ attempts: 1 }])
+    await waitIsOver()
+    await before.poll()
+    const server = await startMailServer(gone.port)
+    await waitIsOver()
+    const restarted = replica({ port: gone.port })
+    await restarted.poll()
+    await server.stop()
+    expect(server.mails).toHaveLength(1)
+    expect(await deliveries()).toMatchObject([{ status: 'sent', attempts: 2 }])
+  })
+
+  test('is tried five times more, with longer and longer waits, and then given up', async () => {
+    const gateway = replica({ send: () => Promise.reject(new Error('mailbox full')) })
+    await gateway.budget(dailyBudget('u1', 0n))
+    const waits: number[] = []
+    for (let n = 0; n < 8; n++) {
+      await gateway.poll()
+      const [row] = await testDatabase.sql`
+        select extract(epoch from next_attempt_at - now())::float as secs, status
+        from accounting.budget_alert_deliveries`
+      if (row?.status === 'pending') waits.push(Math.round(row.secs) * 1000)
+      await waitIsOver()
+    }
+    expect(waits).toEqual([...RETRY_MS])
+    // A server that is away for a minute is back long before.
+    expect(RETRY_MS.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(5 * 60_000)
+    expect(await deliveries()).toMatchObject([
+      { status: 'failed', attempts: 6, last_error: 'mailbox full' },
+    ])
+  })
+
+  test('whose sender died is tried by another one when its time is over', async () => {
+    const dying = replica({ send: () => new Promise(() => {}) })
+    await dying.budget(dailyBudget('u1', 0n))
+    void dying.poll()
+    const sent: string[] = []
+    const other = replica({ send: async () => void sent.push('mail') })
+    await Bun.sleep(50)
+    await other.poll()
+    expect(sent).toEqual([])
+    await waitIsOver()
+    await other.poll()
+    expect(sent).toEqual(['mail'])
+  })
+
+  test('by the log is a line of it, and sent', async () => {
+    const lines: Record<string, unknown>[] = []
+    const log = pino({}, { write: (line) => lines.push(JSON.parse(line)) })
+    const email = { from: 'a@b', poll_interval_secs: 1, batch_size: 1, transport: 'log' } as const
+    const mail = { to: 'x@y', subject: 's', text: 't', messageId: '<1@g>' }
+    await createMailTransport(email, log).send(mail)
+    expect(lines).toMatchObject([{ msg: 'mail', from: 'a@b', to: 'x@y', subject: 's', text: 't' }])
+  })
+})
+
+function userPrincipal(userId: string) {
+  const owner = { userId, email: '', name: '', team: undefined, requestLoggingEnabled: true }
+  return {
+    owner: { kind: 'user' as const, ...owner },
+    ownershipScopeKey: `user:${userId}`,
+  }
+}

@@ -1,0 +1,123 @@
+import type { Clock, Directory } from 'model-gateway/plugin'
+import type { Logger } from 'pino'
+import type { AlertStore, Claimed } from './alert-store.ts'
+import { alertMail } from './mail.ts'
+import { recipientsOf } from './recipients.ts'
+import type { LowBudget } from './spend.ts'
+import type { Transport } from './transport.ts'
+import { utcDay } from './window.ts'
+
+/** Longer than any try can take. */
+const LEASE_MS = 300_000
+/** After each failed try; when there is none left, the delivery has failed. */
+export const RETRY_MS: readonly number[] = [30_000, 60_000, 120_000, 240_000, 480_000]
+const MAX_ERROR = 500
+
+export interface MailSettings {
+  readonly transport: Transport
+  readonly pollIntervalMs: number
+  readonly batchSize: number
+}
+
+export interface AlertOptions {
+  readonly store: AlertStore
+  readonly directory: () => Promise<Directory>
+  /** Undefined before a config is in force. */
+  readonly settings: () => MailSettings | undefined
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Raises alerts once, and sends their mails until they have arrived or are given up. */
+export function createAlerts(options: AlertOptions) {
+  const { store, directory, settings, clock, log } = options
+  /** Which may be due. */
+  const noted = new Map<string, LowBudget>()
+  /** The window in which an alert is known to be there, by scope. */
+  const raised = new Map<string, string>()
+  let polledAt = Number.NEGATIVE_INFINITY
+  let closing = false
+
+  async function raise(): Promise<void> {
+    if (noted.size === 0) return
+    const budgets = [...noted.values()]
+    noted.clear()
+    try {
+      const scopeKeys = budgets.map(({ scopeKey }) => scopeKey)
+      const due = await store.raise(scopeKeys, utcDay(clock.now()), async (alerts) => {
+        const known = await directory()
+        return new Map(alerts.map(({ alertId, scope }) => [alertId, recipientsOf(scope, known)]))
+      })
+      const there = new Set(due)
+      for (const budget of budgets) {
+        if (there.has(budget.scopeKey)) raised.set(budget.scopeKey, windowName(budget))
+      }
+    } catch (error) {
+      for (const budget of budgets) if (!noted.has(budget.scopeKey)) note([budget])
+      throw error
+    }
+  }
+
+  function note(budgets: readonly LowBudget[]): void {
+    for (const budget of budgets) {
+      if (raised.get(budget.scopeKey) !== windowName(budget)) noted.set(budget.scopeKey, budget)
+    }
+  }
+
+  async function deliver({ transport, batchSize }: MailSettings): Promise<void> {
+    let known: Directory | undefined
+    for (let n = 0; n < batchSize && !closing; n++) {
+      const claimed = await store.claim(LEASE_MS)
+      if (claimed === undefined) return
+      known ??= await directory()
+      const { alert, deliveryId } = claimed
+      try {
+        await transport.send(alertMail(alert, known, claimed))
+      } catch (error) {
+        await giveBack(claimed, error)
+        continue
+      }
+      await persist(() => store.sent(deliveryId))
+    }
+  }
+
+  async function giveBack({ deliveryId, attempts, recipient }: Claimed, error: unknown) {
+    const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_ERROR)
+    const retryMs = RETRY_MS[attempts]
+    log.warn({ to: recipient, reason, retry_ms: retryMs }, 'a budget alert could not be mailed')
+    await store.failed(deliveryId, reason, retryMs)
+  }
+
+  /** A mail that was sent, and is not known to be, would be sent again. */
+  async function persist(write: () => Promise<void>): Promise<void> {
+    const deadline = performance.now() + LEASE_MS / 2
+    for (;;) {
+      try {
+        return await write()
+      } catch (error) {
+        if (closing || performance.now() > deadline) throw error
+        await Bun.sleep(1000)
+      }
+    }
+  }
+
+  return {
+    note,
+    raise,
+    /** Sends what is due, when it is time to look. */
+    async poll(): Promise<void> {
+      const current = settings()
+      const now = performance.now()
+      if (current === undefined || now - polledAt < current.pollIntervalMs) return
+      polledAt = now
+      await deliver(current)
+    },
+    close(): void {
+      closing = true
+    },
+  }
+}
+
+function windowName({ settings, window }: LowBudget): string {
+  return `${settings.cadence} ${window.start}`
+}

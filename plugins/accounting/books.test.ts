@@ -1,0 +1,288 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Database, Directory, SettlementRequest } from 'model-gateway/plugin'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import type { BudgetEntry } from './budget.ts'
+import { createBudgetStore } from './budget-store.ts'
+import { focusCsv } from './focus.ts'
+import { picoUsd } from './money.ts'
+import { reportLists, reportOwners } from './report.ts'
+import { createReportStore } from './report-store.ts'
+import { type BudgetScope, scopeKey } from './scopes.ts'
+import {
+  call,
+  closeAll,
+  empty,
+  expectBooksToBalance,
+  migrations,
+  openAccounting,
+  serviceAccount,
+  usage,
+  user,
+} from './testing.ts'
+import { cadences, utcDay, windowOf } from './window.ts'
+
+let testDatabase: TestDatabase
+let database: Database
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = await testDatabase.forPlugin('plugin.accounting', migrations)
+})
+afterAll(() => testDatabase.drop())
+afterEach(async () => {
+  await closeAll()
+  await empty(testDatabase.sql)
+})
+
+/** A month ends and a week begins within these days. */
+const instants = [
+  '2026-02-28T23:59:59.999Z',
+  '2026-03-01T00:00:00.000Z',
+  '2026-03-01T23:59:59.999Z',
+  '2026-03-02T00:00:00.000Z',
+  '2026-03-02T11:59:59.999Z',
+  '2026-03-02T12:00:00.000Z',
+]
+const window = { start: utcDay(new Date('2026-02-25')), end: utcDay(new Date('2026-03-05')) }
+const directory: Directory = { users: [], serviceAccounts: [] }
+
+const scopes: readonly BudgetScope[] = [
+  { kind: 'user', userId: 'u1' },
+  { kind: 'user', userId: 'u2' },
+  { kind: 'user_model', userId: 'u1', modelId: 'm1' },
+  { kind: 'user_model', userId: 'u1', upstreamModel: 'vendor/small' },
+  { kind: 'user_model', userId: 'u2', upstreamModel: 'vendor/dear' },
+  { kind: 'service_account', serviceAccountId: 's1' },
+]
+
+const settled: fc.Arbitrary<SettlementRequest> = fc
+  .record({
+    // Few, so that owners repeat them.
+    requestId: fc.constantFrom(...'abcdefghijkl'),
+    principal: fc.constantFrom(user('u1'), user('u2'), serviceAccount('s1')),
+    requestedModel: fc.constantFrom('fast', 'm1', '=cmd|'),
+    resolvedModel: fc.constantFrom('m1', 'm2'),
+    upstreamModel: fc.constantFrom('vendor/small', ' vendor/small ', 'vendor/dear', '@x,"y"\n'),
+    dispatchedAt: fc.constantFrom(...instants).map((iso) => new Date(iso)),
+    // A failed call or an abort leaves what was counted by then, or nothing.
+    succeeded: fc.boolean(),
+    usage: fc.option(
+      fc
+        .tuple(fc.nat({ max: 10_000 }), fc.nat({ max: 300 }), fc.boolean())
+        .map(([uncachedInput, output, doubtful]) =>
+          usage({ uncachedInput, output, ...(doubtful && { doubt: 'client_abort' }) }),
+        ),
+      { nil: undefined },
+    ),
+  })
+  .map((changes) =>
+    call({ ...changes, pricing: { pricingProviderId: 'p', model: changes.upstreamModel.trim() } }),
+  )
+const budget: fc.Arbitrary<BudgetEntry> = fc
+  .record({
+    scope: fc.constantFrom(...scopes),
+    cadence: fc.constantFrom(...cadences),
+    amount: fc.oneof(fc.integer({ min: 2_000, max: 40_000 }), fc.nat({ max: 3_000_000_000 })),
+    hardLimit: fc.constantFrom(true, true, true, false),
+    active: fc.constantFrom(true, true, true, false),
+  })
+  .map(({ scope, active, cadence, amount, hardLimit }) => ({
+    scope,
+    source: 'manual',
+    active,
+    settings: { cadence, amountPicoUsd: BigInt(amount), hardLimit, timezone: 'UTC' },
+  }))
+/** Calls at the same time on two replicas, and budgets that change in between. */
+const history = fc
+  .tuple(
+    fc.array(budget, { maxLength: 4, size: 'max' }),
+    fc.array(
+      fc.oneof(
+        { weight: 3, arbitrary: fc.array(settled, { minLength: 1, maxLength: 8, size: 'max' }) },
+        { weight: 1, arbitrary: budget },
+      ),
+      { minLength: 1, maxLength: 6, size: 'max' },
+    ),
+  )
+  .map(([budgets, events]) => [...budgets, ...events])
+
+async function live(events: readonly (readonly SettlementRequest[] | BudgetEntry)[]) {
+  await closeAll()
+  await empty(testDatabase.sql)
+  const replicas = [openAccounting(database), openAccounting(database)] as const
+  for (const event of events) {
+    if ('scope' in event) {
+      await replicas[0].budget([event])
+      await replicas[1].refresh()
+    } else {
+      await Promise.all(
+        event.map(async (request, n) => {
+          const replica = replicas[n % 2 === 0 ? 0 : 1]
+          // What admission refuses is never called.
+          try {
+            await replica.admit({ ...request, callerChoseRequestId: true })
+          } catch {
+            return
+          }
+          await replica.settle({ ...request, callerChoseRequestId: true })
+        }),
+      )
+    }
+  }
+}
+
+interface LedgerRow {
+  readonly utc_day: string
+  readonly user_id: string | null
+  readonly service_account_id: string | null
+  readonly model_key: string
+  readonly resolved_model_key: string
+  readonly upstream_model: string
+  readonly pricing_status: string
+  readonly cost_pico_usd: bigint | null
+  readonly total_tokens: bigint | null
+}
+
+const costOf = (rows: readonly LedgerRow[]) =>
+  rows.reduce((sum, row) => sum + (row.cost_pico_usd ?? 0n), 0n)
+const ownerOf = (row: LedgerRow) => row.user_id ?? row.service_account_id ?? ''
+
+/** Every number that is shown, against the ledger row by row. */
+async function expectEverythingToAgree(): Promise<void> {
+  const { sql } = testDatabase
+  await expectBooksToBalance(sql)
+  const ledger = await sql<LedgerRow[]>`select * from accounting.usage_cost_events`
+  const charges = await sql<LedgerRow[]>`
+    select * from accounting.budget_rejected_charges where reason = 'budget_exceeded'`
+
+  const store = createReportStore(database)
+  const rows = await store.report(window)
+  const { totals, daily, models } = reportLists(rows, window)
+  const owners = reportOwners(rows, directory)
+  const shown = (line: typeof totals) => [
+    picoUsd(line.spend_usd),
+    line.request_count,
+    line.unpriced_count,
+    line.usage_missing_count,
+    line.total_tokens,
+    picoUsd(line.rejected_spend_usd),
+  ]
+  const expected = (matches: (row: LedgerRow) => boolean) => {
+    const mine = ledger.filter(matches)
+    const count = (status: string) => mine.filter((row) => row.pricing_status === status).length
+    return [
+      costOf(mine),
+      mine.length,
+      count('unpriced'),
+      count('usage_missing'),
+      Number(mine.reduce((sum, row) => sum + (row.total_tokens ?? 0n), 0n)),
+      costOf(charges.filter(matches)),
+    ]
+  }
+  expect(shown(totals)).toEqual(expected(() => true))
+  for (const line of daily) expect(shown(line)).toEqual(expected((row) => row.utc_day === line.day))
+  for (const line of owners) {
+    expect(shown(line)).toEqual(expected((row) => ownerOf(row) === line.owner_id))
+  }
+  for (const line of models) {
+    expect(shown(line)).toEqual(
+      expected(
+        (row) =>
+          row.model_key === line.model_key && row.resolved_model_key === line.resolved_model_key,
+      ),
+    )
+  }
+  // Each list is complete.
+  for (const list of [daily, owners, models]) {
+    const sum = list.reduce((cost, line) => cost + picoUsd(line.spend_usd), 0n)
+    expect(sum).toBe(picoUsd(totals.spend_usd))
+  }
+
+  const exported = await store.charges(window)
+  expect(csvTotal(focusCsv(exported.rows, directory))).toBe(costOf(ledger))
+  expect([Number(exported.unpriced), Number(exported.usageMissing)]).toEqual([
+    totals.unpriced_count,
+    totals.usage_missing_count,
+  ])
+
+  for (const instant of instants) {
+    const today = utcDay(new Date(instant))
+    const { budgets } = await createBudgetStore(database).list({}, { limit: 200, offset: 0 }, today)
+    for (const { scope, settings, window: seen } of budgets) {
+      if (settings === undefined) throw new Error('a budget of this test has settings')
+      const { start, end } = windowOf(settings.cadence, today)
+      const inScope = (row: LedgerRow) => {
+        const day = utcDay(new Date(row.utc_day))
+        return day >= start && day < end && spends(row, scope)
+      }
+      expect(seen).toEqual({
+        start,
+        end,
+        spent: costOf(ledger.filter(inScope)),
+        rejected: costOf(charges.filter(inScope)),
+      })
+    }
+  }
+
+  // What a leaderboard ranks.
+  const leaders = await sql<{ owner_id: string; spent: string; requests: bigint }[]>`
+    select owner_id, sum(cost_pico_usd)::text as spent, sum(requests)::bigint as requests
+    from accounting.usage_rollups where owner_kind = 'user' group by 1`
+  for (const { owner_id, spent, requests } of leaders) {
+    const mine = ledger.filter((row) => row.user_id === owner_id)
+    expect([BigInt(spent), Number(requests)]).toEqual([costOf(mine), mine.length])
+  }
+}
+
+function spends(row: LedgerRow, scope: BudgetScope): boolean {
+  if (scope.kind === 'service_account') return row.service_account_id === scope.serviceAccountId
+  if (row.user_id !== scope.userId) return false
+  if (scope.kind === 'user') return true
+  return 'modelId' in scope
+    ? row.resolved_model_key === scope.modelId
+    : row.upstream_model.trim() === scope.upstreamModel
+}
+
+/** Σ BilledCost, the first column. */
+function csvTotal(text: string): bigint {
+  const rows = text.split('\r\n').slice(1, -1)
+  return rows.reduce((sum, row) => sum + picoUsd(row.split(',', 1)[0] as string), 0n)
+}
+
+describe('after any history', () => {
+  test('ledger = counters = budgets = report = export = leaderboard, to the pico-dollar', async () => {
+    let histories = 0
+    let rejected = 0
+    await fc.assert(
+      fc.asyncProperty(history, async (events) => {
+        await live(events)
+        await expectEverythingToAgree()
+        const [counts] = await testDatabase.sql`
+          select count(*)::int as n from accounting.budget_rejected_charges`
+        rejected += counts?.n
+        histories += 1
+      }),
+      { numRuns: 200 },
+    )
+    expect(histories).toBeGreaterThanOrEqual(200)
+    // The histories are not empty ones.
+    expect(rejected).toBeGreaterThan(100)
+  }, 120_000)
+
+  test.each([
+    'update accounting.spend_counters set spent = spent + 1 where scope_key = $1',
+    `update accounting.usage_rollups set cost_pico_usd = cost_pico_usd + 1 where owner_id = 'u1' and $1 <> ''`,
+    `update accounting.usage_rollups set requests = requests - 1 where owner_id = 'u1' and $1 <> ''`,
+    `update accounting.usage_cost_events set cost_pico_usd = cost_pico_usd + 1 where user_id = 'u1' and $1 <> ''`,
+    `update accounting.usage_rollups set bucket_start = bucket_start + interval '12 hours' where $1 <> ''`,
+  ])('a difference of one is noticed: %s', async (fault) => {
+    const scope = { kind: 'user', userId: 'u1' } as const
+    const limit = { cadence: 'monthly', amountPicoUsd: 10n ** 12n, hardLimit: true } as const
+    const entry = { scope, source: 'manual', active: true } as const
+    const late = call({ dispatchedAt: new Date('2026-03-02T23:00:00Z') })
+    await live([{ ...entry, settings: { ...limit, timezone: 'UTC' } }, [late]])
+    await expectEverythingToAgree()
+    await testDatabase.sql.unsafe(fault, [scopeKey(scope)])
+    await expect(expectEverythingToAgree()).rejects.toThrow()
+  })
+})

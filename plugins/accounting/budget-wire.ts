@@ -1,0 +1,174 @@
+import {
+  type Directory,
+  GatewayError,
+  type JsonObject,
+  type Static,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import { type Budget, type BudgetSettings, isExhausted, isLow } from './budget.ts'
+import type { WindowedBudget } from './budget-store.ts'
+import { picoUsd, usd } from './money.ts'
+import { ownerName } from './owner-names.ts'
+import { type BudgetScope, ownerOf } from './scopes.ts'
+import { cadences, startOfDay } from './window.ts'
+
+/** A budget as the admin API reads and shows it. */
+
+export const Usd = (description: string) =>
+  Type.String({ description: `${description}, USD`, examples: ['0.000213'] })
+export const Instant = Type.String({ format: 'date-time' })
+
+const id = Type.String({ minLength: 1, maxLength: 64 })
+/** Text that a database takes: no control characters, no half of a pair. */
+export const plainText = {
+  maxLength: 256,
+  pattern: '^([^\\u0000-\\u001f\\u007f\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$',
+}
+const model = Type.String({ ...plainText, minLength: 1 })
+const kinds = 'user, service_account or user_model'
+export const Scope = Type.Union(
+  [
+    strictObject({ kind: Type.Literal('user'), user_id: id }),
+    strictObject({ kind: Type.Literal('service_account'), service_account_id: id }),
+    strictObject({ kind: Type.Literal('user_model'), user_id: id, model_id: model }),
+    strictObject({ kind: Type.Literal('user_model'), user_id: id, upstream_model: model }),
+  ],
+  {
+    errorMessage: `must be of kind ${kinds}: {kind: "user", user_id}, {kind: "service_account", service_account_id}, {kind: "user_model", user_id, model_id} or {kind: "user_model", user_id, upstream_model}, and nothing else`,
+  },
+)
+
+export const Cadence = Type.Union(
+  cadences.map((name) => Type.Literal(name)),
+  { errorMessage: `must be one of ${cadences.join(', ')}` },
+)
+
+export const Amount = Type.String({
+  pattern: '^(0|[1-9][0-9]{0,11})(\\.[0-9]{1,12})?$',
+  description: 'USD in a window: a quoted decimal, not negative, with at most 12 places.',
+  examples: ['12.50'],
+  errorMessage: 'must be a quoted decimal, not negative, with at most 12 places, such as "12.50"',
+})
+
+export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()])
+
+export const BudgetItem = Type.Object({
+  budget_id: Type.String(),
+  scope: Scope,
+  scope_key: Type.String(),
+  owner_kind: Type.Union([Type.Literal('user'), Type.Literal('service_account')]),
+  owner_id: Type.String(),
+  owner_name: nullable(Type.String()),
+  active: Type.Boolean({
+    description: 'false: a tombstone, which config does not undo when manual',
+  }),
+  settings: nullable(
+    Type.Object({
+      cadence: Cadence,
+      amount_usd: Type.String(),
+      hard_limit: Type.Boolean(),
+      timezone: Type.String(),
+    }),
+  ),
+  budget_source: Type.Union([
+    Type.Literal('manual'),
+    Type.Literal('config_user_override'),
+    Type.Literal('config_user_default'),
+    Type.Literal('config_user_model_default'),
+  ]),
+  current_window_spend_usd: nullable(Usd('Ledger rows of the current window')),
+  current_window_rejected_usd: nullable(Usd('Charges that the hard limit kept out of the ledger')),
+  window_start: nullable(Instant),
+  window_end: nullable(Instant),
+  exhausted: Type.Boolean({ description: 'Calls are refused until the window ends' }),
+  alert_ready: Type.Boolean({ description: 'At most 20 % is left' }),
+  created_at: Instant,
+  updated_at: Instant,
+})
+
+export function budgetItem(
+  budget: WindowedBudget,
+  directory: Directory,
+): Static<typeof BudgetItem> {
+  const { active, settings, window } = budget
+  const owner = ownerOf(budget.scope)
+  const counts = active && window !== undefined
+  return {
+    budget_id: budget.budgetId,
+    scope: wireScope(budget.scope),
+    scope_key: budget.scopeKey,
+    owner_kind: owner.kind,
+    owner_id: owner.id,
+    owner_name: ownerName(owner, directory),
+    active,
+    settings: settings === undefined ? null : wireSettings(settings),
+    budget_source: budget.source,
+    current_window_spend_usd: window === undefined ? null : usd(window.spent),
+    current_window_rejected_usd: window === undefined ? null : usd(window.rejected),
+    window_start: window === undefined ? null : startOfDay(window.start).toISOString(),
+    window_end: window === undefined ? null : startOfDay(window.end).toISOString(),
+    exhausted: counts && isExhausted(budget.settings, window),
+    alert_ready: counts && isLow(budget.settings, window),
+    created_at: budget.createdAt.toISOString(),
+    updated_at: budget.updatedAt.toISOString(),
+  }
+}
+
+export function wireScope(scope: BudgetScope): Static<typeof Scope> {
+  const { kind } = scope
+  if (kind === 'user') return { kind, user_id: scope.userId }
+  if (kind === 'service_account') return { kind, service_account_id: scope.serviceAccountId }
+  return 'modelId' in scope
+    ? { kind, user_id: scope.userId, model_id: scope.modelId }
+    : { kind, user_id: scope.userId, upstream_model: scope.upstreamModel }
+}
+
+/** Throws `validation_failed` for an upstream model of blanks. */
+export function readScope(scope: Static<typeof Scope>): BudgetScope {
+  const { kind } = scope
+  if (kind === 'user') return { kind, userId: scope.user_id }
+  if (kind === 'service_account') return { kind, serviceAccountId: scope.service_account_id }
+  if ('model_id' in scope) return { kind, userId: scope.user_id, modelId: scope.model_id }
+  const upstreamModel = scope.upstream_model.trim()
+  if (upstreamModel === '') throw invalid('/scope/upstream_model', 'must not be blank')
+  return { kind, userId: scope.user_id, upstreamModel }
+}
+
+function wireSettings({ cadence, amountPicoUsd, hardLimit, timezone }: BudgetSettings) {
+  return { cadence, amount_usd: usd(amountPicoUsd), hard_limit: hardLimit, timezone }
+}
+
+/** Throws `validation_failed` for a time zone that nobody knows. */
+export function readSettings(body: {
+  readonly cadence: BudgetSettings['cadence']
+  readonly amount_usd: string
+  readonly hard_limit?: boolean
+  readonly timezone?: string
+}): BudgetSettings {
+  const { cadence, amount_usd, hard_limit = true, timezone = 'UTC' } = body
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: timezone })
+  } catch {
+    throw invalid('/timezone', 'must be the name of a time zone, such as UTC or Europe/Berlin')
+  }
+  return { cadence, amountPicoUsd: picoUsd(amount_usd), hardLimit: hard_limit, timezone }
+}
+
+/** A budget in the audit log. */
+export function budgetRecord({ scopeKey, source, active, settings }: Budget): JsonObject {
+  return {
+    scope_key: scopeKey,
+    budget_source: source,
+    active,
+    settings: settings === undefined ? null : wireSettings(settings),
+  }
+}
+
+/** A body that its schema cannot refuse. */
+export function invalid(path: string, message: string): GatewayError {
+  return new GatewayError('validation_failed', `${path}: ${message}`, {
+    details: { problems: [{ path, message }] },
+  })
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres, { type Sql } from 'postgres'
+import { ada, adaKey, eventually } from '../../test/harness/gateway.ts'
+import { type GatewayProcess, sendAtOnce, spawnGateway } from '../../test/harness/process.ts'
+import { believable, delayed, startUpstream, type Upstream } from '../../test/harness/upstream.ts'
+import { usd } from './money.ts'
+
+const CALLS = 1000
+const LIMIT = 10n ** 12n
+/** 0.01 USD, so that a hundred calls use the limit up. */
+const COST = 10n ** 10n
+const FIT = Number(LIMIT / COST)
+/** From the gateway to the upstream, on a busy machine. */
+const WIRE_MS = 200
+
+let upstream: Upstream
+let gateway: GatewayProcess
+let sql: Sql
+
+beforeAll(async () => {
+  upstream = await startUpstream()
+  gateway = await spawnGateway({
+    providers: [
+      { id: 'up', type: 'generic_compat', base_url: upstream.url, pricing_provider_id: 'test' },
+    ],
+    models: [{ id: 'm', routes: [{ provider: 'up', upstream_model: 'u' }] }],
+    pricing: {
+      overrides: [
+        {
+          pricing_provider_id: 'test',
+          model: 'u',
+          input_usd_per_million: '10000',
+          output_usd_per_million: '10000',
+        },
+      ],
+    },
+    users: [{ ...ada, budget: { cadence: 'monthly', amount_usd: '1' } }],
+  })
+  sql = postgres(gateway.databaseUrl, { max: 1 })
+})
+afterAll(async () => {
+  await sql.end()
+  await gateway.remove()
+  await upstream.stop()
+})
+
+test('1,000 parallel calls pass a limit by no more than was in flight when it was used up', async () => {
+  const usage = { prompt_tokens: 1, completion_tokens: 0, total_tokens: 1 }
+  upstream.always(delayed(100, believable({ usage })))
+  const { statuses } = await sendAtOnce({
+    url: `${gateway.url}/v1/chat/completions`,
+    headers: { authorization: `Bearer ${adaKey}` },
+    body: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
+    count: CALLS,
+  })
+  const { calls } = upstream.journal
+  expect(statuses).toEqual({
+    200: calls.length,
+    ...(calls.length < CALLS && { 429: CALLS - calls.length }),
+  })
+
+  const rows = await eventually(async () => {
+    const found = await sql<
+      {
+        event_id: string
+        request_id: string
+        occurred_at: Date
+        dispatched_at: Date
+        booked: string
+      }[]
+    >`
+      select event_id, request_id, occurred_at, dispatched_at, 'ledger' as booked
+      from accounting.usage_cost_events
+      union all
+      select event_id, request_id, occurred_at, dispatched_at, reason
+      from accounting.budget_rejected_charges
+      order by event_id`
+    return found.length === calls.length ? found : undefined
+  })
+  // The ledger itself never passes a hard limit.
+  expect(rows.slice(0, FIT).every(({ booked }) => booked === 'ledger')).toBe(true)
+  expect(rows.slice(FIT).every(({ booked }) => booked === 'budget_exceeded')).toBe(true)
+
+  // From the moment that the limit was used up, no call was let through.
+  const usedUp = rows[FIT - 1]?.occurred_at.getTime() ?? Number.NaN
+  for (const { dispatched_at } of rows) {
+    expect(dispatched_at.getTime()).toBeLessThanOrEqual(usedUp)
+  }
+
+  const settled = new Set(rows.slice(0, FIT).map(({ request_id }) => request_id))
+  const inFlight = calls.filter(
+    ({ headers, receivedAt }) =>
+      receivedAt.getTime() <= usedUp + WIRE_MS && !settled.has(headers['x-request-id'] ?? ''),
+  )
+  const unanswered = inFlight.filter(({ endedAt }) => (endedAt?.getTime() ?? 0) >= usedUp)
+  const overshoot = BigInt(rows.length) * COST - LIMIT
+  expect(overshoot).toBeLessThanOrEqual(BigInt(inFlight.length) * COST)
+  console.log(
+    `${CALLS} parallel calls, a hard limit of 1 USD, 0.01 USD a call: ${calls.length} served, ` +
+      `${inFlight.length} in flight when the limit was used up (${unanswered.length} of them not yet ` +
+      `answered by the upstream), overshoot ${usd(overshoot)} USD, all of it kept as rejected charges`,
+  )
+}, 60_000)

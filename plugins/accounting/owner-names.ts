@@ -1,0 +1,34 @@
+import type { Directory, KeyCaller, SessionCaller } from 'model-gateway/plugin'
+
+export interface OwnerId {
+  readonly kind: 'user' | 'service_account'
+  readonly id: string
+}
+
+/** The name of an owner; null when nobody knows it (any more). */
+export function ownerName(owner: OwnerId, directory: Directory): string | null {
+  return namesOf(directory).get(`${owner.kind}:${owner.id}`) ?? null
+}
+
+/** Lists ask for each row. */
+const names = new WeakMap<Directory, ReadonlyMap<string, string>>()
+
+function namesOf(directory: Directory): ReadonlyMap<string, string> {
+  const known = names.get(directory)
+  if (known !== undefined) return known
+  const made = new Map([
+    ...directory.users.map(({ id, name }) => [`user:${id}`, name] as const),
+    ...directory.serviceAccounts.map(({ id, name }) => [`service_account:${id}`, name] as const),
+  ])
+  names.set(directory, made)
+  return made
+}
+
+/** Whose spend a caller may see without being an administrator. */
+export function callerOwner(caller: SessionCaller | KeyCaller): OwnerId {
+  if (caller.kind === 'session') return { kind: 'user', id: caller.userId }
+  const { owner } = caller.principal
+  return owner.kind === 'user'
+    ? { kind: 'user', id: owner.userId }
+    : { kind: 'service_account', id: owner.serviceAccountId }
+}

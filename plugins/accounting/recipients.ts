@@ -1,0 +1,28 @@
+import type { Directory } from 'model-gateway/plugin'
+import type { BudgetScope } from './scopes.ts'
+
+/** Who is told of an alert; a text says why nobody is. */
+export type Recipients = readonly { readonly userId: string; readonly email: string }[] | string
+
+/**
+ * Of a user's budgets the user, of a service account's the owners and admins of its team, as far as
+ * they are active.
+ */
+export function recipientsOf(scope: BudgetScope, directory: Directory): Recipients {
+  const { users, serviceAccounts } = directory
+  if (scope.kind !== 'service_account') {
+    const user = users.find(({ id }) => id === scope.userId)
+    if (user === undefined) return 'no eligible recipient: the user does not exist'
+    if (user.status !== 'active') return `no eligible recipient: the user is ${user.status}`
+    return [{ userId: user.id, email: user.email }]
+  }
+  const account = serviceAccounts.find(({ id }) => id === scope.serviceAccountId)
+  const eligible = users.filter(
+    ({ status, team }) =>
+      status === 'active' && team?.id === account?.teamId && team?.role !== 'member',
+  )
+  if (account === undefined || eligible.length === 0) {
+    return 'no eligible recipient: the team of the service account has no active owner or admin'
+  }
+  return eligible.map(({ id, email }) => ({ userId: id, email }))
+}

@@ -1,0 +1,180 @@
+import type { Database, PricingStatus } from 'model-gateway/plugin'
+import type { OwnerId } from './owner-names.ts'
+import { tokenColumns } from './tables.ts'
+import { startOfDay, type UtcDay } from './window.ts'
+
+/** Whose spend, in the days from `start` on and before `end`. */
+export interface Selection {
+  readonly start: UtcDay
+  readonly end: UtcDay
+  readonly ownerKind?: OwnerId['kind'] | undefined
+  readonly ownerId?: string | undefined
+}
+
+/** Sums of ledger rows, as decimal digits. */
+type TokenSums = Readonly<Record<(typeof tokenColumns)[number], string>>
+
+/** Sums of ledger rows and rejected charges, as decimal digits. */
+export interface Sums extends TokenSums {
+  readonly requests: string
+  readonly priced: string
+  readonly legacy_estimated: string
+  readonly unpriced: string
+  readonly usage_missing: string
+  readonly cost_pico_usd: string
+  readonly rejected_count: string
+  readonly rejected_pico_usd: string
+}
+
+/** One line of a report; which members are there depends on the list. */
+export interface ReportRow extends Sums {
+  readonly list: 'total' | 'day' | 'owner' | 'model'
+  readonly day: string
+  readonly owner_kind: OwnerId['kind']
+  readonly owner_id: string
+  readonly model_key: string
+  readonly resolved_model_key: string
+}
+
+/** Charges of one day, owner, upstream and pricing status. */
+export interface ChargeRow extends TokenSums {
+  readonly day: string
+  readonly owner_kind: OwnerId['kind']
+  readonly owner_id: string
+  readonly provider_key: string
+  readonly upstream_model: string
+  readonly pricing_status: 'priced' | 'legacy_estimated'
+  readonly requests: string
+  readonly cost_pico_usd: string
+}
+
+export interface RejectedCharge {
+  readonly event_id: string
+  readonly request_id: string
+  readonly reason: 'budget_exceeded' | 'duplicate_race'
+  readonly owner_kind: OwnerId['kind']
+  readonly owner_id: string
+  readonly api_key_id: string
+  readonly operation: string
+  readonly model_key: string
+  readonly resolved_model_key: string
+  readonly provider_key: string
+  readonly upstream_model: string
+  readonly pricing_status: PricingStatus
+  readonly prompt_tokens: bigint | null
+  readonly completion_tokens: bigint | null
+  readonly total_tokens: bigint | null
+  readonly cost_pico_usd: bigint | null
+  readonly dispatched_at: Date
+  readonly occurred_at: Date
+}
+
+export interface RejectedFilter {
+  readonly ownerKind?: OwnerId['kind'] | undefined
+  readonly ownerId?: string | undefined
+  readonly requestId?: string | undefined
+  readonly reason?: RejectedCharge['reason'] | undefined
+}
+
+export interface ReportStore {
+  /** Totals, and the same by day, owner and model, all of one moment; largest spend first. */
+  report(selection: Selection): Promise<readonly ReportRow[]>
+  /** Charges in a stable order, and how many requests have none, both of one moment. */
+  charges(selection: Selection): Promise<{
+    readonly rows: readonly ChargeRow[]
+    readonly unpriced: string
+    readonly usageMissing: string
+  }>
+  /** Newest first. */
+  rejected(
+    filter: RejectedFilter,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly charges: readonly RejectedCharge[]; readonly total: number }>
+}
+
+const tokenSums = tokenColumns.map((name) => `sum(${name})::text as ${name}`).join(', ')
+const count = (status: PricingStatus) =>
+  `coalesce(sum(requests) filter (where pricing_status = '${status}'), 0)::text as ${status}`
+const chosen = `bucket_start >= $1::timestamptz and bucket_start < $2::timestamptz
+  and ($3::text is null or owner_kind = $3) and ($4::text is null or owner_id = $4)`
+
+const reportSql = (schema: string) => `
+  select case when grouping(day) = 0 then 'day' when grouping(owner_id) = 0 then 'owner'
+      when grouping(model_key) = 0 then 'model' else 'total' end as list,
+    day::text, owner_kind, owner_id, model_key, resolved_model_key,
+    coalesce(sum(requests), 0)::text as requests, ${count('priced')}, ${count('legacy_estimated')},
+    ${count('unpriced')}, ${count('usage_missing')},
+    ${tokenColumns.map((name) => `coalesce(sum(${name}), 0)::text as ${name}`).join(', ')},
+    coalesce(sum(cost_pico_usd), 0)::text as cost_pico_usd,
+    coalesce(sum(rejected_count), 0)::text as rejected_count,
+    coalesce(sum(rejected_pico_usd), 0)::text as rejected_pico_usd
+  from (
+    select *, (bucket_start at time zone 'UTC')::date as day
+    from "${schema}".usage_rollups where ${chosen}
+  ) as r
+  group by grouping sets ((), (day), (owner_kind, owner_id), (model_key, resolved_model_key))
+  order by sum(r.cost_pico_usd) desc, sum(r.requests) desc, day, owner_id, model_key,
+    resolved_model_key`
+
+const chargesSql = (schema: string) => `
+  select (bucket_start at time zone 'UTC')::date::text as day, owner_kind, owner_id, provider_key,
+    upstream_model, pricing_status, sum(requests)::text as requests, ${tokenSums},
+    sum(cost_pico_usd)::text as cost_pico_usd
+  from "${schema}".usage_rollups
+  where ${chosen} and requests > 0 and pricing_status in ('priced', 'legacy_estimated')
+  group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`
+
+const excludedSql = (schema: string) => `
+  select ${count('unpriced')}, ${count('usage_missing')}
+  from "${schema}".usage_rollups where ${chosen}`
+
+const rejectedWhere = `($1::text is null or owner_kind = $1)
+  and ($2::text is null or coalesce(user_id, service_account_id) = $2)
+  and ($3::text is null or request_id = $3) and ($4::text is null or reason = $4)`
+
+const rejectedSql = (schema: string) => `
+  select event_id, request_id, reason, owner_kind, coalesce(user_id, service_account_id) as owner_id,
+    api_key_id, operation, model_key, resolved_model_key, provider_key, upstream_model,
+    pricing_status, prompt_tokens, completion_tokens, total_tokens, cost_pico_usd, dispatched_at,
+    occurred_at
+  from "${schema}".budget_rejected_charges where ${rejectedWhere}
+  order by occurred_at desc, event_id desc limit $5 offset $6`
+
+export function createReportStore({ sql, schema }: Database): ReportStore {
+  return {
+    report: (selection) => sql.unsafe<ReportRow[]>(reportSql(schema), values(selection)),
+    charges: (selection) =>
+      sql.begin('isolation level repeatable read read only', async (tx) => {
+        const rows = await tx.unsafe<ChargeRow[]>(chargesSql(schema), values(selection))
+        const [excluded] = await tx.unsafe<Pick<Sums, 'unpriced' | 'usage_missing'>[]>(
+          excludedSql(schema),
+          values(selection),
+        )
+        const { unpriced = '0', usage_missing: usageMissing = '0' } = excluded ?? {}
+        return { rows, unpriced, usageMissing }
+      }),
+    async rejected({ ownerKind, ownerId, requestId, reason }, { limit, offset }) {
+      const filter = [ownerKind, ownerId, requestId, reason].map((value) => value ?? null)
+      const [counted] = await sql.unsafe<{ total: number }[]>(
+        `select count(*)::int as total from "${schema}".budget_rejected_charges
+          where ${rejectedWhere}`,
+        filter,
+      )
+      const charges = await sql.unsafe<RejectedCharge[]>(rejectedSql(schema), [
+        ...filter,
+        limit,
+        offset,
+      ])
+      return { charges, total: counted?.total ?? 0 }
+    },
+  }
+}
+
+function values({ start, end, ownerKind, ownerId }: Selection) {
+  return [
+    startOfDay(start).toISOString(),
+    startOfDay(end).toISOString(),
+    ownerKind ?? null,
+    ownerId ?? null,
+  ]
+}

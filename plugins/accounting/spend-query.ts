@@ -1,0 +1,82 @@
+import { GatewayError, Type } from 'model-gateway/plugin'
+import type { OwnerId } from './owner-names.ts'
+import { startOfDay, type UtcDay, utcDay, type Window } from './window.ts'
+
+const MAX_DAYS = 90
+const DEFAULT_DAYS = 30
+
+export const OwnerKind = Type.Union(
+  [Type.Literal('all'), Type.Literal('user'), Type.Literal('service_account')],
+  {
+    description: 'Default all.',
+    errorMessage: 'must be all, user or service_account; teams do not spend',
+  },
+)
+
+export const Days = Type.Union([Type.Literal(7), Type.Literal(30)], {
+  description: 'Days with today as the last one. Default 7.',
+  errorMessage: 'must be 7 or 30',
+})
+
+const DayText = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+  errorMessage: 'must be a day such as 2026-03-31',
+})
+
+/** The days of an export. */
+export const rangeQuery = {
+  start: Type.Optional(DayText),
+  end: Type.Optional(DayText),
+  day: Type.Optional(DayText),
+}
+
+/** `all` and nothing are the same. */
+export function ownerKindOf(
+  kind: 'all' | OwnerId['kind'] | undefined,
+): OwnerId['kind'] | undefined {
+  return kind === 'all' ? undefined : kind
+}
+
+/** The last `days` days, `today` among them. */
+export function lastDays(days: number, today: UtcDay): Window {
+  return { start: today + 1 - days, end: today + 1 }
+}
+
+/** `start` to `end`, both included, or `day`, or the last 30 full days. Throws `invalid_request`. */
+export function readRange(
+  query: {
+    readonly start?: string | undefined
+    readonly end?: string | undefined
+    readonly day?: string | undefined
+  },
+  today: UtcDay,
+): Window {
+  const { start, end, day } = query
+  if (day !== undefined) {
+    if (start !== undefined || end !== undefined) throw refused('day', 'goes without start and end')
+    const only = readDay('day', day)
+    return { start: only, end: only + 1 }
+  }
+  if (start === undefined && end === undefined) return { start: today - DEFAULT_DAYS, end: today }
+  if (start === undefined) throw refused('start', 'is required with end')
+  if (end === undefined) throw refused('end', 'is required with start')
+  const range = { start: readDay('start', start), end: readDay('end', end) + 1 }
+  if (range.end <= range.start) throw refused('end', 'is before start')
+  if (range.end - range.start > MAX_DAYS) {
+    throw refused('end', `is too far from start: at most ${MAX_DAYS} days`)
+  }
+  return range
+}
+
+function readDay(name: string, text: string): UtcDay {
+  const instant = new Date(`${text}T00:00:00Z`)
+  const day = utcDay(instant)
+  if (Number.isNaN(day) || startOfDay(day).toISOString().slice(0, 10) !== text) {
+    throw refused(name, 'is not a day of the calendar')
+  }
+  return day
+}
+
+function refused(name: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', `query ${name}: ${message}`)
+}

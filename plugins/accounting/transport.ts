@@ -1,0 +1,44 @@
+import { createTransport } from 'nodemailer'
+import type { Logger } from 'pino'
+import type { EmailConfig } from './config.ts'
+import type { Mail } from './mail.ts'
+
+/** The longest that a server may take to be connected to, to greet, and to say anything later. */
+const CONNECT_MS = 10_000
+const SILENCE_MS = 30_000
+
+export interface Transport {
+  /** Resolves when the mail is somebody else's to deliver. */
+  send(mail: Mail): Promise<void>
+}
+
+export function createMailTransport(config: EmailConfig, log: Logger): Transport {
+  const { smtp, from } = config
+  if (config.transport === 'log' || smtp === undefined) {
+    return {
+      async send({ to, subject, text }) {
+        log.info({ from, to, subject, text }, 'mail')
+      },
+    }
+  }
+  const { host, port, username, password, starttls } = smtp
+  const server = createTransport({
+    host,
+    port,
+    secure: !starttls && port === 465,
+    requireTLS: starttls,
+    ignoreTLS: !starttls,
+    ...(username !== undefined &&
+      password !== undefined && { auth: { user: username, pass: password.reveal() } }),
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    async send(mail) {
+      await server.sendMail({ from, ...mail })
+    },
+  }
+}

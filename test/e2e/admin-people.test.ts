@@ -1,0 +1,311 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type AdminClient, adminClient, keyClient, signIn } from '../harness/admin.ts'
+import { eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
+
+const config = {
+  providers: [{ id: 'sim', type: 'simulator' }],
+  models: ['demo', 'other'].map((id) => ({
+    id,
+    routes: [{ provider: 'sim', upstream_model: 'simulator-1' }],
+  })),
+}
+
+/** Two gateways that share nothing but a database. */
+let first: TestGateway
+let second: TestGateway
+let admin: AdminClient
+beforeAll(async () => {
+  first = await startTestGateway(config)
+  second = await startTestGateway(config, { databaseUrl: first.databaseUrl })
+  admin = await adminClient(first)
+})
+afterAll(async () => {
+  await second.stop()
+  await first.stop()
+})
+
+async function ask(gateway: TestGateway, key: string, model = 'demo') {
+  const response = await gateway.post(
+    '/v1/chat/completions',
+    { model, messages: [{ role: 'user', content: 'Hello' }] },
+    { authorization: `Bearer ${key}` },
+  )
+  if (response.status === 200) return 'served'
+  return ((await response.json()) as { error: { code: string } }).error.code
+}
+
+interface Made {
+  user_id: string
+  team_id: string
+  service_account_id: string
+  api_key_id: string
+  api_key: string
+}
+
+let names = 0
+async function makeTeam(more: object = {}) {
+  return await admin.post<Made>('/api/v1/admin/teams', {
+    key: `team-${++names}`,
+    name: 'Team',
+    ...more,
+  })
+}
+async function makeUser(more: object = {}) {
+  const email = `person-${String(++names).padStart(3, '0')}@example.com`
+  return await admin.post<Made>('/api/v1/admin/users', { name: 'Person', email, ...more })
+}
+async function makeKey(userId: string, more: object = {}) {
+  return await admin.post<Made>('/api/v1/admin/api-keys', {
+    name: 'key',
+    owner: { kind: 'user', user_id: userId },
+    granted_models: ['demo'],
+    ...more,
+  })
+}
+
+test('an admin makes a team, a user and a service account; their keys work at once, revoked ones nowhere', async () => {
+  const team = await makeTeam()
+  const user = await makeUser({ team: { team_id: team.team_id, role: 'owner' } })
+  const account = await admin.post<Made>('/api/v1/admin/service-accounts', {
+    key: 'builder',
+    name: 'Builder',
+    team_id: team.team_id,
+  })
+  const userKey = await makeKey(user.user_id, { model_grant_mode: 'all', granted_models: [] })
+  const accountKey = await admin.post<Made>('/api/v1/admin/api-keys', {
+    name: 'builder',
+    owner: { kind: 'service_account', service_account_id: account.service_account_id },
+    granted_models: ['demo'],
+  })
+  expect(await ask(first, accountKey.api_key)).toBe('service_account_budget_required')
+  await admin.put('/api/v1/admin/spend/budgets', {
+    scope: { kind: 'service_account', service_account_id: account.service_account_id },
+    cadence: 'daily',
+    amount_usd: '5',
+    hard_limit: true,
+    timezone: 'UTC',
+  })
+  for (const { api_key: key } of [userKey, accountKey]) {
+    expect(await ask(first, key)).toBe('served')
+    await eventually(async () => ((await ask(second, key)) === 'served' ? true : undefined), 2000)
+  }
+  expect(await ask(first, accountKey.api_key, 'other')).toBe('model_not_granted')
+
+  for (const { api_key_id: id, api_key: key } of [userKey, accountKey]) {
+    await admin.post(`/api/v1/admin/api-keys/${id}/revoke`)
+    expect(await ask(first, key)).toBe('api_key_revoked')
+    await eventually(
+      async () => ((await ask(second, key)) === 'api_key_revoked' ? true : undefined),
+      1000,
+    )
+  }
+})
+
+test('a service account can be made with its budget, and then its keys work', async () => {
+  const team = await makeTeam()
+  const body = { key: 'funded', name: 'Funded', team_id: team.team_id }
+  const account = await admin.post<Made>('/api/v1/admin/service-accounts', {
+    ...body,
+    budget: { cadence: 'daily', amount_usd: '2.5' },
+  })
+  const { api_key: key } = await admin.post<Made>('/api/v1/admin/api-keys', {
+    name: 'funded',
+    owner: { kind: 'service_account', service_account_id: account.service_account_id },
+    granted_models: ['demo'],
+  })
+  expect(await ask(first, key)).toBe('served')
+  const budgets = `/api/v1/admin/spend/budgets?service_account_id=${account.service_account_id}`
+  expect(await admin.get(budgets)).toMatchObject({
+    total: 1,
+    items: [{ budget_source: 'manual', settings: { amount_usd: '2.5', hard_limit: true } }],
+  })
+  const again = { ...body, budget: { cadence: 'daily', amount_usd: '1' } }
+  expect((await admin.refused('POST', '/api/v1/admin/service-accounts', again))[0]).toBe(409)
+})
+
+test('a rotated key has a new secret, and the old one for as long as was said', async () => {
+  const user = await makeUser()
+  const key = await makeKey(user.user_id)
+  const path = `/api/v1/admin/api-keys/${key.api_key_id}/rotate`
+  const rotated = await admin.post<Made & { previous_secret_until: string }>(path, {})
+  const graceMs = Date.parse(rotated.previous_secret_until) - Date.now()
+  expect(graceMs / 3_600_000).toBeCloseTo(24, 1)
+  expect(rotated.api_key.split('.')[0]).toBe(key.api_key.split('.')[0] as string)
+  expect(await ask(first, key.api_key)).toBe('served')
+  expect(await ask(first, rotated.api_key)).toBe('served')
+
+  const again = await admin.post<Made>(path, { grace_secs: 0 })
+  expect(await ask(first, key.api_key)).toBe('api_key_secret_mismatch')
+  expect(await ask(first, rotated.api_key)).toBe('api_key_secret_mismatch')
+  expect(await ask(first, again.api_key)).toBe('served')
+
+  const brief = await admin.post<Made>(path, { grace_secs: 1 })
+  expect(await ask(first, again.api_key)).toBe('served')
+  await Bun.sleep(1100)
+  expect(await ask(first, again.api_key)).toBe('api_key_secret_mismatch')
+  expect(await ask(first, brief.api_key)).toBe('served')
+
+  await admin.post(`/api/v1/admin/api-keys/${key.api_key_id}/revoke`)
+  expect((await admin.refused('POST', path, {})).slice(0, 2)).toEqual([409, 'conflict'])
+})
+
+test('grants, allowlists and expiry hold from the next call on', async () => {
+  const team = await makeTeam()
+  const user = await makeUser({ team: { team_id: team.team_id } })
+  const key = await makeKey(user.user_id)
+  const keyPath = `/api/v1/admin/api-keys/${key.api_key_id}`
+  expect(await ask(first, key.api_key, 'other')).toBe('model_not_granted')
+  await admin.patch(keyPath, { granted_models: ['demo', 'other'] })
+  expect(await ask(first, key.api_key, 'other')).toBe('served')
+  await admin.patch(`/api/v1/admin/teams/${team.team_id}`, {
+    model_access: { mode: 'restricted', models: ['demo'] },
+  })
+  expect(await ask(first, key.api_key, 'other')).toBe('model_not_granted')
+  await admin.patch(`/api/v1/admin/users/${user.user_id}`, { team: null })
+  expect(await ask(first, key.api_key, 'other')).toBe('served')
+  await admin.patch(`/api/v1/admin/users/${user.user_id}`, {
+    model_access: { mode: 'restricted', models: [] },
+  })
+  expect(await ask(first, key.api_key, 'other')).toBe('model_not_granted')
+  await admin.patch(`/api/v1/admin/users/${user.user_id}`, { model_access: { mode: 'all' } })
+  await admin.patch(keyPath, { expires_at: new Date(Date.now() + 300).toISOString() })
+  expect(await ask(first, key.api_key)).toBe('served')
+  await Bun.sleep(350)
+  expect(await ask(first, key.api_key)).toBe('api_key_expired')
+  await admin.patch(keyPath, { expires_at: null })
+  await admin.patch(`/api/v1/admin/users/${user.user_id}`, { status: 'disabled' })
+  expect(await ask(first, key.api_key)).toBe('api_key_owner_inactive')
+})
+
+test('lists have pages and filters', async () => {
+  const team = await makeTeam({ name: 'Strange 100%_name' })
+  const users = []
+  for (let i = 0; i < 3; i++) users.push(await makeUser({ team: { team_id: team.team_id } }))
+  interface List {
+    items: { user_id: string }[]
+    page: number
+    page_size: number
+    total: number
+  }
+  const page = (n: number) =>
+    admin.get<List>(`/api/v1/admin/users?team_id=${team.team_id}&page_size=2&page=${n}`)
+  const [one, two, three] = [await page(1), await page(2), await page(3)]
+  expect([one.items.length, two.items.length, three.items.length]).toEqual([2, 1, 0])
+  expect([one.total, two.total, three.total]).toEqual([3, 3, 3])
+  expect([...one.items, ...two.items].map((item) => item.user_id).toSorted()).toEqual(
+    users.map((user) => user.user_id).toSorted(),
+  )
+  const clamped = await admin.get<List>('/api/v1/admin/users?page_size=100000')
+  expect(clamped.page_size).toBe(200)
+  const found = await admin.get<{ items: unknown[] }>('/api/v1/admin/teams?search=100%25_N')
+  expect(found.items).toMatchObject([{ team_id: team.team_id, member_count: 3 }])
+  const members = `/api/v1/admin/teams/${team.team_id}/members`
+  expect((await admin.get<List>(members)).total).toBe(3)
+  await admin.delete(`${members}/${users[0]?.user_id}`)
+  await admin.put(`${members}/${users[1]?.user_id}`, { role: 'admin' })
+  expect(await admin.get(members)).toMatchObject({ total: 2, items: [{ role: 'admin' }, {}] })
+})
+
+test('a user changes the password, sees the own keys and revokes one, and is no admin', async () => {
+  const email = 'self@example.com'
+  const user = await makeUser({ email, password: 'first password of self', status: 'invited' })
+  const key = await makeKey(user.user_id)
+  const foreign = await makeKey((await makeUser()).user_id)
+  const self = await signIn(first.url, email, 'first password of self')
+  expect(await admin.get(`/api/v1/admin/users/${user.user_id}`)).toMatchObject({ status: 'active' })
+  expect(await self.get('/api/v1/me')).toMatchObject({
+    authenticated_by: 'session',
+    owner: { kind: 'user', email },
+    model_access: { mode: 'all' },
+  })
+  expect(await self.get('/api/v1/me/api-keys')).toMatchObject({
+    total: 1,
+    items: [{ api_key_id: key.api_key_id }],
+  })
+  const byKey = await keyClient(first.url, key.api_key)
+  expect(await byKey.get('/api/v1/me')).toMatchObject({
+    authenticated_by: 'api_key',
+    owner: { email },
+    api_key: { api_key_id: key.api_key_id, granted_models: ['demo'] },
+  })
+  const revoke = (id: string) => `/api/v1/me/api-keys/${id}/revoke`
+  expect((await byKey.refused('POST', revoke(key.api_key_id))).slice(0, 2)).toEqual([
+    401,
+    'session_required',
+  ])
+  expect((await self.refused('POST', revoke(foreign.api_key_id))).slice(0, 2)).toEqual([
+    404,
+    'not_found',
+  ])
+  expect(await self.post(revoke(key.api_key_id))).toMatchObject({ status: 'revoked' })
+  expect((await self.refused('GET', '/api/v1/admin/users')).slice(0, 2)).toEqual([
+    403,
+    'insufficient_privileges',
+  ])
+
+  const other = await signIn(first.url, email, 'first password of self')
+  await self.post('/api/v1/auth/password', {
+    current_password: 'first password of self',
+    new_password: 'second password of self',
+  })
+  for (const ended of [self, other]) {
+    expect((await ended.refused('GET', '/api/v1/auth/session'))[1]).toBe('session_required')
+  }
+  await expect(signIn(first.url, email, 'first password of self')).rejects.toThrow('cannot sign in')
+  await signIn(first.url, email, 'second password of self')
+})
+
+test('a disabled user is signed out on every replica, and a role counts at once', async () => {
+  const email = 'second-admin@example.com'
+  const { userId } = await adminClient(first, { email })
+  const here = await adminClient(first, { email })
+  const there = await adminClient(second, { email })
+  await there.get('/api/v1/admin/users')
+  await admin.patch(`/api/v1/admin/users/${userId}`, { role: 'user' })
+  expect((await there.refused('GET', '/api/v1/admin/users'))[1]).toBe('insufficient_privileges')
+  await admin.patch(`/api/v1/admin/users/${userId}`, { status: 'disabled' })
+  for (const client of [here, there]) {
+    expect((await client.refused('GET', '/api/v1/auth/session'))[1]).toBe('session_required')
+  }
+})
+
+test('the last admin who can sign in stays one', async () => {
+  const path = `/api/v1/admin/users/${admin.userId}`
+  for (const body of [{ role: 'user' }, { status: 'disabled' }]) {
+    const [status, code, message] = await admin.refused('PATCH', path, body)
+    expect([status, code]).toEqual([409, 'conflict'])
+    expect(message).toContain(Object.keys(body)[0] as string)
+  }
+  await admin.get('/api/v1/auth/session')
+})
+
+test('the audit log says who did what, without secrets, and only what was done', async () => {
+  const user = await makeUser({ password: 'a password nobody sees' })
+  const key = await makeKey(user.user_id)
+  const rotated = await admin.post<Made>(`/api/v1/admin/api-keys/${key.api_key_id}/rotate`, {})
+  await admin.patch(`/api/v1/admin/users/${user.user_id}`, { name: 'New name' })
+  await admin.refused('PATCH', `/api/v1/admin/users/${user.user_id}`, {
+    name: 'Never',
+    model_access: { mode: 'restricted', models: ['nothing'] },
+  })
+  interface Log {
+    items: { action: string; before: { name?: string } | null; after: { name?: string } }[]
+    total: number
+  }
+  const log = await admin.get<Log>(`/api/v1/admin/audit-log?object_id=${user.user_id}`)
+  expect(log.items.map(({ action }) => action)).toEqual(['user.update', 'user.create'])
+  expect(log.items[0]).toMatchObject({
+    actor_email: 'root@example.com',
+    before: { name: 'Person' },
+    after: { name: 'New name' },
+  })
+  const all = (await admin.request('GET', '/api/v1/admin/audit-log?page_size=200')).text
+  for (const { api_key } of [key, rotated])
+    expect(all).not.toContain(api_key.split('.')[1] as string)
+  expect(all).not.toContain('a password nobody sees')
+  expect(all).not.toContain('argon2')
+  const none = await admin.get<Log>(
+    '/api/v1/admin/audit-log?occurred_at_end=2020-01-01T00:00:00Z&action=user.create',
+  )
+  expect(none.total).toBe(0)
+})
