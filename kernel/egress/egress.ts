@@ -18,27 +18,46 @@ function transportError(call: ProviderCall, what: string, error: unknown): unkno
   return new GatewayError('upstream_transport', `${what}${code}`, { cause: error })
 }
 
-/** The body as it comes, each piece of it a sign of life. */
-async function* watched({ body }: Response, call: ProviderCall) {
-  if (body === null) return
+/**
+ * The body as it comes, each piece of it a sign of life. Nothing of it is touched before the first
+ * piece is asked for. By hand, because a generator costs two more turns for each piece.
+ */
+function watched(response: Response, call: ProviderCall): AsyncIterableIterator<Uint8Array> {
   // A reader costs a third less for each piece than iterating the stream itself.
-  const reader = body.getReader()
+  let reader: { read(): Promise<Piece>; cancel(): Promise<void> } | undefined
   let ended = false
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      call.alive()
-      yield value
-    }
-    ended = true
-  } catch (error) {
-    ended = true
-    throw transportError(call, 'the connection to the provider broke', error)
-  } finally {
-    if (!ended) reader.cancel().catch(() => {})
+  return {
+    async next() {
+      if (ended) return OVER
+      reader ??= response.body?.getReader() ?? NO_BODY
+      try {
+        const piece = await reader.read()
+        if (piece.done) {
+          ended = true
+          return OVER
+        }
+        call.alive()
+        return piece
+      } catch (error) {
+        ended = true
+        throw transportError(call, 'the connection to the provider broke', error)
+      }
+    },
+    async return() {
+      if (!ended) reader?.cancel().catch(() => {})
+      ended = true
+      return OVER
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
   }
 }
+
+type Piece = { readonly done: true } | { readonly done: false; readonly value: Uint8Array }
+
+const OVER = { done: true, value: undefined } as const
+const NO_BODY = { read: async () => OVER, cancel: async () => {} }
 
 /** Bodies up to this many bytes are read at once when the upstream says how long they are. */
 const WHOLE_BODY_BYTES = 1 << 20

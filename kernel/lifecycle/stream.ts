@@ -44,7 +44,7 @@ export function replyStream(
   const family = streamFor(admitted)
   const { watchdog } = attempt
   let callerLeft = false
-  let reading: Promise<string> | undefined
+  let reading: Promise<string | undefined> | undefined
   /** Set when the upstream is done, one way or the other: the last text, due after settlement. */
   let closing: Promise<string> | undefined
   let ended = false
@@ -62,8 +62,8 @@ export function replyStream(
     return sseText(events)
   }
 
-  /** Reads until there is text to send or the stream is closing. */
-  async function read(): Promise<string> {
+  /** Reads until there is text to send; when the stream closes, it is the last one. */
+  async function read(): Promise<string | undefined> {
     try {
       while (closing === undefined) {
         const batch = await watchdog.guard(upstream.next())
@@ -78,7 +78,14 @@ export function replyStream(
     } catch (thrown) {
       closing = close(attempt.containFault(thrown))
     }
-    return ''
+    return await last()
+  }
+
+  /** Once; undefined when there is no last text. */
+  async function last(): Promise<string | undefined> {
+    if (ended) return undefined
+    ended = true
+    return (await closing) || undefined
   }
 
   async function close(error: GatewayError | StreamFailure | undefined): Promise<string> {
@@ -149,15 +156,10 @@ export function replyStream(
   }
 
   return {
-    async next() {
-      if (closing === undefined) {
-        reading = read()
-        const text = await reading
-        if (text !== '') return text
-      }
-      if (ended) return undefined
-      ended = true
-      return (await closing) || undefined
+    next() {
+      if (closing !== undefined) return last()
+      reading = read()
+      return reading
     },
     cancel() {
       if (closing !== undefined || callerLeft) return

@@ -22,6 +22,7 @@ export interface Watchdog {
 export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): Watchdog {
   const controller = new AbortController()
   let answered = false
+  let aborted = false
   let lastSign = performance.now()
   let timer = setTimeout(look, Math.min(timeouts.totalMs, timeouts.idleMs))
   let interrupt: ((reason: unknown) => void) | undefined
@@ -44,7 +45,8 @@ export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): W
   }
 
   function abort(reason: GatewayError) {
-    if (controller.signal.aborted) return
+    if (aborted) return
+    aborted = true
     controller.abort(reason)
     interrupt?.(reason)
   }
@@ -58,18 +60,10 @@ export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): W
     abort,
     guard<T>(work: Promise<T>): Promise<T> {
       return new Promise<T>((resolve, reject) => {
-        if (controller.signal.aborted) reject(controller.signal.reason)
+        if (aborted) reject(controller.signal.reason)
+        // Of a promise that is settled already it does nothing.
         interrupt = reject
-        work.then(
-          (value) => {
-            interrupt = undefined
-            resolve(value)
-          },
-          (error) => {
-            interrupt = undefined
-            reject(error)
-          },
-        )
+        work.then(resolve, reject)
       })
     },
     stop() {
