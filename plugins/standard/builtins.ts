@@ -1,4 +1,11 @@
 import type { Plugin } from 'model-gateway/plugin'
+import cloudProviderA from '../../guardrail-packs/cloud-provider-a/index.ts'
+import cloudProviderB from '../../guardrail-packs/cloud-provider-b/index.ts'
+import coreFilesystem from '../../guardrail-packs/core-filesystem/index.ts'
+import coreGit from '../../guardrail-packs/core-git/index.ts'
+import coreShell from '../../guardrail-packs/core-shell/index.ts'
+import databaseSql from '../../guardrail-packs/database-sql/index.ts'
+import saasNotes from '../../guardrail-packs/saas-notes/index.ts'
 import cloudAMl from '../../providers/cloud-a-ml/index.ts'
 import cloudAServerlessCompat from '../../providers/cloud-a-serverless-compat/index.ts'
 import cloudBMl from '../../providers/cloud-b-ml/index.ts'
@@ -19,10 +26,17 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'cloud-a-ml': cloudAMl,
   'cloud-a-serverless-compat': cloudAServerlessCompat,
   'cloud-b-ml': cloudBMl,
+  'cloud-provider-a': cloudProviderA,
+  'cloud-provider-b': cloudProviderB,
   'config-mirror': configMirror,
+  'core-filesystem': coreFilesystem,
+  'core-git': coreGit,
+  'core-shell': coreShell,
+  'database-sql': databaseSql,
   'generic-compat': genericCompat,
   identity,
   'pricing-catalog': pricingCatalog,
   'request-log': requestLog,
+  'saas-notes': saasNotes,
   simulator,
 }

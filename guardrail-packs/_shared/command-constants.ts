@@ -1,0 +1,111 @@
+import { forEachChild, type SyntaxNode } from 'unbash'
+import type { Word } from './command.ts'
+import { limits } from './command-state.ts'
+
+/** The values that a text gives its variables, as far as there is exactly one. */
+export interface Scope {
+  /** The fields of a variable; `undefined` when it is not known. */
+  lookup(name: string, evaluate: Evaluate): readonly Word[] | undefined
+  /** Keeps what an assignment was found to assign; `undefined` when nobody can know. */
+  record(name: string, words: readonly Word[] | undefined): void
+}
+
+type Value = Extract<SyntaxNode, { type: 'Word' | 'ArrayValue' }>
+export type Evaluate = (value: Value) => readonly Word[]
+
+interface Entry {
+  count: number
+  value: Value | undefined
+  busy: boolean
+}
+
+export const noScope: Scope = { lookup: () => undefined, record: () => {} }
+
+/** `positional` is `$0`, `$1`, … of the text. Outer variables are seen through. */
+export function createScope(
+  root: SyntaxNode,
+  source: string,
+  outer: Scope,
+  positional?: readonly Word[],
+): Scope {
+  let entries: Map<string, Entry> | undefined
+  let assignable: ReadonlySet<string> | undefined
+  const recorded = new Map<string, readonly Word[] | undefined>()
+
+  return {
+    lookup(name, evaluate) {
+      if (/^[0-9@*]$/.test(name)) {
+        if (positional === undefined) return outer.lookup(name, evaluate)
+        if (name === '@' || name === '*') return positional.slice(1)
+        const word = positional[Number(name)]
+        return word && [word]
+      }
+      if (recorded.has(name) && recorded.get(name) === undefined) return undefined
+      assignable ??= assignedNames(source)
+      if (!assignable.has(name)) return outer.lookup(name, evaluate)
+      entries ??= collect(root)
+      const entry = entries.get(name)
+      if (entry === undefined) return outer.lookup(name, evaluate)
+      if (entry.count !== 1) return undefined
+      const known = recorded.get(name)
+      if (known !== undefined) return known
+      // What runs commands is evaluated where it stands, once.
+      const { value } = entry
+      if (value === undefined || entry.busy || runsCommands(value)) return undefined
+      entry.busy = true
+      const words = evaluate(value)
+      entry.busy = false
+      recorded.set(name, words)
+      return words
+    },
+    record: (name, words) => void recorded.set(name, words),
+  }
+}
+
+/** The names that a text looks as if it gave a value at all: most variables are only read. */
+function assignedNames(source: string): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const { index } of source.matchAll(/[=[]/g)) {
+    const end = source[index - 1] === '+' ? index - 1 : index
+    let start = end
+    while (start > 0 && isNameCode(source.charCodeAt(start - 1))) start--
+    if (start < end) names.add(source.slice(start, end))
+  }
+  for (const [, name] of source.matchAll(/\b(?:for|select)[\s\\]+(\w+)/g))
+    if (name !== undefined) names.add(name)
+  return names
+}
+
+/** A letter, a digit or an underscore. */
+function isNameCode(c: number): boolean {
+  return (c >= 97 && c <= 122) || (c >= 65 && c <= 90) || (c >= 48 && c <= 57) || c === 95
+}
+
+function runsCommands(value: Value): boolean {
+  if (value.type === 'ArrayValue') return value.elements.some(runsCommands)
+  return /[`(]/.test(value.text)
+}
+
+function collect(root: SyntaxNode): Map<string, Entry> {
+  const entries = new Map<string, Entry>()
+
+  function assigned(name: string, value: Value | undefined): void {
+    const entry = entries.get(name)
+    if (entry === undefined) entries.set(name, { count: 1, value, busy: false })
+    else entry.count++
+  }
+
+  function visit(node: SyntaxNode, depth: number): void {
+    if (depth > 8 * limits.nesting) return
+    if (node.type === 'Assignment') {
+      assigned(node.name, node.value)
+      if (node.append || node.index !== undefined) assigned(node.name, undefined)
+    } else if (node.type === 'For' || node.type === 'Select') {
+      assigned(node.name.value, node.wordlist?.length === 1 ? node.wordlist[0] : undefined)
+    }
+    forEachChild(node, (child) => visit(child, depth + 1))
+  }
+
+  visit(root, 0)
+  return entries
+}

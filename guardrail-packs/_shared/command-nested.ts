@@ -1,0 +1,154 @@
+import type { SimpleCommand, Word } from './command.ts'
+import { readOptions } from './command-options.ts'
+import { knownInput } from './command-output.ts'
+import { nestedInSpecial } from './command-runners.ts'
+import { joined, literal } from './command-state.ts'
+import { nestedInWrapper } from './command-wrappers.ts'
+
+/** What a command runs in turn: shell text, or another command. */
+export interface Nested {
+  readonly text?: Word
+  /** `$0`, `$1`, … of the text. */
+  readonly positional?: readonly Word[]
+  /** The text is only perhaps a shell's: it need not parse. */
+  readonly lenient?: boolean
+  readonly argv?: readonly Word[]
+  readonly assignments?: ReadonlyMap<string, Word>
+  readonly openEnded?: boolean
+  /** Its standard input is not the wrapper's. */
+  readonly ownStdin?: boolean
+  /** What it writes is what the whole command writes. */
+  readonly passesOutput?: boolean
+}
+
+export const shells: ReadonlySet<string> = new Set([
+  'ash',
+  'bash',
+  'csh',
+  'dash',
+  'fish',
+  'ksh',
+  'ksh93',
+  'mksh',
+  'rbash',
+  'sh',
+  'tcsh',
+  'zsh',
+])
+
+const standardInput = new Set(['-', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'])
+
+export function nestedIn(command: SimpleCommand): readonly Nested[] {
+  const { executable } = command
+  if (isShell(command)) return nestedInShell(command)
+  switch (executable) {
+    case '':
+      return none
+    case 'eval':
+      return command.words.length === 0
+        ? none
+        : [{ text: joined(evaluated(command)), passesOutput: true }]
+    case 'source':
+    case '.':
+      return sourced(command)
+    case 'trap': {
+      const { operands } = readOptions(command.words, {})
+      const [action] = operands
+      const inert = operands.length < 2 || action === undefined || action.text === '-'
+      return inert ? none : [{ text: action }]
+    }
+    case 'alias':
+      return command.words.flatMap((word) => {
+        const equals = word.text.indexOf('=')
+        if (equals < 1) return []
+        return [{ text: { ...word, text: word.text.slice(equals + 1) } }]
+      })
+    case 'at':
+    case 'batch':
+      return fromStdin(command)
+    case 'pwsh':
+    case 'powershell':
+    case 'cmd': {
+      const at = command.words.findIndex((word) => /^([-/]c|-command)$/i.test(word.text))
+      return at === -1 ? none : [{ text: joined(command.words.slice(at + 1)), lenient: true }]
+    }
+    default:
+      return nestedInSpecial(command) ?? nestedInWrapper(command) ?? none
+  }
+}
+
+const none: readonly Nested[] = []
+
+/** A shell by name, or by the variable that holds the user's. */
+export function isShell(command: SimpleCommand): boolean {
+  if (shells.has(command.executable)) return true
+  return command.executable === '' && /^\$\{?(SHELL|BASH)\}?$/.test(command.name?.text ?? '')
+}
+
+/** How a shell is told what to run. */
+export type ShellInput =
+  | { readonly kind: 'text'; readonly text: Word; readonly positional: readonly Word[] }
+  | { readonly kind: 'stdin' }
+  | { readonly kind: 'file'; readonly file: Word }
+  /** `-c` with nothing behind it. */
+  | { readonly kind: 'missing' }
+
+export function shellInput(command: SimpleCommand): ShellInput {
+  const words = command.words.filter((word) => !/^\+[a-zA-Z]*$/.test(word.text))
+  const read = readOptions(words, {
+    short: 'oO',
+    values: ['rcfile', 'init-file', 'command', 'init-command'],
+    leading: true,
+  })
+  const long = read.value('--command')
+  if (long !== undefined) return { kind: 'text', text: long, positional: read.operands }
+  if (read.has('-c')) {
+    const [text] = read.operands
+    if (text === undefined) return { kind: 'missing' }
+    return { kind: 'text', text, positional: read.operands.slice(1) }
+  }
+  const [file] = read.operands
+  if (file?.dynamic && !file.quoted) {
+    // Options in a variable: `bash $flags -c text`.
+    const at = words.findIndex((word) => /^-[a-z]*c[a-z]*$/.test(word.text))
+    const text = words[at + 1]
+    if (at !== -1 && text !== undefined) return { kind: 'text', text, positional: [] }
+  }
+  if (file === undefined || read.has('-s') || standardInput.has(file.text)) return { kind: 'stdin' }
+  return { kind: 'file', file }
+}
+
+function nestedInShell(command: SimpleCommand): readonly Nested[] {
+  const input = shellInput(command)
+  switch (input.kind) {
+    case 'text':
+      return [{ text: input.text, positional: input.positional, passesOutput: true }]
+    case 'stdin':
+      return fromStdin(command)
+    case 'file':
+      return input.file.content === undefined ? none : [{ text: literal(input.file.content) }]
+    case 'missing':
+      return none
+  }
+}
+
+/** The script that a command takes from its standard input, as far as the line shows it. */
+export function fromStdin(command: SimpleCommand): readonly Nested[] {
+  const { stdin } = command
+  const known = knownInput(stdin)
+  if (known !== undefined) return [{ text: literal(known), ownStdin: true }]
+  if (stdin.kind !== 'text') return none
+  const { text, dynamic, produced } = stdin
+  return [{ text: { text, dynamic, produced, quoted: true }, ownStdin: true }]
+}
+
+function sourced(command: SimpleCommand): readonly Nested[] {
+  const [file] = command.words
+  if (file === undefined) return none
+  if (file.content !== undefined) return [{ text: literal(file.content) }]
+  return standardInput.has(file.text) ? fromStdin(command) : none
+}
+
+function evaluated(command: SimpleCommand): readonly Word[] {
+  return command.words[0]?.text === '--' ? command.words.slice(1) : command.words
+}

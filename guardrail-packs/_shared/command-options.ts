@@ -1,0 +1,126 @@
+import type { Word } from './command.ts'
+
+/** How a tool reads its command line. Names are without dashes. */
+export interface OptionTable {
+  /** Short options that take a value, `-o value` or `-ovalue`: their letters. */
+  readonly short?: string
+  /** Long options that take a value, `--name value` or `--name=value`. */
+  readonly values?: readonly string[]
+  /** Long options without a value, or with one only after `=`. Named here, they may be abbreviated. */
+  readonly flags?: readonly string[]
+  /** Options end at the first operand, as for wrappers. */
+  readonly leading?: boolean
+  /** Long options start with one dash (`-delete`), so there are no clusters. */
+  readonly singleDash?: boolean
+}
+
+export interface Option {
+  /** With dashes, without value: `-f`, `--force`. Long names are lower-case and in full. */
+  readonly name: string
+  readonly value: Word | undefined
+}
+
+export interface Options {
+  readonly options: readonly Option[]
+  readonly operands: readonly Word[]
+  /** How many operands stood before `--`; `undefined` without one. */
+  readonly dashesAfter: number | undefined
+  /** An option that only the run knows stands among the words (`-$flags`). */
+  readonly dynamic: boolean
+  has(...names: readonly string[]): boolean
+  /** The last value given to one of the options. */
+  value(...names: readonly string[]): Word | undefined
+}
+
+/**
+ * Reads the words after an executable (or a subcommand) as getopt would: clusters, `--` , values
+ * attached or apart, unambiguous abbreviations of the long names in the table. Unknown options are
+ * flags.
+ */
+export function readOptions(words: readonly Word[], table: OptionTable): Options {
+  const options: Option[] = []
+  const operands: Word[] = []
+  let dashesAfter: number | undefined
+  let dynamic = false
+  let at = 0
+
+  function long(word: Word, dashes: number): void {
+    const equals = word.text.indexOf('=')
+    const given = word.text.slice(dashes, equals === -1 ? undefined : equals)
+    if (word.dynamic && unknown(given)) dynamic = true
+    const name = fullName(table.singleDash ? given : given.toLowerCase(), table)
+    const prefix = table.singleDash ? '-' : '--'
+    let value = equals === -1 ? undefined : rest(word, equals + 1)
+    if (equals === -1 && table.values?.includes(name)) value = words[++at]
+    options.push({ name: prefix + name, value })
+  }
+
+  function cluster(word: Word): void {
+    const text = word.text
+    for (let i = 1; i < text.length; i++) {
+      const letter = text[i] ?? ''
+      if (word.dynamic && unknown(letter)) {
+        dynamic = true
+        return
+      }
+      if (table.short?.includes(letter)) {
+        const value = i + 1 < text.length ? rest(word, i + 1) : words[++at]
+        options.push({ name: `-${letter}`, value })
+        return
+      }
+      options.push({ name: `-${letter}`, value: undefined })
+    }
+  }
+
+  for (; at < words.length; at++) {
+    const word = words[at] as Word
+    const text = word.text
+    if (text === '--') {
+      dashesAfter = operands.length
+      operands.push(...words.slice(at + 1))
+      break
+    }
+    if (text.length > 1 && text.charCodeAt(0) === DASH) {
+      if (text.charCodeAt(1) === DASH) long(word, 2)
+      else if (table.singleDash) long(word, 1)
+      else cluster(word)
+    } else if (table.leading) {
+      operands.push(...words.slice(at))
+      break
+    } else operands.push(word)
+  }
+
+  return {
+    options,
+    operands,
+    dashesAfter,
+    dynamic,
+    has: (...names) => options.some((option) => names.includes(option.name)),
+    value: (...names) =>
+      options.findLast((option) => names.includes(option.name) && option.value)?.value,
+  }
+}
+
+const DASH = 45
+
+function unknown(text: string): boolean {
+  return text.includes('$') || text.includes('`')
+}
+
+function rest(word: Word, from: number): Word {
+  return { ...word, text: word.text.slice(from) }
+}
+
+function fullName(given: string, table: OptionTable): string {
+  const { values = [], flags = [] } = table
+  if (values.includes(given) || flags.includes(given) || given === '') return given
+  if (table.singleDash) return given
+  let full: string | undefined
+  for (const names of [values, flags])
+    for (const name of names)
+      if (name.startsWith(given)) {
+        if (full !== undefined) return given
+        full = name
+      }
+  return full ?? given
+}

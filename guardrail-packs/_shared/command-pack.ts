@@ -1,0 +1,107 @@
+import type {
+  GuardInput,
+  GuardrailPack,
+  JsonValue,
+  PackMatch,
+  PackRule,
+} from 'model-gateway/plugin'
+import { type CommandReading, readCommands, type SimpleCommand } from './command.ts'
+
+export type ToolCall = Extract<GuardInput, { kind: 'tool_call' }>
+
+/** What a rule found: which of the pack's rules, and where. */
+export interface Finding {
+  readonly ruleId: string
+  /** `command.executable`, `command.arguments`, `command.redirect`, `tool`, or a JSON path. */
+  readonly matchedField: string
+}
+
+export interface CommandPackSpec {
+  readonly id: string
+  readonly aliases?: readonly string[]
+  readonly version: string
+  readonly summary: string
+  /** All but `uninspectable`, which every pack has. */
+  readonly rules: readonly PackRule[]
+  /** Names that make what cannot be parsed too dangerous to let pass. */
+  readonly executables: ReadonlySet<string>
+  /** Judges one command; the first finding in the order of the commands is the verdict. */
+  command(command: SimpleCommand, reading: CommandReading): Finding | undefined
+  /** Judges a tool call, whether or not it is a shell-like one. */
+  tool?(call: ToolCall): Finding | undefined
+}
+
+/** The rule for what a pack cannot look into, `finding` with this id included. */
+const uninspectable: PackRule = {
+  id: 'uninspectable',
+  reasonCode: 'command.uninspectable',
+  description: 'The command cannot be read far enough to judge it.',
+  saferAction: 'Send a shorter, plainer command, or one step at a time.',
+}
+
+const unread: Finding = { ruleId: uninspectable.id, matchedField: 'command.arguments' }
+
+/** A pack that judges commands, and tool calls where the spec says how. */
+export function commandPack(spec: CommandPackSpec): GuardrailPack {
+  const rules = [...spec.rules, uninspectable]
+  const byId = new Map(rules.map((rule) => [rule.id, rule]))
+
+  function find(input: GuardInput): Finding | undefined {
+    if (input.kind === 'tool_call' && spec.tool !== undefined) {
+      const finding = spec.tool(input)
+      if (finding !== undefined) return finding
+    }
+    const reading = readCommands(input)
+    if (reading === undefined) return undefined
+    const { unreadable } = reading
+    if (unreadable !== undefined && unreadable !== 'syntax') return unread
+    for (const command of reading.commands) {
+      const finding = spec.command(command, reading)
+      if (finding !== undefined) return finding
+    }
+    return unreadable === 'syntax' && reading.mentions(spec.executables) ? unread : undefined
+  }
+
+  function evaluate(input: GuardInput): PackMatch | undefined {
+    const finding = find(input)
+    const rule = finding && byId.get(finding.ruleId)
+    if (finding === undefined || rule === undefined) return undefined
+    return {
+      packId: spec.id,
+      ruleId: rule.id,
+      matchedField: finding.matchedField,
+      reasonCode: rule.reasonCode,
+      description: rule.description,
+      saferAction: rule.saferAction,
+    }
+  }
+
+  return {
+    id: spec.id,
+    ...(spec.aliases === undefined ? {} : { aliases: spec.aliases }),
+    version: spec.version,
+    summary: spec.summary,
+    phases: ['generated_tool_call', 'mcp_call', 'harness_pre_tool'],
+    rules,
+    evaluate,
+    explain: (input) => ({ reading: describe(input), match: evaluate(input) }),
+  }
+}
+
+function describe(input: GuardInput): JsonValue {
+  const reading = readCommands(input)
+  const tool =
+    input.kind === 'tool_call' ? { tool: input.tool, server: input.server?.key ?? null } : {}
+  if (reading === undefined) return tool
+  return {
+    ...tool,
+    unreadable: reading.unreadable ?? null,
+    commands: reading.commands.map((command) => ({
+      executable: command.executable,
+      words: [command.name, ...command.words].flatMap((word) => (word ? [word.text] : [])),
+      redirects: command.redirects.map(({ operator, target }) => `${operator}${target.text}`),
+      stdin: command.stdin.kind,
+      nesting: [...command.nesting],
+    })),
+  }
+}

@@ -1,0 +1,251 @@
+import type { ProgramCall, Stdin, Word } from './command.ts'
+import { type OptionTable, readOptions } from './command-options.ts'
+import { type Language, type ProgramToken, tokenise } from './program-tokens.ts'
+
+/** What an interpreter's program does, as far as its source says so. */
+export interface Program {
+  readonly calls: readonly ProgramCall[]
+  /** Shell text that it hands to a shell. */
+  readonly texts: readonly string[]
+  /** Commands that it starts without a shell. */
+  readonly argvs: readonly (readonly string[])[]
+}
+
+interface Interpreter {
+  readonly language: Language
+  readonly options: OptionTable
+  /** Options whose value is a program. */
+  readonly program: readonly string[]
+  /** The first operand is the program, unless it comes from a file. */
+  readonly operand?: boolean
+}
+
+const python: Interpreter = {
+  language: 'python',
+  options: { short: 'cmWX', leading: true },
+  program: ['-c'],
+}
+const javascript: Interpreter = {
+  language: 'javascript',
+  options: { short: 'eprC', values: ['eval', 'print', 'require', 'import'], leading: true },
+  program: ['-e', '-p', '--eval', '--print'],
+}
+const awk: Interpreter = {
+  language: 'awk',
+  options: { short: 'Fvf', values: ['field-separator', 'assign', 'file'], leading: true },
+  program: ['-e', '--source'],
+  operand: true,
+}
+const interpreters: ReadonlyMap<string, Interpreter> = new Map<string, Interpreter>([
+  ['python', python],
+  ['pypy', python],
+  ['ipython', python],
+  ['node', javascript],
+  ['nodejs', javascript],
+  ['bun', javascript],
+  ['deno', { ...javascript, program: [...javascript.program, 'eval'] }],
+  ['tsx', javascript],
+  ['ts-node', javascript],
+  ['perl', { language: 'perl', options: { short: 'eEIMm', leading: true }, program: ['-e', '-E'] }],
+  ['ruby', { language: 'ruby', options: { short: 'erICEF', leading: true }, program: ['-e'] }],
+  [
+    'php',
+    {
+      language: 'php',
+      options: { short: 'rBREdfcz', leading: true },
+      program: ['-r', '-B', '-R', '-E'],
+    },
+  ],
+  ['lua', { language: 'lua', options: { short: 'el', leading: true }, program: ['-e'] }],
+  ['luajit', { language: 'lua', options: { short: 'el', leading: true }, program: ['-e'] }],
+  [
+    'osascript',
+    { language: 'applescript', options: { short: 'els', leading: true }, program: ['-e'] },
+  ],
+  ['rscript', { language: 'r', options: { short: 'e', leading: true }, program: ['-e'] }],
+  ['awk', awk],
+  ['gawk', awk],
+  ['mawk', awk],
+  ['nawk', awk],
+])
+
+/** The program that an interpreter is handed with its command line or its standard input. */
+export function readProgram(
+  executable: string,
+  words: readonly Word[],
+  stdin: Stdin,
+): Program | undefined {
+  const interpreter = interpreters.get(executable) ?? versioned(executable)
+  if (interpreter === undefined) return undefined
+  const sources: string[] = []
+  const read = readOptions(words, interpreter.options)
+  for (const option of read.options)
+    if (option.value !== undefined && interpreter.program.includes(option.name))
+      sources.push(option.value.text)
+  const [operand, second] = read.operands
+  if (interpreter.operand && operand !== undefined && !read.has('-f', '--file', '--source', '-e'))
+    sources.push(operand.text)
+  if (operand !== undefined && interpreter.program.includes(operand.text) && second !== undefined)
+    sources.push(second.text)
+  const fromStdin = operand === undefined || operand.text === '-' || operand.text === '/dev/stdin'
+  if (sources.length === 0 && fromStdin && !read.has('-m')) {
+    const text = stdin.kind === 'text' || stdin.kind === 'pipe' ? stdin.text : undefined
+    if (text !== undefined) sources.push(text)
+  }
+  if (sources.length === 0) return undefined
+  const program = { calls: [], texts: [], argvs: [] }
+  for (const source of sources) readSource(source, interpreter.language, program, 0)
+  return program
+}
+
+/** `python3.11`, `ruby2.7`, `perl5.36`. */
+function versioned(executable: string): Interpreter | undefined {
+  const last = executable.charCodeAt(executable.length - 1)
+  return last >= 48 && last <= 57 ? interpreters.get(executable.replace(/[\d.]+$/, '')) : undefined
+}
+
+interface Draft {
+  readonly calls: ProgramCall[]
+  readonly texts: string[]
+  readonly argvs: (readonly string[])[]
+}
+
+/** Calls that hand their first argument to a shell, or a list to the system, by their last name. */
+const starters: ReadonlySet<string> = new Set([
+  'call',
+  'capture2',
+  'capture2e',
+  'capture3',
+  'check_call',
+  'check_output',
+  'create_subprocess_exec',
+  'create_subprocess_shell',
+  'exec',
+  'execfile',
+  'execfilesync',
+  'execl',
+  'execle',
+  'execlp',
+  'execsync',
+  'execv',
+  'execvp',
+  'execvpe',
+  'getoutput',
+  'getstatusoutput',
+  'passthru',
+  'pcntl_exec',
+  'popen',
+  'popen2',
+  'popen3',
+  'proc_open',
+  'run',
+  'shell',
+  'shell_exec',
+  'spawn',
+  'spawnl',
+  'spawnlp',
+  'spawnsync',
+  'spawnv',
+  'spawnvp',
+  'system',
+  'system2',
+])
+
+/** Calls whose argument is a program again. */
+const evaluators: ReadonlySet<string> = new Set(['eval', 'exec', 'function', 'runinthiscontext'])
+
+function readSource(source: string, language: Language, program: Draft, depth: number): void {
+  const tokens = tokenise(source, language)
+  const constants = new Map<string, string>()
+  tokens.forEach((token, at) => {
+    if (token.kind === 'shell') program.texts.push(token.text)
+    if (token.kind !== 'name') return
+    const next = tokens[at + 1]
+    const value = tokens[at + 2]
+    if (next?.kind === 'mark' && next.text === '=' && value?.kind === 'string')
+      constants.set(token.text, value.text)
+    const call = readCall(tokens, at, language)
+    if (call === undefined) return
+    const literals = call.tokens.flatMap((each) => {
+      if (each.kind === 'string') return [each.text]
+      const constant = each.kind === 'name' ? constants.get(each.text) : undefined
+      return constant === undefined ? [] : [constant]
+    })
+    program.calls.push({
+      name: token.text,
+      arguments: source.slice(call.start, call.end),
+      strings: literals,
+    })
+    const last = token.text
+      .slice(Math.max(token.text.lastIndexOf('.'), token.text.lastIndexOf(':')) + 1)
+      .toLowerCase()
+    const [first] = literals
+    if (first === undefined) return
+    if (
+      (starters.has(last) || token.text === 'os.execute') &&
+      !(token.text.startsWith('.') && last === 'exec' && !source.includes('child_process'))
+    ) {
+      const list = call.tokens[0]?.kind === 'mark' && call.tokens[0].text === '['
+      if (list || literals.length > 1) program.argvs.push(asArgv(last, literals))
+      if (!list) program.texts.push(first)
+    }
+    if (evaluators.has(last) && depth < 4) readSource(first, language, program, depth + 1)
+  })
+}
+
+/** `spawn('rm', ['-rf'])` and `execl('/bin/rm', 'rm', '-rf')`: the second names the first again. */
+function asArgv(name: string, literals: readonly string[]): readonly string[] {
+  return /^(execl|execv|spawnl|spawnv)/.test(name) && literals.length > 1
+    ? literals.slice(1)
+    : literals
+}
+
+interface Call {
+  readonly tokens: readonly ProgramToken[]
+  readonly start: number
+  readonly end: number
+}
+
+/** Tokens that are looked at for one call. */
+const longestCall = 200
+
+/** The call that a name starts: with parentheses, or without where the language allows it. */
+function readCall(
+  tokens: readonly ProgramToken[],
+  at: number,
+  language: Language,
+): Call | undefined {
+  const next = tokens[at + 1]
+  if (next === undefined) return undefined
+  if (next.kind === 'mark' && next.text === '(') {
+    let depth = 0
+    const last = Math.min(tokens.length, at + longestCall)
+    for (let end = at + 1; end < last; end++) {
+      const token = tokens[end]
+      if (token?.kind !== 'mark') continue
+      if (token.text === '(') depth++
+      else if (token.text === ')' && --depth === 0)
+        return { tokens: tokens.slice(at + 2, end), start: next.end, end: token.start }
+    }
+    const end = tokens[last - 1]?.end ?? next.end
+    return { tokens: tokens.slice(at + 2, last), start: next.end, end }
+  }
+  if (!commandCalls.has(language)) return undefined
+  if (next.kind !== 'string' && next.kind !== 'name') return undefined
+  let end = at + 1
+  while (end < tokens.length && end < at + longestCall && tokens[end]?.kind !== 'end') end++
+  return {
+    tokens: tokens.slice(at + 1, end),
+    start: next.start,
+    end: tokens[end - 1]?.end ?? next.end,
+  }
+}
+
+const commandCalls: ReadonlySet<Language> = new Set([
+  'perl',
+  'ruby',
+  'php',
+  'applescript',
+  'lua',
+  'awk',
+])

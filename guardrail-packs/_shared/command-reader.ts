@@ -1,0 +1,83 @@
+import { parse } from 'unbash'
+import type { CommandReading, Unreadable } from './command.ts'
+import { createScope, noScope } from './command-constants.ts'
+import { runCommand } from './command-run.ts'
+import { giveUp, inherited, limits, literal, type Place, type Session } from './command-state.ts'
+import { walkScript } from './command-walk.ts'
+
+/** Reads a command line or script. */
+export function readText(text: string): CommandReading {
+  return read(text, (place) => {
+    const script = parse(text)
+    walkScript(script, { ...place, scope: createScope(script, text, noScope) })
+  })
+}
+
+/** Reads an argument vector: its words are words, whatever they hold. */
+export function readArgv(argv: readonly string[]): CommandReading {
+  return read(argv.join(' '), (place) => {
+    runCommand(argv.map(literal), place)
+  })
+}
+
+function read(text: string, walk: (place: Place) => void): CommandReading {
+  const session: Session = {
+    commands: [],
+    substitutions: 0,
+    reparses: 0,
+    work: 0,
+    unreadable: refusal(text),
+  }
+  if (session.unreadable === undefined) {
+    try {
+      walk({
+        session,
+        scope: noScope,
+        depth: 0,
+        nesting: [],
+        stdin: inherited,
+        openEnded: false,
+        captured: false,
+      })
+    } catch {
+      // The stack ran out, or the parser met what it cannot take: either way it was not read.
+      giveUp(session, 'too_deep')
+    }
+  }
+  let words: readonly string[] | undefined
+  return {
+    commands: session.commands,
+    unreadable: session.unreadable,
+    mentions(executables) {
+      words ??= wordsOf(text)
+      return mentions(words, executables)
+    },
+  }
+}
+
+function refusal(text: string): Unreadable | undefined {
+  if (text.length > limits.length) return 'too_long'
+  if (text.length * 3 > limits.length && Buffer.byteLength(text) > limits.length) return 'too_long'
+  if (text.includes('\0')) return 'nul'
+  return opensTooMuch(text) ? 'too_deep' : undefined
+}
+
+/** Parentheses that nobody closes are slow to parse; far more of them than may be nested are refused. */
+function opensTooMuch(text: string): boolean {
+  let open = 0
+  for (let at = 0; at < text.length; at++) {
+    const c = text.charCodeAt(at)
+    if (c === 40) {
+      if (++open > 2 * limits.nesting) return true
+    } else if (c === 41 && open > 0) open--
+  }
+  return false
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().split(/[^a-z0-9_.+-]+/)
+}
+
+function mentions(words: readonly string[], executables: ReadonlySet<string>): boolean {
+  return words.some((word) => executables.has(word) || executables.has(word.replace(/\.exe$/, '')))
+}

@@ -1,0 +1,116 @@
+import { parse } from 'unbash'
+import type { ProgramCall, Redirect, SimpleCommand, Stdin, Word } from './command.ts'
+import { createScope } from './command-constants.ts'
+import { type Nested, nestedIn } from './command-nested.ts'
+import { literalOutput } from './command-output.ts'
+import { readProgram } from './command-programs.ts'
+import {
+  giveUp,
+  inherited,
+  inside,
+  isOver,
+  limits,
+  literal,
+  noAssignments,
+  noRedirects,
+  type Output,
+  type Place,
+  spend,
+} from './command-state.ts'
+import { walkScript } from './command-walk.ts'
+
+interface Given {
+  readonly assignments: ReadonlyMap<string, Word>
+  readonly redirects: readonly Redirect[]
+}
+
+const nothingGiven: Given = { assignments: noAssignments, redirects: noRedirects }
+const noCalls: readonly ProgramCall[] = []
+
+/** Records one command and everything that it runs in turn; answers what it is known to write. */
+export function runCommand(words: readonly Word[], place: Place, given = nothingGiven): Output {
+  const { session } = place
+  spend(session, words.length + 1)
+  if (isOver(session)) return undefined
+  const [name] = words
+  const executable = name === undefined ? '' : executableName(name)
+  const rest = words.slice(1)
+  const program = readProgram(executable, rest, place.stdin)
+  const command: SimpleCommand = {
+    executable,
+    name,
+    words: rest,
+    assignments: given.assignments,
+    redirects: given.redirects,
+    stdin: place.stdin,
+    nesting: place.nesting,
+    openEnded: place.openEnded,
+    calls: program?.calls ?? noCalls,
+  }
+  session.commands.push(command)
+  // `$(< file)` gives the file's text.
+  if (name === undefined) return place.stdin.kind === 'file' ? undefined : ''
+
+  let output = place.captured ? literalOutput(command) : undefined
+  for (const nested of nestedIn(command)) {
+    const written = runNested(nested, executable, given, place)
+    if (nested.passesOutput) output = written
+  }
+  if (program !== undefined) {
+    for (const text of program.texts)
+      runText({ text: literal(text), lenient: true }, executable, place)
+    for (const argv of program.argvs) {
+      const inner = inside(place, executable, { openEnded: false })
+      if (inner) runCommand(argv.map(literal), inner)
+    }
+  }
+  return output
+}
+
+function runNested(nested: Nested, by: string, given: Given, place: Place): Output {
+  if (nested.text !== undefined) return runText({ ...nested, text: nested.text }, by, place)
+  const stdin: Stdin = nested.ownStdin ? inherited : place.stdin
+  const openEnded = place.openEnded || (nested.openEnded ?? false)
+  const inner = inside(place, by, { stdin, openEnded })
+  if (inner === undefined || nested.argv === undefined || nested.argv.length === 0) return undefined
+  // The wrapper bears the redirects; what it runs sees the same environment.
+  const assignments =
+    nested.assignments === undefined
+      ? given.assignments
+      : new Map([...given.assignments, ...nested.assignments])
+  return runCommand(nested.argv, inner, { assignments, redirects: noRedirects })
+}
+
+function runText(
+  nested: { text: Word; positional?: readonly Word[]; lenient?: boolean; openEnded?: boolean },
+  by: string,
+  place: Place,
+): Output {
+  const { session } = place
+  const { text } = nested.text
+  if (++session.reparses > limits.reparses) giveUp(session, 'too_many')
+  if (text.includes('\0')) giveUp(session, 'nul')
+  spend(session, text.length / 8)
+  const inner = inside(place, by, { openEnded: place.openEnded || (nested.openEnded ?? false) })
+  if (inner === undefined) return undefined
+  const before = session.unreadable
+  const script = parse(text)
+  const scope = createScope(script, text, place.scope, nested.positional)
+  const output = walkScript(script, { ...inner, scope })
+  // Text that is only perhaps a shell's need not parse.
+  if (nested.lenient && session.unreadable === 'syntax') session.unreadable = before
+  return output
+}
+
+/** `/usr/bin/RM.exe` is `rm`; what ends in an unknown part is unknown. */
+function executableName(name: Word): string {
+  const { text } = name
+  if (/^[a-z][a-z0-9_-]*$/.test(text)) return text
+  let base = text.slice(text.lastIndexOf('/') + 1)
+  if (name.dynamic) {
+    if (name.produced.length > 0 && /[`)]\s*$/.test(text)) return ''
+    if (base.includes('$') || base.includes('`')) return ''
+  }
+  base = base.trim().toLowerCase()
+  return base.endsWith('.exe') ? base.slice(0, -4) : base
+}

@@ -1,0 +1,240 @@
+import { parse } from 'unbash'
+import type { SimpleCommand, Word } from './command.ts'
+import { noScope } from './command-constants.ts'
+import { fromStdin, type Nested } from './command-nested.ts'
+import { readOptions } from './command-options.ts'
+import { knownInput } from './command-output.ts'
+import { inherited, joined, literal } from './command-state.ts'
+import { expandWord } from './command-words.ts'
+
+/** Runners whose command line no table describes; `undefined` for all others. */
+export function nestedInSpecial(command: SimpleCommand): readonly Nested[] | undefined {
+  switch (command.executable) {
+    case 'find':
+    case 'gfind':
+    case 'bfs':
+      return findActions(command.words)
+    case 'fd':
+    case 'fdfind':
+      return fdActions(command.words)
+    case 'xargs':
+    case 'gxargs':
+      return xargs(command)
+    case 'parallel':
+    case 'sem':
+      return parallel(command)
+    case 'env':
+    case 'genv':
+      return splitEnv(command.words)
+    case 'ssh':
+    case 'autossh':
+      return ssh(command)
+    case 'git':
+      return gitRuns(command)
+    default:
+      return undefined
+  }
+}
+
+/** Lines of input that are tried as arguments; beyond them the template stands for all. */
+const mostItems = 8
+
+function findActions(words: readonly Word[]): readonly Nested[] {
+  const nested: Nested[] = []
+  for (let at = 0; at < words.length; at++) {
+    if (!/^-(exec|execdir|ok|okdir)$/.test(words[at]?.text ?? '')) continue
+    let end = at + 1
+    while (end < words.length && words[end]?.text !== ';') {
+      if (words[end]?.text === '+' && words[end - 1]?.text === '{}') break
+      end++
+    }
+    nested.push({ argv: words.slice(at + 1, end), openEnded: true, ownStdin: true })
+    at = end
+  }
+  return nested
+}
+
+function fdActions(words: readonly Word[]): readonly Nested[] {
+  const at = words.findIndex((word) => /^(-x|-X|--exec|--exec-batch)$/.test(word.text))
+  if (at === -1) return []
+  const end = words.findIndex((word, i) => i > at && word.text === ';')
+  const argv = words.slice(at + 1, end === -1 ? undefined : end)
+  return [{ argv, openEnded: true, ownStdin: true }]
+}
+
+function xargs(command: SimpleCommand): readonly Nested[] {
+  const read = readOptions(command.words, {
+    short: 'aEIdLnPsJRS',
+    values: ['arg-file', 'delimiter', 'max-args', 'max-procs', 'max-chars', 'process-slot-var'],
+    flags: [
+      'eof',
+      'replace',
+      'max-lines',
+      'null',
+      'no-run-if-empty',
+      'interactive',
+      'verbose',
+      'exit',
+    ],
+    leading: true,
+  })
+  // `-i`, `-e` and `-l` take a value only when it is attached, which a cluster would tear apart.
+  const template = read.operands
+  if (template.length === 0) return []
+  const nested: Nested[] = [{ argv: template, openEnded: true, ownStdin: true }]
+  const input = read.has('-a', '--arg-file') ? undefined : knownInput(command.stdin)
+  if (input === undefined) return nested
+  const replaced =
+    read.value('-I', '-J', '--replace')?.text ?? (read.has('-i', '--replace') ? '{}' : undefined)
+  const byLine = replaced !== undefined || read.has('-d', '-0', '--delimiter', '--null')
+  const items = (byLine ? input.split(/[\n\0]/) : input.split(/\s+/)).filter((item) => item !== '')
+  if (replaced === undefined) {
+    const unquoted = byLine ? items : items.map((item) => item.replace(/^(['"])(.*)\1$/, '$2'))
+    nested.push({ argv: [...template, ...unquoted.map(literal)], ownStdin: true })
+  } else {
+    for (const item of items.slice(0, mostItems))
+      nested.push({ argv: fill(template, [replaced], item.trim()), ownStdin: true })
+  }
+  return nested
+}
+
+const parallelPlaces = ['{}', '{1}', '{2}', '{.}', '{/}', '{//}']
+
+function parallel(command: SimpleCommand): readonly Nested[] {
+  const separator = command.words.findIndex((word) => /^:::+\+?$/.test(word.text))
+  const before = separator === -1 ? command.words : command.words.slice(0, separator)
+  const read = readOptions(before, {
+    short: 'jIaSNnLdPsCE',
+    values:
+      `jobs arg-file sshlogin sshloginfile colsep delay delimiter joblog results tmpdir timeout retries
+      max-args max-procs max-replace-args max-chars load memfree memsuspend halt halt-on-error tagstring workdir wd
+      nice env basefile return transferfile block recstart recend arg-sep semaphorename id seqreplace`.split(
+        /\s+/,
+      ),
+    leading: true,
+  })
+  const template = read.operands
+  const items: Word[] = []
+  if (separator !== -1) {
+    let fromFile = false
+    for (const word of command.words.slice(separator)) {
+      if (/^:::+\+?$/.test(word.text)) fromFile = word.text.startsWith('::::')
+      else if (!fromFile) items.push(word)
+    }
+  } else if (!read.has('-a', '--arg-file') && command.executable === 'parallel') {
+    const input = knownInput(command.stdin)
+    for (const line of input?.split('\n') ?? []) if (line !== '') items.push(literal(line))
+  }
+  if (template.length === 0) {
+    if (items.length === 0) return [{ text: literal('{}'), openEnded: true }]
+    return items.map((item) => ({ text: item, ownStdin: true }))
+  }
+
+  const own = read.value('-I')?.text
+  const places = own === undefined ? parallelPlaces : [...parallelPlaces, own]
+  const nested: Nested[] = [{ ...asRun(template), openEnded: true, ownStdin: true }]
+  const marked = template.some((word) => places.some((place) => word.text.includes(place)))
+  const text = isText(template)
+  for (const item of items.slice(0, mostItems)) {
+    // In a template that is text, an item is quoted for the shell.
+    const quoted = `'${item.text.replaceAll("'", "'\\''")}'`
+    for (const filling of text ? [item.text, quoted] : [item.text]) {
+      const filled = marked ? fill(template, places, filling) : [...template, literal(filling)]
+      nested.push({ ...asRun(text ? [joined(filled)] : filled), ownStdin: true })
+    }
+  }
+  return nested
+}
+
+/** One word that holds several: the command line of a shell. */
+function isText(words: readonly Word[]): boolean {
+  return words.length === 1 && /\s/.test(words[0]?.text ?? '')
+}
+
+function asRun(words: readonly Word[]): Pick<Nested, 'text' | 'argv' | 'lenient'> {
+  const [only] = words
+  return only !== undefined && isText(words) ? { text: only, lenient: true } : { argv: words }
+}
+
+function fill(template: readonly Word[], places: readonly string[], item: string): readonly Word[] {
+  return template.map((word) => {
+    let { text } = word
+    for (const place of places) text = text.replaceAll(place, () => item)
+    return text === word.text ? word : { ...word, text }
+  })
+}
+
+/** `env -S 'command and words'`; `undefined` leaves env to the table. */
+function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
+  const read = readOptions(words, {
+    short: 'uCaS',
+    values: ['unset', 'chdir', 'argv0', 'split-string'],
+    leading: true,
+  })
+  const text = read.value('-S', '--split-string')
+  if (text === undefined) return undefined
+  const split: Word[] = []
+  const place = {
+    session: { commands: [], substitutions: 0, reparses: 0, work: 0, unreadable: undefined },
+    scope: noScope,
+    depth: 0,
+    nesting: [],
+    stdin: inherited,
+    openEnded: false,
+    captured: false,
+  }
+  const command = parse(`env ${text.text}`).commands[0]?.command
+  if (command?.type === 'Command')
+    for (const item of command.suffix) {
+      if (item.type === 'Word') split.push(...expandWord(item, place))
+      else if (item.type === 'Assignment') split.push(literal(item.text))
+    }
+  const rest = [...split, ...read.operands]
+  return rest.length === 0 ? [] : [{ argv: [literal('env'), ...rest], passesOutput: true }]
+}
+
+const sshOptions = { short: 'BbcDEeFIiJLlmOopQRSWw', leading: true }
+
+function ssh(command: SimpleCommand): readonly Nested[] {
+  const [host, ...afterHost] = readOptions(command.words, sshOptions).operands
+  if (host === undefined) return []
+  const { operands } = readOptions(afterHost, sshOptions)
+  if (operands.length === 0) return fromStdin(command)
+  const text: Nested = { text: joined(operands), lenient: operands.length > 1 }
+  return operands.length > 1 ? [text, { argv: operands }] : [text]
+}
+
+const gitPrograms =
+  /^(git_pager|git_editor|git_sequence_editor|git_ssh_command|git_external_diff|git_askpass|pager|editor|visual)$/i
+const gitProgramSetting =
+  /^(?:alias\.[^=]+=!|(?:core\.(?:pager|editor|sshcommand|fsmonitor)|pager\.[^=]+|sequence\.editor|diff\.external)=)/i
+
+/**
+ * Commands that git itself runs: `bisect run`, `submodule foreach`, `rebase --exec`, tree filters,
+ * pagers and editors given with `-c` or in the environment.
+ */
+function gitRuns({ words, assignments }: SimpleCommand): readonly Nested[] {
+  const nested: Nested[] = []
+  for (const [name, value] of assignments)
+    if (gitPrograms.test(name)) nested.push({ text: value, lenient: true })
+  words.forEach((word, at) => {
+    const attached = /^(?:--exec|--[a-z]+-filter)=/.exec(word.text)
+    if (attached !== null)
+      nested.push({ text: { ...word, text: word.text.slice(attached[0].length) } })
+    const next = words[at + 1]
+    if (next === undefined) return
+    const before = words[at - 1]?.text
+    const setting = word.text === '-c' ? gitProgramSetting.exec(next.text) : null
+    if (setting !== null)
+      nested.push({ text: { ...next, text: next.text.slice(setting[0].length) }, lenient: true })
+    else if (word.text === 'run' && before === 'bisect') nested.push({ argv: words.slice(at + 1) })
+    else if (word.text === 'foreach' && before === 'submodule') {
+      const { operands } = readOptions(words.slice(at + 1), { leading: true })
+      if (operands.length > 0) nested.push({ text: joined(operands) })
+    } else if (/^(-x|--exec|--(tree|index|env|msg|commit|parent)-filter)$/.test(word.text)) {
+      if (words.some((each) => each.text === 'rebase' || each.text === 'filter-branch'))
+        nested.push({ text: next })
+    }
+  })
+  return nested
+}

@@ -1,0 +1,83 @@
+import type { Redirect, SimpleCommand, Stdin, Unreadable, Word } from './command.ts'
+import type { Scope } from './command-constants.ts'
+
+/** What one reading may cost; over it, the input is uninspectable. */
+export const limits = {
+  length: 65_536,
+  nesting: 64,
+  substitutions: 500,
+  reparses: 64,
+  braces: 256,
+  /** Words read, expanded and read again; eight characters of text count as one. */
+  work: 300_000,
+} as const
+
+/** What one reading has gathered and spent. */
+export interface Session {
+  readonly commands: SimpleCommand[]
+  substitutions: number
+  reparses: number
+  work: number
+  unreadable: Unreadable | undefined
+}
+
+/** Where in a reading something stands. */
+export interface Place {
+  readonly session: Session
+  readonly scope: Scope
+  readonly depth: number
+  readonly nesting: readonly string[]
+  readonly stdin: Stdin
+  readonly openEnded: boolean
+  /** Whether something reads what is written here. */
+  readonly captured: boolean
+}
+
+/** What a command is known to write: a literal, or `undefined`. */
+export type Output = string | undefined
+
+export const inherited: Stdin = { kind: 'inherited' }
+export const noWords: readonly Word[] = []
+export const noCommands: readonly SimpleCommand[] = []
+export const noRedirects: readonly Redirect[] = []
+export const noAssignments: ReadonlyMap<string, Word> = new Map()
+
+/** A word that is known. */
+export function literal(text: string): Word {
+  return { text, dynamic: false, quoted: true, produced: noCommands }
+}
+
+/** Several words as the one text that a shell is given: `eval a b`. */
+export function joined(words: readonly Word[]): Word {
+  const [first] = words
+  if (words.length === 1 && first !== undefined) return first
+  return {
+    text: words.map((word) => word.text).join(' '),
+    dynamic: words.some((word) => word.dynamic),
+    quoted: true,
+    produced: words.flatMap((word) => word.produced),
+  }
+}
+
+/** One level further in; `undefined`, and the session marked, when that is too deep. */
+export function inside(place: Place, by: string, change?: Partial<Place>): Place | undefined {
+  if (place.depth >= limits.nesting) giveUp(place.session, 'too_deep')
+  if (isOver(place.session)) return undefined
+  return { ...place, depth: place.depth + 1, nesting: [...place.nesting, by], ...change }
+}
+
+/** Caps weigh more than errors of syntax: what is over a cap is never judged by its mentions. */
+export function giveUp(session: Session, reason: Unreadable): void {
+  if (!isOver(session)) session.unreadable = reason
+}
+
+/** Whether the reading is over a cap: nothing more is read then, the verdict is known. */
+export function isOver(session: Session): boolean {
+  return session.unreadable !== undefined && session.unreadable !== 'syntax'
+}
+
+/** Counts words that were worked on. */
+export function spend(session: Session, words: number): void {
+  session.work += words
+  if (session.work > limits.work) giveUp(session, 'too_many')
+}

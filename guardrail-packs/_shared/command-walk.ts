@@ -1,0 +1,279 @@
+import {
+  type Assignment,
+  type Command,
+  type For,
+  forEachChild,
+  type ParsedScript,
+  type Redirection,
+  type Select,
+  type Statement,
+  type SyntaxNode,
+  type Word as WordNode,
+} from 'unbash'
+import type { Redirect, SimpleCommand, Stdin, Word } from './command.ts'
+import { runCommand } from './command-run.ts'
+import {
+  giveUp,
+  inherited,
+  inside,
+  isOver,
+  limits,
+  literal,
+  noAssignments,
+  noCommands,
+  noRedirects,
+  noWords,
+  type Output,
+  type Place,
+} from './command-state.ts'
+import { assignedWords, expandText, expandWord, singleWord } from './command-words.ts'
+
+/** Reads every command of a script; answers what the script is known to write. */
+export function walkScript(script: ParsedScript, place: Place): Output {
+  if (script.errors !== undefined && script.errors.length > 0) giveUp(place.session, 'syntax')
+  return walkList(script.commands, place)
+}
+
+/** The script of a `$(…)`, a backtick or a process substitution. */
+export function runSubstitution(
+  script: ParsedScript | undefined,
+  place: Place,
+  by: string,
+): { output: Output; produced: readonly SimpleCommand[] } {
+  const { session } = place
+  const start = session.commands.length
+  if (++session.substitutions > limits.substitutions) {
+    giveUp(session, 'too_many')
+    return { output: undefined, produced: noCommands }
+  }
+  const stdin: Stdin =
+    by === '>()' ? { kind: 'pipe', producers: noCommands, text: undefined } : inherited
+  const inner = inside(place, by, { stdin, openEnded: false, captured: true })
+  if (inner === undefined || script === undefined)
+    return { output: undefined, produced: noCommands }
+  const output = walkScript(script, inner)
+  return { output, produced: session.commands.slice(start) }
+}
+
+/** The substitutions in a piece of syntax that is not a command's word: a test, a pattern, a sum. */
+export function walkSubstitutions(node: SyntaxNode, place: Place): void {
+  switch (node.type) {
+    case 'CommandExpansion':
+    case 'ArithmeticCommandExpansion':
+      runSubstitution(node.script, place, '$()')
+      return
+    case 'ProcessSubstitution':
+      runSubstitution(node.script, place, `${node.operator}()`)
+      return
+    default:
+      forEachChild(node, (child) => walkSubstitutions(child, place))
+  }
+}
+
+function walkList(statements: readonly Statement[], place: Place): Output {
+  let output: Output = ''
+  for (const statement of statements) {
+    if (isOver(place.session)) return undefined
+    const written = walkNode(
+      statement.command,
+      statement.background ? { ...place, nesting: [...place.nesting, '&'] } : place,
+    )
+    output = output === undefined || written === undefined ? undefined : output + written
+  }
+  return output
+}
+
+function walkNode(node: SyntaxNode, place: Place): Output {
+  switch (node.type) {
+    case 'Command':
+      return walkCommand(node, place)
+    case 'Pipeline':
+      return walkPipeline(node.commands, place)
+    case 'AndOr': {
+      const written = node.commands.map((command) => walkNode(command, place))
+      return node.operators.includes('||') || written.includes(undefined)
+        ? undefined
+        : written.join('')
+    }
+    case 'Redirected': {
+      const { redirects, stdin } = readRedirects(node.redirects, place)
+      if (redirects.length > 0) runCommand([], place, { assignments: noAssignments, redirects })
+      const output = walkNode(node.command, stdin === undefined ? place : { ...place, stdin })
+      return leavesStdout(redirects) ? '' : output
+    }
+    case 'Subshell':
+    case 'BraceGroup': {
+      const inner = inside(place, node.type === 'Subshell' ? '()' : '{}')
+      return inner && walkList(node.body.commands, inner)
+    }
+    case 'CompoundList':
+      return walkList(node.commands, place)
+    case 'Function': {
+      const inner = inside(place, `function ${node.name.value}`, { stdin: inherited })
+      if (inner) walkNode(node.body, inner)
+      return ''
+    }
+    case 'Coproc': {
+      const inner = inside(place, 'coproc')
+      if (inner) walkNode(node.body, inner)
+      return ''
+    }
+    case 'Time':
+    case 'Negation':
+      return ''
+    case 'Statement':
+      return walkList([node], place)
+    case 'If':
+    case 'Elif':
+    case 'For':
+    case 'ArithmeticFor':
+    case 'Select':
+    case 'While':
+    case 'Case':
+    case 'CaseItem': {
+      if (node.type === 'For' || node.type === 'Select') loopVariable(node, place)
+      const inner = inside(place, node.type.toLowerCase())
+      if (inner) forEachChild(node, (child) => void walkNode(child, inner))
+      return undefined
+    }
+    case 'TestCommand':
+    case 'ArithmeticCommand':
+      walkSubstitutions(node, place)
+      return ''
+    default:
+      walkSubstitutions(node, place)
+      return undefined
+  }
+}
+
+/** A loop over one word gives its variable one value; any other, values that nobody knows. */
+function loopVariable(node: For | Select, place: Place): void {
+  if (node.wordlist?.length !== 1) place.scope.record(node.name.value, undefined)
+}
+
+function walkPipeline(stages: readonly SyntaxNode[], place: Place): Output {
+  let { stdin } = place
+  let output: Output
+  for (const [at, stage] of stages.entries()) {
+    const start = place.session.commands.length
+    const captured = place.captured || at < stages.length - 1
+    output = walkNode(stage, { ...place, stdin, captured })
+    stdin = { kind: 'pipe', producers: place.session.commands.slice(start), text: output }
+  }
+  return output
+}
+
+function walkCommand(node: Command, place: Place): Output {
+  let words: readonly Word[] = node.name === undefined ? noWords : expandWord(node.name, place)
+  let assignments = noAssignments
+  let redirected = false
+  let escaped = node.name !== undefined && doublyEscaped(node.name)
+  if (node.prefix.length > 0) {
+    const given = new Map<string, Word>()
+    for (const item of node.prefix) {
+      if (item.type !== 'Assignment') redirected = true
+      else {
+        const [value] = assign(item, place)
+        if (value !== undefined) given.set(item.name, value)
+      }
+    }
+    if (given.size > 0) assignments = given
+  }
+  if (node.suffix.length > 0) {
+    const all = [...words]
+    for (const item of node.suffix) {
+      if (item.type === 'Word') {
+        for (const word of expandWord(item, place)) all.push(word)
+        escaped ||= doublyEscaped(item)
+      } else if (item.type === 'Assignment') {
+        const [value] = assign(item, place)
+        if (value !== undefined) all.push({ ...value, text: `${item.name}=${value.text}` })
+      } else redirected = true
+    }
+    words = all
+  }
+  const { redirects, stdin } = redirected ? readRedirects(node.redirects, place) : noRedirections
+  if (words.length === 0 && redirects.length === 0 && stdin === undefined) return ''
+  const here = stdin === undefined ? place : { ...place, stdin }
+  const given = { assignments, redirects }
+  const output = runCommand(words, here, given)
+  if (escaped) rereadUnescaped(node, here, given)
+  return leavesStdout(redirects) ? '' : output
+}
+
+function assign(item: Assignment, place: Place): readonly Word[] {
+  const values = assignedWords(item.value, place)
+  place.scope.record(item.name, values)
+  return values
+}
+
+const noRedirections = { redirects: noRedirects, stdin: undefined }
+
+/** What a stage with these redirects writes does not reach the pipe. */
+function leavesStdout(redirects: readonly Redirect[]): boolean {
+  return redirects.some(
+    ({ operator, descriptor, target }) =>
+      operator.includes('>') &&
+      (descriptor === undefined || descriptor === 1) &&
+      !(operator === '>&' && target.text === '1'),
+  )
+}
+
+function readRedirects(
+  items: readonly Redirection[],
+  place: Place,
+): { redirects: readonly Redirect[]; stdin: Stdin | undefined } {
+  const redirects: Redirect[] = []
+  let stdin: Stdin | undefined
+  for (const item of items) {
+    const descriptor =
+      item.descriptor?.type === 'FileDescriptor' ? item.descriptor.value : undefined
+    const toStdin = item.descriptor === undefined || descriptor === 0
+    if (item.type === 'Redirect') {
+      if (item.target === undefined) continue
+      const target = singleWord(item.target, place)
+      redirects.push({ operator: item.operator, descriptor, target })
+      if (toStdin && item.operator.startsWith('<')) {
+        stdin =
+          target.content === undefined
+            ? { kind: 'file', source: target }
+            : { kind: 'text', text: target.content, dynamic: false, produced: noCommands }
+      }
+      continue
+    }
+    let word: Word | undefined
+    if (item.type === 'HereString') word = item.target && singleWord(item.target, place)
+    else {
+      const quoted = item.delimiter?.quoted ?? false
+      const source = item.operator === '<<-' ? item.body.text.replace(/^\t+/gm, '') : item.body.text
+      word = expandText(source, quoted ? undefined : item.body.parts, place)
+    }
+    if (toStdin && word !== undefined) {
+      const { text, dynamic, produced } = word
+      stdin = { kind: 'text', text, dynamic, produced }
+    }
+  }
+  return { redirects, stdin }
+}
+
+/** A word such as `reset\n--hard`: white space that somebody escaped once too often. */
+function doublyEscaped(word: WordNode): boolean {
+  return word.text.includes('\\') && /^[^'"$`]*\\[nrt][^'"$`]*$/.test(word.text)
+}
+
+/** The reading of whoever takes the escaped white space for white space. */
+function rereadUnescaped(
+  node: Command,
+  place: Place,
+  given: Parameters<typeof runCommand>[2],
+): void {
+  const inner = inside(place, 'escaped')
+  if (inner === undefined || node.name === undefined) return
+  const words = [node.name, ...node.suffix].flatMap((item): readonly Word[] => {
+    if (item.type !== 'Word') return []
+    if (!doublyEscaped(item)) return [literal(item.value)]
+    const pieces = item.text.split(/\\[nrt]/).filter((text) => text !== '')
+    return pieces.map((text) => literal(text.replaceAll('\\', '')))
+  })
+  runCommand(words, inner, given)
+}

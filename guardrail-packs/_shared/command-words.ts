@@ -1,0 +1,275 @@
+import {
+  type ParameterExpansionPart,
+  parse,
+  type SyntaxNode,
+  type Word as WordNode,
+  type WordPart,
+} from 'unbash'
+import type { SimpleCommand, Word } from './command.ts'
+import { braceAlternatives } from './command-braces.ts'
+import { giveUp, isOver, limits, noCommands, noWords, type Place, spend } from './command-state.ts'
+import { runSubstitution, walkSubstitutions } from './command-walk.ts'
+
+/** A stretch of a word, before it is split into fields. */
+interface Piece {
+  readonly text: string
+  readonly dynamic: boolean
+  readonly quoted: boolean
+  readonly produced: readonly SimpleCommand[]
+  readonly content?: string
+  /** An expansion outside quotes: white space in it ends a field. */
+  readonly split?: boolean
+  /** An array: fields of their own. */
+  readonly fields?: readonly Word[]
+  /** `$@` and its kin, nothing when there are no arguments. */
+  readonly vanishing?: boolean
+}
+
+/** The fields that a word becomes: usually one; none for an empty expansion, several for `{a,b}`. */
+export function expandWord(node: WordNode, place: Place): readonly Word[] {
+  if (!special(node.text)) return [plain(node)]
+  if (isOver(place.session)) return noWords
+  const { parts } = node
+  if (parts === undefined) return [plain(node)]
+  let sequences: Piece[][] = [[]]
+  for (const part of parts) {
+    const choices: readonly (readonly Piece[])[] =
+      part.type === 'BraceExpansion'
+        ? braceChoices(part.text, place)
+        : [[pieceOf(part, place, false)]]
+    if (sequences.length * choices.length > limits.braces) {
+      giveUp(place.session, 'too_many')
+      break
+    }
+    sequences =
+      choices.length === 1
+        ? sequences.map((pieces) => [...pieces, ...(choices[0] ?? [])])
+        : sequences.flatMap((pieces) => choices.map((choice) => [...pieces, ...choice]))
+  }
+  return sequences.flatMap((pieces) => fieldsOf(pieces, place))
+}
+
+/** A word where the shell neither splits nor expands braces: an assignment, a redirect's target. */
+export function singleWord(node: WordNode, place: Place): Word {
+  if (!special(node.text) || node.parts === undefined) return plain(node)
+  const word = wordOf(node.parts.map((part) => pieceOf(part, place, true)))
+  spend(place.session, word.text.length / 8)
+  return isOver(place.session) ? plain(node) : word
+}
+
+/** The text of a heredoc without a quoted delimiter. */
+export function expandText(
+  text: string,
+  parts: readonly WordPart[] | undefined,
+  place: Place,
+): Word {
+  if (parts === undefined) return { text, dynamic: false, quoted: true, produced: noCommands }
+  return wordOf(parts.map((part) => pieceOf(part, place, true)))
+}
+
+/** What an assignment gives its variable. */
+export function assignedWords(
+  value: Extract<SyntaxNode, { type: 'Word' | 'ArrayValue' }>,
+  place: Place,
+): readonly Word[] {
+  if (value.type === 'ArrayValue')
+    return value.elements.flatMap((element) => expandWord(element, place))
+  return [singleWord(value, place)]
+}
+
+/** Whether a word holds anything that expands. */
+function special(source: string): boolean {
+  return /[$`{(]/.test(source)
+}
+
+function plain(node: WordNode): Word {
+  return {
+    text: node.value,
+    dynamic: false,
+    quoted: node.value !== node.text,
+    produced: noCommands,
+  }
+}
+
+const emptyPiece: Piece = { text: '', dynamic: false, quoted: false, produced: noCommands }
+
+function braceChoices(source: string, place: Place): readonly (readonly Piece[])[] {
+  return braceAlternatives(source, limits.braces + 1).map((alternative) => {
+    if (!/["'\\$`]/.test(alternative)) return [{ ...emptyPiece, text: alternative }]
+    const command = parse(`: ${alternative}`).commands[0]?.command
+    const word = command?.type === 'Command' ? command.suffix[0] : undefined
+    if (word?.type !== 'Word') return [{ ...emptyPiece, text: alternative }]
+    if (word.parts === undefined) return [{ ...emptyPiece, text: word.value, quoted: true }]
+    return word.parts.map((part) => pieceOf(part, place, false))
+  })
+}
+
+function pieceOf(part: WordPart, place: Place, quotes: boolean): Piece {
+  switch (part.type) {
+    case 'Literal':
+      return { ...emptyPiece, text: part.value, quoted: part.value !== part.text }
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      return { ...emptyPiece, text: part.value, quoted: true }
+    case 'DoubleQuoted':
+    case 'LocaleString': {
+      const pieces = part.parts.map((child) => pieceOf(child, place, true))
+      const [only] = pieces
+      if (pieces.length === 1 && only !== undefined && (only.fields || only.vanishing))
+        return { ...only, quoted: true, split: false }
+      return { ...wordOf(pieces), quoted: true }
+    }
+    case 'SimpleExpansion':
+      return variable(part.text.slice(1), part.text, place, quotes)
+    case 'ParameterExpansion':
+      return parameter(part, place, quotes)
+    case 'CommandExpansion': {
+      const { output, produced } = runSubstitution(part.script, place, '$()')
+      if (output === undefined) return { text: part.text, dynamic: true, quoted: false, produced }
+      const text = output.replace(/\n+$/, '')
+      return { ...emptyPiece, text, split: !quotes }
+    }
+    case 'ProcessSubstitution': {
+      const { output, produced } = runSubstitution(part.script, place, `${part.operator}()`)
+      const read = part.operator === '<' && output !== undefined ? { content: output } : {}
+      return { text: part.text, dynamic: true, quoted: false, produced, ...read }
+    }
+    case 'ArithmeticExpansion':
+      walkSubstitutions(part, place)
+      return { ...emptyPiece, text: part.text, dynamic: true }
+    case 'ExtendedGlob':
+      walkSubstitutions(part, place)
+      return { ...emptyPiece, text: part.text }
+    default:
+      return { ...emptyPiece, text: part.text }
+  }
+}
+
+function variable(name: string, source: string, place: Place, quotes: boolean): Piece {
+  const evaluate = (value: Parameters<typeof assignedWords>[0]) => assignedWords(value, place)
+  const known = place.scope.lookup(name, evaluate)
+  if (known === undefined) {
+    if (name === 'IFS') return { ...emptyPiece, text: ' ', split: !quotes }
+    const vanishing = name === '@' || name === '*'
+    return { ...emptyPiece, text: source, dynamic: true, vanishing }
+  }
+  if (name === '@' || name === '*') return { ...emptyPiece, fields: known }
+  return { ...(known[0] ?? emptyPiece), quoted: false, split: !quotes }
+}
+
+function parameter(part: ParameterExpansionPart, place: Place, quotes: boolean): Piece {
+  const { parameter: name, index, operation } = part
+  if (part.prefix !== undefined) {
+    walkSubstitutions(part, place)
+    return { ...emptyPiece, text: part.text, dynamic: true }
+  }
+  if (index !== undefined) {
+    const evaluate = (value: Parameters<typeof assignedWords>[0]) => assignedWords(value, place)
+    const known = operation === undefined ? place.scope.lookup(name, evaluate) : undefined
+    walkSubstitutions(part, place)
+    if (known === undefined) return { ...emptyPiece, text: part.text, dynamic: true }
+    if (index.text === '@' || index.text === '*') return { ...emptyPiece, fields: known }
+    const element = known[Number(index.text)]
+    return { ...(element ?? emptyPiece), quoted: false, split: !quotes }
+  }
+  const value = variable(name, part.text, place, quotes)
+  if (operation === undefined) return value
+  const known = value.dynamic ? undefined : value.text
+  switch (operation.type) {
+    case 'Default': {
+      const operand = singleWord(operation.operand, place)
+      const alternative = operation.operator.includes('+')
+      // Which of the two it is, only the run knows; the operand is the one that can be read.
+      if (known === undefined) return { ...operand, dynamic: true, quoted: quotes, split: !quotes }
+      if (alternative) return { ...operand, quoted: quotes, split: !quotes }
+      return value
+    }
+    case 'CaseModification': {
+      if (known === undefined || operation.operand !== undefined) break
+      const upper = operation.operator.startsWith('^')
+      const change = (text: string) => (upper ? text.toUpperCase() : text.toLowerCase())
+      const text =
+        operation.operator.length === 2 ? change(known) : change(known.slice(0, 1)) + known.slice(1)
+      return { ...value, text }
+    }
+    case 'Slice': {
+      const from = Number(operation.offset.value)
+      const length = operation.length === undefined ? undefined : Number(operation.length.value)
+      if (known === undefined || !(from >= 0) || (length !== undefined && !(length >= 0))) break
+      return { ...value, text: known.slice(from, length === undefined ? undefined : from + length) }
+    }
+    case 'Replace': {
+      const pattern = operation.pattern.value
+      if (known === undefined || /[*?[\]$`]/.test(pattern) || pattern === '') break
+      const replacement = singleWord(operation.replacement, place)
+      if (replacement.dynamic) break
+      const to = () => replacement.text
+      if (operation.operator === '//') return { ...value, text: known.replaceAll(pattern, to) }
+      if (operation.operator === '/') return { ...value, text: known.replace(pattern, to) }
+      break
+    }
+    case 'Remove': {
+      const pattern = operation.operand.value
+      if (known === undefined || /[*?[\]$`]/.test(pattern)) break
+      if (operation.operator.startsWith('#'))
+        return { ...value, text: known.startsWith(pattern) ? known.slice(pattern.length) : known }
+      const cut = known.endsWith(pattern) ? known.length - pattern.length : known.length
+      return { ...value, text: known.slice(0, cut) }
+    }
+  }
+  walkSubstitutions(part, place)
+  return { ...emptyPiece, text: part.text, dynamic: true }
+}
+
+/** The pieces as one word. */
+function wordOf(pieces: readonly Piece[]): Word {
+  let text = ''
+  let dynamic = false
+  let quoted = false
+  let produced = noCommands
+  let content: string | undefined
+  for (const piece of pieces) {
+    if (piece.fields) text += piece.fields.map((field) => field.text).join(' ')
+    else if (!(piece.vanishing && pieces.length > 1)) text += piece.text
+    dynamic ||= piece.dynamic || (piece.fields?.some((field) => field.dynamic) ?? false)
+    quoted ||= piece.quoted
+    if (piece.produced.length > 0) produced = [...produced, ...piece.produced]
+    content ??= piece.content
+  }
+  const word = { text, dynamic, quoted, produced }
+  return content === undefined ? word : { ...word, content }
+}
+
+/** The fields that a sequence of pieces becomes. */
+function fieldsOf(pieces: readonly Piece[], place: Place): readonly Word[] {
+  // What variables hold may be large, and they may be used many times.
+  for (const { fields, text } of pieces)
+    spend(place.session, fields === undefined ? text.length / 8 : fields.length)
+  if (isOver(place.session)) return noWords
+  const [only] = pieces
+  if (pieces.length === 1 && only?.fields) return only.fields
+  const fields: Word[] = []
+  let run: Piece[] = []
+  function endField(): void {
+    const word = wordOf(run)
+    if (word.text !== '' || word.quoted || word.dynamic) fields.push(word)
+    run = []
+  }
+  for (const piece of pieces) {
+    if (piece.fields !== undefined) {
+      piece.fields.forEach((field, at) => {
+        if (at > 0) endField()
+        run.push({ ...field, quoted: true })
+      })
+    } else if (piece.vanishing && pieces.length > 1) {
+      run.push({ ...piece, text: '' })
+    } else if (piece.split && piece.produced.length === 0 && /\s/.test(piece.text)) {
+      piece.text.split(/\s+/).forEach((text, at) => {
+        if (at > 0) endField()
+        run.push({ ...piece, text, dynamic: piece.dynamic && /[$`]/.test(text) })
+      })
+    } else run.push(piece)
+  }
+  if (run.length > 0) endField()
+  return fields.length === 0 ? noWords : fields
+}

@@ -1,0 +1,76 @@
+import type { SimpleCommand, Word } from './command.ts'
+import { fromStdin, type Nested } from './command-nested.ts'
+import type { OptionTable } from './command-options.ts'
+import { readOptions } from './command-options.ts'
+import { joined } from './command-state.ts'
+import type { Wrapper } from './wrapper.ts'
+import { wrappers } from './wrapper-table.ts'
+
+/** What a wrapper of the table runs; `undefined` for a command that is none. */
+export function nestedInWrapper(command: SimpleCommand): readonly Nested[] | undefined {
+  const wrapper = wrappers.get(command.executable)
+  return wrapper && unwrap(wrapper, command.words, command)
+}
+
+const empty: OptionTable = {}
+
+function unwrap(
+  wrapper: Wrapper,
+  words: readonly Word[],
+  command: SimpleCommand,
+): readonly Nested[] {
+  const nested: Nested[] = []
+  const table = wrapper.options ?? empty
+  const read = readOptions(words, wrapper.scattered ? table : { ...table, leading: true })
+  if (wrapper.inert?.some((name) => read.has(name)) && !mixedLookup(wrapper, words)) return nested
+  for (const option of read.options) {
+    if (option.value !== undefined && wrapper.text?.includes(option.name))
+      nested.push({ text: option.value, lenient: wrapper.lenient ?? false })
+  }
+
+  let rest = read.operands
+  if (wrapper.subcommands !== undefined) {
+    const sub = wrapper.subcommands[rest[0]?.text ?? '']
+    return sub === undefined ? nested : [...nested, ...unwrap(sub, rest.slice(1), command)]
+  }
+  let assignments: Map<string, Word> | undefined
+  if (wrapper.assignments) {
+    if (rest[0]?.text === '-') rest = rest.slice(1)
+    while (rest[0] !== undefined && /^([A-Za-z_]\w*|\$\{?\w+\}?)\+?=/.test(rest[0].text)) {
+      const [name = '', value] = splitAssignment(rest[0])
+      assignments ??= new Map()
+      assignments.set(name, value)
+      rest = rest.slice(1)
+    }
+  }
+  if (wrapper.scattered && read.dashesAfter !== undefined) rest = rest.slice(read.dashesAfter)
+  else rest = rest.slice(wrapper.operands ?? 0)
+  if (rest[0]?.text === '--') rest = rest.slice(1)
+  const [first, second] = rest
+  if (first !== undefined && wrapper.text?.includes(first.text)) {
+    return second === undefined ? nested : [...nested, { text: second }]
+  }
+  if (first === undefined) {
+    if (nested.length === 0 && wrapper.shell) nested.push(...fromStdin(command))
+    return nested
+  }
+  if (wrapper.noCommand) return nested
+  if (wrapper.joins) nested.push({ text: joined(rest), lenient: rest.length > 1 })
+  if (!wrapper.joins || rest.length > 1) {
+    const run = { argv: rest, passesOutput: !wrapper.joins }
+    nested.push(assignments === undefined ? run : { ...run, assignments })
+  }
+  return nested
+}
+
+/** `command -v git` asks; with more in the cluster and options behind it, it may as well run. */
+function mixedLookup(wrapper: Wrapper, words: readonly Word[]): boolean {
+  if (!wrapper.lookup || /^-[vV]$/.test(words[0]?.text ?? '')) return false
+  const { operands } = readOptions(words, { leading: true })
+  return operands.slice(1).some((word) => word.text.startsWith('-'))
+}
+
+function splitAssignment(word: Word): [string, Word] {
+  const equals = word.text.indexOf('=')
+  return [word.text.slice(0, equals), { ...word, text: word.text.slice(equals + 1) }]
+}

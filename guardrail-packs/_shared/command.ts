@@ -1,0 +1,101 @@
+import type { GuardInput } from 'model-gateway/plugin'
+import { readArgv, readText } from './command-reader.ts'
+import { shellCommand } from './shell-tools.ts'
+
+/** One word of a command as the shell would pass it on. */
+export interface Word {
+  /** Quotes and escapes removed; what only a run can know stands as it is written (`$x`, `$(date)`). */
+  readonly text: string
+  /** A part of it is known only at run time. */
+  readonly dynamic: boolean
+  /** A part of it was quoted or escaped. */
+  readonly quoted: boolean
+  /** The commands whose output is part of it: `$(…)`, backticks, `<(…)`. They are also read as commands. */
+  readonly produced: readonly SimpleCommand[]
+  /** What is read from `<(…)`, when it is a literal. */
+  readonly content?: string
+}
+
+export interface Redirect {
+  readonly operator: '>' | '>>' | '>|' | '<>' | '<' | '<&' | '>&' | '&>' | '&>>'
+  readonly descriptor: number | undefined
+  readonly target: Word
+}
+
+/** Where a command's standard input comes from. */
+export type Stdin =
+  /** Nobody said: the terminal, or what the whole line was given. */
+  | { readonly kind: 'inherited' }
+  /** A pipe. `text` is what is written to it, when that is a literal. */
+  | {
+      readonly kind: 'pipe'
+      readonly producers: readonly SimpleCommand[]
+      readonly text: string | undefined
+    }
+  /** A heredoc or here-string; `dynamic` when an expansion in it is unknown. */
+  | {
+      readonly kind: 'text'
+      readonly text: string
+      readonly dynamic: boolean
+      readonly produced: readonly SimpleCommand[]
+    }
+  | { readonly kind: 'file'; readonly source: Word }
+
+/** A call in a program that an interpreter was handed: `shutil.rmtree('/srv')`. */
+export interface ProgramCall {
+  /** As written, with its receiver: `shutil.rmtree`, `fs.rmSync`, `os.system`. */
+  readonly name: string
+  /** The source between its parentheses. */
+  readonly arguments: string
+  /** The string literals in it. */
+  readonly strings: readonly string[]
+}
+
+/** One command to be run. A wrapped command appears twice: as its wrapper (`sudo`) and as itself. */
+export interface SimpleCommand {
+  /** Lower-case base name without `.exe`; empty when it is unknown or there is none. */
+  readonly executable: string
+  /** The executable as written; absent when there are only redirects. */
+  readonly name: Word | undefined
+  /** What follows the executable. */
+  readonly words: readonly Word[]
+  /** `NAME=value` before the command, or given to `env`. */
+  readonly assignments: ReadonlyMap<string, Word>
+  readonly redirects: readonly Redirect[]
+  readonly stdin: Stdin
+  /** What brought it about, outermost first: `$()`, `sudo`, `xargs`, `bash`, `function f`, `&`. */
+  readonly nesting: readonly string[]
+  /** It runs with further words that nobody knows (xargs, parallel, `find -exec`). */
+  readonly openEnded: boolean
+  /** Of an interpreter that is handed its program: the calls in it. */
+  readonly calls: readonly ProgramCall[]
+}
+
+export type Unreadable = 'nul' | 'too_long' | 'too_deep' | 'too_many' | 'syntax'
+
+export interface CommandReading {
+  /** In the order in which the shell meets them; a command stands before what it wraps or nests. */
+  readonly commands: readonly SimpleCommand[]
+  /** Set when not everything could be read; `syntax` means that `commands` is a best effort. */
+  readonly unreadable: Unreadable | undefined
+  /** Whether one of the names stands anywhere in the text: the conservative scan of what did not parse. */
+  mentions(executables: ReadonlySet<string>): boolean
+}
+
+const readings = new WeakMap<GuardInput, { readonly reading: CommandReading | undefined }>()
+
+/**
+ * The commands in an input, read once however many packs ask: a command, or the argument of a
+ * shell-like tool. `undefined` when the input holds no command. Never throws.
+ */
+export function readCommands(input: GuardInput): CommandReading | undefined {
+  const known = readings.get(input)
+  if (known !== undefined) return known.reading
+  const command = input.kind === 'command' ? input.command : shellCommand(input)
+  let reading: CommandReading | undefined
+  if (command !== undefined) {
+    reading = typeof command === 'string' ? readText(command) : readArgv(command)
+  }
+  readings.set(input, { reading })
+  return reading
+}

@@ -1,0 +1,182 @@
+import type { SqlToken } from './sql-tokens.ts'
+import { closing, isKeyword, isMark } from './sql-walk.ts'
+
+type Truth = 'true' | 'false' | 'unknown'
+
+/** Words that are no column: a condition of nothing but these and constants bounds nothing. */
+const notColumns: ReadonlySet<string> = new Set(
+  `ALL AND ANY BETWEEN CASE CAST COLLATE CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATE DISTINCT ELSE END
+  ESCAPE EXISTS FALSE FROM GLOB ILIKE IN INTERVAL IS ISNULL LIKE LOCALTIME LOCALTIMESTAMP NOT NOTNULL
+  NULL OR REGEXP RLIKE SELECT SIMILAR SOME SYSDATE THEN TIME TIMESTAMP TO TRUE UNKNOWN WHEN XOR`.split(
+    /\s+/,
+  ),
+)
+const comparisons: ReadonlySet<string> = new Set([
+  '=',
+  '==',
+  '<=>',
+  '<>',
+  '!=',
+  '<',
+  '>',
+  '<=',
+  '>=',
+])
+/** Comparisons that hold between a thing and itself. */
+const reflexive: ReadonlySet<string> = new Set(['=', '==', '<=>', '<=', '>='])
+
+/**
+ * Whether a WHERE condition holds for every row: `1=1`, `true`, `id = id`, `x = 2 OR 'a' = 'a'`,
+ * `name LIKE '%'`, or anything else without a column in it that is not plainly false.
+ */
+export function isAlwaysTrue(tokens: readonly SqlToken[]): boolean {
+  return truth(tokens) === 'true'
+}
+
+function truth(tokens: readonly SqlToken[]): Truth {
+  const inner = unwrap(tokens)
+  if (inner.length === 0) return 'unknown'
+  const either = splitAt(inner, 'OR', '||')
+  if (either.length > 1) return anyTrue(either)
+  const both = splitAt(inner, 'AND', '&&')
+  if (both.length > 1) {
+    const truths = both.map(truth)
+    if (truths.includes('false')) return 'false'
+    return truths.every((each) => each === 'true') ? 'true' : 'unknown'
+  }
+  let nots = 0
+  while (isKeyword(inner[nots], 'NOT') || isMark(inner[nots], '!')) nots += 1
+  if (nots === 0) return predicate(inner)
+  const denied = truth(inner.slice(nots))
+  return nots % 2 === 0 ? denied : negated(denied)
+}
+
+function anyTrue(parts: readonly (readonly SqlToken[])[]): Truth {
+  const truths = parts.map(truth)
+  if (truths.includes('true')) return 'true'
+  const shown = new Set(parts.map((part) => show(unwrap(part))))
+  for (const text of shown) {
+    if (text.endsWith(' IS NOT NULL') && shown.has(text.replace(/ NOT NULL$/, ' NULL')))
+      return 'true'
+    if (text.startsWith('NOT ') && shown.has(text.slice(4))) return 'true'
+  }
+  return truths.every((each) => each === 'false') ? 'false' : 'unknown'
+}
+
+function predicate(tokens: readonly SqlToken[]): Truth {
+  let depth = 0
+  const at = tokens.findIndex((token) => {
+    if (isMark(token, '(')) depth += 1
+    else if (isMark(token, ')')) depth -= 1
+    return depth === 0 && token.kind === 'mark' && comparisons.has(token.text)
+  })
+  if (at > 0) {
+    const operator = tokens[at]?.text ?? ''
+    const left = unwrap(tokens.slice(0, at))
+    const right = unwrap(tokens.slice(at + 1))
+    if (reflexive.has(operator) && show(left) === show(right)) return 'true'
+    const compared = compare(left, operator, right)
+    if (compared !== 'unknown') return compared
+  }
+  if (tokens.length === 1) {
+    const value = constant(tokens)
+    if (value !== undefined) return value === 0 || value === '0' || value === '' ? 'false' : 'true'
+    if (isKeyword(tokens[0], 'FALSE') || isKeyword(tokens[0], 'NULL')) return 'false'
+  }
+  const like = tokens.findIndex((token) => isKeyword(token, 'LIKE') || isKeyword(token, 'ILIKE'))
+  if (like > 0 && !isKeyword(tokens[like - 1], 'NOT')) {
+    const pattern = tokens[like + 1]
+    if (pattern?.kind === 'string' && /^%+$/.test(pattern.text)) return 'true'
+  }
+  const distinct = show(tokens).split(' IS NOT DISTINCT FROM ')
+  if (distinct.length === 2 && distinct[0] === distinct[1]) return 'true'
+  return tokens.some(refers) ? 'unknown' : 'true'
+
+  /** Something that differs between rows or calls: a column, a placeholder, a table. */
+  function refers(token: SqlToken, i: number): boolean {
+    if (token.kind === 'param' || token.kind === 'name') return true
+    if (token.kind !== 'word' || notColumns.has(token.text)) return false
+    const called = isMark(tokens[i + 1], '(')
+    const typed = tokens[i + 1]?.kind === 'string' || isMark(tokens[i - 1], '::')
+    return !called && !typed
+  }
+}
+
+function compare(left: readonly SqlToken[], operator: string, right: readonly SqlToken[]): Truth {
+  const a = constant(left)
+  const b = constant(right)
+  if (a === undefined || b === undefined) return 'unknown'
+  const same = typeof a === typeof b ? a === b : Number(a) === Number(b)
+  const less = typeof a === typeof b ? a < b : Number(a) < Number(b)
+  const holds =
+    operator === '<>' || operator === '!='
+      ? !same
+      : operator === '<'
+        ? less
+        : operator === '>'
+          ? !less && !same
+          : operator === '<='
+            ? less || same
+            : operator === '>='
+              ? !less
+              : same
+  return holds ? 'true' : 'false'
+}
+
+function constant(tokens: readonly SqlToken[]): number | string | undefined {
+  const [first, second] = tokens
+  if (tokens.length === 1) {
+    if (first?.kind === 'number') return Number(first.text.replaceAll('_', ''))
+    if (first?.kind === 'string') return first.text
+    if (isKeyword(first, 'TRUE')) return 1
+    if (isKeyword(first, 'FALSE')) return 0
+  }
+  if (
+    tokens.length === 2 &&
+    second?.kind === 'number' &&
+    (isMark(first, '-') || isMark(first, '+'))
+  ) {
+    return Number(`${first?.text}${second.text.replaceAll('_', '')}`)
+  }
+  return undefined
+}
+
+function negated(value: Truth): Truth {
+  return value === 'unknown' ? 'unknown' : value === 'true' ? 'false' : 'true'
+}
+
+/** Takes off parentheses that enclose everything. */
+function unwrap(tokens: readonly SqlToken[]): readonly SqlToken[] {
+  let from = 0
+  let to = tokens.length
+  while (to - from >= 2 && isMark(tokens[from], '(') && closing(tokens, from) === to - 1) {
+    from += 1
+    to -= 1
+  }
+  return from === 0 ? tokens : tokens.slice(from, to)
+}
+
+/** Splits at a word or mark outside parentheses; the AND of a BETWEEN joins nothing. */
+function splitAt(tokens: readonly SqlToken[], word: string, mark: string): SqlToken[][] {
+  const parts: SqlToken[][] = [[]]
+  let depth = 0
+  let between = false
+  for (const token of tokens) {
+    if (isMark(token, '(')) depth += 1
+    else if (isMark(token, ')')) depth -= 1
+    if (depth === 0 && isKeyword(token, 'BETWEEN')) between = true
+    if (depth === 0 && (isKeyword(token, word) || isMark(token, mark))) {
+      if (!between || word !== 'AND') {
+        parts.push([])
+        continue
+      }
+      between = false
+    }
+    parts.at(-1)?.push(token)
+  }
+  return parts
+}
+
+function show(tokens: readonly SqlToken[]): string {
+  return tokens.map((token) => (token.kind === 'string' ? `'${token.text}'` : token.text)).join(' ')
+}

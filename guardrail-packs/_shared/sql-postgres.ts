@@ -1,0 +1,147 @@
+import type { JudgeNested } from './sql-statement.ts'
+import type { SqlHazard } from './sql-verbs.ts'
+
+type Node = { readonly [key: string]: unknown }
+type Parse = (text: string) => unknown
+
+let parse: Parse | undefined
+
+/** Loads the parser of Postgres; to be awaited before the first verdict. */
+export async function loadPostgresParser(): Promise<void> {
+  if (parse !== undefined) return
+  const library = await import('libpg-query')
+  await library.loadModule()
+  parse = library.parseSync
+}
+
+/** Statements that are a hazard by their kind alone. */
+const hazardOfKind: ReadonlyMap<string, SqlHazard> = new Map([
+  ['DropStmt', 'drop'],
+  ['DropdbStmt', 'drop'],
+  ['DropRoleStmt', 'drop'],
+  ['DropOwnedStmt', 'drop'],
+  ['DropTableSpaceStmt', 'drop'],
+  ['DropUserMappingStmt', 'drop'],
+  ['DropSubscriptionStmt', 'drop'],
+  ['TruncateStmt', 'truncate'],
+])
+
+/** Kept for later or only planned: nothing inside runs. */
+const notRun: ReadonlySet<string> = new Set(['CreateFunctionStmt', 'RuleStmt', 'CreateTrigStmt'])
+
+/** Judges a text as Postgres reads it; `undefined` also when it is no text of Postgres. */
+export function judgeAsPostgres(text: string, nested: JudgeNested): SqlHazard | undefined {
+  if (parse === undefined) throw new Error('The parser of Postgres is not loaded.')
+  let tree: unknown
+  try {
+    tree = parse(text)
+  } catch {
+    return undefined
+  }
+  return judgeTree(tree, nested)
+}
+
+function judgeTree(root: unknown, nested: JudgeNested): SqlHazard | undefined {
+  // A stack of its own: the parser allows deeper trees than the call stack does.
+  const pending: unknown[] = [root]
+  while (pending.length > 0) {
+    const value = pending.pop()
+    if (Array.isArray(value)) {
+      pending.push(...value)
+      continue
+    }
+    if (!isNode(value)) continue
+    for (const [kind, inside] of Object.entries(value)) {
+      if (typeof inside !== 'object' || inside === null) continue
+      if (isNode(inside)) {
+        const hazard = hazardOfKind.get(kind) ?? judgeNode(kind, inside, nested)
+        if (hazard !== undefined) return hazard
+        if (notRun.has(kind) || (kind === 'ExplainStmt' && !analyzes(inside))) continue
+      }
+      pending.push(inside)
+    }
+  }
+  return undefined
+}
+
+function judgeNode(kind: string, node: Node, nested: JudgeNested): SqlHazard | undefined {
+  switch (kind) {
+    case 'DeleteStmt':
+      return isBounded(node) ? undefined : 'delete'
+    case 'UpdateStmt':
+      return isBounded(node) ? undefined : 'update'
+    case 'MergeWhenClause':
+      return node.commandType === 'CMD_DELETE' ? 'merge_delete' : undefined
+    case 'CopyStmt':
+      return node.is_program === true ? 'program' : undefined
+    case 'AlterTableCmd':
+      return isDropped(node.subtype) ? 'alter_drop' : undefined
+    case 'DoStmt':
+      return judgeBody(node, nested)
+    default:
+      return undefined
+  }
+}
+
+function isDropped(subtype: unknown): boolean {
+  return subtype === 'AT_DropColumn' || subtype === 'AT_DropConstraint'
+}
+
+function judgeBody(node: Node, nested: JudgeNested): SqlHazard | undefined {
+  for (const text of strings(node.args)) {
+    const hazard = nested(text)
+    if (hazard !== undefined) return hazard
+  }
+  return undefined
+}
+
+function isBounded(node: Node): boolean {
+  return node.whereClause !== undefined && !isConstantTrue(node.whereClause)
+}
+
+/** A condition that needs no row to hold: `true`, `1 = 1`, `id = id`, one of them behind an OR. */
+function isConstantTrue(condition: unknown): boolean {
+  if (!isNode(condition)) return false
+  const { BoolExpr: bool, A_Expr: comparison, A_Const: constant } = condition
+  if (isNode(constant)) return isNode(constant.boolval) && constant.boolval.boolval === true
+  if (isNode(bool) && Array.isArray(bool.args)) {
+    if (bool.boolop === 'OR_EXPR') return bool.args.some(isConstantTrue)
+    return bool.boolop === 'AND_EXPR' && bool.args.every(isConstantTrue)
+  }
+  if (!isNode(comparison) || comparison.kind !== 'AEXPR_OP') return false
+  return (
+    [...strings(comparison.name)].join('') === '=' &&
+    shape(comparison.lexpr) === shape(comparison.rexpr)
+  )
+}
+
+function shape(node: unknown): string {
+  return JSON.stringify(node, (key, value) => (key === 'location' ? undefined : value)) ?? ''
+}
+
+function analyzes(explain: Node): boolean {
+  if (!Array.isArray(explain.options)) return false
+  return explain.options.some(
+    (option) =>
+      isNode(option) &&
+      isNode(option.DefElem) &&
+      option.DefElem.defname === 'analyze' &&
+      !/^(?:false|off|0)$/.test([...strings(option.DefElem.arg)].join('')),
+  )
+}
+
+/** Every `sval` in a tree. */
+function* strings(value: unknown): Generator<string> {
+  if (Array.isArray(value)) {
+    for (const each of value) yield* strings(each)
+  } else if (isNode(value)) {
+    for (const [key, inside] of Object.entries(value)) {
+      if (key === 'sval' && typeof inside === 'string') yield inside
+      else yield* strings(inside)
+    }
+  }
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

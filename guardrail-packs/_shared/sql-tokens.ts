@@ -1,0 +1,259 @@
+/** How one family of databases reads text. A text whose database is unknown is read in several ways. */
+export interface SqlReading {
+  /** A backslash escapes inside quotes (MySQL, BigQuery); else only inside `E'…'`. */
+  readonly backslash: boolean
+  /** Block comments nest (Postgres, DuckDB). */
+  readonly nested: boolean
+  /** `#` starts a comment (MySQL, BigQuery). */
+  readonly hash: boolean
+  /** `--` starts a comment only before a space (MySQL). */
+  readonly spacedDashes: boolean
+  /** The inside of `/*! … *\/` is run (MySQL, MariaDB). */
+  readonly bang: boolean
+  /** `$tag$ … $tag$` quotes (Postgres, DuckDB, Snowflake). */
+  readonly dollar: boolean
+  /** `[name]` quotes (SQLite, SQL Server). */
+  readonly bracket: boolean
+  /** What the client itself understands besides SQL. */
+  readonly client: SqlClient
+}
+
+/** `backslash`: psql; `dot`: SQLite, DuckDB; `words`: mysql (`source`, `delimiter`, `\!`). */
+export type SqlClient = 'none' | 'backslash' | 'dot' | 'words'
+
+export interface SqlToken {
+  /** `word`: unquoted, `text` in upper case. `param`: `$1`, `:name`, `@name`, `?`. */
+  readonly kind: 'word' | 'name' | 'string' | 'number' | 'param' | 'mark'
+  readonly text: string
+  /** Only for strings: the text says something else than it shows (`\x44ROP`). */
+  readonly escaped?: boolean
+}
+
+export type SqlStatement =
+  | { readonly kind: 'sql'; readonly tokens: readonly SqlToken[] }
+  /** A line for the client: `\! rm`, `.read x`, `source x`. */
+  | { readonly kind: 'client'; readonly line: string }
+
+export interface SqlScript {
+  readonly statements: readonly SqlStatement[]
+  /** What stands after a quote or comment that is never closed. */
+  readonly broken: string | undefined
+}
+
+const wordStart = /[A-Za-z_\u0080-\uffff]/
+const wordRun = /[\w$\u0080-\uffff]*/y
+const numberRun = /(?:0[xX][\da-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/y
+const dollarTag = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y
+const paramRun = /(?:\$\d+|@{1,2}[\w.$]+|:[A-Za-z_]\w*|\?\d*)/y
+const markRun = /<=>|<=|>=|<>|!=|==|\|\||&&|::|:=|=>|[\s\S]/y
+/** `\!` and `\copy` take the whole line; others end at two backslashes. */
+const psqlLine = /\\(?:!|copy\b)[^\n]*|\\(?!\\)(?:[^\n\\]|\\(?!\\))*/y
+const mysqlLine = /(?:\\[!.d]|(?:source|system|delimiter)(?=\s))[^\n]*/iy
+
+/** Splits a text into tokens and, at every delimiter, into statements. Linear; never throws. */
+export function splitSql(source: string, reading: SqlReading): SqlScript {
+  const text = source.startsWith('\ufeff') ? source.slice(1) : source
+  const statements: SqlStatement[] = []
+  let tokens: SqlToken[] = []
+  let delimiter = ';'
+  let lineStart = true
+  let bangs = 0
+  let at = 0
+
+  const run = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at
+    return pattern.exec(text)?.[0]
+  }
+  const close = () => {
+    if (tokens.length > 0) statements.push({ kind: 'sql', tokens })
+    tokens = []
+  }
+  const broken = (): SqlScript => {
+    const rest = text.slice(at)
+    close()
+    return { statements, broken: rest }
+  }
+  const lineEnd = () => {
+    const end = text.indexOf('\n', at)
+    return end === -1 ? text.length : end
+  }
+
+  while (at < text.length) {
+    const here = text.charAt(at)
+    const next = text.charAt(at + 1)
+    const first = lineStart
+    if (here === '\n') lineStart = true
+    else if (here > ' ') lineStart = false
+    if (here <= ' ') {
+      at += 1
+      continue
+    }
+    if (here === '-' && next === '-' && (!reading.spacedDashes || !(text.charAt(at + 2) > ' '))) {
+      at = lineEnd()
+      continue
+    }
+    if (here === '#' && reading.hash) {
+      at = lineEnd()
+      continue
+    }
+    if (here === '/' && next === '*') {
+      const inside = text.charAt(at + 2)
+      if (reading.bang && (inside === '!' || (inside === 'M' && text.charAt(at + 3) === '!'))) {
+        at += inside === '!' ? 3 : 4
+        while (text.charAt(at) >= '0' && text.charAt(at) <= '9') at += 1
+        bangs += 1
+        continue
+      }
+      const end = commentEnd(text, at, reading.nested)
+      if (end === -1) return broken()
+      at = end
+      continue
+    }
+    if (bangs > 0 && here === '*' && next === '/') {
+      bangs -= 1
+      at += 2
+      continue
+    }
+    if (text.startsWith(delimiter, at)) {
+      close()
+      at += delimiter.length
+      continue
+    }
+    if (reading.client === 'backslash' && here === '\\') {
+      const line = run(psqlLine) ?? here
+      statements.push({ kind: 'client', line })
+      // \g and its kin send what was collected so far.
+      if (/^\\(?:g|gx|gset|gexec|gdesc|crosstabview|watch)\b/.test(line)) close()
+      at += line.length
+      // Two backslashes end a command: SQL follows on the same line.
+      if (text.startsWith('\\\\', at)) at += 2
+      continue
+    }
+    if (reading.client === 'dot' && here === '.' && first && tokens.length === 0) {
+      const end = lineEnd()
+      statements.push({ kind: 'client', line: text.slice(at, end) })
+      at = end
+      continue
+    }
+    if (reading.client === 'words') {
+      if (here === '\\' && /[gG]/.test(next)) {
+        close()
+        at += 2
+        continue
+      }
+      const line = first || here === '\\' ? run(mysqlLine) : undefined
+      if (line !== undefined) {
+        const set = /^(?:delimiter|\\d)\s+(\S+)/i.exec(line)
+        if (set?.[1] !== undefined) delimiter = set[1]
+        else statements.push({ kind: 'client', line })
+        at += line.length
+        continue
+      }
+    }
+    if (here === "'" || here === '"' || here === '`' || (here === '[' && reading.bracket)) {
+      const quote = readQuote(text, at, reading, tokens.at(-1))
+      if (quote === undefined) return broken()
+      // A prefix (E, N, B, X, U&, r) belongs to its string.
+      if (quote.prefix) tokens.pop()
+      tokens.push(quote.token)
+      at = quote.end
+      continue
+    }
+    if (here === '$' && reading.dollar) {
+      const tag = run(dollarTag)
+      if (tag !== undefined) {
+        const end = text.indexOf(tag, at + tag.length)
+        if (end === -1) return broken()
+        tokens.push({ kind: 'string', text: text.slice(at + tag.length, end) })
+        at = end + tag.length
+        continue
+      }
+    }
+    if (wordStart.test(here)) {
+      at += 1
+      const word = here + run(wordRun)
+      at += word.length - 1
+      tokens.push({ kind: 'word', text: word.toUpperCase() })
+      continue
+    }
+    const number = run(numberRun)
+    if (number !== undefined && /^[\d.]/.test(here) && number !== '.') {
+      tokens.push({ kind: 'number', text: number })
+      at += number.length
+      continue
+    }
+    const param = here === ':' && next === ':' ? undefined : run(paramRun)
+    if (param !== undefined) {
+      tokens.push({ kind: 'param', text: param })
+      at += param.length
+      continue
+    }
+    const mark = run(markRun) ?? here
+    tokens.push({ kind: 'mark', text: mark })
+    at += mark.length
+  }
+  close()
+  return { statements, broken: undefined }
+}
+
+function commentEnd(text: string, start: number, nested: boolean): number {
+  let depth = 1
+  let at = start + 2
+  while (depth > 0) {
+    const close = text.indexOf('*/', at)
+    if (close === -1) return -1
+    const open = nested ? text.indexOf('/*', at) : -1
+    if (open !== -1 && open < close) {
+      depth += 1
+      at = open + 2
+    } else {
+      depth -= 1
+      at = close + 2
+    }
+  }
+  return at
+}
+
+interface Quote {
+  readonly token: SqlToken
+  readonly end: number
+  readonly prefix: boolean
+}
+
+function readQuote(
+  text: string,
+  start: number,
+  reading: SqlReading,
+  before: SqlToken | undefined,
+): Quote | undefined {
+  const open = text.charAt(start)
+  const close = open === '[' ? ']' : open
+  const previous = before?.kind === 'word' ? text.slice(start - before.text.length, start) : ''
+  const prefix =
+    before?.kind === 'word' &&
+    previous.toUpperCase() === before.text &&
+    /^[ENBXR]$/.test(before.text)
+  const isString = open === "'" || (open === '"' && reading.backslash)
+  const escapes =
+    open !== '[' && open !== '`' && (reading.backslash || (prefix && before?.text === 'E'))
+  let value = ''
+  let escaped = false
+  let from = start + 1
+  for (let at = from; at < text.length; at += 1) {
+    const here = text.charAt(at)
+    if (here === '\\' && escapes) {
+      escaped = true
+      at += 1
+    } else if (here === close) {
+      value += text.slice(from, at)
+      if (text.charAt(at + 1) !== close) {
+        const kind = isString ? 'string' : 'name'
+        return { token: { kind, text: value, escaped }, end: at + 1, prefix }
+      }
+      value += close
+      at += 1
+      from = at + 1
+    }
+  }
+  return undefined
+}

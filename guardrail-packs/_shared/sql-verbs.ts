@@ -1,0 +1,83 @@
+import { isAlwaysTrue } from './sql-condition.ts'
+import type { SqlToken } from './sql-tokens.ts'
+import { findTop, isMark, isWord, levelEnd, slope, wordSet } from './sql-walk.ts'
+
+/** What a text would do that nobody should do without a person; `unreadable` when nobody can tell. */
+export type SqlHazard =
+  | 'drop'
+  | 'truncate'
+  | 'delete'
+  | 'update'
+  | 'alter_drop'
+  | 'merge_delete'
+  | 'purge'
+  | 'program'
+  | 'client_shell'
+  | 'client_file'
+  | 'unreadable'
+
+/** Lists of things: what is dropped from them goes on existing. */
+const collections = wordSet('GROUP PUBLICATION SUBSCRIPTION OPERATOR EXTENSION')
+const columnAttributes = wordSet('NOT DEFAULT IDENTITY EXPRESSION')
+const conditionEnds = wordSet('RETURNING ORDER LIMIT OPTION WINDOW')
+
+export function judgeDelete(tokens: readonly SqlToken[], start: number): SqlHazard | undefined {
+  const next = tokens[start + 1]
+  const named = next?.kind === 'word' || next?.kind === 'name' || next?.kind === 'param'
+  if (!named) return undefined
+  return isBounded(tokens, start) ? undefined : 'delete'
+}
+
+export function judgeUpdate(tokens: readonly SqlToken[], start: number): SqlHazard | undefined {
+  const assignment = findTop(tokens, start + 1, (token) => token.text === 'SET')
+  // UPDATE SET belongs to an upsert or a MERGE.
+  if (assignment === -1 || assignment === start + 1) return undefined
+  return isBounded(tokens, assignment) ? undefined : 'update'
+}
+
+export function judgeMerge(tokens: readonly SqlToken[], start: number): SqlHazard | undefined {
+  const at = findTop(
+    tokens,
+    start,
+    (token, i) => token.text === 'DELETE' && tokens[i - 1]?.text === 'THEN',
+  )
+  return at === -1 ? undefined : 'merge_delete'
+}
+
+/** ALTER … DROP of anything but a column's attributes; mutations of ClickHouse. */
+export function judgeAlter(tokens: readonly SqlToken[], start: number): SqlHazard | undefined {
+  if (isWord(tokens[start + 1], collections)) return undefined
+  let depth = 0
+  for (let i = start + 1; i < tokens.length; i += 1) {
+    const token = tokens[i]
+    depth += slope(token)
+    if (depth > 0 || token?.kind !== 'word' || isMark(tokens[i - 1], '.')) continue
+    const next = tokens[i + 1]
+    if (next === undefined || isMark(next, ',') || isMark(next, '.')) continue
+    const names = next.kind !== 'mark' || next.text === '('
+    if (token.text === 'DROP' && names && !isWord(next, columnAttributes)) {
+      return 'alter_drop'
+    }
+    if (token.text === 'TRUNCATE' && next.text === 'PARTITION') return 'truncate'
+    if (token.text === 'DELETE' && next.text === 'WHERE' && !isBounded(tokens, i)) return 'delete'
+  }
+  return undefined
+}
+
+export function judgeCopy(tokens: readonly SqlToken[], start: number): SqlHazard | undefined {
+  const at = findTop(
+    tokens,
+    start,
+    (token, i) => token.text === 'PROGRAM' && ['FROM', 'TO'].includes(tokens[i - 1]?.text ?? ''),
+  )
+  return at === -1 ? undefined : 'program'
+}
+
+/** Whether a WHERE at the statement's own level limits it. */
+function isBounded(tokens: readonly SqlToken[], start: number): boolean {
+  const where = findTop(tokens, start, (token) => token.text === 'WHERE')
+  if (where === -1) return false
+  const end = findTop(tokens, where + 1, (token) => conditionEnds.has(token.text))
+  const condition = tokens.slice(where + 1, end === -1 ? levelEnd(tokens, where + 1) : end)
+  return condition.length > 0 && !isAlwaysTrue(condition)
+}

@@ -1,0 +1,55 @@
+import type { SqlToken } from './sql-tokens.ts'
+
+export function wordSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '))
+}
+
+/** Whether a token is one of these unquoted words (upper case). */
+export function isWord(token: SqlToken | undefined, words: ReadonlySet<string>): boolean {
+  return token?.kind === 'word' && words.has(token.text)
+}
+
+/** The first unquoted word that fits, at the level of `start`; -1 without one. */
+export function findTop(
+  tokens: readonly SqlToken[],
+  start: number,
+  fits: (token: SqlToken, index: number) => boolean,
+): number {
+  let depth = 0
+  for (let i = start; i < tokens.length; i += 1) {
+    const token = tokens[i] as SqlToken
+    depth += slope(token)
+    if (depth < 0 || (depth === 0 && isMark(token, ';'))) return -1
+    if (depth === 0 && token.kind === 'word' && fits(token, i)) return i
+  }
+  return -1
+}
+
+/** Where the level of `start` ends: its closing parenthesis, a semicolon, or the end. */
+export function levelEnd(tokens: readonly SqlToken[], start: number): number {
+  let depth = 0
+  for (let i = start; i < tokens.length; i += 1) {
+    depth += slope(tokens[i])
+    if (depth < 0 || (depth === 0 && isMark(tokens[i], ';'))) return i
+  }
+  return tokens.length
+}
+
+/** Where the parenthesis at `open` closes. */
+export function closing(tokens: readonly SqlToken[], open: number): number {
+  return levelEnd(tokens, open + 1)
+}
+
+/** How a token changes the depth of parentheses. */
+export function slope(token: SqlToken | undefined): number {
+  return isMark(token, '(') ? 1 : isMark(token, ')') ? -1 : 0
+}
+
+export function isMark(token: SqlToken | undefined, text: string): boolean {
+  return token?.kind === 'mark' && token.text === text
+}
+
+/** Whether a token is this unquoted word (upper case). */
+export function isKeyword(token: SqlToken | undefined, text: string): boolean {
+  return token?.kind === 'word' && token.text === text
+}

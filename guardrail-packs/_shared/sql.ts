@@ -1,0 +1,149 @@
+import { judgeAsPostgres } from './sql-postgres.ts'
+import { readSql } from './sql-script.ts'
+import { type JudgeNested, judgeStatement } from './sql-statement.ts'
+import type { SqlReading, SqlStatement } from './sql-tokens.ts'
+import type { SqlHazard } from './sql-verbs.ts'
+
+export { loadPostgresParser } from './sql-postgres.ts'
+export type { SqlHazard } from './sql-verbs.ts'
+
+/** The database that a text is for; `any` when nobody says. */
+export type SqlDialect = 'postgres' | 'mysql' | 'sqlite' | 'duckdb' | 'bigquery' | 'any'
+
+/** Longest text that is judged, in characters. */
+const MAX_CHARS = 64 * 1024
+const MAX_PARENTHESES = 200
+/** Comments that nest take the parser of Postgres quadratic time. */
+const MAX_COMMENTS = 500
+const MAX_NESTING = 4
+
+const standard: SqlReading = {
+  backslash: false,
+  nested: false,
+  hash: false,
+  spacedDashes: false,
+  bang: false,
+  dollar: false,
+  bracket: false,
+  client: 'none',
+}
+const postgres: SqlReading = { ...standard, nested: true, dollar: true }
+const mysql: SqlReading = {
+  ...standard,
+  backslash: true,
+  hash: true,
+  spacedDashes: true,
+  bang: true,
+}
+const sqlite: SqlReading = { ...standard, bracket: true }
+const bigquery: SqlReading = { ...standard, backslash: true, hash: true }
+
+const readings: Readonly<Record<SqlDialect, readonly SqlReading[]>> = {
+  postgres: [postgres],
+  mysql: [mysql],
+  sqlite: [sqlite],
+  duckdb: [postgres],
+  bigquery: [bigquery],
+  any: [postgres, mysql, sqlite],
+}
+
+const clients = { postgres: 'backslash', mysql: 'words', sqlite: 'dot', duckdb: 'dot' } as const
+
+/** No verdict but `undefined` is possible without one of these. */
+const concerning =
+  /drop|truncate|delete|update|merge|alter|copy|purge|reset|prepare|exec|dblink|query_to|openquery|^\s*do\b|;\s*do\b/i
+const readDifferently = /[\\#$[]|\/\*|--/
+
+/**
+ * What a text of SQL would do, `undefined` when nothing of concern. `viaClient`: the text goes
+ * through the database's command-line client, which has commands of its own. An unknown dialect is
+ * read in every way that makes a difference, and each must be harmless; so must the reading of
+ * Postgres' own parser, where it understands the text. Synchronous, never throws.
+ */
+export function judgeSql(
+  text: string,
+  dialect: SqlDialect,
+  viaClient = false,
+): SqlHazard | undefined {
+  return judge(text, dialect, viaClient, 0)
+}
+
+function judge(
+  text: string,
+  dialect: SqlDialect,
+  viaClient: boolean,
+  depth: number,
+): SqlHazard | undefined {
+  if (text.includes('\0') || text.length > MAX_CHARS || depth > MAX_NESTING) return 'unreadable'
+  const client = viaClient && dialect in clients ? clients[dialect as keyof typeof clients] : 'none'
+  const mayConcern = concerning.test(text)
+  if (!mayConcern && client === 'none') return undefined
+  if (nesting(text) > MAX_PARENTHESES || text.split('/*', MAX_COMMENTS + 2).length > MAX_COMMENTS) {
+    return 'unreadable'
+  }
+  const nested: JudgeNested = (inner) => judge(inner, dialect, false, depth + 1)
+
+  const kinds = readings[dialect]
+  const used = kinds.length > 1 && !readDifferently.test(text) ? kinds.slice(0, 1) : kinds
+  let broken: string | undefined
+  let whole = false
+  for (const kind of used) {
+    const script = readSql(text, { ...kind, client })
+    for (const statement of script.statements) {
+      const hazard = judgeOne(statement, nested)
+      if (hazard !== undefined) return hazard
+    }
+    if (script.broken === undefined) whole = true
+    else broken ??= script.broken
+  }
+  // What no reading can close may be anything that it mentions.
+  if (!whole && broken !== undefined && /\b(?:drop|truncate|delete|update|alter)\b/i.test(broken)) {
+    return 'unreadable'
+  }
+  return mayConcern && whole ? judgeAsPostgres(text, nested) : undefined
+}
+
+function judgeOne(statement: SqlStatement, nested: JudgeNested): SqlHazard | undefined {
+  return statement.kind === 'sql'
+    ? judgeStatement(statement.tokens, nested)
+    : judgeClientLine(statement.line, nested)
+}
+
+function nesting(text: string): number {
+  let depth = 0
+  let deepest = 0
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i)
+    if (code === OPEN) {
+      depth += 1
+      deepest = Math.max(deepest, depth)
+    } else if (code === CLOSE) depth -= 1
+  }
+  return deepest
+}
+
+const OPEN = 40
+const CLOSE = 41
+
+/** Commands of the clients: psql's backslash, mysql's words, the dots of sqlite3 and duckdb. */
+const clientCommands: readonly (readonly [RegExp, SqlHazard])[] = [
+  [/^(?:\\!|\\system\b|system\b|\.(?:system|shell)\b)/i, 'client_shell'],
+  [/^\\(?:g|gx|o|out|w|write)\s*\|/, 'client_shell'],
+  [/^\.(?:output|once|excel|import)\s+.*\|/i, 'client_shell'],
+  [/^\\copy\b.*\b(?:from|to)\s+program\b/i, 'program'],
+  [
+    /^(?:\\i|\\ir|\\include|\\include_relative|\\\.|source|\.read|\.restore|\.load)(?:\s|$)/i,
+    'client_file',
+  ],
+  // Runs what a query returned, or what was edited by hand.
+  [/^\\(?:gexec|e|edit|ef|ev|gset|set\s.*`)/, 'unreadable'],
+]
+
+function judgeClientLine(line: string, nested: JudgeNested): SqlHazard | undefined {
+  // Several of psql's may share a line.
+  for (const part of line.startsWith('\\') ? line.split(/(?=\\)/) : [line]) {
+    for (const [pattern, hazard] of clientCommands) if (pattern.test(part)) return hazard
+  }
+  const query = /^\\copy\s*\((.*)\)/is.exec(line)?.[1]
+  return query === undefined ? undefined : nested(query)
+}

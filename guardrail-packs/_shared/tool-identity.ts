@@ -1,0 +1,25 @@
+import type { GuardInput } from 'model-gateway/plugin'
+
+type ToolCall = Extract<GuardInput, { kind: 'tool_call' }>
+
+/** `API-updateA_block.v2` is `['api', 'update', 'a', 'block', 'v2']`. */
+export function identityWords(name: string): readonly string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[-._/:\s]+/)
+    .filter((word) => word !== '')
+}
+
+/**
+ * Whether a word of the server's key or of an alias fits, as the registry has them: `aws` of
+ * `production-aws2`, with a trailing number or without. What the model wrote as the tool's name says
+ * nothing about the server.
+ */
+export function onServer(call: ToolCall, fits: (word: string) => boolean): boolean {
+  if (call.server === undefined) return false
+  return [call.server.key, ...call.server.aliases].some((name) =>
+    identityWords(name).some((word) => fits(word) || fits(word.replace(/\d+$/, ''))),
+  )
+}

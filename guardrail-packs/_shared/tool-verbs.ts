@@ -1,0 +1,37 @@
+/** Verbs that only look: what comes after them is what they look at. */
+const readVerbs: ReadonlySet<string> = new Set(
+  `analyze ask audit browse check compare compute_stats count describe diff estimate evaluate examine explain
+  export fetch find get has head inspect introspect is list lookup ls monitor peek preview print query read
+  report retrieve review sample scan search select show simulate stat stats summarize tail test validate verify
+  view watch`.split(/\s+/),
+)
+/** Verbs that change things, but take nothing away by themselves. */
+const writeVerbs: ReadonlySet<string> = new Set(
+  `add append apply approve assign associate attach backup build cancel clone comment complete configure connect
+  copy cp create deploy disable download duplicate edit enable exec grant import increase insert install invite link
+  load lock login make merge mk modify notify open pause publish put_object register rename reply resize restart
+  restore resume rollback run_report save schedule send set share start stop submit subscribe sync tag unarchive
+  undelete unlock untrash update upgrade upload upsert write`.split(/\s+/),
+)
+/** A name that ends so only shows what would happen, or what happened. */
+const harmlessEnds: ReadonlySet<string> = new Set(
+  'preview plan status history help info docs check log logs schema simulation estimate'.split(' '),
+)
+
+export type ToolVerb = 'destructive' | 'read' | 'write' | 'none'
+
+/**
+ * What a tool's or an operation's name says that it does: its first telling word decides, so
+ * `list_deleted_pages` reads and `pages.delete` destroys. Words of transport (`post`, `batch`) and
+ * things tell nothing.
+ */
+export function toolVerb(words: readonly string[], destructive: ReadonlySet<string>): ToolVerb {
+  for (const word of words) {
+    if (destructive.has(word)) {
+      return harmlessEnds.has(words.at(-1) ?? '') ? 'read' : 'destructive'
+    }
+    if (readVerbs.has(word)) return 'read'
+    if (writeVerbs.has(word)) return 'write'
+  }
+  return 'none'
+}

@@ -1,0 +1,268 @@
+import type { OptionTable } from './command-options.ts'
+import { type Wrapper, words } from './wrapper.ts'
+import { cluster, compose, containers, inContainer, inPod } from './wrapper-containers.ts'
+
+const plain: Wrapper = {}
+const afterOne: Wrapper = { operands: 1 }
+
+const runnerOptions: OptionTable = {
+  short: 'pwCnCcE',
+  values: words(
+    'package workspace filter dir cwd name prefix directory project python with env-file',
+  ),
+}
+const runner: Wrapper = { options: runnerOptions, text: ['--call'], lenient: true }
+const runs = (...names: string[]): Wrapper => ({
+  options: runnerOptions,
+  subcommands: Object.fromEntries(names.map((name) => [name, runner])),
+})
+const switchUser: Wrapper = {
+  options: {
+    short: 'cgGsuw',
+    values: words('command session-command group supp-group shell user whitelist-environment'),
+  },
+  scattered: true,
+  operands: 1,
+  text: ['-c', '--command', '--session-command'],
+  shell: true,
+  noCommand: true,
+}
+
+/** Commands that run the command they are given, by executable. */
+export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
+  Object.entries<Wrapper>({
+    sudo: {
+      options: {
+        short: 'ugpCThrtDRUa',
+        values: words(
+          'user group prompt close-from command-timeout host role type chdir chroot other-user',
+        ),
+        flags: words(
+          'askpass background edit help list non-interactive preserve-env reset-timestamp remove-timestamp login shell stdin set-home validate version',
+        ),
+      },
+      assignments: true,
+      inert: ['-e', '--edit', '-l', '--list', '-v', '--validate', '-K', '-V', '--version'],
+      shell: true,
+    },
+    doas: { options: { short: 'uCa' }, inert: ['-C', '-L'], shell: true },
+    su: switchUser,
+    runuser: { ...switchUser, noCommand: false },
+    pkexec: { options: { values: ['user'] } },
+    gosu: afterOne,
+    'su-exec': afterOne,
+    setpriv: {
+      options: {
+        values: words(
+          'reuid regid groups inh-caps ambient-caps bounding-set securebits selinux-label apparmor-profile pdeathsig',
+        ),
+      },
+    },
+    env: {
+      options: { short: 'uCa', values: ['unset', 'chdir', 'argv0'] },
+      assignments: true,
+    },
+    command: { inert: ['-v', '-V'], lookup: true },
+    builtin: plain,
+    exec: { options: { short: 'a' } },
+    noglob: plain,
+    nocorrect: plain,
+    nohup: plain,
+    nice: { options: { short: 'n', values: ['adjustment'] } },
+    ionice: {
+      options: { short: 'cnpPu', values: ['class', 'classdata', 'pid', 'pgid', 'uid'] },
+      inert: ['-p', '-P', '-u'],
+    },
+    chrt: {
+      options: { short: 'TPDp', values: words('sched-runtime sched-period sched-deadline pid') },
+      operands: 1,
+    },
+    taskset: { inert: ['-p', '--pid'], operands: 1 },
+    numactl: {
+      options: {
+        short: 'ipPCNml',
+        values: words('interleave preferred physcpubind cpunodebind membind'),
+      },
+    },
+    prlimit: plain,
+    cpulimit: { options: { short: 'lpeP', values: ['limit', 'pid', 'exe', 'path'] } },
+    time: { options: { short: 'fo', values: ['format', 'output'] } },
+    gtime: { options: { short: 'fo', values: ['format', 'output'] } },
+    timeout: { options: { short: 'ks', values: ['kill-after', 'signal'] }, operands: 1 },
+    gtimeout: { options: { short: 'ks', values: ['kill-after', 'signal'] }, operands: 1 },
+    stdbuf: { options: { short: 'ioe', values: ['input', 'output', 'error'] } },
+    unbuffer: plain,
+    setsid: plain,
+    chronic: plain,
+    ts: plain,
+    eatmydata: plain,
+    fakeroot: { options: { short: 'lsifb', values: ['lib', 'faked'] } },
+    fakechroot: plain,
+    firejail: plain,
+    proxychains: { options: { short: 'f' } },
+    proxychains4: { options: { short: 'f' } },
+    torsocks: plain,
+    torify: plain,
+    rlwrap: plain,
+    'xvfb-run': {
+      options: {
+        short: 'efnps',
+        values: words('error-file auth-file server-num xauth-protocol server-args'),
+      },
+    },
+    'dbus-run-session': plain,
+    'dbus-launch': plain,
+    caffeinate: { options: { short: 'tw' } },
+    arch: plain,
+    catchsegv: plain,
+    valgrind: plain,
+    nocache: plain,
+    setarch: { operands: 1 },
+    linux32: plain,
+    linux64: plain,
+    chroot: { options: { values: ['userspec', 'groups'] }, operands: 1, shell: true },
+    unshare: {
+      options: {
+        short: 'SGRwl',
+        values: words(
+          'setuid setgid root wd map-user map-group map-users map-groups propagation setgroups',
+        ),
+      },
+      shell: true,
+    },
+    nsenter: {
+      options: { short: 'tSGN', values: words('target setuid setgid net-socket') },
+      shell: true,
+    },
+    flock: {
+      options: { short: 'wEc', values: words('timeout wait conflict-exit-code command') },
+      operands: 1,
+      text: ['-c', '--command'],
+    },
+    watch: { options: { short: 'nqs', values: words('interval equexit shotsdir') }, joins: true },
+    strace: {
+      options: {
+        short: 'aeEIoOpPsSuUXb',
+        values: words('expr trace output attach user env string-limit'),
+      },
+    },
+    ltrace: { options: { short: 'aAeFlnopsuwxX' } },
+    script: {
+      options: {
+        short: 'cEIOBToTm',
+        values: words('command echo log-in log-out log-io log-timing output-limit logging-format'),
+      },
+      operands: 1,
+      text: ['-c', '--command'],
+    },
+    'systemd-run': {
+      options: {
+        short: 'pEMHut',
+        values:
+          words(`unit property description slice service-type uid gid nice working-directory setenv host
+          machine on-active on-boot on-startup on-unit-active on-unit-inactive on-calendar timer-property path-property`),
+      },
+    },
+    'systemd-inhibit': { options: { values: ['what', 'who', 'why', 'mode'] } },
+    busybox: plain,
+    toybox: plain,
+    docker: containers,
+    podman: containers,
+    nerdctl: containers,
+    'docker-compose': compose,
+    'podman-compose': compose,
+    kubectl: cluster,
+    oc: cluster,
+    k3s: { subcommands: { kubectl: cluster } },
+    lxc: { subcommands: { exec: inPod } },
+    incus: { subcommands: { exec: inPod } },
+    multipass: { subcommands: { exec: inPod } },
+    apptainer: { subcommands: { exec: inContainer } },
+    singularity: { subcommands: { exec: inContainer } },
+    vagrant: {
+      subcommands: {
+        ssh: {
+          options: { short: 'c', values: ['command'] },
+          scattered: true,
+          text: ['-c', '--command'],
+          noCommand: true,
+        },
+      },
+    },
+    sshpass: { options: { short: 'pfd' } },
+    npx: runner,
+    bunx: runner,
+    pnpx: runner,
+    uvx: runner,
+    uv: runs('run'),
+    bun: runs('x'),
+    pnpm: runs('exec', 'dlx'),
+    yarn: runs('exec', 'dlx'),
+    npm: runs('exec', 'x'),
+    poetry: runs('run'),
+    pipenv: runs('run'),
+    pdm: runs('run'),
+    hatch: runs('run'),
+    conda: runs('run'),
+    mamba: runs('run'),
+    bundle: runs('exec'),
+    rtk: plain,
+    mise: { subcommands: { exec: { scattered: true, operands: 0 }, x: { scattered: true } } },
+    direnv: { subcommands: { exec: afterOne } },
+    dotenv: { options: { short: 'efc' } },
+    op: { subcommands: { run: { options: { values: ['env-file', 'account'] } } } },
+    doppler: {
+      subcommands: {
+        run: {
+          options: { short: 'pc', values: ['command', 'project', 'config'] },
+          text: ['--command'],
+        },
+      },
+    },
+    'aws-vault': {
+      subcommands: { exec: { options: { short: 'd', values: ['duration'] }, operands: 1 } },
+    },
+    'nix-shell': {
+      options: { short: 'pI', values: ['run', 'command', 'packages'] },
+      scattered: true,
+      text: ['--run', '--command'],
+      noCommand: true,
+    },
+    nix: {
+      subcommands: {
+        develop: {
+          options: { short: 'c' },
+          scattered: true,
+          text: ['-c', '--command'],
+          noCommand: true,
+        },
+      },
+    },
+    tmux: {
+      options: { short: 'cfLST' },
+      subcommands: Object.fromEntries(
+        [
+          'new',
+          'new-session',
+          'neww',
+          'new-window',
+          'splitw',
+          'split-window',
+          'respawn-pane',
+          'run',
+          'run-shell',
+        ].map((name) => [name, { options: { short: 'cenFsxytl' }, joins: true }]),
+      ),
+    },
+    screen: { options: { short: 'cehpSsTt' } },
+    hyperfine: {
+      options: {
+        short: 'wmMrpcSPDLniu',
+        values: words('prepare setup cleanup conclude warmup runs'),
+      },
+      text: ['--prepare', '-p', '--setup', '-s', '--cleanup', '-c', '--conclude'],
+      joins: true,
+    },
+    entr: plain,
+  }),
+)

@@ -1,0 +1,31 @@
+import type { OptionTable } from './command-options.ts'
+
+/** How a command that runs another command is read. */
+export interface Wrapper {
+  readonly options?: OptionTable
+  /** Options stand among the operands as well, and the command behind `--`. */
+  readonly scattered?: boolean
+  /** How many operands stand before the command. */
+  readonly operands?: number
+  /** `NAME=value` may stand before the command. */
+  readonly assignments?: boolean
+  /** Options with which it runs nothing. */
+  readonly inert?: readonly string[]
+  /** The inert options ask where a command is. */
+  readonly lookup?: boolean
+  /** Options whose value is shell text. */
+  readonly text?: readonly string[]
+  readonly lenient?: boolean
+  /** A shell reads the words of the command, joined. */
+  readonly joins?: boolean
+  /** Without a command it is a shell on its standard input. */
+  readonly shell?: boolean
+  /** Operands are never a command. */
+  readonly noCommand?: boolean
+  readonly subcommands?: Readonly<Record<string, Wrapper>>
+}
+
+/** `'a b c'` as a list. */
+export function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/)
+}

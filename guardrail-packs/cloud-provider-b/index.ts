@@ -1,0 +1,33 @@
+import { definePlugin, guardrailPacks, Type } from 'model-gateway/plugin'
+import { commandPack } from '../_shared/command-pack.ts'
+import { loadPostgresParser } from '../_shared/sql.ts'
+import { judgeCommand } from './commands.ts'
+import { rules } from './rules.ts'
+import { judgeTool } from './tools.ts'
+
+export const cloudProviderB = commandPack({
+  id: 'cloud.provider_b',
+  aliases: ['cloud.aws'],
+  version: '1.0.0',
+  summary: 'Calls of the second cloud provider that delete, terminate or purge.',
+  rules,
+  executables: new Set(['aws']),
+  command: judgeCommand,
+  tool: judgeTool,
+})
+
+export default definePlugin({
+  manifest: {
+    id: 'guardrail-pack.cloud-provider-b',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'The guardrail pack cloud.provider_b.',
+    config: Type.Object({}, { additionalProperties: false }),
+    guardrailPacks: [cloudProviderB],
+    needs: [],
+  },
+  async setup(ctx) {
+    await loadPostgresParser()
+    ctx.provide(guardrailPacks, cloudProviderB)
+  },
+})

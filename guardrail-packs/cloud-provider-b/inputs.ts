@@ -1,0 +1,72 @@
+import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import { judgeSql } from '../_shared/sql.ts'
+import type { InputRule } from './rules.ts'
+
+/** Why an input is denied: a pack's rule. */
+type InputRuleId = 'batch' | 'query'
+
+/** Judges the text of a statement or a batch, in JSON, YAML or the tool's shorthand. */
+export function judgeInput(text: string, kind: InputRule['kind']): InputRuleId | undefined {
+  switch (kind) {
+    case 'sql':
+      return judgeStatement(text) ? 'query' : undefined
+    case 'partiql':
+      return statementsOf(text).some(removesItem) ? 'query' : undefined
+    case 'batch':
+      return deletes(parsed(text)) || shorthandDeletes(text) ? 'batch' : undefined
+  }
+}
+
+/** Judges a JSON value of an argument. */
+export function deletes(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.some(deletes)
+  if (!isJsonObject(value)) return false
+  return Object.entries(value).some(([key, inside]) => {
+    if (key === 'DeleteRequest' || (key === 'Delete' && isJsonObject(inside))) return true
+    if (/^action$/i.test(key) && typeof inside === 'string') return /^delete$/i.test(inside)
+    return deletes(inside)
+  })
+}
+
+/** Whether a query drops, empties or changes everything, or cannot be read. */
+function judgeStatement(text: string): boolean {
+  return (
+    judgeSql(text, 'any') !== undefined || statementsOf(text).some((each) => judgeSql(each, 'any'))
+  )
+}
+
+function removesItem(statement: string): boolean {
+  return /^\s*delete\b/i.test(statement) || judgeSql(statement, 'any') !== undefined
+}
+
+/** The statements in JSON or shorthand (`Statement="…"`), or the text itself. */
+function statementsOf(text: string): readonly string[] {
+  const value = parsed(text)
+  if (value !== undefined) return strings(value)
+  const found = [...text.matchAll(/Statement=(?:"([^"]*)"|'([^']*)'|([^,}]*))/gi)]
+  return found.length === 0 ? [text] : found.map((match) => match[1] ?? match[2] ?? match[3] ?? '')
+}
+
+function strings(value: JsonValue | undefined): string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap(strings)
+  return isJsonObject(value) ? Object.values(value).flatMap(strings) : []
+}
+
+/** `Changes=[{Action=DELETE,…}]`, `table=[{DeleteRequest={…}}]`, and the same in YAML. */
+function shorthandDeletes(text: string): boolean {
+  if (parsed(text) !== undefined) return false
+  return (
+    /\baction["']?\s*[=:]\s*["']?delete\b/i.test(text) ||
+    /\bDelete(?:Request)?["']?\s*[=:]\s*[{\s]/.test(text)
+  )
+}
+
+function parsed(text: string): JsonValue | undefined {
+  if (!/^\s*[[{"]/.test(text)) return undefined
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,49 @@
+import type { JsonValue } from 'model-gateway/plugin'
+import { type CloudToolSpec, judgeCloudTool } from '../_shared/cloud-tools.ts'
+import type { Finding, ToolCall } from '../_shared/command-pack.ts'
+import { onServer } from '../_shared/tool-identity.ts'
+import { judgeCommand } from './commands.ts'
+import { deletes, judgeInput } from './inputs.ts'
+import { serverWords, toolPhrases, toolVerbs } from './rules.ts'
+
+const sqlArguments: ReadonlySet<string> = new Set([
+  'query_string',
+  'sql',
+  'sqls',
+  'statement',
+  'sql_statements',
+])
+const batchArguments: ReadonlySet<string> = new Set([
+  'change_batch',
+  'request_items',
+  'transact_items',
+  'changes',
+])
+
+const spec: CloudToolSpec = {
+  isServer: (call) => onServer(call, (word) => serverWords.has(word)),
+  verbs: toolVerbs,
+  phrases: toolPhrases,
+  executables: ['aws'],
+  ruleId: 'tool',
+  command: judgeCommand,
+  argument: judgeArgument,
+}
+
+/** Judges a call of a tool on one of the provider's servers. */
+export function judgeTool(call: ToolCall): Finding | undefined {
+  return judgeCloudTool(call, spec)
+}
+
+function judgeArgument(name: string, value: JsonValue, path: string): Finding | undefined {
+  if (batchArguments.has(name)) {
+    const denied =
+      typeof value === 'string' ? judgeInput(value, 'batch') : deletes(value) && 'batch'
+    return denied ? { ruleId: denied, matchedField: path } : undefined
+  }
+  if (!sqlArguments.has(name)) return undefined
+  const texts = Array.isArray(value) ? value : [value]
+  return texts.some((text) => typeof text === 'string' && judgeInput(text, 'sql') !== undefined)
+    ? { ruleId: 'query', matchedField: path }
+    : undefined
+}

@@ -1,0 +1,266 @@
+import type { ProgramCall, SimpleCommand, Word } from '../_shared/command.ts'
+import { shells } from '../_shared/command-nested.ts'
+import { readOptions } from '../_shared/command-options.ts'
+import type { Finding } from '../_shared/command-pack.ts'
+import { isDataDevice, normalisePath } from '../_shared/paths.ts'
+import {
+  destroyingOptions,
+  destroyingSubcommands,
+  fileRemovers,
+  findValues,
+  partitioners,
+  type RuleId,
+  recursiveRemovers,
+  shredders,
+  treeRemovers,
+  treeWalkers,
+  volumeRemovers,
+} from './rules.ts'
+
+/** The first rule of core.filesystem that a command breaks. */
+export function judge(command: SimpleCommand): Finding | undefined {
+  const { executable, redirects } = command
+  for (const { operator, target } of redirects) {
+    if (!operator.includes('>')) continue
+    if (isDataDevice(target.text)) return found('write-device', 'command.redirect')
+    if (operator !== '>>' && operator !== '&>>' && isProtected(target.text))
+      return found('overwrite-protected', 'command.redirect')
+  }
+  if (executable === '') return undefined
+  const rule = judgeArguments(command)
+  if (rule !== undefined) return found(rule, 'command.arguments')
+  return command.calls.length > 0 && removesTree(command.calls)
+    ? found('program-delete', 'command.arguments')
+    : undefined
+}
+
+function found(ruleId: RuleId, matchedField: string): Finding {
+  return { ruleId, matchedField }
+}
+
+function judgeArguments(command: SimpleCommand): RuleId | undefined {
+  const { executable, words } = command
+  switch (executable) {
+    case 'rm':
+    case 'grm':
+      return judgeRm(command)
+    case 'unlink':
+      return takesUnknownFiles(command) ? 'bulk-delete' : undefined
+    case 'rmdir':
+    case 'rd':
+    case 'del':
+    case 'erase':
+      return words.some((word) => /^\/s$/i.test(word.text)) ? 'rm-recursive' : undefined
+    case 'remove-item':
+      return words.some((word) => /^-r(e(c\w*)?)?$/i.test(word.text)) ? 'rm-recursive' : undefined
+    case 'find':
+    case 'gfind':
+    case 'bfs':
+      return findDeletes(words) ? 'bulk-delete' : undefined
+    case 'truncate':
+    case 'gtruncate': {
+      const read = readOptions(words, { short: 'sr', values: ['size', 'reference'] })
+      const size = read.value('-s', '--size')?.text ?? ''
+      return /^[<%/]?0+[a-z]*$/i.test(size) ? 'destroy-content' : undefined
+    }
+    case 'dd':
+    case 'gdd':
+      return judgeTargets(words.flatMap((word) => after(word, 'of=')))
+    case 'tee':
+    case 'gtee':
+    case 'sponge': {
+      const read = readOptions(words, { flags: ['append'] })
+      const targets = read.operands.map((word) => word.text)
+      if (read.has('-a', '--append')) return targets.some(isDataDevice) ? 'write-device' : undefined
+      return judgeTargets(targets)
+    }
+    case 'cp':
+    case 'mv':
+    case 'install': {
+      const { operands } = readOptions(words, { short: 'tSgmo', values: ['target-directory'] })
+      return isDataDevice(operands.at(-1)?.text ?? '') && operands.length > 1
+        ? 'write-device'
+        : undefined
+    }
+    case 'rsync':
+      return judgeRsync(words)
+    default:
+      return judgeVolumes(command)
+  }
+}
+
+const rmFlags = [
+  'recursive',
+  'force',
+  'interactive',
+  'one-file-system',
+  'no-preserve-root',
+  'preserve-root',
+  'dir',
+  'verbose',
+  'help',
+  'version',
+]
+
+function judgeRm(command: SimpleCommand): RuleId | undefined {
+  const read = readOptions(command.words, { flags: rmFlags })
+  if (read.has('-r', '-R', '--recursive') || read.dynamic)
+    return read.has('--help', '--version') ? undefined : 'rm-recursive'
+  const searched = read.operands.some((word) =>
+    word.produced.some((each) => searches.has(each.executable)),
+  )
+  return searched || takesUnknownFiles(command) ? 'bulk-delete' : undefined
+}
+
+/** `rm $(find …)` is `find … -exec rm`. */
+const searches: ReadonlySet<string> = new Set(['find', 'gfind', 'bfs', 'fd', 'fdfind', 'locate'])
+
+/** Whether find, xargs or parallel names the files. */
+function takesUnknownFiles(command: SimpleCommand): boolean {
+  if (!command.openEnded) return false
+  // Within a shell of theirs, only what uses the names is meant.
+  return !shells.has(command.nesting.at(-1) ?? '') || command.words.some(isPlace)
+}
+
+function isPlace(word: Word): boolean {
+  return word.dynamic || word.text.includes('{}')
+}
+
+function findDeletes(words: readonly Word[]): boolean {
+  const own: Word[] = []
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]
+    if (word === undefined) break
+    if (!/^-(exec|execdir|ok|okdir)$/.test(word.text)) {
+      own.push(word)
+      continue
+    }
+    while (at < words.length && words[at]?.text !== ';') {
+      if (words[at]?.text === '+' && words[at - 1]?.text === '{}') break
+      at++
+    }
+  }
+  return readOptions(own, { singleDash: true, values: findValues }).has('-delete')
+}
+
+function judgeRsync(words: readonly Word[]): RuleId | undefined {
+  const read = readOptions(words, {
+    short: 'eBfMT',
+    values: [
+      'rsh',
+      'exclude',
+      'include',
+      'exclude-from',
+      'include-from',
+      'files-from',
+      'filter',
+      'rsync-path',
+      'backup-dir',
+      'suffix',
+      'temp-dir',
+      'compare-dest',
+      'copy-dest',
+      'link-dest',
+      'log-file',
+      'password-file',
+      'max-delete',
+      'partial-dir',
+      'chmod',
+      'chown',
+      'out-format',
+      'port',
+      'bwlimit',
+      'timeout',
+    ],
+  })
+  if (read.has('-n', '--dry-run', '--help', '--version')) return undefined
+  return read.options.some((option) => /^--del(ete(-\w+)?)?$/.test(option.name))
+    ? 'mirror-delete'
+    : undefined
+}
+
+const volumeTools: ReadonlySet<string> = new Set([
+  ...shredders,
+  ...volumeRemovers,
+  ...partitioners.keys(),
+  ...destroyingSubcommands.keys(),
+  ...destroyingOptions.keys(),
+])
+
+function judgeVolumes(command: SimpleCommand): RuleId | undefined {
+  const { executable, words } = command
+  if (!volumeTools.has(executable)) return undefined
+  if (words.some((word) => /^(--help|--version)$/.test(word.text))) return undefined
+  if (shredders.has(executable)) return 'destroy-content'
+  if (volumeRemovers.has(executable))
+    return words.some((word) => /^(-t|--test)$/.test(word.text)) ? undefined : 'destroy-volume'
+  const looks = partitioners.get(executable)
+  if (looks !== undefined) {
+    const read = readOptions(words, { short: 'o' })
+    const onDevice = words.some(
+      (word) => isDataDevice(word.text) || (word.dynamic && !word.text.startsWith('-')),
+    )
+    if (!onDevice || read.has(...looks)) return undefined
+    return executable === 'parted' && onlyPrints(read.operands) ? undefined : 'destroy-volume'
+  }
+  const destroys = destroyingSubcommands.get(executable)
+  if (destroys !== undefined) {
+    const read = readOptions(words, { leading: true })
+    const subcommand = read.operands
+      .map((word) => word.text)
+      .join(' ')
+      .toLowerCase()
+    const dry =
+      /\s(-n|-nv|-vn|-nr|-rn|-nvr|--dryrun)(\s|$)/.test(subcommand) && executable === 'zfs'
+    return destroys.test(subcommand) && !dry ? 'destroy-volume' : undefined
+  }
+  const options = destroyingOptions.get(executable)
+  return options !== undefined && words.some((word) => options.test(word.text))
+    ? 'destroy-volume'
+    : undefined
+}
+
+/** `parted /dev/sda unit MiB print free`. */
+function onlyPrints(operands: readonly Word[]): boolean {
+  const verbs = operands.slice(1).map((word) => word.text)
+  return (
+    verbs.includes('print') &&
+    !verbs.some((verb) => /^(mk\w+|rm|resize\w*|set|name|toggle|rescue|disk_\w+)$/.test(verb))
+  )
+}
+
+function judgeTargets(targets: readonly string[]): RuleId | undefined {
+  if (targets.some(isDataDevice)) return 'write-device'
+  return targets.some(isProtected) ? 'overwrite-protected' : undefined
+}
+
+function after(word: Word, prefix: string): readonly string[] {
+  return word.text.startsWith(prefix) ? [word.text.slice(prefix.length)] : []
+}
+
+const home = /^(~[\w-]*|\$\{?HOME\}?|\/root|\/home\/[^/]+|\/Users\/[^/]+)\//
+const startUp =
+  /^\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|mkshrc|cshrc|tcshrc|login|xinitrc|xprofile|config\/fish\/config\.fish)$/
+
+/** System settings, keys, and what a shell reads when it starts. */
+function isProtected(path: string): boolean {
+  if (!/\.|etc/.test(path)) return false
+  const plain = normalisePath(path)
+  if (/^(\/private)?\/etc(\/|$)/.test(plain)) return true
+  const inHome = plain.replace(home, '')
+  const bare = inHome !== plain || !plain.includes('/') || plain.startsWith('.')
+  return bare && (/^\.ssh(\/|$)/.test(inHome) || startUp.test(inHome))
+}
+
+function removesTree(calls: readonly ProgramCall[]): boolean {
+  return (
+    calls.some(
+      (call) =>
+        treeRemovers.test(call.name) ||
+        (recursiveRemovers.test(call.name) &&
+          /recursive['"]?\s*(:|=>?)\s*(true|1|!0)/i.test(call.arguments)),
+    ) ||
+    (calls.some((call) => treeWalkers.test(call.name)) &&
+      calls.some((call) => fileRemovers.test(call.name)))
+  )
+}

@@ -1,0 +1,186 @@
+import type { PackRule } from 'model-gateway/plugin'
+
+/** The rules of the pack, in no order: what is judged first is decided per command. */
+export const rules = [
+  {
+    id: 'rm-recursive',
+    reasonCode: 'filesystem.recursive_delete',
+    description: 'Deletes directories with all that is in them.',
+    saferAction: 'Delete the files by name, or move the directory aside.',
+  },
+  {
+    id: 'bulk-delete',
+    reasonCode: 'filesystem.bulk_delete',
+    description: 'Deletes files that a search or another command will name.',
+    saferAction: 'Print the list first, then delete the files by name.',
+  },
+  {
+    id: 'program-delete',
+    reasonCode: 'filesystem.recursive_delete',
+    description: 'Deletes directory trees from within a program on the command line.',
+    saferAction: 'Delete the files by name, or move the directory aside.',
+  },
+  {
+    id: 'destroy-content',
+    reasonCode: 'filesystem.destroy_content',
+    description: "Overwrites or empties a file's content for good.",
+    saferAction: 'Copy the file aside first, or move it away.',
+  },
+  {
+    id: 'write-device',
+    reasonCode: 'filesystem.write_device',
+    description: 'Writes to a device directly, which destroys what it holds.',
+    saferAction: 'Write to a file, and let a person put it on the device.',
+  },
+  {
+    id: 'destroy-volume',
+    reasonCode: 'filesystem.destroy_volume',
+    description: 'Erases or repartitions a device, volume or pool.',
+    saferAction: 'List devices and volumes, and let a person change them.',
+  },
+  {
+    id: 'mirror-delete',
+    reasonCode: 'filesystem.mirror_delete',
+    description: 'Deletes at the destination whatever the source does not have.',
+    saferAction: 'Run it with --dry-run and show the list first.',
+  },
+  {
+    id: 'overwrite-protected',
+    reasonCode: 'filesystem.overwrite_protected',
+    description: 'Overwrites system settings, keys or a start-up file of the shell.',
+    saferAction: 'Write a copy elsewhere and compare it, or append with >>.',
+  },
+] as const satisfies readonly PackRule[]
+
+export type RuleId = (typeof rules)[number]['id']
+
+/** Names that make text which does not parse too dangerous to let pass. */
+export const executables: ReadonlySet<string> = new Set([
+  'rm',
+  'find',
+  'shred',
+  'truncate',
+  'dd',
+  'wipefs',
+  'mkswap',
+  'fdisk',
+  'sfdisk',
+  'parted',
+  'sgdisk',
+  'lvremove',
+  'vgremove',
+  'pvremove',
+  'zpool',
+  'diskutil',
+  'rsync',
+  'rmtree',
+  'rm_rf',
+])
+
+/** They overwrite what they are given, whatever the options. */
+export const shredders: ReadonlySet<string> = new Set(['shred', 'gshred', 'srm', 'nwipe', 'scrub'])
+
+/** They remove a volume by being run. */
+export const volumeRemovers: ReadonlySet<string> = new Set([
+  'lvremove',
+  'vgremove',
+  'pvremove',
+  'lvreduce',
+  'blkdiscard',
+])
+
+/** Tools that change a device, and the options with which they only look at it. */
+export const partitioners: ReadonlyMap<string, readonly string[]> = new Map([
+  ['wipefs', ['-n', '--no-act', '-J', '--json', '-p', '--parsable']],
+  ['mkswap', []],
+  ['fdisk', ['-l', '--list', '-x', '--list-details', '-s', '--getsz']],
+  [
+    'sfdisk',
+    [
+      '-l',
+      '--list',
+      '-d',
+      '--dump',
+      '-J',
+      '--json',
+      '-F',
+      '--list-free',
+      '-V',
+      '--verify',
+      '-s',
+      '--show-size',
+      '-n',
+      '--no-act',
+    ],
+  ],
+  ['cfdisk', []],
+  ['gdisk', ['-l']],
+  ['cgdisk', []],
+  [
+    'sgdisk',
+    [
+      '-p',
+      '--print',
+      '-i',
+      '--info',
+      '-v',
+      '--verify',
+      '-P',
+      '--pretend',
+      '-b',
+      '--backup',
+      '-F',
+      '-E',
+      '-D',
+      '-f',
+    ],
+  ],
+  ['parted', ['-l', '--list']],
+])
+
+/** Subcommands that destroy, by tool: the words that follow each other among the operands. */
+export const destroyingSubcommands: ReadonlyMap<string, RegExp> = new Map([
+  ['zpool', /^(destroy|labelclear|remove)\b/],
+  ['zfs', /^(destroy|rollback)\b/],
+  ['btrfs', /^(subvolume delete|device (delete|remove)|su(b\w*)? d\w*)\b/],
+  ['lvm', /^(lvremove|vgremove|pvremove|lvreduce)\b/],
+  ['cryptsetup', /^(luksformat|lukserase|erase|lukskillslot|reencrypt)\b/],
+  ['nvme', /^(format|sanitize|delete-ns)\b/],
+  ['dmsetup', /^(remove|remove_all|wipe_table)\b/],
+  [
+    'diskutil',
+    /^((erase|partition|reformat|zero|random|secureerase)\w*|apfs (delete|erase)\w*|appleraid (delete|create)\w*|ar (delete|create)\w*|(corestorage|cs) (delete|create)\w*|deletevolume|mergepartitions|resizevolume|splitpartition)\b/,
+  ],
+  ['tmutil', /^(delete|deletelocalsnapshots|thinlocalsnapshots)\b/],
+  ['vssadmin', /^delete\b/],
+])
+
+/** Options that destroy, by tool. */
+export const destroyingOptions: ReadonlyMap<string, RegExp> = new Map([
+  [
+    'hdparm',
+    /^(--security-erase(-enhanced)?|--trim-sector-ranges|--make-bad-sector|--write-sector)$/,
+  ],
+  ['badblocks', /^-[a-z]*w/],
+  ['mdadm', /^--zero-superblock$/],
+  ['asr', /^--?erase$/],
+])
+
+/** Options of find whose next word is no action, whatever it looks like. */
+export const findValues: readonly string[] =
+  `amin anewer atime cmin cnewer context ctime fls fprint fprint0 fstype gid
+  group ilname iname inum ipath iregex iwholename links lname maxdepth mindepth mmin mtime name newer newerXY path perm
+  printf regex regextype samefile size type uid used user wholename xtype`.split(/\s+/)
+
+/** Calls that remove a tree whatever their arguments. */
+export const treeRemovers =
+  /(^|\.)(rmtree|remove_tree|rm_rf|rm_r|rmtree!|remove_dir|remove_entry|remove_entry_secure|removesync|emptydir|emptydirsync|rimraf|rimrafsync|deletedirectory)$/i
+
+/** Calls that do when told to be recursive. */
+export const recursiveRemovers =
+  /(^|\.)(rm|rmsync|rmdir|rmdirsync|remove|removesync|unlink|rm_f|delete)$/i
+
+/** Calls that name files by the tree, and calls that remove what they named. */
+export const treeWalkers =
+  /(^|\.)(walk|rglob|glob|iglob|scandir|find|recursivedirectoryiterator|listdir|readdirsync|finddepth)$/i
+export const fileRemovers = /(^|\.)(remove|unlink|unlinksync|rmdir|delete|rmdirsync|removedirs)$/i

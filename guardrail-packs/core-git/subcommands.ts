@@ -1,0 +1,242 @@
+import type { Stdin, Word } from '../_shared/command.ts'
+import { type OptionTable, readOptions } from '../_shared/command-options.ts'
+import { knownInput } from '../_shared/command-output.ts'
+import type { RuleId } from './rules.ts'
+
+/** A git subcommand with what follows it. */
+export interface GitCall {
+  readonly words: readonly Word[]
+  /** Settings given with `-c`, by lower-case key. */
+  readonly config: ReadonlyMap<string, string>
+  /** Further words follow that nobody knows. */
+  readonly openEnded: boolean
+  readonly stdin: Stdin
+}
+
+type Judge = (call: GitCall) => RuleId | undefined
+
+function list(text: string): readonly string[] {
+  return text.trim().split(/\s+/)
+}
+
+/** A subcommand that is denied with any of these options. */
+function denies(rule: RuleId, table: OptionTable, ...options: readonly string[]): Judge {
+  return ({ words }) => (readOptions(words, table).has(...options) ? rule : undefined)
+}
+
+const pushTable: OptionTable = {
+  short: 'o',
+  values: ['repo', 'push-option', 'receive-pack', 'exec'],
+  flags:
+    list(`all branches mirror delete tags porcelain dry-run force force-with-lease force-if-includes
+    recurse-submodules thin no-thin set-upstream progress prune no-verify verify follow-tags signed atomic quiet verbose ipv4 ipv6`),
+}
+
+function push({ words }: GitCall): RuleId | undefined {
+  const read = readOptions(words, pushTable)
+  if (read.has('-f', '--force', '--mirror')) return 'push-force'
+  if (read.has('--force-with-lease') && !read.has('--force-if-includes')) return 'push-force'
+  if (read.has('-d', '--delete', '--prune')) return 'push-delete'
+  for (const { text } of read.operands) {
+    if (/^\+./.test(text)) return 'push-force'
+    if (/^:./.test(text)) return 'push-delete'
+  }
+  return undefined
+}
+
+function clean({ words, config }: GitCall): RuleId | undefined {
+  const read = readOptions(words, {
+    short: 'e',
+    values: ['exclude'],
+    flags: ['force', 'dry-run', 'quiet', 'interactive'],
+  })
+  if (read.has('-n', '--dry-run')) return undefined
+  const unforced = /^(false|no|off|0)$/i.test(config.get('clean.requireforce') ?? '')
+  return read.has('-f', '--force') || unforced ? 'clean-force' : undefined
+}
+
+function branch({ words }: GitCall): RuleId | undefined {
+  const read = readOptions(words, {
+    short: 'u',
+    values: list('set-upstream-to contains no-contains merged no-merged sort points-at format'),
+    flags:
+      list(`delete force move copy list show-current edit-description unset-upstream all remotes track
+      no-track create-reflog verbose quiet color no-color column no-column abbrev ignore-case`),
+  })
+  return read.has('-D', '-M', '-C', '-f', '--force') ? 'branch-force' : undefined
+}
+
+const checkoutTable: OptionTable = {
+  short: 'bBU',
+  values: list('orphan conflict pathspec-from-file unified inter-hunk-context'),
+  flags:
+    list(`force ours theirs merge detach track no-track guess no-guess patch quiet progress no-progress overlay
+    no-overlay recurse-submodules no-recurse-submodules overwrite-ignore no-overwrite-ignore
+    ignore-other-worktrees ignore-skip-worktree-bits pathspec-file-nul`),
+}
+
+const fileName =
+  /\.(txt|md|rst|adoc|json|ya?ml|toml|ini|cfg|conf|env|lock|xml|html?|s?css|less|[cm]?[jt]sx?|vue|svelte|py|pyi|ipynb|rb|php|pl|go|rs|java|kts?|scala|cs|fs|c|h|cc|cpp|hpp|m|mm|swift|sh|bash|zsh|sql|csv|tsv|tf|proto|graphql|gradle|log|png|jpe?g|gif|svg|pdf|bak)$/i
+
+const plainNames =
+  /^(README|LICENSE|CHANGELOG|Makefile|Dockerfile|Gemfile|Rakefile|Procfile|\.\w[\w.-]*)$/
+
+/** Checkout with paths discards; with a branch alone, or a new one, it does not. */
+function checkout({ words, openEnded }: GitCall): RuleId | undefined {
+  const read = readOptions(submoduleModes(words), checkoutTable)
+  if (read.has('-f', '--force', '--pathspec-from-file')) return 'checkout-discard'
+  // None of these goes together with paths.
+  if (read.has('-b', '-B', '--orphan', '-t', '--track', '-d', '--detach', '-p', '--patch'))
+    return undefined
+  const { operands, dashesAfter } = read
+  const paths = dashesAfter === undefined ? 0 : operands.length - dashesAfter
+  if (paths > 0 || (dashesAfter !== undefined && openEnded)) return 'checkout-discard'
+  if (operands.length > 1 && dashesAfter === undefined) return 'checkout-discard'
+  const [only] = operands
+  if (only === undefined || dashesAfter !== undefined) return undefined
+  const pathMode = read.has(
+    '--ours',
+    '--theirs',
+    '--overlay',
+    '--no-overlay',
+    '--ignore-skip-worktree-bits',
+  )
+  return pathMode || isPath(only.text) ? 'checkout-discard' : undefined
+}
+
+/** `--recurse-submodules on-demand`, as people write it though git wants `=`. */
+function submoduleModes(words: readonly Word[]): readonly Word[] {
+  return words.filter(
+    (word, at) =>
+      !(words[at - 1]?.text === '--recurse-submodules' && /^(checkout|on-demand)$/.test(word.text)),
+  )
+}
+
+function isPath(text: string): boolean {
+  return (
+    plainNames.test(text) ||
+    /^(\.{1,2}(\/|$)|\/|~\/|:[/(!^])|\/$|\*/.test(text) ||
+    fileName.test(text)
+  )
+}
+
+function restore({ words, openEnded }: GitCall): RuleId | undefined {
+  const read = readOptions(words, {
+    short: 'sU',
+    values: list('source conflict pathspec-from-file unified inter-hunk-context'),
+    flags: list(`staged worktree patch quiet progress no-progress ours theirs merge ignore-unmerged
+      ignore-skip-worktree-bits recurse-submodules no-recurse-submodules overlay no-overlay pathspec-file-nul`),
+  })
+  if (
+    read.operands.length === 0 &&
+    !openEnded &&
+    !read.has('--pathspec-from-file', '-p', '--patch')
+  )
+    return undefined
+  const worktree = read.has('-W', '--worktree') || !read.has('-S', '--staged')
+  return worktree ? 'restore-worktree' : undefined
+}
+
+/** Subcommands of subcommands, by name. */
+function nested(judges: Readonly<Record<string, Judge>>): Judge {
+  return (call) => {
+    const { operands } = readOptions(call.words, { leading: true })
+    const [name, ...words] = operands
+    return name && judges[name.text.toLowerCase()]?.({ ...call, words })
+  }
+}
+
+const forceTable: OptionTable = {
+  flags: ['force', 'all', 'init', 'recursive', 'remote', 'checkout', 'merge', 'rebase', 'quiet'],
+}
+
+function unlessDry(rule: RuleId, ...alsoDry: readonly string[]): Judge {
+  return ({ words }) =>
+    readOptions(words, {}).has('-n', '--dry-run', '-h', ...alsoDry) ? undefined : rule
+}
+
+/** The judges of the subcommands that can lose something. */
+export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
+  [
+    'reset',
+    denies(
+      'reset-discard',
+      {
+        values: ['pathspec-from-file'],
+        flags: list(
+          'hard soft mixed merge keep quiet patch intent-to-add no-refresh refresh recurse-submodules',
+        ),
+      },
+      '--hard',
+      '--merge',
+    ),
+  ],
+  ['clean', clean],
+  ['push', push],
+  ['branch', branch],
+  ['checkout', checkout],
+  [
+    'switch',
+    denies(
+      'switch-discard',
+      {
+        short: 'cC',
+        values: list('create force-create orphan conflict'),
+        flags: list('force discard-changes detach guess no-guess merge track no-track quiet'),
+      },
+      '-f',
+      '--force',
+      '--discard-changes',
+    ),
+  ],
+  ['restore', restore],
+  ['stash', nested({ drop: () => 'stash-drop', clear: () => 'stash-drop' })],
+  ['worktree', nested({ remove: denies('worktree-remove-force', forceTable, '-f', '--force') })],
+  [
+    'submodule',
+    nested({
+      update: denies(
+        'submodule-force',
+        { ...forceTable, short: 'j', values: ['jobs', 'reference', 'depth', 'filter'] },
+        '-f',
+        '--force',
+      ),
+      deinit: denies('submodule-force', forceTable, '-f', '--force'),
+    }),
+  ],
+  ['filter-branch', () => 'rewrite-history'],
+  ['filter-repo', unlessDry('rewrite-history', '--analyze', '--version', '--help')],
+  ['reflog', nested({ expire: unlessDry('reflog-expire'), delete: unlessDry('reflog-expire') })],
+  [
+    'gc',
+    ({ words, config }) => {
+      const soon =
+        readOptions(words, {}).value('--prune')?.text ?? config.get('gc.pruneexpire') ?? ''
+      return /^(now|all|0|today|tomorrow)/i.test(soon) ? 'prune-now' : undefined
+    },
+  ],
+  ['prune', unlessDry('prune-now')],
+  [
+    'update-ref',
+    ({ words, stdin }) => {
+      const read = readOptions(words, { short: 'm' })
+      const deletes = read.has('--stdin') && /^\s*delete\s/m.test(knownInput(stdin) ?? '')
+      return read.has('-d') || deletes ? 'ref-delete' : undefined
+    },
+  ],
+  [
+    'symbolic-ref',
+    denies('ref-delete', { short: 'm', flags: ['delete', 'quiet', 'short'] }, '-d', '--delete'),
+  ],
+  [
+    'read-tree',
+    ({ words }) => {
+      const read = readOptions(words, {})
+      return read.has('--reset') && read.has('-u') ? 'reset-discard' : undefined
+    },
+  ],
+  [
+    'checkout-index',
+    denies('checkout-discard', { flags: ['force', 'all', 'stdin'] }, '-f', '--force'),
+  ],
+])

@@ -1,0 +1,201 @@
+import type { CommandReading, SimpleCommand } from '../_shared/command.ts'
+import { readOptions } from '../_shared/command-options.ts'
+import type { Finding } from '../_shared/command-pack.ts'
+import { normalisePath } from '../_shared/paths.ts'
+import { connectsShell } from './reverse-shell.ts'
+import {
+  judged,
+  powerCommands,
+  powerTargets,
+  powerVerbs,
+  type RuleId,
+  sharedRoots,
+  systemTrees,
+} from './rules.ts'
+import { isForkBomb, runsUnseen } from './unseen.ts'
+
+/** The first rule of core.shell that a command breaks. */
+export function judge(command: SimpleCommand, reading: CommandReading): Finding | undefined {
+  if (isPlain(command)) return undefined
+  for (const { target, operator } of command.redirects)
+    if (operator.includes('>') && isSysrq(target.text)) return found('sysrq', 'command.redirect')
+  if (connectsShell(command)) return found('reverse-shell', 'command.redirect')
+  if (isForkBomb(command, reading)) return found('fork-bomb', 'command.executable')
+  const unseen = runsUnseen(command)
+  if (unseen !== undefined) return found(unseen, 'command.executable')
+
+  const { executable } = command
+  if (powerCommands.has(executable))
+    return changesPower(command) ? found('power-state', 'command.executable') : undefined
+  if (
+    /^(mkfs(\.(?!(sh|py|js|ts|rb|pl|md|txt|c)$).+)?|mke2fs|mkdosfs|mkntfs|mkexfatfs|newfs(_.+)?)$/.test(
+      executable,
+    )
+  )
+    return asksHelp(command) ? undefined : found('make-filesystem', 'command.executable')
+  switch (executable) {
+    case 'systemctl':
+    case 'loginctl':
+      return changesPowerBySystemd(command) ? found('power-state', 'command.arguments') : undefined
+    case 'init':
+    case 'telinit':
+      return command.words.some((word) => /^[016sS]$/.test(word.text))
+        ? found('power-state', 'command.arguments')
+        : undefined
+    case 'rtcwake':
+      return /^(off|mem|disk|standby|freeze)$/.test(
+        readOptions(command.words, { short: 'mst', values: ['mode'] }).value('-m', '--mode')
+          ?.text ?? 'no',
+      )
+        ? found('power-state', 'command.arguments')
+        : undefined
+    case 'dbus-send':
+    case 'busctl':
+    case 'gdbus':
+      return command.words.some((word) =>
+        /(^|\.)(PowerOff|Reboot|Halt|Suspend|Hibernate)$/.test(word.text),
+      )
+        ? found('power-state', 'command.arguments')
+        : undefined
+    case 'kill':
+      return killsEverything(command) ? found('kill-everything', 'command.arguments') : undefined
+    case 'killall5':
+      return found('kill-everything', 'command.executable')
+    case 'pkill':
+    case 'killall':
+      return command.words.some((word) => /^\^?(systemd|init|launchd)\$?$/.test(word.text))
+        ? found('kill-everything', 'command.arguments')
+        : undefined
+    case 'chmod':
+    case 'chown':
+    case 'chgrp':
+    case 'setfacl':
+      return changesSystemTree(command)
+        ? found('system-permissions', 'command.arguments')
+        : undefined
+    case 'crontab': {
+      const read = readOptions(command.words, { short: 'unT' })
+      return read.has('-r') || read.operands.some((word) => word.text === '/dev/null')
+        ? found('crontab-remove', 'command.arguments')
+        : undefined
+    }
+    case 'tee':
+    case 'dd':
+    case 'cp':
+      return command.words.some((word) => isSysrq(word.text.replace(/^of=/, '')))
+        ? found('sysrq', 'command.arguments')
+        : undefined
+  }
+  const everything = command.calls.some(
+    (call) =>
+      /(^|\.)kill$/.test(call.name) &&
+      /^\s*\(?\s*-?1\s*,|^\s*['"]?\w+['"]?\s*,\s*-?1\s*$/.test(call.arguments),
+  )
+  return everything ? found('kill-everything', 'command.arguments') : undefined
+}
+
+/** What most commands are: nothing about them concerns this pack. */
+function isPlain(command: SimpleCommand): boolean {
+  const { executable } = command
+  return (
+    executable !== '' &&
+    command.nesting.length === 0 &&
+    command.redirects.length === 0 &&
+    command.stdin.kind === 'inherited' &&
+    command.calls.length === 0 &&
+    !judged.has(executable) &&
+    !executable.startsWith('mk') &&
+    !executable.startsWith('newfs') &&
+    !command.words.some((word) => word.produced.length > 0)
+  )
+}
+
+function found(ruleId: RuleId, matchedField: string): Finding {
+  return { ruleId, matchedField }
+}
+
+function isSysrq(path: string): boolean {
+  return /^\/proc\/(sysrq-trigger|sys\/kernel\/sysrq)$/.test(normalisePath(path))
+}
+
+function asksHelp(command: SimpleCommand): boolean {
+  return command.words.some((word) => /^(--help|--version|-V)$/.test(word.text))
+}
+
+function changesPower(command: SimpleCommand): boolean {
+  if (asksHelp(command)) return false
+  const read = readOptions(command.words, { flags: ['wtmp-only', 'show'] })
+  if (read.has('--wtmp-only') || read.has('-w')) return command.executable === 'shutdown'
+  // `-c` takes a planned shutdown back, `-k` only warns.
+  return !(command.executable === 'shutdown' && read.has('-c', '-k', '--show'))
+}
+
+function changesPowerBySystemd(command: SimpleCommand): boolean {
+  const { operands } = readOptions(command.words, {
+    short: 'HMtpsno',
+    values: [
+      'host',
+      'machine',
+      'type',
+      'property',
+      'signal',
+      'lines',
+      'output',
+      'root',
+      'state',
+      'job-mode',
+      'what',
+      'message',
+      'when',
+      'image',
+    ],
+  })
+  const [verb, ...units] = operands
+  const name = verb?.text.toLowerCase() ?? ''
+  if (powerVerbs.has(name)) return !asksHelp(command)
+  return (
+    /^(start|restart|isolate|try-restart|reload-or-restart)$/.test(name) &&
+    units.some((unit) => powerTargets.test(unit.text))
+  )
+}
+
+/** `kill -9 -1` and `kill 1`; but `kill -1 1234` sends signal 1, and signal 0 does nothing. */
+function killsEverything(command: SimpleCommand): boolean {
+  const words = command.words.map((word) => word.text)
+  const [first] = words
+  let targets = words
+  if (first === undefined || /^(-[lL]|--list|--table)/.test(first)) return false
+  let signal = ''
+  if (/^(-s|-n|-q|--signal|--queue)$/.test(first)) {
+    signal = words[1] ?? ''
+    targets = words.slice(2)
+  } else if (first.startsWith('-') && first !== '--') {
+    signal = first.replace(/^(--signal=|-)/, '')
+    targets = words.slice(1)
+  }
+  if (signal === '0') return false
+  return targets.some((target) => /^[+-]?0*1$/.test(target))
+}
+
+function changesSystemTree(command: SimpleCommand): boolean {
+  const read = readOptions(command.words, {
+    short: command.executable === 'setfacl' ? 'mxMX' : '',
+    values: ['reference', 'from'],
+    flags: [
+      'recursive',
+      'changes',
+      'silent',
+      'quiet',
+      'verbose',
+      'preserve-root',
+      'no-preserve-root',
+      'dereference',
+      'no-dereference',
+    ],
+  })
+  if (!read.has('-R', '--recursive')) return false
+  return read.operands.some((word) => {
+    const path = normalisePath(word.text)
+    return word.text.startsWith('/') && (systemTrees.test(path) || sharedRoots.test(path))
+  })
+}

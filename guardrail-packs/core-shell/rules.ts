@@ -1,0 +1,233 @@
+import type { PackRule } from 'model-gateway/plugin'
+import { shells } from '../_shared/command-nested.ts'
+
+/** The rules of the pack, in no order: what is judged first is decided per command. */
+export const rules = [
+  {
+    id: 'power-state',
+    reasonCode: 'shell.power_state',
+    description: 'Shuts down, restarts or suspends the machine.',
+    saferAction: 'Restart the one service that needs it, or ask a person to restart the machine.',
+  },
+  {
+    id: 'make-filesystem',
+    reasonCode: 'shell.make_filesystem',
+    description: 'Formats a device or image, which erases what it holds.',
+    saferAction: 'List devices with lsblk and let a person format the right one.',
+  },
+  {
+    id: 'kill-everything',
+    reasonCode: 'shell.kill_everything',
+    description: 'Signals process 1 or every process at once.',
+    saferAction: 'Name the process id that is to end.',
+  },
+  {
+    id: 'fork-bomb',
+    reasonCode: 'shell.fork_bomb',
+    description: 'Starts copies of itself without end.',
+    saferAction: 'Bound the number of processes, for instance with xargs -P.',
+  },
+  {
+    id: 'dynamic-script',
+    reasonCode: 'shell.dynamic_script',
+    description: 'Hands a shell or interpreter a script that only the run will show.',
+    saferAction: 'Save the script to a file, read it, then run the file.',
+  },
+  {
+    id: 'dynamic-executable',
+    reasonCode: 'shell.dynamic_executable',
+    description: 'Runs a program whose name only the run will show.',
+    saferAction: 'Write the name of the program.',
+  },
+  {
+    id: 'system-permissions',
+    reasonCode: 'shell.system_permissions',
+    description: 'Changes owner or mode of a system directory with all that is in it.',
+    saferAction: 'Change the one file or project directory that needs it.',
+  },
+  {
+    id: 'sysrq',
+    reasonCode: 'shell.sysrq',
+    description: 'Gives the kernel an emergency command.',
+    saferAction: 'Ask a person with access to the machine.',
+  },
+  {
+    id: 'reverse-shell',
+    reasonCode: 'shell.reverse_shell',
+    description: 'Connects a shell to the network.',
+    saferAction: 'Use ssh with an account of your own.',
+  },
+  {
+    id: 'crontab-remove',
+    reasonCode: 'shell.crontab_remove',
+    description: 'Removes every scheduled job of a user.',
+    saferAction: 'Save crontab -l to a file and remove the one line there.',
+  },
+] as const satisfies readonly PackRule[]
+
+export type RuleId = (typeof rules)[number]['id']
+
+/** Names that make text which does not parse too dangerous to let pass. */
+export const executables: ReadonlySet<string> = new Set([
+  'shutdown',
+  'reboot',
+  'poweroff',
+  'halt',
+  'telinit',
+  'mkfs',
+  'mkfs.ext2',
+  'mkfs.ext3',
+  'mkfs.ext4',
+  'mkfs.xfs',
+  'mkfs.btrfs',
+  'mkfs.vfat',
+  'mkfs.fat',
+  'mkfs.ntfs',
+  'mke2fs',
+  'kill',
+  'systemctl',
+  'crontab',
+  'chmod',
+  'chown',
+  'eval',
+  'sh',
+  'bash',
+  'zsh',
+  'dash',
+])
+
+/** They change the power state by being run. */
+export const powerCommands: ReadonlySet<string> = new Set([
+  'shutdown',
+  'reboot',
+  'poweroff',
+  'halt',
+  'openrc-shutdown',
+  'pm-suspend',
+  'pm-hibernate',
+  'restart-computer',
+  'stop-computer',
+])
+
+/** Names that the pack has something to say about, apart from mkfs and its kin. */
+export const judged: ReadonlySet<string> = new Set([
+  ...executables,
+  ...shells,
+  ...powerCommands,
+  'source',
+  '.',
+  'exec',
+  'loginctl',
+  'init',
+  'rtcwake',
+  'dbus-send',
+  'busctl',
+  'gdbus',
+  'killall5',
+  'pkill',
+  'killall',
+  'chgrp',
+  'setfacl',
+  'tee',
+  'dd',
+  'cp',
+  'nc',
+  'ncat',
+  'netcat',
+  'socat',
+])
+
+/** Verbs of systemctl and loginctl that do. */
+export const powerVerbs: ReadonlySet<string> = new Set([
+  'poweroff',
+  'reboot',
+  'halt',
+  'kexec',
+  'soft-reboot',
+  'emergency',
+  'rescue',
+  'suspend',
+  'hibernate',
+  'hybrid-sleep',
+  'suspend-then-hibernate',
+])
+
+/** Units that do, when started. */
+export const powerTargets =
+  /^(poweroff|reboot|halt|kexec|soft-reboot|emergency|rescue|suspend|hibernate|hybrid-sleep|shutdown|runlevel[016])(\.target)?$/
+
+/** Commands that bring text from elsewhere, or make it readable. */
+export const fetchers: ReadonlySet<string> = new Set([
+  'curl',
+  'wget',
+  'wget2',
+  'aria2c',
+  'axel',
+  'fetch',
+  'http',
+  'https',
+  'xh',
+  'lynx',
+  'nc',
+  'ncat',
+  'netcat',
+  'socat',
+  'ftp',
+  'tftp',
+  'scp',
+  'dig',
+  'base64',
+  'gbase64',
+  'base32',
+  'openssl',
+  'xxd',
+  'gpg',
+  'uudecode',
+])
+
+/** Programs that print shell settings for eval. */
+export const settingPrinters: ReadonlySet<string> = new Set([
+  'ssh-agent',
+  'gpg-agent',
+  'keychain',
+  'dircolors',
+  'gdircolors',
+  'lesspipe',
+  'lesspipe.sh',
+  'thefuck',
+  'resize',
+  'tset',
+  'locale',
+  'getopt',
+  'luarocks',
+  'opam',
+  'fnm',
+  'register-python-argcomplete',
+])
+
+/** Arguments with which many tools print shell settings. */
+export const settingWords: ReadonlySet<string> = new Set([
+  'shellenv',
+  'init',
+  'hook',
+  'completion',
+  'completions',
+  'activate',
+  'env',
+  'docker-env',
+  'export',
+  'shell.bash',
+  'shell.zsh',
+  'virtualenv-init',
+  'shell',
+  'printenv',
+  'export-credentials',
+])
+
+/** Directories that belong to the system, all that is beneath them included. */
+export const systemTrees =
+  /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr|System|Library|private\/etc)(\/|$)/
+
+/** Directories that hold what others own: they themselves, not all that is beneath them. */
+export const sharedRoots =
+  /^\/((home|opt|root|run|srv|var|mnt|media|Users|Applications|private|private\/var|var\/(lib|log|spool|cache|run))(\/\*)?|\*|\.\*)?$/

@@ -1,0 +1,156 @@
+import type { CommandReading, SimpleCommand } from '../_shared/command.ts'
+import { isShell, shellInput, shells } from '../_shared/command-nested.ts'
+import { readOptions } from '../_shared/command-options.ts'
+import { fetchers, type RuleId, settingPrinters, settingWords } from './rules.ts'
+
+/** Whether a command runs what only the run will show: a script, or an executable. */
+export function runsUnseen(command: SimpleCommand): RuleId | undefined {
+  const { name, executable } = command
+  if (name === undefined) return undefined
+  if (executable === '') {
+    if (name.produced.length > 0) return executesOutput(command)
+    return name.dynamic && !namesOwnFile(name.text) ? 'dynamic-executable' : undefined
+  }
+  // The place that xargs or parallel fills.
+  if (command.openEnded && /^(\{.*\}|%+|@+)$/.test(executable)) return 'dynamic-executable'
+  if (isShell(command)) return shellRunsUnseen(command) ? 'dynamic-script' : undefined
+  if (executable === 'source' || executable === '.') {
+    const [file] = command.words
+    const unseen = file !== undefined && file.produced.length > 0 && file.content === undefined
+    return unseen && !printsSettings(file.produced) ? 'dynamic-script' : undefined
+  }
+  if (interpreters.test(executable)) {
+    const piped = readsProgramFromStdin(command) && fetched(command)
+    if (piped || takesFetchedProgram(command)) return 'dynamic-script'
+  }
+  return undefined
+}
+
+/** `./scripts/deploy-$env.sh`: a file of the project, whichever it is. */
+function namesOwnFile(text: string): boolean {
+  const slash = text.lastIndexOf('/')
+  return slash !== -1 && /\w/.test(text.slice(slash).replace(/\$(\w+|\{[^}]*\})/g, ''))
+}
+
+/** `python3 -c "$(curl …)"`, `python3 <(curl …)`. */
+function takesFetchedProgram(command: SimpleCommand): boolean {
+  return command.words.some((word, at) => {
+    if (!word.produced.some((each) => fetchers.has(each.executable))) return false
+    const before = command.words[at - 1]?.text ?? ''
+    return (
+      /^(-[a-zA-Z]*[ceErp]|--eval|--print)$/.test(before) ||
+      (at === 0 && word.text.startsWith('<('))
+    )
+  })
+}
+
+const interpreters = /^(python|pypy|node|nodejs|perl|ruby|php|lua|bun|deno|osascript)[\d.]*$/
+
+/** Whether output that nobody has seen is run as a command. */
+function executesOutput(command: SimpleCommand): RuleId | undefined {
+  const produced = command.name?.produced ?? []
+  if (produced.some((each) => fetchers.has(each.executable))) return 'dynamic-script'
+  const by = command.nesting.at(-1) ?? ''
+  const asScript = by === 'eval' || shells.has(by)
+  return asScript && !printsSettings(produced) ? 'dynamic-script' : undefined
+}
+
+function shellRunsUnseen(command: SimpleCommand): boolean {
+  if (readOptions(command.words, { short: 'oO', leading: true }).has('-n')) return false
+  const input = shellInput(command)
+  const { stdin } = command
+  switch (input.kind) {
+    case 'missing':
+      return command.openEnded
+    case 'stdin':
+      if (asksVersion(command)) return false
+      if (stdin.kind === 'pipe') return stdin.text === undefined
+      if (stdin.kind === 'file') return stdin.source.produced.length > 0
+      return stdin.kind === 'inherited' && command.openEnded
+    case 'file':
+      return (
+        input.file.produced.length > 0 &&
+        input.file.content === undefined &&
+        /^[<$`]/.test(input.file.text) &&
+        !namesFile(input.file.produced, input.file.text)
+      )
+    case 'text':
+      return false
+  }
+}
+
+/** `bash "$(which tool)"` runs a file, `bash <(tool)` runs output. */
+function namesFile(produced: readonly SimpleCommand[], text: string): boolean {
+  return !text.startsWith('<') && !produced.some((each) => fetchers.has(each.executable))
+}
+
+function asksVersion(command: SimpleCommand): boolean {
+  return command.words.some((word) => word.text === '--version' || word.text === '--help')
+}
+
+function readsProgramFromStdin(command: SimpleCommand): boolean {
+  const { operands, options } = readOptions(command.words, { leading: true })
+  const [first] = operands
+  const own = options.some((option) => /^(-[cermpE]|--eval|--print)$/.test(option.name))
+  return !own && (first === undefined || first.text === '-' || first.text === '/dev/stdin')
+}
+
+function fetched(command: SimpleCommand): boolean {
+  const { stdin } = command
+  const sources =
+    stdin.kind === 'pipe'
+      ? stdin.producers
+      : stdin.kind === 'file'
+        ? stdin.source.produced
+        : stdin.kind === 'text'
+          ? stdin.produced
+          : []
+  return sources.some((each) => fetchers.has(each.executable))
+}
+
+/** `eval "$(ssh-agent)"`, `source <(kubectl completion bash)`: settings, not scripts. */
+function printsSettings(produced: readonly SimpleCommand[]): boolean {
+  return (
+    produced.length > 0 &&
+    !produced.some((each) => fetchers.has(each.executable)) &&
+    produced.some(
+      (each) =>
+        settingPrinters.has(each.executable) ||
+        each.words.some((word) => settingWords.has(word.text.replace(/^--?/, ''))),
+    )
+  )
+}
+
+/** A function that pipes itself to itself, or starts itself twice in the background; loops of fork. */
+export function isForkBomb(command: SimpleCommand, reading: CommandReading): boolean {
+  const name = command.name?.text
+  if (name === undefined) return false
+  if (command.calls.length > 0 && forksInLoop(command)) return true
+  const definition = `function ${name}`
+  const piped =
+    command.stdin.kind === 'pipe' &&
+    command.stdin.producers.some((each) => each.name?.text === name)
+  const within = command.nesting.filter((by) => by.startsWith('function '))
+  if (piped && within.some((by) => by === definition || callsBack(definition, by, reading)))
+    return true
+  if (!command.nesting.includes(definition)) return false
+  const again = reading.commands.filter(
+    (each) => each.name?.text === name && each.nesting.includes(definition),
+  )
+  return again.length > 1 && again.some((each) => each.nesting.includes('&'))
+}
+
+/** Whether one function runs the other: two that start each other are a bomb as well. */
+function callsBack(definition: string, by: string, reading: CommandReading): boolean {
+  return reading.commands.some(
+    (each) => each.nesting.includes(definition) && by === `function ${each.name?.text}`,
+  )
+}
+
+function forksInLoop(command: SimpleCommand): boolean {
+  if (!command.calls.some((call) => /(^|\.)fork$/.test(call.name))) return false
+  const stdin = command.stdin.kind === 'text' ? command.stdin.text : ''
+  return /\b(while|until|for|loop)\b/.test(
+    [...command.words.map((word) => word.text), stdin].join(' '),
+  )
+}

@@ -1,0 +1,270 @@
+import { bqOptions } from '../_shared/bq-options.ts'
+import type { OptionTable } from '../_shared/command-options.ts'
+import type { SqlDialect } from '../_shared/sql.ts'
+
+/** How a command-line client is given its SQL. */
+export interface SqlClientTool {
+  readonly dialect: SqlDialect
+  readonly table: OptionTable
+  /** Options whose value is SQL. */
+  readonly sql: readonly string[]
+  /** Options whose value names a file of SQL; `-` is standard input. */
+  readonly files: readonly string[]
+  /** From which operand on the operands are SQL; absent when none is. */
+  readonly sqlFrom?: number
+  /** It only shows something and reads no SQL. */
+  readonly shows: readonly string[]
+  /** Checks the SQL without running it. */
+  readonly dryRun?: readonly string[]
+  /** Words before the client's own options: `bq query`, `cockroach sql`. */
+  readonly subcommands?: readonly string[]
+  /** `-psecret`: the password is attached to its letter. */
+  readonly attachedPassword?: boolean
+  /** Options with two values. */
+  readonly pairs?: readonly string[]
+}
+
+const words = (text: string) => text.trim().split(/\s+/)
+
+const psql: SqlClientTool = {
+  dialect: 'postgres',
+  table: {
+    short: 'cdfvLoFPRThpU',
+    values:
+      words(`command dbname file set variable log-file output field-separator pset record-separator
+      table-attr host port username`),
+    flags:
+      words(`list version no-psqlrc single-transaction help echo-all echo-errors echo-queries echo-hidden
+      no-readline quiet single-step single-line no-align csv html tuples-only expanded field-separator-zero
+      record-separator-zero no-password password`),
+  },
+  sql: ['-c', '--command'],
+  files: ['-f', '--file'],
+  shows: ['-l', '--list', '-V', '--version', '--help', '-?'],
+}
+
+const pgcli: SqlClientTool = {
+  dialect: 'postgres',
+  table: {
+    short: 'chpUudDRtf',
+    values:
+      words(`command file host port username user dbname pgclirc dsn row-limit application-name prompt
+      prompt-dsn log-file init-command ssh-tunnel`),
+  },
+  sql: ['-c', '--command', '--init-command'],
+  files: ['-f', '--file'],
+  shows: ['-l', '--list', '-v', '--version', '--help', '--ping', '--list-dsn'],
+}
+
+const mysql: SqlClientTool = {
+  dialect: 'mysql',
+  table: {
+    short: 'DehPSu',
+    values:
+      words(`database execute host port user socket delimiter default-character-set defaults-file
+      defaults-extra-file defaults-group-suffix init-command pager prompt protocol tee plugin-dir ssl-ca
+      ssl-cert ssl-key ssl-mode ssl-cipher character-sets-dir login-path max-allowed-packet max_allowed_packet
+      connect-timeout connect_timeout default-auth net-buffer-length select-limit max-join-size`),
+    flags: words(
+      'batch table vertical raw silent skip-column-names force verbose xml html quick version help',
+    ),
+  },
+  sql: ['-e', '--execute', '--init-command'],
+  files: [],
+  shows: ['-V', '--version', '-?', '--help', '-I'],
+  attachedPassword: true,
+}
+
+const sqlite: SqlClientTool = {
+  dialect: 'sqlite',
+  table: {
+    singleDash: true,
+    values: words('cmd init separator newline nullvalue maxsize mmap vfs nonce key hexkey textkey'),
+  },
+  sql: ['-cmd', '--cmd'],
+  files: ['-init', '--init'],
+  sqlFrom: 1,
+  shows: ['-version', '--version', '-help', '--help'],
+  pairs: ['lookaside', 'pagecache'],
+}
+
+const duckdb: SqlClientTool = {
+  dialect: 'duckdb',
+  table: {
+    singleDash: true,
+    values: words('c s cmd f init separator newline nullvalue storage-version storage_version'),
+  },
+  sql: ['-c', '-s', '-cmd', '--cmd'],
+  files: ['-f', '-init', '--init'],
+  sqlFrom: 1,
+  shows: ['-version', '--version', '-help', '--help'],
+}
+
+const bq: SqlClientTool = {
+  dialect: 'bigquery',
+  table: bqOptions,
+  sql: [],
+  files: ['--flagfile'],
+  subcommands: ['query'],
+  sqlFrom: 0,
+  shows: ['--help'],
+  dryRun: ['--dry_run'],
+}
+
+const mysqlLike = (table: OptionTable, more: Partial<SqlClientTool> = {}): SqlClientTool => ({
+  ...mysql,
+  table,
+  ...more,
+})
+
+/** By the executable's base name. */
+export const clients: ReadonlyMap<string, SqlClientTool> = new Map([
+  ['psql', psql],
+  ['pgcli', pgcli],
+  ['mysql', mysql],
+  ['mariadb', mysql],
+  [
+    'mycli',
+    mysqlLike({
+      ...mysql.table,
+      values: [...(mysql.table.values ?? []), ...words('dsn myclirc format ssh-host ssh-user')],
+    }),
+  ],
+  ['sqlite3', sqlite],
+  ['sqlite', sqlite],
+  [
+    'litecli',
+    {
+      ...sqlite,
+      table: {
+        short: 'eDR',
+        values: words('execute database liteclirc prompt auto-vertical-output'),
+      },
+      sql: ['-e', '--execute'],
+      files: [],
+      pairs: [],
+    },
+  ],
+  ['duckdb', duckdb],
+  ['bq', bq],
+  [
+    'sqlcmd',
+    {
+      dialect: 'any',
+      table: { short: 'QqidSUPHaAchlmorstuvwxyYz', singleDash: false },
+      sql: ['-Q', '-q'],
+      files: ['-i'],
+      shows: ['-?', '-L'],
+    },
+  ],
+  ...['clickhouse-client', 'clickhouse'].map((name): [string, SqlClientTool] => [
+    name,
+    {
+      dialect: 'any',
+      table: {
+        short: 'qhuCdf',
+        values: words('query queries-file host port user password database config-file format'),
+      },
+      sql: ['-q', '--query'],
+      files: ['--queries-file'],
+      shows: ['--help', '--version', '-V'],
+    },
+  ]),
+  [
+    'cockroach',
+    {
+      dialect: 'postgres',
+      table: {
+        short: 'efdup',
+        values: words('execute file database user url host port certs-dir format set'),
+      },
+      sql: ['-e', '--execute'],
+      files: ['-f', '--file'],
+      subcommands: ['sql'],
+      shows: ['--help'],
+    },
+  ],
+  [
+    'snowsql',
+    {
+      dialect: 'any',
+      table: {
+        short: 'qfacdsrwuhDo',
+        values: words('query filename config connection option variable'),
+      },
+      sql: ['-q', '--query'],
+      files: ['-f', '--filename'],
+      shows: ['--help', '-v', '--version'],
+    },
+  ],
+  [
+    'usql',
+    {
+      dialect: 'any',
+      table: { short: 'cfovPFRT', values: words('command file out set variable pset') },
+      sql: ['-c', '--command'],
+      files: ['-f', '--file'],
+      shows: ['--help', '-V', '--version'],
+    },
+  ],
+  [
+    'trino',
+    {
+      dialect: 'any',
+      table: {
+        short: 'f',
+        values: words('execute file server catalog schema user session output-format'),
+      },
+      sql: ['--execute'],
+      files: ['-f', '--file'],
+      shows: ['--help', '--version'],
+    },
+  ],
+])
+
+/** Tools that remove by themselves. */
+export interface RemovingTool {
+  /** Options that make it remove; absent when it always does. */
+  readonly options?: readonly string[]
+  /** Operands that make it remove. */
+  readonly operands?: RegExp
+  readonly table: OptionTable
+}
+
+const postgresConnection: OptionTable = {
+  short: 'hpU',
+  values: words('host port username maintenance-db'),
+}
+
+export const removingTools: ReadonlyMap<string, RemovingTool> = new Map<string, RemovingTool>([
+  ['dropdb', { table: postgresConnection }],
+  ['dropuser', { table: postgresConnection }],
+  ['droplang', { table: postgresConnection }],
+  ['pg_dropcluster', { table: {} }],
+  [
+    'pg_restore',
+    {
+      options: ['-c', '--clean'],
+      table: {
+        short: 'dFIjLnNPStTUhpf',
+        values:
+          words(`dbname format index jobs use-list schema exclude-schema function superuser trigger table
+          username host port file role section`),
+        flags: words(
+          'clean create data-only exit-on-error list no-owner schema-only verbose no-privileges',
+        ),
+      },
+    },
+  ],
+  ...['mysqladmin', 'mariadb-admin'].map((name): [string, RemovingTool] => [
+    name,
+    { operands: /^dro?p?$/i, table: { short: 'hPSuiwc', values: mysql.table.values ?? [] } },
+  ]),
+  ...['mysqlimport', 'mariadb-import'].map((name): [string, RemovingTool] => [
+    name,
+    {
+      options: ['-d', '--delete'],
+      table: { short: 'hPSuc', values: mysql.table.values ?? [], flags: ['delete'] },
+    },
+  ]),
+])

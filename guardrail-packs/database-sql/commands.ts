@@ -1,0 +1,144 @@
+import type { SimpleCommand, Stdin, Word } from '../_shared/command.ts'
+import { type Options, readOptions } from '../_shared/command-options.ts'
+import type { Finding } from '../_shared/command-pack.ts'
+import { judgeSql, type SqlHazard } from '../_shared/sql.ts'
+import { clients, removingTools, type SqlClientTool } from './clients.ts'
+import { ruleOfHazard } from './rules.ts'
+
+const ARGUMENTS = 'command.arguments'
+
+/** The first hazard of a command that talks to a database. */
+export function judgeCommand(command: SimpleCommand): Finding | undefined {
+  if (removes(command)) return { ruleId: 'drop-tool', matchedField: 'command.executable' }
+  const client = clients.get(command.executable)
+  if (client === undefined) return undefined
+  return judgeClient(command, client)
+}
+
+function removes(command: SimpleCommand): boolean {
+  const tool = removingTools.get(command.executable)
+  if (tool === undefined) return false
+  const given = readOptions(withoutPassword(command.words), tool.table)
+  if (given.has('--help', '--version', '-?', '-V')) return false
+  if (tool.options !== undefined) return given.has(...tool.options)
+  const { operands } = tool
+  return operands === undefined || given.operands.some((word) => operands.test(word.text))
+}
+
+function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | undefined {
+  let words: readonly Word[] = command.words
+  if (client.attachedPassword) words = withoutPassword(words)
+  for (const pair of client.pairs ?? []) words = withoutPair(words, pair)
+  const given = readOptions(words, client.table)
+  let operands = given.operands
+  if (client.subcommands !== undefined) {
+    const [first, ...rest] = operands
+    if (first === undefined || !client.subcommands.includes(first.text)) return undefined
+    operands = rest
+  }
+  if (client.dryRun?.some((name) => given.has(name) && !isNo(given.value(name)))) return undefined
+
+  const texts = valuesOf(given, client.sql)
+  const files = valuesOf(given, client.files)
+  if (client.sqlFrom !== undefined) {
+    const rest = operands.slice(client.sqlFrom)
+    if (client.subcommands !== undefined && rest.length > 0) texts.push(joined(rest))
+    else texts.push(...rest)
+  }
+
+  for (const text of texts) {
+    const finding = judgeWord(text, client, command)
+    if (finding !== undefined) return finding
+  }
+  for (const file of files) {
+    if (file !== undefined && isNothing(file)) continue
+    const literal = file !== undefined && isInput(file) && isLiteral(command.stdin)
+    if (!literal) return { ruleId: 'script-input', matchedField: ARGUMENTS }
+    const finding = judgeInput(command, client)
+    if (finding !== undefined) return finding
+  }
+  const output = given.value('-o', '--output')
+  if (output?.text.trimStart().startsWith('|'))
+    return { ruleId: 'client-shell', matchedField: ARGUMENTS }
+  if (texts.length > 0 || files.length > 0 || client.shows.some((name) => given.has(name))) {
+    return given.dynamic ? { ruleId: 'unreadable-sql', matchedField: ARGUMENTS } : undefined
+  }
+  return judgeInput(command, client)
+}
+
+/** What a client without SQL in its arguments reads: its standard input. */
+function judgeInput(command: SimpleCommand, client: SqlClientTool): Finding | undefined {
+  const { stdin } = command
+  const fromInput: Finding = { ruleId: 'script-input', matchedField: ARGUMENTS }
+  switch (stdin.kind) {
+    case 'inherited':
+      return command.openEnded ? { ruleId: 'unreadable-sql', matchedField: ARGUMENTS } : undefined
+    case 'file':
+      return isNothing(stdin.source)
+        ? undefined
+        : { ruleId: 'script-input', matchedField: 'command.redirect' }
+    case 'pipe': {
+      if (stdin.text === undefined) return fromInput
+      return found(judgeSql(stdin.text, client.dialect, true))
+    }
+    case 'text':
+      return (
+        found(judgeSql(stdin.text, client.dialect, true)) ??
+        (stdin.dynamic ? { ruleId: 'unreadable-sql', matchedField: ARGUMENTS } : undefined)
+      )
+  }
+}
+
+function judgeWord(
+  word: Word | undefined,
+  client: SqlClientTool,
+  command: SimpleCommand,
+): Finding | undefined {
+  if (word === undefined) return { ruleId: 'unreadable-sql', matchedField: ARGUMENTS }
+  const hazard = judgeSql(word.text, client.dialect, true)
+  const replaced = command.openEnded && word.text.includes('{}')
+  return found(hazard ?? (word.dynamic || replaced ? 'unreadable' : undefined))
+}
+
+function found(hazard: SqlHazard | undefined): Finding | undefined {
+  return hazard && { ruleId: ruleOfHazard[hazard], matchedField: ARGUMENTS }
+}
+
+function valuesOf(given: Options, names: readonly string[]): (Word | undefined)[] {
+  return given.options.filter(({ name }) => names.includes(name)).map(({ value }) => value)
+}
+
+function joined(words: readonly Word[]): Word {
+  return {
+    text: words.map(({ text }) => text).join(' '),
+    dynamic: words.some(({ dynamic }) => dynamic),
+    quoted: true,
+    produced: words.flatMap(({ produced }) => produced),
+  }
+}
+
+/** `-psecret` carries its value; `-p` alone takes none. */
+function withoutPassword(words: readonly Word[]): readonly Word[] {
+  return words.filter(({ text }) => !/^-p./.test(text))
+}
+
+function withoutPair(words: readonly Word[], name: string): readonly Word[] {
+  const at = words.findIndex(({ text }) => text === `-${name}` || text === `--${name}`)
+  return at === -1 ? words : [...words.slice(0, at), ...words.slice(at + 3)]
+}
+
+function isNothing(file: Word): boolean {
+  return file.text === '/dev/null'
+}
+
+function isInput(file: Word): boolean {
+  return file.text === '-' || file.text === '/dev/stdin'
+}
+
+function isLiteral(stdin: Stdin): boolean {
+  return stdin.kind === 'text' || (stdin.kind === 'pipe' && stdin.text !== undefined)
+}
+
+function isNo(value: Word | undefined): boolean {
+  return value !== undefined && /^(?:false|0|no)$/i.test(value.text)
+}

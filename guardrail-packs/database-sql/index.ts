@@ -1,0 +1,33 @@
+import { definePlugin, guardrailPacks, Type } from 'model-gateway/plugin'
+import { commandPack } from '../_shared/command-pack.ts'
+import { loadPostgresParser } from '../_shared/sql.ts'
+import { clients, removingTools } from './clients.ts'
+import { judgeCommand } from './commands.ts'
+import { rules } from './rules.ts'
+import { judgeTool } from './tools.ts'
+
+export const databaseSql = commandPack({
+  id: 'database.sql',
+  version: '1.0.0',
+  summary: 'SQL that drops, empties or changes everything, by client or by tool.',
+  rules,
+  executables: new Set([...clients.keys(), ...removingTools.keys()]),
+  command: judgeCommand,
+  tool: judgeTool,
+})
+
+export default definePlugin({
+  manifest: {
+    id: 'guardrail-pack.database-sql',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'The guardrail pack database.sql.',
+    config: Type.Object({}, { additionalProperties: false }),
+    guardrailPacks: [databaseSql],
+    needs: [],
+  },
+  async setup(ctx) {
+    await loadPostgresParser()
+    ctx.provide(guardrailPacks, databaseSql)
+  },
+})

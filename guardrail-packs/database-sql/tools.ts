@@ -1,0 +1,155 @@
+import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { Finding, ToolCall } from '../_shared/command-pack.ts'
+import { judgeSql, type SqlDialect } from '../_shared/sql.ts'
+import { identityWords, onServer } from '../_shared/tool-identity.ts'
+import { toolVerb } from '../_shared/tool-verbs.ts'
+import { ruleOfHazard } from './rules.ts'
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
+
+/** Words that tell a database server by its key or aliases. */
+const dialects: Readonly<Record<SqlDialect, ReadonlySet<string>>> = {
+  postgres:
+    words(`postgres postgresql pg pgsql psql supabase neon timescale timescaledb cockroach cockroachdb
+    alloydb redshift greenplum citus yugabyte crunchy`),
+  mysql: words('mysql mariadb planetscale tidb percona vitess singlestore'),
+  sqlite: words('sqlite sqlite3 turso libsql'),
+  duckdb: words('duckdb motherduck'),
+  bigquery: words('bigquery bq'),
+  any: words(`db dbs database databases sql mssql sqlserver tsql oracle snowflake clickhouse databricks athena
+    spanner cloudsql rds aurora trino presto dbhub warehouse synapse db2 firebird teradata vertica hana`),
+}
+const all: ReadonlySet<string> = new Set(Object.values(dialects).flatMap((each) => [...each]))
+
+/** Keys such as `postgresmain` or `mydb` tell a database too. */
+const databaseName = /^(?:postgres|mysql|mariadb|sqlite|duckdb|bigquery|snowflake|clickhouse)|db$/
+
+const destructive = words('drop truncate delete destroy purge wipe erase remove')
+/** What a reset empties. */
+const resetThings = words('branch db database schema parent')
+const rowThings = words('row rows record records data entry entries document documents item items')
+/** Names of arguments that hold SQL, as words. */
+const sqlNames = words(
+  'sql q query queries stmt statement statements ddl dml script migration command commands code cmd text',
+)
+/** Names of arguments that hold a file of SQL, as words. */
+const fileNames = words('file filename filepath path script_path uri url')
+/** What is bound to placeholders or stored is no SQL. */
+const dataNames = words('params parameters parameter values bindings data rows record records')
+const knownNames = new Set([
+  ...sqlNames,
+  ...fileNames,
+  ...words('input arguments request transaction raw'),
+])
+const limiting =
+  /^(?:where|filter|filters|condition|conditions|criteria|id|ids|pk|primary_key|key|keys|where_clause)$/
+
+/** Judges a call of a tool on a database server. */
+export function judgeTool(call: ToolCall): Finding | undefined {
+  if (!onServer(call, isDatabase)) return undefined
+  const name = identityWords(call.tool)
+  // Asking the manual about DROP TABLE drops nothing.
+  if (name.includes('search') || name.includes('docs')) return undefined
+  return judgeName(call, name) ?? judgeArguments(call.arguments, '$', dialectOf(call), 0)
+}
+
+function isDatabase(word: string): boolean {
+  return all.has(word) || databaseName.test(word)
+}
+
+function dialectOf(call: ToolCall): SqlDialect {
+  const kinds = (['postgres', 'mysql', 'sqlite', 'duckdb', 'bigquery'] as const).filter((kind) =>
+    onServer(call, (word) => dialects[kind].has(word)),
+  )
+  return kinds.length === 1 ? (kinds[0] ?? 'any') : 'any'
+}
+
+function judgeName(call: ToolCall, name: readonly string[]): Finding | undefined {
+  const things = name.filter((word) => !all.has(word) || word === 'database')
+  const verb = toolVerb(things, destructive)
+  if (name.includes('reset') && name.some((word) => resetThings.has(word))) {
+    return { ruleId: 'drop-tool', matchedField: 'tool' }
+  }
+  const rows = name.some((word) => rowThings.has(word))
+  if (verb === 'destructive') {
+    const bare = things.length === 1
+    if ((rows || bare) && isLimited(call)) return undefined
+    return { ruleId: rows ? 'delete-all' : 'drop-tool', matchedField: 'tool' }
+  }
+  if (things[0] === 'update' && rows && !isLimited(call)) {
+    return { ruleId: 'update-all', matchedField: 'tool' }
+  }
+  return undefined
+}
+
+/** Whether an argument says which rows are meant. */
+function isLimited(call: ToolCall): boolean {
+  return Object.entries(call.arguments).some(([key, value]) => {
+    if (!limiting.test(identityWords(key).join('_'))) return false
+    if (typeof value === 'string') {
+      return value.trim() !== '' && judgeSql(`DELETE FROM t WHERE ${value}`, 'any') === undefined
+    }
+    if (Array.isArray(value)) return value.length > 0
+    return isJsonObject(value) ? Object.keys(value).length > 0 : typeof value === 'number'
+  })
+}
+
+function judgeArguments(
+  value: JsonValue,
+  path: string,
+  dialect: SqlDialect,
+  depth: number,
+): Finding | undefined {
+  if (!isJsonObject(value) || depth > 4) return undefined
+  for (const [key, inside] of Object.entries(value)) {
+    if (inside === undefined) continue
+    const names = identityWords(key)
+    if (names.some((word) => dataNames.has(word))) continue
+    // Names that the model may have made up stay out of the record.
+    const here = `${path}.${names.every((word) => knownNames.has(word)) ? key : '*'}`
+    if (
+      typeof inside === 'string' &&
+      names.some((word) => fileNames.has(word)) &&
+      /\.sql$/i.test(inside)
+    ) {
+      return { ruleId: 'script-input', matchedField: here }
+    }
+    const finding = names.some((word) => sqlNames.has(word))
+      ? judgeValue(inside, here, dialect, depth)
+      : judgeEach(inside, here, dialect, depth)
+    if (finding !== undefined) return finding
+  }
+  return undefined
+}
+
+function judgeValue(
+  value: JsonValue,
+  path: string,
+  dialect: SqlDialect,
+  depth: number,
+): Finding | undefined {
+  if (typeof value === 'string') {
+    const hazard = judgeSql(value, dialect)
+    return hazard && { ruleId: ruleOfHazard[hazard], matchedField: path }
+  }
+  if (!Array.isArray(value)) return judgeArguments(value, path, dialect, depth + 1)
+  for (const [i, each] of value.entries()) {
+    const finding = judgeValue(each, `${path}[${i}]`, dialect, depth)
+    if (finding !== undefined) return finding
+  }
+  return undefined
+}
+
+function judgeEach(
+  value: JsonValue,
+  path: string,
+  dialect: SqlDialect,
+  depth: number,
+): Finding | undefined {
+  if (!Array.isArray(value)) return judgeArguments(value, path, dialect, depth + 1)
+  for (const [i, each] of value.entries()) {
+    const finding = judgeArguments(each, `${path}[${i}]`, dialect, depth + 1)
+    if (finding !== undefined) return finding
+  }
+  return undefined
+}

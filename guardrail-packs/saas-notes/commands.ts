@@ -1,0 +1,67 @@
+import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { SimpleCommand, Word } from '../_shared/command.ts'
+import { type Option, type Options, readOptions } from '../_shared/command-options.ts'
+import type { Finding } from '../_shared/command-pack.ts'
+import { toolVerb } from '../_shared/tool-verbs.ts'
+import { cliOptions, destructiveVerbs, executables, trashingFlags } from './rules.ts'
+import { judgeArguments } from './tools.ts'
+
+const denied: Finding = { ruleId: 'cli', matchedField: 'command.arguments' }
+/** `pages trash`, `workers env delete`: how deep a command's verb may stand. */
+const DEEPEST = 3
+
+/** Judges one call of the vendor's command-line tool. */
+export function judgeCommand(command: SimpleCommand): Finding | undefined {
+  if (!executables.has(command.executable)) return undefined
+  const given = readOptions(command.words, cliOptions)
+  if (given.has('--help', '--docs', '--spec', '-h')) return undefined
+  if (given.options.some(trashesByOption)) return denied
+  const path = given.operands.slice(0, DEEPEST).map(({ text }) => text)
+  const [group] = path
+  if (path.slice(0, 2).includes('help')) return undefined
+  if (group === 'api') return judgeRequest(given)
+  if (group === 'tools') return judgeToolCall(given)
+  // The first operand is a group; a later one that tells what to do decides.
+  return toolVerb(path.slice(1), destructiveVerbs) === 'destructive' ? denied : undefined
+}
+
+function trashesByOption({ name, value }: Option): boolean {
+  return trashingFlags.has(name.slice(2).replaceAll('-', '_')) && value?.text !== 'false'
+}
+
+/** `ntn api PATH -X DELETE`, `in_trash:=true`, `-d '{"archived":true}'`. */
+function judgeRequest(given: Options): Finding | undefined {
+  const method = given.value('-X', '--method')?.text.toUpperCase()
+  if (method === 'DELETE') return denied
+  const [, path, ...fields] = given.operands
+  if (/\/move\/?$/.test(path?.text ?? '')) return denied
+  if (/\/(?:query|search)\/?$/.test(path?.text ?? '')) return undefined
+  return fields.some(trashes) || trashesInBody(given) ? denied : undefined
+}
+
+function judgeToolCall(given: Options): Finding | undefined {
+  const [, , tool] = given.operands
+  const words = tool?.text.toLowerCase().split(/[-_.]/) ?? []
+  return toolVerb(words, destructiveVerbs) === 'destructive' || trashesInBody(given)
+    ? denied
+    : undefined
+}
+
+/** A field of a request's body: `name=value` is text, `name:=value` is JSON. */
+function trashes({ text }: Word): boolean {
+  const [, name = '', value = ''] = /^([\w[\]]+):?=([\s\S]*)$/.exec(text) ?? []
+  if (trashingFlags.has(name)) return value === 'true'
+  return (name === 'type' || name === 'command') && value.startsWith('replace_content')
+}
+
+function trashesInBody(given: Options): boolean {
+  const body = given.value('-d', '--data')
+  if (body === undefined) return false
+  let value: JsonValue
+  try {
+    value = JSON.parse(body.text) as JsonValue
+  } catch {
+    return false
+  }
+  return isJsonObject(value) && judgeArguments(value, false) !== undefined
+}

@@ -1,0 +1,104 @@
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { Finding, ToolCall } from '../_shared/command-pack.ts'
+import { readSql } from '../_shared/sql-script.ts'
+import { judgeStatement } from '../_shared/sql-statement.ts'
+import { identityWords, onServer } from '../_shared/tool-identity.ts'
+import { toolVerb } from '../_shared/tool-verbs.ts'
+import {
+  actionKeys,
+  contentKeys,
+  destructiveVerbs,
+  overwriting,
+  serverName,
+  trashingFlags,
+} from './rules.ts'
+
+const MAX_DEPTH = 6
+const schemaReading = {
+  backslash: false,
+  nested: false,
+  hash: false,
+  spacedDashes: false,
+  bang: false,
+  dollar: false,
+  bracket: false,
+  client: 'none',
+} as const
+
+/** Judges a call of a tool on one of the vendor's servers. */
+export function judgeTool(call: ToolCall): Finding | undefined {
+  if (!onServer(call, (word) => serverName.test(word))) return undefined
+  const words = identityWords(call.tool)
+  const verb = toolVerb(words, destructiveVerbs)
+  if (verb === 'read') return undefined
+  if (verb === 'destructive') return { ruleId: 'tool', matchedField: 'tool' }
+  const ofSchema = words.includes('database') || words.includes('source')
+  return judgeArguments(call.arguments, ofSchema)
+}
+
+/** Judges what an update, or a request that is to become one, sets. */
+export function judgeArguments(given: JsonObject, ofSchema: boolean): Finding | undefined {
+  return judgeObject(given, '$', 0) ?? (ofSchema ? judgeSchema(given) : undefined)
+}
+
+function judgeObject(given: JsonObject, path: string, depth: number): Finding | undefined {
+  for (const [key, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    const name = identityWords(key).join('_')
+    if (contentKeys.has(name) && typeof value !== 'boolean') continue
+    const here = `${path}.${trashingFlags.has(name) || actionKeys.has(name) ? key : '*'}`
+    if (trashingFlags.has(name) && isTrue(value))
+      return { ruleId: 'update-flag', matchedField: here }
+    if (actionKeys.has(name) && isDestructiveAction(value)) {
+      return { ruleId: 'action', matchedField: here }
+    }
+    const finding = judgeInside(value, here, depth + 1)
+    if (finding !== undefined) return finding
+  }
+  return undefined
+}
+
+function judgeInside(value: JsonValue, path: string, depth: number): Finding | undefined {
+  if (depth > MAX_DEPTH) return undefined
+  if (!Array.isArray(value))
+    return isJsonObject(value) ? judgeObject(value, path, depth) : undefined
+  for (const [i, each] of value.entries()) {
+    const finding = judgeInside(each, `${path}[${i}]`, depth + 1)
+    if (finding !== undefined) return finding
+  }
+  return undefined
+}
+
+function isTrue(value: JsonValue): boolean {
+  return (
+    value === true ||
+    value === 1 ||
+    (typeof value === 'string' && /^(?:true|1|yes)$/i.test(value.trim()))
+  )
+}
+
+function isDestructiveAction(value: JsonValue): boolean {
+  if (Array.isArray(value)) return value.some(isDestructiveAction)
+  if (typeof value !== 'string' || value.length > 64) return false
+  const words = identityWords(value)
+  return overwriting.has(words.join('_')) || toolVerb(words, destructiveVerbs) === 'destructive'
+}
+
+/** A property set to nothing is dropped; so is one that a statement drops. */
+function judgeSchema(given: JsonObject): Finding | undefined {
+  const { properties, statements } = given
+  if (isJsonObject(properties) && Object.values(properties).includes(null)) {
+    return { ruleId: 'schema', matchedField: '$.properties' }
+  }
+  const texts = Array.isArray(statements) ? statements : [statements]
+  for (const text of texts) {
+    if (typeof text !== 'string') continue
+    for (const statement of readSql(text, schemaReading).statements) {
+      if (statement.kind !== 'sql') continue
+      if (judgeStatement(statement.tokens, () => undefined) !== undefined) {
+        return { ruleId: 'schema', matchedField: '$.statements' }
+      }
+    }
+  }
+  return undefined
+}
