@@ -13,6 +13,17 @@ function learned() {
 }
 
 describe('an event template', () => {
+  test('leaves long events to the parser, which is far quicker with them', () => {
+    const template = learned()
+    const long = (length: number) => streamEvent(chunk(JSON.stringify('x'.repeat(length))))
+    expect(template.apply(long(10_000))).toBeDefined()
+    const startedAt = performance.now()
+    expect(template.apply(long(1_000_000))).toBeUndefined()
+    template.learn(long(1_000_000), long(1_000_000))
+    expect(performance.now() - startedAt).toBeLessThan(100)
+    expect(template.apply(streamEvent(chunk('"b"')))?.data).toBe(chunk('"b"', 'mine'))
+  })
+
   test.each([
     ['""'],
     ['" and more"'],

@@ -12,6 +12,9 @@ const HOLE =
 const VALUE =
   /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?![\d.eE])/y
 
+/** Longest event that is matched: beyond, the expressions leave their fast path and stall. */
+const LONGEST = 32_768
+
 /** After so many events learned for nothing only every so-manieth is. */
 const PATIENCE = 8
 
@@ -37,8 +40,8 @@ export function createEventTemplate(): EventTemplate {
 
   return {
     apply(event) {
-      if (before.length === 0 || event.event !== name) return undefined
       const { data } = event
+      if (before.length === 0 || event.event !== name || data.length > LONGEST) return undefined
       const values: string[] = []
       let at = 0
       for (let i = 0; i < before.length - 1; i++) {
@@ -62,6 +65,7 @@ export function createEventTemplate(): EventTemplate {
     },
 
     learn(event, became) {
+      if (event.data.length > LONGEST) return
       wasted++
       if (wasted > PATIENCE && wasted % PATIENCE !== 0) return
       const from = dissect(event.data)

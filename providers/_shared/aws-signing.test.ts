@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import fc from 'fast-check'
+import { signedScope } from '../../test/harness/upstream-clouds-aws.ts'
 import suite from './__fixtures__/aws/sigv4-suite.json'
 import { createAwsSigner, signAws, withoutCredentials } from './aws-signing.ts'
 
@@ -140,39 +141,17 @@ describe('the vendor’s own signer', () => {
 describe('an upstream that verifies', () => {
   const credentials = { accessKeyId: 'AKID', secretAccessKey: 'open sesame', sessionToken: 'tok' }
 
-  /** Recomputes the signature by the book, from nothing but what arrived. */
-  async function verify(request: Request): Promise<boolean> {
-    const url = new URL(request.url)
-    const claim =
-      /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
-        request.headers.get('authorization') ?? '',
-      )
-    if (claim === null) return false
-    const [, key, day = '', region = '', service = '', names = '', signature] = claim
-    if (key !== credentials.accessKeyId) return false
-    const hmac = (secret: string | Buffer, text: string) =>
-      createHmac('sha256', secret).update(text).digest()
-    const sha = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex')
-    const canonical = [
-      request.method,
-      encodeURIComponent(url.pathname).replaceAll('%2F', '/'),
-      '',
-      ...names.split(';').map((name) => `${name}:${request.headers.get(name)}`),
-      '',
-      names,
-      sha(new Uint8Array(await request.arrayBuffer())),
-    ].join('\n')
-    const scope = `${day}/${region}/${service}/aws4_request`
-    const text = `AWS4-HMAC-SHA256\n${request.headers.get('x-amz-date')}\n${scope}\n${sha(canonical)}`
-    let derived = hmac(`AWS4${credentials.secretAccessKey}`, day)
-    for (const part of [region, service, 'aws4_request']) derived = hmac(derived, part)
-    return hmac(derived, text).toString('hex') === signature
-  }
-
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch: async (request) => new Response(null, { status: (await verify(request)) ? 200 : 403 }),
+    async fetch(request) {
+      const { method, headers } = request
+      const path = new URL(request.url).pathname
+      const rawBody = await request.text()
+      const arrived = { method, path, headers: Object.fromEntries(headers), rawBody }
+      const scope = signedScope(arrived, credentials)
+      return new Response(null, { status: scope?.service === 'bedrock' ? 200 : 403 })
+    },
   })
   afterAll(() => server.stop(true))
 

@@ -16,6 +16,8 @@ export interface ChatChunks {
     readonly usage?: JsonObject | undefined
   }): StreamEvent
   text(content: string): StreamEvent
+  /** The same, of a text that is a JSON string already. */
+  textLiteral(json: string): StreamEvent
   /** `index` counts tool calls from 0. */
   toolStart(index: number, id: string, name: string): StreamEvent
   toolArguments(index: number, fragment: string): StreamEvent
@@ -49,6 +51,7 @@ export function createChatChunks(
         member('provider_model', providerModel) + member('usage', usage),
       ),
     text: (content) => chunk(`{"content":${JSON.stringify(content)}}`),
+    textLiteral: (json) => chunk(`{"content":${json}}`),
     toolStart: (index, id, name) =>
       chunk(
         `{"tool_calls":[{"index":${index},"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(name)},"arguments":""}}]}`,

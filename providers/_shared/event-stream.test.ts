@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { crc32 } from 'node:zlib'
 import { EventStreamCodec, type MessageHeaderValue } from '@smithy/eventstream-codec'
 import fc from 'fast-check'
 import { GatewayError } from 'model-gateway/plugin'
@@ -164,6 +165,21 @@ describe('damage', () => {
     })
     const { frames, mismatches } = await decode([Buffer.concat([zeros, one, zeros])])
     expect([frames.length, mismatches]).toEqual([3, 2])
+  })
+
+  test('either checksum alone is enough to be reported', async () => {
+    const prelude = changed((bytes) => {
+      bytes.writeUInt32BE((bytes.readUInt32BE(8) ^ 1) >>> 0, 8)
+      bytes.writeUInt32BE(crc32(bytes.subarray(0, -4)), bytes.length - 4)
+    })
+    const message = changed((bytes) => {
+      const at = bytes.length - 4
+      bytes.writeUInt32BE((bytes.readUInt32BE(at) ^ 1) >>> 0, at)
+    })
+    for (const damaged of [prelude, message]) {
+      const { frames, mismatches } = await decode([one, damaged])
+      expect([frames.length, mismatches]).toEqual([2, 1])
+    }
   })
 
   test.each([

@@ -68,7 +68,9 @@ function add({ toolCalls }: ChatGist, { index, ...fragment }: JsonObject): void 
   to.arguments = `${to.arguments}${(fragment.function as JsonObject).arguments}`
 }
 
-function reasoningOf({ provider_metadata: metadata }: JsonObject): string {
+function reasoningOf(message: JsonObject): string {
+  const { provider_metadata: metadata, reasoning_content: compatible } = message
+  if (typeof compatible === 'string') return compatible
   if (!isJsonObject(metadata)) return ''
   const [owner] = Object.values(metadata)
   const { blocks } = (owner as JsonObject).reasoning as { blocks: JsonObject[] }

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { ConfigError, GatewayError, Secret } from 'model-gateway/plugin'
+import { startGoogleCloud } from '../../test/harness/upstream-clouds-google.ts'
 import { googleCredentials } from './google-auth.ts'
 import { findDefaultFile, readCredentials } from './google-auth-file.ts'
-import { startGoogleCloud } from './google-cloud.fixture.ts'
 
 const START = Date.parse('2026-09-24T08:00:00Z')
 const CANARIES = ['refresh-canary', 'client-secret-canary', 'PRIVATE KEY', 'ya29.']

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { GatewayError, type JsonObject, type JsonValue, type RouteSpec } from 'model-gateway/plugin'
-import type { ApiCall } from '../_shared/google-cloud.fixture.ts'
+import type { ApiCall } from '../../test/harness/upstream-clouds-google.ts'
 import { bodyOf, lastBody, startVertex } from './testing.ts'
 
 const vertex = await startVertex()

@@ -9,7 +9,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../../test/harness/gateway.ts'
-import { type ApiCall, startGoogleCloud } from '../_shared/google-cloud.fixture.ts'
+import { type ApiCall, startGoogleCloud } from '../../test/harness/upstream-clouds-google.ts'
 import { eventStream } from './testing.ts'
 
 const cloud = startGoogleCloud()

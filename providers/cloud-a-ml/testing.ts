@@ -2,7 +2,7 @@
 
 import type { Family, JsonObject, ProviderResult, RouteSpec } from 'model-gateway/plugin'
 import { providerCall, setUpProvider } from 'model-gateway/testing'
-import { type GoogleCloud, startGoogleCloud } from '../_shared/google-cloud.fixture.ts'
+import { type GoogleCloud, startGoogleCloud } from '../../test/harness/upstream-clouds-google.ts'
 import plugin from './index.ts'
 
 export async function startVertex(config: JsonObject = {}, headers: Record<string, string> = {}) {

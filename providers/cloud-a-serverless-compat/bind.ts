@@ -32,6 +32,7 @@ export function createService(
     })
     return {
       supports: ['stream', 'tools', 'vision', 'json_schema'],
+      compatShape: true,
       pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
       chat_completions: chatExecutor(endpoint('chat/completions'), {
         upstreamModel,

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { ConfigError, type Family, type JsonObject, Secret } from 'model-gateway/plugin'
 import { collectEvents, providerCall, setUpProvider } from 'model-gateway/testing'
-import { startGoogleCloud } from '../_shared/google-cloud.fixture.ts'
+import { startGoogleCloud } from '../../test/harness/upstream-clouds-google.ts'
 import plugin from './index.ts'
 
 const cloud = startGoogleCloud()

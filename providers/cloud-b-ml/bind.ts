@@ -96,6 +96,7 @@ export function createBinder(
       case 'edge_generic_chat':
         return {
           ...chat,
+          compatShape: true,
           chat_completions: genericChat(generic('chat/completions'), upstreamModel, extraBody),
         }
     }

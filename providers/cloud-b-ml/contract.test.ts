@@ -12,7 +12,6 @@ import {
   sse,
   testProvider,
 } from 'model-gateway/testing'
-import plugin from './index.ts'
 import {
   converseFrames,
   converseReply,
@@ -20,11 +19,14 @@ import {
   eventFrame,
   exceptionFrame,
   framed,
+} from '../../test/harness/upstream-clouds-aws.ts'
+import {
   messagesFrames,
   messagesReply,
   messagesUsage,
   type Said,
-} from './testing.ts'
+} from '../../test/harness/upstream-clouds-messages.ts'
+import plugin from './index.ts'
 
 const said: Said = {
   blocks: [

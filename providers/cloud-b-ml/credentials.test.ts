@@ -1,8 +1,8 @@
 /** Credentials that the service refuses are dropped, and the call is not repeated. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { json, providerCall, setUpProvider, startUpstream } from 'model-gateway/testing'
+import { converseReply, converseUsage } from '../../test/harness/upstream-clouds-aws.ts'
 import plugin from './index.ts'
-import { converseReply, converseUsage } from './testing.ts'
 
 const before = { ...process.env }
 let issued = 0

@@ -13,11 +13,13 @@ import {
   converseReply,
   exceptionFrame,
   framed,
+} from '../../test/harness/upstream-clouds-aws.ts'
+import {
   messagesFrames,
   messagesReply,
   messagesUsage,
   type Said,
-} from './testing.ts'
+} from '../../test/harness/upstream-clouds-messages.ts'
 
 const said: Said = {
   blocks: [

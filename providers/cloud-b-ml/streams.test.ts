@@ -2,20 +2,22 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { decodeSse, type JsonObject, type StreamEvent } from 'model-gateway/plugin'
-import { decodeEventStream } from '../_shared/event-stream.ts'
-import { foldChat, gistOf } from '../_shared/fold-chat.fixture.ts'
-import { chatFromMessages } from '../_shared/messages-reply.ts'
-import { chatChunksFromMessages } from '../_shared/messages-stream.ts'
 import {
   converseFrames,
   converseReply,
   converseUsage,
+} from '../../test/harness/upstream-clouds-aws.ts'
+import {
   messagesFrames,
   messagesReply,
   messagesUsage,
   type Said,
   type SaidBlock,
-} from './testing.ts'
+} from '../../test/harness/upstream-clouds-messages.ts'
+import { decodeEventStream } from '../_shared/event-stream.ts'
+import { foldChat, gistOf } from '../_shared/fold-chat.fixture.ts'
+import { chatFromMessages } from '../_shared/messages-reply.ts'
+import { chatChunksFromMessages } from '../_shared/messages-stream.ts'
 import { chatFromUnified } from './unified-reply.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
 

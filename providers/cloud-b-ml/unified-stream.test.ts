@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue, StreamEvent } from 'model-gateway/plugin'
+import {
+  converseFrames,
+  converseUsage,
+  eventFrame,
+  exceptionFrame,
+  frame,
+} from '../../test/harness/upstream-clouds-aws.ts'
 import { decodeEventStream } from '../_shared/event-stream.ts'
-import { converseFrames, converseUsage, eventFrame, exceptionFrame, frame } from './testing.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
 
 const call = { body: { model: 'asked' }, requestId: 'r-1' }
@@ -166,6 +172,66 @@ describe('an error in the stream ends it', () => {
         },
       },
     ])
+  })
+})
+
+describe('a text, however its payload is written', () => {
+  const payloads = (literal: string) => [
+    `{"contentBlockIndex":0,"delta":{"text":${literal}}}`,
+    `{"contentBlockIndex":0,"delta":{"text":${literal}},"p":"abcDEF019"}`,
+    `{"p":"abc","delta":{"text":${literal}},"contentBlockIndex":12}`,
+    `{ "contentBlockIndex": 0, "delta": { "text": ${literal} } }`,
+    `{"contentBlockIndex":0,"delta":{"text":${literal},"other":1},"p":"a"}`,
+  ]
+  const textOf = async (payload: string) => {
+    const { data, error } = await run([start, eventFrame('contentBlockDelta', payload), stop])
+    const [, piece] = data.slice(0, -2)
+    return error ?? (piece === undefined ? '' : choicesOf([piece])[0]?.delta)
+  }
+
+  test.each([
+    '"plain"',
+    '" größer — 海 🌊"',
+    '"\\"quoted\\" \\\\ back \\/ slash"',
+    '"\\n\\t\\u00e9\\ud83c\\udf0a"',
+    '"\u2028 and \u007f"',
+    '"},\\"p\\":\\"x\\"}"',
+  ])('%s', async (literal) => {
+    const content = JSON.parse(literal) as string
+    for (const payload of payloads(literal)) expect(await textOf(payload)).toEqual({ content })
+  })
+
+  test('a very long one takes no time to speak of', async () => {
+    const content = 'größer\n'.repeat(150_000)
+    const startedAt = performance.now()
+    for (const payload of payloads(JSON.stringify(content)).slice(0, 2)) {
+      expect(await textOf(payload)).toEqual({ content })
+    }
+    expect(performance.now() - startedAt).toBeLessThan(500)
+  })
+
+  test('an empty one is no chunk', async () => {
+    for (const payload of payloads('""')) expect(await textOf(payload)).toBe('')
+  })
+
+  test.each(['"\u0001"', '"\\q"', '"\\u00g0"', '"open', '"a""b"'])(
+    '%j is no JSON',
+    async (literal) => {
+      for (const payload of payloads(literal)) {
+        expect(await textOf(payload)).toMatchObject({ code: 'upstream_transport' })
+      }
+    },
+  )
+
+  test('bytes that are no UTF-8 are malformed', async () => {
+    const broken = eventFrame('contentBlockDelta', payloads('"ab"')[0] ?? '')
+    broken[broken.indexOf(0x62, broken.length - 10)] = 0xff
+    const { data, error } = await run([start, broken, stop])
+    expect(error).toMatchObject({
+      code: 'upstream_transport',
+      message: expect.stringContaining('UTF-8'),
+    })
+    expect(data).toHaveLength(1)
   })
 })
 

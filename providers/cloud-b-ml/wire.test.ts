@@ -11,18 +11,20 @@ import {
   sse,
   startUpstream,
 } from 'model-gateway/testing'
-import plugin from './index.ts'
-import type { ApiStyle } from './styles.ts'
 import {
   converseFrames,
   converseReply,
   converseUsage,
   framed,
+} from '../../test/harness/upstream-clouds-aws.ts'
+import {
   messagesFrames,
   messagesReply,
   messagesUsage,
   type Said,
-} from './testing.ts'
+} from '../../test/harness/upstream-clouds-messages.ts'
+import plugin from './index.ts'
+import type { ApiStyle } from './styles.ts'
 
 const said: Said = {
   blocks: [{ kind: 'text', pieces: ['Downhill.'] }],

@@ -1,6 +1,7 @@
 import {
   type BoundRoute,
   type Disposer,
+  type Egress,
   GatewayError,
   isJsonObject,
   type JsonObject,
@@ -26,6 +27,8 @@ export interface BenchOptions {
   /** The type's own fields of a provider, secrets as `Secret`. */
   readonly config: unknown
   readonly settings?: Partial<ProviderSettings>
+  /** Default: the real one. */
+  readonly egress?: Egress
 }
 
 /** One configured provider, set up without a gateway around it. */
@@ -36,7 +39,7 @@ export interface ProviderBench {
   dispose(): Promise<void>
 }
 
-/** Sets a provider plugin up with real egress and a real clock, and creates one provider of it. */
+/** Sets a provider plugin up with a real clock, and creates one provider of it. */
 export async function setUpProvider(options: BenchOptions): Promise<ProviderBench> {
   const { plugin, type, config } = options
   const settings = { id: 'bench', defaultHeaders: {}, pricingProviderId: undefined }
@@ -47,7 +50,7 @@ export async function setUpProvider(options: BenchOptions): Promise<ProviderBenc
     log: pino({ level: 'silent' }),
     signal: shutdown.signal,
     ...noTelemetry,
-    egress: createEgress(undefined),
+    egress: options.egress ?? createEgress(undefined),
     clock: { now: () => new Date() },
     provide(point: { name: string }, implementation: unknown) {
       if (point.name === providerFactories.name) factories.push(implementation as ProviderFactory)

@@ -8,6 +8,8 @@ export interface ReplyOptions {
   readonly usage?: JsonObject | null
   /** Call the offered tool. Default: when tools are offered and none has answered yet. */
   readonly callTool?: boolean
+  /** What it thinks aloud before. Default: nothing. */
+  readonly reasoning?: string
 }
 
 export const chatUsage = {
@@ -33,10 +35,13 @@ export const responsesUsage = {
 
 export const embeddingsUsage = { prompt_tokens: 7, total_tokens: 7 } satisfies JsonObject
 
-const PIECES = ['Rivers', ' run', ' to', ' the', ' sea', ',', ' größer', ' — 海', '.']
+/** What a believable reply says: a text in pieces, or a call with its arguments in pieces. */
+export const spoken = {
+  pieces: ['Rivers', ' run', ' to', ' the', ' sea', ',', ' größer', ' — 海', '.'],
+  callId: 'call_9f2LkQ0sTzXb',
+  arguments: ['{"', 'city', '":"', 'Oslo', '"}'],
+} as const
 const CREATED = 1_790_000_000
-const CALL_ID = 'call_9f2LkQ0sTzXb'
-const ARGUMENTS = ['{"', 'city', '":"', 'Oslo', '"}']
 
 /** A chat completion for this request body, as an OpenAI-compatible upstream words it. */
 export function chatCompletion(request: JsonObject, options: ReplyOptions = {}): JsonObject {
@@ -57,12 +62,13 @@ export function chatCompletion(request: JsonObject, options: ReplyOptions = {}):
             : {
                 tool_calls: [
                   {
-                    id: CALL_ID,
+                    id: spoken.callId,
                     type: 'function',
-                    function: { name: tool, arguments: ARGUMENTS.join('') },
+                    function: { name: tool, arguments: spoken.arguments.join('') },
                   },
                 ],
               }),
+          ...(options.reasoning === undefined ? {} : { reasoning_content: options.reasoning }),
           refusal: null,
           annotations: [],
         },
@@ -102,6 +108,9 @@ export function chatFrames(request: JsonObject, options: ReplyOptions = {}): str
     tool === undefined
       ? [
           delta({ role: 'assistant', content: '', refusal: null }),
+          ...(options.reasoning === undefined
+            ? []
+            : [delta({ reasoning_content: options.reasoning })]),
           ...piecesOf(options).map((content) => delta({ content })),
           delta({}, 'stop'),
         ]
@@ -109,9 +118,13 @@ export function chatFrames(request: JsonObject, options: ReplyOptions = {}): str
           delta({
             role: 'assistant',
             content: null,
-            ...call({ id: CALL_ID, type: 'function', function: { name: tool, arguments: '' } }),
+            ...call({
+              id: spoken.callId,
+              type: 'function',
+              function: { name: tool, arguments: '' },
+            }),
           }),
-          ...ARGUMENTS.map((piece) => delta(call({ function: { arguments: piece } }))),
+          ...spoken.arguments.map((piece) => delta(call({ function: { arguments: piece } }))),
           delta({}, 'tool_calls'),
         ]
   if (withUsage) frames.push(chunk([], options.usage ?? chatUsage))
@@ -152,10 +165,10 @@ export function responseFrames(request: JsonObject, options: ReplyOptions = {}):
     emit('response.content_part.done', { ...at, content_index: 0, part: { ...part, text } })
   } else {
     emit('response.output_item.added', { output_index: 0, item: { ...opened, arguments: '' } })
-    for (const piece of ARGUMENTS) {
+    for (const piece of spoken.arguments) {
       emit('response.function_call_arguments.delta', { ...at, delta: piece })
     }
-    emit('response.function_call_arguments.done', { ...at, arguments: ARGUMENTS.join('') })
+    emit('response.function_call_arguments.done', { ...at, arguments: spoken.arguments.join('') })
   }
   emit('response.output_item.done', { output_index: 0, item })
   emit('response.completed', { response: responseObject(request, options) })
@@ -234,15 +247,15 @@ function outputItem(request: JsonObject, options: ReplyOptions): JsonObject {
         id: 'fc_68f1a2b3c4d7',
         type: 'function_call',
         status: 'completed',
-        call_id: CALL_ID,
+        call_id: spoken.callId,
         name: tool,
-        arguments: ARGUMENTS.join(''),
+        arguments: spoken.arguments.join(''),
       }
 }
 
 function piecesOf(options: ReplyOptions): readonly string[] {
   if (options.pieces !== undefined) return options.pieces
-  return options.text === undefined ? PIECES : [options.text]
+  return options.text === undefined ? spoken.pieces : [options.text]
 }
 
 function textOf(options: ReplyOptions): string {

@@ -1,7 +1,11 @@
-/** What the service says on the wire, its binary frames built by the encoder of its own SDK. */
+/** What Bedrock says on the wire, its binary frames built by the encoder of its own SDK. */
+import { createHash, createHmac } from 'node:crypto'
 import { EventStreamCodec } from '@smithy/eventstream-codec'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import type { Pace, Reply } from 'model-gateway/testing'
+import { argumentsOf, type Said, type SaidBlock } from './upstream-clouds-messages.ts'
+import type { Reply } from './upstream-exchange.ts'
+import type { Pace } from './upstream-replies.ts'
+import type { WireRequest } from './upstream-wire.ts'
 
 const codec = new EventStreamCodec(
   (bytes) => Buffer.from(bytes).toString('utf8'),
@@ -61,29 +65,6 @@ function pieces(frames: readonly Uint8Array[], size: number | undefined): readon
     all.subarray(index * size, (index + 1) * size),
   )
 }
-
-/** What a model says, whatever the API; texts and arguments in the pieces that a stream sends. */
-export interface Said {
-  readonly blocks: readonly SaidBlock[]
-  readonly stopReason: string
-  /** Counters as the API spells them. */
-  readonly usage: JsonObject
-}
-
-export type SaidBlock =
-  | { readonly kind: 'text'; readonly pieces: readonly string[] }
-  | { readonly kind: 'thinking'; readonly pieces: readonly string[]; readonly signature: string }
-  | { readonly kind: 'redacted'; readonly data: string }
-  | {
-      readonly kind: 'tool'
-      readonly id: string
-      readonly name: string
-      /** JSON text of an object, in pieces; none for a call without arguments. */
-      readonly pieces: readonly string[]
-    }
-
-const argumentsOf = (pieces: readonly string[]): JsonObject =>
-  pieces.length === 0 ? {} : JSON.parse(pieces.join(''))
 
 export const converseUsage: JsonObject = { inputTokens: 24, outputTokens: 17, totalTokens: 41 }
 
@@ -162,93 +143,45 @@ function converseDeltas(block: SaidBlock): JsonObject[] {
   }
 }
 
-export const messagesUsage: JsonObject = {
-  input_tokens: 24,
-  output_tokens: 17,
-  cache_read_input_tokens: 8,
-  cache_creation_input_tokens: 0,
-}
+/**
+ * The scope of a request whose signature is right, worked out by the book from nothing but what
+ * arrived; undefined for any other request. It must be younger than five minutes.
+ */
+export function signedScope(
+  request: Pick<WireRequest, 'method' | 'path' | 'headers' | 'rawBody'>,
+  credentials: { readonly accessKeyId: string; readonly secretAccessKey: string },
+): { readonly region: string; readonly service: string } | undefined {
+  const { method, path, headers, rawBody } = request
+  const claim =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
+      headers.authorization ?? '',
+    )
+  if (claim === null) return undefined
+  const [, key, day = '', region = '', service = '', names = '', signature] = claim
+  const date = headers['x-amz-date'] ?? ''
+  const at = Date.parse(date.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+  const fresh = date.startsWith(day) && Math.abs(Date.now() - at) < 5 * 60_000
+  const signed = names.split(';')
+  const token = headers['x-amz-security-token']
+  const required = ['host', 'x-amz-date', ...(token === undefined ? [] : ['x-amz-security-token'])]
+  if (key !== credentials.accessKeyId || !fresh) return undefined
+  if (!required.every((name) => signed.includes(name))) return undefined
 
-/** Reply of the native messages API. */
-export function messagesReply({ blocks, stopReason, usage }: Said): JsonObject {
-  return {
-    id: 'msg_bdrk_01XyZ',
-    type: 'message',
-    role: 'assistant',
-    model: 'claude-opus-4-8',
-    content: blocks.map(messagesBlock),
-    stop_reason: stopReason,
-    stop_sequence: null,
-    usage,
-  }
-}
-
-function messagesBlock(block: SaidBlock): JsonObject {
-  switch (block.kind) {
-    case 'text':
-      return { type: 'text', text: block.pieces.join('') }
-    case 'thinking':
-      return { type: 'thinking', thinking: block.pieces.join(''), signature: block.signature }
-    case 'redacted':
-      return { type: 'redacted_thinking', data: block.data }
-    case 'tool':
-      return { type: 'tool_use', id: block.id, name: block.name, input: argumentsOf(block.pieces) }
-  }
-}
-
-/** The same as server-sent events, with the pings and the repetition that do occur. */
-export function messagesFrames(said: Said): string[] {
-  const event = (type: string, fields: JsonObject) =>
-    `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
-  const message = {
-    ...messagesReply({ ...said, blocks: [] }),
-    stop_reason: null,
-    usage: { ...said.usage, output_tokens: 1 },
-  }
-  const content = said.blocks.flatMap((block, index) => [
-    event('content_block_start', { index, content_block: startOf(block) }),
-    event('ping', {}),
-    ...messagesDeltas(block).map((delta) => event('content_block_delta', { index, delta })),
-    event('content_block_stop', { index }),
-  ])
-  return [
-    event('message_start', { message }),
-    event('message_start', { message }),
-    event('ping', {}),
-    ...content,
-    event('message_delta', {
-      delta: { stop_reason: said.stopReason, stop_sequence: null },
-      usage: { output_tokens: said.usage.output_tokens },
-    }),
-    event('message_stop', {}),
-  ]
-}
-
-function startOf(block: SaidBlock): JsonObject {
-  switch (block.kind) {
-    case 'text':
-      return { type: 'text', text: '' }
-    case 'thinking':
-      return { type: 'thinking', thinking: '', signature: '' }
-    case 'redacted':
-      return { type: 'redacted_thinking', data: block.data }
-    case 'tool':
-      return { type: 'tool_use', id: block.id, name: block.name, input: {} }
-  }
-}
-
-function messagesDeltas(block: SaidBlock): JsonObject[] {
-  switch (block.kind) {
-    case 'text':
-      return block.pieces.map((text) => ({ type: 'text_delta', text }))
-    case 'thinking':
-      return [
-        ...block.pieces.map((thinking) => ({ type: 'thinking_delta', thinking })),
-        { type: 'signature_delta', signature: block.signature },
-      ]
-    case 'redacted':
-      return []
-    case 'tool':
-      return block.pieces.map((partial_json) => ({ type: 'input_json_delta', partial_json }))
-  }
+  const hmac = (secret: string | Buffer, text: string) =>
+    createHmac('sha256', secret).update(text).digest()
+  const sha = (text: string) => createHash('sha256').update(text).digest('hex')
+  const canonical = [
+    method,
+    encodeURIComponent(path).replaceAll('%2F', '/'),
+    '',
+    ...signed.map((name) => `${name}:${headers[name]?.trim().replace(/ +/g, ' ')}`),
+    '',
+    names,
+    sha(rawBody),
+  ].join('\n')
+  const scope = `${day}/${region}/${service}/aws4_request`
+  let derived = hmac(`AWS4${credentials.secretAccessKey}`, day)
+  for (const part of [region, service, 'aws4_request']) derived = hmac(derived, part)
+  const text = `AWS4-HMAC-SHA256\n${date}\n${scope}\n${sha(canonical)}`
+  return hmac(derived, text).toString('hex') === signature ? { region, service } : undefined
 }

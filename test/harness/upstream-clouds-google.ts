@@ -19,6 +19,8 @@ export interface ApiCall {
   readonly path: string
   readonly headers: Headers
   readonly body: JsonObject
+  /** What its token was made for: the audience of an ID token, undefined for an access token. */
+  readonly audience: string | undefined
 }
 
 export interface GoogleCloud {
@@ -132,6 +134,7 @@ export function startGoogleCloud(): GoogleCloud {
       path: url.pathname + url.search,
       headers,
       body: (await request.json()) as JsonObject,
+      audience: known.audience,
     }
     calls.push(call)
     return cloud.answer(call)

@@ -1,0 +1,293 @@
+import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { json, type Reply, sse, startUpstream } from './upstream.ts'
+import {
+  converseFrames,
+  converseReply,
+  exceptionFrame,
+  framed,
+  signedScope,
+} from './upstream-clouds-aws.ts'
+import { contentFrames, contentReply, embeddingsReply } from './upstream-clouds-content.ts'
+import { type ApiCall, startGoogleCloud } from './upstream-clouds-google.ts'
+import { messagesFrames, messagesReply, type Said } from './upstream-clouds-messages.ts'
+import {
+  chatCompletion,
+  chatFrames,
+  embeddingsList,
+  frame,
+  responseFrames,
+  responseObject,
+  spoken,
+} from './upstream-families.ts'
+
+/** What goes wrong with the next calls: before the reply, within its stream, or at its end. */
+export type CloudFault = 'throttled' | 'refused' | 'in_band' | 'cut'
+
+/** One call that arrived, whatever became of it. */
+export interface CloudCall {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: JsonObject
+  /** As whom or for what the call proved to be made: `key`, `signed bedrock`, `id_token <audience>`. */
+  readonly identity: string
+}
+
+export interface Clouds {
+  /** Entries of `providers`, one of each type. Their ids are the types. */
+  readonly providers: readonly JsonObject[]
+  /** Every call, in order of arrival. */
+  readonly calls: readonly CloudCall[]
+  /** What the model thinks before it answers; undefined for nothing. */
+  reasoning: string | undefined
+  fault: CloudFault | undefined
+  clear(): void
+  stop(): Promise<void>
+}
+
+/** Stands in every message of a fault. */
+export const faultMessage = 'Not today.'
+const KEY = 'upstream-key-canary'
+const AWS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'aws-secret-canary' }
+/** What no caller may ever see. */
+export const cloudSecrets = [KEY, AWS.secretAccessKey, 'ya29.']
+
+/** How a cloud answers: with JSON, server-sent events or binary frames. */
+interface Answer {
+  readonly status?: number
+  readonly headers?: Record<string, string>
+  readonly json?: JsonObject
+  readonly events?: readonly string[]
+  readonly frames?: readonly Uint8Array[]
+}
+
+/**
+ * All clouds on loopback: an OpenAI-compatible server, Cloud Run and Vertex AI with their tokens,
+ * Bedrock. Each checks who calls as the real one does, and says the same in its own shape.
+ */
+export async function startClouds(): Promise<Clouds> {
+  const upstream = await startUpstream()
+  const google = startGoogleCloud()
+  const credentials_file = google.serviceAccountFile()
+  let calls: CloudCall[] = []
+
+  /** Notes the call; the answer to it. */
+  function receive(call: CloudCall): Answer {
+    calls.push(call)
+    if (call.identity === '') return refusal(call.path)
+    return answer(call, clouds.reasoning, clouds.fault)
+  }
+
+  const reply: Reply = (x) => {
+    const { path, headers, body } = x.call
+    const scope = signedScope(x.call, AWS)
+    const key = headers.authorization === `Bearer ${KEY}` ? 'key' : ''
+    const identity = scope === undefined ? key : `signed ${scope.service}`
+    const made = receive({ path, headers, body: isJsonObject(body) ? body : {}, identity })
+    if (made.frames !== undefined) return framed(made.frames)(x)
+    return made.events === undefined
+      ? json(made.json ?? {}, made.status, made.headers)(x)
+      : sse(made.events)(x)
+  }
+  upstream.always(reply)
+
+  const googleAnswer = ({ path, headers, body, audience }: ApiCall): Response => {
+    const identity = audience === undefined ? 'access_token' : `id_token ${audience}`
+    const made = receive({ path, headers: Object.fromEntries(headers), body, identity })
+    return made.events === undefined
+      ? Response.json(made.json, { status: made.status ?? 200 })
+      : new Response(made.events.join(''), { headers: { 'content-type': 'text/event-stream' } })
+  }
+  google.answer = googleAnswer
+
+  const origin = new URL(upstream.url).origin
+  const clouds: Clouds = {
+    providers: [
+      {
+        id: 'generic_compat',
+        type: 'generic_compat',
+        base_url: upstream.url,
+        auth: { mode: 'bearer', token: `literal.${KEY}` },
+        pricing_provider_id: 'own',
+      },
+      {
+        id: 'cloud_a_serverless_compat',
+        type: 'cloud_a_serverless_compat',
+        base_url: `${google.url}/v1`,
+        audience: google.url,
+        auth: { mode: 'service_account', credentials_file },
+        pricing_provider_id: 'own',
+      },
+      {
+        id: 'cloud_a_ml',
+        type: 'cloud_a_ml',
+        project_id: 'demo-project',
+        api_host: google.url,
+        auth: { mode: 'service_account', credentials_file },
+      },
+      {
+        id: 'cloud_b_ml',
+        type: 'cloud_b_ml',
+        region: 'us-east-1',
+        endpoint_url: origin,
+        auth: {
+          mode: 'static',
+          access_key_id: `literal.${AWS.accessKeyId}`,
+          secret_access_key: `literal.${AWS.secretAccessKey}`,
+        },
+      },
+    ],
+    get calls() {
+      return calls
+    },
+    reasoning: undefined,
+    fault: undefined,
+    clear() {
+      calls = []
+      clouds.reasoning = undefined
+      clouds.fault = undefined
+      // Drops the standing answer, too; the tokens stay good.
+      google.clear()
+      google.answer = googleAnswer
+    },
+    async stop() {
+      await upstream.stop()
+      await google.stop()
+    },
+  }
+  return clouds
+}
+
+type Dialect = 'openai' | 'messages' | 'google' | 'aws'
+
+function dialectOf(path: string): Dialect {
+  if (/rawpredict$|\/messages$/i.test(path.split('?')[0] ?? '')) return 'messages'
+  if (path.includes('/publishers/')) return 'google'
+  return path.startsWith('/model/') ? 'aws' : 'openai'
+}
+
+/** 401 or 403, in the cloud's own words. */
+function refusal(path: string): Answer {
+  return { ...errorIn(dialectOf(path), 403), status: dialectOf(path) === 'aws' ? 403 : 401 }
+}
+
+/** An error body of the cloud's own. */
+function errorIn(dialect: Dialect, status: number): Answer {
+  const message = faultMessage
+  switch (dialect) {
+    case 'openai':
+      return { status, json: { error: { message, type: 't', param: null, code: 'c' } } }
+    case 'messages':
+      return { status, json: { type: 'error', error: { type: 'rate_limit_error', message } } }
+    case 'google':
+      return { status, json: { error: { code: status, message, status: 'RESOURCE_EXHAUSTED' } } }
+    case 'aws':
+      return { status, json: { message }, headers: { 'x-amzn-errortype': 'ThrottlingException' } }
+  }
+}
+
+const inBand: Record<Dialect, string> = {
+  openai: frame({ error: { message: faultMessage, type: 'server_error', code: 'overloaded' } }),
+  messages: `event: error\n${frame({ type: 'error', error: { type: 'overloaded_error', message: faultMessage } })}`,
+  google: `data: ${JSON.stringify({ error: { code: 503, message: faultMessage, status: 'UNAVAILABLE' } })}\r\n\r\n`,
+  aws: '',
+}
+
+function answer(call: CloudCall, reasoning: string | undefined, fault?: CloudFault): Answer {
+  const dialect = dialectOf(call.path)
+  if (fault === 'refused') return refusal(call.path)
+  if (fault === 'throttled') return errorIn(dialect, 429)
+  const whole = healthy(call, reasoning)
+  if (fault === undefined) return whole
+  if (whole.frames !== undefined) {
+    const begun = whole.frames.slice(0, 6)
+    const failed = exceptionFrame('throttlingException', { message: faultMessage })
+    return { frames: fault === 'cut' ? begun : [...begun, failed] }
+  }
+  const begun = whole.events?.slice(0, 6) ?? []
+  if (fault === 'cut') return { events: begun }
+  return call.path.endsWith('/responses')
+    ? { events: [...begun, responsesError] }
+    : { events: [...begun, inBand[dialect]] }
+}
+
+const responsesError = `event: error\n${frame({ type: 'error', code: 'overloaded', message: faultMessage, param: null, sequence_number: 3 })}`
+
+/** What the cloud says when all is well. */
+function healthy({ path: url, body }: CloudCall, reasoning: string | undefined): Answer {
+  const path = url.split('?')[0] ?? ''
+  const options = reasoning === undefined ? {} : { reasoning }
+  const streamed = body.stream === true
+  if (path.endsWith('/chat/completions')) {
+    return streamed
+      ? { events: chatFrames(body, options) }
+      : { json: chatCompletion(body, options) }
+  }
+  if (path.endsWith('/responses')) {
+    return streamed ? { events: responseFrames(body) } : { json: responseObject(body) }
+  }
+  if (path.endsWith('/embeddings')) return { json: embeddingsList(body) }
+  if (/:(predict|embedContent)$/.test(path)) return { json: embeddingsReply(body) }
+  if (path.includes('/converse')) {
+    const reply = said(body, reasoning, 'tool_use', 'end_turn', converseUsage)
+    return path.endsWith('-stream')
+      ? { frames: converseFrames(reply) }
+      : { json: converseReply(reply) }
+  }
+  if (/:(streamG|g)enerateContent$/.test(path)) {
+    const reply = said(body, reasoning, 'STOP', 'STOP', contentUsage)
+    return path.includes(':stream')
+      ? { events: contentFrames(reply) }
+      : { json: contentReply(reply) }
+  }
+  const reply = said(body, reasoning, 'tool_use', 'end_turn', messagesUsage)
+  return streamed || path.endsWith(':streamRawPredict')
+    ? { events: messagesFrames(reply) }
+    : { json: messagesReply(reply) }
+}
+
+const messagesUsage = { input_tokens: 16, cache_read_input_tokens: 8, output_tokens: 17 }
+const converseUsage = {
+  inputTokens: 16,
+  cacheReadInputTokens: 8,
+  cacheWriteInputTokens: 0,
+  outputTokens: 17,
+  totalTokens: 41,
+}
+const contentUsage = {
+  promptTokenCount: 24,
+  cachedContentTokenCount: 8,
+  candidatesTokenCount: 12,
+  thoughtsTokenCount: 5,
+  totalTokenCount: 41,
+}
+
+/** The same text, or the same call, as an OpenAI-compatible upstream would say. */
+function said(
+  body: JsonObject,
+  reasoning: string | undefined,
+  called: string,
+  ended: string,
+  usage: JsonObject,
+): Said {
+  const text = JSON.stringify(body)
+  const offered = /"(?:tools|toolConfig)":/.test(text)
+  const answered = /"(?:tool_result|toolResult|functionResponse)"/.test(text)
+  const call = offered && !answered
+  return {
+    blocks: [
+      ...(reasoning === undefined
+        ? []
+        : [{ kind: 'thinking' as const, pieces: [reasoning], signature: 'c2ln' }]),
+      call
+        ? {
+            kind: 'tool' as const,
+            id: spoken.callId,
+            name: 'get_weather',
+            pieces: spoken.arguments,
+          }
+        : { kind: 'text' as const, pieces: spoken.pieces },
+    ],
+    stopReason: call ? called : ended,
+    usage,
+  }
+}
