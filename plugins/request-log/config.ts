@@ -6,6 +6,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { pathFault } from './redaction-paths.ts'
+import { Purge, scheduleFault } from './retention.ts'
 
 const Payloads = Type.Object(
   {
@@ -44,7 +45,7 @@ export type PayloadSettings = Static<typeof Payloads>
 
 export const requestLogging = configSection(
   'request_logging',
-  Type.Object({ payloads: Payloads }, { additionalProperties: false, default: {} }),
+  Type.Object({ payloads: Payloads, purge: Purge }, { additionalProperties: false, default: {} }),
 )
 
 /** What is in force until a config is. */
@@ -56,10 +57,10 @@ export const defaultSettings: PayloadSettings = {
   redaction_paths: [],
 }
 
-/** Redaction paths that no payload can match. */
-export function* checkRedactionPaths(draft: ConfigDraft): Iterable<Problem> {
+/** Redaction paths that no payload can match, and schedules that no purge can have. */
+export function* checkRequestLogging(draft: ConfigDraft): Iterable<Problem> {
   const section = draft.section(requestLogging.name) as
-    | { payloads?: { redaction_paths?: readonly unknown[] } }
+    | { payloads?: { redaction_paths?: readonly unknown[] }; purge?: { schedule?: unknown } }
     | undefined
   for (const [index, path] of (section?.payloads?.redaction_paths ?? []).entries()) {
     const fault = typeof path === 'string' ? pathFault(path) : undefined
@@ -67,4 +68,7 @@ export function* checkRedactionPaths(draft: ConfigDraft): Iterable<Problem> {
       yield { path: [requestLogging.name, 'payloads', 'redaction_paths', index], ...fault }
     }
   }
+  const schedule = section?.purge?.schedule
+  const fault = typeof schedule === 'string' ? scheduleFault(schedule) : undefined
+  if (fault !== undefined) yield { path: [requestLogging.name, 'purge', 'schedule'], ...fault }
 }

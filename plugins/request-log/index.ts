@@ -1,4 +1,5 @@
 import {
+  commands,
   definePlugin,
   exchangeRecorders,
   healthChecks,
@@ -6,21 +7,30 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import tables from '../../migrations/request-log/0001_tables.sql' with { type: 'text' }
+import reportsAndRetention from '../../migrations/request-log/0002_reports_and_retention.sql' with {
+  type: 'text',
+}
+import { createBatchWriter } from '../_shared/batch-writer.ts'
+import { createBudget } from '../_shared/budget.ts'
 import { openSpool } from '../_shared/spool.ts'
-import { createBatchWriter } from './batch-writer.ts'
-import { createBudget } from './budget.ts'
-import { checkRedactionPaths, defaultSettings, requestLogging } from './config.ts'
+import { createTally } from '../_shared/tally.ts'
+import { checkRequestLogging, defaultSettings, requestLogging } from './config.ts'
 import { createIntake } from './intake.ts'
 import { neededDays } from './partitions.ts'
 import { createPolicies, payloadPolicy } from './policy.ts'
-import { encodeSummary, isLogged, newRowId } from './row.ts'
+import { createPurgeCommand, purgeRequestLogs } from './purge-command.ts'
+import { createPurgeStore } from './purge-store.ts'
+import { createPurgeWorker } from './purge-worker.ts'
+import type { Retention } from './retention.ts'
+import { encodeSummary, fromRecord, isLogged, newRowId, toRecord } from './row.ts'
 import { createStore } from './store.ts'
-import { createTally } from './tally.ts'
 
 const HOUR_MS = 3_600_000
 /** Payloads in memory, and the bodies that they are made of, in characters. */
 const PAYLOAD_CHARS = 48 * 1024 * 1024
 const REPORT_MS = 10_000
+/** How soon after its time a purge begins. */
+const PURGE_CHECK_MS = 30_000
 
 /** Writes what is known of every finished request, off the request's path. */
 export default definePlugin({
@@ -31,9 +41,13 @@ export default definePlugin({
     summary: 'Summary, attempts, tags and sanitised payloads of every finished inference request.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [requestLogging],
+    commands: [purgeRequestLogs],
     needs: ['database', 'schedule', 'clock', 'files'],
-    migrations: [{ name: '0001_tables', sql: tables }],
-    check: checkRedactionPaths,
+    migrations: [
+      { name: '0001_tables', sql: tables },
+      { name: '0002_reports_and_retention', sql: reportsAndRetention },
+    ],
+    check: checkRequestLogging,
   },
   async setup(ctx) {
     const { log, meter, clock } = ctx
@@ -42,11 +56,25 @@ export default definePlugin({
     await ensurePartitions()
     ctx.schedule.every(HOUR_MS, ensurePartitions)
 
+    const purges = createPurgeStore(ctx.database)
+    const worker = createPurgeWorker({ store: purges, clock, log })
+    ctx.schedule.every(PURGE_CHECK_MS, worker.tick)
+    let retention: Retention = '7d'
+    ctx.provide(
+      commands,
+      createPurgeCommand(purges, clock, () => retention),
+    )
+
     const policies = createPolicies(payloadPolicy(defaultSettings))
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
-        const policy = payloadPolicy(snapshot.section(requestLogging).payloads)
-        return () => policies.accept(snapshot.version, policy)
+        const { payloads, purge } = snapshot.section(requestLogging)
+        const policy = payloadPolicy(payloads)
+        return () => {
+          policies.accept(snapshot.version, policy)
+          worker.configure(purge)
+          retention = purge.retention
+        }
       },
     })
 
@@ -64,7 +92,16 @@ export default definePlugin({
     })
     const message = 'request-log rows were lost'
     const lost = createTally({ log, name: 'lost', message, everyMs: REPORT_MS })
-    const writer = createBatchWriter({ write: store.write, spool, budget, shed, lost, log })
+    const writer = createBatchWriter({
+      name: 'the request log',
+      write: store.write,
+      toRecord,
+      fromRecord,
+      spool,
+      payloads: { budget, shed },
+      lost,
+      log,
+    })
     const intake = createIntake({ budget, push: writer.push, refuses: writer.away, shed, log })
 
     ctx.provide(exchangeRecorders, {

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
-import type { Budget } from './budget.ts'
+import type { Budget } from '../_shared/budget.ts'
+import { describe, type Tally } from '../_shared/tally.ts'
 import { encodePayload, type RawPayload } from './payload.ts'
 import type { PayloadPolicy } from './policy.ts'
 import { roughResponseSize, roughSize } from './rough-size.ts'
 import type { Row } from './row.ts'
-import { describe, type Tally } from './tally.ts'
 
 /** Longest time that payloads are worked on before others have their turn. */
 const TURN_MS = 2

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue, SentResponse, Usage } from 'model-gateway/plugin'
+import { REDACTED } from '../_shared/secret-text.ts'
+import { isSensitiveHeader } from '../_shared/sensitive-names.ts'
 import { measure } from './measure.ts'
 import { plainStream } from './plain-stream.ts'
 import type { PayloadPolicy } from './policy.ts'
 import { prune } from './prune.ts'
 import { storableJson, wholeCharacters } from './safe-text.ts'
-import { REDACTED } from './secret-text.ts'
-import { isSensitiveHeader } from './sensitive-names.ts'
 import { readEvents } from './stream-events.ts'
 
 /** What a payload row is made of. It keeps bodies alive. */

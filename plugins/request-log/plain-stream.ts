@@ -1,5 +1,5 @@
 import type { StreamEvent } from 'model-gateway/plugin'
-import { findSecrets } from './secret-text.ts'
+import { findSecrets } from '../_shared/secret-text.ts'
 
 /** Shorter streams are not worth a closer look, longer events are no pieces of text. */
 const FEWEST_EVENTS = 8

@@ -18,7 +18,7 @@ import {
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { noTelemetry } from '../../test/harness/telemetry.ts'
-import { checkRedactionPaths, defaultSettings, requestLogging } from './config.ts'
+import { checkRequestLogging, defaultSettings, requestLogging } from './config.ts'
 import plugin from './index.ts'
 import { attempt, exchange, noon, serviceAccount, user } from './testing.ts'
 
@@ -35,6 +35,7 @@ afterAll(async () => {
 })
 
 const DAY_MS = 86_400_000
+const purge = { enabled: false, retention: '7d', schedule: '0 0 * * *' }
 
 /** The plugin set up over the database, its clock at noon. */
 async function open() {
@@ -57,7 +58,7 @@ async function open() {
   const listener = provided.get('snapshot_listeners') as SnapshotListener
   const health = provided.get('health_checks') as HealthCheck
   const accept = async (version: string, payloads: object) => {
-    const section = () => ({ payloads: { ...defaultSettings, ...payloads } })
+    const section = () => ({ payloads: { ...defaultSettings, ...payloads }, purge })
     const putIntoForce = await listener.prepare({ version, section } as never as ConfigSnapshot)
     putIntoForce()
   }
@@ -372,9 +373,10 @@ describe('rows', () => {
 })
 
 describe('config', () => {
-  test('payloads are captured by default', () => {
+  test('by default payloads are captured and nothing is purged', () => {
     expect(Value.Default(requestLogging.schema, undefined)).toEqual({
       payloads: { ...defaultSettings, capture_mode: 'redacted_payloads' },
+      purge,
     })
   })
 
@@ -387,7 +389,7 @@ describe('config', () => {
         [1.5, false],
       ] as const) {
         const payloads = { ...defaultSettings, [name]: value }
-        expect(Value.Check(requestLogging.schema, { payloads })).toBe(good)
+        expect(Value.Check(requestLogging.schema, { payloads, purge })).toBe(good)
       }
     }
   })
@@ -395,12 +397,12 @@ describe('config', () => {
   test('each redaction path is checked', () => {
     const redaction_paths = ['body.a', 'messages.*', 'body..b']
     const section = () => ({ payloads: { redaction_paths } })
-    const problems = [...checkRedactionPaths({ section } as never as ConfigDraft)]
+    const problems = [...checkRequestLogging({ section } as never as ConfigDraft)]
     expect(problems.map(({ path }) => path.join('.'))).toEqual([
       'request_logging.payloads.redaction_paths.1',
       'request_logging.payloads.redaction_paths.2',
     ])
-    expect([...checkRedactionPaths({ section: () => undefined } as never as ConfigDraft)]).toEqual(
+    expect([...checkRequestLogging({ section: () => undefined } as never as ConfigDraft)]).toEqual(
       [],
     )
   })

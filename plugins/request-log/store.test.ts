@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Database } from 'model-gateway/plugin'
+import type { Database, ExchangeRecord } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import plugin from './index.ts'
 import { dayOf, neededDays } from './partitions.ts'
@@ -140,6 +140,90 @@ describe('roll-ups', () => {
     expect(await rollups('')).toMatchObject([{ owner_kind: 'none', requests: 1 }])
   })
 
+  test('of hours count every summary, and of traffic successes by their latency', async () => {
+    const own = await createTestDatabase()
+    try {
+      const store = createStore(
+        await own.forPlugin(plugin.manifest.id, plugin.manifest.migrations ?? []),
+      )
+      const row = (changes: Partial<ExchangeRecord>, hours = 0) =>
+        encodedRow(exchange(changes), noon.getTime() + hours * HOUR_MS)
+      const rows = [
+        row({ latencyMs: 0 }),
+        row({ latencyMs: 15 }),
+        row({ latencyMs: 16 }),
+        row({ latencyMs: 2 ** 31 - 1 }, 11),
+        row({ outcome: 'client_abort' }, 11),
+        row({ outcome: 'upstream_error', principal: serviceAccount() }, 12),
+        row({
+          outcome: 'invalid_request',
+          ...{ principal: undefined, provider: undefined, resolvedModel: undefined },
+        }),
+      ]
+      await store.write(rows)
+      await store.write(rows)
+      expect([
+        ...(await own.sql`
+          select extract(hour from hour)::int as hour, request_count::int as requests,
+            error_count::int as errors from request_log.request_log_hours order by hour`),
+      ]).toEqual([
+        { hour: 0, requests: 1, errors: 1 },
+        { hour: 12, requests: 4, errors: 1 },
+        { hour: 23, requests: 2, errors: 0 },
+      ])
+      const lines = await own.sql<{ line: string }[]>`
+        select concat_ws(' ', facet, nullif(key, ''), 'day ' || extract(day from bucket_start),
+          extract(hour from bucket_start) || 'h', 'bin', latency_bin, request_count, error_count)
+          as line
+        from request_log.traffic_rollups order by facet, key, bucket_start, latency_bin`
+      expect(lines.map(({ line }) => line)).toEqual([
+        'all day 21 12h bin -1 2 1',
+        'all day 21 12h bin 0 1 0',
+        'all day 21 12h bin 15 1 0',
+        'all day 21 12h bin 16 1 0',
+        'all day 21 12h bin 79 1 0',
+        'all day 22 0h bin -1 1 1',
+        'model small-model day 21 12h bin -1 1 0',
+        'model small-model day 21 12h bin 0 1 0',
+        'model small-model day 21 12h bin 15 1 0',
+        'model small-model day 21 12h bin 16 1 0',
+        'model small-model day 21 12h bin 79 1 0',
+        'model small-model day 22 0h bin -1 1 1',
+        'owner service_account:account-1 day 22 0h bin -1 1 1',
+        'owner user:user-1 day 21 12h bin -1 1 0',
+        'owner user:user-1 day 21 12h bin 0 1 0',
+        'owner user:user-1 day 21 12h bin 15 1 0',
+        'owner user:user-1 day 21 12h bin 16 1 0',
+        'owner user:user-1 day 21 12h bin 79 1 0',
+        'provider main day 21 12h bin -1 1 0',
+        'provider main day 21 12h bin 0 1 0',
+        'provider main day 21 12h bin 15 1 0',
+        'provider main day 21 12h bin 16 1 0',
+        'provider main day 21 12h bin 79 1 0',
+        'provider main day 22 0h bin -1 1 1',
+      ])
+    } finally {
+      await own.drop()
+    }
+  })
+
+  test('are made of the rows that an older gateway wrote', async () => {
+    const own = await createTestDatabase()
+    try {
+      const { id, migrations = [] } = plugin.manifest
+      const before = createStore(await own.forPlugin(id, migrations.slice(0, 1)))
+      await before.write([encodedRow(exchange()), encodedRow(exchange())])
+      await own.forPlugin(id, migrations)
+      const [found] = await own.sql`
+        select (select sum(request_count)::int from request_log.request_log_hours) as hours,
+          (select sum(request_count)::int from request_log.traffic_rollups
+            where facet = 'all') as traffic`
+      expect(found).toEqual({ hours: 2, traffic: 2 })
+    } finally {
+      await own.drop()
+    }
+  })
+
   test('are exact when replicas write at once, and some rows twice', async () => {
     const owners = Array.from({ length: 20 }, (_, n) => `busy-${n}`)
     const batches = Array.from({ length: 16 }, (_, batch) =>
@@ -155,6 +239,10 @@ describe('roll-ups', () => {
       select count(*)::int as rows, min(request_count)::int as least, max(request_count)::int as most
       from request_log.harness_rollups where owner_id like 'busy-%'`
     expect(total).toEqual({ rows: 20, least: 16, most: 16 })
+    const [traffic] = await testDatabase.sql`
+      select count(*)::int as rows, min(request_count)::int as least, max(request_count)::int as most
+      from request_log.traffic_rollups where facet = 'owner' and key like 'user:busy-%'`
+    expect(traffic).toEqual({ rows: 20, least: 16, most: 16 })
   })
 })
 
@@ -177,9 +265,11 @@ describe('partitions', () => {
         expect(found[1]?.bounds).toBe(
           "FOR VALUES FROM ('2026-11-21 00:00:00+00') TO ('2026-11-22 00:00:00+00')",
         )
-        const indexes = await own.sql`
-          select indexdef from pg_indexes where tablename = ${`${table}_p20261121`}`
-        expect(indexes).toHaveLength(table === 'request_log_tags' ? 3 : 2)
+        const indexes = (name: string) =>
+          own.sql`select indexdef from pg_indexes where tablename = ${name}`
+        const all = await indexes(table)
+        expect(all.length).toBeGreaterThan(1)
+        expect(await indexes(`${table}_p20261121`)).toHaveLength(all.length)
       }
     } finally {
       await own.drop()

@@ -152,9 +152,3 @@ function lacksPartition(error: unknown): boolean {
   const { code, constraint_name } = error as { code?: unknown; constraint_name?: unknown }
   return code === CHECK_VIOLATION && constraint_name === undefined
 }
-
-/** Whether the database refused one of the rows, rather than being out of reach. */
-export function isRowFault(error: unknown): boolean {
-  const { code } = error as { code?: unknown }
-  return typeof code === 'string' && /^2[23][0-9A-Z]{3}$/.test(code)
-}

@@ -4,7 +4,7 @@ import {
   type JsonValue,
   type StreamEvent,
 } from 'model-gateway/plugin'
-import { findSecrets } from './secret-text.ts'
+import { findSecrets } from '../_shared/secret-text.ts'
 
 const PAUSE_AFTER = 64
 

@@ -28,7 +28,7 @@ export interface PayloadRow {
   readonly response_truncated: boolean
 }
 
-export const noRawPayload: RawPayload = {
+const noRawPayload: RawPayload = {
   headers: {},
   body: undefined,
   response: { kind: 'buffered', body: {} },

@@ -14,7 +14,9 @@ import simulator from '../../providers/simulator/index.ts'
 import accounting from '../accounting/index.ts'
 import auditLog from '../audit-log/index.ts'
 import configMirror from '../config-mirror/index.ts'
+import demoData from '../demo-data/index.ts'
 import identity from '../identity/index.ts'
+import observability from '../observability/index.ts'
 import pricingCatalog from '../pricing-catalog/index.ts'
 import requestLog from '../request-log/index.ts'
 
@@ -33,8 +35,10 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'core-git': coreGit,
   'core-shell': coreShell,
   'database-sql': databaseSql,
+  'demo-data': demoData,
   'generic-compat': genericCompat,
   identity,
+  observability,
   'pricing-catalog': pricingCatalog,
   'request-log': requestLog,
   'saas-notes': saasNotes,

@@ -1,11 +1,16 @@
 import type { Disposer } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
-import type { Spool } from '../_shared/spool.ts'
 import type { Budget } from './budget.ts'
 import { createDeadline } from './deadline.ts'
-import { fromRecord, type Row, toRecord } from './row.ts'
-import { isRowFault } from './store.ts'
+import { isRowFault } from './row-fault.ts'
+import type { Spool } from './spool.ts'
 import { describe, type Tally } from './tally.ts'
+
+/** What is written: JSON text, and perhaps a payload that the row can do without. */
+export interface BatchRow {
+  readonly json: string
+  readonly payload: string | undefined
+}
 
 export interface Limits {
   readonly batchRows: number
@@ -38,9 +43,9 @@ export const usualLimits: Limits = {
   drainMs: 4_000,
 }
 
-export interface BatchWriter {
+export interface BatchWriter<R extends BatchRow> {
   /** Never waits and never throws. */
-  push(row: Row): void
+  push(row: R): void
   /** Rows that wait in memory. */
   waiting(): number
   /** The database is away: rows go to the spool, payloads nowhere. */
@@ -49,14 +54,22 @@ export interface BatchWriter {
   close: Disposer
 }
 
-export interface BatchWriterOptions {
-  write(rows: readonly Row[]): Promise<void>
+export interface BatchWriterOptions<R extends BatchRow> {
+  /** What the rows make up, as the log calls it: `the request log`. */
+  readonly name: string
+  write(rows: readonly R[]): Promise<void>
+  /** A row as it lies in the spool, where no payload goes. */
+  toRecord(row: R): string
+  fromRecord(record: string): R
   /** Its records, adopted ones too, are written before anything else. */
   readonly spool: Spool
-  /** Room for payloads. */
-  readonly budget: Budget
-  /** Payloads that were given up. */
-  readonly shed: Tally
+  /** Absent when the rows have none. */
+  readonly payloads?: {
+    /** Room for them. */
+    readonly budget: Budget
+    /** Those that were given up. */
+    readonly shed: Tally
+  }
   /** Rows that were lost. */
   readonly lost: Tally
   readonly log: Logger
@@ -67,11 +80,14 @@ export interface BatchWriterOptions {
  * Gathers rows and writes them in batches, one after the other. When the database is away they go
  * to the spool without their payloads, and from there to the database when it is back.
  */
-export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
-  const { write, spool, budget, shed, lost, log, limits = usualLimits } = options
-  let queue: Row[] = []
+export function createBatchWriter<R extends BatchRow>(
+  options: BatchWriterOptions<R>,
+): BatchWriter<R> {
+  const { name, write, toRecord, fromRecord, spool, lost, log, limits = usualLimits } = options
+  const { budget, shed } = options.payloads ?? {}
+  let queue: R[] = []
   /** Taken from the queue, and not yet known to be safe. */
-  let writing: readonly Row[] = []
+  let writing: readonly R[] = []
   let rowChars = 0
   let payloadChars = 0
   let running: Promise<void> | undefined
@@ -96,7 +112,7 @@ export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
     queue.length >= limits.batchRows || rowChars + payloadChars >= limits.batchChars
 
   /** Takes rows from the front of the queue. */
-  function take(most: number, chars: number): readonly Row[] {
+  function take(most: number, chars: number): readonly R[] {
     let count = 0
     let size = 0
     for (const { json, payload = '' } of queue) {
@@ -105,7 +121,7 @@ export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
       count += 1
       rowChars -= json.length
       payloadChars -= payload.length
-      budget.give(payload.length)
+      budget?.give(payload.length)
     }
     const taken = queue.slice(0, count)
     queue = queue.slice(count)
@@ -113,7 +129,7 @@ export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
   }
 
   /** Resolves when the database has the rows, but for those that it refuses. */
-  async function deliver(rows: readonly Row[]): Promise<void> {
+  async function deliver(rows: readonly R[]): Promise<void> {
     const [row] = rows
     if (row === undefined) return
     try {
@@ -126,7 +142,7 @@ export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
         await deliver(rows.slice(0, middle))
         await deliver(rows.slice(middle))
       } else if (row.payload !== undefined) {
-        shed.add(1, 'the database refused a payload', err)
+        shed?.add(1, 'the database refused a payload', err)
         await deliver([{ ...row, payload: undefined }])
       } else {
         lost.add(1, 'the database refused a row', err)
@@ -135,16 +151,16 @@ export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
   }
 
   /** The rows without their payloads, safe on the disk; else they wait, or are lost at the end. */
-  async function putAside(rows: readonly Row[]): Promise<void> {
+  async function putAside(rows: readonly R[]): Promise<void> {
     if (rows.length === 0) return
     const payloads = rows.filter(({ payload }) => payload !== undefined).length
-    if (payloads > 0) shed.add(payloads, 'the database is away')
+    if (payloads > 0) shed?.add(payloads, 'the database is away')
     try {
       await spool.append(rows.map(toRecord))
       spoolFails = false
     } catch (err) {
       if (state !== 'open') return lost.add(rows.length, 'the spool cannot be written', err)
-      if (!spoolFails) log.error(describe(err), 'the spool of the request log cannot be written')
+      if (!spoolFails) log.error(describe(err), `the spool of ${name} cannot be written`)
       spoolFails = true
       for (const { json } of rows) rowChars += json.length
       queue = [...rows.map((row) => ({ ...row, payload: undefined })), ...queue]
@@ -162,18 +178,18 @@ export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
     for (let failures = 0; writing.length > 0; failures += 1) {
       try {
         await deliver(writing)
-        if (failures > 0) log.info({ failures }, 'the request log is being written again')
+        if (failures > 0) log.info({ failures }, `${name} is being written again`)
         writing = []
       } catch (err) {
         // Disposal has put them aside already.
         if (state === 'closed') return
-        if (failures === 0) log.warn(describe(err), 'the request log cannot be written')
+        if (failures === 0) log.warn(describe(err), `${name} cannot be written`)
         if (state === 'open' && performance.now() - since < limits.awayMs) {
           await sleep(Math.min(limits.retryMinMs * 2 ** failures, limits.retryMaxMs))
           continue
         }
         away = true
-        log.warn('the request log goes to the spool, without payloads')
+        log.warn(`${name} goes to the spool${budget === undefined ? '' : ', without payloads'}`)
         const rows = writing
         writing = []
         await putAside(rows)
@@ -186,7 +202,7 @@ export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
     // Nothing lies there when the spool cannot be written; then the next batch shows how things are.
     if (records === 0) return
     await spool.replay((group) => deliver(group.map(fromRecord)))
-    log.info({ records }, 'the spool of the request log has been written')
+    log.info({ records }, `the spool of ${name} has been written`)
   }
 
   /** Puts rows aside until the database takes those that lie there. */
@@ -223,7 +239,7 @@ export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
       else if (spool.depth > 0 && state === 'open') {
         await replay().catch((err: unknown) => {
           away = true
-          log.warn(describe(err), 'the spool of the request log cannot be written yet')
+          log.warn(describe(err), `the spool of ${name} cannot be written yet`)
         })
       } else if (away) await putAside(take(queue.length, Number.POSITIVE_INFINITY))
       else await writeBatch()
@@ -237,14 +253,14 @@ export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
     push(row) {
       if (state === 'closed') return lost.add(1, 'the log is closed')
       let { payload } = row
-      if (payload !== undefined && (away || !budget.take(payload.length))) {
-        shed.add(1, away ? 'the database is away' : 'too much is waiting')
+      if (payload !== undefined && (away || budget?.take(payload.length) !== true)) {
+        shed?.add(1, away ? 'the database is away' : 'too much is waiting')
         payload = undefined
       }
       if (rowChars + row.json.length > limits.queueChars) {
         if (payload !== undefined) {
-          budget.give(payload.length)
-          shed.add(1, 'too much is waiting')
+          budget?.give(payload.length)
+          shed?.add(1, 'too much is waiting')
         }
         const full = (err: unknown) => lost.add(1, 'too much is waiting', err)
         void spool.append([toRecord(row)]).catch(full)
@@ -275,7 +291,7 @@ export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
       writing = []
       await putAside(rest)
       await spool.close()
-      shed.report()
+      shed?.report()
       lost.report()
     },
   }

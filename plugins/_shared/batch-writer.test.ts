@@ -3,19 +3,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { openSpool } from '../_shared/spool.ts'
-import { createBatchWriter, type Limits, usualLimits } from './batch-writer.ts'
+import { type BatchRow, createBatchWriter, type Limits, usualLimits } from './batch-writer.ts'
 import { createBudget } from './budget.ts'
-import type { Row } from './row.ts'
+import { openSpool } from './spool.ts'
 import { createTally } from './tally.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'request-log-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const row = (n: number, payload?: string): Row => ({ occurredAt: 0, json: `{"n":${n}}`, payload })
+const row = (n: number, payload?: string): BatchRow => ({ json: `{"n":${n}}`, payload })
 const rows = (from: number, count: number, payload?: string) =>
   Array.from({ length: count }, (_, i) => row(from + i, payload))
-const numbers = (batch: readonly Row[]): number[] => batch.map(({ json }) => JSON.parse(json).n)
+const numbers = (batch: readonly BatchRow[]): number[] =>
+  batch.map(({ json }) => JSON.parse(json).n)
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n)
 const sleep = (ms: number) => Bun.sleep(ms)
 const refused = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
@@ -23,7 +23,7 @@ const refused = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED'
 type Changes = Partial<Limits> & { readonly payloadChars?: number; readonly directory?: string }
 
 /** A writer over `write` with a spool of its own, and what it logged. */
-async function open(write: (batch: readonly Row[]) => Promise<void>, changes: Changes = {}) {
+async function open(write: (batch: readonly BatchRow[]) => Promise<void>, changes: Changes = {}) {
   const { payloadChars = 1_000_000, directory = mkdtempSync(join(folder, 's')), ...own } = changes
   const logged: { level: number; msg: string; lost?: number; shed?: number }[] = []
   const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) })
@@ -33,17 +33,19 @@ async function open(write: (batch: readonly Row[]) => Promise<void>, changes: Ch
   await spool.adopt()
   const [shed, lost] = [tally('shed'), tally('lost')]
   const writer = createBatchWriter({
+    name: 'the rows',
     write,
+    toRecord: ({ json }) => json,
+    fromRecord: (json) => ({ json, payload: undefined }),
     spool,
-    budget: createBudget(payloadChars),
-    shed,
+    payloads: { budget: createBudget(payloadChars), shed },
     lost,
     log,
     limits: { ...usualLimits, ...quick, ...own },
   })
   return {
     ...writer,
-    pushAll: (batch: readonly Row[]) => batch.forEach(writer.push),
+    pushAll: (batch: readonly BatchRow[]) => batch.forEach(writer.push),
     logged,
     directory,
     spool,
@@ -54,11 +56,11 @@ async function open(write: (batch: readonly Row[]) => Promise<void>, changes: Ch
 
 /** A database that keeps each row once, and can be away or hung. */
 function sink() {
-  const batches: Row[][] = []
+  const batches: BatchRow[][] = []
   const seen = new Set<number>()
   let state: 'up' | 'away' | 'hung' = 'up'
   let hanging: (() => void)[] = []
-  const keep = (batch: readonly Row[]) => {
+  const keep = (batch: readonly BatchRow[]) => {
     batches.push(batch.filter(({ json }) => !seen.has(JSON.parse(json).n)))
     for (const n of numbers(batch)) seen.add(n)
   }
@@ -72,7 +74,7 @@ function sink() {
       hanging = []
     },
     hanging: () => hanging.length,
-    async write(batch: readonly Row[]) {
+    async write(batch: readonly BatchRow[]) {
       if (state === 'away') throw refused()
       if (state === 'hung') await new Promise<void>((resolve) => hanging.push(resolve))
       keep(batch)
@@ -194,8 +196,8 @@ describe('batch writer', () => {
   })
 
   test('a row that the database refuses costs its payload first, and no other row', async () => {
-    const kept: Row[] = []
-    const bad = (r: Row) => r.payload === 'bad' || r.json === '{"n":8}'
+    const kept: BatchRow[] = []
+    const bad = (r: BatchRow) => r.payload === 'bad' || r.json === '{"n":8}'
     const writer = await open(async (batch) => {
       if (batch.some(bad)) throw Object.assign(new Error('bad value'), { code: '22P02' })
       kept.push(...batch)
@@ -205,7 +207,7 @@ describe('batch writer', () => {
     expect(numbers(kept)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 9])
     expect(kept.filter(({ payload }) => payload === undefined)).toEqual([row(3)])
     expect(writer.lost.total).toBe(1)
-    // Row 8 lost its payload before it was lost itself.
+    // BatchRow 8 lost its payload before it was lost itself.
     expect(writer.shed.total).toBe(2)
   })
 

@@ -1,0 +1,58 @@
+import { Type } from 'model-gateway/plugin'
+
+const HOUR_MS = 3_600_000
+const BUCKET_HOURS = 12
+const BUCKET_MS = BUCKET_HOURS * HOUR_MS
+const DAY_MS = 24 * HOUR_MS
+const days = { '7d': 7, '31d': 31 } as const
+
+export type Range = keyof typeof days
+
+/** Of a query; 7d when it is absent. */
+export const RangeQuery = Type.Optional(
+  Type.Union([Type.Literal('7d'), Type.Literal('31d')], {
+    description: 'How far back. Default 7d.',
+    errorMessage: 'must be 7d or 31d',
+  }),
+)
+
+/** What every reply over a range begins with. */
+export const frameMembers = {
+  range: Type.Union([Type.Literal('7d'), Type.Literal('31d')]),
+  bucket_hours: Type.Literal(BUCKET_HOURS),
+  window_start: Type.String({ format: 'date-time' }),
+  window_end: Type.String({
+    format: 'date-time',
+    description: 'Not in the window; the next half day (UTC) after now.',
+  }),
+}
+
+/** Half days of UTC, the current one the last. */
+export interface Frame {
+  readonly range: Range
+  readonly start: Date
+  readonly end: Date
+  /** The start of each half day, oldest first. */
+  readonly buckets: readonly string[]
+}
+
+export function frameOf(range: Range, now: Date): Frame {
+  const end = (Math.floor(now.getTime() / BUCKET_MS) + 1) * BUCKET_MS
+  const start = end - days[range] * DAY_MS
+  const count = (end - start) / BUCKET_MS
+  return {
+    range,
+    start: new Date(start),
+    end: new Date(end),
+    buckets: Array.from({ length: count }, (_, i) => new Date(start + i * BUCKET_MS).toISOString()),
+  }
+}
+
+export function wireFrame({ range, start, end }: Frame) {
+  return {
+    range,
+    bucket_hours: BUCKET_HOURS,
+    window_start: start.toISOString(),
+    window_end: end.toISOString(),
+  } as const
+}

@@ -1,0 +1,74 @@
+import { type Database, GatewayError } from 'model-gateway/plugin'
+import type { TransactionSql } from 'postgres'
+
+/** One moment of the database, for all statements of a report. */
+export type Reader = Pick<TransactionSql, 'unsafe' | 'savepoint'>
+
+export interface Reports {
+  /** Runs `work` when it is its turn. It can change nothing, and ends after ten seconds. */
+  read<T>(work: (reader: Reader) => Promise<T>): Promise<T>
+}
+
+/** How many reports run at once, so that they leave connections to the requests of callers. */
+const AT_ONCE = 3
+export const REPORT_TIMEOUT = '10s'
+export const QUERY_CANCELED = '57014'
+
+/** Schemas of the plugins whose tables are read. */
+export const requestLog = 'request_log'
+export const accounting = 'accounting'
+const identity = 'identity'
+
+export function createReports({ sql }: Pick<Database, 'sql'>): Reports {
+  let running = 0
+  const waiting: (() => void)[] = []
+
+  async function turn(): Promise<void> {
+    if (running < AT_ONCE) running += 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+  }
+
+  return {
+    async read(work) {
+      await turn()
+      try {
+        // The pool's type does not say that a promise is unwrapped, which it is.
+        return (await sql.begin('isolation level repeatable read read only', async (reader) => {
+          await reader.unsafe(settings)
+          return await work(reader)
+        })) as Awaited<ReturnType<typeof work>>
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== QUERY_CANCELED) throw error
+        throw new GatewayError('store_unavailable', `this took longer than ${REPORT_TIMEOUT}`, {
+          cause: error,
+        })
+      } finally {
+        const next = waiting.shift()
+        if (next === undefined) running -= 1
+        else next()
+      }
+    },
+  }
+}
+
+// Compiling takes longer than running, and other processors are not for reports.
+const settings = `select set_config('statement_timeout', '${REPORT_TIMEOUT}', true), set_config('jit', 'off', true),
+  set_config('max_parallel_workers_per_gather', '0', true), set_config('work_mem', '32MB', true),
+  set_config('enable_partitionwise_join', 'on', true)`
+
+/** An instant as the API has it. */
+export function instantSql(column: string): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
+
+/** USD × 10⁻¹² as a plain decimal amount of USD without trailing zeros. */
+export function usdSql(picoUsd: string): string {
+  return `trim_scale((${picoUsd}) * 0.000000000001)::text`
+}
+
+/** The name that an id of another plugin's table has, if it is one. */
+export function nameSql(table: 'users' | 'teams' | 'service_accounts', id: string): string {
+  // In a subquery of its own the id is converted once, not for each row that it is compared with.
+  return `(select name from "${identity}".${table} where id = (
+    select case when ${id} ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then ${id}::uuid end))`
+}

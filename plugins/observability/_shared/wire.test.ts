@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test'
+import { readInstant } from './wire.ts'
+
+test.each([
+  ['2026-11-21T10:30:00Z', '2026-11-21T10:30:00.000Z'],
+  ['2026-11-21T10:30:00.123456Z', '2026-11-21T10:30:00.123Z'],
+  ['2026-11-21T10:30:00+02:00', '2026-11-21T08:30:00.000Z'],
+  ['2028-02-29T00:00:00z', '2028-02-29T00:00:00.000Z'],
+])('%s is an instant', (text, at) => {
+  expect(readInstant('from', text)?.toISOString()).toBe(at)
+})
+
+test.each([
+  '',
+  'yesterday',
+  '2026-11-21',
+  '2026-11-21T10:30:00',
+  '2026-02-29T00:00:00Z',
+  '2026-13-01T00:00:00Z',
+  '2026-11-21T25:00:00Z',
+  '+012026-11-21T00:00:00Z',
+  "2026-11-21T00:00:00Z' or 1=1",
+])('%p is none', (text) => {
+  expect(() => readInstant('from', text)).toThrow('query from: must be a time')
+})

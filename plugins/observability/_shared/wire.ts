@@ -1,0 +1,46 @@
+import { GatewayError, type TSchema, Type } from 'model-gateway/plugin'
+
+export const tag = 'observability'
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+export const Text = Type.String()
+export const Count = Type.Integer()
+export const Instant = Type.String({ format: 'date-time' })
+export const Usd = Type.String({ description: 'USD, a plain decimal', examples: ['0.000213'] })
+
+/** Text that a column can hold. */
+export const filterText = (description: string, maxLength = 512) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength,
+      pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+      description,
+      errorMessage: `must be 1 to ${maxLength} characters without control characters`,
+    }),
+  )
+
+/** A query that its schema cannot refuse. */
+export function invalidQuery(name: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', `query ${name}: ${message}`)
+}
+
+export const instantQuery = (description: string) =>
+  Type.Optional(Type.String({ description, examples: ['2026-11-21T00:00:00Z'] }))
+
+const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i
+
+/** Throws `invalid_request` for what is no instant. */
+export function readInstant(name: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const day = INSTANT.exec(text)?.[1]
+  const at = new Date(text)
+  // A day that its month does not have is another one to the parser, or none.
+  if (day !== undefined && !Number.isNaN(at.getTime()) && isDay(day)) return at
+  throw invalidQuery(name, 'must be a time such as 2026-11-21T00:00:00Z')
+}
+
+function isDay(day: string): boolean {
+  const at = new Date(`${day}T00:00:00Z`)
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day)
+}

@@ -1,0 +1,31 @@
+import { adminModules, definePlugin, Type } from 'model-gateway/plugin'
+import { createReports } from './_shared/store.ts'
+import { overviewRoutes } from './overview/routes.ts'
+import { rankingRoutes } from './rankings/routes.ts'
+import { requestLogRoutes } from './request-logs/routes.ts'
+import { usageRoutes } from './usage/routes.ts'
+
+/** Reads what other plugins have written; has no tables of its own. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.observability',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'Request logs, rankings, own usage and the overview of the control plane.',
+    config: Type.Object({}, { additionalProperties: false }),
+    needs: ['database', 'clock'],
+    after: ['plugin.identity', 'plugin.accounting', 'plugin.request-log'],
+  },
+  setup({ database, clock, provide }) {
+    const reports = createReports(database)
+    provide(adminModules, {
+      id: 'observability',
+      routes: [
+        ...requestLogRoutes(reports, clock),
+        ...rankingRoutes(reports, clock),
+        ...overviewRoutes(reports, clock),
+        ...usageRoutes(reports, clock),
+      ],
+    })
+  },
+})

@@ -1,0 +1,153 @@
+import { type AdminRoute, adminRoute, type Clock, strictObject, Type } from 'model-gateway/plugin'
+import { frameMembers, frameOf, RangeQuery, wireFrame } from '../_shared/frame.ts'
+import type { Reports } from '../_shared/store.ts'
+import { Count, Instant, nullable, Text, tag, Usd } from '../_shared/wire.ts'
+import { composeOverview, topOwners } from './compose.ts'
+import {
+  readNearBudgets,
+  readOwnerNames,
+  readOwnerTraffic,
+  readRecentAttempts,
+  readSpend,
+  readTraffic,
+} from './store.ts'
+
+const RECENT_MS = 15 * 60_000
+
+const Share = Type.Number({ minimum: 0, description: '1 is all of them.' })
+const OwnerKind = Type.Union([Type.Literal('user'), Type.Literal('service_account')])
+const Key = (description: string) => nullable(Type.String({ description }))
+const Latency = nullable(
+  Type.Integer({ description: 'Milliseconds of successful requests, to within a fifth' }),
+)
+
+const sum = {
+  request_count: Type.Integer({ description: 'Requests in the log, refused ones included.' }),
+  error_count: Type.Integer({ description: 'Neither successes nor calls that their caller left.' }),
+  spend_usd: Type.String({ description: 'Ledger rows, USD' }),
+  total_tokens: Type.Integer({ description: 'Of ledger rows.' }),
+  latency_p50_ms: Latency,
+  latency_p95_ms: Latency,
+}
+
+const RecentAttempts = Type.Object({
+  provider_key: Text,
+  model_key: Key('The resolved model.'),
+  attempt_count: Count,
+  success_count: Count,
+  error_count: Count,
+  client_abort_count: Count,
+  latency_p50_ms: nullable(Count),
+  latency_p95_ms: nullable(Count),
+  first_byte_p50_ms: nullable(Count),
+  last_attempt_at: Instant,
+  last_error_at: nullable(Instant),
+  last_error_code: nullable(Text),
+})
+
+const recentMembers = {
+  window_start: Instant,
+  window_end: Instant,
+  items: Type.Array(RecentAttempts),
+}
+
+const NearBudget = Type.Object({
+  budget_id: Text,
+  scope_key: Text,
+  owner_kind: OwnerKind,
+  owner_id: Text,
+  owner_name: nullable(Text),
+  cadence: Text,
+  amount_usd: Usd,
+  current_window_spend_usd: Usd,
+  current_window_rejected_usd: Usd,
+  used_share: Share,
+})
+
+export function overviewRoutes(reports: Reports, clock: Clock): AdminRoute[] {
+  const recent = () => {
+    const now = clock.now()
+    return { now, since: new Date(now.getTime() - RECENT_MS) }
+  }
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/overview',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Requests, spend, tokens, errors and latency over time, and what needs attention.',
+      query: strictObject({ range: RangeQuery }),
+      result: Type.Object({
+        ...frameMembers,
+        totals: Type.Object({
+          ...sum,
+          prompt_tokens: Count,
+          completion_tokens: Count,
+          rejected_spend_usd: Type.String({
+            description: 'Charges that a hard limit kept out of the ledger, USD',
+          }),
+          ledger_count: Type.Integer({ description: 'Requests in the ledger.' }),
+          priced_count: Count,
+          legacy_estimated_count: Count,
+          unpriced_count: Count,
+          usage_missing_count: Count,
+          unpriced_share: Share,
+          unmetered_share: Share,
+        }),
+        series: Type.Array(Type.Object({ bucket_start: Instant, ...sum })),
+        models: Type.Array(
+          Type.Object({ model_key: Key('Resolved; null: no model was found'), ...sum }),
+        ),
+        providers: Type.Array(
+          Type.Object({ provider_key: Key('null: no provider was called'), ...sum }),
+        ),
+        owners: Type.Array(
+          Type.Object({
+            owner_kind: nullable(OwnerKind),
+            owner_id: Key('The ten that spent most; null: all others together'),
+            owner_name: nullable(Text),
+            ...sum,
+          }),
+        ),
+        budgets_near_end: Type.Array(NearBudget, {
+          description: 'The ten that have least left, a fifth at most.',
+        }),
+        recent_attempts: Type.Object(recentMembers, { description: 'The last 15 minutes.' }),
+      }),
+      async handle({ query: { range = '7d' } }) {
+        const { now, since } = recent()
+        const frame = frameOf(range, now)
+        return await reports.read(async (reader) => {
+          const spend = await readSpend(reader, frame)
+          const owners = topOwners(spend)
+          const ownerTraffic = await readOwnerTraffic(reader, frame, owners)
+          const traffic = [...(await readTraffic(reader, frame)), ...ownerTraffic]
+          const ownerNames = await readOwnerNames(reader, owners)
+          return {
+            ...wireFrame(frame),
+            ...composeOverview({ frame, traffic, spend, owners, ownerNames }),
+            budgets_near_end: await readNearBudgets(reader, now),
+            recent_attempts: {
+              window_start: since.toISOString(),
+              window_end: now.toISOString(),
+              items: await readRecentAttempts(reader, since),
+            },
+          }
+        })
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/observability/providers',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Attempts of the last 15 minutes by provider and model.',
+      result: Type.Object(recentMembers),
+      async handle() {
+        const { now, since } = recent()
+        const items = await reports.read((reader) => readRecentAttempts(reader, since))
+        return { window_start: since.toISOString(), window_end: now.toISOString(), items }
+      },
+    }),
+  ]
+}

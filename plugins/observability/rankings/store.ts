@@ -1,0 +1,153 @@
+import type { Frame } from '../_shared/frame.ts'
+import {
+  accounting,
+  instantSql,
+  nameSql,
+  type Reader,
+  requestLog,
+  usdSql,
+} from '../_shared/store.ts'
+
+/** The cohorts of the table and of the chart. */
+const TABLE = 30
+const CHART = 5
+
+export interface ToolAverages {
+  readonly exposed_tool_count: number | null
+  readonly invoked_tool_count: number | null
+  readonly referenced_mcp_server_count: number | null
+  readonly filtered_tool_count: number | null
+}
+
+export interface Leader {
+  readonly rank: number
+  readonly user_id: string
+  readonly user_name: string
+  readonly total_spend_usd: string
+  readonly total_requests: number
+  readonly most_used_model: string
+  readonly tool_cardinality_averages: ToolAverages
+}
+
+export interface HarnessLeader {
+  readonly rank: number
+  readonly agent_harness_key: string
+  readonly agent_harness_label: string
+  readonly request_count: number
+}
+
+/** What one of the chart had in one half day. */
+export interface Point {
+  readonly bucket_start: string
+  readonly key: string
+  readonly value: string
+}
+
+export interface Ranking<T> {
+  readonly leaders: readonly T[]
+  /** Those of the leaders that are in the chart. */
+  readonly chart: readonly T[]
+  /** Half days without anything are not among them. */
+  readonly points: readonly Point[]
+}
+
+const inFrame = 'bucket_start >= $1::timestamptz and bucket_start < $2::timestamptz'
+
+const average = (name: string) =>
+  `'${name}_count', sum(${name}_sum)::float8 / nullif(sum(${name}_requests), 0)::float8`
+const averages = `json_build_object(${[
+  'exposed_tool',
+  'invoked_tool',
+  'referenced_mcp_server',
+  'filtered_tool',
+]
+  .map(average)
+  .join(', ')})`
+
+const leaderboardSql = `
+  with rollups as materialized (
+    select owner_id, resolved_model_key, bucket_start, cost_pico_usd, requests
+    from "${accounting}".usage_rollups where ${inFrame} and owner_kind = 'user' and requests > 0
+  ), leaders as materialized (
+    select row_number() over (order by spend desc, requests desc, name collate "C", owner_id) as rank,
+      *
+    from (
+      select *, coalesce(${nameSql('users', 'owner_id')}, owner_id) as name
+      from (
+        select owner_id, sum(cost_pico_usd) as spend, sum(requests) as requests
+        from rollups group by owner_id
+        -- The last of those who may lead, with all who have as much.
+        order by sum(cost_pico_usd) desc, sum(requests) desc fetch first ${TABLE} rows with ties
+      ) as summed
+    ) as named
+    order by 1 limit ${TABLE}
+  ), models as (
+    select distinct on (owner_id) owner_id, resolved_model_key
+    from (
+      select owner_id, resolved_model_key, sum(r.requests) as requests,
+        sum(r.cost_pico_usd) as spend
+      from rollups r join leaders using (owner_id) group by 1, 2
+    ) as used
+    order by owner_id, requests desc, spend desc, resolved_model_key collate "C"
+  ), tools as (
+    select owner_id, ${averages} as averages from "${requestLog}".harness_rollups
+    where ${inFrame} and owner_kind = 'user' and owner_id in (select owner_id from leaders)
+    group by owner_id
+  )
+  select (
+      select json_agg(json_build_object('rank', rank, 'user_id', owner_id, 'user_name', name,
+        'total_spend_usd', ${usdSql('spend')}, 'total_requests', requests,
+        'most_used_model', resolved_model_key,
+        'tool_cardinality_averages', coalesce(averages, (select ${averages}
+          from "${requestLog}".harness_rollups where false))) order by rank)
+      from leaders join models using (owner_id) left join tools using (owner_id)
+    ) as leaders, (
+      select json_agg(point) from (
+        select ${instantSql('bucket_start')} as bucket_start, owner_id as key,
+          ${usdSql('sum(r.cost_pico_usd)')} as value
+        from rollups r join leaders using (owner_id) where rank <= ${CHART}
+        group by bucket_start, owner_id
+      ) as point
+    ) as points`
+
+const harnessSql = `
+  with rollups as materialized (
+    select agent_harness_key, agent_harness_label, bucket_start, request_count
+    from "${requestLog}".harness_rollups where ${inFrame}
+  ), leaders as (
+    select row_number() over (order by sum(request_count) desc, agent_harness_key collate "C") as rank,
+      agent_harness_key, max(agent_harness_label) as label, sum(request_count) as request_count
+    from rollups group by agent_harness_key
+    order by 1 limit ${TABLE}
+  )
+  select (
+      select json_agg(json_build_object('rank', rank, 'agent_harness_key', agent_harness_key,
+        'agent_harness_label', label, 'request_count', request_count) order by rank)
+      from leaders
+    ) as leaders, (
+      select json_agg(point) from (
+        select ${instantSql('bucket_start')} as bucket_start, agent_harness_key as key,
+          sum(r.request_count)::text as value
+        from rollups r join leaders using (agent_harness_key) where rank <= ${CHART}
+        group by bucket_start, agent_harness_key
+      ) as point
+    ) as points`
+
+async function readRanking<T>(reader: Reader, sql: string, frame: Frame): Promise<Ranking<T>> {
+  const [row] = await reader.unsafe<{ leaders: T[] | null; points: Point[] | null }[]>(sql, [
+    frame.start.toISOString(),
+    frame.end.toISOString(),
+  ])
+  const leaders = row?.leaders ?? []
+  return { leaders, chart: leaders.slice(0, CHART), points: row?.points ?? [] }
+}
+
+/** Users by spend, then requests, then name. */
+export function readLeaderboard(reader: Reader, frame: Frame): Promise<Ranking<Leader>> {
+  return readRanking(reader, leaderboardSql, frame)
+}
+
+/** Coding agents by requests, then key. */
+export function readHarnessUsage(reader: Reader, frame: Frame): Promise<Ranking<HarnessLeader>> {
+  return readRanking(reader, harnessSql, frame)
+}

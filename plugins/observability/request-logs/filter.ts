@@ -1,0 +1,86 @@
+import { type Static, strictObject, Type } from 'model-gateway/plugin'
+import { filterText, instantQuery, invalidQuery, readInstant } from '../_shared/wire.ts'
+
+/** What every list and count of request logs can be narrowed by. */
+export const filterQuery = {
+  request_id: filterText("The caller's or the gateway's id of a request.", 128),
+  model_key: filterText('The model that was asked for.'),
+  provider_key: filterText('The provider that was called.'),
+  status_code: Type.Optional(
+    Type.Integer({
+      minimum: 100,
+      maximum: 599,
+      description: 'The HTTP status of the answer.',
+      errorMessage: 'must be an HTTP status, 100 to 599',
+    }),
+  ),
+  user_id: filterText('The user who called.', 64),
+  team_id: filterText("The caller's team.", 64),
+  service_account_id: filterText('The service account that called.', 64),
+  operation: Type.Optional(
+    Type.Union(
+      [Type.Literal('chat_completions'), Type.Literal('responses'), Type.Literal('embeddings')],
+      {
+        description: 'Calls of the messages API are chat_completions.',
+        errorMessage: 'must be chat_completions, responses or embeddings',
+      },
+    ),
+  ),
+  service: filterText('The tag service.', 64),
+  component: filterText('The tag component.', 64),
+  env: filterText('The tag env.', 64),
+  tag_key: filterText('Any tag; goes with tag_value.', 32),
+  tag_value: filterText('Its value; goes with tag_key.', 64),
+  occurred_at_start: instantQuery('Requests that ended at this time or later.'),
+  occurred_at_end: instantQuery('Requests that ended before this time.'),
+}
+const Query = strictObject(filterQuery)
+
+/** Columns of the summary that a filter compares. */
+const columns = [
+  'request_id',
+  'model_key',
+  'provider_key',
+  'status_code',
+  'user_id',
+  'team_id',
+  'service_account_id',
+  'operation',
+  'service',
+  'component',
+  'env',
+] as const
+
+export interface Filter {
+  readonly columns: readonly (readonly [name: (typeof columns)[number], value: string | number])[]
+  readonly tag: readonly [key: string, value: string] | undefined
+  /** In the filter. */
+  readonly start: Date | undefined
+  /** Not in it. */
+  readonly end: Date | undefined
+}
+
+/** Throws `invalid_request` naming the parameter. */
+export function readFilter(query: Static<typeof Query>): Filter {
+  const { tag_key, tag_value } = query
+  if (tag_key === undefined && tag_value !== undefined) {
+    throw invalidQuery('tag_key', 'goes with tag_value')
+  }
+  if (tag_value === undefined && tag_key !== undefined) {
+    throw invalidQuery('tag_value', 'goes with tag_key')
+  }
+  const start = readInstant('occurred_at_start', query.occurred_at_start)
+  const end = readInstant('occurred_at_end', query.occurred_at_end)
+  if (start !== undefined && end !== undefined && start >= end) {
+    throw invalidQuery('occurred_at_end', 'must be after occurred_at_start')
+  }
+  return {
+    columns: columns.flatMap((name) => {
+      const value = query[name]
+      return value === undefined ? [] : [[name, value] as const]
+    }),
+    tag: tag_key === undefined || tag_value === undefined ? undefined : [tag_key, tag_value],
+    start,
+    end,
+  }
+}

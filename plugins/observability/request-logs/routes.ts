@@ -1,0 +1,148 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  type Clock,
+  GatewayError,
+  listOf,
+  pageOf,
+  pageQuery,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import type { Reports } from '../_shared/store.ts'
+import { Count, Instant, invalidQuery, nullable, tag } from '../_shared/wire.ts'
+import { filterQuery, readFilter } from './filter.ts'
+import { countByTime, findMatches, MOST_IN_HISTOGRAM, MOST_MATCHES } from './store.ts'
+import { readDetail, readSummaries } from './summary-store.ts'
+import { RequestLog, RequestLogDetail } from './wire.ts'
+
+const DAY_MS = 86_400_000
+const MOST_DAYS = 400
+const MOST_BUCKETS = 60
+/** Lengths of a bucket, in seconds. */
+const STEPS = [60, 300, 900, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800] as const
+const UUID = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+
+export function requestLogRoutes(reports: Reports, clock: Clock): AdminRoute[] {
+  const page = listOf(RequestLog)
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/observability/request-logs',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Finished requests, newest first.',
+      query: strictObject({ ...pageQuery, ...filterQuery }),
+      result: Type.Object({
+        ...page.properties,
+        total_exact: Type.Boolean({
+          description: `false: there are total or more; with filters at most ${MOST_MATCHES} are counted and can be paged through`,
+        }),
+      }),
+      async handle({ query }) {
+        const { offset, ...wire } = pageOf(query)
+        const { page: _, page_size: __, ...rest } = query
+        const filter = readFilter(rest)
+        return await reports.read(async (reader) => {
+          const matches = await findMatches(reader, filter, { ...wire, offset })
+          if (matches === 'beyond') {
+            throw invalidQuery(
+              'page',
+              `with filters the newest ${MOST_MATCHES} matches can be paged through; set occurred_at_end to go on`,
+            )
+          }
+          const { places, total, exact } = matches
+          const items = await readSummaries(reader, places)
+          return { items, ...wire, total, total_exact: exact }
+        })
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/observability/request-logs/histogram',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Finished requests over time.',
+      query: strictObject(filterQuery),
+      result: Type.Object({
+        window_start: Instant,
+        window_end: Instant,
+        bucket_seconds: Count,
+        counted_from: nullable(
+          Type.String({
+            format: 'date-time',
+            description: `Only the newest ${MOST_IN_HISTOGRAM} matches are counted; null: all of them were`,
+          }),
+        ),
+        request_count: Count,
+        error_count: Type.Integer({
+          description: 'Neither successes nor calls that their caller left.',
+        }),
+        buckets: Type.Array(
+          Type.Object({ bucket_start: Instant, request_count: Count, error_count: Count }),
+        ),
+      }),
+      async handle({ query }) {
+        const filter = readFilter(query)
+        const end = filter.end ?? clock.now()
+        const start = filter.start ?? new Date(end.getTime() - DAY_MS)
+        if (start >= end) throw invalidQuery('occurred_at_start', 'must be before now')
+        if (end.getTime() - start.getTime() > MOST_DAYS * DAY_MS) {
+          throw invalidQuery(
+            'occurred_at_start',
+            `must be at most ${MOST_DAYS} days before the end`,
+          )
+        }
+        const bucketMs = stepOf(start, end)
+        const { buckets, countedFrom } = await reports.read((reader) =>
+          countByTime(reader, { ...filter, start, end }, bucketMs),
+        )
+        const first = Math.floor(start.getTime() / bucketMs)
+        const series = Array.from(
+          { length: Math.ceil(end.getTime() / bucketMs) - first },
+          (_, i) => ({
+            bucket_start: new Date((first + i) * bucketMs).toISOString(),
+            request_count: 0,
+            error_count: 0,
+          }),
+        )
+        for (const bucket of buckets) {
+          const found = series[bucket.start / bucketMs - first]
+          if (found === undefined) continue
+          found.request_count += bucket.requests
+          found.error_count += bucket.errors
+        }
+        return {
+          window_start: start.toISOString(),
+          window_end: end.toISOString(),
+          bucket_seconds: bucketMs / 1000,
+          counted_from: countedFrom === undefined ? null : new Date(countedFrom).toISOString(),
+          request_count: series.reduce((sum, bucket) => sum + bucket.request_count, 0),
+          error_count: series.reduce((sum, bucket) => sum + bucket.error_count, 0),
+          buckets: series,
+        }
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/observability/request-logs/{request_log_id}',
+      audience: 'platform_admin',
+      tag,
+      summary: 'One finished request, with its attempts and its sanitised payload.',
+      params: Type.Object({ request_log_id: Type.String({ pattern: UUID }) }),
+      result: RequestLogDetail,
+      async handle({ params }) {
+        const detail = await reports.read((reader) => readDetail(reader, params.request_log_id))
+        if (detail !== undefined) return detail
+        throw new GatewayError('not_found', 'there is no request log with this id')
+      },
+    }),
+  ]
+}
+
+/** Milliseconds of a bucket such that there are not too many. */
+function stepOf(start: Date, end: Date): number {
+  const seconds = (end.getTime() - start.getTime()) / 1000
+  const step = STEPS.find((length) => seconds / length <= MOST_BUCKETS) ?? 604_800
+  return step * 1000
+}

@@ -1,0 +1,276 @@
+import { QUERY_CANCELED, REPORT_TIMEOUT, type Reader, requestLog } from '../_shared/store.ts'
+import type { Filter } from './filter.ts'
+import { type Piece, piecesOf } from './pieces.ts'
+
+/** With a filter, so many matches are counted and can be paged through: the newest. */
+export const MOST_MATCHES = 10_000
+/** So many go into a histogram. */
+export const MOST_IN_HISTOGRAM = 20_000
+/** How long counting may take, in milliseconds. */
+const COUNT_MS = 75
+
+/** Where a summary is, the time to the microsecond. */
+export interface Place {
+  readonly at: string
+  readonly id: string
+}
+
+export interface Matches {
+  readonly places: readonly Place[]
+  readonly total: number
+  /** false: there are that many at least. */
+  readonly exact: boolean
+}
+
+export interface Bucket {
+  /** Milliseconds since the epoch. */
+  readonly start: number
+  readonly requests: number
+  readonly errors: number
+}
+
+interface Page {
+  readonly offset: number
+  readonly page_size: number
+}
+
+const HOUR_MS = 3_600_000
+const failed = "outcome not in ('success', 'client_abort')"
+
+/** Values of a statement, each with its number. */
+function createValues() {
+  const values: (string | number)[] = []
+  return {
+    values,
+    put(value: string | number, type: string): string {
+      values.push(value)
+      return `$${values.length}::${type}`
+    },
+  }
+}
+type Values = ReturnType<typeof createValues>
+
+/**
+ * What has matching rows under the names `b.occurred_at` and `b.id`; the whole summary where
+ * `needs` says so.
+ */
+function sourceOf(
+  filter: Filter,
+  { put }: Values,
+  since: Date,
+  needs: 'place' | 'summary',
+): { from: string; where: string } {
+  const { tag } = filter
+  const byTag = tag !== undefined && filter.columns.length === 0 && needs === 'place'
+  const from = byTag
+    ? `(select occurred_at, request_log_id as id, key, value
+        from "${requestLog}".request_log_tags) b`
+    : `"${requestLog}".request_logs b`
+  const conditions = [`b.occurred_at >= ${put(since.toISOString(), 'timestamptz')}`]
+  if (filter.end !== undefined) {
+    conditions.push(`b.occurred_at < ${put(filter.end.toISOString(), 'timestamptz')}`)
+  }
+  for (const [name, value] of filter.columns) {
+    conditions.push(`b.${name} = ${put(value, name === 'status_code' ? 'integer' : 'text')}`)
+  }
+  if (tag !== undefined) {
+    const row = byTag ? 'b' : 't'
+    const [key, value] = tag
+    const equals = `${row}.key = ${put(key, 'text')} and ${row}.value = ${put(value, 'text')}`
+    conditions.push(
+      byTag
+        ? equals
+        : `exists (select from "${requestLog}".request_log_tags t
+            where t.occurred_at = b.occurred_at and t.request_log_id = b.id and ${equals})`,
+    )
+  }
+  return { from, where: conditions.join(' and ') }
+}
+
+const newestFirst = 'order by b.occurred_at desc, b.id desc'
+
+/** The beginning of what the filter is about. What has been purged in part is left out. */
+async function sinceOf(reader: Reader, { start }: Filter): Promise<Date> {
+  const [row] = await reader.unsafe<{ kept_since: Date }[]>(
+    `select kept_since from "${requestLog}".retention`,
+  )
+  const kept = row?.kept_since ?? new Date(0)
+  return start === undefined || start < kept ? kept : start
+}
+
+/** `beyond`: the page lies behind what can be paged through. */
+export async function findMatches(
+  reader: Reader,
+  filter: Filter,
+  page: Page,
+): Promise<Matches | 'beyond'> {
+  const since = await sinceOf(reader, filter)
+  if (isUnfiltered(filter)) {
+    return await findAmongAll(reader, filter, since, page)
+  }
+  const { offset, page_size } = page
+  if (offset > 0) return await findFurther(reader, filter, since, page)
+  const found = await readPlaces(reader, filter, since, { offset, page_size: page_size + 1 })
+  const places = found.slice(0, page_size)
+  if (found.length <= page_size) return { places, total: found.length, exact: true }
+  const total = await countMatches(reader, filter, since)
+  if (total === undefined) return { places, total: found.length, exact: false }
+  return { places, total: Math.min(total, MOST_MATCHES), exact: total <= MOST_MATCHES }
+}
+
+/** A page behind the first one: its way is long enough to count all matches on it. */
+async function findFurther(
+  reader: Reader,
+  filter: Filter,
+  since: Date,
+  { offset, page_size }: Page,
+): Promise<Matches | 'beyond'> {
+  const values = createValues()
+  const { from, where } = sourceOf(filter, values, since, 'place')
+  const rows = await reader.unsafe<{ total: number; at: string | null; id: string }[]>(
+    `with b as materialized (
+      select b.occurred_at, b.id from ${from} where ${where} ${newestFirst}
+      limit ${MOST_MATCHES + 1}
+    )
+    select total, occurred_at::text as at, id
+    from (select count(*)::int as total from b) as counted left join (
+      select * from b ${newestFirst} limit ${values.put(page_size, 'bigint')}
+      offset ${values.put(offset, 'bigint')}
+    ) as b on true
+    ${newestFirst}`,
+    values.values,
+  )
+  const total = rows[0]?.total ?? 0
+  if (offset >= MOST_MATCHES && total > MOST_MATCHES) return 'beyond'
+  const places = rows.flatMap(({ at, id }) => (at === null ? [] : [{ at, id }]))
+  return { places, total: Math.min(total, MOST_MATCHES), exact: total <= MOST_MATCHES }
+}
+
+/** Up to one more than MOST_MATCHES; undefined when that takes too long. */
+async function countMatches(
+  reader: Reader,
+  filter: Filter,
+  since: Date,
+): Promise<number | undefined> {
+  const values = createValues()
+  const { from, where } = sourceOf(filter, values, since, 'place')
+  try {
+    return await reader.savepoint(async (nested) => {
+      await nested.unsafe(`select set_config('statement_timeout', '${COUNT_MS}ms', true)`)
+      const [row] = await nested.unsafe<{ total: number }[]>(
+        `select count(*)::int as total
+          from (select from ${from} where ${where} limit ${MOST_MATCHES + 1}) b`,
+        values.values,
+      )
+      await nested.unsafe(`select set_config('statement_timeout', '${REPORT_TIMEOUT}', true)`)
+      return row?.total ?? 0
+    })
+  } catch (error) {
+    if ((error as { code?: unknown }).code === QUERY_CANCELED) return undefined
+    throw error
+  }
+}
+
+function isUnfiltered({ columns, tag }: Filter): boolean {
+  return columns.length === 0 && tag === undefined
+}
+
+async function readPlaces(
+  reader: Reader,
+  filter: Filter,
+  since: Date,
+  { offset, page_size }: Page,
+) {
+  const values = createValues()
+  const { from, where } = sourceOf(filter, values, since, 'place')
+  const limits = `limit ${values.put(page_size, 'bigint')} offset ${values.put(offset, 'bigint')}`
+  return await reader.unsafe<Place[]>(
+    `select b.occurred_at::text as at, b.id from ${from} where ${where} ${newestFirst} ${limits}`,
+    values.values,
+  )
+}
+
+/** Without any filter the hours say how many rows there are, and where the page begins. */
+async function findAmongAll(
+  reader: Reader,
+  filter: Filter,
+  since: Date,
+  { offset, page_size }: Page,
+): Promise<Matches> {
+  const pieces = await readPieces(reader, since, filter.end)
+  const total = pieces.reduce((sum, { requests }) => sum + requests, 0)
+  if (offset >= total) return { places: [], total, exact: true }
+  let skipped = 0
+  let end = filter.end
+  for (const piece of pieces) {
+    if (skipped + piece.requests > offset) break
+    skipped += piece.requests
+    end = new Date(piece.start)
+  }
+  const places = await readPlaces(reader, { ...filter, end }, since, {
+    offset: offset - skipped,
+    page_size,
+  })
+  return { places, total, exact: true }
+}
+
+/** The requests between two times, newest piece first. */
+async function readPieces(reader: Reader, since: Date, end: Date | undefined): Promise<Piece[]> {
+  const hours = await reader.unsafe<{ start: Date; requests: number; errors: number }[]>(
+    `select hour as start, request_count::float8 as requests, error_count::float8 as errors
+      from "${requestLog}".request_log_hours
+      where hour > $1::timestamptz - interval '1 hour' and hour < $2::text::timestamptz
+      order by hour desc`,
+    [since.toISOString(), end?.toISOString() ?? 'infinity'],
+  )
+  return await piecesOf(
+    hours.map(({ start, ...counts }) => ({ start: start.getTime(), ...counts })),
+    since.getTime(),
+    end?.getTime() ?? Number.POSITIVE_INFINITY,
+    async (from, to) => {
+      const [row] = await reader.unsafe<{ requests: number; errors: number }[]>(
+        `select count(*)::int as requests, (count(*) filter (where ${failed}))::int as errors
+          from "${requestLog}".request_logs
+          where occurred_at >= $1::timestamptz and occurred_at < $2::timestamptz`,
+        [new Date(from).toISOString(), new Date(to).toISOString()],
+      )
+      return { requests: row?.requests ?? 0, errors: row?.errors ?? 0 }
+    },
+  )
+}
+
+export interface Histogram {
+  readonly buckets: readonly Bucket[]
+  /** Milliseconds since the epoch; nothing older was counted, because there was too much. */
+  readonly countedFrom: number | undefined
+}
+
+/** Matches between `filter.start` and `filter.end` in steps of `bucketMs` since the epoch. */
+export async function countByTime(
+  reader: Reader,
+  filter: Filter,
+  bucketMs: number,
+): Promise<Histogram> {
+  const since = await sinceOf(reader, filter)
+  const startOf = (ms: number) => Math.floor(ms / bucketMs) * bucketMs
+  if (isUnfiltered(filter) && bucketMs >= HOUR_MS) {
+    const pieces = await readPieces(reader, since, filter.end)
+    const buckets = pieces.map((piece) => ({ ...piece, start: startOf(piece.start) }))
+    return { buckets, countedFrom: undefined }
+  }
+  const values = createValues()
+  const { from, where } = sourceOf(filter, values, since, 'summary')
+  const step = values.put(bucketMs / 1000, 'float8')
+  const rows = await reader.unsafe<(Bucket & { oldest: number })[]>(
+    `select floor(extract(epoch from occurred_at)::float8 / ${step}) * ${step} * 1000 as start,
+        count(*)::int as requests, (count(*) filter (where ${failed}))::int as errors,
+        (extract(epoch from min(occurred_at)) * 1000)::float8 as oldest
+      from (select b.occurred_at, b.outcome from ${from} where ${where} ${newestFirst}
+        limit ${MOST_IN_HISTOGRAM}) b
+      group by 1`,
+    values.values,
+  )
+  const counted = rows.reduce((sum, { requests }) => sum + requests, 0)
+  const oldest = Math.min(...rows.map((row) => row.oldest))
+  return { buckets: rows, countedFrom: counted < MOST_IN_HISTOGRAM ? undefined : oldest }
+}

@@ -1,0 +1,68 @@
+import type { Frame } from '../_shared/frame.ts'
+import { accounting, instantSql, type Reader } from '../_shared/store.ts'
+
+const tokens = [
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'uncached_input_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+] as const
+
+export type Usage = { readonly request_count: number } & {
+  readonly [name in (typeof tokens)[number]]: number
+}
+
+export interface OwnUsage {
+  readonly totals: Usage
+  /** Half days without requests are not among them. */
+  readonly series: readonly (Usage & { readonly bucket_start: string })[]
+  readonly models: readonly (Usage & { readonly model_key: string })[]
+}
+
+interface Row extends Usage {
+  readonly bucket_start: string | null
+  readonly model_key: string | null
+}
+
+const sql = `
+  select ${instantSql('bucket_start')} as bucket_start, resolved_model_key as model_key,
+    coalesce(sum(requests), 0)::float8 as request_count,
+    ${tokens.map((name) => `coalesce(sum(${name}), 0)::float8 as ${name}`).join(', ')}
+  from "${accounting}".usage_rollups
+  where owner_kind = $1 and owner_id = $2 and requests > 0
+    and bucket_start >= $3::timestamptz and bucket_start < $4::timestamptz
+  group by grouping sets ((), (bucket_start), (resolved_model_key))
+  order by sum(requests) desc, resolved_model_key collate "C"`
+
+/** The ledger rows of one owner. */
+export async function readUsage(
+  reader: Reader,
+  owner: { readonly kind: string; readonly id: string },
+  frame: Frame,
+): Promise<OwnUsage> {
+  const rows = await reader.unsafe<Row[]>(sql, [
+    owner.kind,
+    owner.id,
+    frame.start.toISOString(),
+    frame.end.toISOString(),
+  ])
+  const series: OwnUsage['series'][number][] = []
+  const models: OwnUsage['models'][number][] = []
+  let totals: Usage | undefined
+  for (const { bucket_start, model_key, ...usage } of rows) {
+    if (bucket_start !== null) series.push({ bucket_start, ...usage })
+    else if (model_key !== null) models.push({ model_key, ...usage })
+    else totals = usage
+  }
+  if (totals === undefined) throw new Error('the sums of an owner returned no total')
+  return { totals, series, models }
+}
+
+/** Of a half day without requests. */
+export const noUsage = {
+  request_count: 0,
+  ...Object.fromEntries(tokens.map((name) => [name, 0])),
+} as Usage

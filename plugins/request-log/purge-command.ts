@@ -1,0 +1,75 @@
+import { type Clock, type Command, type CommandSpec, UsageError } from 'model-gateway/plugin'
+import type { PurgeStore } from './purge-store.ts'
+import { cutoffOf, isRetention, type Retention } from './retention.ts'
+
+export const purgeRequestLogs: CommandSpec = {
+  name: 'purge-request-logs',
+  summary: 'Deletes old request logs with their payloads, tags and attempts',
+  usage: '[--retention 1d|3d|7d | --before INSTANT] [--dry-run]',
+}
+
+/** `gateway purge-request-logs`: says how many there were, or with `--dry-run` would be. */
+export function createPurgeCommand(
+  store: PurgeStore,
+  clock: Clock,
+  configured: () => Retention,
+): Command {
+  return {
+    name: purgeRequestLogs.name,
+    async run(args, out) {
+      const { dryRun, ...options } = parseArguments(args)
+      const now = clock.now()
+      const cutoff = options.before ?? cutoffOf(options.retention ?? configured(), now)
+      if (cutoff > now) throw new UsageError('--before lies in the future')
+      const what = `request logs from before ${cutoff.toISOString()}`
+      if (dryRun) return out(`${await store.count(cutoff)} ${what} would be deleted`)
+      const deleted = await store.purge(cutoff)
+      if (deleted === 'busy') throw new Error('another process is purging the request log')
+      out(`${deleted} ${what} deleted`)
+    },
+  }
+}
+
+interface Options {
+  readonly retention: Retention | undefined
+  readonly before: Date | undefined
+  readonly dryRun: boolean
+}
+
+function parseArguments(args: readonly string[]): Options {
+  const values = new Map<string, string>()
+  let dryRun = false
+  for (let i = 0; i < args.length; i++) {
+    const [flag = '', inline] = (args[i] ?? '').split(/=(.*)/s)
+    if (flag === '--dry-run' && inline === undefined) {
+      dryRun = true
+      continue
+    }
+    if (flag !== '--retention' && flag !== '--before') {
+      throw new UsageError(`unknown argument ${args[i]}`)
+    }
+    const value = inline ?? args[++i]
+    if (value === undefined || value === '') throw new UsageError(`${flag} needs a value`)
+    if (values.has(flag)) throw new UsageError(`${flag} is given more than once`)
+    values.set(flag, value)
+  }
+  const retention = values.get('--retention')
+  const before = values.get('--before')
+  if (retention !== undefined && before !== undefined) {
+    throw new UsageError('say either --retention or --before')
+  }
+  if (retention !== undefined && !isRetention(retention)) {
+    throw new UsageError(`--retention ${retention}: must be 1d, 3d or 7d`)
+  }
+  return { retention, before: before === undefined ? undefined : instant(before), dryRun }
+}
+
+/** A day is its beginning, in UTC. */
+function instant(text: string): Date {
+  const match = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(
+    text,
+  )
+  const at = new Date(text)
+  if (match && !Number.isNaN(at.getTime())) return at
+  throw new UsageError(`--before ${text}: must be a time such as 2026-11-21T00:00:00Z`)
+}

@@ -1,0 +1,202 @@
+import type { Database } from 'model-gateway/plugin'
+import { type Day, dayOf } from './partitions.ts'
+
+/** A connection of its own. */
+type Session = Awaited<ReturnType<Database['sql']['reserve']>>
+
+/** Somebody else is purging. */
+export type Busy = 'busy'
+
+export interface PurgeStore {
+  /** How many request logs are older; what `purge` would delete. */
+  count(cutoff: Date): Promise<number>
+  /** Deletes the request logs that are older, with all that belongs to them; how many there were. */
+  purge(cutoff: Date): Promise<number | Busy>
+  /** The same, unless a scheduled purge was done on the UTC day of `now` already. */
+  purgeOnce(now: Date, cutoff: Date): Promise<number | Busy | 'done'>
+  /** When the last scheduled purge was done. */
+  lastScheduled(): Promise<Date | undefined>
+}
+
+export interface PurgeLimits {
+  /** How long one statement waits for a lock, while others may wait behind it. */
+  readonly lockTimeoutMs: number
+  readonly tries: number
+  readonly pauseMs: number
+}
+
+const usualLimits: PurgeLimits = { lockTimeoutMs: 2_000, tries: 10, pauseMs: 500 }
+
+/** Summaries go first: what belongs to them cannot be found without them. */
+const tables = ['request_logs', 'request_log_payloads', 'request_log_tags', 'request_log_attempts']
+/** What is deleted row by row goes in transactions of so much time. */
+const SLICE_MS = 900_000
+const DAY_MS = 86_400_000
+const LOCK_NOT_AVAILABLE = '55P03'
+
+interface Partition {
+  readonly name: string
+  readonly table: string
+  readonly day: Day
+  /** `pending`: a detachment that did not come to its end. */
+  readonly state: 'attached' | 'pending' | 'detached'
+}
+
+export function createPurgeStore(
+  { sql, schema }: Database,
+  limits: PurgeLimits = usualLimits,
+): PurgeStore {
+  /** A day that was detached and not dropped counts: it goes, too. */
+  async function partitions(): Promise<readonly Partition[]> {
+    const rows = await sql<{ name: string; state: Partition['state'] }[]>`
+      select c.relname as name, case when i.inhparent is null then 'detached'
+        when i.inhdetachpending then 'pending' else 'attached' end as state
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        left join pg_inherits i on i.inhrelid = c.oid
+      where n.nspname = ${schema} and c.relkind = 'r'
+        and c.relname ~ ${`^(${tables.join('|')})_p[0-9]{8}$`}
+      order by right(c.relname, 8), array_position(${tables}, left(c.relname, -10))`
+    return rows.map(({ name, state }) => {
+      const [year, month, day] = [name.slice(-8, -4), name.slice(-4, -2), name.slice(-2)]
+      const at = Date.parse(`${year}-${month}-${day}T00:00:00Z`)
+      return { name, table: name.slice(0, -10), day: dayOf(at), state }
+    })
+  }
+
+  async function countRows(run: Pick<typeof sql, 'unsafe'>, table: string, where = 'true') {
+    const [row] = await run.unsafe<{ count: string }[]>(
+      `select count(*)::text as count from "${schema}"."${table}" where ${where}`,
+    )
+    return Number(row?.count)
+  }
+
+  /** Runs what may have to wait for a lock, again when it waited too long. */
+  async function patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await work()
+      } catch (error) {
+        const { code } = error as { code?: unknown }
+        if (code !== LOCK_NOT_AVAILABLE || tries === limits.tries) throw error
+        await Bun.sleep(limits.pauseMs)
+      }
+    }
+  }
+
+  /** Takes a day out of its table, which nobody who writes or reads has to wait for. */
+  async function detach(session: Session, { name, table }: Partition): Promise<void> {
+    const run = (partition: string, how: 'finalize' | 'concurrently') =>
+      session.unsafe(
+        `alter table "${schema}".${table} detach partition "${schema}"."${partition}" ${how}`,
+      )
+    await patiently(async () => {
+      // Until the one that was begun is finished, no other can begin.
+      const ofTable = (await partitions()).filter((partition) => partition.table === table)
+      const pending = ofTable.find(({ state }) => state === 'pending')
+      if (pending !== undefined) await run(pending.name, 'finalize')
+      const attached = ofTable.some((other) => other.name === name && other.state === 'attached')
+      if (attached) await run(name, 'concurrently')
+    })
+  }
+
+  async function drop(session: Session, partition: Partition): Promise<number> {
+    const { name, table } = partition
+    await detach(session, partition)
+    // Nobody writes into it any more.
+    const rows = table === 'request_logs' ? await countRows(session, name) : 0
+    await patiently(() => session.unsafe(`drop table if exists "${schema}"."${name}"`))
+    return rows
+  }
+
+  /** The rows of a day before the cutoff. */
+  async function deleteRows(from: number, cutoff: number): Promise<number> {
+    let deleted = 0
+    for (let start = from; start < cutoff; start += SLICE_MS) {
+      const range = between(start, Math.min(start + SLICE_MS, cutoff))
+      deleted += await sql.begin(async (transaction) => {
+        const [first = 0] = await Promise.all(
+          tables.map(async (table) => {
+            const { count } = await transaction.unsafe(
+              `delete from "${schema}".${table} where ${range}`,
+            )
+            return count
+          }),
+        )
+        return first
+      })
+    }
+    return deleted
+  }
+
+  async function purge(session: Session, cutoff: Date): Promise<number> {
+    await session`
+      update ${session(schema)}.retention
+      set kept_since = greatest(kept_since, ${cutoff}::timestamptz)`
+    const today = dayOf(cutoff.getTime())
+    let deleted = 0
+    const all = await partitions()
+    for (const partition of all.filter(({ day }) => day < today)) {
+      deleted += await drop(session, partition)
+    }
+    if (all.some(({ day, state }) => day === today && state === 'attached')) {
+      deleted += await deleteRows(today * DAY_MS, cutoff.getTime())
+    }
+    return deleted
+  }
+
+  /** Runs `work` when nobody else is purging. */
+  async function alone<T>(work: (session: Session) => Promise<T>): Promise<T | Busy> {
+    const session = await sql.reserve()
+    try {
+      const key = `${schema} purge`
+      const [lock] = await session<{ got: boolean }[]>`
+        select pg_try_advisory_lock(hashtextextended(${key}, 0)) as got`
+      if (lock?.got !== true) return 'busy'
+      try {
+        await session`select set_config('lock_timeout', ${`${limits.lockTimeoutMs}ms`}, false)`
+        return await work(session)
+      } finally {
+        await session`select set_config('lock_timeout', '0', false),
+          pg_advisory_unlock(hashtextextended(${key}, 0))`
+      }
+    } finally {
+      session.release()
+    }
+  }
+
+  async function lastScheduled(): Promise<Date | undefined> {
+    const [row] = await sql<{ scheduled_at: Date | null }[]>`
+      select scheduled_at from ${sql(schema)}.retention`
+    return row?.scheduled_at ?? undefined
+  }
+
+  return {
+    lastScheduled,
+    async count(cutoff) {
+      const today = dayOf(cutoff.getTime())
+      let rows = 0
+      for (const { name, table, day, state } of await partitions()) {
+        if (table !== 'request_logs' || day > today) continue
+        if (day < today) rows += await countRows(sql, name)
+        else if (state === 'attached') {
+          rows += await countRows(sql, name, between(0, cutoff.getTime()))
+        }
+      }
+      return rows
+    },
+    purge: (cutoff) => alone((session) => purge(session, cutoff)),
+    purgeOnce: (now, cutoff) =>
+      alone(async (session) => {
+        const last = await lastScheduled()
+        if (last !== undefined && dayOf(last.getTime()) >= dayOf(now.getTime())) return 'done'
+        const deleted = await purge(session, cutoff)
+        await session`update ${session(schema)}.retention set scheduled_at = ${now}`
+        return deleted
+      }),
+  }
+}
+
+function between(start: number, end: number): string {
+  const text = (ms: number) => new Date(ms).toISOString()
+  return `occurred_at >= '${text(start)}' and occurred_at < '${text(end)}'`
+}

@@ -1,0 +1,59 @@
+import { Cron } from 'croner'
+import { type Problem, type Static, Type } from 'model-gateway/plugin'
+
+const DAY_MS = 86_400_000
+
+const days = { '1d': 1, '3d': 3, '7d': 7 } as const
+export type Retention = keyof typeof days
+
+export const Purge = Type.Object(
+  {
+    enabled: Type.Boolean({
+      default: false,
+      description: 'Whether old request logs are deleted by this process.',
+    }),
+    retention: Type.Union([Type.Literal('1d'), Type.Literal('3d'), Type.Literal('7d')], {
+      default: '7d',
+      description: 'How long request logs are kept.',
+    }),
+    schedule: Type.String({
+      default: '0 0 * * *',
+      description: 'When old ones are deleted: cron with 5 fields, in UTC, once a day at most.',
+    }),
+  },
+  { additionalProperties: false, default: {} },
+)
+export type PurgeSettings = Static<typeof Purge>
+
+export function isRetention(text: string): text is Retention {
+  return Object.hasOwn(days, text)
+}
+
+/** What is older is deleted. */
+export function cutoffOf(retention: Retention, now: Date): Date {
+  return new Date(now.getTime() - days[retention] * DAY_MS)
+}
+
+/** The first time of a schedule after another; undefined when there is none. */
+export function nextRun(schedule: string, after: Date): Date | undefined {
+  return new Cron(schedule, { timezone: 'UTC', mode: '5-part' }).nextRun(after) ?? undefined
+}
+
+/** Why a schedule cannot be one of the purge. */
+export function scheduleFault(schedule: string): Omit<Problem, 'path'> | undefined {
+  const [minute = '', hour = '', ...rest] = schedule.trim().split(/\s+/)
+  const hint = 'five fields: minute, hour, day of month, month, day of week, such as 30 3 * * *'
+  if (rest.length !== 3) return { message: 'must be a cron expression with 5 fields', hint }
+  try {
+    // The other three fields choose days.
+    if (nextRun(schedule, new Date()) === undefined) return { message: 'this day never comes' }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { message: `is not a cron expression: ${reason}`, hint }
+  }
+  if (/^\d+$/.test(minute) && /^\d+$/.test(hour)) return undefined
+  return {
+    message: 'must not come more often than once a day',
+    hint: 'a number for the minute and a number for the hour, such as 30 3 * * *',
+  }
+}
