@@ -4,7 +4,8 @@ import type { Logger } from 'pino'
 import type { LoadedConfig, LoadedPlugin } from '../config/loaded.ts'
 import { formatProblems } from '../config/problems.ts'
 import { createEgress, removeProxyVariables } from '../egress/egress.ts'
-import { type ConfigSnapshot, snapshotListeners } from '../plugin/index.ts'
+import { createOutbound, type OutboundOptions } from '../egress/outbound.ts'
+import { type ConfigSnapshot, type Outbound, snapshotListeners } from '../plugin/index.ts'
 import { type Registry, startPlugins } from '../registry/registry.ts'
 import type { Builtins } from '../registry/resolve.ts'
 import {
@@ -31,6 +32,8 @@ export interface BootOptions {
   readonly ownDatabase?: boolean
   /** Export traces and metrics where the config says so. */
   readonly telemetry?: boolean
+  /** How names are resolved for URLs that nobody vouches for. */
+  readonly outbound?: OutboundOptions
 }
 
 /** A config in force: database open, plugins set up, nothing listening yet. */
@@ -40,6 +43,7 @@ export interface Assembled {
   readonly database: OpenDatabase
   readonly registry: Registry
   readonly telemetry: Telemetry
+  readonly outbound: Outbound
   close(): Promise<void>
 }
 
@@ -59,6 +63,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
   })
   let registry: Registry | undefined
   let telemetry = noTelemetry
+  const outbound = createOutbound(options.outbound)
   try {
     const applied = await migrate(database.sql, migrationsOf(config.plugins))
     if (applied.length > 0) log.info({ migrations: applied.length }, 'database migrated')
@@ -69,6 +74,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
       configs: loaded.pluginConfigs,
       capabilities: ({ manifest }, pluginLog, signal) => ({
         egress,
+        outbound,
         database: database.forPlugin(manifest.id),
         schedule: createSchedule(pluginLog, signal),
         files: { directory: () => makeFolder(join(dataDir, schemaName(manifest.id))) },
@@ -91,6 +97,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     database,
     registry,
     telemetry,
+    outbound,
     async close() {
       await dispose()
       await telemetry.stop()

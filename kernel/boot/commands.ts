@@ -139,6 +139,9 @@ export async function pluginCommand(invocation: Invocation): Promise<number> {
   if (spec === undefined) {
     throw new UsageError(`there is no command '${line}'; 'gateway help' lists them`)
   }
+  if (spec.standalone === true) {
+    throw new UsageError(`it goes first on the line: gateway ${spec.name} ${spec.usage}`)
+  }
   const log = createLogger(undefined, 'warn')
   const assembled = await assemble({ ...invocation, source, log, attach: true })
   try {

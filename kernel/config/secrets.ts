@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { Secret } from '../plugin/index.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -32,13 +33,12 @@ export function resolveSecret(reference: unknown, env: Environment): Secret | Se
       }
     }
     try {
-      const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
-      if (value !== '') return new Secret(value)
-      return { message: `secret file ${path} is empty`, hint: 'write the secret into it' }
+      const value = withoutNewline(readFileSync(path, 'utf8'))
+      if (value !== '') return new Secret(value, () => readAgain(path))
+      return { message: empty(path), hint: 'write the secret into it' }
     } catch (error) {
-      const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
       return {
-        message: `secret file ${path} cannot be read (${reason})`,
+        message: unreadable(path, error),
         hint: 'check that it exists and that the gateway may read it',
       }
     }
@@ -46,4 +46,29 @@ export function resolveSecret(reference: unknown, env: Environment): Secret | Se
   if (reference.startsWith('literal.') && reference.length > 8)
     return new Secret(reference.slice(8))
   return { message: 'is not a secret reference', hint: HOW }
+}
+
+async function readAgain(path: string): Promise<string> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    throw new Error(unreadable(path, error))
+  }
+  const value = withoutNewline(text)
+  if (value === '') throw new Error(empty(path))
+  return value
+}
+
+function withoutNewline(text: string): string {
+  return text.replace(/\r?\n$/, '')
+}
+
+function empty(path: string): string {
+  return `secret file ${path} is empty`
+}
+
+function unreadable(path: string, error: unknown): string {
+  const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+  return `secret file ${path} cannot be read (${reason})`
 }

@@ -42,7 +42,9 @@ export function compileCheck(route: AdminRoute): RequestCheck {
         throw new GatewayError('invalid_request', `${name} takes no body`)
       }
       const value = parse(text)
-      if (text.includes('\\u0000') && holdsNul(value)) throw nul('validation_failed', 'the body')
+      if (route.allowsNul !== true && text.includes('\\u0000') && holdsNul(value)) {
+        throw nul('validation_failed', 'the body')
+      }
       if (checkBody.Check(value)) return value
       const problems = [...checkBody.Errors(value)].slice(0, MAX_PROBLEMS).map(problemOf)
       throw new GatewayError(

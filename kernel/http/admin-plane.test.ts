@@ -78,6 +78,7 @@ const app = createAdminPlane({
   bodyLimits: { maxBytes: 1000, timeoutMs: 1000 },
   publicBaseUrl: undefined,
   address: () => '127.0.0.1',
+  keepOpen: () => {},
   fault: (message) => faults.push(message),
 })
 

@@ -27,6 +27,8 @@ export interface AdminPlaneServices {
   readonly publicBaseUrl: string | undefined
   /** Address of the other end of the connection. */
   address(request: Request): string | undefined
+  /** Lifts the server's idle timeout from a request whose body has arrived. */
+  keepOpen(request: Request): void
   /** A fault of the gateway itself. */
   fault(message: string, error: unknown, requestId: string): void
 }
@@ -63,6 +65,7 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
     const reply = new Headers({ 'cache-control': 'no-store' })
     const text = UNSAFE.has(route.method) ? await readBody(request, services.bodyLimits) : ''
     if (text !== '') requireJson(headers)
+    services.keepOpen(request)
     const call: AdminCall<Audience, unknown, unknown, unknown> = {
       requestId,
       caller,

@@ -8,7 +8,7 @@ export interface ListenOptions {
   /** Milliseconds a request body may take; the server's own idle timeout stays above it. */
   readonly bodyTimeoutMs: number
   readonly services: Omit<AppServices, 'keepOpen' | 'admin'> & {
-    readonly admin: Omit<AppServices['admin'], 'address'>
+    readonly admin: Omit<AppServices['admin'], 'address' | 'keepOpen'>
   }
   readonly log: Logger
 }
@@ -37,11 +37,13 @@ function withLongHost(request: Request): Request {
 }
 
 export function listen(options: ListenOptions): Listening {
+  const keepOpen = (request: Request) => server.timeout(renamed.get(request) ?? request, 0)
   const app = createApp({
     ...options.services,
-    keepOpen: (request) => server.timeout(renamed.get(request) ?? request, 0),
+    keepOpen,
     admin: {
       ...options.services.admin,
+      keepOpen,
       address: (request) => server.requestIP(renamed.get(request) ?? request)?.address,
     },
   })

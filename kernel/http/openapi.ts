@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { Kind, type TSchema, Type } from '@sinclair/typebox'
 import { type AdminRoute, type Audience, type ErrorCode, errorKind } from '../plugin/index.ts'
 
 const ERRORS_OF: Readonly<Record<Audience, readonly ErrorCode[]>> = {
@@ -58,11 +58,16 @@ function errorsOf(route: AdminRoute): readonly ErrorCode[] {
       ...ERRORS_OF_ALL,
       ...ERRORS_OF[route.audience],
       ...(unsafe ? ERRORS_OF_UNSAFE : []),
-      ...(route.body === undefined ? [] : (['validation_failed'] as const)),
+      ...(checksBody(route) ? (['validation_failed'] as const) : []),
       ...(route.params === undefined ? [] : (['not_found'] as const)),
       ...(route.errors ?? []),
     ]),
   ]
+}
+
+/** Whether there are bodies of JSON that never get to the route. */
+function checksBody({ body, allowsNul }: AdminRoute): boolean {
+  return body !== undefined && !(body[Kind] === 'Unknown' && allowsNul === true)
 }
 
 /** A route as an OpenAPI operation. */

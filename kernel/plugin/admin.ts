@@ -71,6 +71,8 @@ export interface AdminRouteSpec<
   readonly query?: Q
   /** Unknown members are refused: every object in it says `additionalProperties: false`. */
   readonly body?: B
+  /** U+0000 may stand in the body: it goes to no database. */
+  readonly allowsNul?: boolean
   /** Status of a success. Default 200. */
   readonly status?: 200 | 201 | 202 | 204
   /** What `handle` returns: the `data` of the JSON answer, or the text of another content type. */

@@ -5,6 +5,11 @@ export interface CommandSpec {
   readonly summary: string
   /** The arguments, as shown in the help: `--user EMAIL | --service-account KEY`. */
   readonly usage: string
+  /**
+   * It reads no config and opens no database: the distribution runs it by itself, as the first word
+   * of the line, and the manifest only lists it.
+   */
+  readonly standalone?: boolean
 }
 
 /** What a declared command does; it runs with the database up and no server. */

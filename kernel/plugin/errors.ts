@@ -33,6 +33,7 @@ const catalogue = {
   mcp_upstream_auth_required: [403, 'permission_error'],
   csrf_rejected: [403, 'permission_error'],
   guardrail_denied: [403, 'guardrail_error'],
+  guardrail_timeout: [504, 'guardrail_error'],
   budget_exceeded: [429, 'budget_error'],
   invalid_request: [400, 'invalid_request_error'],
   validation_failed: [422, 'invalid_request_error'],
@@ -91,9 +92,14 @@ const UPSTREAM_MESSAGE_LIMIT = 2048
 /** Things in an upstream's message that look like a credential. */
 const CREDENTIAL = /\b(?:gwk_|sk-|AIza|AKIA|ASIA|ya29\.|Bearer\s+)[\w.~+/=-]{8,}/g
 
+/** A text without what looks like a credential in it. */
+export function maskCredentials(text: string): string {
+  return text.replace(CREDENTIAL, '[redacted]')
+}
+
 /** An upstream's words for the caller: credentials masked, at most 2 KiB. */
 export function safeUpstreamMessage(message: string): string {
-  const masked = message.replace(CREDENTIAL, '[redacted]')
+  const masked = maskCredentials(message)
   return masked.length <= UPSTREAM_MESSAGE_LIMIT
     ? masked
     : `${masked.slice(0, UPSTREAM_MESSAGE_LIMIT)}…`

@@ -63,7 +63,8 @@ function containerEnd(text: string, at: number): number {
   return text.length
 }
 
-function stringEnd(text: string, at: number): number {
+/** Where the string that begins at `at` ends, its closing quote included. */
+export function stringEnd(text: string, at: number): number {
   for (let quote = at; ; ) {
     quote = text.indexOf('"', quote + 1)
     if (quote === -1) return text.length

@@ -6,6 +6,7 @@ import type { Sql } from 'postgres'
 import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, Problem } from './config.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
+import type { Outbound } from './outbound.ts'
 import type { ProviderCall, ProviderTypeSpec } from './provider.ts'
 
 /** Version of this contract; a plugin names the one it was written for. */
@@ -92,6 +93,7 @@ export interface Clock {
 /** What a plugin may ask for in `needs`. */
 export interface Capabilities {
   egress: Egress
+  outbound: Outbound
   database: Database
   schedule: Schedule
   services: Services
@@ -101,6 +103,7 @@ export interface Capabilities {
 export type CapabilityName = keyof Capabilities
 export const capabilityNames = [
   'egress',
+  'outbound',
   'database',
   'schedule',
   'services',

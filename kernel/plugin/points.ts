@@ -6,6 +6,7 @@ import type { ExchangeRecorder } from './exchange.ts'
 import type { Guard, GuardrailPack, ManagedCheckKind } from './guardrail.ts'
 import type { HealthCheck } from './health.ts'
 import type { Identity } from './identity.ts'
+import type { McpAudit, McpAuthMode, McpRegistry } from './mcp.ts'
 import { extensionPoint } from './plugin.ts'
 import type { ProviderFactory } from './provider.ts'
 
@@ -30,3 +31,6 @@ export const managedCheckKinds = extensionPoint<ManagedCheckKind<any>>(
   'many',
 )
 export const guard = extensionPoint<Guard>('guard', 'one')
+export const mcpRegistry = extensionPoint<McpRegistry>('mcp_registry', 'one')
+export const mcpAuthModes = extensionPoint<McpAuthMode>('mcp_auth_modes', 'many')
+export const mcpAudit = extensionPoint<McpAudit>('mcp_audit', 'one')

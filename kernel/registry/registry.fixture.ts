@@ -54,6 +54,7 @@ export function clockOnly(): KernelCapabilities {
   return {
     clock: { now: () => new Date(0) },
     egress: { send: absent },
+    outbound: { check: absent, fetch: absent },
     schedule: { every: absent },
     files: { directory: absent },
     get database(): never {

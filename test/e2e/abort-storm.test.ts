@@ -5,9 +5,9 @@ import { adaKey, eventually } from '../harness/gateway.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 import { paced, startUpstream, type Upstream } from '../harness/upstream.ts'
 
-const LEAVERS = 2000
-const AT_ONCE = 100
-const ROUNDS = 8
+const LEAVERS = 6000
+const AT_ONCE = 250
+const ROUNDS = 12
 const DRAIN_SECS = 1
 
 let upstream: Upstream
@@ -89,5 +89,5 @@ test(`${LEAVERS} callers that leave a stream: read on for the drain time, booked
   // The engine collects when it likes: the lowest level is what is held.
   const early = Math.min(...levels.slice(0, ROUNDS / 2))
   const late = Math.min(...levels.slice(ROUNDS / 2))
-  expect(late - early).toBeLessThan(20)
+  expect(late).toBeLessThan(early * 1.5)
 }, 120_000)

@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import type { Sql } from 'postgres'
 import { stringify } from 'yaml'
 import { type Gateway, startGateway } from '../../kernel/boot/start.ts'
+import type { OutboundOptions } from '../../kernel/egress/outbound.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import { createTestDatabase } from './database.ts'
 
@@ -41,6 +42,8 @@ export const ada = {
 export interface TestGatewayOptions {
   /** Use this database instead of a new one, and leave it there. */
   readonly databaseUrl?: string
+  /** How names are resolved for URLs that nobody vouches for. */
+  readonly outbound?: OutboundOptions
 }
 
 /**
@@ -68,6 +71,7 @@ export async function startTestGateway(
     dataDir,
     env: {},
     log,
+    ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
   })
   const { default: postgres } = await import('postgres')
   const sql = postgres(databaseUrl, { max: 2, onnotice: () => {} })

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createServer, type Server, type Socket } from 'node:net'
+import { addressTricks, resolveHostile } from '../../test/harness/address-tricks.ts'
+import { type AddressPolicy, OutboundError, type OutboundRequest } from '../plugin/index.ts'
+import { createOutbound } from './outbound.ts'
+
+const nowhere: AddressPolicy = { allowPrivate: false, allowedCidrs: [] }
+const anywhere: AddressPolicy = { allowPrivate: true, allowedCidrs: [] }
+
+let upstream: Server
+let port = 0
+let connections = 0
+let answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+/** What the last connection sent. */
+let received = ''
+const sockets = new Set<Socket>()
+
+beforeAll(async () => {
+  upstream = createServer((socket) => {
+    connections++
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('data', (bytes) => {
+      received = bytes.toString('latin1')
+      if (answer !== '') socket.write(answer)
+    })
+  })
+  await new Promise<void>((ready) => upstream.listen(0, '127.0.0.1', ready))
+  port = (upstream.address() as { port: number }).port
+})
+afterAll(() => {
+  for (const socket of sockets) socket.destroy()
+  upstream.close()
+})
+
+function request(policy: AddressPolicy, rest: Partial<OutboundRequest> = {}): OutboundRequest {
+  const signal = new AbortController().signal
+  return {
+    method: 'POST',
+    headers: {},
+    body: '{}',
+    policy,
+    headersTimeoutMs: 2000,
+    signal,
+    ...rest,
+  }
+}
+
+async function faultOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+    return 'none'
+  } catch (error) {
+    if (error instanceof OutboundError) return error.fault
+    throw error
+  }
+}
+
+const withPort = (url: string) => url.replaceAll('{port}', String(port))
+
+test('there are enough tricks', () => {
+  expect(addressTricks.length).toBeGreaterThanOrEqual(60)
+  expect(new Set(addressTricks.map(({ url }) => url)).size).toBe(addressTricks.length)
+})
+
+test('no trick leads anywhere, when it is checked and when it is called', async () => {
+  const outbound = createOutbound({ resolve: resolveHostile })
+  const before = connections
+  for (const { url } of addressTricks) {
+    const checked = await faultOf(outbound.check(withPort(url), nowhere))
+    const called = await faultOf(outbound.fetch(withPort(url), request(nowhere)))
+    expect([url, checked]).not.toEqual([url, 'none'])
+    expect([url, called]).toEqual([url, checked])
+    expect(['address_refused', 'invalid_url']).toContain(checked)
+  }
+  expect(connections).toBe(before)
+})
+
+describe('where private networks are allowed', () => {
+  for (const { url, whenAllowed } of addressTricks) {
+    test(`${whenAllowed}: ${JSON.stringify(url)}`, async () => {
+      const outbound = createOutbound({ resolve: resolveHostile })
+      const fault = await faultOf(outbound.check(withPort(url), anywhere))
+      if (whenAllowed === 'never') {
+        expect(['address_refused', 'invalid_url']).toContain(fault)
+        expect(await faultOf(outbound.fetch(withPort(url), request(anywhere)))).toBe(fault)
+        return
+      }
+      expect(fault).toBe('none')
+      if (whenAllowed !== 'loopback') return
+      const response = await outbound.fetch(withPort(url), request(anywhere))
+      expect([response.status, await response.text()]).toEqual([200, 'ok'])
+      expect(received.toLowerCase()).toContain(`host: ${new URL(withPort(url)).host}`)
+    })
+  }
+})
+
+test('a range that is allowed opens itself and nothing beside it', async () => {
+  const outbound = createOutbound({ resolve: resolveHostile })
+  const of = (url: string, ...allowedCidrs: string[]) =>
+    faultOf(outbound.check(url, { allowPrivate: false, allowedCidrs }))
+  expect(await of('http://10.1.2.3/', '10.1.0.0/16')).toBe('none')
+  expect(await of('http://10.2.2.3/', '10.1.0.0/16')).toBe('address_refused')
+  expect(await of('http://[::ffff:10.1.2.3]/', '10.1.0.0/16')).toBe('none')
+  expect(await of('http://[fd00::1]/', 'fd00::/8')).toBe('none')
+  expect(await of('http://[fd00::1]/', '10.0.0.0/8')).toBe('address_refused')
+  expect(await of('http://[64:ff9b::7f00:1]/', '64:ff9b::/96')).toBe('address_refused')
+  expect(await of('http://[64:ff9b::5db8:d822]/', '64:ff9b::/96')).toBe('none')
+  expect(await of('http://169.254.169.254/', '169.254.169.254/32')).toBe('none')
+  expect(await of('http://93.184.216.34/')).toBe('none')
+  expect(await of('http://[2606:2800:220:1::1]/')).toBe('none')
+})
+
+test('a name that changes its address between check and call reaches nothing', async () => {
+  const answers = [['93.184.216.34'], ['127.0.0.1']]
+  // What is remembered was checked; a name is asked for again when its address fails.
+  const outbound = createOutbound({ resolve: async () => answers.shift() ?? ['127.0.0.1'] })
+  const url = `http://rebinding.test:${port}/`
+  const before = connections
+  expect(await faultOf(outbound.check(url, nowhere))).toBe('none')
+  // The test runner lets nothing out, so that the public address cannot be reached.
+  expect(await faultOf(outbound.fetch(url, request(nowhere)))).toBe('transport')
+  expect(await faultOf(outbound.fetch(url, request(nowhere)))).toBe('address_refused')
+  expect(connections).toBe(before)
+})
+
+test('what one policy may reach, another may not, however lately it was reached', async () => {
+  const outbound = createOutbound({ resolve: resolveHostile })
+  const url = `http://loopback.test:${port}/`
+  expect((await outbound.fetch(url, request(anywhere))).status).toBe(200)
+  expect(await faultOf(outbound.fetch(url, request(nowhere)))).toBe('address_refused')
+})
+
+test('a redirect is a reply, and is not followed', async () => {
+  answer = 'HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n'
+  const outbound = createOutbound({ resolve: resolveHostile })
+  const response = await outbound.fetch(`http://loopback.test:${port}/`, request(anywhere))
+  expect(response.status).toBe(302)
+  answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+})
+
+test('the next address is tried when one takes no connection', async () => {
+  const closed = createServer()
+  await new Promise<void>((ready) => closed.listen(0, '127.0.0.2', ready))
+  closed.close()
+  const outbound = createOutbound({ resolve: async () => ['127.0.0.2', '127.0.0.1'] })
+  const response = await outbound.fetch(`http://two.test:${port}/`, request(anywhere))
+  expect(response.status).toBe(200)
+})
+
+test('the name, not the address, is what a certificate has to be for', async () => {
+  const outbound = createOutbound({ resolve: async () => ['127.0.0.1'] })
+  answer = ''
+  const call = request(anywhere, { headersTimeoutMs: 300 })
+  expect(await faultOf(outbound.fetch(`https://named.test:${port}/`, call))).toBe('timeout')
+  expect(received).toContain('named.test')
+  answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+})
+
+test('a caller who leaves, a server that is silent and a name that is not answered end a call', async () => {
+  answer = ''
+  const outbound = createOutbound({ resolve: resolveHostile })
+  const url = `http://loopback.test:${port}/`
+  const silent = request(anywhere, { headersTimeoutMs: 100 })
+  expect(await faultOf(outbound.fetch(url, silent))).toBe('timeout')
+
+  const caller = new AbortController()
+  setTimeout(() => caller.abort('left'), 50)
+  const left = outbound.fetch(url, request(anywhere, { signal: caller.signal }))
+  expect(await left.catch((error: unknown) => error)).toBe('left')
+  answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+
+  const deaf = createOutbound({ resolve: () => new Promise(() => {}), connectTimeoutMs: 100 })
+  expect(await faultOf(deaf.check(url, anywhere))).toBe('timeout')
+  expect(await faultOf(deaf.fetch(url, request(anywhere, { headersTimeoutMs: 100 })))).toBe(
+    'timeout',
+  )
+  expect(await faultOf(outbound.check('http://unknown.test/', anywhere))).toBe('unresolvable')
+})

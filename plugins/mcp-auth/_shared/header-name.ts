@@ -1,0 +1,35 @@
+/** RFC 9110, a token. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
+
+/** Headers that belong to the connection, to the protocol or to the gateway. */
+const TAKEN = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'date',
+  'expect',
+  'forwarded',
+  'host',
+  'keep-alive',
+  'last-event-id',
+  'origin',
+  'te',
+  'traceparent',
+  'tracestate',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'via',
+  'x-gateway-api-key',
+  'x-request-id',
+])
+const TAKEN_FAMILY = /^(content|mcp|proxy|sec|x-forwarded)-/
+
+/** Why a header cannot carry credentials, if it cannot. */
+export function headerNameProblem(name: string): string | undefined {
+  if (!TOKEN.test(name)) return 'must be the name of a header'
+  const lower = name.toLowerCase()
+  if (!TAKEN.has(lower) && !TAKEN_FAMILY.test(lower)) return undefined
+  return `${lower} is a header of the connection, the protocol or the gateway itself`
+}

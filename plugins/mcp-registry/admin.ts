@@ -1,0 +1,204 @@
+import {
+  type AddressPolicy,
+  type AdminRoute,
+  adminRoute,
+  GatewayError,
+  listOf,
+  pageOf,
+  pageQuery,
+  type Static,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import type { ServerChanges } from './change-servers.ts'
+import { type DiscoveryStore, summaryOf } from './discovery-store.ts'
+import { RecommendedServer, recommendedServers } from './recommended.ts'
+import type { Refresher } from './refresh.ts'
+import { addressesOf } from './snapshot.ts'
+import type { ServerRow, ServerStore } from './store.ts'
+import {
+  Id,
+  NewServer,
+  RefreshView,
+  RunView,
+  runView,
+  ServerChange,
+  ServerView,
+  serverView,
+  ToolView,
+  toolView,
+} from './wire.ts'
+
+export interface AdminParts {
+  readonly servers: ServerStore
+  readonly discovery: DiscoveryStore
+  readonly changes: ServerChanges
+  readonly refresher: Refresher
+  readonly policy: () => AddressPolicy
+}
+
+const admin = { audience: 'platform_admin', tag: 'MCP servers' } as const
+const params = Type.Object({ server_id: Id })
+const one = Type.Object({ server: ServerView })
+const ROOT = '/api/v1/admin/mcp'
+/** More tools than any discovery keeps. */
+const ALL_TOOLS = { offset: 0, page_size: 1_000_000 }
+
+/** `/api/v1/admin/mcp/…` */
+export function mcpRoutes(parts: AdminParts): AdminRoute[] {
+  const { servers, discovery, changes, refresher, policy } = parts
+
+  function view(row: ServerRow): Static<typeof ServerView> {
+    return serverView(row, addressesOf(row, policy()).allowPrivate && row.allow_private)
+  }
+  async function find(id: string): Promise<ServerRow> {
+    const row = await servers.find(id)
+    if (row === undefined)
+      throw new GatewayError('not_found', 'there is no MCP server with this id')
+    return row
+  }
+
+  return [
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: `${ROOT}/recommended-servers`,
+      summary: 'Well-known public servers, as suggestions for new ones.',
+      result: Type.Object({ items: Type.Array(RecommendedServer) }),
+      handle: () => ({ items: [...recommendedServers] }),
+    }),
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: `${ROOT}/servers`,
+      summary: 'Registered servers, by key.',
+      query: strictObject({
+        ...pageQuery,
+        include_disabled: Type.Optional(Type.Boolean({ description: 'Default false.' })),
+      }),
+      result: listOf(ServerView),
+      async handle({ query }) {
+        const { offset, ...page } = pageOf(query)
+        const { rows, total } = await servers.list(
+          { includeDisabled: query.include_disabled === true },
+          { offset, page_size: page.page_size },
+        )
+        return { items: rows.map(view), ...page, total }
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: `${ROOT}/servers/{server_id}`,
+      summary: 'One server.',
+      params,
+      result: one,
+      handle: async ({ params: { server_id } }) => ({ server: view(await find(server_id)) }),
+    }),
+    adminRoute({
+      ...admin,
+      method: 'POST',
+      path: `${ROOT}/servers`,
+      summary: 'Register a server, from a suggestion or from nothing.',
+      body: NewServer,
+      status: 201,
+      result: one,
+      errors: ['not_found', 'conflict'],
+      handle: async ({ body, ...by }) => ({ server: view(await changes.create(by, body)) }),
+    }),
+    adminRoute({
+      ...admin,
+      method: 'PATCH',
+      path: `${ROOT}/servers/{server_id}`,
+      summary: 'Change a server. Its key never changes.',
+      params,
+      body: ServerChange,
+      result: one,
+      errors: ['conflict'],
+      handle: async ({ params: { server_id }, body, ...by }) => ({
+        server: view(await changes.update(by, server_id, body)),
+      }),
+    }),
+    ...(['disable', 'enable'] as const).map((verb) =>
+      adminRoute({
+        ...admin,
+        method: 'POST',
+        path: `${ROOT}/servers/{server_id}/${verb}`,
+        summary:
+          verb === 'disable'
+            ? 'Hide a server from callers. Its tools and its history stay.'
+            : 'Let callers use a server again.',
+        params,
+        result: one,
+        handle: async ({ params: { server_id }, ...by }) => ({
+          server: view(
+            await changes.setStatus(by, server_id, verb === 'disable' ? 'disabled' : 'active'),
+          ),
+        }),
+      }),
+    ),
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: `${ROOT}/servers/{server_id}/tools`,
+      summary: 'The tools that discovery has found, by name.',
+      params,
+      query: strictObject({
+        ...pageQuery,
+        include_inactive: Type.Optional(
+          Type.Boolean({ description: 'Also tools that the server has no more. Default false.' }),
+        ),
+      }),
+      result: listOf(ToolView),
+      async handle({ params: { server_id }, query }) {
+        const { offset, ...page } = pageOf(query)
+        const { id } = await find(server_id)
+        const { rows, total } = await discovery.listTools(
+          id,
+          { includeInactive: query.include_inactive === true },
+          { offset, page_size: page.page_size },
+        )
+        return { items: rows.map(toolView), ...page, total }
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'POST',
+      path: `${ROOT}/servers/{server_id}/discovery-refresh`,
+      summary: 'Look up the tools of a server again. A discovery that fails is an answer, too.',
+      params,
+      result: RefreshView,
+      errors: ['conflict'],
+      async handle({ params: { server_id }, caller, requestId }) {
+        const outcome = await refresher.refresh(server_id, {
+          trigger: 'admin',
+          actorUserId: caller.userId,
+          requestId,
+        })
+        const row = await find(server_id)
+        const { rows } = await discovery.listTools(row.id, { includeInactive: false }, ALL_TOOLS)
+        return {
+          server: view(row),
+          status: outcome.status,
+          error_summary: summaryOf(outcome),
+          tools: rows.map(toolView),
+        }
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: `${ROOT}/servers/{server_id}/discovery-runs`,
+      summary: 'What came of the discoveries of a server, the newest first.',
+      params,
+      query: strictObject(pageQuery),
+      result: listOf(RunView),
+      async handle({ params: { server_id }, query }) {
+        const { offset, ...page } = pageOf(query)
+        const { id } = await find(server_id)
+        const { rows, total } = await discovery.listRuns(id, { offset, page_size: page.page_size })
+        return { items: rows.map(runView), ...page, total }
+      },
+    }),
+  ]
+}

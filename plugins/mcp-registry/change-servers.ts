@@ -1,0 +1,265 @@
+import {
+  type AddressPolicy,
+  type AuditTrail,
+  type Database,
+  GatewayError,
+  type JsonObject,
+  type McpAuthMode,
+  type McpAuthProblem,
+  type Outbound,
+  OutboundError,
+  type SessionCaller,
+  type Static,
+} from 'model-gateway/plugin'
+import { type Declaration, declarationProblems, secretOf } from './declaration.ts'
+import { recommendedServers } from './recommended.ts'
+import { addressesOf } from './snapshot.ts'
+import {
+  lockRegistry,
+  type SecretMove,
+  type ServerColumns,
+  type ServerRow,
+  type ServerStore,
+  type Transaction,
+} from './store.ts'
+import type { NewServer, ServerChange } from './wire.ts'
+
+/** Whose change it is. */
+export interface By {
+  readonly caller: SessionCaller
+  readonly requestId: string
+}
+
+export interface ServerChanges {
+  /** Throws `validation_failed`, `conflict` for a key that is taken, `not_found` for no such suggestion. */
+  create(by: By, body: Static<typeof NewServer>): Promise<ServerRow>
+  /** Throws `validation_failed` and `not_found`. */
+  update(by: By, id: string, body: Static<typeof ServerChange>): Promise<ServerRow>
+  /** A server that is so already stays as it is. Throws `not_found`. */
+  setStatus(by: By, id: string, status: ServerRow['status']): Promise<ServerRow>
+}
+
+export interface ServerChangeParts {
+  readonly database: Database
+  readonly store: ServerStore
+  readonly audit: () => AuditTrail
+  readonly outbound: Outbound
+  readonly modes: () => readonly McpAuthMode[]
+  readonly policy: () => AddressPolicy
+  /** Resolves when this gateway knows of what has been committed. */
+  readonly committed: () => Promise<void>
+}
+
+/** Changes of servers by administrators: each is made, with its audit entry, or not at all. */
+export function createServerChanges(parts: ServerChangeParts): ServerChanges {
+  const { database, store, outbound, modes, policy } = parts
+
+  async function change<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const result = await database.sql.begin(async (tx) => {
+      await lockRegistry(tx)
+      return await work(tx)
+    })
+    // The others are notified; a failure here leaves it to the next look, within a second.
+    await parts.committed().catch(() => {})
+    return result as T
+  }
+
+  function audit(
+    tx: Transaction,
+    { caller, requestId }: By,
+    action: string,
+    id: string,
+    states: { readonly before?: JsonObject; readonly after: JsonObject },
+  ): Promise<void> {
+    const object = { objectKind: 'mcp_server', objectId: id }
+    return parts.audit().write(tx, { actor: caller, requestId, action, ...object, ...states })
+  }
+
+  /** Throws for a declaration that cannot be, and for a URL that leads where it may not. */
+  async function require(declared: Declaration, addresses: AddressPolicy): Promise<void> {
+    const problems = [...declarationProblems(declared, modes(), addresses)]
+    if (problems.length > 0) throw invalid(problems)
+    try {
+      await outbound.check(declared.server_url, addresses)
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error
+      if (error.fault === 'invalid_url' || error.fault === 'address_refused') {
+        throw invalid([{ field: 'server_url', message: error.message }])
+      }
+      // A name that nobody knows yet leads nowhere; it is checked again at each connection.
+    }
+  }
+
+  async function find(id: string, tx?: Transaction): Promise<ServerRow> {
+    const row = await store.find(id, tx)
+    if (row === undefined)
+      throw new GatewayError('not_found', 'there is no MCP server with this id')
+    return row
+  }
+
+  /** Writes what differs, and its audit entry. */
+  async function write(
+    tx: Transaction,
+    by: By,
+    before: ServerRow,
+    columns: Partial<ServerColumns>,
+    fields: readonly string[],
+    action: string,
+  ): Promise<ServerRow> {
+    const move = secretMove(before, { ...before, ...columns })
+    await store.update(tx, before.id, { ...columns, ...move }, fields)
+    const after = await find(before.id, tx)
+    await audit(tx, by, action, before.id, { before: stateOf(before), after: stateOf(after) })
+    if (move.secret_moved) {
+      const { from, to } = move.secret_moved
+      await audit(tx, by, 'mcp_server.secret_moved', before.id, {
+        before: { origin: from },
+        after: { origin: to, secret_ref: secretOf(after) ?? null },
+      })
+    }
+    return after
+  }
+
+  return {
+    async create(by, body) {
+      const server = completed(body)
+      await require(server, policy())
+      const id = Bun.randomUUIDv7()
+      try {
+        return await change(async (tx) => {
+          await store.insert(tx, { ...server, id }, DECLARABLE)
+          const row = await find(id, tx)
+          await audit(tx, by, 'mcp_server.create', id, { after: stateOf(row) })
+          return row
+        })
+      } catch (error) {
+        if ((error as { code?: string }).code !== '23505') throw error
+        throw new GatewayError(
+          'conflict',
+          `server_key: there is an MCP server with the key ${server.server_key}`,
+          { cause: error },
+        )
+      }
+    },
+    async update(by, id, body) {
+      const seen = await find(id)
+      const declared = { ...seen, ...body }
+      const urlIsOurs = body.server_url === undefined || body.server_url === seen.server_url
+      if (reachChanges(body)) {
+        await require(declared, urlIsOurs ? addressesOf(seen, policy()) : policy())
+      }
+      return await change(async (tx) => {
+        const before = await find(id, tx)
+        // What was judged is what the row would have become then, and not now.
+        if (reachChanges(body) && before.version !== seen.version) {
+          throw new GatewayError('conflict', 'the server was changed meanwhile; try again')
+        }
+        const changed = Object.entries(body).filter(
+          ([name, value]) => !Bun.deepEquals(value, before[name as keyof ServerRow]),
+        )
+        if (changed.length === 0) return before
+        const columns = Object.fromEntries(changed) as Partial<ServerColumns>
+        return await write(tx, by, before, columns, Object.keys(columns), 'mcp_server.update')
+      })
+    },
+    async setStatus(by, id, status) {
+      return await change(async (tx) => {
+        const before = await find(id, tx)
+        if (before.status === status) return before
+        const action = status === 'disabled' ? 'mcp_server.disable' : 'mcp_server.enable'
+        return await write(tx, by, before, { status }, [], action)
+      })
+    },
+  }
+}
+
+/** An entry of the config file with the same key has no say in a server that an administrator made. */
+const DECLARABLE = [
+  'display_name',
+  'description',
+  'server_url',
+  'auth_mode',
+  'auth_config',
+  'timeout_ms',
+]
+
+function reachChanges(body: Static<typeof ServerChange>): boolean {
+  return (
+    body.server_url !== undefined || body.auth_mode !== undefined || body.auth_config !== undefined
+  )
+}
+
+/** A new server with what the suggestion and the defaults have of it. */
+function completed(body: Static<typeof NewServer>) {
+  const key = body.recommended_catalog_key
+  const entry = recommendedServers.find((candidate) => candidate.recommended_catalog_key === key)
+  if (key !== undefined && entry === undefined) {
+    throw new GatewayError(
+      'not_found',
+      `recommended_catalog_key: there is no recommended server ${key}`,
+    )
+  }
+  const { server_key, display_name, server_url } = { ...entry, ...body }
+  if (server_key === undefined || display_name === undefined || server_url === undefined) {
+    const required = { server_key, display_name, server_url }
+    throw invalid(
+      Object.entries(required)
+        .filter(([, value]) => value === undefined)
+        .map(([field]) => ({ field, message: 'is required' })),
+    )
+  }
+  // What is suggested for one way to authenticate is wrong for another.
+  const suggested = body.auth_mode === undefined || body.auth_mode === entry?.auth_mode
+  return {
+    recommended_catalog_key: key ?? null,
+    server_key,
+    display_name,
+    server_url,
+    description: body.description === undefined ? (entry?.description ?? null) : body.description,
+    auth_mode: body.auth_mode ?? entry?.auth_mode ?? 'none',
+    auth_config: (body.auth_config ?? (suggested ? entry?.auth_config : {}) ?? {}) as JsonObject,
+    timeout_ms: body.timeout_ms ?? 30_000,
+    status: 'active' as const,
+  }
+}
+
+/** Where the same secret goes from now on, if that is another origin than before. */
+function secretMove(
+  before: ServerRow,
+  after: ServerRow,
+): { readonly secret_moved?: SecretMove | null } {
+  const secret = secretOf(after)
+  if (secretOf(before) !== secret) return before.secret_moved === null ? {} : { secret_moved: null }
+  const from = new URL(before.server_url).origin
+  const to = new URL(after.server_url).origin
+  if (secret === undefined || from === to) return {}
+  return { secret_moved: { from, to, at: new Date().toISOString() } }
+}
+
+/** What an audit entry keeps of a server: references to secrets, and no discovery. */
+function stateOf(row: ServerRow): JsonObject {
+  return {
+    server_key: row.server_key,
+    display_name: row.display_name,
+    description: row.description,
+    server_url: row.server_url,
+    auth_mode: row.auth_mode,
+    auth_config: row.auth_config,
+    timeout_ms: row.timeout_ms,
+    status: row.status,
+    recommended_catalog_key: row.recommended_catalog_key,
+  }
+}
+
+/** A body that has the right shape and still cannot be. */
+function invalid(problems: readonly McpAuthProblem[]): GatewayError {
+  const list = problems.map(({ field, message }) => ({
+    path: `/${field.replaceAll('.', '/')}`,
+    message,
+  }))
+  return new GatewayError(
+    'validation_failed',
+    list.map(({ path, message }) => `${path}: ${message}`).join('; '),
+    { details: { problems: list } },
+  )
+}

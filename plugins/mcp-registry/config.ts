@@ -1,0 +1,52 @@
+import { configSection, type Static, Type } from 'model-gateway/plugin'
+
+const strict = { additionalProperties: false }
+
+const DeclaredServer = Type.Object(
+  {
+    server_key: Type.String({
+      pattern: '^[a-z0-9_-]{3,64}$',
+      description: '3 to 64 of a-z, 0-9, - and _; callers use it in /mcp/{server_key}',
+    }),
+    display_name: Type.String({ minLength: 1, maxLength: 120 }),
+    description: Type.Optional(Type.String({ maxLength: 2000 })),
+    server_url: Type.String({ minLength: 1, maxLength: 2048 }),
+    auth_mode: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    auth_config: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 1000, maximum: 120_000 })),
+    allow_private: Type.Boolean({
+      default: false,
+      description: 'This server may stand at a private or loopback address',
+    }),
+  },
+  strict,
+)
+export type DeclaredServer = Static<typeof DeclaredServer>
+
+export const mcp = configSection(
+  'mcp',
+  Type.Object(
+    {
+      servers: Type.Array(DeclaredServer, { default: [] }),
+      allow_private_networks: Type.Boolean({
+        default: false,
+        description: 'Registered servers may stand at private and loopback addresses',
+      }),
+      allowed_cidrs: Type.Array(Type.String(), {
+        default: [],
+        description: 'Ranges that registered servers may stand in, such as 10.2.0.0/16',
+      }),
+      allowed_origins: Type.Array(Type.String(), {
+        default: [],
+        description: 'Origins of web pages that may call /mcp, such as https://app.example.com',
+      }),
+      discovery_schedule: Type.String({
+        default: 'off',
+        description:
+          'When the tools of all servers are looked up again: off, or five cron fields in UTC',
+      }),
+    },
+    { ...strict, default: {} },
+  ),
+)
+export type McpSettings = Static<(typeof mcp)['schema']>

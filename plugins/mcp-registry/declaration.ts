@@ -1,0 +1,62 @@
+import { Value } from '@sinclair/typebox/value'
+import {
+  type AddressPolicy,
+  type JsonObject,
+  type McpAuthMode,
+  type McpAuthProblem,
+  outboundUrlProblem,
+} from 'model-gateway/plugin'
+
+/** What a server says of where it is and how it is called. */
+export interface Declaration {
+  readonly server_url: string
+  readonly auth_mode: string
+  readonly auth_config: Readonly<JsonObject>
+}
+
+/** Everything that is wrong with a declaration, by its fields. Resolves no name. */
+export function* declarationProblems(
+  { server_url, auth_mode, auth_config }: Declaration,
+  modes: readonly McpAuthMode[],
+  { allowPrivate }: AddressPolicy,
+): Iterable<McpAuthProblem> {
+  const urlProblem = outboundUrlProblem(server_url)
+  if (urlProblem !== undefined) yield { field: 'server_url', message: urlProblem }
+  const mode = modes.find((candidate) => candidate.mode === auth_mode)
+  if (mode === undefined) {
+    const known = modes.map((candidate) => candidate.mode).join(', ')
+    yield { field: 'auth_mode', message: `must be one of ${known}` }
+    return
+  }
+  const faults = [...Value.Errors(mode.configSchema, auth_config)]
+  const seen = new Set<string>()
+  for (const { path, message, schema } of faults) {
+    const field = `auth_config${path.replaceAll('/', '.')}`
+    if (seen.has(field)) continue
+    seen.add(field)
+    yield { field, message: wordsOf(message, schema.errorMessage) }
+  }
+  if (urlProblem !== undefined || faults.length > 0) return
+  const url = new URL(server_url)
+  yield* mode.validate({
+    serverUrl: url,
+    authConfig: auth_config,
+    plainHttpAllowed: allowPrivate && isLoopback(url),
+  })
+}
+
+function wordsOf(message: string, own: unknown): string {
+  if (message === 'Unexpected property') return 'there is no such member in this auth_mode'
+  if (message === 'Expected required property') return 'is required by this auth_mode'
+  return typeof own === 'string' ? own : message.charAt(0).toLowerCase() + message.slice(1)
+}
+
+/** Whether a URL names this machine itself, whatever a resolver says. */
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname)
+}
+
+/** The reference that a server's credentials come from, if it has some. */
+export function secretOf({ auth_config }: Pick<Declaration, 'auth_config'>): string | undefined {
+  return typeof auth_config.secret_ref === 'string' ? auth_config.secret_ref : undefined
+}

@@ -1,0 +1,180 @@
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import type { JsonObject } from 'model-gateway/plugin'
+import { createOutbound } from '../../../kernel/egress/outbound.ts'
+import { rpcResult, startScriptedServer } from '../../../test/harness/mcp-servers.ts'
+import { discover } from './discover.ts'
+import { DiscoveryFailure } from './failure.ts'
+
+const server = startScriptedServer()
+const outbound = createOutbound()
+afterAll(() => server.stop())
+beforeEach(() => {
+  server.script = undefined
+  server.seen.length = 0
+  server.tools = [{ name: 'one' }]
+})
+
+function look(signal = new AbortController().signal) {
+  return discover(
+    outbound,
+    {
+      serverUrl: server.url,
+      addresses: { allowPrivate: true, allowedCidrs: [] },
+      timeoutMs: 2000,
+      headers: {},
+    },
+    signal,
+  )
+}
+
+async function failureOf(work: Promise<unknown>): Promise<DiscoveryFailure> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof DiscoveryFailure)) throw new Error('there was no such failure')
+  return error
+}
+
+const methods = () => server.seen.map(({ method, message }) => message?.method ?? method)
+
+test('a handshake, the tools, and the end of the session, each with its headers', async () => {
+  const found = await look()
+  expect(found.protocolVersion).toBe('2025-11-25')
+  expect(found.tools.map(({ name }) => name)).toEqual(['one'])
+  expect(methods()).toEqual(['initialize', 'notifications/initialized', 'tools/list', 'DELETE'])
+  const [first, ...rest] = server.seen
+  expect(first?.headers.get('mcp-session-id')).toBeNull()
+  expect(first?.headers.get('accept')).toBe('application/json, text/event-stream')
+  for (const { headers } of rest) {
+    expect(headers.get('mcp-session-id')).toBe('s1')
+    expect(headers.get('mcp-protocol-version')).toBe('2025-11-25')
+  }
+})
+
+test('every known revision is accepted, and used from then on', async () => {
+  for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18']) {
+    server.seen.length = 0
+    server.script = ({ message }) =>
+      message?.method === 'initialize' ? rpcResult(message, { protocolVersion }) : undefined
+    expect((await look()).protocolVersion).toBe(protocolVersion)
+    expect(server.seen[2]?.headers.get('mcp-protocol-version')).toBe(protocolVersion)
+  }
+})
+
+test('pages are followed to the end', async () => {
+  server.script = ({ message }) => {
+    if (message?.method !== 'tools/list') return undefined
+    const { cursor } = message.params as JsonObject
+    const page = Number(cursor ?? 0)
+    return rpcResult(message, {
+      tools: [{ name: `tool-${page}` }],
+      ...(page < 2 ? { nextCursor: String(page + 1) } : {}),
+    })
+  }
+  expect((await look()).tools.map(({ name }) => name)).toEqual(['tool-0', 'tool-1', 'tool-2'])
+})
+
+test('a reply is found in an event stream, among other messages and however it is cut', async () => {
+  server.script = ({ message }) => {
+    if (message?.method !== 'tools/list') return undefined
+    const { id } = message
+    const events = [
+      ': hello\r\nid: 1\r\ndata:\r\n\r\n',
+      `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: {} })}\n\n`,
+      `data: ${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n\n`,
+      `data: ${JSON.stringify({ jsonrpc: '2.0', id: 'other', result: { tools: [{ name: 'no' }] } })}\n\n`,
+      `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result: { tools: [{ name: 'größe' }] } })}\n\n`,
+    ]
+    const bytes = new TextEncoder().encode(events.join(''))
+    return new Response(
+      new ReadableStream({
+        async start(controller) {
+          for (let at = 0; at < bytes.length; at += 7) {
+            controller.enqueue(bytes.slice(at, at + 7))
+            if (at % 70 === 0) await Bun.sleep(0)
+          }
+          // It stays open: the reply is there.
+        },
+      }),
+      { headers: { 'content-type': 'text/event-stream; charset=utf-8' } },
+    )
+  }
+  expect((await look()).tools.map(({ name }) => name)).toEqual(['größe'])
+})
+
+test.each([
+  [400, -32022],
+  [400, -32020],
+  [404, -32601],
+])(
+  'a server that refuses a handshake with %d and %d is asked in the new way',
+  async (status, code) => {
+    server.script = ({ message }) => {
+      if (message?.method === 'initialize') {
+        return Response.json(
+          { jsonrpc: '2.0', id: null, error: { code, message: 'no' } },
+          { status },
+        )
+      }
+      if (message?.method === 'server/discover') {
+        return Response.json({
+          jsonrpc: '2.0',
+          id: message.id,
+          result: { supportedVersions: ['2026-07-28'], capabilities: {} },
+        })
+      }
+      return undefined
+    }
+    expect((await look()).protocolVersion).toBe('2026-07-28')
+    expect(methods()).toEqual(['initialize', 'server/discover', 'tools/list'])
+    for (const { headers, message } of server.seen.slice(1)) {
+      expect(headers.get('mcp-method')).toBe(message?.method as string)
+      expect(headers.get('mcp-protocol-version')).toBe('2026-07-28')
+      expect(message).toMatchObject({
+        params: { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } },
+      })
+    }
+  },
+)
+
+test('any other refusal is the end', async () => {
+  server.script = ({ message }) =>
+    Response.json(
+      { jsonrpc: '2.0', id: message?.id, error: { code: -32600, message: 'no' } },
+      { status: 400 },
+    )
+  const failure = await failureOf(look())
+  expect([failure.message, failure.upstreamStatus]).toEqual([
+    'upstream error: initialize was answered with JSON-RPC error -32600 and status 400',
+    400,
+  ])
+  expect(methods()).toEqual(['initialize'])
+})
+
+test('a session is ended when the rest fails, too', async () => {
+  server.tools = [{}]
+  await failureOf(look())
+  expect(methods().at(-1)).toBe('DELETE')
+})
+
+test('a discovery that is given up ends at once', async () => {
+  const caller = new AbortController()
+  server.script = () => new Promise<never>(() => {})
+  setTimeout(() => caller.abort(new DiscoveryFailure('given up')), 50)
+  expect((await failureOf(look(caller.signal))).message).toBe('given up')
+})
+
+test('nobody who listens, and an address that is not allowed', async () => {
+  const of = (serverUrl: string, allowPrivate: boolean) =>
+    failureOf(
+      discover(
+        outbound,
+        { serverUrl, addresses: { allowPrivate, allowedCidrs: [] }, timeoutMs: 1000, headers: {} },
+        new AbortController().signal,
+      ),
+    )
+  expect((await of('http://127.0.0.1:1/', true)).message).toStartWith('unreachable: ')
+  expect((await of(server.url, false)).message).toStartWith('address refused: ')
+  expect(server.seen).toEqual([])
+})

@@ -1,0 +1,124 @@
+import { isJsonObject, type JsonObject, type Outbound } from 'model-gateway/plugin'
+import { type Connection, type Endpoint, openConnection, type RpcReply } from './connection.ts'
+import { DiscoveryFailure } from './failure.ts'
+import { type DiscoveredTool, readTool } from './tool.ts'
+
+/** Revisions with a handshake, the newest first. */
+const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
+/** The revision without one. */
+const MODERN = '2026-07-28'
+
+/** Errors with which a server that knows no handshake refuses one: version, header, method. */
+const REFUSED_AS_MODERN = new Set([-32022, -32020, -32601])
+
+const MAX_PAGES = 100
+/** Of all tools together; what is held in memory until they are written. */
+const MAX_TOOL_CHARACTERS = 16 * 1024 * 1024
+
+const clientInfo = { name: 'model-gateway', version: '1' }
+
+export interface Discovery {
+  readonly protocolVersion: string
+  readonly tools: readonly DiscoveredTool[]
+}
+
+/** Asks a server for its tools, in whichever era it lives. Throws DiscoveryFailure. */
+export async function discover(
+  outbound: Outbound,
+  endpoint: Endpoint,
+  signal: AbortSignal,
+): Promise<Discovery> {
+  const connection = openConnection(outbound, endpoint, signal)
+  const reply = await connection.request(
+    'initialize',
+    { protocolVersion: LEGACY[0] as string, capabilities: {}, clientInfo },
+    {},
+  )
+  if (reply.errorCode !== undefined && REFUSED_AS_MODERN.has(reply.errorCode)) {
+    return await discoverModern(connection)
+  }
+  const { protocolVersion } = resultOf('initialize', reply)
+  const session: Record<string, string> = {}
+  if (reply.sessionId !== undefined) session['mcp-session-id'] = reply.sessionId
+  try {
+    if (typeof protocolVersion !== 'string' || !LEGACY.includes(protocolVersion)) {
+      throw new DiscoveryFailure(
+        'unsupported protocol: the server speaks no revision that is known',
+      )
+    }
+    const headers = { ...session, 'mcp-protocol-version': protocolVersion }
+    await connection.notify('notifications/initialized', headers)
+    const tools = await listTools((params) => connection.request('tools/list', params, headers))
+    return { protocolVersion, tools }
+  } finally {
+    if (reply.sessionId !== undefined) {
+      const version = typeof protocolVersion === 'string' ? protocolVersion : ''
+      const known = LEGACY.includes(version) ? { 'mcp-protocol-version': version } : {}
+      await connection.end({ ...session, ...known })
+    }
+  }
+}
+
+async function discoverModern(connection: Connection): Promise<Discovery> {
+  const request = (method: string, params: JsonObject) =>
+    connection.request(
+      method,
+      {
+        ...params,
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': MODERN,
+          'io.modelcontextprotocol/clientInfo': clientInfo,
+          'io.modelcontextprotocol/clientCapabilities': {},
+        },
+      },
+      { 'mcp-protocol-version': MODERN, 'mcp-method': method },
+    )
+  const { supportedVersions } = resultOf('server/discover', await request('server/discover', {}))
+  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN)) {
+    throw new DiscoveryFailure('unsupported protocol: the server speaks no revision that is known')
+  }
+  return {
+    protocolVersion: MODERN,
+    tools: await listTools((params) => request('tools/list', params)),
+  }
+}
+
+async function listTools(
+  request: (params: JsonObject) => Promise<RpcReply>,
+): Promise<DiscoveredTool[]> {
+  const tools = new Map<string, DiscoveredTool>()
+  const cursors = new Set<string>()
+  let characters = 0
+  let cursor: string | undefined
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const result = resultOf('tools/list', await request(cursor === undefined ? {} : { cursor }))
+    if (!Array.isArray(result.tools)) {
+      throw new DiscoveryFailure('invalid tools: tools/list was answered without a list of tools')
+    }
+    for (const entry of result.tools) {
+      const tool = readTool(entry)
+      if (tools.has(tool.name)) throw new DiscoveryFailure('invalid tools: two have the same name')
+      characters += tool.inputSchema.length + (tool.description?.length ?? 0)
+      if (characters > MAX_TOOL_CHARACTERS) {
+        throw new DiscoveryFailure('invalid tools: they are larger than 16 MiB together')
+      }
+      tools.set(tool.name, tool)
+    }
+    const { nextCursor } = result
+    if (nextCursor === undefined || nextCursor === null) return [...tools.values()]
+    if (typeof nextCursor !== 'string' || cursors.has(nextCursor)) {
+      throw new DiscoveryFailure('invalid pages: tools/list repeats a cursor')
+    }
+    cursors.add(nextCursor)
+    cursor = nextCursor
+  }
+  throw new DiscoveryFailure(`invalid pages: tools/list has more than ${MAX_PAGES}`)
+}
+
+function resultOf(method: string, { status, result, errorCode }: RpcReply): JsonObject {
+  if (isJsonObject(result)) return result
+  throw new DiscoveryFailure(
+    `upstream error: ${method} was answered with JSON-RPC error ${errorCode} and status ${status}`,
+    status,
+  )
+}

@@ -1,0 +1,169 @@
+import { type Attributes, type Meter, SpanStatusCode, type Tracer } from '@opentelemetry/api'
+import {
+  type AddressPolicy,
+  type Clock,
+  GatewayError,
+  type McpAuthMode,
+  type Outbound,
+} from 'model-gateway/plugin'
+import type { Logger } from 'pino'
+import { discover } from './discovery/discover.ts'
+import { DiscoveryFailure } from './discovery/failure.ts'
+import type { DiscoveryStore, Outcome, Run } from './discovery-store.ts'
+import { addressesOf } from './snapshot.ts'
+import type { ServerRow, ServerStore } from './store.ts'
+
+/** Longest that one discovery may take. */
+const RUN_LIMIT_MS = 120_000
+/** By then, a replica that holds a lease and has not released it is gone. */
+const LEASE_MS = RUN_LIMIT_MS + 30_000
+
+const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+
+export interface RefreshParts {
+  readonly servers: Pick<ServerStore, 'find'>
+  readonly store: DiscoveryStore
+  readonly outbound: Outbound
+  readonly modes: () => readonly McpAuthMode[]
+  readonly policy: () => AddressPolicy
+  /** Resolves when this gateway knows of what has been committed. */
+  readonly committed: () => Promise<void>
+  readonly clock: Clock
+  readonly meter: Meter
+  readonly tracer: Tracer
+  readonly log: Logger
+  /** Aborts when the plugin is being disposed. */
+  readonly signal: AbortSignal
+}
+
+/** Who asks for a refresh. */
+export type Asker = Pick<Run, 'trigger' | 'actorUserId' | 'requestId'>
+
+export interface Refresher {
+  /**
+   * Looks up a server's tools again; however that ends is a result. Throws `not_found`, and
+   * `conflict` while another refresh of the server is under way.
+   */
+  refresh(serverId: string, asker: Asker): Promise<Outcome>
+}
+
+export function createRefresher(parts: RefreshParts): Refresher {
+  const { servers, store, outbound, modes, policy, clock, tracer, log } = parts
+  const refreshes = parts.meter.createCounter('gateway.mcp.discovery.refreshes', {
+    description: 'Discoveries of MCP servers.',
+  })
+  const duration = parts.meter.createHistogram('gateway.mcp.discovery.refresh.duration', {
+    unit: 's',
+    description: 'Time that a discovery of an MCP server took.',
+    advice: { explicitBucketBoundaries: SECONDS },
+  })
+
+  /** Reaches no server, and reads no secret, for one that is disabled or wants the caller's own. */
+  async function look(server: ServerRow): Promise<Outcome> {
+    if (server.status === 'disabled')
+      return { status: 'disabled', summary: 'the server is disabled' }
+    const mode = modes().find((candidate) => candidate.mode === server.auth_mode)
+    if (mode === undefined) {
+      return { status: 'failed', summary: `no plugin provides the auth mode ${server.auth_mode}` }
+    }
+    if (mode.kind === 'caller') {
+      return { status: 'auth_required', summary: "the server wants each caller's own credentials" }
+    }
+    const limit = new AbortController()
+    const late = new DiscoveryFailure('timeout: the discovery did not end in time')
+    const timer = setTimeout(() => limit.abort(late), RUN_LIMIT_MS)
+    const signal = AbortSignal.any([parts.signal, limit.signal])
+    try {
+      const headers = await mode.headers(
+        { serverKey: server.server_key, authConfig: server.auth_config },
+        signal,
+      )
+      const found = await discover(
+        outbound,
+        {
+          serverUrl: server.server_url,
+          addresses: addressesOf(server, policy()),
+          timeoutMs: server.timeout_ms,
+          headers,
+        },
+        signal,
+      )
+      return { status: 'success', ...found }
+    } catch (error) {
+      return failed(server, error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  function failed(server: ServerRow, error: unknown): Outcome {
+    if (error instanceof DiscoveryFailure) {
+      return { status: 'failed', summary: error.message, upstreamStatus: error.upstreamStatus }
+    }
+    if (error instanceof GatewayError) return { status: 'failed', summary: error.message }
+    // Only the class of it: what was thrown may quote the upstream.
+    const name = error instanceof Error ? error.name : 'Error'
+    log.error({ server_key: server.server_key, error: name }, 'a discovery failed unexpectedly')
+    return { status: 'failed', summary: `internal failure (${name})` }
+  }
+
+  async function run(server: ServerRow, leaseId: string, asker: Asker): Promise<Outcome> {
+    const startedAt = clock.now()
+    const began = performance.now()
+    const span = tracer.startSpan('mcp.discovery.refresh', {
+      attributes: {
+        'gateway.mcp.server_id': server.id,
+        'gateway.mcp.server_key': server.server_key,
+        'gateway.mcp.upstream_auth_mode': server.auth_mode,
+      },
+    })
+    let labels: Attributes = { server_id: server.id, result: 'error', status: 'failed' }
+    try {
+      const outcome = await look(server)
+      const written = await store.commit(
+        server,
+        leaseId,
+        { ...asker, startedAt, finishedAt: clock.now() },
+        outcome,
+      )
+      const result = written.status === 'success' ? 'success' : 'error'
+      labels = { server_id: server.id, result, status: written.status }
+      span.setAttribute('gateway.mcp.discovery.status', written.status)
+      if (written.status === 'failed') {
+        if (written.upstreamStatus !== undefined) {
+          span.setAttribute('http.response.status_code', written.upstreamStatus)
+        }
+        span.setStatus({ code: SpanStatusCode.ERROR })
+      }
+      return written
+    } finally {
+      refreshes.add(1, labels)
+      duration.record((performance.now() - began) / 1000, labels)
+      span.end()
+    }
+  }
+
+  return {
+    async refresh(serverId, asker) {
+      if ((await servers.find(serverId)) === undefined) throw notFound()
+      const leaseId = await store.lease(serverId, LEASE_MS)
+      if (leaseId === undefined) {
+        throw new GatewayError('conflict', 'a refresh of this server is under way')
+      }
+      try {
+        // Read under the lease, so that nothing of an older state is written.
+        const server = await servers.find(serverId)
+        if (server === undefined) throw notFound()
+        return await run(server, leaseId, asker)
+      } finally {
+        await store.release(serverId, leaseId).catch(() => {})
+        // The others are notified; a failure here leaves it to the next look, within a second.
+        await parts.committed().catch(() => {})
+      }
+    },
+  }
+}
+
+function notFound(): GatewayError {
+  return new GatewayError('not_found', 'there is no MCP server with this id')
+}

@@ -1,0 +1,23 @@
+import { Cron } from 'croner'
+
+/** Why a text is no schedule, if it is none. */
+export function scheduleProblem(text: string): string | undefined {
+  if (text === 'off') return undefined
+  if (text.trim().split(/\s+/).length !== 5) return 'is neither off nor five cron fields'
+  try {
+    return cronOf(text).nextRun() === null ? 'names no instant at all' : undefined
+  } catch {
+    return 'is neither off nor five cron fields'
+  }
+}
+
+/** The latest instant of a schedule in `(after, now]`, if there is one. */
+export function dueSlot(schedule: string, after: Date, now: Date): Date | undefined {
+  if (schedule === 'off') return undefined
+  const [slot] = cronOf(schedule).previousRuns(1, new Date(now.getTime() + 1))
+  return slot !== undefined && slot > after && slot <= now ? slot : undefined
+}
+
+function cronOf(text: string): Cron {
+  return new Cron(text, { paused: true, timezone: 'UTC' })
+}

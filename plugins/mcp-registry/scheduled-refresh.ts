@@ -1,0 +1,67 @@
+import { type Clock, GatewayError } from 'model-gateway/plugin'
+import type { Logger } from 'pino'
+import type { DiscoveryStore } from './discovery-store.ts'
+import type { Refresher } from './refresh.ts'
+import { dueSlot } from './schedule.ts'
+import type { ServerStore } from './store.ts'
+
+/** Longer than one server takes; moved on after each. */
+const SERVER_MS = 180_000
+
+export interface ScheduledRefresh {
+  /** `off` or cron fields, from now on. */
+  configure(schedule: string): void
+  /** Refreshes all active servers, one after the other, when it is time to and nobody else does. */
+  tick(): Promise<void>
+}
+
+/** The recurring refresh. Every replica has one; whoever comes first does the work of a slot. */
+export function createScheduledRefresh(parts: {
+  readonly servers: Pick<ServerStore, 'listActive'>
+  readonly store: Pick<DiscoveryStore, 'takeSlot' | 'keepSlot' | 'finishSlot'>
+  readonly refresher: Refresher
+  readonly clock: Clock
+  readonly log: Logger
+  readonly signal: AbortSignal
+}): ScheduledRefresh {
+  const { servers, store, refresher, clock, log, signal } = parts
+  let schedule = 'off'
+  let seen = clock.now()
+
+  async function refreshAll(slot: Date): Promise<void> {
+    for (const id of await servers.listActive()) {
+      if (signal.aborted) return
+      try {
+        await refresher.refresh(id, {
+          trigger: 'schedule',
+          actorUserId: undefined,
+          requestId: undefined,
+        })
+      } catch (error) {
+        // Gone, or being refreshed by an administrator.
+        if (!(error instanceof GatewayError)) throw error
+      }
+      await store.keepSlot(slot, SERVER_MS)
+    }
+  }
+
+  return {
+    configure(changed) {
+      schedule = changed
+    },
+    async tick() {
+      const now = clock.now()
+      const slot = dueSlot(schedule, seen, now)
+      if (slot === undefined) return
+      const mine = await store.takeSlot(slot, SERVER_MS)
+      seen = now
+      if (!mine) return
+      log.info({ slot }, 'all MCP servers are being looked at again')
+      try {
+        await refreshAll(slot)
+      } finally {
+        await store.finishSlot(slot)
+      }
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import type { ConfigPath, JsonObject, Problem } from 'model-gateway/plugin'
+import type { DeclaredServer } from './config.ts'
+import { canonicalJson } from './discovery/canonical.ts'
+import type { ServerRow } from './store.ts'
+
+/** What has to be written so that the registry follows the file, as far as the file may say. */
+export interface SeedPlan {
+  readonly inserts: (Partial<ServerRow> & { readonly id: string })[]
+  readonly updates: { readonly id: string; readonly set: Partial<ServerRow> }[]
+  /** Where the file contradicts what an administrator did, who has the last word. */
+  readonly warnings: Problem[]
+}
+
+/** Compares the declared servers with the registered ones. Pure but for `newId`. */
+export function planSeed(
+  declared: readonly DeclaredServer[],
+  existing: readonly ServerRow[],
+  newId: () => string,
+): SeedPlan {
+  const plan: SeedPlan = { inserts: [], updates: [], warnings: [] }
+  const known = new Map(existing.map((row) => [row.server_key, row]))
+  for (const [i, entry] of declared.entries()) {
+    const path = ['mcp', 'servers', i]
+    const row = known.get(entry.server_key)
+    const config_hash = hashOf(entry)
+    if (row === undefined) {
+      plan.inserts.push({ ...withDefaults(entry), id: newId(), config_hash })
+      continue
+    }
+    if (row.status === 'disabled') {
+      const message = `${row.server_key} was disabled by an administrator and stays so`
+      plan.warnings.push({ path, message })
+    }
+    const { server_key: _, ...stated } = entry
+    const set = leaveToAdmin(stated, row, path, plan.warnings)
+    if (row.config_hash !== config_hash) {
+      plan.updates.push({ id: row.id, set: { ...set, config_hash } })
+    }
+  }
+  return plan
+}
+
+/** A declared server with what it does not state. */
+export function withDefaults(entry: DeclaredServer) {
+  const { auth_config, ...rest } = entry
+  return {
+    auth_mode: 'none',
+    timeout_ms: 30_000,
+    ...rest,
+    auth_config: (auth_config ?? {}) as JsonObject,
+  }
+}
+
+/** What the file states, without the fields that an administrator has set. */
+function leaveToAdmin(
+  stated: Omit<DeclaredServer, 'server_key'>,
+  row: ServerRow,
+  path: ConfigPath,
+  warnings: Problem[],
+): Partial<ServerRow> {
+  const kept: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(stated)) {
+    if (value === undefined) continue
+    if (!row.admin_fields.includes(field)) kept[field] = value
+    else if (!Bun.deepEquals(value, row[field as keyof ServerRow])) {
+      const message = `its ${field} was set by an administrator and stays so`
+      warnings.push({ path: [...path, field], message })
+    }
+  }
+  return kept as Partial<ServerRow>
+}
+
+function hashOf(entry: DeclaredServer): string {
+  return createHash('sha256')
+    .update(canonicalJson(entry as JsonObject))
+    .digest('hex')
+}

@@ -1,0 +1,82 @@
+import type { AddressPolicy, McpServer } from 'model-gateway/plugin'
+import type { CallableRow, ServerStore } from './store.ts'
+
+export interface RegistrySnapshot {
+  find(serverKey: string): McpServer | undefined
+  /** Resolves when memory holds what the database held at the time of this call, or later. */
+  check(): Promise<void>
+  /** From now on, servers may stand where this policy says. */
+  setPolicy(policy: AddressPolicy): void
+}
+
+/** The active servers in memory. */
+export function createSnapshot(
+  source: Pick<ServerStore, 'readRevision' | 'readCallable'>,
+): RegistrySnapshot {
+  let policy: AddressPolicy = { allowPrivate: false, allowedCidrs: [] }
+  let rows: readonly CallableRow[] = []
+  let servers: ReadonlyMap<string, McpServer> = new Map()
+  let revision: bigint | undefined
+  let running: Promise<void> | undefined
+  let following: Promise<void> | undefined
+
+  function build(): void {
+    servers = new Map(rows.map((row) => [row.server_key, serverOf(row, policy)]))
+  }
+
+  async function load(): Promise<void> {
+    if ((await source.readRevision()) === revision) return
+    const next = await source.readCallable()
+    rows = next.rows
+    revision = next.revision
+    build()
+  }
+
+  function start(): Promise<void> {
+    following = undefined
+    running = load().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  return {
+    find: (serverKey) => servers.get(serverKey),
+    /** A load that is under way may have read too early, so the next one is waited for. */
+    check() {
+      if (running === undefined) return start()
+      following ??= running.then(start, start)
+      return following
+    },
+    setPolicy(changed) {
+      policy = changed
+      build()
+    },
+  }
+}
+
+function serverOf(row: CallableRow, policy: AddressPolicy): McpServer {
+  const names = [row.recommended_catalog_key, URL.parse(row.server_url)?.hostname]
+  return Object.freeze({
+    mcpServerId: row.id,
+    serverKey: row.server_key,
+    aliases: names.filter((name) => typeof name === 'string'),
+    displayName: row.display_name,
+    serverUrl: row.server_url,
+    authMode: row.auth_mode,
+    authConfig: row.auth_config,
+    timeoutMs: row.timeout_ms,
+    addresses: addressesOf(row, policy),
+    tools: new Map(Object.entries(row.tools ?? {})),
+  })
+}
+
+/** What the config file says of a private server holds for the URL of the config file only. */
+export function addressesOf(
+  row: Pick<CallableRow, 'allow_private' | 'admin_fields'>,
+  policy: AddressPolicy,
+): AddressPolicy {
+  return row.allow_private && !row.admin_fields.includes('server_url')
+    ? { ...policy, allowPrivate: true }
+    : policy
+}

@@ -1,0 +1,214 @@
+import type { AuditTrail, Database, JsonObject, JsonValue } from 'model-gateway/plugin'
+import type { SeedPlan } from './seed.ts'
+
+/** Told by the database whenever something that matters to calls was committed. */
+export const CHANGED = 'mcp_registry_changed'
+
+export type Transaction = Parameters<AuditTrail['write']>[0]
+
+export type DiscoveryStatus = 'never' | 'success' | 'failed' | 'auth_required' | 'disabled'
+
+/** The URL of a server moved to another origin, and its secret with it. */
+export type SecretMove = { readonly from: string; readonly to: string; readonly at: string }
+
+export interface ServerRow {
+  readonly id: string
+  readonly server_key: string
+  readonly display_name: string
+  readonly description: string | null
+  readonly server_url: string
+  readonly auth_mode: string
+  readonly auth_config: JsonObject
+  readonly timeout_ms: number
+  readonly status: 'active' | 'disabled'
+  readonly recommended_catalog_key: string | null
+  readonly allow_private: boolean
+  readonly secret_moved: SecretMove | null
+  readonly version: number
+  readonly discovery_status: DiscoveryStatus
+  readonly tool_count: number
+  readonly last_error_summary: string | null
+  readonly last_discovery_at: Date | null
+  readonly last_successful_discovery_at: Date | null
+  readonly protocol_version: string | null
+  readonly config_hash: string | null
+  readonly admin_fields: readonly string[]
+  readonly disabled_at: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** What can be declared of a server. */
+export type ServerColumns = Pick<
+  ServerRow,
+  | 'display_name'
+  | 'description'
+  | 'server_url'
+  | 'auth_mode'
+  | 'auth_config'
+  | 'timeout_ms'
+  | 'status'
+>
+
+/** A server as calls need it: rows of disabled ones are not read. */
+export type CallableRow = Pick<
+  ServerRow,
+  | 'id'
+  | 'server_key'
+  | 'display_name'
+  | 'server_url'
+  | 'auth_mode'
+  | 'auth_config'
+  | 'timeout_ms'
+  | 'recommended_catalog_key'
+  | 'allow_private'
+  | 'admin_fields'
+> & {
+  /** Upstream names of the active tools, and their ids. */
+  readonly tools: Readonly<Record<string, string>> | null
+}
+
+interface Page {
+  readonly offset: number
+  readonly page_size: number
+}
+
+export interface ServerStore {
+  readRevision(): Promise<bigint>
+  /** One statement, so one state. */
+  readCallable(): Promise<{ readonly revision: bigint; readonly rows: readonly CallableRow[] }>
+  list(
+    filter: { readonly includeDisabled: boolean },
+    page: Page,
+  ): Promise<{ readonly rows: readonly ServerRow[]; readonly total: number }>
+  find(id: string, tx?: Transaction): Promise<ServerRow | undefined>
+  /** `fields`: what the config file has no say in from now on. */
+  insert(
+    tx: Transaction,
+    server: ServerColumns & Pick<ServerRow, 'id' | 'server_key' | 'recommended_catalog_key'>,
+    fields: readonly string[],
+  ): Promise<void>
+  /** Also outdates a discovery that is under way. */
+  update(
+    tx: Transaction,
+    id: string,
+    columns: Partial<ServerColumns> & { readonly secret_moved?: SecretMove | null },
+    fields: readonly string[],
+  ): Promise<void>
+  /** Ids of the active servers. */
+  listActive(): Promise<readonly string[]>
+  /** Reads, plans and writes while nobody else changes a server. Nothing to write, nothing written. */
+  seed(plan: (existing: readonly ServerRow[]) => SeedPlan): Promise<SeedPlan>
+}
+
+/** Every writer takes this first, so that what it reads stays true while it writes. */
+export async function lockRegistry(tx: Transaction): Promise<void> {
+  await tx`select from mcp_registry.revision for update`
+}
+
+const json = (value: JsonValue | SecretMove) => JSON.stringify(value)
+
+export function createServerStore({ sql }: Database): ServerStore {
+  async function write(
+    tx: Transaction,
+    id: string,
+    { auth_config, secret_moved, ...plain }: Partial<ServerRow>,
+    extra = tx``,
+  ): Promise<void> {
+    await tx`
+      update mcp_registry.external_mcp_servers
+      set ${tx({ ...plain, updated_at: new Date() })}, version = version + 1
+        ${auth_config === undefined ? tx`` : tx`, auth_config = ${json(auth_config)}::text::jsonb`}
+        ${
+          secret_moved === undefined
+            ? tx``
+            : tx`, secret_moved = ${secret_moved === null ? null : json(secret_moved)}::text::jsonb`
+        }
+        ${extra}
+      where id = ${id}`
+  }
+
+  async function insert(
+    tx: Transaction,
+    { auth_config, ...plain }: Partial<ServerRow>,
+  ): Promise<void> {
+    await tx`insert into mcp_registry.external_mcp_servers ${tx(plain as Record<string, string>)}`
+    if (auth_config === undefined) return
+    await tx`
+      update mcp_registry.external_mcp_servers
+      set auth_config = ${json(auth_config)}::text::jsonb where id = ${plain.id as string}`
+  }
+
+  return {
+    async readRevision() {
+      const [row] = await sql<{ value: bigint }[]>`select value from mcp_registry.revision`
+      if (row === undefined) throw new Error('the table mcp_registry.revision is empty')
+      return row.value
+    },
+    async readCallable() {
+      const rows = await sql<(CallableRow & { id: string | null; revision: bigint })[]>`
+        select r.value as revision, s.id, s.server_key, s.display_name, s.server_url, s.auth_mode,
+          s.auth_config, s.timeout_ms, s.recommended_catalog_key, s.allow_private, s.admin_fields,
+          (select json_object_agg(t.upstream_name, t.id) from mcp_registry.external_mcp_tools t
+            where t.server_id = s.id and t.is_active) as tools
+        from mcp_registry.revision r
+          left join mcp_registry.external_mcp_servers s on s.status = 'active'`
+      const [first] = rows
+      if (first === undefined) throw new Error('the table mcp_registry.revision is empty')
+      return { revision: first.revision, rows: rows.filter(({ id }) => id !== null) }
+    },
+    async list({ includeDisabled }, { offset, page_size }) {
+      const where = includeDisabled ? sql`` : sql`where status = 'active'`
+      const [count] = await sql<{ total: bigint }[]>`
+        select count(*) as total from mcp_registry.external_mcp_servers ${where}`
+      const rows = await sql<ServerRow[]>`
+        select * from mcp_registry.external_mcp_servers ${where}
+        order by server_key limit ${page_size} offset ${offset}`
+      return { rows, total: Number(count?.total ?? 0) }
+    },
+    async find(id, tx) {
+      const [row] = await (tx ?? sql)<ServerRow[]>`
+        select * from mcp_registry.external_mcp_servers where id = ${id}`
+      return row
+    },
+    async insert(tx, server, fields) {
+      await insert(tx, { ...server, admin_fields: fields })
+    },
+    async update(tx, id, columns, fields) {
+      const { status } = columns
+      await write(
+        tx,
+        id,
+        columns,
+        tx`, admin_fields = array(select distinct unnest(admin_fields || ${[...fields]}::text[]))
+          ${
+            status === 'disabled'
+              ? tx`, disabled_at = coalesce(disabled_at, now()), discovery_status = 'disabled'`
+              : tx``
+          }
+          ${
+            status === 'active'
+              ? tx`, disabled_at = null, discovery_status = case
+                  when discovery_status <> 'disabled' then discovery_status
+                  when last_successful_discovery_at is null then 'never' else 'success' end`
+              : tx``
+          }`,
+      )
+    },
+    async listActive() {
+      const rows = await sql<{ id: string }[]>`
+        select id from mcp_registry.external_mcp_servers where status = 'active' order by server_key`
+      return rows.map(({ id }) => id)
+    },
+    async seed(plan) {
+      const planned = await sql.begin(async (tx) => {
+        await lockRegistry(tx)
+        const result = plan(await tx<ServerRow[]>`select * from mcp_registry.external_mcp_servers`)
+        for (const row of result.inserts) await insert(tx, row)
+        for (const { id, set } of result.updates) await write(tx, id, set)
+        return result
+      })
+      return planned as SeedPlan
+    },
+  }
+}

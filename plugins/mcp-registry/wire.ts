@@ -1,0 +1,234 @@
+import { type Static, strictObject, Type } from 'model-gateway/plugin'
+import type { RunRow, ToolRow } from './discovery-store.ts'
+import type { ServerRow } from './store.ts'
+
+const Instant = Type.String({ format: 'date-time' })
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()])
+
+export const Id = Type.String({
+  pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+  errorMessage: 'must be an id',
+})
+
+const LINE = '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
+
+/** What can be said of a server when it is made, and later. */
+const fields = {
+  display_name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 120,
+      pattern: LINE,
+      errorMessage: 'must be 1 to 120 characters on one line',
+    }),
+  ),
+  description: Type.Optional(
+    Type.Union([Type.String({ maxLength: 2000 }), Type.Null()], {
+      errorMessage: 'must be up to 2000 characters, or null',
+    }),
+  ),
+  server_url: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      errorMessage: 'must be a URL of up to 2048 characters',
+    }),
+  ),
+  auth_mode: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  auth_config: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        maxProperties: 16,
+        description: 'Its members depend on auth_mode; unknown ones are refused.',
+        errorMessage: 'must be an object of up to 16 members',
+      },
+    ),
+  ),
+  timeout_ms: Type.Optional(
+    Type.Integer({
+      minimum: 1000,
+      maximum: 120_000,
+      description: 'Longest time to the head of a reply. Default 30000.',
+      errorMessage: 'must be a whole number from 1000 to 120000',
+    }),
+  ),
+}
+
+export const NewServer = strictObject({
+  recommended_catalog_key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Takes what is left out from this entry of the recommended servers.',
+    }),
+  ),
+  server_key: Type.Optional(
+    Type.String({
+      pattern: '^[a-z0-9_-]{3,64}$',
+      description: 'Callers use it in /mcp/{server_key}; it never changes.',
+      errorMessage: 'must be 3 to 64 of a-z, 0-9, - and _',
+    }),
+  ),
+  ...fields,
+})
+
+const ServerStatus = Type.Union([Type.Literal('active'), Type.Literal('disabled')], {
+  errorMessage: 'must be active or disabled',
+})
+export const ServerChange = strictObject({ ...fields, status: Type.Optional(ServerStatus) })
+
+const DiscoveryStatus = Type.Union(
+  (['never', 'success', 'failed', 'auth_required', 'disabled'] as const).map((status) =>
+    Type.Literal(status),
+  ),
+)
+const RunStatus = Type.Union(
+  (['success', 'failed', 'auth_required', 'disabled'] as const).map((status) =>
+    Type.Literal(status),
+  ),
+)
+
+export const ServerView = Type.Object({
+  mcp_server_id: Type.String(),
+  server_key: Type.String(),
+  display_name: Type.String(),
+  description: nullable(Type.String()),
+  server_url: Type.String(),
+  auth_mode: Type.String(),
+  auth_config: Type.Record(Type.String(), Type.Unknown()),
+  timeout_ms: Type.Integer(),
+  status: ServerStatus,
+  recommended_catalog_key: nullable(Type.String()),
+  from_config: Type.Boolean({ description: 'Whether an entry of the config file declares it.' }),
+  allow_private: Type.Boolean({
+    description: 'Whether the config file lets it stand at a private address.',
+  }),
+  secret_moved: nullable(
+    Type.Object(
+      { from: Type.String(), to: Type.String(), at: Instant },
+      {
+        description: 'Its URL moved to another origin, which has been sent the same secret since.',
+      },
+    ),
+  ),
+  discovery_status: DiscoveryStatus,
+  tool_count: Type.Integer({ description: 'Tools that the last successful discovery found.' }),
+  last_error_summary: nullable(Type.String()),
+  last_discovery_at: nullable(Instant),
+  last_successful_discovery_at: nullable(Instant),
+  protocol_version: nullable(Type.String()),
+  disabled_at: nullable(Instant),
+  created_at: Instant,
+  updated_at: Instant,
+})
+
+export function serverView(row: ServerRow, privateUrl: boolean): Static<typeof ServerView> {
+  return {
+    mcp_server_id: row.id,
+    server_key: row.server_key,
+    display_name: row.display_name,
+    description: row.description,
+    server_url: row.server_url,
+    auth_mode: row.auth_mode,
+    auth_config: row.auth_config,
+    timeout_ms: row.timeout_ms,
+    status: row.status,
+    recommended_catalog_key: row.recommended_catalog_key,
+    from_config: row.config_hash !== null,
+    allow_private: privateUrl,
+    secret_moved: row.secret_moved,
+    discovery_status: row.discovery_status,
+    tool_count: row.tool_count,
+    last_error_summary: row.last_error_summary,
+    last_discovery_at: instant(row.last_discovery_at),
+    last_successful_discovery_at: instant(row.last_successful_discovery_at),
+    protocol_version: row.protocol_version,
+    disabled_at: instant(row.disabled_at),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}
+
+export const ToolView = Type.Object({
+  mcp_tool_id: Type.String(),
+  upstream_name: Type.String(),
+  display_name: nullable(Type.String()),
+  description: nullable(Type.String()),
+  input_schema: Type.Record(Type.String(), Type.Unknown()),
+  schema_hash: Type.String({ description: 'Of the input schema in canonical form (RFC 8785).' }),
+  schema_version: Type.Integer({ description: 'Grows by one with each change of the schema.' }),
+  definition_hash: Type.String({
+    description: 'Of name, description, annotations and schema: changes when the words do.',
+  }),
+  is_active: Type.Boolean(),
+  first_discovered_at: Instant,
+  last_discovered_at: Instant,
+})
+
+export function toolView(row: ToolRow): Static<typeof ToolView> {
+  return {
+    mcp_tool_id: row.id,
+    upstream_name: row.upstream_name,
+    display_name: row.display_name,
+    description: row.description,
+    input_schema: row.input_schema,
+    schema_hash: row.schema_hash,
+    schema_version: row.schema_version,
+    definition_hash: row.definition_hash,
+    is_active: row.is_active,
+    first_discovered_at: row.first_discovered_at.toISOString(),
+    last_discovered_at: row.last_discovered_at.toISOString(),
+  }
+}
+
+const Count = nullable(Type.Integer())
+
+export const RunView = Type.Object({
+  discovery_run_id: Type.String(),
+  trigger: Type.Union([Type.Literal('admin'), Type.Literal('schedule')]),
+  actor_user_id: nullable(Type.String()),
+  request_id: nullable(Type.String()),
+  status: RunStatus,
+  error_summary: nullable(Type.String()),
+  upstream_status: Count,
+  protocol_version: nullable(Type.String()),
+  tool_count: Count,
+  added_count: Count,
+  changed_count: Count,
+  removed_count: Count,
+  started_at: Instant,
+  finished_at: Instant,
+})
+
+export function runView(row: RunRow): Static<typeof RunView> {
+  return {
+    discovery_run_id: row.id,
+    trigger: row.trigger,
+    actor_user_id: row.actor_user_id,
+    request_id: row.request_id,
+    status: row.status,
+    error_summary: row.error_summary,
+    upstream_status: row.upstream_status,
+    protocol_version: row.protocol_version,
+    tool_count: row.tool_count,
+    added_count: row.added_count,
+    changed_count: row.changed_count,
+    removed_count: row.removed_count,
+    started_at: row.started_at.toISOString(),
+    finished_at: row.finished_at.toISOString(),
+  }
+}
+
+export const RefreshView = Type.Object({
+  server: ServerView,
+  status: RunStatus,
+  error_summary: nullable(Type.String()),
+  tools: Type.Array(ToolView, { description: 'The active tools.' }),
+})
+
+function instant(at: Date | null): string | null {
+  return at === null ? null : at.toISOString()
+}
