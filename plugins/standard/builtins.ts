@@ -13,9 +13,18 @@ import genericCompat from '../../providers/generic-compat/index.ts'
 import simulator from '../../providers/simulator/index.ts'
 import accounting from '../accounting/index.ts'
 import auditLog from '../audit-log/index.ts'
+import cloudASanitizer from '../checks/cloud-a-sanitizer/index.ts'
+import cloudBGuardrail from '../checks/cloud-b-guardrail/index.ts'
 import configMirror from '../config-mirror/index.ts'
 import demoData from '../demo-data/index.ts'
+import guardrails from '../guardrails/index.ts'
 import identity from '../identity/index.ts'
+import mcpGatewayBearerToken from '../mcp-auth/gateway-bearer-token/index.ts'
+import mcpGatewayStaticHeader from '../mcp-auth/gateway-static-header/index.ts'
+import mcpNone from '../mcp-auth/none/index.ts'
+import mcpOauthObo from '../mcp-auth/oauth-obo/index.ts'
+import mcpUserPassthrough from '../mcp-auth/user-passthrough/index.ts'
+import mcpRegistry from '../mcp-registry/index.ts'
 import observability from '../observability/index.ts'
 import pricingCatalog from '../pricing-catalog/index.ts'
 import requestLog from '../request-log/index.ts'
@@ -26,21 +35,30 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   accounting,
   'audit-log': auditLog,
   'cloud-a-ml': cloudAMl,
+  'cloud-a-sanitizer': cloudASanitizer,
   'cloud-a-serverless-compat': cloudAServerlessCompat,
+  'cloud-b-guardrail': cloudBGuardrail,
   'cloud-b-ml': cloudBMl,
   'cloud-provider-a': cloudProviderA,
   'cloud-provider-b': cloudProviderB,
   'config-mirror': configMirror,
+  'demo-data': demoData,
   'core-filesystem': coreFilesystem,
   'core-git': coreGit,
   'core-shell': coreShell,
   'database-sql': databaseSql,
-  'demo-data': demoData,
+  'gateway-bearer-token': mcpGatewayBearerToken,
+  'gateway-static-header': mcpGatewayStaticHeader,
   'generic-compat': genericCompat,
+  guardrails,
   identity,
+  'mcp-registry': mcpRegistry,
+  none: mcpNone,
+  'oauth-obo': mcpOauthObo,
   observability,
   'pricing-catalog': pricingCatalog,
   'request-log': requestLog,
   'saas-notes': saasNotes,
   simulator,
+  'user-passthrough': mcpUserPassthrough,
 }

@@ -153,6 +153,19 @@ const rules: readonly Rule[] = [
     './a.ts',
   ),
   importRule(
+    'checks: of the providers only signing',
+    'plugins/checks/cloud-b-guardrail/a.ts',
+    '../../../providers/_shared/google-auth.ts',
+    '../../../providers/_shared/aws-signing.ts',
+  ),
+  importRule(
+    'checks: no other check',
+    'plugins/checks/cloud-b-guardrail/a.ts',
+    '../cloud-a-sanitizer/a.ts',
+    '../_shared/a.ts',
+  ),
+  importRule('checks: no SQL', 'plugins/checks/cloud-b-guardrail/a.ts', 'postgres', './b.ts'),
+  importRule(
     'standard: of the kernel only boot',
     'plugins/standard/a.ts',
     '../../kernel/registry/load.ts',

@@ -1,0 +1,30 @@
+import { type Problem, Type } from 'model-gateway/plugin'
+
+/** `endpoint_url` of a check: instead of the service's public address. */
+export const endpointUrl = Type.Optional(
+  Type.String({
+    pattern: '^https?://[^\\s/]+',
+    description: 'Scheme and host instead of the public ones, such as a private endpoint',
+  }),
+)
+
+export const maxRetries = Type.Integer({ minimum: 0, maximum: 10, default: 2 })
+
+/** What is wrong with an `endpoint_url`; nothing for one that is missing. */
+export function* checkEndpointUrl(value: unknown): Iterable<Problem> {
+  if (typeof value !== 'string') return
+  const url = URL.parse(value)
+  const path = ['endpoint_url']
+  if (url === null) {
+    yield { path, message: 'is not a URL', hint: 'write it like https://host' }
+  } else if (url.username !== '' || url.password !== '') {
+    yield { path, message: 'carries credentials', hint: 'put them into auth, as secret references' }
+  } else if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    yield { path, message: 'is more than a scheme and a host', hint: `write ${url.origin}` }
+  }
+}
+
+/** Scheme and host to call, from a checked `endpoint_url` or the public host. */
+export function originOf(endpointUrl: string | undefined, host: string): string {
+  return endpointUrl === undefined ? `https://${host}` : new URL(endpointUrl).origin
+}

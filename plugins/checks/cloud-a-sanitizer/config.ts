@@ -1,0 +1,62 @@
+import { type GuardPhase, type Problem, SecretRef, type Static, Type } from 'model-gateway/plugin'
+import { checkEndpointUrl, endpointUrl, maxRetries } from '../_shared/config.ts'
+
+const strict = { additionalProperties: false }
+
+const PROJECT = '[A-Za-z0-9][A-Za-z0-9.:_-]*'
+const TEMPLATE = `^projects/(${PROJECT})/locations/([a-z0-9-]+)/templates/[A-Za-z0-9_-]+$`
+
+export const phases: readonly GuardPhase[] = ['prompt', 'model_response', 'mcp_call', 'mcp_result']
+
+const template = Type.String({
+  pattern: TEMPLATE,
+  description: 'write projects/PROJECT/locations/LOCATION/templates/NAME',
+})
+
+export const configSchema = Type.Object(
+  {
+    project: Type.String({
+      pattern: `^${PROJECT}$`,
+      description: 'write the id or the number of the project that the templates belong to',
+    }),
+    location: Type.String({
+      pattern: '^[a-z][a-z0-9-]*$',
+      description: 'write the location of the templates, such as us-central1',
+    }),
+    prompt_template: template,
+    response_template: template,
+    auth: Type.Object({ kind: Type.Literal('bearer_token'), token: SecretRef() }, strict),
+    max_retries: maxRetries,
+    endpoint_url: endpointUrl,
+  },
+  strict,
+)
+export type Config = Static<typeof configSchema>
+
+/** Projects have a number besides their id, and either may stand in a name. */
+const NUMBER = /^[0-9]+$/
+
+export function* checkConfig(config: Readonly<Record<string, unknown>>): Iterable<Problem> {
+  yield* checkEndpointUrl(config.endpoint_url)
+  const { project, location } = config
+  for (const name of ['prompt_template', 'response_template']) {
+    const value = config[name]
+    const match = typeof value === 'string' ? new RegExp(TEMPLATE).exec(value) : null
+    if (match === null) continue
+    const [, inProject = '', inLocation] = match
+    if (typeof location === 'string' && inLocation !== location) {
+      yield {
+        path: [name],
+        message: `lies in ${inLocation}, but location is ${location}`,
+        hint: 'a template is reached only in its own location: name one of that location',
+      }
+    }
+    if (typeof project !== 'string' || inProject === project) continue
+    if (NUMBER.test(project) !== NUMBER.test(inProject)) continue
+    yield {
+      path: [name],
+      message: `belongs to the project ${inProject}, but project is ${project}`,
+      hint: 'name the same project in both',
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  GatewayError,
+  type GuardrailPack,
+  listOf,
+  pageOf,
+  pageQuery,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import type { CompiledPolicies } from './policies.ts'
+import { type DecisionRow, filterNames, MOST_COUNTED, type Store } from './store.ts'
+import { Action, Disposition, Mode, nullable, Phase, tag } from './wire.ts'
+
+const Text = Type.String()
+const Words = Type.Array(Text)
+
+const Policies = Type.Object({
+  config_version: Text,
+  decisions_retention_days: Type.Integer(),
+  policies: Type.Array(
+    Type.Object({
+      scope: Type.String({
+        description: 'global, model_route:<model>/<provider>/<upstream_model> or mcp_server:<key>',
+      }),
+      enabled: Type.Boolean(),
+      mode: Mode,
+      packs: Words,
+      managed_checks: Words,
+      stream_buffer_bytes: Type.Integer(),
+      stream_buffer_timeout_ms: Type.Integer(),
+    }),
+    { description: 'The global one, and each that the config gives to a route or a server.' },
+  ),
+  managed_checks: Type.Array(
+    Type.Object({
+      name: Text,
+      kind: Text,
+      phases: Type.Array(Phase),
+      timeout_ms: Type.Integer(),
+      failure_disposition: Disposition,
+      max_content_bytes: Type.Integer(),
+    }),
+  ),
+  packs: Type.Array(
+    Type.Object({
+      id: Text,
+      aliases: Words,
+      version: Text,
+      summary: Text,
+      phases: Type.Array(Phase),
+      rules: Type.Array(
+        Type.Object({ id: Text, reason_code: Text, description: Text, safer_action: Text }),
+      ),
+    }),
+    { description: 'Every pack that is loaded.' },
+  ),
+})
+
+const DecisionItem = Type.Object({
+  decision_id: Text,
+  occurred_at: Type.String({ format: 'date-time' }),
+  request_id: Text,
+  mcp_invocation_id: nullable(Text),
+  phase: Phase,
+  scope: Text,
+  mode: Mode,
+  evaluator: Type.String({ description: 'The pack, the managed check by its name, or tool_call.' }),
+  managed_service: nullable(Text, 'The kind of the managed check.'),
+  pack_id: nullable(Text),
+  rule_id: nullable(Text),
+  action: Action,
+  reason_code: Text,
+  latency_ms: Type.Number(),
+  failure_disposition: nullable(Disposition, 'Where a managed check could not judge.'),
+  transformation: Type.Union([
+    Type.Literal('none'),
+    Type.Literal('applied'),
+    Type.Literal('rejected'),
+  ]),
+  content_sha256: Type.String({ description: 'Of what was judged, which is not kept.' }),
+  config_version: Text,
+})
+
+const word = (description: string, maxLength = 512) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, description }))
+const instant = (description: string) =>
+  Type.Optional(Type.String({ description, examples: ['2026-11-21T00:00:00Z'] }))
+
+export interface AdminParts {
+  inForce(): CompiledPolicies
+  packs(): readonly GuardrailPack[]
+  readonly store: Pick<Store, 'list'>
+}
+
+/** Policies as they are in force, and what was decided by them. */
+export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[] {
+  const page = listOf(DecisionItem)
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/guardrails/policies',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Guardrail policies of the config in force, without anything secret.',
+      result: Policies,
+      handle: () => viewOfPolicies(inForce(), packs()),
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/guardrails/decisions',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Decisions of packs and managed checks, the newest first.',
+      query: strictObject({
+        ...pageQuery,
+        request_id: word('The id of a request.', 128),
+        phase: Type.Optional(Phase),
+        action: Type.Optional(Action),
+        evaluator: word('A pack, or the name of a managed check.'),
+        scope: word('The scope of a policy.', 2_048),
+        occurred_at_start: instant('Decisions of this time or later.'),
+        occurred_at_end: instant('Decisions before this time.'),
+      }),
+      result: Type.Object({
+        ...page.properties,
+        total_exact: Type.Boolean({
+          description: `false: there are total or more; at most ${MOST_COUNTED} are counted`,
+        }),
+      }),
+      async handle({ query }) {
+        const { offset, ...wire } = pageOf(query)
+        if (offset >= MOST_COUNTED) {
+          throw new GatewayError(
+            'invalid_request',
+            `query page: the newest ${MOST_COUNTED} can be paged through; set occurred_at_end to go on`,
+          )
+        }
+        const start = readInstant('occurred_at_start', query.occurred_at_start)
+        const end = readInstant('occurred_at_end', query.occurred_at_end)
+        if (start !== undefined && end !== undefined && start >= end) {
+          throw new GatewayError(
+            'invalid_request',
+            'query occurred_at_end: must be after occurred_at_start',
+          )
+        }
+        const equal = Object.fromEntries(
+          filterNames.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])),
+        )
+        const { rows, total } = await store.list(
+          { equal, start, end },
+          { offset, page_size: wire.page_size },
+        )
+        return {
+          items: rows.map(viewOfDecision),
+          ...wire,
+          total,
+          total_exact: total < MOST_COUNTED,
+        }
+      },
+    }),
+  ]
+}
+
+const DAY_MS = 86_400_000
+
+function viewOfPolicies(policies: CompiledPolicies, packs: readonly GuardrailPack[]) {
+  return {
+    config_version: policies.configVersion,
+    decisions_retention_days: policies.retentionMs / DAY_MS,
+    policies: [...policies.scopes.values()].map(({ scope, settings, ...policy }) => ({
+      scope,
+      enabled: settings.enabled,
+      mode: settings.mode,
+      packs: policy.packs.map(({ id }) => id),
+      managed_checks: policy.checks.map(({ name }) => name),
+      stream_buffer_bytes: settings.stream_buffer_bytes,
+      stream_buffer_timeout_ms: settings.stream_buffer_timeout_ms,
+    })),
+    managed_checks: policies.checks.map((check) => ({
+      name: check.name,
+      kind: check.kind,
+      phases: [...check.phases],
+      timeout_ms: check.timeoutMs,
+      failure_disposition: check.disposition,
+      max_content_bytes: check.maxContentBytes,
+    })),
+    packs: packs.map((pack) => ({
+      id: pack.id,
+      aliases: [...(pack.aliases ?? [])],
+      version: pack.version,
+      summary: pack.summary,
+      phases: [...pack.phases],
+      rules: pack.rules.map(({ id, reasonCode, description, saferAction }) => ({
+        id,
+        reason_code: reasonCode,
+        description,
+        safer_action: saferAction,
+      })),
+    })),
+  }
+}
+
+function viewOfDecision({ id, occurred_at, ...row }: DecisionRow) {
+  return { decision_id: id, occurred_at: occurred_at.toISOString(), ...row }
+}
+
+const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i
+
+/** Throws `invalid_request` for what is no instant. */
+function readInstant(name: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const at = new Date(text)
+  const day = new Date(`${INSTANT.exec(text)?.[1]}T00:00:00Z`)
+  // A day that its month does not have is another one to some parsers.
+  const isDay = !Number.isNaN(day.getTime()) && text.startsWith(day.toISOString().slice(0, 10))
+  if (isDay && !Number.isNaN(at.getTime())) return at
+  throw new GatewayError(
+    'invalid_request',
+    `query ${name}: must be a time such as 2026-11-21T00:00:00Z`,
+  )
+}

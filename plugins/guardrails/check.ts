@@ -1,0 +1,173 @@
+import type { ConfigDraft, ConfigPath, ManagedCheckSpec, Problem } from 'model-gateway/plugin'
+import { closest } from './closest.ts'
+import { guardrails } from './config.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+
+/** What the schema of the section cannot say: names that lead nowhere, and what a kind refuses. */
+export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
+  const section = draft.section(guardrails.name)
+  if (!isFields(section)) return
+  const at = (...path: readonly (string | number)[]) => [guardrails.name, ...path]
+  const checks = fieldsOf(section.managed_checks)
+  const known = { packs: packNames(draft), checks: Object.keys(checks) }
+
+  yield* checkPolicy(section.default, at('default'), known)
+  for (const [name, check] of Object.entries(checks)) {
+    if (!NAME.test(name)) {
+      const hint = 'letters, digits, _ and -, beginning with a letter, at most 64 characters'
+      yield { path: at('managed_checks', name), message: 'is no name for a check', hint }
+    }
+    yield* checkCheck(check, at('managed_checks', name), draft.declared.managedChecks)
+  }
+  const routes = routeKeys(draft)
+  for (const [key, policy] of Object.entries(fieldsOf(section.model_routes))) {
+    const path = at('model_routes', key)
+    if (!routes.has(key)) {
+      const message = 'is no configured route: a key is {model}/{provider}/{upstream_model}'
+      yield { path, message, ...hintFor(key, routes, 'routes') }
+    }
+    yield* checkPolicy(policy, path, known)
+  }
+  const servers = serverKeys(draft)
+  for (const [key, policy] of Object.entries(fieldsOf(section.mcp_servers))) {
+    const path = at('mcp_servers', key)
+    if (!servers.has(key)) {
+      yield {
+        path,
+        message: 'is not declared under mcp.servers',
+        ...hintFor(key, servers, 'servers'),
+      }
+    }
+    yield* checkPolicy(policy, path, known)
+  }
+}
+
+interface KnownNames {
+  /** The id of each pack by each of its names. */
+  readonly packs: ReadonlyMap<string, string>
+  readonly checks: readonly string[]
+}
+
+function* checkPolicy(policy: unknown, path: ConfigPath, known: KnownNames): Iterable<Problem> {
+  if (!isFields(policy)) return
+  const packIds = new Set<string>()
+  for (const [index, name] of stringsOf(policy.packs)) {
+    const id = known.packs.get(name)
+    if (id === undefined) {
+      const hint = hintFor(name, known.packs.keys(), 'packs')
+      yield { path: [...path, 'packs', index], message: `there is no pack "${name}"`, ...hint }
+    } else if (packIds.has(id)) {
+      yield { path: [...path, 'packs', index], message: `${id} is listed already` }
+    } else packIds.add(id)
+  }
+  const checks = new Set<string>()
+  for (const [index, name] of stringsOf(policy.managed_checks)) {
+    const here = [...path, 'managed_checks', index]
+    if (!known.checks.includes(name)) {
+      const message = `there is no check "${name}" under guardrails.managed_checks`
+      yield { path: here, message, ...hintFor(name, known.checks, 'checks') }
+    } else if (checks.has(name)) {
+      yield { path: here, message: `${name} is listed already` }
+    } else checks.add(name)
+  }
+}
+
+function* checkCheck(
+  check: unknown,
+  path: ConfigPath,
+  kinds: readonly ManagedCheckSpec[],
+): Iterable<Problem> {
+  if (!isFields(check)) return
+  const named = new Map(
+    kinds.flatMap((spec) => [spec.kind, ...(spec.aliases ?? [])].map((name) => [name, spec])),
+  )
+  // Written but no text: that is told already.
+  if (typeof check.kind !== 'string') return
+  const spec = named.get(check.kind)
+  if (spec === undefined) {
+    const hint = hintFor(check.kind, named.keys(), 'kinds')
+    yield { path: [...path, 'kind'], message: `there is no kind "${check.kind}"`, ...hint }
+    return
+  }
+  for (const { kind } of kinds) {
+    const isWritten = kind in check
+    if (kind === spec.kind && !isWritten) {
+      const hint = `the settings of the kind ${kind} stand under its name`
+      yield { path: [...path, kind], message: 'is required', hint }
+    } else if (kind !== spec.kind && isWritten) {
+      yield { path: [...path, kind], message: `belongs to another kind than ${check.kind}` }
+    }
+  }
+  const seen = new Set<string>()
+  for (const [index, phase] of stringsOf(check.phases)) {
+    const here = [...path, 'phases', index]
+    if (seen.has(phase)) yield { path: here, message: `${phase} is listed already` }
+    seen.add(phase)
+    if (spec.phases.some((supported) => supported === phase)) continue
+    yield {
+      path: here,
+      message: `${spec.kind} does not support the phase ${phase}`,
+      hint: `it supports ${spec.phases.join(', ')}`,
+    }
+  }
+  const own = check[spec.kind]
+  for (const problem of (isFields(own) && spec.check?.(own)) || []) {
+    yield { ...problem, path: [...path, spec.kind, ...problem.path] }
+  }
+}
+
+function packNames({ declared }: ConfigDraft): ReadonlyMap<string, string> {
+  return new Map(
+    declared.guardrailPacks.flatMap(({ id, aliases = [] }) =>
+      [id, ...aliases].map((name) => [name, id] as const),
+    ),
+  )
+}
+
+/** Names of models and providers hold slashes, so that a key is compared and never split. */
+function routeKeys(draft: ConfigDraft): ReadonlySet<string> {
+  const keys = new Set<string>()
+  for (const model of listOf(draft.section('models'))) {
+    for (const route of listOf(model.routes)) {
+      const parts = [model.id, route.provider, route.upstream_model]
+      if (parts.every((part) => typeof part === 'string')) keys.add(parts.join('/'))
+    }
+  }
+  return keys
+}
+
+/** The section belongs to another plugin. */
+function serverKeys(draft: ConfigDraft): ReadonlySet<string> {
+  const keys = listOf(fieldsOf(draft.section('mcp')).servers).map(({ server_key }) => server_key)
+  return new Set(keys.filter((key) => typeof key === 'string'))
+}
+
+function hintFor(word: string, names: Iterable<string>, what: string): { hint: string } {
+  const all = [...names]
+  const near = closest(word, all)
+  if (near !== undefined) return { hint: `did you mean "${near}"?` }
+  if (all.length === 0) return { hint: `there are no ${what}` }
+  return {
+    hint: all.length <= 12 ? `${what}: ${all.join(', ')}` : `none of the ${what} is like it`,
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {}
+}
+
+function listOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : []
+}
+
+function stringsOf(value: unknown): readonly (readonly [number, string])[] {
+  if (!Array.isArray(value)) return []
+  return value.flatMap((item, index) => (typeof item === 'string' ? [[index, item] as const] : []))
+}

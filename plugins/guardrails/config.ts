@@ -1,0 +1,92 @@
+import {
+  configSection,
+  type Declared,
+  guardPhases,
+  type ManagedCheckSpec,
+  type Static,
+  type TSchema,
+  Type,
+} from 'model-gateway/plugin'
+
+const strict = { additionalProperties: false }
+const Mode = Type.Union([Type.Literal('audit'), Type.Literal('deny')])
+const bytes = { minimum: 1, maximum: 1_073_741_824 }
+const bufferTimeout = { minimum: 1, maximum: 600_000 }
+
+const DefaultPolicy = Type.Object(
+  {
+    enabled: Type.Boolean({ default: false }),
+    mode: { ...Mode, default: 'audit' } as typeof Mode,
+    packs: Type.Array(Type.String(), { default: [] }),
+    managed_checks: Type.Array(Type.String(), { default: [] }),
+    stream_buffer_bytes: Type.Integer({ ...bytes, default: 4_194_304 }),
+    stream_buffer_timeout_ms: Type.Integer({ ...bufferTimeout, default: 120_000 }),
+  },
+  { ...strict, default: {} },
+)
+export type PolicySettings = Static<typeof DefaultPolicy>
+
+const PolicyOverride = Type.Object(
+  {
+    enabled: Type.Optional(Type.Boolean()),
+    mode: Type.Optional(Mode),
+    packs: Type.Optional(Type.Array(Type.String())),
+    managed_checks: Type.Optional(Type.Array(Type.String())),
+    stream_buffer_bytes: Type.Optional(Type.Integer(bytes)),
+    stream_buffer_timeout_ms: Type.Optional(Type.Integer(bufferTimeout)),
+  },
+  strict,
+)
+export type PolicyOverride = Static<typeof PolicyOverride>
+
+const Disposition = Type.Union([Type.Literal('fail_open'), Type.Literal('fail_closed')])
+const checkFields = {
+  phases: Type.Array(Type.Union(guardPhases.map((phase) => Type.Literal(phase))), {
+    minItems: 1,
+    description: 'lists the boundaries at which the check looks',
+  }),
+  timeout_ms: Type.Integer({ minimum: 1, maximum: 120_000, default: 2_000 }),
+  failure_disposition: { ...Disposition, default: 'fail_open' } as typeof Disposition,
+  max_content_bytes: Type.Integer({ ...bytes, default: 262_144 }),
+}
+const AnyCheck = Type.Object({ kind: Type.String(), ...checkFields })
+/** Beside these fields there is one named as the neutral name of its kind. */
+export type CheckEntry = Static<typeof AnyCheck> & Readonly<Record<string, unknown>>
+
+function schemaWith<C extends TSchema>(check: C) {
+  return Type.Object(
+    {
+      default: DefaultPolicy,
+      managed_checks: Type.Record(Type.String(), check, { default: {} }),
+      model_routes: Type.Record(Type.String(), PolicyOverride, { default: {} }),
+      mcp_servers: Type.Record(Type.String(), PolicyOverride, { default: {} }),
+      decisions_retention: Type.String({
+        pattern: '^[1-9][0-9]{0,3}d$',
+        default: '30d',
+        description: 'write a number of days, such as 30d',
+      }),
+    },
+    { ...strict, default: {} },
+  )
+}
+
+/**
+ * An entry of `managed_checks`. The fields of its kind stand under the neutral name of the kind;
+ * that there are those of its own kind and no others is for the section's check to say.
+ */
+function checkSchema(kinds: readonly ManagedCheckSpec[]): TSchema {
+  const own = kinds.map(({ kind, config }) => [kind, Type.Optional(config)] as const)
+  return Type.Object({ kind: Type.String(), ...checkFields, ...Object.fromEntries(own) }, strict)
+}
+
+export const guardrails = {
+  ...configSection('guardrails', schemaWith(AnyCheck)),
+  schemaFor: ({ managedChecks }: Declared) => schemaWith(checkSchema(managedChecks)),
+}
+
+const DAY_MS = 86_400_000
+
+/** Milliseconds for which decisions are kept. */
+export function retentionMs(retention: string): number {
+  return Number.parseInt(retention, 10) * DAY_MS
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import type { GuardedContent, JsonObject, JsonValue } from 'model-gateway/plugin'
+
+/** The texts of what passes a boundary, as managed checks get them. */
+export function textsOf(content: GuardedContent): readonly string[] {
+  switch (content.kind) {
+    case 'text':
+      return content.segments
+    case 'tool_calls':
+      return content.calls.map((call) => call.arguments)
+    case 'command':
+      return [commandText(content.command)]
+  }
+}
+
+export function commandText(command: string | readonly string[]): string {
+  return typeof command === 'string' ? command : JSON.stringify(command)
+}
+
+/** SHA-256 of the UTF-8 of texts, one after the other, in hexadecimal digits. */
+export function sha256(texts: readonly string[]): string {
+  const hash = createHash('sha256')
+  for (const text of texts) hash.update(text)
+  return hash.digest('hex')
+}
+
+/** The content with other texts in the same places; undefined when one does not fit there. */
+export function withTexts(
+  content: GuardedContent,
+  texts: readonly string[],
+): GuardedContent | undefined {
+  if (texts.length !== textsOf(content).length) return undefined
+  switch (content.kind) {
+    case 'text':
+      return { ...content, segments: texts }
+    case 'tool_calls': {
+      const calls = content.calls.map((call, index) => ({
+        ...call,
+        arguments: texts[index] as string,
+      }))
+      const fits = calls.every((call, index) =>
+        isSameObject(content.calls[index]?.arguments, call.arguments),
+      )
+      return fits ? { ...content, calls } : undefined
+    }
+    case 'command': {
+      const [text = ''] = texts
+      if (typeof content.command === 'string') return { ...content, command: text }
+      const command = parseJson(text)
+      const fits = command !== undefined && sameShape([...content.command], command)
+      return fits ? { ...content, command: command as string[] } : undefined
+    }
+  }
+}
+
+/** The arguments of a tool call; undefined when they are no JSON object. Nothing written is `{}`. */
+export function parseArguments(text: string): JsonObject | undefined {
+  if (text.trim() === '') return {}
+  const value = parseJson(text)
+  return value !== undefined && isObject(value) ? value : undefined
+}
+
+function isSameObject(before: string | undefined, after: string): boolean {
+  if (before === after) return true
+  const [was, is] = [parseArguments(before ?? ''), parseArguments(after)]
+  return was !== undefined && is !== undefined && sameShape(was, is)
+}
+
+/** The same members, as many items, and values of the same types. */
+export function sameShape(a: JsonValue, b: JsonValue): boolean {
+  if (Array.isArray(a)) {
+    return (
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, index) => sameShape(item, b[index] as JsonValue))
+    )
+  }
+  if (!isObject(a)) return !isObject(b) && !Array.isArray(b) && typeOf(a) === typeOf(b)
+  if (!isObject(b)) return false
+  const names = Object.keys(a)
+  return (
+    names.length === Object.keys(b).length &&
+    names.every(
+      (name) => Object.hasOwn(b, name) && sameShape(a[name] as JsonValue, b[name] as JsonValue),
+    )
+  )
+}
+
+function typeOf(value: JsonValue): string {
+  return value === null ? 'null' : typeof value
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,73 @@
+import type { GuardPhase, PackMatch } from 'model-gateway/plugin'
+import type { CheckEntry, PolicySettings } from './config.ts'
+
+export type Mode = PolicySettings['mode']
+export type Disposition = CheckEntry['failure_disposition']
+export type Action = 'allow' | 'audit' | 'deny' | 'transformed'
+
+export const DETERMINISTIC_ALLOW = 'deterministic.allow'
+export const MANAGED_ALLOW = 'managed.allow'
+export const MANAGED_TRANSFORMED = 'managed.transformed'
+export const INVALID_TRANSFORMATION = 'managed.invalid_transformation'
+export const MALFORMED_ARGUMENTS = 'tool_call.malformed_arguments'
+export const UNINSPECTABLE = 'command.uninspectable'
+
+/** What an evaluator said of an operation. Holds nothing of what was judged. */
+export interface Decision {
+  /** A UUIDv7. */
+  readonly id: string
+  /** Milliseconds since the epoch; the time inside the id. */
+  readonly occurredAt: number
+  readonly requestId: string
+  readonly mcpInvocationId: string | undefined
+  readonly phase: GuardPhase
+  readonly scope: string
+  readonly mode: Mode
+  /** The pack, the managed check by its name in the config, or `tool_call`. */
+  readonly evaluator: string
+  /** The kind of the managed check. */
+  readonly managedService: string | undefined
+  readonly packId: string | undefined
+  readonly match: PackMatch | undefined
+  readonly action: Action
+  readonly reasonCode: string
+  readonly latencyMs: number
+  /** Where a managed check could not judge. */
+  readonly failureDisposition: Disposition | undefined
+  readonly transformation: 'none' | 'applied' | 'rejected'
+  /** SHA-256 of what was judged, in hexadecimal digits. */
+  readonly contentSha256: string
+}
+
+/** The decision as a row's JSON. */
+export function encodeDecision(decision: Decision, configVersion: string): string {
+  return JSON.stringify({
+    id: decision.id,
+    occurred_at: new Date(decision.occurredAt).toISOString(),
+    request_id: decision.requestId,
+    mcp_invocation_id: decision.mcpInvocationId,
+    phase: decision.phase,
+    scope: decision.scope,
+    mode: decision.mode,
+    evaluator: decision.evaluator,
+    managed_service: decision.managedService,
+    pack_id: decision.packId,
+    rule_id: decision.match?.ruleId,
+    action: decision.action,
+    reason_code: decision.reasonCode,
+    latency_ms: Math.round(decision.latencyMs * 1000) / 1000,
+    failure_disposition: decision.failureDisposition,
+    transformation: decision.transformation,
+    content_sha256: decision.contentSha256,
+    config_version: configVersion,
+  })
+}
+
+/** What a denied caller is told: the rule and something safer, never what was denied. */
+export function denialMessage({ id, match, evaluator, reasonCode }: Decision): string {
+  const why =
+    match === undefined
+      ? `denied by ${evaluator} (${reasonCode}).`
+      : `denied by ${match.packId}, rule ${match.ruleId}: ${match.description} ${match.saferAction}`
+  return `${why} Decision ${id}.`
+}

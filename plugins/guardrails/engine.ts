@@ -1,0 +1,234 @@
+import type {
+  GuardedContent,
+  GuardedOperation,
+  GuardInput,
+  GuardPhase,
+  GuardrailPack,
+  PackMatch,
+} from 'model-gateway/plugin'
+import { commandText, parseArguments, sha256, textsOf, withTexts } from './content.ts'
+import {
+  DETERMINISTIC_ALLOW,
+  type Decision,
+  INVALID_TRANSFORMATION,
+  MALFORMED_ARGUMENTS,
+  MANAGED_ALLOW,
+  MANAGED_TRANSFORMED,
+  type Mode,
+  UNINSPECTABLE,
+} from './decision.ts'
+import { type CheckOutcome, type RunningCheck, runCheck } from './managed.ts'
+
+/** A policy as the engine needs it. */
+export interface EnginePolicy {
+  readonly scope: string
+  readonly mode: Mode
+  readonly packs: readonly GuardrailPack[]
+  readonly checks: readonly RunningCheck[]
+}
+
+export interface EngineTools {
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** Told of a pack that throws, and of a check that cannot judge. */
+  fault(evaluator: string, error: Error): void
+}
+
+/** What came of an operation. */
+export interface Judgement {
+  /** Of every evaluator that ran, in order. */
+  readonly decisions: readonly Decision[]
+  /** The one that denies; the operation must not go on. */
+  readonly denial: Decision | undefined
+  /** What to go on with in the place of the other; undefined when nothing changed. */
+  readonly content: GuardedContent | undefined
+}
+
+/**
+ * Has an operation judged: by the packs in their order, then by the managed checks in theirs. The
+ * first denial ends it. Never rejects for what a pack or a check does.
+ */
+export async function judge(
+  policy: EnginePolicy,
+  operation: GuardedOperation,
+  tools: EngineTools,
+): Promise<Judgement> {
+  const { phase } = operation
+  const decisions: Decision[] = []
+  const decide = decider(policy, operation, tools, decisions)
+  const packs = policy.packs.filter((pack) => pack.phases.includes(phase))
+  const denial = judgeByPacks(packs, operation, policy.mode, tools, decide)
+  if (denial !== undefined) return { decisions, denial, content: undefined }
+
+  let { content } = operation
+  for (const check of policy.checks) {
+    if (!check.phases.includes(phase)) continue
+    const start = performance.now()
+    const texts = textsOf(content)
+    const outcome = await runCheck(check, phase, texts)
+    const after = outcome.kind === 'transformed' ? withTexts(content, outcome.texts) : undefined
+    const decision = decide({
+      ...checkFinding(check, outcome, after, policy.mode),
+      texts,
+      latencyMs: performance.now() - start,
+    })
+    if (outcome.kind === 'failure' && outcome.error !== undefined) {
+      tools.fault(check.name, outcome.error)
+    }
+    if (decision.action === 'deny') return { decisions, denial: decision, content: undefined }
+    if (after !== undefined) content = after
+  }
+  return {
+    decisions,
+    denial: undefined,
+    content: content === operation.content ? undefined : content,
+  }
+}
+
+type Finding = Pick<Decision, 'evaluator' | 'action' | 'reasonCode'> &
+  Partial<
+    Pick<Decision, 'managedService' | 'packId' | 'match' | 'failureDisposition' | 'transformation'>
+  >
+type Decide = (
+  finding: Finding & { readonly texts: readonly string[]; readonly latencyMs: number },
+) => Decision
+
+function decider(
+  { scope, mode }: EnginePolicy,
+  { phase, requestId, mcpInvocationId }: GuardedOperation,
+  { now }: EngineTools,
+  decisions: Decision[],
+): Decide {
+  // Several evaluators judge the same texts.
+  let hashed: readonly string[] | undefined
+  let hash = ''
+  return ({ texts, latencyMs, ...finding }) => {
+    if (texts !== hashed) [hashed, hash] = [texts, sha256(texts)]
+    const occurredAt = now()
+    const decision: Decision = {
+      id: Bun.randomUUIDv7('hex', occurredAt),
+      occurredAt,
+      requestId,
+      mcpInvocationId,
+      phase,
+      scope,
+      mode,
+      managedService: undefined,
+      packId: undefined,
+      match: undefined,
+      failureDisposition: undefined,
+      transformation: 'none',
+      ...finding,
+      latencyMs,
+      contentSha256: hash,
+    }
+    decisions.push(decision)
+    return decision
+  }
+}
+
+/** Call by call; the decision that denies, if there is one. */
+function judgeByPacks(
+  packs: readonly GuardrailPack[],
+  operation: GuardedOperation,
+  mode: Mode,
+  tools: EngineTools,
+  decide: Decide,
+): Decision | undefined {
+  const against = mode === 'deny' ? 'deny' : 'audit'
+  for (const { texts, input } of inputsOf(operation)) {
+    if (input === undefined) {
+      const reasonCode = MALFORMED_ARGUMENTS
+      const finding = { evaluator: 'tool_call', action: against, reasonCode } as const
+      const decision = decide({ ...finding, texts, latencyMs: 0 })
+      if (mode === 'deny') return decision
+      continue
+    }
+    for (const pack of packs) {
+      const start = performance.now()
+      const found = askPack(pack, input, tools)
+      const decision = decide({
+        evaluator: pack.id,
+        packId: pack.id,
+        action: found.allows ? 'allow' : against,
+        reasonCode: found.reasonCode,
+        match: found.match,
+        texts,
+        latencyMs: performance.now() - start,
+      })
+      if (decision.action === 'deny') return decision
+    }
+  }
+  return undefined
+}
+
+interface Found {
+  readonly allows: boolean
+  readonly reasonCode: string
+  readonly match: PackMatch | undefined
+}
+
+function askPack(pack: GuardrailPack, input: GuardInput, tools: EngineTools): Found {
+  try {
+    const match = pack.evaluate(input)
+    return match === undefined
+      ? { allows: true, reasonCode: DETERMINISTIC_ALLOW, match }
+      : { allows: false, reasonCode: match.reasonCode, match }
+  } catch (thrown) {
+    // Its message may quote what was judged.
+    const name = thrown instanceof Error ? thrown.name : typeof thrown
+    tools.fault(pack.id, new Error(`the pack threw ${name}`))
+    return { allows: false, reasonCode: UNINSPECTABLE, match: undefined }
+  }
+}
+
+interface PackInput {
+  readonly texts: readonly string[]
+  /** Undefined: the arguments are malformed. */
+  readonly input: GuardInput | undefined
+}
+
+/** What packs can judge: commands and tool calls. */
+function* inputsOf({ phase, content, server }: GuardedOperation): Iterable<PackInput> {
+  if (content.kind === 'command') {
+    const { command } = content
+    yield { texts: [commandText(command)], input: { kind: 'command', phase, command } }
+  }
+  if (content.kind !== 'tool_calls') return
+  for (const { tool, arguments: text } of content.calls) {
+    const parsed = parseArguments(text)
+    yield {
+      texts: [text],
+      input: parsed && { kind: 'tool_call', phase, server, tool, arguments: parsed },
+    }
+  }
+}
+
+function checkFinding(
+  { name, kind, disposition }: RunningCheck,
+  outcome: CheckOutcome,
+  after: GuardedContent | undefined,
+  mode: Mode,
+): Finding {
+  const by = { evaluator: name, managedService: kind }
+  const against = mode === 'deny' ? 'deny' : 'audit'
+  if (outcome.kind === 'allow') return { ...by, action: 'allow', reasonCode: MANAGED_ALLOW }
+  if (outcome.kind === 'deny') return { ...by, action: against, reasonCode: outcome.reasonCode }
+  if (after !== undefined) {
+    const reasonCode = MANAGED_TRANSFORMED
+    return { ...by, action: 'transformed', reasonCode, transformation: 'applied' }
+  }
+  const fits = outcome.kind === 'failure' && outcome.reason !== INVALID_TRANSFORMATION
+  return {
+    ...by,
+    action: disposition === 'fail_closed' ? against : 'audit',
+    reasonCode: outcome.kind === 'failure' ? outcome.reason : INVALID_TRANSFORMATION,
+    failureDisposition: disposition,
+    transformation: fits ? 'none' : 'rejected',
+  }
+}
+
+/** Whether any evaluator of a policy looks at a boundary. */
+export function covers({ packs, checks }: EnginePolicy, phase: GuardPhase): boolean {
+  return [...packs, ...checks].some(({ phases }) => phases.includes(phase))
+}

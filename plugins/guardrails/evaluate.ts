@@ -1,0 +1,143 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  GatewayError,
+  type GuardedOperation,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import { type Decision, denialMessage } from './decision.ts'
+import { covers, type Judgement } from './engine.ts'
+import { type HookCall, hookAnswer, hookFormats, readHook } from './hooks.ts'
+import { type CompiledPolicies, decisiveOf, GLOBAL } from './policies.ts'
+import { Action, Disposition, MatchedRule, matchedRule, nullable } from './wire.ts'
+
+const Evaluation = Type.Object({
+  decision_id: nullable(Type.String(), 'null: no guardrail looks at this'),
+  action: Action,
+  allowed: Type.Boolean(),
+  matched_rule: Type.Optional(MatchedRule),
+  reason_code: Type.Optional(Type.String()),
+  failure_disposition: Type.Optional(Disposition),
+  transformed: Type.Boolean(),
+})
+const Enveloped = Type.Object({
+  data: Evaluation,
+  meta: Type.Object({ generated_at: Type.String({ format: 'date-time' }) }),
+})
+
+const bodies = [
+  strictObject({
+    tool_name: Type.String(),
+    command: Type.Union([Type.String(), Type.Array(Type.String())]),
+    server: Type.Optional(Type.String()),
+  }),
+  strictObject({
+    tool_name: Type.String(),
+    arguments: Type.Record(Type.String(), Type.Unknown()),
+    server: Type.Optional(Type.String()),
+  }),
+  Type.Object({}, { additionalProperties: true, description: "With `format`: the agent's JSON." }),
+]
+
+/** Judges a tool call of a coding agent, before it is made, by the global policy. */
+export function evaluateRoute(inForce: () => CompiledPolicies): AdminRoute {
+  return adminRoute({
+    method: 'POST',
+    path: '/api/v1/guardrails/evaluate',
+    audience: 'me',
+    tag: 'guardrails',
+    summary:
+      "Judge a command or a tool call before it is made. With `format` the body is the coding agent's own hook JSON, and the answer is what that agent reads.",
+    query: strictObject({
+      format: Type.Optional(
+        Type.Union(
+          hookFormats.map((format) => Type.Literal(format)),
+          { errorMessage: `must be one of ${hookFormats.join(', ')}` },
+        ),
+      ),
+    }),
+    body: Type.Unknown({ anyOf: bodies }),
+    allowsNul: true,
+    contentType: 'application/json; charset=utf-8',
+    result: Type.Unsafe<string>({ anyOf: [Enveloped, Type.Object({}), Type.String()] }),
+    async handle({ requestId, query: { format }, body }) {
+      const call = format === undefined ? readCall(body) : readHook(format, body)
+      if (call === undefined) {
+        throw new GatewayError('invalid_request', `the body is no tool hook of ${format}`)
+      }
+      const judgement = await judgeHarness(inForce(), { ...call, requestId })
+      if (format !== undefined) {
+        const { denial } = judgement ?? {}
+        return hookAnswer(format, denial && denialMessage(denial))
+      }
+      const meta = { generated_at: new Date().toISOString() }
+      return JSON.stringify({ data: evaluationOf(judgement), meta })
+    },
+  })
+}
+
+/** Undefined: no guardrail looks at it. */
+async function judgeHarness(
+  policies: CompiledPolicies,
+  call: HookCall & { readonly requestId: string },
+): Promise<Judgement | undefined> {
+  const policy = policies.scopes.get(GLOBAL)
+  const phase = 'harness_pre_tool'
+  if (policy === undefined || !policy.settings.enabled || !covers(policy, phase)) return undefined
+  const operation: GuardedOperation = { ...call, phase }
+  return await policies.judge(policy, operation, 'record')
+}
+
+function evaluationOf(judgement: Judgement | undefined) {
+  const decisive: Decision | undefined =
+    judgement && (judgement.denial ?? decisiveOf(judgement.decisions))
+  return {
+    decision_id: decisive?.id ?? null,
+    action: decisive?.action ?? 'allow',
+    allowed: judgement?.denial === undefined,
+    matched_rule: decisive?.match && matchedRule(decisive.match),
+    reason_code: decisive?.reasonCode,
+    failure_disposition: decisive?.failureDisposition,
+    transformed: judgement?.content !== undefined,
+  }
+}
+
+const KNOWN = new Set(['tool_name', 'server', 'command', 'arguments'])
+
+/** Throws `invalid_request` for anything but one command, or the arguments of one tool. */
+function readCall(body: unknown): HookCall {
+  if (!isFields(body)) throw invalid('must be an object')
+  const { tool_name: tool, server, command, arguments: args } = body
+  const unknown = Object.keys(body).find((name) => !KNOWN.has(name))
+  if (unknown !== undefined) throw invalid('has a member that there is not', unknown)
+  if (typeof tool !== 'string' || tool === '') throw invalid('must be a name', 'tool_name')
+  if (server !== undefined && (typeof server !== 'string' || server === '')) {
+    throw invalid('must be a key', 'server')
+  }
+  if ((command === undefined) === (args === undefined)) {
+    throw invalid('needs exactly one of command and arguments')
+  }
+  const by = server === undefined ? {} : { server: { key: server, aliases: [] } }
+  if (command !== undefined) {
+    if (!isCommand(command)) throw invalid('must be text, or a list of texts', 'command')
+    return { ...by, content: { kind: 'command', command } }
+  }
+  if (!isFields(args)) throw invalid('must be an object', 'arguments')
+  const call = { tool, arguments: JSON.stringify(args) }
+  return { ...by, content: { kind: 'tool_calls', calls: [call] } }
+}
+
+function isCommand(value: unknown): value is string | readonly string[] {
+  if (typeof value === 'string') return true
+  return Array.isArray(value) && value.every((word) => typeof word === 'string')
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function invalid(message: string, member?: string): GatewayError {
+  const where = member === undefined ? 'the body' : `the body: ${member}`
+  return new GatewayError('invalid_request', `${where} ${message}`)
+}

@@ -1,0 +1,179 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  GatewayError,
+  type GuardedContent,
+  type GuardedOperation,
+  type GuardInput,
+  type GuardrailPack,
+  type JsonObject,
+  type Static,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import { covers } from './engine.ts'
+import { type CompiledPolicies, decisiveOf, GLOBAL } from './policies.ts'
+import { Action, Disposition, MatchedRule, Mode, matchedRule, nullable, Phase } from './wire.ts'
+
+const Body = strictObject({
+  command: Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String())], {
+      description: 'A shell command, or the argument vector of one.',
+    }),
+  ),
+  tool_name: Type.Optional(Type.String({ description: 'A tool call; goes with arguments.' })),
+  arguments: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  server: Type.Optional(Type.String({ description: 'The key of the MCP server of the tool.' })),
+  text: Type.Optional(Type.String({ description: 'Text of a prompt, a reply or a result.' })),
+  phase: Type.Optional(Phase),
+  scope: Type.Optional(
+    Type.String({ description: 'Whose policy: global, which is the default, or another scope.' }),
+  ),
+})
+
+const Explanation = Type.Object({
+  scope: Type.String(),
+  phase: Phase,
+  enabled: Type.Boolean({ description: 'Whether the policy of the scope is.' }),
+  mode: Mode,
+  packs: Type.Array(
+    Type.Object({
+      pack_id: Type.String(),
+      version: Type.String(),
+      in_policy: Type.Boolean({ description: 'Whether the policy has the pack.' }),
+      reading: Type.Unknown({
+        description: 'The commands, statements or tool as the pack reads them',
+      }),
+      rules: Type.Array(Type.Object({ id: Type.String(), matched: Type.Boolean() })),
+      match: nullable(MatchedRule),
+    }),
+    { description: 'Every pack that judges such a thing.' },
+  ),
+  evaluators: Type.Array(
+    Type.Object({
+      evaluator: Type.String(),
+      action: Action,
+      reason_code: Type.String(),
+      failure_disposition: nullable(Disposition),
+      latency_ms: Type.Number(),
+    }),
+    { description: 'What the evaluators of the policy decide, as far as they are asked.' },
+  ),
+  verdict: Type.Object({
+    action: Action,
+    allowed: Type.Boolean(),
+    reason_code: nullable(Type.String()),
+    matched_rule: nullable(MatchedRule),
+    transformed: Type.Boolean(),
+  }),
+})
+
+export interface ExplainParts {
+  inForce(): CompiledPolicies
+  packs(): readonly GuardrailPack[]
+}
+
+/** Says why a policy decides as it does. Managed checks are asked too; nothing is written down. */
+export function explainRoute({ inForce, packs }: ExplainParts): AdminRoute {
+  return adminRoute({
+    method: 'POST',
+    path: '/api/v1/admin/guardrails/explain',
+    audience: 'platform_admin',
+    tag: 'guardrails',
+    summary: 'What packs see in a command, a tool call or a text, and what a policy decides.',
+    body: Body,
+    allowsNul: true,
+    result: Explanation,
+    async handle({ body, requestId }) {
+      const policies = inForce()
+      const scope = body.scope ?? GLOBAL
+      const policy = policies.scopes.get(scope)
+      if (policy === undefined) {
+        const known = [...policies.scopes.keys()].join(', ')
+        throw new GatewayError(
+          'invalid_request',
+          `there is no policy for ${scope}: known are ${known}`,
+        )
+      }
+      const operation = readOperation(body, requestId)
+      const { phase } = operation
+      const input = inputOf(operation)
+      const { enabled, mode } = policy.settings
+      const judged = enabled && covers(policy, phase)
+      const judgement = judged ? await policies.judge(policy, operation, 'forget') : undefined
+      const decisions = judgement?.decisions ?? []
+      const decisive = judgement?.denial ?? decisiveOf(decisions)
+      return {
+        scope,
+        phase,
+        enabled,
+        mode,
+        packs:
+          input === undefined
+            ? []
+            : packs()
+                .filter((pack) => pack.phases.includes(phase))
+                .map((pack) => explanationOf(pack, input, policy.packs.includes(pack))),
+        evaluators: decisions.map((decision) => ({
+          evaluator: decision.evaluator,
+          action: decision.action,
+          reason_code: decision.reasonCode,
+          failure_disposition: decision.failureDisposition ?? null,
+          latency_ms: decision.latencyMs,
+        })),
+        verdict: {
+          action: decisive?.action ?? 'allow',
+          allowed: judgement?.denial === undefined,
+          reason_code: decisive?.reasonCode ?? null,
+          matched_rule: decisive?.match === undefined ? null : matchedRule(decisive.match),
+          transformed: judgement?.content !== undefined,
+        },
+      }
+    },
+  })
+}
+
+function explanationOf(pack: GuardrailPack, input: GuardInput, inPolicy: boolean) {
+  const { reading, match } = pack.explain(input)
+  return {
+    pack_id: pack.id,
+    version: pack.version,
+    in_policy: inPolicy,
+    reading,
+    rules: pack.rules.map(({ id }) => ({ id, matched: id === match?.ruleId })),
+    match: match === undefined ? null : matchedRule(match),
+  }
+}
+
+/** Throws `invalid_request` unless it is one command, one tool call or one text. */
+function readOperation(body: Static<typeof Body>, requestId: string): GuardedOperation {
+  const { command, tool_name: tool, arguments: args, text, server } = body
+  const given = [command, tool, text].filter((part) => part !== undefined)
+  if (given.length !== 1 || (tool === undefined) !== (args === undefined)) {
+    throw new GatewayError(
+      'invalid_request',
+      'the body needs one of command, tool_name with arguments, and text',
+    )
+  }
+  const content: GuardedContent =
+    command !== undefined
+      ? { kind: 'command', command }
+      : tool !== undefined
+        ? { kind: 'tool_calls', calls: [{ tool, arguments: JSON.stringify(args) }] }
+        : { kind: 'text', segments: [text ?? ''] }
+  const phase = body.phase ?? (content.kind === 'text' ? 'prompt' : 'harness_pre_tool')
+  return {
+    phase,
+    content,
+    requestId,
+    ...(server !== undefined && { server: { key: server, aliases: [] } }),
+  }
+}
+
+function inputOf({ phase, content, server }: GuardedOperation): GuardInput | undefined {
+  if (content.kind === 'command') return { kind: 'command', phase, command: content.command }
+  const [call] = content.kind === 'tool_calls' ? content.calls : []
+  if (call === undefined) return undefined
+  const args = JSON.parse(call.arguments) as JsonObject
+  return { kind: 'tool_call', phase, server, tool: call.tool, arguments: args }
+}

@@ -1,0 +1,198 @@
+import { parseArgs } from 'node:util'
+// Types only: a hook waits for this command, so that it loads as little as it can.
+import type { GuardInput, GuardrailPack, PackMatch } from 'model-gateway/plugin'
+import { parseArguments } from './content.ts'
+import { guardCommand } from './guard-command-spec.ts'
+import { type HookCall, type HookFormat, hookAnswer, hookFormats, readHook } from './hooks.ts'
+
+export interface GuardCommandParts {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The agent's JSON. */
+  readonly input: () => Promise<string>
+  readonly out: (text: string) => void
+  /** For the person at the terminal; never what was judged. */
+  readonly tell: (line: string) => void
+  /** For when the gateway is away. */
+  readonly packs: () => Promise<LocalPacks>
+}
+
+/** The packs of this installation. */
+export interface LocalPacks {
+  readonly packs: readonly GuardrailPack[]
+  /** Loads what only few calls need, and without which packs throw for them. */
+  readonly prepare: () => Promise<void>
+}
+
+interface Options {
+  readonly format: HookFormat
+  readonly whenAway: 'closed' | 'open'
+  readonly mode: 'deny' | 'audit'
+  readonly timeoutMs: number
+}
+
+/** Exit code for wrong arguments; to the agents it says that the tool must not be used. */
+const REFUSED = 2
+
+/** Answers one hook; resolves to the exit code. */
+export async function runGuardCommand(parts: GuardCommandParts): Promise<number> {
+  const { out, tell } = parts
+  let options: Options
+  try {
+    options = readOptions(parts.args)
+  } catch (error) {
+    tell(`gateway guard: ${(error as Error).message}`)
+    tell(`usage: gateway guard ${guardCommand.usage}`)
+    return REFUSED
+  }
+  const hook = await parts.input()
+  const answered = await askGateway(hook, options, parts.env)
+  if ('answer' in answered) {
+    if (answered.answer !== '') out(answered.answer)
+    return 0
+  }
+  tell(`gateway guard: ${answered.away}`)
+  const denial = options.mode === 'audit' ? undefined : await judgeHere(hook, options, parts)
+  const answer = hookAnswer(options.format, denial)
+  if (answer !== '') out(answer)
+  return 0
+}
+
+function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      format: { type: 'string' },
+      'when-away': { type: 'string', default: 'closed' },
+      mode: { type: 'string', default: 'deny' },
+      'timeout-ms': { type: 'string', default: '10000' },
+    },
+  })
+  const { format, mode, 'when-away': whenAway, 'timeout-ms': timeout } = values
+  const timeoutMs = Number(timeout)
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 600_000) {
+    throw new Error('--timeout-ms takes a number of milliseconds, 1 to 600000')
+  }
+  return {
+    format: oneOf('--format', format, hookFormats),
+    whenAway: oneOf('--when-away', whenAway, ['closed', 'open']),
+    mode: oneOf('--mode', mode, ['deny', 'audit']),
+    timeoutMs,
+  }
+}
+
+function oneOf<W extends string>(
+  option: string,
+  value: string | undefined,
+  words: readonly W[],
+): W {
+  const word = words.find((known) => known === value)
+  if (word === undefined) throw new Error(`${option} takes one of ${words.join(', ')}`)
+  return word
+}
+
+/** The gateway's answer, ready for the agent, or why there is none. */
+async function askGateway(
+  hook: string,
+  { format, timeoutMs }: Options,
+  env: GuardCommandParts['env'],
+): Promise<{ readonly answer: string } | { readonly away: string }> {
+  const base = env.GATEWAY_URL?.replace(/\/+$/, '') || 'http://127.0.0.1:8080'
+  const key = env.GATEWAY_API_KEY
+  if (key === undefined || key === '') return { away: 'GATEWAY_API_KEY is not set' }
+  try {
+    const response = await fetch(`${base}/api/v1/guardrails/evaluate?format=${format}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: hook,
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    const answer = await response.text()
+    if (response.status !== 200) {
+      return { away: `the gateway answered with status ${response.status}` }
+    }
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+    // Anything else would be taken for an allowance.
+    if (isJson && isAnswer(answer)) return { answer }
+    return { away: `what answers at ${base} is no gateway` }
+  } catch (error) {
+    const { code, name } = error as { code?: unknown; name?: unknown }
+    return { away: `the gateway cannot be reached (${String(code ?? name)})` }
+  }
+}
+
+function isAnswer(text: string): boolean {
+  if (text === '') return true
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null
+  } catch {
+    return false
+  }
+}
+
+/** Why the call must not be made, as far as that can be told without the gateway. */
+async function judgeHere(
+  hook: string,
+  { format, whenAway }: Options,
+  { packs }: GuardCommandParts,
+): Promise<string | undefined> {
+  const call = readCall(format, hook)
+  const unknown = 'The gateway cannot be asked, and without it no tool is used here.'
+  if (call === undefined) return whenAway === 'open' ? undefined : unknown
+  const input = inputOf(call)
+  if (input === undefined) return 'denied: the arguments of the tool call are malformed.'
+  const match = await firstMatch(input, packs)
+  if (match === 'unknown') return 'denied: the tool call cannot be judged.'
+  if (match !== undefined) {
+    return `denied by ${match.packId}, rule ${match.ruleId}: ${match.description} ${match.saferAction} The gateway was not asked.`
+  }
+  return whenAway === 'open' ? undefined : unknown
+}
+
+async function firstMatch(
+  input: GuardInput,
+  load: GuardCommandParts['packs'],
+): Promise<PackMatch | 'unknown' | undefined> {
+  try {
+    const { packs, prepare } = await load()
+    const judge = () => {
+      for (const pack of packs) {
+        const match = pack.evaluate(input)
+        if (match !== undefined) return match
+      }
+      return undefined
+    }
+    try {
+      return judge()
+    } catch {
+      await prepare()
+      return judge()
+    }
+  } catch {
+    return 'unknown'
+  }
+}
+
+function readCall(format: HookFormat, hook: string): HookCall | undefined {
+  try {
+    return readHook(format, JSON.parse(hook))
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined: malformed arguments. */
+function inputOf({ content, server }: HookCall): GuardInput | undefined {
+  const [call] = content.kind === 'tool_calls' ? content.calls : []
+  const parsed = call && parseArguments(call.arguments)
+  if (call === undefined || parsed === undefined) return undefined
+  return {
+    kind: 'tool_call',
+    phase: 'harness_pre_tool',
+    server,
+    tool: call.tool,
+    arguments: parsed,
+  }
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'bun:test'
+import { hookCases } from './__fixtures__/hooks.ts'
+import { hookAnswer, hookFormats, readHook } from './hooks.ts'
+
+test('every format is shown', () => {
+  expect(hookCases.map(({ format }) => format)).toEqual([...hookFormats])
+})
+
+describe.each(hookCases.map((each) => [each.format, each] as const))('%s', (format, agent) => {
+  test('a shell command is a call of the agent’s tool', () => {
+    const call = readHook(format, agent.shell('ls -la'))
+    expect(call?.server).toBeUndefined()
+    const [only] = call?.content.kind === 'tool_calls' ? call.content.calls : []
+    expect(['Bash', 'run_shell_command', 'bash']).toContain(only?.tool ?? '')
+    expect(JSON.parse(only?.arguments ?? '')).toMatchObject({ command: 'ls -la' })
+  })
+
+  test('a tool of an MCP server comes with the server', () => {
+    expect(readHook(format, agent.mcp('my_notes', 'pages__archive', { id: 1 }))).toEqual({
+      server: { key: 'my_notes', aliases: [] },
+      content: { kind: 'tool_calls', calls: [{ tool: 'pages__archive', arguments: '{"id":1}' }] },
+    })
+  })
+
+  test('denials carry their reason, allowances say what the agent expects', () => {
+    expect(agent.reasonOf(JSON.parse(hookAnswer(format, 'because')))).toBe('because')
+    expect(hookAnswer(format, undefined)).toBe(agent.allowed)
+  })
+
+  test('anything else is no hook', () => {
+    for (const hook of [null, 1, 'x', [], {}, { tool_name: 7 }, { tool_name: '', toolName: '' }]) {
+      expect(readHook(format, hook)).toBeUndefined()
+    }
+  })
+})
+
+test('arguments that are no object are passed on, for the policy to refuse', () => {
+  const read = (format: 'codex' | 'copilot_cli', hook: object) => {
+    const content = readHook(format, hook)?.content
+    return content?.kind === 'tool_calls' ? content.calls[0]?.arguments : undefined
+  }
+  expect(read('codex', { tool_name: 'Bash', tool_input: 'rm -rf /' })).toBe('"rm -rf /"')
+  expect(read('copilot_cli', { toolName: 'bash', toolArgs: '{broken' })).toBe('{broken')
+  expect(read('copilot_cli', { toolName: 'bash', toolArgs: { command: 'ls' } })).toBe(
+    '{"command":"ls"}',
+  )
+  expect(read('codex', { tool_name: 'Bash' })).toBe('{}')
+})

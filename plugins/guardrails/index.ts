@@ -1,0 +1,128 @@
+import {
+  adminModules,
+  type ConfigSnapshot,
+  definePlugin,
+  guard,
+  guardrailPacks,
+  healthChecks,
+  managedCheckKinds,
+  snapshotListeners,
+  Type,
+} from 'model-gateway/plugin'
+import decisions from '../../migrations/guardrails/0001_decisions.sql' with { type: 'text' }
+import { createBatchWriter } from '../_shared/batch-writer.ts'
+import { openSpool } from '../_shared/spool.ts'
+import { createTally } from '../_shared/tally.ts'
+import { adminRoutes } from './admin.ts'
+import { checkGuardrails } from './check.ts'
+import { guardrails } from './config.ts'
+import { evaluateRoute } from './evaluate.ts'
+import { explainRoute } from './explain.ts'
+import { guardCommand } from './guard-command-spec.ts'
+import { type CompiledPolicies, compilePolicies } from './policies.ts'
+import { createRecorder } from './recorder.ts'
+import { createStore } from './store.ts'
+
+const HOUR_MS = 3_600_000
+const REPORT_MS = 10_000
+
+/** Resolves policies, has packs and managed checks judge by them, and keeps what they decided. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.guardrails',
+    version: '0.1.0',
+    contract: 1,
+    summary:
+      'Guardrail policies: deterministic packs and managed checks, with every decision kept.',
+    config: Type.Object({}, { additionalProperties: false }),
+    sections: [guardrails],
+    commands: [guardCommand],
+    needs: ['database', 'schedule', 'clock', 'files', 'services'],
+    migrations: [{ name: '0001_decisions', sql: decisions }],
+    check: checkGuardrails,
+  },
+  async setup(ctx) {
+    const { log, clock, services, provide } = ctx
+    const store = createStore(ctx.database)
+    const spool = openSpool({ directory: ctx.files.directory(), name: 'guardrails', log })
+    await spool.adopt()
+    const lost = createTally({
+      log,
+      name: 'lost',
+      message: 'guardrail decisions were lost',
+      everyMs: REPORT_MS,
+      counter: ctx.meter.createCounter('gateway.guardrails.lost_decisions', {
+        description: 'Decisions that could be written neither to the database nor to the spool.',
+      }),
+    })
+    const writer = createBatchWriter({
+      name: 'the list of guardrail decisions',
+      write: store.write,
+      toRecord: ({ json }) => json,
+      fromRecord: (json) => ({ json, payload: undefined }),
+      spool,
+      lost,
+      log,
+    })
+    const record = createRecorder(ctx.meter, writer.push)
+    const message = 'guardrail evaluators could not judge'
+    const faults = createTally({ log, name: 'faults', message, everyMs: REPORT_MS })
+
+    /** Shared by the listener and the runtime, which both ask for the policies of a config. */
+    const compiled = new WeakMap<ConfigSnapshot, Promise<CompiledPolicies>>()
+    const compile = (snapshot: ConfigSnapshot): Promise<CompiledPolicies> => {
+      let policies = compiled.get(snapshot)
+      if (policies === undefined) {
+        policies = compilePolicies(snapshot, {
+          packs: services.all(guardrailPacks),
+          kinds: services.all(managedCheckKinds),
+          now: () => clock.now().getTime(),
+          fault: (evaluator, error) => faults.add(1, evaluator, error),
+          record,
+        })
+        compiled.set(snapshot, policies)
+      }
+      return policies
+    }
+
+    let current: CompiledPolicies | undefined
+    provide(guard, { compile })
+    provide(snapshotListeners, {
+      async prepare(snapshot) {
+        const policies = await compile(snapshot)
+        return () => {
+          current = policies
+        }
+      },
+    })
+    const inForce = (): CompiledPolicies => {
+      if (current === undefined) throw new Error('no config is in force yet')
+      return current
+    }
+    ctx.schedule.every(HOUR_MS, async () => {
+      const { retentionMs } = inForce()
+      const deleted = await store.purge(new Date(clock.now().getTime() - retentionMs))
+      if (deleted > 0) log.info({ deleted }, 'old guardrail decisions were deleted')
+    })
+    provide(adminModules, {
+      id: 'guardrails',
+      routes: [
+        ...adminRoutes({ inForce, store, packs: () => services.all(guardrailPacks) }),
+        explainRoute({ inForce, packs: () => services.all(guardrailPacks) }),
+        evaluateRoute(inForce),
+      ],
+    })
+    provide(healthChecks, {
+      name: 'guardrails',
+      check: () => ({
+        status: writer.away() || spool.depth > 0 ? 'degraded' : 'ok',
+        details: { queued: writer.waiting(), lost: lost.total, spool_depth: spool.depth },
+      }),
+    })
+    return async () => {
+      await current?.dispose()
+      await writer.close()
+      faults.report()
+    }
+  },
+})

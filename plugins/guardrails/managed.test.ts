@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import type { ManagedCheck } from 'model-gateway/plugin'
+import { wordCheck } from './__fixtures__/word-check.ts'
+import { createTurns, runCheck } from './managed.ts'
+
+const check = (changes: Partial<Parameters<typeof runCheck>[0]> = {}) => ({
+  name: 'words',
+  kind: 'word_list',
+  phases: ['prompt' as const],
+  timeoutMs: 50,
+  maxContentBytes: 100,
+  check: wordCheck('DENIED'),
+  turns: createTurns(2),
+  ...changes,
+})
+
+test('the size counts over all texts, in bytes', async () => {
+  const texts = ['é'.repeat(25), 'é'.repeat(25)]
+  expect(await runCheck(check(), 'prompt', texts)).toEqual({ kind: 'allow' })
+  expect(await runCheck(check(), 'prompt', [...texts, 'x'])).toMatchObject({
+    reason: 'managed.content_too_large',
+  })
+})
+
+test('a denial of one text ends the work on the others', async () => {
+  const start = performance.now()
+  const outcome = await runCheck(check({ timeoutMs: 60_000 }), 'prompt', ['HANG', 'DENIED'])
+  expect(outcome).toEqual({ kind: 'deny', reasonCode: 'word.denied' })
+  expect(performance.now() - start).toBeLessThan(1_000)
+})
+
+test('a denial that comes after a failure is still a denial', async () => {
+  const outcome = await runCheck(check(), 'prompt', ['FAIL:managed.rate_limited', 'SLOW DENIED'])
+  expect(outcome).toEqual({ kind: 'deny', reasonCode: 'word.denied' })
+})
+
+test('texts have their turns: never more at once, in order, within one deadline', async () => {
+  let running = 0
+  let most = 0
+  const order: string[] = []
+  const counting: ManagedCheck = {
+    async evaluate({ text }) {
+      order.push(text)
+      running += 1
+      most = Math.max(most, running)
+      await Bun.sleep(2)
+      running -= 1
+      return { action: 'allow' }
+    },
+  }
+  const texts = Array.from({ length: 9 }, (_, i) => `${i}`)
+  const patient = check({ check: counting, timeoutMs: 5_000 })
+  await Promise.all([runCheck(patient, 'prompt', texts), runCheck(patient, 'prompt', ['last'])])
+  expect(most).toBe(2)
+  expect(order).toEqual([...texts, 'last'])
+})
+
+test('who waits for a turn longer than the deadline has failed, and takes no turn', async () => {
+  const turns = createTurns(1)
+  const asked: string[] = []
+  const deaf: ManagedCheck = {
+    evaluate({ text }) {
+      asked.push(text)
+      return text === 'deaf' ? new Promise(() => {}) : Promise.resolve({ action: 'allow' })
+    },
+  }
+  const first = runCheck(check({ check: deaf, turns, timeoutMs: 60 }), 'prompt', ['deaf'])
+  const second = runCheck(check({ check: deaf, turns, timeoutMs: 10 }), 'prompt', ['waits'])
+  expect(await second).toMatchObject({ reason: 'managed.timeout' })
+  expect(await first).toMatchObject({ reason: 'managed.timeout' })
+  expect(asked).toEqual(['deaf'])
+  // Work that never ends gives its turn back at the deadline.
+  expect(await runCheck(check({ check: deaf, turns }), 'prompt', ['next'])).toEqual({
+    kind: 'allow',
+  })
+})

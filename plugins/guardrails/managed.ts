@@ -1,0 +1,149 @@
+import {
+  CheckFailure,
+  type CheckFailureReason,
+  type CheckVerdict,
+  type GuardPhase,
+  type ManagedCheck,
+} from 'model-gateway/plugin'
+import type { Disposition } from './decision.ts'
+
+/** A configured check, ready to be asked. */
+export interface RunningCheck {
+  readonly name: string
+  /** The neutral name of its kind. */
+  readonly kind: string
+  readonly phases: readonly GuardPhase[]
+  readonly timeoutMs: number
+  readonly disposition: Disposition
+  readonly maxContentBytes: number
+  readonly check: ManagedCheck
+  /** Lets a bounded number of texts be judged at once. */
+  readonly turns: Turns
+}
+
+export type CheckOutcome =
+  | { readonly kind: 'allow' }
+  /** All texts, some of them other than before. */
+  | { readonly kind: 'transformed'; readonly texts: readonly string[] }
+  | { readonly kind: 'deny'; readonly reasonCode: string }
+  | { readonly kind: 'failure'; readonly reason: CheckFailureReason; readonly error?: Error }
+
+/** Has all texts judged within the check's limits. A denial of one is a denial. Never rejects. */
+export async function runCheck(
+  { check, turns, timeoutMs, maxContentBytes }: Omit<RunningCheck, 'disposition'>,
+  phase: GuardPhase,
+  texts: readonly string[],
+): Promise<CheckOutcome> {
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  if (bytes > maxContentBytes) return { kind: 'failure', reason: 'managed.content_too_large' }
+  const stop = new AbortController()
+  const { signal } = stop
+  const timer = setTimeout(() => stop.abort(), timeoutMs)
+  const judge = async (text: string): Promise<CheckOutcome> => {
+    // There is nothing to judge, and services refuse it.
+    if (text.trim() === '') return { kind: 'allow' }
+    try {
+      const verdict = await turns.take(signal, () => check.evaluate({ phase, text, signal }))
+      const outcome = outcomeOf(verdict, text)
+      // Nothing that the others say can change it.
+      if (outcome.kind === 'deny') stop.abort()
+      return outcome
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+  try {
+    return combine(await Promise.all(texts.map(judge)), texts)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function combine(outcomes: readonly CheckOutcome[], texts: readonly string[]): CheckOutcome {
+  const decisive =
+    outcomes.find(({ kind }) => kind === 'deny') ?? outcomes.find(({ kind }) => kind === 'failure')
+  if (decisive !== undefined) return decisive
+  if (outcomes.every(({ kind }) => kind === 'allow')) return { kind: 'allow' }
+  return {
+    kind: 'transformed',
+    texts: outcomes.map((outcome, index) =>
+      outcome.kind === 'transformed' ? (outcome.texts[0] as string) : (texts[index] as string),
+    ),
+  }
+}
+
+/** Plugins write checks: what comes of one may be anything. */
+function outcomeOf(verdict: CheckVerdict, text: string): CheckOutcome {
+  const { action, text: other, reasonCode } = verdict as Partial<Record<string, unknown>>
+  if (action === 'allow') return { kind: 'allow' }
+  if (action === 'deny' && typeof reasonCode === 'string') return { kind: 'deny', reasonCode }
+  if (action === 'transformed' && typeof other === 'string') {
+    return other === text ? { kind: 'allow' } : { kind: 'transformed', texts: [other] }
+  }
+  return { kind: 'failure', reason: 'managed.malformed_response' }
+}
+
+function failureOf(thrown: unknown): CheckOutcome {
+  if (thrown instanceof CheckFailure) {
+    return { kind: 'failure', reason: thrown.reason, error: thrown }
+  }
+  // Its message may quote what was judged.
+  const name = thrown instanceof Error ? thrown.name : typeof thrown
+  const error = new Error(`the check threw ${name}`)
+  return { kind: 'failure', reason: 'managed.unavailable', error }
+}
+
+export interface Turns {
+  /** Does the work when it is its turn. Rejects with `managed.timeout` when the signal aborts. */
+  take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
+}
+
+/** At most so many pieces of work at once, in the order in which they came. */
+export function createTurns(most: number): Turns {
+  let free = most
+  const waiting = new Set<() => void>()
+  const pass = () => {
+    const [next] = waiting
+    if (next === undefined) free += 1
+    else next()
+  }
+
+  async function wait(aborted: Promise<never>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const go = () => {
+      waiting.delete(go)
+      resolve()
+    }
+    waiting.add(go)
+    try {
+      await Promise.race([promise, aborted])
+    } catch (error) {
+      // The turn may have come at the same moment.
+      if (!waiting.delete(go)) pass()
+      throw error
+    }
+  }
+
+  return {
+    async take(signal, work) {
+      const { promise: aborted, reject } = Promise.withResolvers<never>()
+      aborted.catch(() => {})
+      const abort = () => reject(new CheckFailure('managed.timeout', 'there was no answer in time'))
+      if (signal.aborted) abort()
+      else signal.addEventListener('abort', abort, { once: true })
+      try {
+        if (free > 0) free -= 1
+        else await wait(aborted)
+        try {
+          if (signal.aborted) return await aborted
+          // Work that does not end when it should is left behind.
+          return await Promise.race([aborted, work()])
+        } finally {
+          pass()
+        }
+      } finally {
+        signal.removeEventListener('abort', abort)
+      }
+    },
+  }
+}

@@ -1,0 +1,158 @@
+import { beforeEach, expect, test } from 'bun:test'
+import { Value } from '@sinclair/typebox/value'
+import {
+  ConfigError,
+  type ConfigSnapshot,
+  type GuardrailPack,
+  type ManagedCheckKind,
+} from 'model-gateway/plugin'
+import { open, wordCheck } from './__fixtures__/word-check.ts'
+import { guardrails } from './config.ts'
+import type { Decision } from './decision.ts'
+import { compilePolicies, mergePolicy } from './policies.ts'
+
+const pack: GuardrailPack = {
+  id: 'core.test',
+  aliases: ['core.t'],
+  version: '1.0.0',
+  summary: '',
+  phases: ['harness_pre_tool'],
+  rules: [],
+  evaluate: () => undefined,
+  explain: () => ({ reading: null, match: undefined }),
+}
+const words: ManagedCheckKind = {
+  kind: 'word_list',
+  create: ({ denied_word }) => {
+    if (denied_word === 'FAIL') throw new Error('no such service')
+    return wordCheck(denied_word)
+  },
+}
+const check = (denied_word = 'DENIED') => ({
+  kind: 'words',
+  phases: ['prompt'],
+  timeout_ms: 5_000,
+  word_list: { denied_word },
+})
+
+const recorded: Decision[] = []
+beforeEach(() => {
+  open.clear()
+  recorded.length = 0
+})
+
+function compile(section: object) {
+  const filled = Value.Default(guardrails.schema, structuredClone(section))
+  const snapshot = {
+    version: 'v1',
+    models: new Map(),
+    providers: new Map(),
+    section: () => filled,
+  } as unknown as ConfigSnapshot
+  return compilePolicies(snapshot, {
+    packs: [pack],
+    kinds: [words],
+    now: Date.now,
+    fault() {},
+    record: (decisions) => void recorded.push(...decisions),
+  })
+}
+
+test('an override replaces what it says and nothing else', () => {
+  const settings = {
+    enabled: true,
+    mode: 'deny' as const,
+    packs: ['a'],
+    managed_checks: ['b'],
+    stream_buffer_bytes: 1,
+    stream_buffer_timeout_ms: 2,
+  }
+  expect(mergePolicy(settings, {})).toEqual(settings)
+  expect(mergePolicy(settings, { packs: [], mode: 'audit' })).toEqual({
+    ...settings,
+    packs: [],
+    mode: 'audit',
+  })
+})
+
+test('scopes: the names of routes are compared, never split', async () => {
+  const policies = await compile({
+    default: { enabled: true, packs: ['core.t'] },
+    model_routes: { 'a/b/c/d': { mode: 'deny' }, off: { enabled: false } },
+    mcp_servers: { notes: { mode: 'deny' } },
+  })
+  expect(policies.global?.scope).toBe('global')
+  expect(policies.forRoute('a', 'b', 'c/d')?.scope).toBe('model_route:a/b/c/d')
+  expect(policies.forRoute('a/b', 'c', 'd')?.scope).toBe('model_route:a/b/c/d')
+  expect(policies.forRoute('a', 'b', 'c')?.scope).toBe('global')
+  expect(policies.forServer('notes')?.scope).toBe('mcp_server:notes')
+  expect(policies.forServer('unknown')?.scope).toBe('global')
+  expect(policies.scopes.get('global')?.packs).toEqual([pack])
+  expect(policies.global?.covers('harness_pre_tool')).toBe(true)
+  expect(policies.global?.covers('prompt')).toBe(false)
+})
+
+test('what is not enabled is no policy; a scope of its own can be', async () => {
+  const off = await compile({ default: { packs: ['core.test'] } })
+  expect(off.global).toBeUndefined()
+  expect(off.forRoute('a', 'b', 'c')).toBeUndefined()
+  const some = await compile({
+    default: { packs: ['core.test'] },
+    mcp_servers: { notes: { enabled: true } },
+  })
+  expect(some.global).toBeUndefined()
+  expect(some.forServer('notes')?.covers('harness_pre_tool')).toBe(true)
+})
+
+test('what cannot be made is refused, and what was made before is disposed', async () => {
+  const section = { managed_checks: { a: check(), b: check('FAIL') } }
+  await expect(compile(section)).rejects.toThrow('no such service')
+  await expect(compile({ default: { packs: ['core.x'] } })).rejects.toBeInstanceOf(ConfigError)
+  await Bun.sleep(1)
+  expect(open.size).toBe(0)
+})
+
+test('verdicts: what the kernel needs, with the decision that tells most', async () => {
+  const policies = await compile({
+    default: { enabled: true, mode: 'deny', managed_checks: ['a'] },
+    managed_checks: { a: check() },
+  })
+  const inspect = (text: string) =>
+    policies.global?.inspect({
+      phase: 'prompt',
+      content: { kind: 'text', segments: [text] },
+      requestId: 'r',
+    })
+  expect(await inspect('fine')).toEqual({
+    action: 'allow',
+    decisionId: recorded[0]?.id as string,
+  })
+  expect(await inspect('SECRET')).toMatchObject({
+    action: 'allow',
+    content: { segments: ['[masked]'] },
+  })
+  const denied = await inspect('DENIED')
+  expect(denied).toMatchObject({ action: 'deny', reasonCode: 'word.denied' })
+  expect(denied?.action === 'deny' && denied.message).toBe(
+    `denied by a (word.denied). Decision ${recorded[2]?.id}.`,
+  )
+  expect(recorded.map(({ action }) => action)).toEqual(['allow', 'transformed', 'deny'])
+})
+
+test('checks are disposed when nothing uses them any more, once', async () => {
+  const policies = await compile({
+    default: { enabled: true, managed_checks: ['a'] },
+    managed_checks: { a: check() },
+  })
+  const running = policies.global?.inspect({
+    phase: 'prompt',
+    content: { kind: 'text', segments: ['SLOW'] },
+    requestId: 'r',
+  })
+  const disposed = policies.dispose()
+  await Bun.sleep(1)
+  expect(open.size).toBe(1)
+  expect(await running).toMatchObject({ action: 'allow' })
+  await Promise.all([disposed, policies.dispose()])
+  expect(open.size).toBe(0)
+})

@@ -1,0 +1,240 @@
+import {
+  ConfigError,
+  type ConfigSnapshot,
+  type GuardedOperation,
+  type GuardPolicies,
+  type GuardPolicy,
+  type GuardrailPack,
+  guardPhases,
+  type ManagedCheckKind,
+  type Static,
+} from 'model-gateway/plugin'
+import {
+  type CheckEntry,
+  guardrails,
+  type PolicyOverride,
+  type PolicySettings,
+  retentionMs,
+} from './config.ts'
+import { type Decision, denialMessage } from './decision.ts'
+import { covers, type EnginePolicy, type EngineTools, type Judgement, judge } from './engine.ts'
+import { createTurns, type RunningCheck } from './managed.ts'
+
+/** Texts that one check judges at once. */
+const TEXTS_AT_ONCE = 16
+
+export const GLOBAL = 'global'
+
+/** The policy of one scope, enabled or not. */
+export interface ScopedPolicy extends EnginePolicy {
+  readonly settings: PolicySettings
+}
+
+/** The guardrails of one config. */
+export interface CompiledPolicies extends GuardPolicies {
+  readonly configVersion: string
+  readonly retentionMs: number
+  /** By scope: the global one first, then each that the config names. */
+  readonly scopes: ReadonlyMap<string, ScopedPolicy>
+  readonly checks: readonly RunningCheck[]
+  /** Has an operation judged by a policy of these, whether it is enabled or not. */
+  judge(policy: ScopedPolicy, operation: GuardedOperation, keep: Keep): Promise<Judgement>
+  dispose(): Promise<void>
+}
+
+/** Whether the decisions are written down. */
+export type Keep = 'record' | 'forget'
+
+export interface CompileTools extends EngineTools {
+  readonly packs: readonly GuardrailPack[]
+  readonly kinds: readonly ManagedCheckKind[]
+  record(decisions: readonly Decision[], configVersion: string): void
+}
+
+/** Throws ConfigError, with nothing left behind. */
+export async function compilePolicies(
+  snapshot: ConfigSnapshot,
+  tools: CompileTools,
+): Promise<CompiledPolicies> {
+  const section = snapshot.section(guardrails)
+  const checks = await createChecks(section.managed_checks, tools.kinds)
+  const scopes = new Map<string, ScopedPolicy>()
+  try {
+    const { default: settings, model_routes, mcp_servers } = section
+    scopes.set(GLOBAL, resolvePolicy(GLOBAL, settings, tools.packs, checks))
+    for (const [prefix, overrides] of [
+      ['model_route', model_routes],
+      ['mcp_server', mcp_servers],
+    ] as const) {
+      for (const [key, override] of Object.entries(overrides)) {
+        const scope = `${prefix}:${key}`
+        const merged = mergePolicy(settings, override)
+        scopes.set(scope, resolvePolicy(scope, merged, tools.packs, checks))
+      }
+    }
+  } catch (error) {
+    await disposeAll(checks)
+    throw error
+  }
+
+  const work = createWork()
+  const judgeBy: CompiledPolicies['judge'] = async (policy, operation, keep) => {
+    const judgement = await work.run(() => judge(policy, operation, tools))
+    if (keep === 'record') tools.record(judgement.decisions, snapshot.version)
+    return judgement
+  }
+  const guards = new Map<string, GuardPolicy>()
+  for (const [scope, policy] of scopes) {
+    if (policy.settings.enabled) guards.set(scope, guardOf(policy, judgeBy))
+  }
+  const find = (scope: string) => guards.get(scopes.has(scope) ? scope : GLOBAL)
+  let disposed: Promise<void> | undefined
+  return {
+    configVersion: snapshot.version,
+    retentionMs: retentionMs(section.decisions_retention),
+    scopes,
+    checks,
+    judge: judgeBy,
+    global: guards.get(GLOBAL),
+    forRoute: (model, provider, upstreamModel) =>
+      find(`model_route:${model}/${provider}/${upstreamModel}`),
+    forServer: (serverKey) => find(`mcp_server:${serverKey}`),
+    dispose() {
+      disposed ??= work.done().then(() => disposeAll(checks))
+      return disposed
+    },
+  }
+}
+
+/** Only what an override says is other than in the default. */
+export function mergePolicy(settings: PolicySettings, override: PolicyOverride): PolicySettings {
+  return { ...settings, ...override }
+}
+
+function resolvePolicy(
+  scope: string,
+  settings: PolicySettings,
+  packs: readonly GuardrailPack[],
+  checks: readonly RunningCheck[],
+): ScopedPolicy {
+  const path = [guardrails.name]
+  return {
+    scope,
+    mode: settings.mode,
+    settings,
+    packs: settings.packs.map((name) => {
+      const pack = packs.find(({ id, aliases = [] }) => id === name || aliases.includes(name))
+      if (pack === undefined) {
+        throw new ConfigError([{ path, message: `no plugin provides the pack ${name}` }])
+      }
+      return pack
+    }),
+    checks: settings.managed_checks.map((wanted) => {
+      const check = checks.find(({ name }) => name === wanted)
+      if (check === undefined) throw new Error(`the managed check ${wanted} was not created`)
+      return check
+    }),
+  }
+}
+
+async function createChecks(
+  entries: Static<typeof guardrails.schema>['managed_checks'],
+  kinds: readonly ManagedCheckKind[],
+): Promise<readonly RunningCheck[]> {
+  const checks: RunningCheck[] = []
+  try {
+    for (const [name, entry] of Object.entries(entries)) {
+      // The entry may name its kind by an alias; its settings stand under the neutral name.
+      const own = kinds.find(({ kind }) => kind in entry)
+      if (own === undefined) {
+        const path = [guardrails.name, 'managed_checks', name, 'kind']
+        throw new ConfigError([{ path, message: `no plugin provides the kind ${entry.kind}` }])
+      }
+      checks.push({
+        name,
+        kind: own.kind,
+        phases: entry.phases,
+        timeoutMs: entry.timeout_ms,
+        disposition: entry.failure_disposition,
+        maxContentBytes: entry.max_content_bytes,
+        check: await own.create((entry as CheckEntry)[own.kind]),
+        turns: createTurns(TEXTS_AT_ONCE),
+      })
+    }
+  } catch (error) {
+    await disposeAll(checks)
+    throw error
+  }
+  return checks
+}
+
+async function disposeAll(checks: readonly RunningCheck[]): Promise<void> {
+  await Promise.allSettled(checks.map(async ({ check }) => check.dispose?.()))
+}
+
+function guardOf(policy: ScopedPolicy, judgeBy: CompiledPolicies['judge']): GuardPolicy {
+  const { settings, scope } = policy
+  const covered = new Set(guardPhases.filter((phase) => covers(policy, phase)))
+  return {
+    scope,
+    streamBufferBytes: settings.stream_buffer_bytes,
+    streamBufferTimeoutMs: settings.stream_buffer_timeout_ms,
+    covers: (phase) => covered.has(phase),
+    async inspect(operation) {
+      if (!covered.has(operation.phase)) return { action: 'allow' }
+      const { decisions, denial, content } = await judgeBy(policy, operation, 'record')
+      if (denial !== undefined) {
+        return {
+          action: 'deny',
+          decisionId: denial.id,
+          reasonCode: denial.reasonCode,
+          message: denialMessage(denial),
+          ...(denial.match !== undefined && { rule: denial.match }),
+        }
+      }
+      const decisionId = decisiveOf(decisions)?.id
+      return {
+        action: 'allow',
+        ...(decisionId !== undefined && { decisionId }),
+        ...(content !== undefined && { content }),
+      }
+    },
+  }
+}
+
+const WEIGHT = { deny: 3, audit: 2, transformed: 1, allow: 0 } as const
+
+/** The decision that tells most of what came of an operation; of equal ones the first. */
+export function decisiveOf(decisions: readonly Decision[]): Decision | undefined {
+  return decisions.reduce<Decision | undefined>(
+    (best, decision) =>
+      best === undefined || WEIGHT[decision.action] > WEIGHT[best.action] ? decision : best,
+    undefined,
+  )
+}
+
+/** What is being judged now. */
+interface Work {
+  run<T>(work: () => Promise<T>): Promise<T>
+  /** Resolves when nothing runs. */
+  done(): Promise<void>
+}
+
+function createWork(): Work {
+  let running = 0
+  const idle = new Set<() => void>()
+  return {
+    async run(work) {
+      running += 1
+      try {
+        return await work()
+      } finally {
+        running -= 1
+        if (running === 0) for (const tell of idle) tell()
+      }
+    },
+    async done() {
+      if (running > 0) await new Promise<void>((resolve) => idle.add(resolve))
+    },
+  }
+}

@@ -1,0 +1,143 @@
+import type { Database } from 'model-gateway/plugin'
+import type { BatchRow } from '../_shared/batch-writer.ts'
+import type { Decision, Disposition } from './decision.ts'
+
+/** With filters or without, so many matches are counted: the newest. */
+export const MOST_COUNTED = 10_000
+/** Rows that one statement deletes. */
+const PURGE_ROWS = 5_000
+/** Statements of one purge: what is left is for the next. */
+const PURGE_STATEMENTS = 200
+
+const columns = [
+  ['id', 'uuid'],
+  ['occurred_at', 'timestamptz'],
+  ['request_id', 'text'],
+  ['mcp_invocation_id', 'text'],
+  ['phase', 'text'],
+  ['scope', 'text'],
+  ['mode', 'text'],
+  ['evaluator', 'text'],
+  ['managed_service', 'text'],
+  ['pack_id', 'text'],
+  ['rule_id', 'text'],
+  ['action', 'text'],
+  ['reason_code', 'text'],
+  ['latency_ms', 'double precision'],
+  ['failure_disposition', 'text'],
+  ['transformation', 'text'],
+  ['content_sha256', 'text'],
+  ['config_version', 'text'],
+] as const
+const names = columns.map(([name]) => name).join(', ')
+const typed = columns.map((column) => column.join(' ')).join(', ')
+
+/** A row as it was written. */
+export type DecisionRow = Pick<Decision, 'phase' | 'mode' | 'action' | 'transformation'> & {
+  readonly [name in
+    | 'id'
+    | 'request_id'
+    | 'scope'
+    | 'evaluator'
+    | 'reason_code'
+    | 'content_sha256'
+    | 'config_version']: string
+} & {
+  readonly [name in 'mcp_invocation_id' | 'managed_service' | 'pack_id' | 'rule_id']: string | null
+} & {
+  readonly occurred_at: Date
+  readonly latency_ms: number
+  readonly failure_disposition: Disposition | null
+}
+
+/** Columns that a list can be narrowed by. */
+export const filterNames = ['request_id', 'phase', 'action', 'evaluator', 'scope'] as const
+
+export interface DecisionFilter {
+  readonly equal: Readonly<Partial<Record<(typeof filterNames)[number], string>>>
+  /** In the filter. */
+  readonly start: Date | undefined
+  /** Not in it. */
+  readonly end: Date | undefined
+}
+
+export interface Store {
+  /** A decision that is there already changes nothing. */
+  write(rows: readonly BatchRow[]): Promise<void>
+  /** The newest first, and how many there are, as far as they are counted. */
+  list(
+    filter: DecisionFilter,
+    page: { readonly offset: number; readonly page_size: number },
+  ): Promise<{ readonly rows: readonly DecisionRow[]; readonly total: number }>
+  /** Deletes what is older, as far as it comes; how many there were. */
+  purge(before: Date): Promise<number>
+}
+
+export function createStore({ sql, schema }: Database): Store {
+  const table = `"${schema}".guardrail_decisions`
+  return {
+    async write(rows) {
+      const json = `[${rows.map((row) => row.json).join(',')}]`
+      await sql.unsafe(
+        `insert into ${table} (${names})
+          select ${names} from json_to_recordset($1::text::json) as d (${typed})
+          on conflict do nothing`,
+        [json],
+        { prepare: true },
+      )
+    },
+    async list(filter, { offset, page_size }) {
+      const { where, values } = conditionOf(filter)
+      return await sql.begin('read only', async (reader) => {
+        await reader`select set_config('statement_timeout', '10s', true)`
+        const [count] = await reader.unsafe<{ total: number }[]>(
+          `select count(*)::int as total
+            from (select 1 from ${table} where ${where} limit ${MOST_COUNTED}) as counted`,
+          values,
+        )
+        const rows = await reader.unsafe<DecisionRow[]>(
+          `select ${names} from ${table} where ${where}
+            order by id desc limit ${page_size} offset ${offset}`,
+          values,
+        )
+        return { rows: [...rows], total: count?.total ?? 0 }
+      })
+    },
+    async purge(before) {
+      let deleted = 0
+      for (let statement = 0; statement < PURGE_STATEMENTS; statement += 1) {
+        // Replicas that purge at the same time take different rows.
+        const { count } = await sql.unsafe(
+          `delete from ${table} where id in (
+            select id from ${table} where id < $1 order by id
+            limit ${PURGE_ROWS} for update skip locked)`,
+          [firstIdOf(before)],
+        )
+        deleted += count
+        if (count < PURGE_ROWS) break
+      }
+      return deleted
+    },
+  }
+}
+
+function conditionOf({ equal, start, end }: DecisionFilter) {
+  const values: string[] = []
+  const conditions = ['true']
+  const add = (condition: string, value: string) =>
+    conditions.push(`${condition} $${values.push(value)}`)
+  for (const name of filterNames) {
+    const value = equal[name]
+    if (value !== undefined) add(`${name} =`, value)
+  }
+  if (start !== undefined) add('id >=', firstIdOf(start))
+  if (end !== undefined) add('id <', firstIdOf(end))
+  return { where: conditions.join(' and '), values }
+}
+
+/** Before every UUIDv7 of this millisecond and after all earlier ones. */
+function firstIdOf(time: Date): string {
+  const ms = Math.min(Math.max(time.getTime(), 0), 0xffff_ffff_ffff)
+  const hex = ms.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
