@@ -25,6 +25,8 @@ export interface CommandPackSpec {
   readonly rules: readonly PackRule[]
   /** Names that make what cannot be parsed too dangerous to let pass. */
   readonly executables: ReadonlySet<string>
+  /** As `GuardrailPack.prepare`. */
+  readonly prepare?: () => Promise<void>
   /** Judges one command; the first finding in the order of the commands is the verdict. */
   command(command: SimpleCommand, reading: CommandReading): Finding | undefined
   /** Judges a tool call, whether or not it is a shell-like one. */
@@ -83,6 +85,7 @@ export function commandPack(spec: CommandPackSpec): GuardrailPack {
     summary: spec.summary,
     phases: ['generated_tool_call', 'mcp_call', 'harness_pre_tool'],
     rules,
+    ...(spec.prepare === undefined ? {} : { prepare: spec.prepare }),
     evaluate,
     explain: (input) => ({ reading: describe(input), match: evaluate(input) }),
   }

@@ -12,6 +12,7 @@ export const cloudProviderA = commandPack({
   summary: 'Calls of the first cloud provider that delete, destroy or purge.',
   rules,
   executables,
+  prepare: loadPostgresParser,
   command: judgeCommand,
   tool: judgeTool,
 })
@@ -26,8 +27,7 @@ export default definePlugin({
     guardrailPacks: [cloudProviderA],
     needs: [],
   },
-  async setup(ctx) {
-    await loadPostgresParser()
+  setup(ctx) {
     ctx.provide(guardrailPacks, cloudProviderA)
   },
 })

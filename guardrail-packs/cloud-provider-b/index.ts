@@ -12,6 +12,7 @@ export const cloudProviderB = commandPack({
   summary: 'Calls of the second cloud provider that delete, terminate or purge.',
   rules,
   executables: new Set(['aws']),
+  prepare: loadPostgresParser,
   command: judgeCommand,
   tool: judgeTool,
 })
@@ -26,8 +27,7 @@ export default definePlugin({
     guardrailPacks: [cloudProviderB],
     needs: [],
   },
-  async setup(ctx) {
-    await loadPostgresParser()
+  setup(ctx) {
     ctx.provide(guardrailPacks, cloudProviderB)
   },
 })

@@ -12,6 +12,7 @@ export const databaseSql = commandPack({
   summary: 'SQL that drops, empties or changes everything, by client or by tool.',
   rules,
   executables: new Set([...clients.keys(), ...removingTools.keys()]),
+  prepare: loadPostgresParser,
   command: judgeCommand,
   tool: judgeTool,
 })
@@ -26,8 +27,7 @@ export default definePlugin({
     guardrailPacks: [databaseSql],
     needs: [],
   },
-  async setup(ctx) {
-    await loadPostgresParser()
+  setup(ctx) {
     ctx.provide(guardrailPacks, databaseSql)
   },
 })

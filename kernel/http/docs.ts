@@ -1,4 +1,3 @@
-import { swagger } from '@elysiajs/swagger'
 import { type DocumentDecoration, Elysia } from 'elysia'
 import styles from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
@@ -63,6 +62,8 @@ function asset(content: string | Blob, type: string, policy?: string): Response 
 
 /** The OpenAPI document of the routes; their order does not matter. */
 export async function openApiText(routes: readonly AdminRoute[]): Promise<string> {
+  // Loaded when somebody looks, which most gateways never see.
+  const { swagger } = await import('@elysiajs/swagger')
   const app = new Elysia()
   for (const route of routes.toSorted(byPath)) {
     const detail = operationOf(route) as DocumentDecoration

@@ -66,6 +66,8 @@ export interface GuardrailPack {
   readonly summary: string
   readonly phases: readonly GuardPhase[]
   readonly rules: readonly PackRule[]
+  /** Loads what the pack judges with, once; awaited before its first verdict, and only when it is used. */
+  prepare?(): Promise<void>
   /** The first rule that matches; `undefined` allows. */
   evaluate(input: GuardInput): PackMatch | undefined
   explain(input: GuardInput): PackExplanation

@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import type { Logger } from 'pino'
 import type { EmailConfig } from './config.ts'
 import type { Mail } from './mail.ts'
@@ -22,23 +21,26 @@ export function createMailTransport(config: EmailConfig, log: Logger): Transport
     }
   }
   const { host, port, username, password, starttls } = smtp
-  const server = createTransport({
-    host,
-    port,
-    secure: !starttls && port === 465,
-    requireTLS: starttls,
-    ignoreTLS: !starttls,
-    ...(username !== undefined &&
-      password !== undefined && { auth: { user: username, pass: password.reveal() } }),
-    connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
-    socketTimeout: SILENCE_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  // Loading it takes time at the start, which only those spend who send mail.
+  const server = import('nodemailer').then(({ createTransport }) =>
+    createTransport({
+      host,
+      port,
+      secure: !starttls && port === 465,
+      requireTLS: starttls,
+      ignoreTLS: !starttls,
+      ...(username !== undefined &&
+        password !== undefined && { auth: { user: username, pass: password.reveal() } }),
+      connectionTimeout: CONNECT_MS,
+      greetingTimeout: CONNECT_MS,
+      socketTimeout: SILENCE_MS,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    }),
+  )
   return {
     async send(mail) {
-      await server.sendMail({ from, ...mail })
+      await (await server).sendMail({ from, ...mail })
     },
   }
 }

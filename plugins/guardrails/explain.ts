@@ -103,6 +103,8 @@ export function explainRoute({ inForce, packs }: ExplainParts): AdminRoute {
       const judgement = judged ? await policies.judge(policy, operation, 'forget') : undefined
       const decisions = judgement?.decisions ?? []
       const decisive = judgement?.denial ?? decisiveOf(decisions)
+      const asked = input === undefined ? [] : packs().filter((pack) => pack.phases.includes(phase))
+      await Promise.all(asked.map((pack) => pack.prepare?.()))
       return {
         scope,
         phase,
@@ -111,9 +113,7 @@ export function explainRoute({ inForce, packs }: ExplainParts): AdminRoute {
         packs:
           input === undefined
             ? []
-            : packs()
-                .filter((pack) => pack.phases.includes(phase))
-                .map((pack) => explanationOf(pack, input, policy.packs.includes(pack))),
+            : asked.map((pack) => explanationOf(pack, input, policy.packs.includes(pack))),
         evaluators: decisions.map((decision) => ({
           evaluator: decision.evaluator,
           action: decision.action,

@@ -77,6 +77,8 @@ export async function compilePolicies(
     throw error
   }
 
+  const used = new Set([...scopes.values()].flatMap(({ packs }) => packs))
+  await Promise.all([...used].map((pack) => pack.prepare?.()))
   const work = createWork()
   const judgeBy: CompiledPolicies['judge'] = async (policy, operation, keep) => {
     const judgement = await work.run(() => judge(policy, operation, tools))

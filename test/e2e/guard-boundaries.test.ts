@@ -7,6 +7,8 @@ import { BUFFER_BYTES, inspected } from './__fixtures__/keyword-guard.ts'
 
 const fixture = new URL('./__fixtures__/keyword-guard.ts', import.meta.url).pathname
 
+const DENIED = 5000
+
 let upstream: Upstream
 let gateway: TestGateway
 
@@ -35,6 +37,15 @@ beforeEach(() => {
   upstream.clear()
   inspected.length = 0
 })
+
+/** Integers below a bound, the same ones for the same seed. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
 
 type Surface = 'chat' | 'messages' | 'responses'
 const surfaces: readonly Surface[] = ['chat', 'messages', 'responses']
@@ -197,6 +208,43 @@ describe.each(surfaces)('a streamed reply, %s', (surface) => {
     })
   })
 })
+
+test(`no byte of a denied stream leaves, however it was cut: ${DENIED} streams`, async () => {
+  const random = randomFrom(7)
+  const words = ['All ', 'of ', 'this ', 'is ', 'quite ', 'CONTENT ', 'größer ', '海 ']
+  upstream.always(async (x) => {
+    // The word that is denied comes somewhere in it, in pieces.
+    const pieces = Array.from({ length: 1 + random(12) }, () => words[random(words.length)] ?? '')
+    const at = random(pieces.length + 1)
+    const cut = 1 + random(8)
+    pieces.splice(at, 0, 'FORBIDDEN'.slice(0, cut), 'FORBIDDEN'.slice(cut))
+    await believable({ pieces, pieceBytes: 1 + random(200) })(x)
+  })
+  const [before] = await gateway.sql<{ count: number }[]>`
+    select count(*)::int as count from accounting.usage_cost_events`
+  const faults: string[] = []
+  let left = DENIED
+  const callers = Array.from({ length: 16 }, async () => {
+    while (left-- > 0) {
+      const surface = surfaces[random(surfaces.length)] ?? 'chat'
+      const { status, text } = await send(surface, ask(surface, 'denied in streams', true))
+      if (status !== 403 || /content|größer|quite|FORB/i.test(text)) faults.push(text)
+    }
+  })
+  await Promise.all(callers)
+  expect(faults).toEqual([])
+  const [after] = await gateway.sql<{ count: number }[]>`
+    select count(*)::int as count from accounting.usage_cost_events`
+  expect((after?.count ?? 0) - (before?.count ?? 0)).toBe(DENIED)
+  // The log is written off the path of the request.
+  await eventually(async () => {
+    const [row] = await gateway.sql<{ count: number }[]>`
+      select count(*)::int as count from request_log.request_logs r
+      join request_log.request_log_payloads p on p.request_log_id = r.id
+      where r.outcome = 'guardrail_denied' and p.request_json::text like '%denied in streams%'`
+    return row?.count === DENIED ? true : undefined
+  }, 20_000)
+}, 120_000)
 
 describe('a streamed reply', () => {
   test('whose decision takes long begins with comments, and a denial is one error event', async () => {

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { adaKey } from '../harness/gateway.ts'
+import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
+import { startUpstream, type Upstream } from '../harness/upstream.ts'
+
+const STREAM_MB = 100
+const BUFFER_BYTES = 4 << 20
+
+let upstream: Upstream
+let gateway: GatewayProcess
+
+beforeAll(async () => {
+  upstream = await startUpstream()
+  gateway = await spawnGateway({
+    providers: [{ id: 'up', type: 'generic_compat', base_url: upstream.url }],
+    models: [{ id: 'm', routes: [{ provider: 'up', upstream_model: 'u' }] }],
+    guardrails: { default: { enabled: true, mode: 'deny', packs: ['core.shell'] } },
+  })
+}, 30_000)
+afterAll(async () => {
+  await gateway?.remove()
+  await upstream?.stop()
+})
+
+function peakMegabytes(): number {
+  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8')
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024
+}
+
+test(`a guarded stream of ${STREAM_MB} MB is refused at the limit, with memory flat`, async () => {
+  const text = 'x'.repeat(64 << 10)
+  const frame = `data: {"choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":null}]}\n\n`
+  let written = 0
+  upstream.always(async (x) => {
+    await x.begin(200, { 'content-type': 'text/event-stream' })
+    while (written < STREAM_MB << 20 && !x.gone.aborted) {
+      await x.write(frame)
+      written += frame.length
+    }
+    await x.end()
+  })
+  const before = peakMegabytes()
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adaKey}` },
+    body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
+  })
+  const { error } = (await response.json()) as { error: { code: string; message: string } }
+  expect([response.status, error.code]).toEqual([413, 'guarded_response_too_large'])
+  expect(error.message).toContain(String(BUFFER_BYTES))
+  // The upstream was broken off, not read to its end.
+  await Bun.sleep(500)
+  expect(written).toBeLessThan((STREAM_MB << 20) / 2)
+  const grown = peakMegabytes() - before
+  console.log(`${(written / 2 ** 20).toFixed(0)} MB came, memory grew by ${grown.toFixed(0)} MB`)
+  expect(grown).toBeLessThan(60)
+}, 30_000)
