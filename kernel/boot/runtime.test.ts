@@ -6,6 +6,7 @@ const runtime = (configVersion: string): Runtime => ({
   configVersion,
   acceptedAt: new Date(),
   catalog: { models: new Map(), ranked: [] },
+  guardOfServer: () => undefined,
   providers: new Map(),
 })
 

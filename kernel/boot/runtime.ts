@@ -47,6 +47,7 @@ function createRuntime(
     configVersion: snapshot.version,
     acceptedAt: new Date(),
     providers: snapshot.providers,
+    guardOfServer: (serverKey) => policies?.forServer(serverKey),
     catalog: createCatalog(snapshot.models, (spec) => {
       const bound = instances.bound.get(spec.id)
       if (bound === undefined) throw new Error(`route ${spec.id} was not bound`)

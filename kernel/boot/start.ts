@@ -3,6 +3,8 @@ import { createHealth } from '../http/health.ts'
 import { listen } from '../http/listen.ts'
 import type { LifecycleServices } from '../lifecycle/exchange.ts'
 import { createInference } from '../lifecycle/inference.ts'
+import { createMcpProxy } from '../lifecycle/mcp.ts'
+import { usualMcpLimits } from '../lifecycle/mcp-exchange.ts'
 import { createModelList } from '../lifecycle/models.ts'
 import {
   type Accounting,
@@ -14,6 +16,9 @@ import {
   exchangeRecorders,
   healthChecks,
   identity,
+  mcpAudit,
+  mcpAuthModes,
+  mcpRegistry,
 } from '../plugin/index.ts'
 import type { Registry } from '../registry/registry.ts'
 import { type Assembled, assemble, type BootOptions, prepareListeners } from './assemble.ts'
@@ -25,6 +30,8 @@ import type { ConfigSource } from './source.ts'
 
 /** Largest body of a control plane request. */
 const ADMIN_BODY_BYTES = 1 << 20
+/** Largest message that goes through the MCP proxy. */
+const MCP_BODY_BYTES = 4 << 20
 
 export interface Gateway {
   readonly url: string
@@ -81,7 +88,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
 }
 
 function serve(
-  { loaded, registry, database, telemetry }: Assembled,
+  { loaded, registry, database, telemetry, outbound }: Assembled,
   { lease }: CurrentRuntime,
   { log }: BootOptions,
 ) {
@@ -95,6 +102,19 @@ function serve(
     random: Math.random,
     fault: (message, err, requestId) => log.error({ err, requestId }, message),
   }
+  const mcp = createMcpProxy({
+    lease,
+    identity: services.identity,
+    accounting: services.accounting,
+    registry: registry.all(mcpRegistry)[0],
+    authModes: registry.all(mcpAuthModes),
+    audit: registry.all(mcpAudit)[0],
+    outbound,
+    trace: telemetry.traceMcp,
+    door: { loopback: isLoopback(server.hostname), publicBaseUrl: server.publicBaseUrl },
+    limits: usualMcpLimits,
+    fault: services.fault,
+  })
   const health = createHealth({
     checks: registry.all(healthChecks),
     configVersion() {
@@ -116,6 +136,13 @@ function serve(
       bodyLimits: { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs },
       fault: services.fault,
       health,
+      mcp: {
+        proxy: mcp,
+        bodyLimits: {
+          maxBytes: Math.min(MCP_BODY_BYTES, server.maxBodyBytes),
+          timeoutMs: server.bodyTimeoutMs,
+        },
+      },
       admin: {
         routes: registry.all(adminModules).flatMap(({ routes }) => routes),
         sessions: registry.all(adminSessions)[0],
@@ -130,10 +157,16 @@ function serve(
   return {
     url: listening.url,
     async stop(graceMs: number) {
-      await listening.stop(await health.drain(graceMs))
+      const left = await health.drain(graceMs)
+      mcp.endStreams()
+      await listening.stop(left)
       databaseWatch.stop()
     },
   }
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '::1' || hostname.startsWith('127.')
 }
 
 async function reloadConfig(

@@ -5,11 +5,13 @@ import { type AdminPlaneServices, createAdminPlane } from './admin-plane.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
+import { createMcpPlane, type McpPlaneServices } from './mcp-plane.ts'
 import { newRequestId } from './request-id.ts'
 
 export interface AppServices extends DataPlaneServices {
   readonly health: Pick<Health, 'live' | 'ready'>
   readonly admin: AdminPlaneServices
+  readonly mcp: McpPlaneServices
   /** A fault of the gateway itself, outside any exchange. */
   fault(message: string, error: unknown, requestId: string): void
 }
@@ -20,6 +22,7 @@ const raw = { parse: 'none' } as const
 /** The door: which path leads where, and nothing else. */
 export function createApp(services: AppServices) {
   const data = createDataPlane(services)
+  const mcp = createMcpPlane(services.mcp)
   return new Elysia()
     .onError(({ error, code, request, path }) => {
       const requestId = newRequestId()
@@ -42,6 +45,7 @@ export function createApp(services: AppServices) {
     .post('/messages', ({ request }) => data.infer('chat_completions', request, 'messages'), raw)
     .post('/v1/responses', ({ request }) => data.infer('responses', request), raw)
     .post('/v1/embeddings', ({ request }) => data.infer('embeddings', request), raw)
+    .all('/mcp/:server_key', ({ request, params }) => mcp(request, params.server_key), raw)
     .use(createAdminPlane(services.admin))
 }
 

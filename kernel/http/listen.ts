@@ -7,8 +7,9 @@ export interface ListenOptions {
   readonly port: number
   /** Milliseconds a request body may take; the server's own idle timeout stays above it. */
   readonly bodyTimeoutMs: number
-  readonly services: Omit<AppServices, 'keepOpen' | 'admin'> & {
+  readonly services: Omit<AppServices, 'keepOpen' | 'admin' | 'mcp'> & {
     readonly admin: Omit<AppServices['admin'], 'address' | 'keepOpen'>
+    readonly mcp: Omit<AppServices['mcp'], 'keepOpen'>
   }
   readonly log: Logger
 }
@@ -41,6 +42,7 @@ export function listen(options: ListenOptions): Listening {
   const app = createApp({
     ...options.services,
     keepOpen,
+    mcp: { ...options.services.mcp, keepOpen },
     admin: {
       ...options.services.admin,
       keepOpen,

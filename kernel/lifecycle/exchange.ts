@@ -4,6 +4,7 @@ import type {
   ExchangeRecord,
   ExchangeRecorder,
   Family,
+  GuardPolicy,
   Identity,
   JsonObject,
   Principal,
@@ -96,6 +97,8 @@ export interface Runtime {
   readonly acceptedAt: Date
   readonly catalog: ModelCatalog
   readonly providers: ReadonlyMap<string, ProviderSpec>
+  /** The policy that guards the calls of an MCP server; undefined when none does. */
+  guardOfServer(serverKey: string): GuardPolicy | undefined
 }
 
 /** Keeps the providers of a config alive after another one has taken its place. */

@@ -5,6 +5,12 @@ import type { TelemetrySettings } from '../config/loaded.ts'
 import type { ExchangeRecorder } from '../plugin/index.ts'
 import { logDiagnostics } from './diagnostics.ts'
 import { createInstruments } from './instruments.ts'
+import {
+  createMcpTracing,
+  type McpTraced,
+  type McpTracedRequest,
+  passMcpTraceOn,
+} from './mcp-trace.ts'
 import { createMetricReader } from './metric-reader.ts'
 import { createSampler } from './sampler.ts'
 import { createTracing, passTraceOn, type RequestTrace, type TracedRequest } from './trace.ts'
@@ -20,6 +26,8 @@ export interface Telemetry {
   readonly recorders: readonly ExchangeRecorder[]
   /** Follows one inference request. */
   trace(request: TracedRequest): RequestTrace
+  /** Follows one request to the MCP proxy. */
+  traceMcp(request: McpTracedRequest): McpTraced
   /** Sends what is left, for up to two seconds. Never rejects. */
   stop(): Promise<void>
 }
@@ -27,6 +35,7 @@ export interface Telemetry {
 export const noTelemetry: Telemetry = {
   recorders: [],
   trace: passTraceOn,
+  traceMcp: passMcpTraceOn,
   stop: () => Promise.resolve(),
 }
 
@@ -79,6 +88,8 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
     recorders:
       metricsUrl === undefined ? [] : [createInstruments(metrics.getMeter('model-gateway'))],
     trace: tracesUrl === undefined ? passTraceOn : createTracing(trace.getTracer('model-gateway')),
+    traceMcp:
+      tracesUrl === undefined ? passMcpTraceOn : createMcpTracing(trace.getTracer('model-gateway')),
     async stop() {
       let timer: ReturnType<typeof setTimeout> | undefined
       const late = new Promise<void>((resolve) => {

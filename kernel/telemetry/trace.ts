@@ -140,7 +140,7 @@ function describeRequest(span: Span, exchange: ExchangeRecord): void {
   }
 }
 
-function note(span: Span, name: string, value: string | number | boolean | undefined): void {
+export function note(span: Span, name: string, value: string | number | boolean | undefined): void {
   if (value !== undefined) span.setAttribute(name, value)
 }
 
@@ -153,7 +153,7 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const ZEROS = /^0+$/
 
 /** Trace id, span id and flags of a `traceparent` header; undefined when it is not valid. */
-function parseTraceparent(header: string | null) {
+export function parseTraceparent(header: string | null) {
   if (header === null) return undefined
   const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? []
   if (version === undefined || version === 'ff') return undefined
@@ -162,13 +162,13 @@ function parseTraceparent(header: string | null) {
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED }
 }
 
-function parentOf(header: string | null): Context {
+export function parentOf(header: string | null): Context {
   const parent = parseTraceparent(header)
   if (parent === undefined) return ROOT_CONTEXT
   return trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true })
 }
 
-function traceparentOf(span: Span): string {
+export function traceparentOf(span: Span): string {
   const { traceId, spanId, traceFlags } = span.spanContext()
   return `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
+import { createGroupCommit } from '../_shared/group-commit.ts'
 import type { Spool } from '../_shared/spool.ts'
-import { createGroupCommit } from './group-commit.ts'
 import { isRowFault, type Reach } from './reach.ts'
 import type { RequestIds } from './request-ids.ts'
 import { chargeOf, type LedgerRow } from './row.ts'

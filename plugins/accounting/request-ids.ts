@@ -1,6 +1,6 @@
 import { type AdmissionRequest, GatewayError } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
-import { createGroupCommit } from './group-commit.ts'
+import { createGroupCommit } from '../_shared/group-commit.ts'
 import type { Reach } from './reach.ts'
 import type { LedgerRow } from './row.ts'
 import { safeText } from './safe-text.ts'

@@ -5,7 +5,7 @@ import {
   type Static,
   Type,
 } from 'model-gateway/plugin'
-import { pathFault } from './redaction-paths.ts'
+import { pathFault } from '../_shared/redaction-paths.ts'
 import { Purge, scheduleFault } from './retention.ts'
 
 const Payloads = Type.Object(

@@ -6,7 +6,7 @@ import {
   type StreamEvent,
   streamEvent,
 } from 'model-gateway/plugin'
-import { measure } from './measure.ts'
+import { measure } from '../_shared/measure.ts'
 import { finish, payloadRow, payloadText, policy } from './testing.ts'
 
 const CANARY = 'CANARYsecret42'

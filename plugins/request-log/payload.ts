@@ -1,11 +1,9 @@
 import type { JsonObject, JsonValue, SentResponse, Usage } from 'model-gateway/plugin'
+import { type BoundedJson, encodeBounded, fits } from '../_shared/bounded-json.ts'
 import { REDACTED } from '../_shared/secret-text.ts'
 import { isSensitiveHeader } from '../_shared/sensitive-names.ts'
-import { measure } from './measure.ts'
 import { plainStream } from './plain-stream.ts'
 import type { PayloadPolicy } from './policy.ts'
-import { prune } from './prune.ts'
-import { storableJson, wholeCharacters } from './safe-text.ts'
 import { readEvents } from './stream-events.ts'
 
 /** What a payload row is made of. It keeps bodies alive. */
@@ -14,11 +12,6 @@ export interface RawPayload {
   readonly body: JsonObject | undefined
   readonly response: SentResponse
   readonly usage: Usage | undefined
-}
-
-interface Encoded {
-  readonly json: string
-  readonly truncated: boolean
 }
 
 /**
@@ -33,10 +26,10 @@ export function* encodePayload(
   const { wire } = policy
   const headers = redactHeaders(raw.headers)
   const body = raw.body ?? null
-  const request = yield* encode({ headers, body }, policy, wire.request_max_bytes)
+  const request = yield* encodeBounded({ headers, body }, policy.paths, wire.request_max_bytes)
   const response =
     raw.response.kind === 'buffered'
-      ? yield* encode({ body: raw.response.body }, policy, wire.response_max_bytes)
+      ? yield* encodeBounded({ body: raw.response.body }, policy.paths, wire.response_max_bytes)
       : yield* encodeStream(raw.response, raw.usage, policy)
   return `{"id":"${id}","request":${request.json},"response":${response.json},"request_truncated":${request.truncated},"response_truncated":${response.truncated}}`
 }
@@ -47,7 +40,7 @@ function* encodeStream(
   sent: SentStream,
   used: Usage | undefined,
   policy: PayloadPolicy,
-): Generator<undefined, Encoded> {
+): Generator<undefined, BoundedJson> {
   const { stream_max_events, response_max_bytes } = policy.wire
   const kept = sent.events.slice(0, stream_max_events)
   const truncated = kept.length < sent.eventCount
@@ -59,40 +52,7 @@ function* encodeStream(
   }
   const error = sent.error && { code: sent.error.code, message: sent.error.message }
   const wrapped = { stream: true, events: yield* readEvents(kept), usage, error: error ?? null }
-  return yield* encode(wrapped, policy, response_max_bytes, truncated)
-}
-
-function* encode(
-  wrapped: JsonObject,
-  policy: PayloadPolicy,
-  maxBytes: number,
-  incomplete = false,
-): Generator<undefined, Encoded> {
-  const { value, over, tooDeep } = prune(wrapped, policy.paths, maxBytes)
-  const json = storableJson(JSON.stringify(value))
-  if (!over && fits(json, maxBytes)) {
-    return { json, truncated: incomplete || tooDeep }
-  }
-  const size = yield* measure(wrapped)
-  return { json: preview(json, size, maxBytes), truncated: true }
-}
-
-function fits(json: string, maxBytes: number): boolean {
-  // A UTF-16 unit takes three bytes at most.
-  return json.length * 3 <= maxBytes || Buffer.byteLength(json) <= maxBytes
-}
-
-/** `{"truncated":true,"size_bytes":n,"preview":"…"}` within a limit in bytes. */
-function preview(json: string, size: number, maxBytes: number): string {
-  const head = `{"truncated":true,"size_bytes":${size},"preview":`
-  const room = Math.max(0, maxBytes - head.length - 3)
-  let text = wholeCharacters(json.slice(0, room))
-  for (;;) {
-    const quoted = JSON.stringify(text)
-    const bytes = Buffer.byteLength(quoted) - 2
-    if (bytes <= room) return `${head}${quoted}}`
-    text = wholeCharacters(text.slice(0, Math.floor((text.length * room) / bytes)))
-  }
+  return yield* encodeBounded(wrapped, policy.paths, response_max_bytes, truncated)
 }
 
 /** Header names come from callers, but they are nearly always the same. */

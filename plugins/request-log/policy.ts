@@ -1,5 +1,5 @@
+import { compilePaths, type PathNode } from '../_shared/redaction-paths.ts'
 import type { PayloadSettings } from './config.ts'
-import { compilePaths, type PathNode } from './redaction-paths.ts'
 
 /** What was decided about payloads. */
 export interface PayloadPolicy {

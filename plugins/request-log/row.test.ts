@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { limitedBytes, limitedText } from '../_shared/safe-text.ts'
 import { createPolicies } from './policy.ts'
 import { fromRecord, isLogged, toRecord } from './row.ts'
-import { limitedBytes, limitedText } from './safe-text.ts'
 import { attempt, encodedRow, exchange, noon, policy, serviceAccount, user } from './testing.ts'
 
 const encode = (changes = {}) => JSON.parse(encodedRow(exchange(changes)).json)

@@ -1,7 +1,7 @@
 import type { Attempt, ExchangeRecord, Principal, RequestTags } from 'model-gateway/plugin'
+import { limitedBytes, limitedText } from '../_shared/safe-text.ts'
 import { agentHarness } from './agent-harness.ts'
 import type { PayloadPolicy } from './policy.ts'
-import { limitedBytes, limitedText } from './safe-text.ts'
 
 /** Longest name that a caller can write into a row, in characters. */
 const NAME_LIMIT = 512

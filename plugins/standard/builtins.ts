@@ -19,6 +19,7 @@ import configMirror from '../config-mirror/index.ts'
 import demoData from '../demo-data/index.ts'
 import guardrails from '../guardrails/index.ts'
 import identity from '../identity/index.ts'
+import mcpAudit from '../mcp-audit/index.ts'
 import mcpGatewayBearerToken from '../mcp-auth/gateway-bearer-token/index.ts'
 import mcpGatewayStaticHeader from '../mcp-auth/gateway-static-header/index.ts'
 import mcpNone from '../mcp-auth/none/index.ts'
@@ -52,6 +53,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'generic-compat': genericCompat,
   guardrails,
   identity,
+  'mcp-audit': mcpAudit,
   'mcp-registry': mcpRegistry,
   none: mcpNone,
   'oauth-obo': mcpOauthObo,

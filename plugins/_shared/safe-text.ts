@@ -1,4 +1,4 @@
-import { redactText } from '../_shared/secret-text.ts'
+import { redactText } from './secret-text.ts'
 
 const encoder = new TextEncoder()
 

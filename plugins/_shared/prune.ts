@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import { REDACTED, redactText } from '../_shared/secret-text.ts'
-import { isSensitiveKey } from '../_shared/sensitive-names.ts'
 import { followPaths, type PathNode } from './redaction-paths.ts'
+import { REDACTED, redactText } from './secret-text.ts'
+import { isSensitiveKey } from './sensitive-names.ts'
 
 /** What is nested deeper is not kept; nothing that a model or a tool means is. */
 const MOST_LEVELS = 100

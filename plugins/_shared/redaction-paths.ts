@@ -1,4 +1,4 @@
-import { normalName } from '../_shared/sensitive-names.ts'
+import { normalName } from './sensitive-names.ts'
 
 /** Members of a wrapped payload: what a path can begin with. */
 const roots = ['headers', 'body', 'stream', 'events', 'usage', 'error', '*']

@@ -1,0 +1,55 @@
+import type { McpProxy } from '../lifecycle/mcp.ts'
+import { GatewayError } from '../plugin/index.ts'
+import { type BodyLimits, readBody } from './body.ts'
+import { errorResponse } from './error-response.ts'
+import { callersRequestId, newRequestId } from './request-id.ts'
+
+export interface McpPlaneServices {
+  readonly proxy: Pick<McpProxy, 'handle'>
+  readonly bodyLimits: BodyLimits
+  /** Lifts the server's idle timeout from a request whose body has arrived. */
+  keepOpen(request: Request): void
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE'])
+
+/** The door of the MCP proxy: methods, request ids, and replies as Bun sends them. */
+export function createMcpPlane(services: McpPlaneServices) {
+  return async function answer(request: Request, serverKey: string): Promise<Response> {
+    const { headers } = request
+    let requestId = newRequestId()
+    if (!METHODS.has(request.method)) {
+      const error = new GatewayError(
+        'invalid_request',
+        `${request.method} is not a method of MCP`,
+        {
+          status: 405,
+          headers: { allow: 'GET, POST, DELETE' },
+        },
+      )
+      return errorResponse(error, requestId)
+    }
+    try {
+      requestId = callersRequestId(headers) ?? requestId
+    } catch (error) {
+      if (error instanceof GatewayError) return errorResponse(error, requestId)
+      throw error
+    }
+    if (request.method !== 'POST') services.keepOpen(request)
+    const reply = await services.proxy.handle({
+      requestId,
+      receivedAt: new Date(),
+      method: request.method as 'GET' | 'POST' | 'DELETE',
+      serverKey,
+      header: (name) => headers.get(name),
+      headers: () => headers.entries(),
+      async body() {
+        const text = await readBody(request, services.bodyLimits)
+        services.keepOpen(request)
+        return text
+      },
+      callerLeft: request.signal,
+    })
+    return new Response(reply.body, { status: reply.status, headers: reply.headers })
+  }
+}

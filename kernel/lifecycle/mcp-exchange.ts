@@ -1,0 +1,93 @@
+import type {
+  Accounting,
+  GuardPolicy,
+  Identity,
+  McpAudit,
+  McpAuthMode,
+  McpRegistry,
+  McpServer,
+  Outbound,
+  Principal,
+} from '../plugin/index.ts'
+import type { McpTraced } from '../telemetry/mcp-trace.ts'
+import type { Lease } from './exchange.ts'
+import type { Invocation } from './mcp-invocation.ts'
+
+/** One request to the MCP proxy as the door hands it in. */
+export interface McpIncoming {
+  readonly requestId: string
+  readonly receivedAt: Date
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly serverKey: string
+  header(name: string): string | null
+  /** All headers, names in lower case. */
+  headers(): Iterable<[name: string, value: string]>
+  /** Reads the whole body as text under its deadline and size limit. Throws GatewayError. */
+  body(): Promise<string>
+  /** Aborts when the caller leaves. */
+  readonly callerLeft: AbortSignal
+}
+
+/** What the door sends back. */
+export interface McpReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
+}
+
+export interface McpServices {
+  /** The config in force; whoever holds a lease on it may use it until they release it. */
+  lease(): Lease
+  readonly identity: Pick<Identity, 'authenticate'>
+  readonly accounting: Pick<Accounting, 'checkOwner'>
+  /** Absent: there are no servers. */
+  readonly registry: McpRegistry | undefined
+  readonly authModes: readonly McpAuthMode[]
+  /** Absent: nothing could be accounted for, so nothing is proxied. */
+  readonly audit: McpAudit | undefined
+  readonly outbound: Outbound
+  trace(incoming: McpIncoming): McpTraced
+  /** Where the gateway listens, and its address as browsers see it, where a proxy stands in front. */
+  readonly door: {
+    readonly loopback: boolean
+    readonly publicBaseUrl: string | undefined
+  }
+  readonly limits: McpLimits
+  /** A fault of the gateway or of a plugin: for the operator's log. */
+  fault(message: string, error: unknown, requestId: string): void
+}
+
+/** Milliseconds. */
+export interface McpLimits {
+  /** Silence of a stream after which the caller is sent a comment. */
+  readonly keepAliveMs: number
+  /** Silence after which a reply is given up. */
+  readonly idleMs: number
+}
+
+export const usualMcpLimits: McpLimits = { keepAliveMs: 20_000, idleMs: 300_000 }
+
+/** A request that may go to its server. */
+export interface McpCall {
+  readonly incoming: McpIncoming
+  readonly principal: Principal
+  readonly server: McpServer
+  readonly audit: McpAudit
+  readonly sessionId: string | undefined
+  /** As the caller sent it, or as a guard has changed it. */
+  readonly text: string | undefined
+  /** Of a request: its id and method. */
+  readonly request: { readonly id: string | number; readonly method: string } | undefined
+  /** JSON, for errors; undefined while no message has been read. */
+  readonly idText: string | undefined
+  /** Of a `tools/call`. */
+  readonly invocation: Invocation | undefined
+  /** The policy of the server, if it looks at results. */
+  readonly resultGuard: GuardPolicy | undefined
+  /** What was sent to prove who we are: to be found in nothing that is told. */
+  readonly secrets: readonly string[]
+  /** Ends the call of the server. */
+  readonly upstream: AbortController
+  /** The reply is over, whatever became of it. */
+  finished(): void
+}

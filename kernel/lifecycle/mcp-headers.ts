@@ -1,0 +1,66 @@
+import type { McpIncoming } from './mcp-exchange.ts'
+
+/** What a server may see of the caller's headers. */
+const requestNames: ReadonlySet<string> = new Set([
+  'accept',
+  'content-type',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'traceparent',
+  'tracestate',
+  'user-agent',
+])
+const PARAMETER_PREFIX = 'mcp-param-'
+
+/** What the caller may see of a server's headers. */
+const responseNames = [
+  'content-type',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'allow',
+  'retry-after',
+  'x-accel-buffering',
+] as const
+
+/** The headers of the call: the caller's that may pass, then the gateway's own. */
+export function requestHeaders(
+  incoming: McpIncoming,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const headers: Record<string, string> = {}
+  const dropped = connectionOptions(incoming.header('connection'))
+  for (const [name, value] of incoming.headers()) {
+    const passes = requestNames.has(name) || name.startsWith(PARAMETER_PREFIX)
+    if (passes && !dropped?.has(name)) headers[name] = value
+  }
+  return { ...headers, ...own, 'x-request-id': incoming.requestId }
+}
+
+/** Names that belong to the connection and end with it. */
+function connectionOptions(connection: string | null): Set<string> | undefined {
+  if (connection === null) return undefined
+  return new Set(connection.split(',').map((name) => name.trim().toLowerCase()))
+}
+
+export function responseHeaders(headers: Headers): Record<string, string> {
+  const passed: Record<string, string> = {}
+  for (const name of responseNames) {
+    const value = headers.get(name)
+    if (value !== null) passed[name] = value
+  }
+  return passed
+}
+
+/** `application/json` of `Application/JSON; charset=utf-8`. */
+export function essence(contentType: string | null): string | undefined {
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase()
+}
+
+/** Whether a body of this type is read by everybody as the gateway reads it: as UTF-8. */
+export function isUtf8(contentType: string | null): boolean {
+  const charsets = contentType?.toLowerCase().match(/charset\s*=\s*"?[^\s;"]*/g) ?? []
+  return charsets.every((charset) => /=\s*"?utf-?8$/.test(charset))
+}

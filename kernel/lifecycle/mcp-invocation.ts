@@ -1,0 +1,164 @@
+import type {
+  GatewayError,
+  JsonObject,
+  JsonValue,
+  McpAudit,
+  McpInvocationHandle,
+  McpInvocationStatus,
+  McpPolicyResult,
+  McpServer,
+  Principal,
+} from '../plugin/index.ts'
+import { errorCodeOf, type RpcMessage, statusOf, type ToolCall } from '../protocol/json-rpc.ts'
+import { GuardDenial } from './guard.ts'
+import type { McpIncoming } from './mcp-exchange.ts'
+
+/** A `tools/call` on its way, and its open row. */
+export interface Invocation {
+  readonly id: string
+  /** A guard has looked at it and lets it pass. */
+  allowed(decisionId: string | undefined): void
+  /** Counts what the caller is sent. */
+  sent(bytes: number): void
+  /** Closes the row with what the server has answered. */
+  answered(response: JsonObject): void
+  /** Closes the row with a failure. */
+  failed(error: GatewayError): void
+  close(status: McpInvocationStatus, errorCode?: string): void
+  /** The answer may come on another connection. */
+  leave(): void
+}
+
+export interface InvocationFacts {
+  readonly incoming: McpIncoming
+  readonly principal: Principal
+  readonly server: McpServer
+  readonly sessionId: string | undefined
+  readonly message: RpcMessage
+  readonly call: ToolCall
+}
+
+/** Opens the row. Throws `store_unavailable`. */
+export async function openInvocation(
+  audit: McpAudit,
+  { incoming, principal, server, sessionId, message, call }: InvocationFacts,
+  /** What no row may hold. */
+  secrets: () => readonly string[],
+): Promise<Invocation> {
+  const invocationId = Bun.randomUUIDv7()
+  const handle = await audit.open({
+    invocationId,
+    requestId: incoming.requestId,
+    jsonRpcId: message.id,
+    sessionId,
+    protocolVersion: incoming.header('mcp-protocol-version') ?? undefined,
+    principal,
+    serverId: server.mcpServerId,
+    serverKey: server.serverKey,
+    toolId: server.tools.get(call.tool),
+    toolName: call.tool,
+    arguments: call.arguments,
+  })
+  let policyResult: McpPolicyResult = 'not_evaluated'
+  let guardrailDecisionId: string | undefined
+  let responseBytes = 0
+
+  function close(status: McpInvocationStatus, errorCode?: string, result?: JsonValue): void {
+    handle.close({
+      status,
+      policyResult,
+      latencyMs: latencyOf(handle),
+      responseBytes,
+      ...(errorCode === undefined ? {} : { errorCode }),
+      ...(guardrailDecisionId === undefined ? {} : { guardrailDecisionId }),
+      ...(result === undefined ? {} : { result }),
+    })
+  }
+
+  return {
+    id: invocationId,
+    allowed(decisionId) {
+      policyResult = 'allowed'
+      guardrailDecisionId = decisionId ?? guardrailDecisionId
+    },
+    sent(bytes) {
+      responseBytes += bytes
+    },
+    answered(response) {
+      close(statusOf(response), errorCodeOf(response), keptResult(response, secrets()))
+    },
+    failed(error) {
+      if (error instanceof GuardDenial) {
+        policyResult = 'denied'
+        guardrailDecisionId = error.details.decision_id as string
+      }
+      close(statusOfFailure(error), error.code)
+    },
+    close,
+    leave: () => handle.leave(),
+  }
+}
+
+/** Closes a row that another connection had opened. */
+export function closeReopened(
+  handle: McpInvocationHandle,
+  response: JsonObject,
+  facts: {
+    readonly guarded: boolean
+    readonly denial: GuardDenial | undefined
+    readonly bytes: number
+    readonly secrets: readonly string[]
+  },
+): void {
+  const { guarded, denial, bytes, secrets } = facts
+  const row = { latencyMs: latencyOf(handle), responseBytes: bytes }
+  if (denial !== undefined) {
+    handle.close({
+      ...row,
+      status: 'policy_denied',
+      policyResult: 'denied',
+      errorCode: denial.code,
+      guardrailDecisionId: denial.details.decision_id as string,
+    })
+    return
+  }
+  const errorCode = errorCodeOf(response)
+  const result = keptResult(response, secrets)
+  handle.close({
+    ...row,
+    status: statusOf(response),
+    policyResult: guarded ? 'allowed' : 'not_evaluated',
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(result === undefined ? {} : { result }),
+  })
+}
+
+function latencyOf(handle: McpInvocationHandle): number {
+  return Math.max(0, Date.now() - handle.openedAt.getTime())
+}
+
+/** A server that repeats our own credentials has nothing kept of what it said. */
+function keptResult(response: JsonObject, secrets: readonly string[]): JsonValue | undefined {
+  const result = response.result ?? response.error
+  if (result === undefined || secrets.length === 0) return result
+  const text = JSON.stringify(result)
+  return secrets.some((secret) => text.includes(secret)) ? undefined : result
+}
+
+function statusOfFailure(error: GatewayError): McpInvocationStatus {
+  const upstream = error.details.upstream_status
+  if (upstream === 401 || upstream === 403) return 'unauthorized'
+  switch (error.type) {
+    case 'guardrail_error':
+      return error.code === 'guardrail_timeout' ? 'timeout' : 'policy_denied'
+    case 'invalid_request_error':
+      return error.code === 'guarded_response_too_large' ? 'policy_denied' : 'invalid_request'
+    case 'not_found_error':
+    case 'permission_error':
+      return 'unauthorized'
+    case 'upstream_error':
+      return error.code === 'upstream_timeout' ? 'timeout' : 'upstream_error'
+    default:
+      return 'gateway_error'
+  }
+}

@@ -1,0 +1,141 @@
+import { GatewayError, maskCredentials, upstreamHttpError } from '../plugin/index.ts'
+import type { McpCall, McpReply, McpServices } from './mcp-exchange.ts'
+import { guardErrorText, guardedEvents, guardedReply } from './mcp-guard.ts'
+import { essence, responseHeaders } from './mcp-headers.ts'
+import { passOn, readWhole } from './mcp-stream.ts'
+import { createTap } from './mcp-tap.ts'
+
+/** Bodies up to this size are read at once when the server says how long they are. */
+const WHOLE_BYTES = 1 << 20
+/** Longest body of an error that is passed on. */
+const ERROR_BYTES = 64 * 1024
+
+/** What the caller gets of the server's reply. Throws GatewayError. */
+export async function replyOf(
+  call: McpCall,
+  response: Response,
+  services: McpServices,
+  listening: Set<() => void>,
+): Promise<McpReply> {
+  const { status } = response
+  if (status === 401 || status === 403 || (status >= 300 && status < 400)) {
+    throw upstreamHttpError(status, `the server answered with status ${status}`)
+  }
+  await keepSession(call, response)
+  const head = {
+    status,
+    headers: {
+      ...responseHeaders(response.headers),
+      'cache-control': 'no-store',
+      'x-request-id': call.incoming.requestId,
+    },
+  }
+  const { body } = response
+  if (body === null || isEmpty(response)) {
+    closeWithoutResult(call, status)
+    return finish(call, { ...head, body: null })
+  }
+  if (status >= 400) {
+    const text = await errorText(call, body, services)
+    closeWithoutResult(call, status)
+    return finish(call, { ...head, body: text })
+  }
+
+  const events = essence(response.headers.get('content-type')) === 'text/event-stream'
+  if (call.resultGuard !== undefined && !(events && call.invocation === undefined)) {
+    const guarded = await guardedReply(call, { body, events }, services)
+    return finish(call, { ...head, body: guarded })
+  }
+  const declared = response.headers.get('content-length')
+  if (!events && declared !== null && Number(declared) <= WHOLE_BYTES) {
+    const tap = createTap(call, false, services)
+    const { upstream } = call
+    const { idleMs } = services.limits
+    const bytes = await readWhole(body, { maxBytes: WHOLE_BYTES, idleMs, upstream, tooLarge })
+    tap?.add(bytes)
+    tap?.over('ended')
+    return finish(call, { ...head, body: bytes })
+  }
+  return { ...head, body: streamed(call, body, events, services, listening) }
+}
+
+function streamed(
+  call: McpCall,
+  body: ReadableStream<Uint8Array>,
+  events: boolean,
+  services: McpServices,
+  listening: Set<() => void>,
+): ReadableStream<Uint8Array> {
+  const { incoming, upstream } = call
+  const tap = call.resultGuard === undefined ? createTap(call, events, services) : undefined
+  const guarded = call.resultGuard === undefined ? undefined : guardedEvents(call, services)
+  const { stream, end } = passOn(body, {
+    limits: services.limits,
+    callerLeft: incoming.callerLeft,
+    upstream,
+    events,
+    pass(bytes) {
+      if (guarded !== undefined) return guarded(bytes)
+      tap?.add(bytes)
+      return bytes
+    },
+    over(ending) {
+      listening.delete(end)
+      tap?.over(ending)
+      call.finished()
+    },
+  })
+  if (incoming.method === 'GET') listening.add(end)
+  return stream
+}
+
+function finish(call: McpCall, reply: McpReply): McpReply {
+  call.finished()
+  return reply
+}
+
+function closeWithoutResult({ invocation }: McpCall, status: number): void {
+  if (status >= 400) invocation?.close('upstream_error', `http_${status}`)
+  else invocation?.close('incomplete')
+}
+
+function isEmpty({ status, headers }: Response): boolean {
+  return status === 204 || headers.get('content-length') === '0'
+}
+
+/** Remembers whose a new session is, and forgets one that is no more. */
+async function keepSession(call: McpCall, { status, headers, ok }: Response): Promise<void> {
+  const { audit, incoming, principal, server, sessionId } = call
+  const { mcpServerId: serverId } = server
+  const minted = headers.get('mcp-session-id')
+  if (ok && minted !== null && minted !== sessionId) {
+    await audit.bind(minted, { serverId, ownershipScopeKey: principal.ownershipScopeKey })
+  }
+  if (sessionId === undefined) return
+  if (status === 404 || (ok && incoming.method === 'DELETE')) audit.unbind(serverId, sessionId)
+}
+
+/** The body of an error: it may repeat what it was sent, so credentials in it are masked. */
+async function errorText(
+  call: McpCall,
+  body: ReadableStream<Uint8Array>,
+  services: McpServices,
+): Promise<string> {
+  const { upstream, secrets, invocation } = call
+  const { idleMs } = services.limits
+  const bytes = await readWhole(body, { maxBytes: ERROR_BYTES, idleMs, upstream, tooLarge })
+  let text = new TextDecoder().decode(bytes)
+  for (const secret of secrets) {
+    if (secret !== '') text = text.replaceAll(secret, '[redacted]')
+  }
+  text = maskCredentials(text)
+  if (call.resultGuard !== undefined && invocation !== undefined) {
+    text = await guardErrorText(call, text)
+  }
+  invocation?.sent(Buffer.byteLength(text))
+  return text
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError('upstream_transport', 'the server sent more than it may')
+}

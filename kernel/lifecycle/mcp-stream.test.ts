@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../plugin/index.ts'
+import { type Ending, type PassOn, passOn, readWhole } from './mcp-stream.ts'
+
+const limits = { keepAliveMs: 40, idleMs: 400 }
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+/** A stream that its test speaks through, and what became of it. */
+function open(options: Partial<PassOn> = {}) {
+  let source!: ReadableStreamDefaultController<Uint8Array>
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      source = controller
+    },
+  })
+  const caller = new AbortController()
+  const upstream = new AbortController()
+  const endings: Ending[] = []
+  const { stream, end } = passOn(body, {
+    limits,
+    callerLeft: caller.signal,
+    upstream,
+    events: true,
+    pass: (piece) => piece,
+    over: (ending) => endings.push(ending),
+    ...options,
+  })
+  return { source, caller, upstream, endings, end, reader: stream.getReader() }
+}
+
+async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+  let text = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text
+    text += new TextDecoder().decode(value)
+  }
+}
+
+describe('a stream', () => {
+  test('comes as it is, and ends when its server ends it', async () => {
+    const { source, reader, endings, upstream } = open()
+    source.enqueue(bytes('data: 1\n\n'))
+    source.close()
+    expect(await readAll(reader)).toBe('data: 1\n\n')
+    expect(endings).toEqual(['ended'])
+    expect(upstream.signal.aborted).toBe(false)
+  })
+
+  test('in silence has comments, but only between its events', async () => {
+    const { source, reader } = open()
+    const all = readAll(reader)
+    source.enqueue(bytes('data: {"a":'))
+    await Bun.sleep(130)
+    source.enqueue(bytes('1}\n\n'))
+    await Bun.sleep(130)
+    source.enqueue(bytes('data: 2\r\n\r\n'))
+    await Bun.sleep(60)
+    source.close()
+    const text = await all
+    const comment = ': keep-alive\n\n'
+    expect(text.replaceAll(comment, '')).toBe('data: {"a":1}\n\ndata: 2\r\n\r\n')
+    expect(text).toStartWith(`data: {"a":1}\n\n${comment}`)
+    expect(text).toEndWith(comment)
+  })
+
+  test('that is no event stream has none', async () => {
+    const { source, reader } = open({ events: false })
+    const all = readAll(reader)
+    source.enqueue(bytes('{'))
+    await Bun.sleep(120)
+    source.enqueue(bytes('}'))
+    source.close()
+    expect(await all).toBe('{}')
+  })
+
+  test('that says nothing for too long ends, here and there', async () => {
+    const { source, reader, endings, upstream } = open()
+    source.enqueue(bytes('data: 1\n\n'))
+    expect(await readAll(reader)).toContain('data: 1')
+    expect(endings).toEqual(['idle'])
+    expect(upstream.signal.aborted).toBe(true)
+  })
+
+  test('that breaks breaks for its reader, too', async () => {
+    const { source, reader, endings } = open()
+    source.enqueue(bytes('data: 1\n\n'))
+    await reader.read()
+    source.error(new Error('reset'))
+    await expect(reader.read()).rejects.toThrow('reset')
+    expect(endings).toEqual(['broken'])
+  })
+
+  test('of which a piece may not pass breaks', async () => {
+    const { source, reader, endings, upstream } = open({
+      pass: () => Promise.reject(new GatewayError('guardrail_denied', 'no')),
+    })
+    source.enqueue(bytes('data: 1\n\n'))
+    await expect(reader.read()).rejects.toThrow('no')
+    expect(endings).toEqual(['broken'])
+    expect(upstream.signal.aborted).toBe(true)
+  })
+
+  test.each([
+    ['leaves', (one: ReturnType<typeof open>) => one.caller.abort()],
+    ['does not read on', (one: ReturnType<typeof open>) => one.reader.cancel()],
+    ['is sent away', (one: ReturnType<typeof open>) => one.end()],
+  ])('ends at once when its caller %s', async (_, leave) => {
+    const one = open()
+    one.source.enqueue(bytes('data: 1\n\n'))
+    await one.reader.read()
+    await leave(one)
+    expect(one.endings).toEqual(['left'])
+    expect(one.upstream.signal.aborted).toBe(true)
+  })
+})
+
+describe('a whole body', () => {
+  const tooLarge = () => new GatewayError('upstream_transport', 'too large')
+  const read = (body: ReadableStream<Uint8Array>) => {
+    const upstream = new AbortController()
+    // As `fetch` does with the body of a call that is given up.
+    const reader = body.getReader()
+    const bound = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { promise, reject } = Promise.withResolvers<never>()
+        upstream.signal.addEventListener('abort', () => reject(new Error('aborted')))
+        const { done, value } = await Promise.race([reader.read(), promise])
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+    })
+    return readWhole(bound, { maxBytes: 10, idleMs: 50, upstream, tooLarge })
+  }
+
+  test('is read up to its limit', async () => {
+    const text = (size: number) => new Response('x'.repeat(size)).body as ReadableStream<Uint8Array>
+    expect((await read(text(10))).byteLength).toBe(10)
+    await expect(read(text(11))).rejects.toThrow('too large')
+  })
+
+  test('is given up when it falls silent', async () => {
+    await expect(read(new ReadableStream({}))).rejects.toMatchObject({ code: 'upstream_timeout' })
+  })
+})

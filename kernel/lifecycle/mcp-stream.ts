@@ -1,0 +1,155 @@
+import { GatewayError } from '../plugin/index.ts'
+import { createBoundary } from '../protocol/sse-blocks.ts'
+import type { McpLimits } from './mcp-exchange.ts'
+
+const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
+
+/** Why a reply is over: its server has ended it, it broke, it was silent, or nobody wants it. */
+export type Ending = 'ended' | 'broken' | 'idle' | 'left'
+
+export interface PassOn {
+  readonly limits: McpLimits
+  readonly callerLeft: AbortSignal
+  readonly upstream: AbortController
+  /** Whether comments may be put between its events. */
+  readonly events: boolean
+  /** What becomes of a piece; undefined: nothing of it goes out yet. Throwing breaks the stream. */
+  pass(bytes: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>
+  /** Called once. */
+  over(ending: Ending): void
+}
+
+export interface PassedOn {
+  readonly stream: ReadableStream<Uint8Array>
+  /** Ends it as if the server had. */
+  end(): void
+}
+
+/** A body as it comes, piece by piece, watched for silence and for the caller's leaving. */
+export function passOn(body: ReadableStream<Uint8Array>, options: PassOn): PassedOn {
+  const { limits, callerLeft, upstream, events } = options
+  const reader = body.getReader()
+  const boundary = events ? createBoundary() : undefined
+  let heardAt = performance.now()
+  let sentAt = heardAt
+  let isOver = false
+  let controller: ReadableStreamDefaultController<Uint8Array>
+  let timer = setTimeout(look, events ? limits.keepAliveMs : limits.idleMs)
+
+  function finish(ending: Ending): boolean {
+    if (isOver) return false
+    isOver = true
+    clearTimeout(timer)
+    callerLeft.removeEventListener('abort', left)
+    if (ending !== 'ended') {
+      upstream.abort(new GatewayError('upstream_timeout', 'the reply is not wanted any more'))
+      reader.cancel().catch(() => {})
+    }
+    options.over(ending)
+    return true
+  }
+  function left() {
+    finish('left')
+  }
+  function close(ending: Ending) {
+    if (finish(ending)) controller.close()
+  }
+  function look() {
+    const now = performance.now()
+    if (now - heardAt >= limits.idleMs) return close('idle')
+    let next = limits.idleMs - (now - heardAt)
+    if (boundary !== undefined) {
+      // A reader that does not read needs no sign of life.
+      const isRead = (controller.desiredSize ?? -1) >= 0
+      if (now - sentAt >= limits.keepAliveMs && isRead && boundary.between()) {
+        sentAt = now
+        controller.enqueue(KEEP_ALIVE)
+      }
+      next = Math.min(next, limits.keepAliveMs - (now - sentAt))
+    }
+    timer = setTimeout(look, next <= 0 ? limits.keepAliveMs : next)
+  }
+  callerLeft.addEventListener('abort', left, { once: true })
+
+  async function pull(): Promise<void> {
+    try {
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (isOver) return
+        if (done) return close('ended')
+        heardAt = performance.now()
+        const passed = options.pass(value)
+        const bytes = passed instanceof Promise ? await passed : passed
+        if (isOver) return
+        if (bytes === undefined || bytes.byteLength === 0) continue
+        boundary?.add(bytes)
+        sentAt = heardAt
+        return controller.enqueue(bytes)
+      }
+    } catch (error) {
+      if (finish('broken')) controller.error(error)
+    }
+  }
+
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start(given) {
+        controller = given
+      },
+      pull,
+      cancel: left,
+    },
+    { highWaterMark: 0 },
+  )
+  return { stream, end: () => close('left') }
+}
+
+/**
+ * The whole body. Throws `upstream_timeout` when it stays silent for too long, and what `tooLarge`
+ * makes of more than `maxBytes`.
+ */
+export async function readWhole(
+  body: ReadableStream<Uint8Array>,
+  options: {
+    readonly maxBytes: number
+    readonly idleMs: number
+    readonly upstream: AbortController
+    tooLarge(): GatewayError
+  },
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { maxBytes, idleMs, upstream } = options
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  let heardAt = performance.now()
+  let timer = setTimeout(look, idleMs)
+  function look() {
+    const rest = idleMs - (performance.now() - heardAt)
+    if (rest > 0) timer = setTimeout(look, rest)
+    else upstream.abort(new GatewayError('upstream_timeout', 'the server fell silent'))
+  }
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      heardAt = performance.now()
+      size += value.byteLength
+      if (size > maxBytes) throw options.tooLarge()
+      chunks.push(value)
+    }
+  } catch (error) {
+    throw upstreamFailure(error, upstream)
+  } finally {
+    clearTimeout(timer)
+  }
+  return Buffer.concat(chunks, size)
+}
+
+/** Why reading from the server failed. */
+export function upstreamFailure(error: unknown, upstream: AbortController): unknown {
+  if (error instanceof GatewayError) return error
+  if (upstream.signal.aborted) return upstream.signal.reason
+  return new GatewayError('upstream_transport', 'the connection to the server broke', {
+    cause: error,
+  })
+}

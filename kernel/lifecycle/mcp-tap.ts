@@ -1,0 +1,131 @@
+import type { JsonObject, JsonValue, McpInvocationStatus } from '../plugin/index.ts'
+import { responsesIn, toolOverhead } from '../protocol/json-rpc.ts'
+import { createSseBlocks } from '../protocol/sse-blocks.ts'
+import type { GuardDenial } from './guard.ts'
+import type { McpCall, McpServices } from './mcp-exchange.ts'
+import { closeReopened } from './mcp-invocation.ts'
+import type { Ending } from './mcp-stream.ts'
+
+/** Longest reply, or event, that is looked into, in characters. */
+const MOST_CHARS = 16 * 1024 * 1024
+
+/** Listens to what a server says, for the audit; changes nothing. */
+export interface Tap {
+  add(bytes: Uint8Array): void
+  over(ending: Ending): void
+}
+
+/** Undefined where there is nothing to learn. */
+export function createTap(call: McpCall, events: boolean, services: McpServices) {
+  if (!hears(call)) return undefined
+  return events ? eventTap(call, services) : jsonTap(call, services)
+}
+
+function hears({ incoming, invocation, request, sessionId }: McpCall): boolean {
+  if (incoming.method === 'GET') return sessionId !== undefined
+  return invocation !== undefined || request?.method === 'tools/list'
+}
+
+function eventTap(call: McpCall, services: McpServices): Tap {
+  const { invocation } = call
+  const decoder = new TextDecoder()
+  const blocks = createSseBlocks()
+  let deaf = false
+  let resumable = false
+  return {
+    add(bytes) {
+      invocation?.sent(bytes.byteLength)
+      if (deaf) return
+      for (const { data, hasId } of blocks.push(decoder.decode(bytes, { stream: true }))) {
+        resumable ||= hasId
+        if (data !== undefined) hear(parse(data), call, services)
+      }
+      deaf = blocks.pending > MOST_CHARS
+    },
+    over: (ending) => closeUnanswered(call, ending, resumable),
+  }
+}
+
+function jsonTap(call: McpCall, services: McpServices): Tap {
+  const decoder = new TextDecoder()
+  const pieces: string[] = []
+  let length = 0
+  return {
+    add(bytes) {
+      call.invocation?.sent(bytes.byteLength)
+      if (length > MOST_CHARS) return
+      const text = decoder.decode(bytes, { stream: true })
+      pieces.push(text)
+      length += text.length
+    },
+    over(ending) {
+      if (length <= MOST_CHARS) hear(parse(pieces.join('')), call, services)
+      closeUnanswered(call, ending, false)
+    },
+  }
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+/** Takes notice of a message of the server. */
+export function hear(value: JsonValue | undefined, call: McpCall, services: McpServices): void {
+  if (value === undefined) return
+  for (const response of responsesIn(value)) hearResponse(response, call, services)
+}
+
+function hearResponse(response: JsonObject, call: McpCall, services: McpServices): void {
+  const { request, invocation, audit, server, incoming } = call
+  if (request === undefined || response.id !== request.id) {
+    hearLate(response, call, { denial: undefined, bytes: 0 }, services)
+    return
+  }
+  invocation?.answered(response)
+  const overhead = request.method === 'tools/list' ? toolOverhead(response) : undefined
+  if (overhead === undefined) return
+  audit.recordTokenOverhead({
+    requestId: incoming.requestId,
+    serverId: server.mcpServerId,
+    toolCount: overhead.tools,
+    tokens: overhead.tokens,
+  })
+}
+
+/** A response to a call that another connection had made in this session. */
+export function hearLate(
+  response: JsonObject,
+  call: McpCall,
+  outcome: { readonly denial: GuardDenial | undefined; readonly bytes: number },
+  { fault }: McpServices,
+): void {
+  const { audit, server, sessionId, incoming, resultGuard, secrets } = call
+  const { id } = response
+  if (sessionId === undefined || (typeof id !== 'string' && typeof id !== 'number')) return
+  audit
+    .reopen({ serverId: server.mcpServerId, sessionId }, id)
+    .then((handle) => {
+      if (handle === undefined) return
+      closeReopened(handle, response, { ...outcome, secrets, guarded: resultGuard !== undefined })
+    })
+    .catch((error) => fault('a late tool result finds no row', error, incoming.requestId))
+}
+
+/** What is written of a call whose reply is over without an answer; nothing, if it had one. */
+export function closeUnanswered(call: McpCall, ending: Ending, resumable: boolean): void {
+  const { invocation, sessionId } = call
+  // The caller can come back and have the answer on another stream.
+  if (resumable && sessionId !== undefined) invocation?.leave()
+  else invocation?.close(...unanswered[ending])
+}
+
+const unanswered: Record<Ending, readonly [McpInvocationStatus, string?]> = {
+  left: ['cancelled'],
+  idle: ['timeout', 'upstream_timeout'],
+  broken: ['upstream_error', 'upstream_transport'],
+  ended: ['incomplete'],
+}

@@ -1,0 +1,267 @@
+import {
+  GatewayError,
+  isJsonObject,
+  type McpAudit,
+  type McpGatewayAuthMode,
+  type McpServer,
+  OutboundError,
+  type Principal,
+} from '../plugin/index.ts'
+import {
+  faultOf,
+  type RpcMessage,
+  readMessage,
+  rpcCodes,
+  toolCallOf,
+} from '../protocol/json-rpc.ts'
+import { presentedKey } from './api-key.ts'
+import type { Lease } from './exchange.ts'
+import { errorReply, invalidMessage, readFailure } from './mcp-errors.ts'
+import type { McpCall, McpIncoming, McpReply, McpServices } from './mcp-exchange.ts'
+import { guardCall } from './mcp-guard.ts'
+import { isUtf8, requestHeaders } from './mcp-headers.ts'
+import { type Invocation, openInvocation } from './mcp-invocation.ts'
+import { requireOwnOrigin } from './mcp-origin.ts'
+import { replyOf } from './mcp-reply.ts'
+
+/** How far a request has got; what is known is what its failure can be told with. */
+interface Reached {
+  readonly lease: Lease
+  readonly upstream: AbortController
+  readonly traceparent: string | undefined
+  principal?: Principal
+  server?: McpServer
+  /** JSON; known when a message has been read. */
+  idText?: string | undefined
+  invocation?: Invocation
+  finished(): void
+}
+
+export interface McpProxy {
+  /** One request from door to door. Never rejects. */
+  handle(incoming: McpIncoming): Promise<McpReply>
+  /** Ends the streams on which servers speak unasked, which would not end by themselves. */
+  endStreams(): void
+}
+
+/** The proxy of registered MCP servers. */
+export function createMcpProxy(services: McpServices): McpProxy {
+  const listening = new Set<() => void>()
+
+  async function handle(incoming: McpIncoming): Promise<McpReply> {
+    const traced = services.trace(incoming)
+    const reached = begin(incoming, services, traced.traceparent)
+    let reply: McpReply
+    let errorCode: string | undefined
+    try {
+      reply = await proxy(incoming, reached, services, listening)
+    } catch (thrown) {
+      const error = readFailure(thrown, (fault) =>
+        services.fault('an MCP request failed', fault, incoming.requestId),
+      )
+      if (incoming.callerLeft.aborted) reached.invocation?.close('cancelled')
+      else reached.invocation?.failed(error)
+      reached.upstream.abort(error)
+      reached.finished()
+      errorCode = error.code
+      reply = errorReply(error, incoming.requestId, reached.idText)
+    }
+    const { server, principal } = reached
+    traced.finished({
+      statusCode: reply.status,
+      errorCode,
+      serverId: server?.mcpServerId,
+      serverKey: server?.serverKey,
+      authMode: server?.authMode,
+      ownerKind: principal?.owner.kind,
+    })
+    return reply
+  }
+
+  return {
+    handle,
+    endStreams() {
+      for (const end of [...listening]) end()
+    },
+  }
+}
+
+async function proxy(
+  incoming: McpIncoming,
+  reached: Reached,
+  services: McpServices,
+  listening: Set<() => void>,
+): Promise<McpReply> {
+  requireOwnOrigin(incoming, services)
+  const principal = await authenticate(incoming, services)
+  reached.principal = principal
+  const body = incoming.method === 'POST' ? await readBody(incoming) : undefined
+  const { server, audit } = findServer(incoming, services)
+  reached.server = server
+  const mode = requireGatewayAuth(server, services)
+  const message = body === undefined ? undefined : readMessage(body)
+  reached.idText = message?.idText
+  const call = message && toolCallOf(message)
+  const fault = message && faultOf(message, call, incoming.header)
+  const sessionId = incoming.header('mcp-session-id') ?? undefined
+  let secrets: readonly string[] = []
+  if (message !== undefined && call !== undefined) {
+    const facts = { incoming, principal, server, sessionId, message, call }
+    reached.invocation = await openInvocation(audit, facts, () => secrets)
+  }
+  if (fault !== undefined) throw invalidMessage(fault)
+  await requireOwnSession(sessionId, principal, server, audit)
+  const policy = reached.lease.runtime.guardOfServer(server.serverKey)
+  const facts = { server, requestId: incoming.requestId, invocation: reached.invocation }
+  const text =
+    message === undefined || call === undefined || policy === undefined
+      ? message?.text
+      : await guardCall(policy, message, call, facts)
+  const authHeaders = await mode.headers(server, reached.upstream.signal)
+  secrets = secretsOf(authHeaders)
+  const mcpCall: McpCall = {
+    incoming,
+    principal,
+    server,
+    audit,
+    sessionId,
+    text,
+    request: requestOf(message),
+    idText: message?.idText,
+    invocation: reached.invocation,
+    resultGuard: policy?.covers('mcp_result') === true ? policy : undefined,
+    secrets,
+    upstream: reached.upstream,
+    finished: reached.finished,
+  }
+  const response = await send(mcpCall, authHeaders, reached.traceparent, services)
+  noteCancellation(message, mcpCall, services)
+  return await replyOf(mcpCall, response, services, listening)
+}
+
+function begin(
+  incoming: McpIncoming,
+  services: McpServices,
+  traceparent: string | undefined,
+): Reached {
+  const lease = services.lease()
+  const upstream = new AbortController()
+  const left = () => upstream.abort(new GatewayError('upstream_transport', 'the caller has left'))
+  incoming.callerLeft.addEventListener('abort', left, { once: true })
+  let over = false
+  return {
+    lease,
+    upstream,
+    traceparent,
+    finished() {
+      if (over) return
+      over = true
+      incoming.callerLeft.removeEventListener('abort', left)
+      lease.release()
+    },
+  }
+}
+
+async function authenticate(incoming: McpIncoming, services: McpServices): Promise<Principal> {
+  // Clients of MCP servers keep other things in this header.
+  const key = presentedKey((name) => (name === 'x-api-key' ? null : incoming.header(name)))
+  const principal = await services.identity.authenticate(key)
+  services.accounting.checkOwner(principal)
+  return principal
+}
+
+/** Throws `invalid_request` for a body that the server could read in another way. */
+async function readBody(incoming: McpIncoming): Promise<string> {
+  const body = await incoming.body()
+  if (isUtf8(incoming.header('content-type'))) return body
+  throw new GatewayError('invalid_request', 'content-type: the charset must be utf-8')
+}
+
+/** Throws the same for a server that is unknown and for one that is disabled. */
+function findServer({ serverKey }: McpIncoming, { registry, audit }: McpServices) {
+  const server = registry?.find(serverKey)
+  if (server !== undefined && audit !== undefined) return { server, audit }
+  throw new GatewayError('not_found', 'there is no MCP server of this name')
+}
+
+function requireGatewayAuth(
+  { authMode }: McpServer,
+  { authModes }: McpServices,
+): McpGatewayAuthMode {
+  const mode = authModes.find((known) => known.mode === authMode)
+  if (mode?.kind === 'gateway') return mode
+  if (mode === undefined) throw new GatewayError('internal_error', 'the auth mode is not loaded')
+  throw new GatewayError(
+    'mcp_upstream_auth_required',
+    'the server wants its caller to authenticate, which this gateway cannot pass on',
+  )
+}
+
+/** A session is its owner's; to all others it looks like one that does not exist. */
+async function requireOwnSession(
+  sessionId: string | undefined,
+  { ownershipScopeKey }: Principal,
+  { mcpServerId }: McpServer,
+  audit: McpAudit,
+): Promise<void> {
+  if (sessionId === undefined) return
+  const binding = await audit.ownerOf(mcpServerId, sessionId)
+  if (binding?.ownershipScopeKey === ownershipScopeKey) return
+  throw new GatewayError('not_found', 'there is no such session', {
+    details: { rpc_code: rpcCodes.sessionNotFound },
+  })
+}
+
+function requestOf(message: RpcMessage | undefined): McpCall['request'] {
+  if (message?.kind !== 'request' || message.method === undefined) return undefined
+  return message.id === undefined ? undefined : { id: message.id, method: message.method }
+}
+
+function secretsOf(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.values(headers).flatMap((value) => [value, value.replace(/^\S+\s+/, '')])
+}
+
+async function send(
+  { incoming, server, text, upstream }: McpCall,
+  authHeaders: Readonly<Record<string, string>>,
+  traceparent: string | undefined,
+  { outbound }: McpServices,
+): Promise<Response> {
+  const own = { ...(traceparent === undefined ? {} : { traceparent }), ...authHeaders }
+  try {
+    return await outbound.fetch(server.serverUrl, {
+      method: incoming.method,
+      headers: requestHeaders(incoming, own),
+      ...(text === undefined ? {} : { body: text }),
+      policy: server.addresses,
+      headersTimeoutMs: server.timeoutMs,
+      signal: upstream.signal,
+    })
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+    const code = error.fault === 'timeout' ? 'upstream_timeout' : 'upstream_transport'
+    throw new GatewayError(code, error.message, { cause: error })
+  }
+}
+
+/** The caller gives up a call that it made on another connection. */
+function noteCancellation(
+  message: RpcMessage | undefined,
+  { audit, server, sessionId, incoming }: McpCall,
+  { fault }: McpServices,
+): void {
+  if (message?.method !== 'notifications/cancelled' || sessionId === undefined) return
+  const id = isJsonObject(message.params) ? message.params.requestId : undefined
+  if (typeof id !== 'string' && typeof id !== 'number') return
+  audit
+    .reopen({ serverId: server.mcpServerId, sessionId }, id)
+    .then((handle) =>
+      handle?.close({
+        status: 'cancelled',
+        policyResult: 'not_evaluated',
+        latencyMs: Date.now() - handle.openedAt.getTime(),
+        responseBytes: 0,
+      }),
+    )
+    .catch((error) => fault('a cancelled tool call stays open', error, incoming.requestId))
+}

@@ -1,0 +1,231 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { skipSpace, visitJson } from '../plugin/json-text.ts'
+import { repeatedKey, repeatedKeyWithin } from './json-keys.ts'
+
+export type RpcId = string | number
+
+/** Codes of JSON-RPC, of MCP, and one of the range that is left to implementations. */
+export const rpcCodes = {
+  parse: -32700,
+  invalidRequest: -32600,
+  invalidParams: -32602,
+  internal: -32603,
+  headerMismatch: -32020,
+  sessionNotFound: -32001,
+  gateway: -32000,
+} as const
+
+/** A message that cannot be passed on. */
+export class RpcFault extends Error {
+  override readonly name = 'RpcFault'
+  readonly code: number
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** One message of a caller: a parsed copy beside the text, which is what goes on. */
+export interface RpcMessage {
+  readonly kind: 'request' | 'notification' | 'response'
+  readonly text: string
+  /** Undefined for notifications. */
+  readonly id: RpcId | undefined
+  /** As it stands in the text. */
+  readonly idText: string
+  readonly method: string | undefined
+  readonly params: JsonValue | undefined
+  /** Where `params` begins in the text. */
+  readonly paramsAt: number | undefined
+}
+
+/** Reads one message. Throws RpcFault for all that is not JSON, for batches and for other shapes. */
+export function readMessage(text: string): RpcMessage {
+  let value: JsonValue
+  try {
+    value = JSON.parse(text) as JsonValue
+  } catch {
+    throw new RpcFault(rpcCodes.parse, 'the body is not valid JSON')
+  }
+  if (Array.isArray(value)) {
+    throw new RpcFault(rpcCodes.invalidRequest, 'batches are not supported; send one message')
+  }
+  if (!isJsonObject(value) || value.jsonrpc !== '2.0') {
+    throw new RpcFault(rpcCodes.invalidRequest, 'the body is not a JSON-RPC 2.0 message')
+  }
+  const { id, method, params } = value
+  const hasId = 'id' in value
+  if (hasId && typeof id !== 'string' && typeof id !== 'number') {
+    const isAnonymousError = id === null && 'error' in value && method === undefined
+    if (!isAnonymousError) {
+      throw new RpcFault(rpcCodes.invalidRequest, 'id: must be a string or a number')
+    }
+  }
+  if (
+    method !== undefined ? typeof method !== 'string' : !('result' in value || 'error' in value)
+  ) {
+    throw new RpcFault(
+      rpcCodes.invalidRequest,
+      'the body is neither a request, a notification nor a response',
+    )
+  }
+  let idText = 'null'
+  let paramsAt: number | undefined
+  visitJson(text, skipSpace(text, 0), (key, from, to) => {
+    if (key === 'id') idText = text.slice(from, to)
+    else if (key === 'params') paramsAt = from
+  })
+  return {
+    kind: method === undefined ? 'response' : hasId ? 'request' : 'notification',
+    text,
+    id: id as RpcId | undefined,
+    idText,
+    method: method as string | undefined,
+    params,
+    paramsAt,
+  }
+}
+
+/** A `tools/call`, whatever is wrong with it. */
+export interface ToolCall {
+  /** Empty when the call names none. */
+  readonly tool: string
+  readonly arguments: JsonValue | undefined
+  /** Where the arguments stand in the message; undefined when it has none. */
+  readonly place: { readonly from: number; readonly to: number } | undefined
+}
+
+/** The tool call of a message; undefined when it is none. */
+export function toolCallOf({ text, method, params, paramsAt }: RpcMessage): ToolCall | undefined {
+  if (method !== 'tools/call') return undefined
+  let place: ToolCall['place']
+  if (isJsonObject(params) && paramsAt !== undefined) {
+    visitJson(text, paramsAt, (key, from, to) => {
+      if (key === 'arguments') place = { from, to }
+    })
+  }
+  const { name = undefined, arguments: args = undefined } = isJsonObject(params) ? params : {}
+  return { tool: typeof name === 'string' ? name : '', arguments: args, place }
+}
+
+/** The member of `params` that `Mcp-Name` repeats. */
+const named: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+}
+
+/**
+ * What would let the server, or whoever stands before it, read another message than the gateway
+ * has read: keys that stand there twice where policy reads, headers that say something else.
+ */
+export function faultOf(
+  message: RpcMessage,
+  call: ToolCall | undefined,
+  header: (name: string) => string | null,
+): RpcFault | undefined {
+  const { text, paramsAt } = message
+  const repeated =
+    repeatedKey(text, skipSpace(text, 0)) ??
+    (paramsAt === undefined ? undefined : repeatedKey(text, paramsAt)) ??
+    (call?.place === undefined ? undefined : repeatedKeyWithin(text, call.place.from))
+  if (repeated !== undefined) {
+    return new RpcFault(rpcCodes.invalidRequest, 'a key stands twice in the same object')
+  }
+  if (call !== undefined) {
+    if (message.id === undefined) {
+      return new RpcFault(rpcCodes.invalidRequest, 'tools/call: must have an id')
+    }
+    if (call.tool === '') {
+      return new RpcFault(rpcCodes.invalidParams, 'params.name: must be the name of a tool')
+    }
+  }
+  const { method } = message
+  if (method === undefined) return undefined
+  const methodHeader = header('mcp-method')
+  if (methodHeader !== null && methodHeader !== method) {
+    return new RpcFault(rpcCodes.headerMismatch, "Mcp-Method: is not the body's method")
+  }
+  const member = named[method]
+  const nameHeader = header('mcp-name')
+  if (nameHeader === null || member === undefined) return undefined
+  const value = isJsonObject(message.params) ? message.params[member] : undefined
+  return value === decodeHeader(nameHeader)
+    ? undefined
+    : new RpcFault(rpcCodes.headerMismatch, `Mcp-Name: is not the body's params.${member}`)
+}
+
+const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/
+
+/** Values that no header can carry come as Base64 of their UTF-8. */
+function decodeHeader(value: string): string | undefined {
+  const encoded = ENCODED.exec(value)?.[1]
+  if (encoded === undefined) return value
+  try {
+    const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** The message with other arguments; all the rest as it was. */
+export function withArguments({ text }: RpcMessage, call: ToolCall, args: string): string {
+  const { place } = call
+  return place === undefined ? text : text.slice(0, place.from) + args + text.slice(place.to)
+}
+
+/** An error reply; `idText` is JSON. */
+export function rpcErrorText(
+  idText: string,
+  error: { readonly code: number; readonly message: string; readonly data?: JsonObject },
+): string {
+  return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}}`
+}
+
+/** The responses among what a server has sent as JSON: one message or a batch of them. */
+export function responsesIn(value: JsonValue): readonly JsonObject[] {
+  const messages = Array.isArray(value) ? value : [value]
+  return messages.filter(
+    (message): message is JsonObject => isJsonObject(message) && isResponse(message),
+  )
+}
+
+function isResponse(message: JsonObject): boolean {
+  return 'result' in message || 'error' in message
+}
+
+/** How a call ended, as its response says. */
+export function statusOf(response: JsonObject): 'success' | 'tool_error' | 'upstream_error' {
+  if (!('result' in response)) return 'upstream_error'
+  return isJsonObject(response.result) && response.result.isError === true
+    ? 'tool_error'
+    : 'success'
+}
+
+/** The code of a response that is an error: `jsonrpc_-32602`. */
+export function errorCodeOf({ error }: JsonObject): string | undefined {
+  if (!isJsonObject(error)) return undefined
+  return Number.isInteger(error.code) ? `jsonrpc_${error.code as number}` : 'jsonrpc'
+}
+
+/** Characters of a schema for each token of a model; a rough measure. */
+const BYTES_PER_TOKEN = 4
+
+/** How many tools a `tools/list` result has, and the tokens that they take in a model's context. */
+export function toolOverhead(response: JsonObject): { tools: number; tokens: number } | undefined {
+  const tools = isJsonObject(response.result) ? response.result.tools : undefined
+  if (!Array.isArray(tools)) return undefined
+  const utf8 = new TextEncoder()
+  let tokens = 0
+  for (const tool of tools) {
+    if (!isJsonObject(tool)) continue
+    const { name, description, inputSchema } = tool
+    const bytes = utf8.encode(JSON.stringify({ name, description, inputSchema })).byteLength
+    tokens += Math.ceil(bytes / BYTES_PER_TOKEN)
+  }
+  return { tools: tools.length, tokens }
+}

@@ -1,0 +1,88 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+
+/** What content blocks have beside words: their kinds, and binary data. */
+const kinds = /^(?:text|image|audio|resource|resource_link|object|user|assistant)$/
+const mimeType = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
+
+function isSilent(text: string, key: string, owner: JsonObject | undefined): boolean {
+  switch (key) {
+    case 'type':
+    case 'role':
+      return kinds.test(text)
+    case 'mimeType':
+      return mimeType.test(text)
+    case 'data':
+      return owner?.type === 'image' || owner?.type === 'audio'
+    case 'blob':
+      return typeof owner?.uri === 'string'
+    default:
+      return text === ''
+  }
+}
+/** Members that are judged one by one; all other texts are judged together. */
+const spoken: ReadonlySet<string> = new Set(['text', 'message'])
+
+type Visit = (text: string, key: string) => string
+
+/** The texts of responses, as a guard judges them. */
+export interface ResponseTexts {
+  /** Each text of a content block, then all other texts as one JSON array, if there are any. */
+  readonly segments: readonly string[]
+  /** The responses with other texts; undefined when these do not fit in the same places. */
+  replace(segments: readonly string[]): readonly JsonObject[] | undefined
+}
+
+/** Everything in the `result` or `error` of responses that says something. Binary data does not. */
+export function responseTexts(responses: readonly JsonObject[]): ResponseTexts {
+  const texts: string[] = []
+  const others: string[] = []
+  mapResponses(responses, (text, key) => {
+    ;(spoken.has(key) ? texts : others).push(text)
+    return text
+  })
+  return {
+    segments: others.length === 0 ? texts : [...texts, JSON.stringify(others)],
+    replace(segments) {
+      const newOthers = others.length === 0 ? [] : readTexts(segments.at(-1), others.length)
+      if (newOthers === undefined) return undefined
+      let text = 0
+      let other = 0
+      return mapResponses(responses, (old, key) => {
+        return (spoken.has(key) ? segments[text++] : newOthers[other++]) ?? old
+      })
+    },
+  }
+}
+
+function readTexts(segment: string | undefined, length: number): string[] | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(segment ?? '')
+  } catch {
+    return undefined
+  }
+  if (!Array.isArray(value) || value.length !== length) return undefined
+  return value.every((text) => typeof text === 'string') ? value : undefined
+}
+
+function mapResponses(responses: readonly JsonObject[], visit: Visit): readonly JsonObject[] {
+  return responses.map((response) => {
+    const copy = { ...response }
+    for (const member of ['result', 'error']) {
+      const value = response[member]
+      if (value !== undefined) copy[member] = mapTexts(value, member, visit)
+    }
+    return copy
+  })
+}
+
+function mapTexts(value: JsonValue, key: string, visit: Visit, owner?: JsonObject): JsonValue {
+  if (typeof value === 'string') return isSilent(value, key, owner) ? value : visit(value, key)
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, key, visit))
+  if (!isJsonObject(value)) return value
+  const entries = Object.entries(value).map(([name, member]) => [
+    name,
+    member === undefined ? undefined : mapTexts(member, name, visit, value),
+  ])
+  return Object.fromEntries(entries) as JsonObject
+}

@@ -1,0 +1,111 @@
+/** What stands between two blank lines of an event stream. */
+export interface SseBlock {
+  /** The exact text, its blank line included. */
+  readonly raw: string
+  /** The `data:` lines, joined; undefined when there are none. */
+  readonly data: string | undefined
+  /** A client that has seen it can resume behind it. */
+  readonly hasId: boolean
+}
+
+/** A line end followed by an empty line. */
+const BLANK_LINE = /(?:\r\n|\n)(?:\r\n|\n|\r)|\r\r/g
+/** Longest beginning of a blank line that can end a chunk: `\r\n\r`. */
+const TAIL = 3
+const LINE_END = /\r\n|\n|\r/
+
+/**
+ * Cuts the text of an event stream into its blocks, comments included, wherever the pieces end.
+ * Each character is looked at once or twice, however long a block is.
+ */
+export function createSseBlocks() {
+  let pieces: string[] = []
+  let length = 0
+  let tail = ''
+
+  return {
+    /** Characters of the block that is not complete. */
+    get pending(): number {
+      return length
+    },
+    push(text: string): SseBlock[] {
+      const seam = tail + text
+      if (blankLine(seam, 0) === -1) {
+        pieces.push(text)
+        length += text.length
+        tail = seam.slice(-TAIL)
+        return []
+      }
+      const whole = pieces.length === 0 ? text : pieces.join('') + text
+      const blocks: SseBlock[] = []
+      let at = 0
+      while (blankLine(whole, at) !== -1) {
+        const end = BLANK_LINE.lastIndex
+        blocks.push(readBlock(whole.slice(at, end)))
+        at = end
+      }
+      const rest = whole.slice(at)
+      pieces = rest === '' ? [] : [rest]
+      length = rest.length
+      tail = rest.slice(-TAIL)
+      return blocks
+    },
+  }
+}
+
+/** Index of the next blank line, or -1. A CR that ends the text may be half of a CRLF. */
+function blankLine(text: string, from: number): number {
+  BLANK_LINE.lastIndex = from
+  const index = BLANK_LINE.exec(text)?.index ?? -1
+  if (index === -1) return -1
+  const end = BLANK_LINE.lastIndex
+  return end === text.length && text.endsWith('\n\r') ? -1 : index
+}
+
+function readBlock(raw: string): SseBlock {
+  let data: string | undefined
+  let hasId = false
+  for (const line of raw.split(LINE_END)) {
+    if (line.startsWith('data:') || line === 'data') {
+      const value = line.slice(line[5] === ' ' ? 6 : 5)
+      data = data === undefined ? value : `${data}\n${value}`
+    } else if (line.startsWith('id:')) {
+      hasId = true
+    }
+  }
+  return { raw, data, hasId }
+}
+
+/** The block with other data; its id, name and comments stay. `data` is JSON, of one line. */
+export function withData({ raw }: SseBlock, data: string): string {
+  const kept = raw
+    .split(LINE_END)
+    .filter((line) => line !== '' && line !== 'data' && !line.startsWith('data:'))
+  return `${[...kept, `data: ${data}`].join('\n')}\n\n`
+}
+
+const LF = 10
+const CR = 13
+
+/** Follows where in its events a stream is, by its bytes. */
+export function createBoundary() {
+  // As after a blank line: nothing has been sent.
+  let before = LF
+  let last = LF
+  let beforeThat = LF
+  return {
+    add(bytes: Uint8Array): void {
+      for (const byte of bytes.subarray(-3)) {
+        beforeThat = before
+        before = last
+        last = byte
+      }
+    },
+    /** Whether the last event is complete, so that a comment can follow. */
+    between(): boolean {
+      if (last === LF && before === LF) return true
+      if (last === CR) return before === CR || before === LF
+      return last === LF && before === CR && (beforeThat === LF || beforeThat === CR)
+    },
+  }
+}

@@ -1,0 +1,160 @@
+import {
+  adminModules,
+  definePlugin,
+  GatewayError,
+  healthChecks,
+  mcpAudit,
+  snapshotListeners,
+  Type,
+} from 'model-gateway/plugin'
+import tables from '../../migrations/mcp-audit/0001_tables.sql' with { type: 'text' }
+import { createBatchWriter } from '../_shared/batch-writer.ts'
+import { createBudget } from '../_shared/budget.ts'
+import { createDeadline } from '../_shared/deadline.ts'
+import { openSpool } from '../_shared/spool.ts'
+import { createTally } from '../_shared/tally.ts'
+import { createInvocations } from './invocations.ts'
+import { invocationRoutes } from './lists/routes.ts'
+import { createListStore } from './lists/store.ts'
+import { createMetrics } from './metrics.ts'
+import { noPayloads, payloadPolicy } from './policy.ts'
+import { overheadRow, type WrittenRow } from './rows.ts'
+import { createSessions } from './sessions/sessions.ts'
+import { createSessionStore } from './sessions/store.ts'
+import { createStore } from './store.ts'
+
+const REPORT_MS = 10_000
+/** Payloads that wait, in characters. */
+const PAYLOAD_CHARS = 16 * 1024 * 1024
+/** How long a caller waits for the database. */
+const ANSWER_MS = 2_000
+/** How long the answer of a call may come on another connection. */
+const RESUME_MS = 600_000
+/** Sessions that nobody has used for so long are forgotten. */
+const SESSION_IDLE_MS = 30 * 86_400_000
+const HOUR_MS = 3_600_000
+
+/** Keeps one row for each tool call that goes through the MCP proxy, and whose session is whose. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.mcp-audit',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'One row for each MCP tool call, owners of MCP sessions, sizes of tool lists.',
+    config: Type.Object(
+      {
+        lease_secs: Type.Integer({
+          minimum: 1,
+          maximum: 3600,
+          default: 120,
+          description:
+            'How long after its last sign of life a process is thought to work on its calls; then they are incomplete.',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    needs: ['database', 'schedule', 'clock', 'files'],
+    migrations: [{ name: '0001_tables', sql: tables }],
+  },
+  async setup(ctx) {
+    const { log, clock, meter, database } = ctx
+    const leaseMs = ctx.config.lease_secs * 1000
+    const now = () => clock.now()
+
+    const spool = openSpool({ directory: ctx.files.directory(), name: 'mcp-audit', log })
+    await spool.adopt()
+    const message = 'payloads were left out of the MCP audit'
+    const shed = createTally({ log, name: 'shed', message, everyMs: REPORT_MS })
+    const lost = createTally({
+      log,
+      name: 'lost',
+      message: 'closings of MCP tool calls were lost',
+      everyMs: REPORT_MS,
+    })
+    const store = createStore(database)
+    const writer = createBatchWriter<WrittenRow>({
+      name: 'the MCP audit',
+      write: store.write,
+      toRecord: ({ json }) => json,
+      fromRecord: (json) => ({ json, payload: undefined }),
+      spool,
+      payloads: { budget: createBudget(PAYLOAD_CHARS), shed },
+      lost,
+      log,
+    })
+
+    const deadline = createDeadline()
+    /** Nothing may be sent that could not be written down. */
+    async function away<T>(work: () => Promise<T>): Promise<T> {
+      let result: T | undefined
+      try {
+        await deadline.run(async () => {
+          result = await work()
+        }, ANSWER_MS)
+      } catch (cause) {
+        throw new GatewayError('store_unavailable', 'the MCP audit cannot be written', { cause })
+      }
+      return result as T
+    }
+
+    let policy = noPayloads
+    ctx.provide(snapshotListeners, {
+      async prepare(snapshot) {
+        const next = payloadPolicy(snapshot)
+        return () => {
+          policy = next
+        }
+      },
+    })
+
+    const invocations = createInvocations({
+      store,
+      leaseMs,
+      resumeMs: Math.max(RESUME_MS, leaseMs),
+      push: writer.push,
+      policy: () => policy,
+      away,
+      finished: createMetrics(meter),
+      now,
+      log,
+    })
+    const sessionStore = createSessionStore(database)
+    const sessions = createSessions(sessionStore, away, (err) =>
+      log.warn({ err }, 'an MCP session that ended could not be removed'),
+    )
+    const stopListening = await sessionStore.listen(sessions.forget, sessions.forgetAll)
+    ctx.provide(mcpAudit, {
+      open: invocations.open,
+      reopen: invocations.reopen,
+      bind: sessions.bind,
+      ownerOf: sessions.ownerOf,
+      unbind: sessions.unbind,
+      recordTokenOverhead(overhead) {
+        const at = now()
+        const id = Bun.randomUUIDv7('hex', at.getTime())
+        writer.push({ json: overheadRow(id, overhead, at), payload: undefined })
+      },
+    })
+    ctx.schedule.every(Math.ceil(leaseMs / 4), async () => {
+      await invocations.hold()
+      await invocations.sweep()
+    })
+    ctx.schedule.every(HOUR_MS, () => sessionStore.prune(SESSION_IDLE_MS))
+
+    ctx.provide(adminModules, {
+      id: 'mcp-audit',
+      routes: invocationRoutes(createListStore(database)),
+    })
+    ctx.provide(healthChecks, {
+      name: 'mcp_audit',
+      check: () => ({
+        status: writer.away() || spool.depth > 0 ? 'degraded' : 'ok',
+        details: { queued: writer.waiting(), shed: shed.total, spool_depth: spool.depth },
+      }),
+    })
+    return async () => {
+      await stopListening()
+      await writer.close()
+    }
+  },
+})

@@ -1,0 +1,154 @@
+import type { McpAudit, McpInvocationHandle, McpInvocationResult } from 'model-gateway/plugin'
+import type { Logger } from 'pino'
+import { createGroupCommit } from '../_shared/group-commit.ts'
+import { describe } from '../_shared/tally.ts'
+import type { PayloadPolicy } from './policy.ts'
+import type { WrittenRow } from './rows.ts'
+import { closeRow, leaveRow, type OpenRow, openRow, payloadOf, rpcIdColumns } from './rows.ts'
+import { sessionHash } from './sessions/sessions.ts'
+import type { Store } from './store.ts'
+
+const MOST_AT_ONCE = 200
+
+export interface InvocationOptions {
+  readonly store: Store
+  /** How long a row is thought to be worked on without a sign of it, in milliseconds. */
+  readonly leaseMs: number
+  /** How long a result may come on another connection. */
+  readonly resumeMs: number
+  push(row: WrittenRow): void
+  policy(): PayloadPolicy
+  /** Throws `store_unavailable` when the work cannot be done in time. */
+  away<T>(work: () => Promise<T>): Promise<T>
+  /** Told of every row that is closed; no latency: nobody knows it. */
+  finished(
+    serverId: string,
+    result: Pick<McpInvocationResult, 'status' | 'policyResult'>,
+    latencyMs?: number,
+  ): void
+  now(): Date
+  readonly log: Logger
+}
+
+export interface Invocations extends Pick<McpAudit, 'open' | 'reopen'> {
+  /** Tells the database which rows are being worked on. */
+  hold(): Promise<void>
+  /** Closes rows that nobody works on any more, here or on any replica. */
+  sweep(): Promise<void>
+}
+
+interface Facts {
+  readonly id: string
+  readonly serverId: string
+  readonly openedAt: Date
+  /** In which session, and under which id. */
+  readonly key: string | undefined
+  readonly policy: PayloadPolicy
+}
+
+/** Open rows, and how they are closed. */
+export function createInvocations(options: InvocationOptions): Invocations {
+  const { store, leaseMs, resumeMs, push, now, away, log } = options
+  const open = new Map<string, McpInvocationHandle>()
+  /** By session and id, those included whose answer may come on another connection. */
+  const byKey = new Map<string, McpInvocationHandle>()
+  /** Until when those are waited for, in milliseconds since the epoch. */
+  const left = new Map<string, number>()
+  const opening = createGroupCommit(
+    (rows: readonly OpenRow[]) => store.open(rows, leaseMs),
+    MOST_AT_ONCE,
+  )
+
+  function createHandle({ id, serverId, openedAt, key, policy }: Facts): McpInvocationHandle {
+    let isClosed = false
+    const handle: McpInvocationHandle = {
+      openedAt,
+      leave() {
+        if (!open.delete(id)) return
+        const heldUntil = new Date(now().getTime() + resumeMs)
+        if (key !== undefined) left.set(key, heldUntil.getTime())
+        push({ json: leaveRow(id, heldUntil), payload: undefined })
+      },
+      close(result) {
+        if (isClosed) return
+        isClosed = true
+        open.delete(id)
+        if (key !== undefined && byKey.get(key) === handle) {
+          byKey.delete(key)
+          left.delete(key)
+        }
+        try {
+          const payload = payloadOf(id, 'result', result.result, policy)
+          push({ json: closeRow(id, result, now()), payload })
+          options.finished(serverId, result, result.latencyMs)
+        } catch (error) {
+          log.error(describe(error), 'a tool call could not be closed')
+        }
+      },
+    }
+    return handle
+  }
+
+  return {
+    async open(invocation) {
+      const { invocationId: id, serverId, principal, sessionId, jsonRpcId } = invocation
+      const openedAt = timeOf(id)
+      await away(() => opening.add(openRow(invocation, openedAt)))
+      const { owner } = principal
+      const logged = owner.kind !== 'user' || owner.requestLoggingEnabled
+      const policy = logged ? options.policy() : { ...options.policy(), captures: false }
+      const key =
+        sessionId === undefined || jsonRpcId === undefined
+          ? undefined
+          : keyOf(serverId, sessionHash(sessionId), jsonRpcId)
+      const handle = createHandle({ id, serverId, openedAt, key, policy })
+      open.set(id, handle)
+      if (key !== undefined) byKey.set(key, handle)
+      const payload = payloadOf(id, 'arguments', invocation.arguments, policy)
+      if (payload !== undefined) push({ json: JSON.stringify({ kind: 'arguments' }), payload })
+      return handle
+    },
+    async reopen({ serverId, sessionId }, jsonRpcId) {
+      const hash = sessionHash(sessionId)
+      const here = byKey.get(keyOf(serverId, hash, jsonRpcId))
+      if (here !== undefined) return here
+      const found = await away(() => store.find({ serverId, hash }, rpcIdColumns(jsonRpcId)))
+      if (found === undefined) return undefined
+      return createHandle({
+        id: found.id,
+        serverId,
+        openedAt: found.occurredAt,
+        key: undefined,
+        // Whether the caller wants payloads kept is known where the row was made.
+        policy: { ...options.policy(), captures: false },
+      })
+    },
+    async hold() {
+      for (const [key, until] of left) {
+        if (until > now().getTime()) break
+        left.delete(key)
+        byKey.delete(key)
+      }
+      if (open.size > 0) await store.hold([...open.keys()], leaseMs)
+    },
+    async sweep() {
+      const given = await store.sweep()
+      for (const { serverId } of given) {
+        options.finished(serverId, {
+          status: 'incomplete',
+          policyResult: 'not_evaluated',
+        })
+      }
+      if (given.length > 0) log.warn({ rows: given.length }, 'tool calls were left incomplete')
+    },
+  }
+}
+
+/** The time inside a UUIDv7. */
+function timeOf(id: string): Date {
+  return new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16))
+}
+
+function keyOf(serverId: string, hash: string, id: string | number): string {
+  return `${serverId} ${hash} ${typeof id} ${id}`
+}

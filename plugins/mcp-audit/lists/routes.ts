@@ -1,0 +1,193 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  GatewayError,
+  listOf,
+  pageOf,
+  pageQuery,
+  type Static,
+  strictObject,
+  type TSchema,
+  Type,
+} from 'model-gateway/plugin'
+import { filterColumns, type InvocationFilter, type ListStore, MOST_COUNTED } from './store.ts'
+
+const ROOT = '/api/v1/admin/observability/mcp-invocations'
+const tag = 'observability'
+const UUID = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+
+const statuses = [
+  'started',
+  'success',
+  'tool_error',
+  'unauthorized',
+  'policy_denied',
+  'upstream_error',
+  'gateway_error',
+  'timeout',
+  'cancelled',
+  'incomplete',
+  'invalid_request',
+] as const
+const policyResults = ['allowed', 'denied', 'not_evaluated'] as const
+
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const Text = Type.String()
+const Instant = Type.String({ format: 'date-time' })
+const oneOf = (values: readonly string[], errorMessage?: string) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    errorMessage === undefined ? {} : { errorMessage },
+  )
+
+const text = (description: string, maxLength = 256) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength,
+      pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+      description,
+      errorMessage: `must be 1 to ${maxLength} characters without control characters`,
+    }),
+  )
+const instant = (description: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$',
+      maxLength: 40,
+      description,
+      examples: ['2026-11-21T00:00:00Z'],
+      errorMessage: 'must be a time such as 2026-11-21T00:00:00Z',
+    }),
+  )
+
+const filterQuery = {
+  request_id: text("The caller's or the gateway's id of a request.", 128),
+  server_key: text('The server that was called.', 64),
+  tool_name: text('The tool, as its server names it.'),
+  api_key_id: text('The key that the call came with.', 64),
+  user_id: text('The user who called.', 64),
+  team_id: text("The caller's team.", 64),
+  status: Type.Optional(oneOf(statuses, `must be one of ${statuses.join(', ')}`)),
+  policy_result: Type.Optional(oneOf(policyResults, `must be one of ${policyResults.join(', ')}`)),
+  occurred_at_start: instant('Calls that were made at this time or later.'),
+  occurred_at_end: instant('Calls that were made before this time.'),
+}
+const Query = strictObject({ ...pageQuery, ...filterQuery })
+
+const members = {
+  mcp_tool_invocation_id: Text,
+  occurred_at: Type.String({ format: 'date-time', description: 'When the call was made.' }),
+  request_id: Text,
+  jsonrpc_id: nullable(Type.String({ description: 'As the caller chose it.' })),
+  jsonrpc_id_type: nullable(oneOf(['string', 'number'])),
+  session_hash: nullable(Type.String({ description: 'SHA-256 of the session id.' })),
+  protocol_version: nullable(Text),
+  owner_kind: oneOf(['user', 'service_account']),
+  user_id: nullable(Text),
+  service_account_id: nullable(Text),
+  team_id: nullable(Text),
+  api_key_id: Text,
+  server_id: nullable(Text),
+  server_key: Text,
+  tool_id: nullable(Type.String({ description: 'null: discovery has not seen the tool' })),
+  tool_name: Text,
+  status: oneOf(statuses),
+  policy_result: oneOf(policyResults),
+  latency_ms: nullable(Type.Integer()),
+  error_code: nullable(Text),
+  guardrail_decision_id: nullable(Text),
+  response_bytes: nullable(Type.Integer()),
+  argument_metadata: Type.Unknown({ description: 'The names of the arguments.' }),
+  result_metadata: Type.Unknown({ description: 'The kinds of content; null: no result was seen.' }),
+  finished_at: nullable(Instant),
+  has_payload: Type.Boolean(),
+}
+const Item = Type.Object(members)
+const Detail = Type.Object({
+  ...members,
+  payload: nullable(
+    Type.Object(
+      {
+        arguments: Type.Unknown(),
+        arguments_truncated: Type.Boolean(),
+        result: Type.Unknown(),
+        result_truncated: Type.Boolean(),
+      },
+      { description: 'Sanitised and bounded; null: none is kept' },
+    ),
+  ),
+})
+
+/** The list of tool calls, and one of them. */
+export function invocationRoutes(store: ListStore): AdminRoute[] {
+  const page = listOf(Item)
+  return [
+    adminRoute({
+      method: 'GET',
+      path: ROOT,
+      audience: 'platform_admin',
+      tag,
+      summary: 'Tool calls through the MCP proxy, newest first.',
+      query: Query,
+      result: Type.Object({
+        ...page.properties,
+        total_exact: Type.Boolean({
+          description: `false: there are total or more; at most ${MOST_COUNTED} are counted`,
+        }),
+      }),
+      async handle({ query }) {
+        const { offset, ...wire } = pageOf(query)
+        const { items, total } = await store.list(readFilter(query), { ...wire, offset })
+        return {
+          items: items as unknown as Static<typeof Item>[],
+          ...wire,
+          total: Math.min(total, MOST_COUNTED),
+          total_exact: total <= MOST_COUNTED,
+        }
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: `${ROOT}/{mcp_tool_invocation_id}`,
+      audience: 'platform_admin',
+      tag,
+      summary: 'One tool call, with its sanitised arguments and result.',
+      params: Type.Object({ mcp_tool_invocation_id: Type.String({ pattern: UUID }) }),
+      result: Detail,
+      async handle({ params }) {
+        const row = await store.read(params.mcp_tool_invocation_id)
+        if (row !== undefined) return row as unknown as Static<typeof Detail>
+        throw new GatewayError('not_found', 'there is no tool call with this id')
+      },
+    }),
+  ]
+}
+
+/** Throws `invalid_request` naming the parameter. */
+function readFilter(query: Static<typeof Query>): InvocationFilter {
+  const start = readInstant('occurred_at_start', query.occurred_at_start)
+  const end = readInstant('occurred_at_end', query.occurred_at_end)
+  if (start !== undefined && end !== undefined && start >= end) {
+    throw invalidQuery('occurred_at_end', 'must be after occurred_at_start')
+  }
+  return {
+    columns: filterColumns.flatMap((name) => {
+      const value = query[name]
+      return value === undefined ? [] : [[name, value] as const]
+    }),
+    start,
+    end,
+  }
+}
+
+function readInstant(name: string, value: string | undefined): Date | undefined {
+  if (value === undefined) return undefined
+  const at = new Date(value)
+  if (!Number.isNaN(at.getTime())) return at
+  throw invalidQuery(name, 'there is no such time')
+}
+
+function invalidQuery(name: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', `query ${name}: ${message}`)
+}

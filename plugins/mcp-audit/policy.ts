@@ -1,0 +1,43 @@
+import { type ConfigSnapshot, configSection, Type } from 'model-gateway/plugin'
+import { compilePaths, type PathNode } from '../_shared/redaction-paths.ts'
+
+/** Most of each side of a call that is kept; the request log's own limits count when they are lower. */
+const SIDE_BYTES = 16 * 1024
+
+export interface PayloadPolicy {
+  readonly captures: boolean
+  readonly requestMaxBytes: number
+  readonly responseMaxBytes: number
+  readonly paths: PathNode | undefined
+}
+
+export const noPayloads: PayloadPolicy = {
+  captures: false,
+  requestMaxBytes: SIDE_BYTES,
+  responseMaxBytes: SIDE_BYTES,
+  paths: undefined,
+}
+
+/** As much of the request log's section as counts here, too; another plugin owns it. */
+const requestLogging = configSection(
+  'request_logging',
+  Type.Object({
+    payloads: Type.Object({
+      capture_mode: Type.String(),
+      request_max_bytes: Type.Integer(),
+      response_max_bytes: Type.Integer(),
+      redaction_paths: Type.Array(Type.String()),
+    }),
+  }),
+)
+
+/** What a config says of payloads. */
+export function payloadPolicy(snapshot: ConfigSnapshot): PayloadPolicy {
+  const { payloads } = snapshot.section(requestLogging)
+  return {
+    captures: payloads.capture_mode === 'redacted_payloads',
+    requestMaxBytes: Math.min(SIDE_BYTES, payloads.request_max_bytes),
+    responseMaxBytes: Math.min(SIDE_BYTES, payloads.response_max_bytes),
+    paths: compilePaths(payloads.redaction_paths),
+  }
+}

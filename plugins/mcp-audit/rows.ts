@@ -1,0 +1,134 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type McpInvocation,
+  type McpInvocationResult,
+  type McpTokenOverhead,
+} from 'model-gateway/plugin'
+import type { BatchRow } from '../_shared/batch-writer.ts'
+import { type BoundedJson, encodeBounded } from '../_shared/bounded-json.ts'
+import { limitedText } from '../_shared/safe-text.ts'
+import type { PayloadPolicy } from './policy.ts'
+import { sessionHash } from './sessions/sessions.ts'
+
+/** Longest name or id that a caller can write into a row, in characters. */
+const NAME_LIMIT = 256
+/** Most names of arguments, or kinds of content, that are kept. */
+const MOST_NAMES = 32
+
+/** Columns of a new row. */
+export type OpenRow = Readonly<Record<string, unknown>> & { readonly id: string }
+
+/** Something that is written later: JSON with a `kind`, and perhaps one side of a payload. */
+export interface WrittenRow extends BatchRow {
+  readonly json: string
+  readonly payload: string | undefined
+}
+
+export function openRow(invocation: McpInvocation, occurredAt: Date): OpenRow {
+  const { principal, sessionId, jsonRpcId } = invocation
+  const { owner } = principal
+  const id = jsonRpcId === undefined ? undefined : rpcIdColumns(jsonRpcId)
+  return {
+    id: invocation.invocationId,
+    occurred_at: occurredAt.toISOString(),
+    request_id: invocation.requestId,
+    jsonrpc_id: id?.text,
+    jsonrpc_id_type: id?.type,
+    session_hash: sessionId === undefined ? undefined : sessionHash(sessionId),
+    protocol_version: limitedText(invocation.protocolVersion, NAME_LIMIT),
+    owner_kind: owner.kind,
+    user_id: owner.kind === 'user' ? owner.userId : undefined,
+    service_account_id: owner.kind === 'service_account' ? owner.serviceAccountId : undefined,
+    team_id: owner.team?.id,
+    api_key_id: principal.apiKeyId,
+    server_id: invocation.serverId,
+    server_key: invocation.serverKey,
+    tool_id: invocation.toolId,
+    tool_name: limitedText(invocation.toolName, NAME_LIMIT),
+    argument_metadata: argumentMetadata(invocation.arguments),
+  }
+}
+
+export function rpcIdColumns(id: string | number) {
+  return { text: limitedText(String(id), NAME_LIMIT) ?? '', type: typeof id }
+}
+
+export function closeRow(id: string, result: McpInvocationResult, finishedAt: Date): string {
+  return JSON.stringify({
+    kind: 'close',
+    id,
+    status: result.status,
+    policy_result: result.policyResult,
+    latency_ms: Math.round(result.latencyMs),
+    error_code: limitedText(result.errorCode, NAME_LIMIT),
+    guardrail_decision_id: result.guardrailDecisionId,
+    response_bytes: result.responseBytes,
+    result_metadata: resultMetadata(result.result),
+    finished_at: finishedAt.toISOString(),
+  })
+}
+
+export function leaveRow(id: string, heldUntil: Date): string {
+  return JSON.stringify({ kind: 'leave', id, held_until: heldUntil.toISOString() })
+}
+
+export function overheadRow(id: string, overhead: McpTokenOverhead, occurredAt: Date): string {
+  return JSON.stringify({
+    kind: 'overhead',
+    id,
+    occurred_at: occurredAt.toISOString(),
+    request_id: overhead.requestId,
+    server_id: overhead.serverId,
+    tool_count: overhead.toolCount,
+    token_count: overhead.tokens,
+  })
+}
+
+/** One side of a payload, sanitised and bounded; undefined where none is kept. */
+export function payloadOf(
+  id: string,
+  side: 'arguments' | 'result',
+  value: JsonValue | undefined,
+  policy: PayloadPolicy,
+): string | undefined {
+  if (value === undefined || !policy.captures) return undefined
+  const maxBytes = side === 'arguments' ? policy.requestMaxBytes : policy.responseMaxBytes
+  const steps = encodeBounded({ body: value }, policy.paths, maxBytes)
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  const { json, truncated }: BoundedJson = step.value
+  return `{"id":"${id}","${side}":${json},"${side}_truncated":${truncated}}`
+}
+
+function argumentMetadata(args: JsonValue | undefined): JsonObject {
+  if (!isJsonObject(args)) return args === undefined ? {} : { shape: shapeOf(args) }
+  const names = Object.keys(args)
+  return {
+    names: names.slice(0, MOST_NAMES).map((name) => limitedText(name, NAME_LIMIT) ?? ''),
+    count: names.length,
+  }
+}
+
+function resultMetadata(result: JsonValue | undefined): JsonObject | undefined {
+  if (!isJsonObject(result)) return undefined
+  if (typeof result.code === 'number') return { error: true }
+  const content = Array.isArray(result.content) ? result.content : []
+  const kinds = new Map<string, number>()
+  for (const block of content) {
+    const type = isJsonObject(block) && typeof block.type === 'string' ? block.type : 'unknown'
+    const kind = /^[a-z_]{1,32}$/.test(type) ? type : 'unknown'
+    if (kinds.size < MOST_NAMES) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  }
+  return {
+    is_error: result.isError === true,
+    content: Object.fromEntries(kinds),
+    structured: 'structuredContent' in result,
+  }
+}
+
+function shapeOf(value: JsonValue): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}

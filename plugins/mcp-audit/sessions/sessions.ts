@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto'
+import { GatewayError, type McpAudit } from 'model-gateway/plugin'
+import { type SessionStore, sessionKey } from './store.ts'
+
+/** How long what is known is not asked for again; so long a session counts as used. */
+const KNOWN_MS = 3_600_000
+const MOST_KNOWN = 10_000
+
+/** The form in which a session id is kept. */
+export function sessionHash(sessionId: string): string {
+  return createHash('sha256').update(sessionId).digest('hex')
+}
+
+export interface Sessions extends Pick<McpAudit, 'bind' | 'ownerOf' | 'unbind'> {
+  /** The session of this key has ended somewhere. */
+  forget(key: string): void
+  /** Any session may have ended. */
+  forgetAll(): void
+}
+
+/**
+ * Whose sessions are whose. Owners never change, so that what is known once stays true until the
+ * session ends; what is not known is asked for each time. Throws `store_unavailable`.
+ */
+export function createSessions(
+  store: SessionStore,
+  away: <T>(work: () => Promise<T>) => Promise<T>,
+  fault: (error: unknown) => void,
+): Sessions {
+  const known = new Map<string, { readonly owner: string; readonly until: number }>()
+
+  function remember(key: string, owner: string): void {
+    known.delete(key)
+    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value as string)
+    known.set(key, { owner, until: performance.now() + KNOWN_MS })
+  }
+
+  return {
+    async bind(sessionId, { serverId, ownershipScopeKey }) {
+      const hash = sessionHash(sessionId)
+      const owner = await away(() => store.bind(serverId, hash, ownershipScopeKey))
+      if (owner !== ownershipScopeKey) {
+        throw new GatewayError(
+          'upstream_http_error',
+          'the server gave out a session id that is in use',
+        )
+      }
+      remember(sessionKey(serverId, hash), owner)
+    },
+    async ownerOf(serverId, sessionId) {
+      const hash = sessionHash(sessionId)
+      const key = sessionKey(serverId, hash)
+      const entry = known.get(key)
+      if (entry !== undefined && entry.until > performance.now()) {
+        return { serverId, ownershipScopeKey: entry.owner }
+      }
+      const owner = await away(() => store.find(serverId, hash))
+      if (owner === undefined) return undefined
+      remember(key, owner)
+      return { serverId, ownershipScopeKey: owner }
+    },
+    unbind(serverId, sessionId) {
+      const hash = sessionHash(sessionId)
+      known.delete(sessionKey(serverId, hash))
+      store.remove(serverId, hash).catch(fault)
+    },
+    forget: (key) => known.delete(key),
+    forgetAll: () => known.clear(),
+  }
+}

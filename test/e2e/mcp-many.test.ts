@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { adaKey, eventually } from '../harness/gateway.ts'
+import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp.ts'
+import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
+import {
+  event,
+  events,
+  fine,
+  type McpUpstream,
+  startMcpUpstream,
+  toolCall,
+} from './mcp-upstream.fixture.ts'
+
+const STREAMS = 1_000
+const CANARY = 'canary-93b2'
+
+let upstream: McpUpstream
+let collector: OtlpReceiver
+let gateway: GatewayProcess
+
+beforeAll(async () => {
+  upstream = startMcpUpstream()
+  collector = startOtlpReceiver()
+  gateway = await spawnGateway(
+    {
+      server: {
+        otel_endpoint: collector.url,
+        otel_export_interval_secs: 1,
+        shutdown_grace_secs: 5,
+      },
+      mcp: {
+        allow_private_networks: true,
+        servers: [
+          {
+            server_key: 'tools',
+            display_name: 'Tools',
+            server_url: upstream.url,
+            auth_mode: 'gateway_bearer_token',
+            auth_config: { secret_ref: 'env/GATEWAY_MCP_SECRET_MANY' },
+          },
+        ],
+      },
+    },
+    { env: { GATEWAY_MCP_SECRET_MANY: `${CANARY}-token` } },
+  )
+})
+afterAll(async () => {
+  await gateway?.remove()
+  await collector?.stop()
+  await upstream?.stop()
+})
+
+const headers = { authorization: `Bearer ${adaKey}`, 'content-type': 'application/json' }
+const url = () => `${gateway.url}/mcp/tools`
+
+function residentMb(): number {
+  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+}
+
+/** A stream by a socket of its own, since `fetch` opens no more than 256 at once; it has spoken. */
+function listen(): Promise<Socket> {
+  const { port } = new URL(gateway.url)
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+  const socket = connect(Number(port), '127.0.0.1', () =>
+    socket.write(
+      `GET /mcp/tools HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${adaKey}\r\n\r\n`,
+    ),
+  )
+  let text = ''
+  socket.on('data', (data) => {
+    text += data
+    if (text.includes('"hello"')) resolve(socket)
+  })
+  socket.on('error', reject)
+  socket.on('close', () => reject(new Error(`no stream: ${text}`)))
+  return promise
+}
+
+test('a call is counted and traced, with nothing in either that it holds', async () => {
+  upstream.script = () => events([event(fine(1, `${CANARY}-result`))])
+  const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const reply = await fetch(url(), {
+    method: 'POST',
+    headers: { ...headers, traceparent: parent, 'x-request-id': 'traced' },
+    body: JSON.stringify(toolCall(1, 'echo', { word: `${CANARY}-argument` })),
+  })
+  expect(await reply.text()).toContain(CANARY)
+  const span = await eventually(
+    async () => collector.spans.find(({ name }) => name.includes('/mcp/')),
+    15_000,
+  )
+  expect(span).toMatchObject({
+    name: 'POST /mcp/{server_key}',
+    kind: 'server',
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    parentSpanId: 'b7ad6b7169203331',
+  })
+  expect(span.attributes).toEqual({
+    'http.route': '/mcp/{server_key}',
+    'http.response.status_code': 200,
+    'gateway.request_id': 'traced',
+    'gateway.mcp.server_id': expect.any(String),
+    'gateway.mcp.server_key': 'tools',
+    'gateway.mcp.upstream_auth_mode': 'gateway_bearer_token',
+    'gateway.mcp.caller_owner_kind': 'user',
+  })
+  expect(upstream.seen[0]?.headers.get('traceparent')).toBe(`00-${span.traceId}-${span.spanId}-01`)
+  const point = await eventually(async () =>
+    collector.points.find(({ metric }) => metric === 'gateway.mcp.tool_invocations'),
+  )
+  expect(point.labels).toEqual({
+    server_id: expect.any(String),
+    status: 'success',
+    policy_result: 'not_evaluated',
+  })
+  expect(point.value).toBe(1)
+  const duration = collector.points.find(
+    ({ metric }) => metric === 'gateway.mcp.tool_invocation.duration',
+  )
+  expect(duration).toMatchObject({ count: 1 })
+  const told = JSON.stringify([collector.bodies, gateway.logs])
+  expect(told).not.toContain(CANARY)
+  expect(told).not.toContain(adaKey)
+})
+
+test('a thousand streams at once, again and again: all of them speak, and memory comes back', async () => {
+  upstream.script = () =>
+    events([event({ jsonrpc: '2.0', method: 'hello' }), Number.POSITIVE_INFINITY])
+  const round = async () => {
+    const sockets = await Promise.all(Array.from({ length: STREAMS }, listen))
+    const used = residentMb()
+    for (const socket of sockets) socket.destroy()
+    await eventually(
+      async () =>
+        upstream.seen.every(({ method, signal }) => method !== 'GET' || signal.aborted)
+          ? true
+          : undefined,
+      10_000,
+    )
+    return used
+  }
+  const first = await round()
+  await round()
+  await round()
+  const last = await round()
+  expect(last - first).toBeLessThan(60)
+  expect(last).toBeLessThan(400)
+}, 60_000)
+
+test('streams on which servers only speak do not hold up the end', async () => {
+  const reply = await fetch(url(), { headers })
+  const reader = (reply.body as ReadableStream<Uint8Array>).getReader()
+  await reader.read()
+  const begin = performance.now()
+  const ended = gateway.end('SIGTERM')
+  for (let done = false; !done; ) ({ done } = await reader.read())
+  expect(await ended).toBe(0)
+  expect(performance.now() - begin).toBeLessThan(4_000)
+}, 20_000)

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { adminClient } from '../harness/admin.ts'
+import { adaKey, eventually, type TestGateway } from '../harness/gateway.ts'
+import { bobKey, CANARY, type McpBench, startMcpBench } from './mcp-bench.fixture.ts'
+import {
+  toolCall as call,
+  event,
+  events,
+  fine,
+  idOf,
+  type McpUpstream,
+} from './mcp-upstream.fixture.ts'
+
+let bench: McpBench
+let gateway: TestGateway
+let upstream: McpUpstream
+const send: McpBench['send'] = (...ask) => bench.send(...ask)
+const rowOf: McpBench['rowOf'] = (reply) => bench.rowOf(reply)
+
+beforeAll(async () => {
+  bench = await startMcpBench()
+  ;({ gateway, upstream } = bench)
+})
+afterAll(() => bench?.stop())
+beforeEach(() => {
+  upstream.script = undefined
+  upstream.seen.length = 0
+})
+
+describe('sessions', () => {
+  const initialize = { jsonrpc: '2.0', id: 0, method: 'initialize', params: {} }
+  const begin = async (id: string, key = adaKey) => {
+    upstream.script = ({ text }) =>
+      Response.json(fine(idOf(text)), { headers: { 'mcp-session-id': id } })
+    const reply = await send('tools', { body: initialize, key })
+    upstream.script = undefined
+    upstream.seen.length = 0
+    return reply
+  }
+
+  test('belong to those who began them', async () => {
+    const id = crypto.randomUUID()
+    expect((await begin(id)).headers.get('mcp-session-id')).toBe(id)
+    const headers = { 'mcp-session-id': id }
+    expect((await send('tools', { body: call(), headers })).status).toBe(200)
+    for (const method of ['POST', 'GET', 'DELETE']) {
+      const body = method === 'POST' ? call() : undefined
+      const reply = await send('tools', { method, body, headers, key: bobKey })
+      expect(reply.status).toBe(404)
+      if (method === 'POST') {
+        expect(await reply.json()).toMatchObject({ id: 1, error: { code: -32001 } })
+        expect((await rowOf(reply))?.status).toBe('unauthorized')
+      }
+    }
+    const elsewhere = await send('slow', { body: call(), headers })
+    expect(elsewhere.status).toBe(404)
+    expect(upstream.seen).toHaveLength(1)
+  })
+
+  test('nobody can have one that nobody began, nor take over one of somebody else', async () => {
+    const headers = { 'mcp-session-id': 'made-up' }
+    expect((await send('tools', { body: call(), headers })).status).toBe(404)
+    const id = crypto.randomUUID()
+    await begin(id)
+    expect((await begin(id, bobKey)).status).toBe(502)
+    expect((await send('tools', { body: call(), headers: { 'mcp-session-id': id } })).status).toBe(
+      200,
+    )
+  })
+
+  test('a result that comes on a later stream closes the row', async () => {
+    const id = crypto.randomUUID()
+    await begin(id)
+    const headers = { 'mcp-session-id': id }
+    upstream.script = () => events(['id: 1\ndata:\n\n'])
+    const first = await send('tools', { body: call(77), headers })
+    expect(await first.text()).toBe('id: 1\ndata:\n\n')
+    upstream.script = () => events([event(fine(77), '2')])
+    const second = await send('tools', {
+      method: 'GET',
+      headers: { ...headers, 'last-event-id': '1' },
+    })
+    expect(await second.text()).toContain('fine')
+    expect((await rowOf(first))?.status).toBe('success')
+  })
+})
+
+describe('secrets', () => {
+  test('of the gateway go to the server and to nobody else', async () => {
+    const body = `{"error":"Bearer ${CANARY}-upstream-token is wrong; plain ${CANARY}-upstream-token"}`
+    upstream.script = () => new Response(body, { status: 500 })
+    const reply = await send('secret', { body: call() })
+    expect(upstream.seen[0]?.headers.get('authorization')).toBe(`Bearer ${CANARY}-upstream-token`)
+    expect(reply.status).toBe(500)
+    expect(await reply.text()).not.toContain(CANARY)
+
+    upstream.script = ({ text }) =>
+      Response.json(fine(idOf(text), `plain ${CANARY}-upstream-token`))
+    const echoed = await send('secret', {
+      body: call(1, 'echo', { password: `${CANARY}-argument`, note: `key ${adaKey}` }),
+    })
+    await rowOf(reply)
+    await rowOf(echoed)
+    const rows = await gateway.sql`
+      select i::text as row, p::text as payload from mcp_audit.mcp_tool_invocations i
+      left join mcp_audit.mcp_tool_invocation_payloads p on p.invocation_id = i.id`
+    const kept = JSON.stringify([rows, gateway.logs])
+    expect(kept).toContain('password')
+    expect(kept).not.toContain(CANARY)
+    expect(kept).not.toContain(adaKey)
+  })
+})
+
+describe('what an admin sees', () => {
+  test('the calls with their filters, and one of them with its payload', async () => {
+    const reply = await send('tools', { body: call('look', 'echo', { message: 'see me' }) })
+    const id = reply.headers.get('x-request-id') ?? ''
+    await rowOf(id)
+    const admin = await adminClient(gateway)
+    const root = '/api/v1/admin/observability/mcp-invocations'
+    const { items } = await admin.get<{ items: Record<string, unknown>[] }>(
+      `${root}?request_id=${id}&status=success&server_key=tools&tool_name=echo&policy_result=not_evaluated&occurred_at_start=2026-01-01T00:00:00Z`,
+    )
+    expect(items).toHaveLength(1)
+    expect(items[0]).toMatchObject({
+      jsonrpc_id: 'look',
+      owner_kind: 'user',
+      argument_metadata: { names: ['message'] },
+    })
+    const detail = await eventually(async () => {
+      const found = await admin.get<{ payload: unknown }>(
+        `${root}/${items[0]?.mcp_tool_invocation_id}`,
+      )
+      return found.payload === null ? undefined : found
+    })
+    expect(detail.payload).toEqual({
+      arguments: { message: 'see me' },
+      arguments_truncated: false,
+      result: { content: [{ type: 'text', text: 'fine' }] },
+      result_truncated: false,
+    })
+    expect((await admin.get<{ total: number }>(`${root}?server_key=nope`)).total).toBe(0)
+    expect(await admin.refused('GET', `${root}?status=odd`)).toMatchObject([
+      400,
+      'invalid_request',
+      expect.any(String),
+    ])
+    expect((await admin.refused('GET', `${root}/${crypto.randomUUID()}`)).slice(0, 2)).toEqual([
+      404,
+      'not_found',
+    ])
+  })
+})
