@@ -37,6 +37,8 @@ test(`a guarded stream of ${STREAM_MB} MB is refused at the limit, with memory f
     while (written < STREAM_MB << 20 && !x.gone.aborted) {
       await x.write(frame)
       written += frame.length
+      // Leaves room to hear that the other end has gone.
+      await x.sleep(1)
     }
     await x.end()
   })
