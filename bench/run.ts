@@ -6,6 +6,7 @@ import { gates, verdicts } from './budgets.ts'
 import { measureDatabase } from './database.ts'
 import { canExportTelemetry } from './gateways.ts'
 import { startService } from './machine.ts'
+import { packVerdicts } from './packs.ts'
 import { measureRows } from './passes.ts'
 import { printProfiles } from './profile.ts'
 import { budgetTable, databaseLines, sampleTable } from './report.ts'
@@ -45,6 +46,8 @@ async function bench({ quick, gate }: { quick: boolean; gate: boolean }): Promis
   const startedAt = new Date()
   const passes = quick ? 3 : 5
   const rows = benchRows(quick)
+  // While nothing else of the bench runs.
+  const packs = await packVerdicts(passes)
   const upstream = await startService('./upstream.ts')
   const otlpUrl = (await canExportTelemetry()) ? upstream.url : undefined
   if (otlpUrl === undefined) note('this gateway has no server.otel_endpoint: G exports nothing')
@@ -54,7 +57,7 @@ async function bench({ quick, gate }: { quick: boolean; gate: boolean }): Promis
   const database = await measureDatabase({ ...common, quick })
   await upstream.stop()
 
-  const list = verdicts(samples, database)
+  const list = [...verdicts(samples, database), ...packs]
   console.log(`\n${sampleTable(Object.values(rows), samples)}\n`)
   console.log(`${databaseLines(database)}\n`)
   console.log(`${budgetTable(list)}\n`)

@@ -64,6 +64,10 @@ function refusal(text: string): Unreadable | undefined {
 
 /** Parentheses that nobody closes are slow to parse; far more of them than may be nested are refused. */
 function opensTooMuch(text: string): boolean {
+  let seen = 0
+  for (let at = text.indexOf('('); at !== -1 && seen <= 2 * limits.nesting; seen++)
+    at = text.indexOf('(', at + 1)
+  if (seen <= 2 * limits.nesting) return false
   let open = 0
   for (let at = 0; at < text.length; at++) {
     const c = text.charCodeAt(at)

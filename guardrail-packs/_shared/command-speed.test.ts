@@ -36,24 +36,11 @@ function microseconds(run: () => void): number {
 }
 
 /** About 2 KiB of what agents send. */
-const script = `set -euo pipefail
-cd "$HOME/work/app" && git status --short && git fetch origin main
-for f in src/*.ts test/*.ts; do
-  grep -n "TODO" "$f" | head -5 >> /tmp/todos.txt || true
-done
-${'npm run build -- --env production 2>&1 | tee build.log\n'.repeat(8)}
-if [ -f package.json ]; then
-  node -e 'console.log(require("./package.json").version)' > version.txt
-fi
-cat > notes.md <<'EOF'
-Never run rm -rf / or git reset --hard here.
-EOF
-git commit -m "docs: note what is denied" && git push origin main
-${'echo "done with a step of the work" && ls -la\n'.repeat(26)}`
+const script = readFileSync(join(import.meta.dir, '__fixtures__/two-kib.sh'), 'utf8')
 
 // The bounds are for the quiet moments of a machine that others share.
 test('all packs judge a command of 2 KiB quickly', () => {
-  for (let i = 0; i < 1000; i++) evaluateAll(script)
+  for (let i = 0; i < 3000; i++) evaluateAll(script)
   const times = Array.from({ length: 400 }, () => microseconds(() => evaluateAll(script))).sort(
     (a, b) => a - b,
   )

@@ -59,11 +59,21 @@ export function joined(words: readonly Word[]): Word {
   }
 }
 
+type Change = Partial<Pick<Place, 'stdin' | 'openEnded' | 'captured'>>
+
 /** One level further in; `undefined`, and the session marked, when that is too deep. */
-export function inside(place: Place, by: string, change?: Partial<Place>): Place | undefined {
+export function inside(place: Place, by: string, change?: Change): Place | undefined {
   if (place.depth >= limits.nesting) giveUp(place.session, 'too_deep')
   if (isOver(place.session)) return undefined
-  return { ...place, depth: place.depth + 1, nesting: [...place.nesting, by], ...change }
+  return {
+    session: place.session,
+    scope: place.scope,
+    depth: place.depth + 1,
+    nesting: [...place.nesting, by],
+    stdin: change?.stdin ?? place.stdin,
+    openEnded: change?.openEnded ?? place.openEnded,
+    captured: change?.captured ?? place.captured,
+  }
 }
 
 /** Caps weigh more than errors of syntax: what is over a cap is never judged by its mentions. */

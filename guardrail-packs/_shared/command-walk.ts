@@ -11,6 +11,7 @@ import {
   type Word as WordNode,
 } from 'unbash'
 import type { Redirect, SimpleCommand, Stdin, Word } from './command.ts'
+import { knownWord } from './command-known.ts'
 import { runCommand } from './command-run.ts'
 import {
   giveUp,
@@ -90,10 +91,12 @@ function walkNode(node: SyntaxNode, place: Place): Output {
     case 'Pipeline':
       return walkPipeline(node.commands, place)
     case 'AndOr': {
-      const written = node.commands.map((command) => walkNode(command, place))
-      return node.operators.includes('||') || written.includes(undefined)
-        ? undefined
-        : written.join('')
+      let output: Output = node.operators.includes('||') ? undefined : ''
+      for (const command of node.commands) {
+        const written = walkNode(command, place)
+        output = output === undefined || written === undefined ? undefined : output + written
+      }
+      return output
     }
     case 'Redirected': {
       const { redirects, stdin } = readRedirects(node.redirects, place)
@@ -152,13 +155,16 @@ function loopVariable(node: For | Select, place: Place): void {
 }
 
 function walkPipeline(stages: readonly SyntaxNode[], place: Place): Output {
+  const { commands } = place.session
+  const last = stages.length - 1
   let { stdin } = place
   let output: Output
-  for (const [at, stage] of stages.entries()) {
-    const start = place.session.commands.length
-    const captured = place.captured || at < stages.length - 1
+  let at = 0
+  for (const stage of stages) {
+    const start = commands.length
+    const captured = place.captured || at < last
     output = walkNode(stage, { ...place, stdin, captured })
-    stdin = { kind: 'pipe', producers: place.session.commands.slice(start), text: output }
+    if (at++ < last) stdin = { kind: 'pipe', producers: commands.slice(start), text: output }
   }
   return output
 }
@@ -183,8 +189,12 @@ function walkCommand(node: Command, place: Place): Output {
     const all = [...words]
     for (const item of node.suffix) {
       if (item.type === 'Word') {
-        for (const word of expandWord(item, place)) all.push(word)
-        escaped ||= doublyEscaped(item)
+        const known = knownWord(item)
+        if (known !== undefined) all.push(known)
+        else {
+          for (const word of expandWord(item, place)) all.push(word)
+          escaped ||= doublyEscaped(item)
+        }
       } else if (item.type === 'Assignment') {
         const [value] = assign(item, place)
         if (value !== undefined) all.push({ ...value, text: `${item.name}=${value.text}` })

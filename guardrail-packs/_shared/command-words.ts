@@ -7,6 +7,7 @@ import {
 } from 'unbash'
 import type { SimpleCommand, Word } from './command.ts'
 import { braceAlternatives } from './command-braces.ts'
+import { knownWord } from './command-known.ts'
 import { giveUp, isOver, limits, noCommands, noWords, type Place, spend } from './command-state.ts'
 import { runSubstitution, walkSubstitutions } from './command-walk.ts'
 
@@ -27,6 +28,8 @@ interface Piece {
 
 /** The fields that a word becomes: usually one; none for an empty expansion, several for `{a,b}`. */
 export function expandWord(node: WordNode, place: Place): readonly Word[] {
+  const known = knownWord(node)
+  if (known !== undefined) return [known]
   if (!special(node.text)) return [plain(node)]
   if (isOver(place.session)) return noWords
   const { parts } = node
@@ -51,6 +54,11 @@ export function expandWord(node: WordNode, place: Place): readonly Word[] {
 
 /** A word where the shell neither splits nor expands braces: an assignment, a redirect's target. */
 export function singleWord(node: WordNode, place: Place): Word {
+  return knownWord(node) ?? operandWord(node, place)
+}
+
+/** The same where quotes need not be quotes: an operand of `"${x:-'a'}"`. */
+function operandWord(node: WordNode, place: Place): Word {
   if (!special(node.text) || node.parts === undefined) return plain(node)
   const word = wordOf(node.parts.map((part) => pieceOf(part, place, true)))
   spend(place.session, word.text.length / 8)
@@ -177,7 +185,7 @@ function parameter(part: ParameterExpansionPart, place: Place, quotes: boolean):
   const known = value.dynamic ? undefined : value.text
   switch (operation.type) {
     case 'Default': {
-      const operand = singleWord(operation.operand, place)
+      const operand = operandWord(operation.operand, place)
       const alternative = operation.operator.includes('+')
       // Which of the two it is, only the run knows; the operand is the one that can be read.
       if (known === undefined) return { ...operand, dynamic: true, quoted: quotes, split: !quotes }
@@ -201,7 +209,7 @@ function parameter(part: ParameterExpansionPart, place: Place, quotes: boolean):
     case 'Replace': {
       const pattern = operation.pattern.value
       if (known === undefined || /[*?[\]$`]/.test(pattern) || pattern === '') break
-      const replacement = singleWord(operation.replacement, place)
+      const replacement = operandWord(operation.replacement, place)
       if (replacement.dynamic) break
       const to = () => replacement.text
       if (operation.operator === '//') return { ...value, text: known.replaceAll(pattern, to) }

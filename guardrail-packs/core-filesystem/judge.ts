@@ -244,7 +244,7 @@ const startUp =
 
 /** System settings, keys, and what a shell reads when it starts. */
 function isProtected(path: string): boolean {
-  if (!/\.|etc/.test(path)) return false
+  if (!/(?:^|\/)\.[a-z]|etc/.test(path)) return false
   const plain = normalisePath(path)
   if (/^(\/private)?\/etc(\/|$)/.test(plain)) return true
   const inHome = plain.replace(home, '')

@@ -12,7 +12,7 @@ import {
   sharedRoots,
   systemTrees,
 } from './rules.ts'
-import { isForkBomb, runsUnseen } from './unseen.ts'
+import { interpreters, isForkBomb, runsUnseen } from './unseen.ts'
 
 /** The first rule of core.shell that a command breaks. */
 export function judge(command: SimpleCommand, reading: CommandReading): Finding | undefined {
@@ -99,22 +99,27 @@ function isPlain(command: SimpleCommand): boolean {
   const { executable } = command
   return (
     executable !== '' &&
-    command.nesting.length === 0 &&
-    command.redirects.length === 0 &&
-    command.stdin.kind === 'inherited' &&
     command.calls.length === 0 &&
+    !command.openEnded &&
     !judged.has(executable) &&
     !executable.startsWith('mk') &&
     !executable.startsWith('newfs') &&
+    !command.nesting.some((by) => by.startsWith('function ')) &&
+    !command.redirects.some(({ target }) => special.test(target.text)) &&
+    (command.stdin.kind === 'inherited' || !interpreters.test(executable)) &&
     !command.words.some((word) => word.produced.length > 0)
   )
 }
+
+/** What a redirect that is no plain one has in its path. */
+const special = /sysrq|dev\/(?:tcp|udp)/
 
 function found(ruleId: RuleId, matchedField: string): Finding {
   return { ruleId, matchedField }
 }
 
 function isSysrq(path: string): boolean {
+  if (!path.includes('sysrq')) return false
   return /^\/proc\/(sysrq-trigger|sys\/kernel\/sysrq)$/.test(normalisePath(path))
 }
 

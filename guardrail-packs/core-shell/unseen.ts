@@ -44,7 +44,7 @@ function takesFetchedProgram(command: SimpleCommand): boolean {
   })
 }
 
-const interpreters = /^(python|pypy|node|nodejs|perl|ruby|php|lua|bun|deno|osascript)[\d.]*$/
+export const interpreters = /^(python|pypy|node|nodejs|perl|ruby|php|lua|bun|deno|osascript)[\d.]*$/
 
 /** Whether output that nobody has seen is run as a command. */
 function executesOutput(command: SimpleCommand): RuleId | undefined {
