@@ -6,7 +6,7 @@ import {
   type GuardVerdict,
   type JsonObject,
 } from '../plugin/index.ts'
-import { promptText, replyText } from '../protocol/guard-text.ts'
+import { promptTexts, replyTexts } from '../protocol/guard-text.ts'
 import { replyToolCalls } from '../protocol/guard-tool-calls.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { settle } from './settle.ts'
@@ -36,7 +36,7 @@ export async function guardPrompt(
 ): Promise<Admitted> {
   const { guard } = admitted.route
   if (guard === undefined || !guard.covers('prompt')) return admitted
-  const text = promptText(admitted.call.body)
+  const text = promptTexts(admitted.call.body)
   if (text.segments.length === 0) return admitted
   try {
     const { content } = await pass(guard, admitted, 'prompt', {
@@ -72,7 +72,7 @@ export async function guardReply(admitted: Admitted, reply: JsonObject): Promise
     })
     if (content?.kind === 'tool_calls') body = replaceCalls(content.calls)
   }
-  const { segments, replace: replaceTexts } = replyText(body)
+  const { segments, replace: replaceTexts } = replyTexts(body)
   if (guard.covers('model_response') && segments.length > 0) {
     const { content } = await pass(guard, admitted, 'model_response', { kind: 'text', segments })
     if (content?.kind === 'text') body = replaceTexts(content.segments)

@@ -13,7 +13,8 @@ import type { RunningAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { settledFailure } from './failures.ts'
 import { guardReply } from './guard.ts'
-import { replyStream, TRAILER_MS } from './stream.ts'
+import { readOut } from './read-out.ts'
+import { replyStream } from './stream.ts'
 
 /** For so long the headers wait for a decision; then the stream begins with comments. */
 const PATIENCE_MS = 15_000
@@ -118,20 +119,9 @@ async function collect(
       ...(usage !== undefined && { usage }),
     })
   }
-  endUpstream(upstream)
+  readOut(upstream, () => void upstream.return?.().catch(() => {}))
   events.push(...terminal)
   return { batches, body: isResponse ? collectResponse(events) : collectChat(events), usage }
-}
-
-/** Reads the rest of a finished stream, so that its connection can be used again. */
-function endUpstream(upstream: AsyncIterator<readonly StreamEvent[]>): void {
-  const readOut = async () => {
-    while (!(await upstream.next()).done);
-  }
-  const timer = setTimeout(() => void upstream.return?.().catch(() => {}), TRAILER_MS)
-  readOut()
-    .catch(() => {})
-    .finally(() => clearTimeout(timer))
 }
 
 async function* replay(batches: readonly (readonly StreamEvent[])[]) {

@@ -19,11 +19,9 @@ import { createResponsesStream } from '../protocol/responses-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
 import { internalError } from './error-body.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
+import { readOut } from './read-out.ts'
 import { outcomeOf, record } from './record.ts'
 import { settle } from './settle.ts'
-
-/** How long an upstream may take to end a finished stream, so that its connection can be reused. */
-export const TRAILER_MS = 1000
 
 /** Streams that may be read on at once for callers that have left; each holds a connection. */
 const MOST_DRAINS = 1000
@@ -135,13 +133,7 @@ export function replyStream(
       upstream.return?.().catch(() => {})
     }
     if (!complete) return breakOff()
-    const timer = setTimeout(breakOff, TRAILER_MS)
-    const readOut = async () => {
-      while (!(await upstream.next()).done);
-    }
-    readOut()
-      .catch(() => {})
-      .finally(() => clearTimeout(timer))
+    readOut(upstream, breakOff)
   }
 
   async function drain() {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../plugin/json.ts'
-import { promptText, replyText } from './guard-text.ts'
+import { promptTexts, replyTexts } from './guard-text.ts'
 import { replyToolCalls } from './guard-tool-calls.ts'
 
 const upper = (texts: readonly string[]) => texts.map((text) => text.toUpperCase())
@@ -42,11 +42,11 @@ const prompts: readonly (readonly [string, JsonObject, readonly string[]])[] = [
 
 describe('the text of a prompt', () => {
   test.each(prompts)('%s', (_, body, texts) => {
-    const text = promptText(body)
+    const text = promptTexts(body)
     expect(text.segments).toEqual([...texts])
     expect(text.replace(text.segments)).toBe(body)
     const replaced = text.replace(upper(text.segments))
-    expect(promptText(replaced).segments).toEqual(upper(texts))
+    expect(promptTexts(replaced).segments).toEqual(upper(texts))
     expect(replaced.model).toBe(body.model)
   })
 })
@@ -58,7 +58,7 @@ test('the text of a reply, its reasoning included', () => {
       { message: { role: 'assistant', content: 'said', reasoning: 'thought', refusal: null } },
     ],
   }
-  expect(replyText(body).segments).toEqual(['said', 'thought'])
+  expect(replyTexts(body).segments).toEqual(['said', 'thought'])
 })
 
 const shell = { type: 'exec', command: ['rm', '-rf', '/'] }

@@ -24,12 +24,12 @@ export interface GuardText {
 }
 
 /** Everything in a request that a model reads as text. */
-export function promptText(body: JsonObject): GuardText {
+export function promptTexts(body: JsonObject): GuardText {
   return textUnder(body, PROMPT)
 }
 
 /** Everything in a buffered reply that a caller reads as text. */
-export function replyText(body: JsonObject): GuardText {
+export function replyTexts(body: JsonObject): GuardText {
   return textUnder(body, REPLY)
 }
 

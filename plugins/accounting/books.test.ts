@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Database, Directory, SettlementRequest } from 'model-gateway/plugin'
-import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import type { Directory, SettlementRequest } from 'model-gateway/plugin'
 import type { BudgetEntry } from './budget.ts'
 import { createBudgetStore } from './budget-store.ts'
 import { focusCsv } from './focus.ts'
@@ -14,25 +13,15 @@ import {
   closeAll,
   empty,
   expectBooksToBalance,
-  migrations,
   openAccounting,
   serviceAccount,
   usage,
+  useDatabase,
   user,
 } from './testing.ts'
 import { cadences, utcDay, windowOf } from './window.ts'
 
-let testDatabase: TestDatabase
-let database: Database
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = await testDatabase.forPlugin('plugin.accounting', migrations)
-})
-afterAll(() => testDatabase.drop())
-afterEach(async () => {
-  await closeAll()
-  await empty(testDatabase.sql)
-})
+const own = useDatabase()
 
 /** A month ends and a week begins within these days. */
 const instants = [
@@ -108,8 +97,8 @@ const history = fc
 
 async function live(events: readonly (readonly SettlementRequest[] | BudgetEntry)[]) {
   await closeAll()
-  await empty(testDatabase.sql)
-  const replicas = [openAccounting(database), openAccounting(database)] as const
+  await empty(own.sql)
+  const replicas = [openAccounting(own.database), openAccounting(own.database)] as const
   for (const event of events) {
     if ('scope' in event) {
       await replicas[0].budget([event])
@@ -149,13 +138,13 @@ const ownerOf = (row: LedgerRow) => row.user_id ?? row.service_account_id ?? ''
 
 /** Every number that is shown, against the ledger row by row. */
 async function expectEverythingToAgree(): Promise<void> {
-  const { sql } = testDatabase
+  const { sql } = own
   await expectBooksToBalance(sql)
   const ledger = await sql<LedgerRow[]>`select * from accounting.usage_cost_events`
   const charges = await sql<LedgerRow[]>`
     select * from accounting.budget_rejected_charges where reason = 'budget_exceeded'`
 
-  const store = createReportStore(database)
+  const store = createReportStore(own.database)
   const rows = await store.report(window)
   const { totals, daily, models } = reportLists(rows, window)
   const owners = reportOwners(rows, directory)
@@ -207,7 +196,11 @@ async function expectEverythingToAgree(): Promise<void> {
 
   for (const instant of instants) {
     const today = utcDay(new Date(instant))
-    const { budgets } = await createBudgetStore(database).list({}, { limit: 200, offset: 0 }, today)
+    const { budgets } = await createBudgetStore(own.database).list(
+      {},
+      { limit: 200, offset: 0 },
+      today,
+    )
     for (const { scope, settings, window: seen } of budgets) {
       if (settings === undefined) throw new Error('a budget of this test has settings')
       const { start, end } = windowOf(settings.cadence, today)
@@ -257,7 +250,7 @@ describe('after any history', () => {
       fc.asyncProperty(history, async (events) => {
         await live(events)
         await expectEverythingToAgree()
-        const [counts] = await testDatabase.sql`
+        const [counts] = await own.sql`
           select count(*)::int as n from accounting.budget_rejected_charges`
         rejected += counts?.n
         histories += 1
@@ -282,7 +275,7 @@ describe('after any history', () => {
     const late = call({ dispatchedAt: new Date('2026-03-02T23:00:00Z') })
     await live([{ ...entry, settings: { ...limit, timezone: 'UTC' } }, [late]])
     await expectEverythingToAgree()
-    await testDatabase.sql.unsafe(fault, [scopeKey(scope)])
+    await own.sql.unsafe(fault, [scopeKey(scope)])
     await expect(expectEverythingToAgree()).rejects.toThrow()
   })
 })

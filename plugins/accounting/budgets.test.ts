@@ -1,37 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import type { Database, GatewayError, SettlementRequest } from 'model-gateway/plugin'
-import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { describe, expect, test } from 'bun:test'
+import type { GatewayError, SettlementRequest } from 'model-gateway/plugin'
 import type { BudgetEntry } from './budget.ts'
 import {
   call,
-  closeAll,
   dailyBudget,
-  empty,
   expectBooksToBalance,
-  migrations,
   openAccounting,
   readLedger,
   serviceAccount,
   usage,
+  useDatabase,
   user,
 } from './testing.ts'
 
-let testDatabase: TestDatabase
-let database: Database
+const own = useDatabase()
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = await testDatabase.forPlugin('plugin.accounting', migrations)
-})
-afterAll(() => testDatabase.drop())
-afterEach(async () => {
-  await closeAll()
-  await empty(testDatabase.sql)
-})
-
-const rejected = async () => [
-  ...(await testDatabase.sql`select * from accounting.budget_rejected_charges`),
-]
+const rejected = async () => [...(await own.sql`select * from accounting.budget_rejected_charges`)]
 const exceeded = expect.objectContaining({ code: 'budget_exceeded', status: 429 })
 
 /** What `admit` throws at once. */
@@ -48,7 +32,7 @@ const at = (iso: string, changes: Partial<SettlementRequest> = {}) =>
   call({ dispatchedAt: new Date(iso), ...changes })
 
 async function open(...budgets: BudgetEntry[]) {
-  const accounting = openAccounting(database)
+  const accounting = openAccounting(own.database)
   await accounting.budget(budgets)
   return accounting
 }
@@ -75,7 +59,7 @@ describe('a hard limit', () => {
         window_end: '2026-04-01T00:00:00.000Z',
       },
     })
-    expect(await readLedger(testDatabase.sql)).toHaveLength(1000)
+    expect(await readLedger(own.sql)).toHaveLength(1000)
   })
 
   test('that a call would overrun keeps its charge out of the ledger, and refuses the next', async () => {
@@ -84,7 +68,7 @@ describe('a hard limit', () => {
     const settled = call({ requestId: 'dear' })
     expect(await accounting.settle(settled)).toEqual({ kind: 'rejected', costPicoUsd: 400n })
     expect(refusal(() => accounting.admit(call()))).toEqual(exceeded)
-    expect(await readLedger(testDatabase.sql)).toEqual([])
+    expect(await readLedger(own.sql)).toEqual([])
     expect(await rejected()).toEqual([
       expect.objectContaining({
         request_id: 'dear',
@@ -96,7 +80,7 @@ describe('a hard limit', () => {
         completion_tokens: 20n,
       }),
     ])
-    await expectBooksToBalance(testDatabase.sql)
+    await expectBooksToBalance(own.sql)
   })
 
   test('may be reached exactly', async () => {
@@ -126,7 +110,7 @@ describe('a hard limit', () => {
     await accounting.settle(call({ usage: undefined }))
     await accounting.settle(call({ pricing: { pricingProviderId: 'p', model: 'unknown' } }))
     expect(accounting.admit(call())).toBeUndefined()
-    expect(await readLedger(testDatabase.sql)).toHaveLength(2)
+    expect(await readLedger(own.sql)).toHaveLength(2)
   })
 })
 
@@ -230,14 +214,14 @@ describe('at the edge of a window', () => {
       expect(accounting.admit(at(after))).toBeUndefined()
       expect(await accounting.settle(at(after))).toMatchObject({ kind: 'ledger' })
       expect(refusal(() => accounting.admit(at(after)))).toEqual(exceeded)
-      await expectBooksToBalance(testDatabase.sql)
+      await expectBooksToBalance(own.sql)
     },
   )
 })
 
 describe('two replicas', () => {
   test('see what the other one spent and decided within a second', async () => {
-    const [one, two] = [await open(dailyBudget('u1', 1000n)), openAccounting(database)]
+    const [one, two] = [await open(dailyBudget('u1', 1000n)), openAccounting(own.database)]
     await two.refresh()
     await one.settle(call())
     await two.settle(call())
@@ -252,14 +236,17 @@ describe('two replicas', () => {
     await two.budget([dailyBudget('u1', 5000n)])
     await one.refresh()
     expect(one.admit(call())).toBeUndefined()
-    await expectBooksToBalance(testDatabase.sql)
+    await expectBooksToBalance(own.sql)
   })
 
   test('that commit and look at the same time count everything once', async () => {
     const total = 60n * 400n
     const model = { kind: 'user_model', userId: 'u1', modelId: 'small-model' } as const
     const exactly = { ...dailyBudget('u1', total), scope: model }
-    const replicas = [await open(dailyBudget('u1', total + 1n), exactly), openAccounting(database)]
+    const replicas = [
+      await open(dailyBudget('u1', total + 1n), exactly),
+      openAccounting(own.database),
+    ]
     let settling = true
     const looking = replicas.map(async (accounting) => {
       while (settling) await accounting.refresh()

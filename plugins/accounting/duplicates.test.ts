@@ -1,37 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import type { Database } from 'model-gateway/plugin'
-import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { describe, expect, test } from 'bun:test'
 import {
   call,
-  closeAll,
-  empty,
   expectBooksToBalance,
-  migrations,
   openAccounting,
   readCounters,
   readLedger,
   serviceAccount,
+  useDatabase,
   user,
 } from './testing.ts'
 
-let testDatabase: TestDatabase
-let database: Database
+const own = useDatabase()
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = await testDatabase.forPlugin('plugin.accounting', migrations)
-})
-afterAll(() => testDatabase.drop())
-afterEach(async () => {
-  await closeAll()
-  await empty(testDatabase.sql)
-})
-
-const ledger = () => readLedger(testDatabase.sql)
-const counters = () => readCounters(testDatabase.sql)
-const rejected = async () => [
-  ...(await testDatabase.sql`select * from accounting.budget_rejected_charges`),
-]
+const ledger = () => readLedger(own.sql)
+const counters = () => readCounters(own.sql)
+const rejected = async () => [...(await own.sql`select * from accounting.budget_rejected_charges`)]
 
 describe('the same request twice', () => {
   const twice = [call({ requestId: 'twice' }), call({ requestId: 'twice' })] as const
@@ -51,26 +34,26 @@ describe('the same request twice', () => {
   }
 
   test('in one batch', async () => {
-    const accounting = openAccounting(database)
+    const accounting = openAccounting(own.database)
     await Promise.all(twice.map((c) => accounting.settle(c)))
     expect(accounting.batches).toEqual([2])
     await expectOneRowAndOneRejection()
   })
 
   test('one after the other', async () => {
-    const accounting = openAccounting(database)
+    const accounting = openAccounting(own.database)
     for (const c of twice) await accounting.settle(c)
     await expectOneRowAndOneRejection()
   })
 
   test('on two instances at once', async () => {
-    const instances = [openAccounting(database), openAccounting(database)]
+    const instances = [openAccounting(own.database), openAccounting(own.database)]
     await Promise.all(instances.map((accounting, i) => accounting.settle(twice[i] ?? call())))
     await expectOneRowAndOneRejection()
   })
 
   test('by two owners is two requests', async () => {
-    const { settle } = openAccounting(database)
+    const { settle } = openAccounting(own.database)
     await Promise.all([
       settle(call({ requestId: 'shared' })),
       settle(call({ requestId: 'shared', principal: serviceAccount('s1') })),
@@ -81,7 +64,11 @@ describe('the same request twice', () => {
 })
 
 test('replicas that write the same requests in opposite order do not deadlock', async () => {
-  const instances = [openAccounting(database), openAccounting(database), openAccounting(database)]
+  const instances = [
+    openAccounting(own.database),
+    openAccounting(own.database),
+    openAccounting(own.database),
+  ]
   const calls = Array.from({ length: 200 }, (_, n) =>
     call({ requestId: `r${n}`, principal: user(`u${n % 20}`) }),
   )
@@ -92,5 +79,5 @@ test('replicas that write the same requests in opposite order do not deadlock', 
   )
   expect(await ledger()).toHaveLength(200)
   expect(await rejected()).toHaveLength(400)
-  await expectBooksToBalance(testDatabase.sql)
+  await expectBooksToBalance(own.sql)
 })

@@ -198,7 +198,12 @@ export default definePlugin({
       })
       .addCallback((gauge) => gauge.observe(running.status().spoolDepth))
 
-    schedule.every(REFRESH_EVERY_MS, () => look().catch(() => {}))
+    schedule.every(REFRESH_EVERY_MS, () =>
+      look().catch((err) => {
+        // An outage has been logged when it began; anything else is a fault.
+        if (!running.status().away) log.error({ err }, 'the books could not be looked at')
+      }),
+    )
     schedule.every(LOOK_FOR_MAILS_EVERY_MS, alerts.poll)
     schedule.every(TAKE_OVER_EVERY_MS, running.takeOver)
     schedule.every(SWEEP_EVERY_MS, store.sweep)

@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Database, SettlementRequest } from 'model-gateway/plugin'
-import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import type { SettlementRequest } from 'model-gateway/plugin'
 import type { BudgetEntry } from './budget.ts'
 import {
   call,
@@ -9,36 +8,25 @@ import {
   dailyBudget,
   empty,
   expectBooksToBalance,
-  migrations,
   openAccounting,
   readCounters,
   readLedger,
   serviceAccount,
   usage,
+  useDatabase,
   user,
 } from './testing.ts'
 import { cadences } from './window.ts'
 
-let testDatabase: TestDatabase
-let database: Database
+const own = useDatabase()
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = await testDatabase.forPlugin('plugin.accounting', migrations)
-})
-afterAll(() => testDatabase.drop())
-afterEach(async () => {
-  await closeAll()
-  await empty(testDatabase.sql)
-})
-
-const ledger = () => readLedger(testDatabase.sql)
-const counters = () => readCounters(testDatabase.sql)
+const ledger = () => readLedger(own.sql)
+const counters = () => readCounters(own.sql)
 
 describe('a settled call', () => {
   test('of a user becomes one row and counts in three scopes, on the day of dispatch', async () => {
     const settled = call({ requestId: 'r1', usage: usage({ cacheRead: 0, reasoning: 5 }) })
-    expect(await openAccounting(database).settle(settled)).toEqual({
+    expect(await openAccounting(own.database).settle(settled)).toEqual({
       kind: 'ledger',
       pricingStatus: 'priced',
       unpricedReason: undefined,
@@ -83,7 +71,7 @@ describe('a settled call', () => {
   })
 
   test('of a service account names its team and counts in one scope', async () => {
-    await openAccounting(database).settle(call({ principal: serviceAccount('s1') }))
+    await openAccounting(own.database).settle(call({ principal: serviceAccount('s1') }))
     expect(await ledger()).toEqual([
       expect.objectContaining({
         ownership_scope_key: 'service_account:s1',
@@ -97,7 +85,7 @@ describe('a settled call', () => {
   })
 
   test('without usage is usage_missing when it succeeded, and nothing when it failed', async () => {
-    const { settle } = openAccounting(database)
+    const { settle } = openAccounting(own.database)
     const unknown = usage({ uncachedInput: undefined, output: undefined, promptTokens: undefined })
     const none = { kind: 'none' } as const
     const missing = expect.objectContaining({ kind: 'ledger', pricingStatus: 'usage_missing' })
@@ -110,13 +98,13 @@ describe('a settled call', () => {
   })
 
   test('that failed is charged for the usage that is known', async () => {
-    await openAccounting(database).settle(call({ succeeded: false }))
+    await openAccounting(own.database).settle(call({ succeeded: false }))
     expect(await ledger()).toEqual([expect.objectContaining({ cost_pico_usd: 400n })])
   })
 
   test('without a price is kept with its reason and counts nowhere', async () => {
     const pricing = { pricingProviderId: undefined, model: 'other' }
-    const settlement = await openAccounting(database).settle(call({ pricing }))
+    const settlement = await openAccounting(own.database).settle(call({ pricing }))
     expect(settlement).toMatchObject({ pricingStatus: 'unpriced', costPicoUsd: undefined })
     expect(await ledger()).toEqual([
       expect.objectContaining({
@@ -133,7 +121,7 @@ describe('a settled call', () => {
 
   test('with doubtful counters is an estimate, counts, and says why', async () => {
     const doubtful = usage({ output: -4, doubt: 'negative output' })
-    await openAccounting(database).settle(call({ usage: doubtful }))
+    await openAccounting(own.database).settle(call({ usage: doubtful }))
     expect(await ledger()).toEqual([
       expect.objectContaining({
         pricing_status: 'legacy_estimated',
@@ -147,7 +135,7 @@ describe('a settled call', () => {
   test('that costs more than a row can hold is an estimate at the largest cost', async () => {
     const huge = usage({ uncachedInput: Number.MAX_SAFE_INTEGER })
     const pricing = { pricingProviderId: 'p', model: 'vendor/dear' }
-    const settlement = await openAccounting(database).settle(call({ usage: huge, pricing }))
+    const settlement = await openAccounting(own.database).settle(call({ usage: huge, pricing }))
     expect(settlement).toMatchObject({ costPicoUsd: 2n ** 63n - 1n })
     expect(await ledger()).toEqual([
       expect.objectContaining({
@@ -159,7 +147,7 @@ describe('a settled call', () => {
 })
 
 test('1,000 concurrent calls: one row each, few commits, counters equal to the ledger', async () => {
-  const accounting = openAccounting(database)
+  const accounting = openAccounting(own.database)
   const calls = Array.from({ length: 1000 }, (_, n) =>
     call({
       principal: n % 3 === 0 ? serviceAccount('s1') : user(`u${n % 5}`),
@@ -183,11 +171,11 @@ test('1,000 concurrent calls: one row each, few commits, counters equal to the l
   for (const row of rows) expect(row.cost_pico_usd).toBe(cost.get(row.request_id))
   expect(accounting.batches.reduce((a, b) => a + b)).toBe(1000)
   expect(1000 / accounting.batches.length).toBeGreaterThan(5)
-  await expectBooksToBalance(testDatabase.sql)
+  await expectBooksToBalance(own.sql)
 })
 
 test('a hostile text costs its own row nothing, and others neither', async () => {
-  const { settle, batches } = openAccounting(database)
+  const { settle, batches } = openAccounting(own.database)
   const nasty = 'a\0b\ud800c"\\{},\u2028😀'
   await Promise.all([
     settle(call({ requestId: 'a-fine-one' })),
@@ -235,8 +223,8 @@ describe('whatever happens', () => {
   /** A history on two replicas, with some limits. */
   async function live(calls: readonly SettlementRequest[], budgets: readonly BudgetEntry[]) {
     await closeAll()
-    await empty(testDatabase.sql)
-    const instances = [openAccounting(database), openAccounting(database)]
+    await empty(own.sql)
+    const instances = [openAccounting(own.database), openAccounting(own.database)]
     for (const accounting of instances) await accounting.budget(budgets)
     await Promise.all(calls.map((c, i) => instances[i % 2]?.settle(c)))
   }
@@ -249,7 +237,7 @@ describe('whatever happens', () => {
           dailyBudget(userId, BigInt(amount), { cadence }),
         )
         await live(calls, budgets)
-        await expectBooksToBalance(testDatabase.sql)
+        await expectBooksToBalance(own.sql)
       }),
       { numRuns: 25 },
     )
@@ -263,8 +251,8 @@ describe('whatever happens', () => {
     'delete from accounting.usage_cost_events where request_id = any (select $1)',
   ])('and a difference of one is noticed: %s', async (fault) => {
     await live([call({ requestId: '%' }), call()], [])
-    await expectBooksToBalance(testDatabase.sql)
-    await testDatabase.sql.unsafe(fault, ['%'])
-    await expect(expectBooksToBalance(testDatabase.sql)).rejects.toThrow()
+    await expectBooksToBalance(own.sql)
+    await own.sql.unsafe(fault, ['%'])
+    await expect(expectBooksToBalance(own.sql)).rejects.toThrow()
   })
 })

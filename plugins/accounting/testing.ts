@@ -1,4 +1,4 @@
-import { expect } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import type {
   Usage,
 } from 'model-gateway/plugin'
 import pino from 'pino'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { type AccountingOptions, createAccounting, type RunningAccounting } from './accounting.ts'
 import type { BudgetEntry, BudgetSettings } from './budget.ts'
@@ -19,6 +20,30 @@ import type { LedgerRow } from './row.ts'
 import { createStore, type Store } from './store.ts'
 
 export const migrations = plugin.manifest.migrations ?? []
+
+/** A database for the tests of one file, with the plugin's tables; they are emptied after each. */
+export function useDatabase() {
+  let own: TestDatabase
+  let database: Database
+  beforeAll(async () => {
+    own = await createTestDatabase()
+    database = await own.forPlugin('plugin.accounting', migrations)
+  })
+  afterAll(() => own.drop())
+  afterEach(async () => {
+    await closeAll()
+    await empty(own.sql)
+  })
+  return {
+    get sql() {
+      return own.sql
+    },
+    /** As the plugin sees it. */
+    get database() {
+      return database
+    },
+  }
+}
 
 export function user(id: string): Principal {
   return {

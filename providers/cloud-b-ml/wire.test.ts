@@ -250,8 +250,8 @@ describe('replies', () => {
       expect(events.at(-1)?.data).toBe('[DONE]')
       const texts = events
         .slice(0, -1)
-        // biome-ignore lint/suspicious/noExplicitAny: chunks are read loosely here
-        .map((event) => (event.json() as any).choices[0]?.delta.content ?? '')
+        .map((event) => event.json() as { choices: { delta: { content?: string } }[] })
+        .map(({ choices }) => choices[0]?.delta.content ?? '')
       expect(texts.join('')).toBe('Downhill.')
     },
   )

@@ -45,8 +45,9 @@ describe('streams in the wire formats of real upstreams', () => {
     const result = await ask({ stream: true })
     if (result === undefined) throw new Error('no executor')
     const events = await collectEvents(result)
-    // biome-ignore lint/suspicious/noExplicitAny: fixtures are read loosely here
-    const chunks = events.filter((e) => e.data !== '[DONE]').map((e) => e.json() as any)
+    const chunks = events
+      .filter((e) => e.data !== '[DONE]')
+      .map((e) => e.json() as { choices: { delta: { content?: string } }[] })
     expect(chunks.map((c) => c.choices[0]?.delta.content ?? '').join('')).toBe(text)
     expect(streamedUsage(events)?.total_tokens).toBe(total)
     expect(events.at(-1)?.data).toBe('[DONE]')

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { adminPassword } from '../harness/admin.ts'
+import { runPage } from '../harness/docs-page.ts'
 import { startTestGateway, type TestGateway } from '../harness/gateway.ts'
 
 const email = 'you@example.com'
@@ -23,27 +24,12 @@ afterAll(async () => {
 })
 
 test('every command of docs/admin.md works as it is written', async () => {
-  const page = readFileSync(new URL('../../docs/admin.md', import.meta.url), 'utf8')
-  const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text as string)
-  const [settings = '', ...commands] = blocks
-  const own: Record<string, string> = {
+  const own = {
     GATEWAY: gateway.url,
     EMAIL: email,
     PASSWORD: `'${adminPassword}'`,
   }
-  const replaced = settings.replaceAll(
-    /^(\w+)=.*$/gm,
-    (_, name) => `${name}=${own[name as string]}`,
-  )
-  expect(replaced.match(/=/g)?.length).toBe(Object.keys(own).length)
-  const script = ['set -euo pipefail', replaced, ...commands].join('\n')
-  const child = Bun.spawn(['bash', '-xc', script], { cwd: folder, stdout: 'pipe', stderr: 'pipe' })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  if (code !== 0) throw new Error(`${err.slice(-1000)}\n${out.slice(-1000)}`)
+  const { out, commands } = await runPage('admin.md', own, folder)
   expect(out).toContain('"actor_email":"you@example.com"')
-  expect(commands.join().match(/\b(call|curl) /g)?.length).toBeGreaterThan(15)
+  expect(commands.match(/\b(call|curl) /g)?.length).toBeGreaterThan(15)
 }, 20_000)

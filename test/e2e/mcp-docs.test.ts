@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { adminPassword } from '../harness/admin.ts'
+import { runPage } from '../harness/docs-page.ts'
 import { startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import { type ScriptedMcpServer, startScriptedServer } from '../harness/mcp-servers.ts'
 
@@ -27,29 +28,14 @@ afterAll(async () => {
 })
 
 test('every admin command of docs/mcp.md works as it is written', async () => {
-  const page = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
-  const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text as string)
-  const [settings = '', ...commands] = blocks
-  const own: Record<string, string> = {
+  const own = {
     GATEWAY: gateway.url,
     EMAIL: email,
     PASSWORD: `'${adminPassword}'`,
     MCP_URL: server.url,
   }
-  const replaced = settings.replaceAll(
-    /^(\w+)=.*$/gm,
-    (_, name) => `${name}=${own[name as string]}`,
-  )
-  expect(replaced.match(/=/g)?.length).toBe(Object.keys(own).length)
-  const script = ['set -euo pipefail', replaced, ...commands].join('\n')
-  const child = Bun.spawn(['bash', '-xc', script], { cwd: folder, stdout: 'pipe', stderr: 'pipe' })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  if (code !== 0) throw new Error(`${err.slice(-1000)}\n${out.slice(-1000)}`)
+  const { out, commands } = await runPage('mcp.md', own, folder)
   expect(out).toContain('"upstream_name":"ask_question"')
   expect(out).toContain('"status":"success"')
-  expect(commands.join().match(/\b(call|curl) /g)?.length).toBeGreaterThan(10)
+  expect(commands.match(/\b(call|curl) /g)?.length).toBeGreaterThan(10)
 }, 20_000)

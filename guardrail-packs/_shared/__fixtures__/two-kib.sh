@@ -1,5 +1,5 @@
 set -euo pipefail
-cd "$HOME/work/app" && git status --short && git fetch origin main
+cd "$HOME/src/app" && git status --short && git fetch origin main
 for f in src/*.ts test/*.ts; do
   grep -n "TODO" "$f" | head -5 >> /tmp/todos.txt || true
 done

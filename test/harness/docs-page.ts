@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+
+export interface PageRun {
+  /** Everything that the commands printed. */
+  readonly out: string
+  /** The commands as the page has them, without its settings. */
+  readonly commands: string
+}
+
+/**
+ * Runs the commands of a page of `docs/` as they are written. Its first block holds settings, one
+ * `NAME=value` a line; `settings` replaces each of them. Throws when a command fails.
+ */
+export async function runPage(
+  page: string,
+  settings: Readonly<Record<string, string>>,
+  cwd: string,
+): Promise<PageRun> {
+  const text = readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8')
+  const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block as string)
+  const [first = '', ...commands] = blocks
+  const replaced = first.replaceAll(
+    /^(\w+)=.*$/gm,
+    (_, name: string) => `${name}=${settings[name]}`,
+  )
+  const names = replaced.match(/^\w+(?==)/gm) ?? []
+  if (names.toSorted().join() !== Object.keys(settings).toSorted().join()) {
+    throw new Error(`${page} sets ${names.join(', ')}`)
+  }
+  const script = ['set -euo pipefail', replaced, ...commands].join('\n')
+  const child = Bun.spawn(['bash', '-xc', script], { cwd, stdout: 'pipe', stderr: 'pipe' })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (code !== 0) throw new Error(`${err.slice(-1000)}\n${out.slice(-1000)}`)
+  return { out, commands: commands.join() }
+}
