@@ -47,9 +47,10 @@ export async function guardPrompt(
     const body = text.replace(content.segments)
     return { ...admitted, call: { ...admitted.call, body, rawBody: undefined }, loggedBody: body }
   } catch (error) {
+    // Told first: what was denied is not to be logged, whatever becomes of the rest.
+    if (error instanceof GuardDenial) denied({ ...admitted, loggedBody: error.logged })
     // Gives the request id back: nothing came of the call.
     await settle(admitted, { usage: undefined, succeeded: false }, services)
-    if (error instanceof GuardDenial) denied({ ...admitted, loggedBody: error.logged })
     throw error
   }
 }
