@@ -4,11 +4,14 @@ import type { Logger } from 'pino'
 import type { LoadedConfig, LoadedPlugin } from '../config/loaded.ts'
 import { formatProblems } from '../config/problems.ts'
 import { createEgress, removeProxyVariables } from '../egress/egress.ts'
-import { createOutbound, type OutboundOptions } from '../egress/outbound.ts'
-import { type ConfigSnapshot, type Outbound, snapshotListeners } from '../plugin/index.ts'
-import { type Registry, startPlugins } from '../registry/registry.ts'
+import { createGate, type Gate, type GateOptions } from '../egress/gate.ts'
+import { createOutbound } from '../egress/outbound.ts'
+import { type ConfigSnapshot, snapshotListeners } from '../plugin/index.ts'
+import { isolated } from '../registry/isolate.ts'
+import { PluginError, type Registry, startPlugins } from '../registry/registry.ts'
 import type { Builtins } from '../registry/resolve.ts'
 import {
+  MigrationError,
   migrate,
   type OpenDatabase,
   openDatabase,
@@ -32,8 +35,10 @@ export interface BootOptions {
   readonly ownDatabase?: boolean
   /** Export traces and metrics where the config says so. */
   readonly telemetry?: boolean
+  /** The program of the threads in which packs are isolated. */
+  readonly packWorker?: URL | string
   /** How names are resolved for URLs that nobody vouches for. */
-  readonly outbound?: OutboundOptions
+  readonly outbound?: GateOptions
 }
 
 /** A config in force: database open, plugins set up, nothing listening yet. */
@@ -43,7 +48,7 @@ export interface Assembled {
   readonly database: OpenDatabase
   readonly registry: Registry
   readonly telemetry: Telemetry
-  readonly outbound: Outbound
+  readonly gate: Gate
   close(): Promise<void>
 }
 
@@ -63,14 +68,15 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
   })
   let registry: Registry | undefined
   let telemetry = noTelemetry
-  const outbound = createOutbound(options.outbound)
+  const gate = createGate(options.outbound)
   try {
-    const applied = await migrate(database.sql, migrationsOf(config.plugins))
-    if (applied.length > 0) log.info({ migrations: applied.length }, 'database migrated')
+    const broken = await migrateAll(database, config.plugins, log)
     if (options.telemetry === true) telemetry = await startTelemetry(loaded.server.telemetry, log)
-    const egress = createEgress(loaded.server.egressProxy)
+    const egress = createEgress(loaded.server.egressProxy, gate)
+    const outbound = createOutbound(gate)
     registry = await startPlugins({
-      plugins: config.plugins,
+      plugins: config.plugins.map((plugin) => isolated(plugin, options.packWorker)),
+      broken,
       configs: loaded.pluginConfigs,
       capabilities: ({ manifest }, pluginLog, signal) => ({
         egress,
@@ -97,7 +103,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     database,
     registry,
     telemetry,
-    outbound,
+    gate,
     async close() {
       await dispose()
       await telemetry.stop()
@@ -121,6 +127,31 @@ export async function prepareListeners(
   return () => {
     for (const putIntoForce of ready) putIntoForce()
   }
+}
+
+/** Migrates for all plugins; those that fail at it and can be done without, each with its error. */
+async function migrateAll(
+  { sql }: OpenDatabase,
+  plugins: readonly LoadedPlugin[],
+  log: Logger,
+): Promise<ReadonlyMap<string, unknown>> {
+  const broken = new Map<string, unknown>()
+  const dispensable = plugins.filter(({ onBootFailure }) => onBootFailure === 'disable')
+  const needed = plugins.filter((plugin) => !dispensable.includes(plugin))
+  let applied = 0
+  for (const group of [needed, ...dispensable.map((plugin) => [plugin])]) {
+    try {
+      applied += (await migrate(sql, migrationsOf(group))).length
+    } catch (error) {
+      if (!(error instanceof MigrationError)) throw error
+      const failed = group.find(({ plugin }) => plugin.manifest.id === error.plugin)
+      if (failed === undefined) throw error
+      if (failed.onBootFailure !== 'disable') throw new PluginError(failed, error)
+      broken.set(error.plugin, error)
+    }
+  }
+  if (applied > 0) log.info({ migrations: applied }, 'database migrated')
+  return broken
 }
 
 export function migrationsOf(plugins: readonly LoadedPlugin[]): PluginMigrations[] {

@@ -4,19 +4,24 @@ import type { Builtins } from '../registry/resolve.ts'
 import { createLogger } from '../telemetry/log.ts'
 import {
   checkConfigCommand,
+  healthcheckCommand,
   helpCommand,
+  inspectCommand,
   migrateCommand,
   openApiCommand,
   pluginCommand,
   serveCommand,
 } from './commands.ts'
 import { operatorMessage } from './errors.ts'
+import { explainCommand, pluginsCommand } from './inspect-commands.ts'
 
 export interface Distribution {
   /** What `builtin:NAME` stands for. */
   readonly builtins: Builtins
   /** The config that runs when there is no config file. */
   readonly quickstart: string
+  /** The program of the threads in which packs are isolated. */
+  readonly packWorker: URL | string
 }
 
 export interface Invocation extends Distribution {
@@ -33,6 +38,11 @@ const USAGE = `gateway: one HTTP gateway between callers and language-model prov
   gateway check-config       report every problem of the config file
   gateway migrate [--check]  apply pending migrations, or only list them
   gateway openapi            print the OpenAPI document of the control plane
+  gateway healthcheck        exit code 0 when the gateway of this config answers
+  gateway plugins [--chains] [--json]
+                             what is loaded, and what stands around the steps of a request
+  gateway explain --key KEY --model MODEL [--body FILE] [--surface NAME] [--json]
+                             what would become of a request, and why; calls no provider
   gateway help               this text, with the commands of the loaded plugins
 
   --config FILE    config file (GATEWAY_CONFIG; ./gateway.yaml; else the bundled quick start)
@@ -61,6 +71,12 @@ export async function main(argv: readonly string[], distribution: Distribution):
         return await migrateCommand(invocation)
       case 'openapi':
         return await openApiCommand(invocation)
+      case 'plugins':
+        return await inspectCommand(invocation, pluginsCommand)
+      case 'explain':
+        return await inspectCommand(invocation, explainCommand)
+      case 'healthcheck':
+        return await healthcheckCommand(invocation)
       case 'help':
         out(USAGE)
         return await helpCommand(invocation)

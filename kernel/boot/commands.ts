@@ -1,8 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { formatProblems } from '../config/problems.ts'
+import { parseBind } from '../config/semantics.ts'
 import { openApiText } from '../http/docs.ts'
 import { adminModules, type CommandSpec, commands, UsageError, welcome } from '../plugin/index.ts'
 import { migrate, openDatabase, pendingMigrations } from '../storage/index.ts'
@@ -10,9 +8,12 @@ import { createLogger } from '../telemetry/log.ts'
 import { assemble, migrationsOf } from './assemble.ts'
 import type { Invocation } from './cli.ts'
 import { StartError } from './errors.ts'
+import { withPlugins } from './inspect-commands.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
 import { type ConfigSource, findConfig } from './source.ts'
 import { type Gateway, startGateway } from './start.ts'
+
+const HEALTHCHECK_TIMEOUT_MS = 3_000
 
 function sourceOf({ configFile, env, quickstart }: Invocation) {
   try {
@@ -83,9 +84,8 @@ export async function migrateCommand(invocation: Invocation): Promise<number> {
   })
   try {
     const migrations = migrationsOf(config.plugins)
-    const found = check
-      ? await pendingMigrations(database.sql, migrations)
-      : await migrate(database.sql, migrations)
+    const { sql } = database
+    const found = check ? await pendingMigrations(sql, migrations) : await migrate(sql, migrations)
     for (const { plugin, name } of found) invocation.out(`${plugin} ${name}`)
     if (found.length === 0) invocation.out('the database is up to date')
     else invocation.out(`${found.length} ${check ? 'pending' : 'applied'}`)
@@ -93,6 +93,34 @@ export async function migrateCommand(invocation: Invocation): Promise<number> {
   } finally {
     await database.close()
   }
+}
+
+/**
+ * `gateway healthcheck`: asks `/healthz` of the gateway that listens where the config says, on this
+ * machine; exit code 1 when it does not answer.
+ */
+export async function healthcheckCommand(invocation: Invocation): Promise<number> {
+  refuseWords(invocation.args)
+  const { hostname, port } = await listenAddress(invocation)
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname
+  const url = `http://${host}:${port}/healthz`
+  const answer = await fetch(url, { signal: AbortSignal.timeout(HEALTHCHECK_TIMEOUT_MS) }).catch(
+    (error: Error) => error,
+  )
+  const ok = answer instanceof Response && answer.ok
+  const reason = answer instanceof Response ? `answered ${answer.status}` : answer.message
+  invocation.out(ok ? 'ok' : `${url}: ${reason}`)
+  return ok ? 0 : 1
+}
+
+/** Without the config file where it can be: a running gateway is healthy beside a broken file. */
+async function listenAddress(invocation: Invocation) {
+  const fromEnv = invocation.env.GATEWAY_BIND
+  const { hostname, port } =
+    (fromEnv === undefined ? undefined : parseBind(fromEnv)) ??
+    requireLoaded(await read(sourceOf(invocation), invocation)).server
+  const everywhere = { '0.0.0.0': '127.0.0.1', '::': '::1' }[hostname]
+  return { hostname: everywhere ?? hostname, port }
 }
 
 /** `gateway help`: the commands that the plugins of the config bring. */
@@ -111,22 +139,19 @@ export async function helpCommand(invocation: Invocation): Promise<number> {
 export async function openApiCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
   const source = sourceOf(invocation)
-  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-openapi-'))
-  // As root, Postgres runs under another account, which has to get to its files.
-  chmodSync(dataDir, 0o711)
-  const log = createLogger(undefined, 'warn')
-  try {
-    const assembled = await assemble({ ...invocation, source, dataDir, log, ownDatabase: true })
-    try {
-      const routes = assembled.registry.all(adminModules).flatMap((module) => module.routes)
-      invocation.out((await openApiText(routes)).trimEnd())
-      return 0
-    } finally {
-      await assembled.close()
-    }
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true })
-  }
+  return await withPlugins(invocation, source, async ({ registry }) => {
+    const routes = registry.all(adminModules).flatMap((module) => module.routes)
+    invocation.out((await openApiText(routes)).trimEnd())
+    return 0
+  })
+}
+
+/** `gateway plugins` and `gateway explain`. */
+export async function inspectCommand(
+  invocation: Invocation,
+  inspect: (invocation: Invocation, source: ConfigSource) => Promise<number>,
+): Promise<number> {
+  return await inspect(invocation, sourceOf(invocation))
 }
 
 /** A command that a plugin brings. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { LoadedConfig } from '../config/loaded.ts'
 import type { Lease, Runtime } from '../lifecycle/exchange.ts'
-import { type GuardPolicies, guard, type Services } from '../plugin/index.ts'
+import { type BoundRouteFacts, type GuardPolicies, guard, type Services } from '../plugin/index.ts'
 import { createInstances, effectiveCapabilities, type Instances } from '../registry/instances.ts'
 import { createCatalog } from '../routing/catalog.ts'
 
@@ -9,6 +9,11 @@ import { createCatalog } from '../routing/catalog.ts'
 export interface PreparedRuntime {
   readonly runtime: Runtime
   dispose(): Promise<void>
+}
+
+/** With its routes by id, disabled ones included. */
+export interface BoundRuntime extends PreparedRuntime {
+  readonly routes: ReadonlyMap<string, BoundRouteFacts>
 }
 
 /**
@@ -19,13 +24,14 @@ export async function prepareRuntime(
   loaded: LoadedConfig,
   registry: Services,
   log: Logger,
-): Promise<PreparedRuntime> {
+): Promise<BoundRuntime> {
   const instances = await createInstances(loaded, registry, log)
   let policies: GuardPolicies | undefined
   try {
     policies = await registry.all(guard)[0]?.compile(loaded.snapshot)
     return {
       runtime: createRuntime(loaded, instances, policies),
+      routes: factsOf(loaded, instances),
       async dispose() {
         await policies?.dispose?.()
         await instances.dispose()
@@ -36,6 +42,17 @@ export async function prepareRuntime(
     await instances.dispose()
     throw error
   }
+}
+
+function factsOf({ snapshot }: LoadedConfig, { bound }: Instances): Map<string, BoundRouteFacts> {
+  const routes = new Map<string, BoundRouteFacts>()
+  for (const spec of [...snapshot.models.values()].flatMap((model) => model.routes)) {
+    const route = bound.get(spec.id)
+    if (route === undefined) continue
+    const { pricing } = route
+    routes.set(spec.id, { capabilities: effectiveCapabilities(spec, route), pricing })
+  }
+  return routes
 }
 
 function createRuntime(

@@ -11,6 +11,7 @@ import {
   accounting,
   adminModules,
   adminSessions,
+  boundRouteListeners,
   ConfigError,
   type ExtensionPoint,
   exchangeRecorders,
@@ -19,17 +20,26 @@ import {
   mcpAudit,
   mcpAuthModes,
   mcpRegistry,
+  sites,
 } from '../plugin/index.ts'
 import type { Registry } from '../registry/registry.ts'
 import { type Assembled, assemble, type BootOptions, prepareListeners } from './assemble.ts'
 import { watchDatabase } from './database-watch.ts'
 import { StartError } from './errors.ts'
+import { chainsOf, createChainTools, leftOutCheck, sinksOf } from './extensions.ts'
 import { readConfig } from './read-config.ts'
-import { type CurrentRuntime, createCurrentRuntime, prepareRuntime } from './runtime.ts'
+import {
+  type BoundRuntime,
+  type CurrentRuntime,
+  createCurrentRuntime,
+  prepareRuntime,
+} from './runtime.ts'
 import type { ConfigSource } from './source.ts'
 
 /** Largest body of a control plane request. */
 const ADMIN_BODY_BYTES = 1 << 20
+/** For so long accounting sinks may take what they have not been told yet, at the end. */
+const SINK_DRAIN_MS = 5_000
 /** Largest message that goes through the MCP proxy. */
 const MCP_BODY_BYTES = 4 << 20
 
@@ -53,7 +63,9 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
   let current: CurrentRuntime | undefined
   try {
     if (!loaded.server.ungoverned) requireGoverned(registry)
-    current = createCurrentRuntime(await prepareRuntime(loaded, registry, log))
+    const first = await prepareRuntime(loaded, registry, log)
+    current = createCurrentRuntime(first)
+    tellRoutes(registry, first)
     const { url, stop } = serve(assembled, current, options)
     log.info({ url, configVersion: loaded.snapshot.version }, 'the gateway is serving')
 
@@ -88,7 +100,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
 }
 
 function serve(
-  { loaded, registry, database, telemetry, outbound }: Assembled,
+  { loaded, registry, database, telemetry, gate }: Assembled,
   { lease }: CurrentRuntime,
   { log }: BootOptions,
 ) {
@@ -98,6 +110,9 @@ function serve(
     identity: registry.one(identity),
     accounting: registry.all(accounting)[0] ?? noAccounting,
     recorders: [...registry.all(exchangeRecorders), ...telemetry.recorders],
+    chains: chainsOf(registry),
+    chainTools: createChainTools(log),
+    sinks: sinksOf(registry, log),
     trace: telemetry.trace,
     random: Math.random,
     fault: (message, err, requestId) => log.error({ err, requestId }, message),
@@ -109,14 +124,14 @@ function serve(
     registry: registry.all(mcpRegistry)[0],
     authModes: registry.all(mcpAuthModes),
     audit: registry.all(mcpAudit)[0],
-    outbound,
+    send: gate.send,
     trace: telemetry.traceMcp,
     door: { loopback: isLoopback(server.hostname), publicBaseUrl: server.publicBaseUrl },
     limits: usualMcpLimits,
     fault: services.fault,
   })
   const health = createHealth({
-    checks: registry.all(healthChecks),
+    checks: [...registry.all(healthChecks), ...leftOutCheck(registry)],
     configVersion() {
       const { runtime, release } = lease()
       release()
@@ -136,6 +151,7 @@ function serve(
       bodyLimits: { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs },
       fault: services.fault,
       health,
+      sites: registry.all(sites),
       mcp: {
         proxy: mcp,
         bodyLimits: {
@@ -161,6 +177,7 @@ function serve(
       mcp.endStreams()
       await listening.stop(left)
       databaseWatch.stop()
+      await services.sinks?.drain(SINK_DRAIN_MS)
     },
   }
 }
@@ -178,7 +195,10 @@ async function reloadConfig(
   const read = await readConfig(source, builtins, env)
   const { loaded, problems } = read
   if (loaded === undefined) return problems
-  const uses = (config: typeof read) => config.plugins.map(({ use }) => use).join()
+  const uses = ({ plugins }: typeof read) =>
+    JSON.stringify(
+      plugins.map(({ use, isolation, onBootFailure }) => [use, isolation, onBootFailure]),
+    )
   if (uses(read) !== uses(before)) {
     return [{ path: ['plugins'], message: 'another list of plugins needs a restart' }]
   }
@@ -192,6 +212,7 @@ async function reloadConfig(
       throw error
     }
     current.replace(next)
+    tellRoutes(registry, next)
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
     throw error
@@ -199,6 +220,10 @@ async function reloadConfig(
   for (const problem of problems) log.warn(formatProblems([problem], read.file))
   log.info({ configVersion: loaded.snapshot.version }, 'another config is in force')
   return []
+}
+
+function tellRoutes(registry: Registry, { routes }: BoundRuntime): void {
+  for (const listener of registry.all(boundRouteListeners)) listener.inForce(routes)
 }
 
 /** Accounting of a gateway that is told to run without: everything passes, nothing is written. */

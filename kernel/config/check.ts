@@ -17,6 +17,7 @@ import {
 } from './contributions.ts'
 import type { LoadedConfig, LoadedPlugin, ResolvedPlugins } from './loaded.ts'
 import type { ParsedConfig } from './parse.ts'
+import { checkPluginRules } from './plugin-rules.ts'
 import { hasErrors, type LocatedProblem, sortProblems } from './problems.ts'
 import {
   kernelSections,
@@ -200,6 +201,8 @@ export function checkConfig(
     section: (name) => (written.has(name) ? root[name] : undefined),
   }
   for (const by of plugins) runCheck(by, () => by.plugin.manifest.check?.(draft), inFile)
+  const providerTypes = (root.providers ?? []).map(({ type }) => types.find(type, true))
+  inFileAll(checkPluginRules({ plugins, hasSection: (name) => written.has(name), providerTypes }))
 
   const sorted = sortProblems(problems)
   if (hasErrors(sorted) || address === undefined) return { problems: sorted }

@@ -58,6 +58,9 @@ export function collectDeclared(plugins: readonly LoadedPlugin[], report: Report
   const checks = plugins.flatMap((by) =>
     (by.plugin.manifest.managedChecks ?? []).map((spec) => ({ spec, by })),
   )
+  const modes = plugins.flatMap((by) =>
+    (by.plugin.manifest.mcpAuthModes ?? []).map((spec) => ({ spec, by })),
+  )
   const names = (id: string, aliases: readonly string[] | undefined, by: LoadedPlugin) =>
     [id, ...(aliases ?? [])].map((name) => [name, by] as const)
   claim(
@@ -72,10 +75,32 @@ export function collectDeclared(plugins: readonly LoadedPlugin[], report: Report
     new Map(),
     report,
   )
+  claim(
+    'MCP auth mode',
+    modes.map(({ spec, by }) => [spec.mode, by] as const),
+    new Map(),
+    report,
+  )
+  const guards = [
+    ...packs.flatMap(({ spec, by }) => names(spec.id, spec.aliases, by)),
+    ...checks.flatMap(({ spec, by }) => names(spec.kind, spec.aliases, by)),
+  ]
   return {
     guardrailPacks: packs.map(({ spec }) => spec),
     managedChecks: checks.map(({ spec }) => spec),
+    mcpAuthModes: modes.map(({ spec }) => spec),
+    dispensable: dispensableOf(guards),
+    dispensableAuthModes: dispensableOf(modes.map(({ spec, by }) => [spec.mode, by] as const)),
   }
+}
+
+/** The plugins that may be left out, by the names that come from them. */
+function dispensableOf(claims: readonly (readonly [name: string, by: LoadedPlugin])[]) {
+  return new Map(
+    claims
+      .filter(([, { onBootFailure }]) => onBootFailure === 'disable')
+      .map(([name, { plugin }]) => [name, plugin.manifest.id as string]),
+  )
 }
 
 /** The schemas of the sections that the plugins own, as properties of the root. */

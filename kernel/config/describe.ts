@@ -3,6 +3,9 @@ import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
 import { DecimalString, SECRET_KEYWORD } from '../plugin/index.ts'
 import { closest } from './suggest.ts'
 
+/** Keyword of a text with a pattern: what to write, where the description says what it is for. */
+export const WRITE = 'x-write'
+
 export interface Description {
   readonly message: string
   readonly hint?: string
@@ -65,9 +68,8 @@ function patternFault(schema: TSchema): Description {
       hint: 'write it plainly, such as "12.50"',
     }
   }
-  if (typeof schema.description === 'string') {
-    return { message: `is not right: ${schema.description}` }
-  }
+  const wanted = schema[WRITE] ?? schema.description
+  if (typeof wanted === 'string') return { message: `is not right: ${wanted}` }
   return { message: `must match ${pattern}` }
 }
 

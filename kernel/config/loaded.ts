@@ -18,6 +18,12 @@ export interface LoadedPlugin {
   readonly path: ConfigPath
   /** `plugins[].config` as written; `undefined` when absent. */
   readonly config: unknown
+  /** Where its module lies; absent for a built-in. */
+  readonly module?: string
+  /** It runs in a thread of its own. */
+  readonly isolation?: 'worker' | undefined
+  /** Absent: `stop`. */
+  readonly onBootFailure?: 'stop' | 'disable' | undefined
 }
 
 /** The plugins of a config file, as far as they could be loaded. */

@@ -1,83 +1,107 @@
 import { OptionalKind, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type ProviderTypeSpec, routeFlags, SecretRef } from '../plugin/index.ts'
+import { ServerSection } from './server-section.ts'
 import { AS_WRITTEN, chosenBy, fieldOf, isFields, UNKNOWN_KEY_HINT } from './shape.ts'
 import { closest } from './suggest.ts'
 
 /** The kernel's own sections; all others belong to plugins. */
 export const kernelSections = ['server', 'database', 'plugins', 'providers', 'models'] as const
 
-const httpUrl = { pattern: '^https?://[^\\s]+$', description: 'write a URL such as http://host' }
-// Without user and password: those belong in OTEL_EXPORTER_OTLP_HEADERS, not in a config file.
-const otlpUrl = {
-  pattern: '^https?://(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[^\\s?#]*)?$',
-  description: 'write a URL such as http://collector:4318',
-}
-const name = Type.String({ minLength: 1 })
-const headers = Type.Record(
-  Type.String(),
-  Type.String({
-    pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$',
-    description: 'header values have no line breaks or other control characters',
-  }),
-  { default: {} },
-)
+const name = (description: string) => Type.String({ minLength: 1, description })
+const headerValue = Type.String({
+  pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$',
+  description: 'header values have no line breaks or other control characters',
+})
+const headers = (description: string) =>
+  Type.Record(Type.String(), headerValue, { default: {}, description })
 
-const ServerSection = Type.Object(
+const DatabaseSection = Type.Object(
   {
-    bind: Type.String({ default: '127.0.0.1:8080' }),
-    log_format: Type.Optional(Type.Union([Type.Literal('pretty'), Type.Literal('json')])),
-    max_body_bytes: Type.Integer({ minimum: 1, default: 32 * 1024 * 1024 }),
-    body_timeout_ms: Type.Integer({ minimum: 1, default: 30_000 }),
-    shutdown_grace_secs: Type.Number({ minimum: 0, default: 30 }),
-    public_base_url: Type.Optional(Type.String(httpUrl)),
-    ungoverned: Type.Boolean({ default: false }),
-    egress_proxy: Type.Optional(Type.String(httpUrl)),
-    otel_endpoint: Type.Optional(Type.String(otlpUrl)),
-    otel_metrics_endpoint: Type.Optional(Type.String(otlpUrl)),
-    // More seconds than a timer can count would make it run all the time.
-    otel_export_interval_secs: Type.Number({ minimum: 1, maximum: 86_400, default: 30 }),
-    otel_trace_sample_ratio: Type.Number({ minimum: 0, maximum: 1, default: 1 }),
+    url: Type.Optional(
+      SecretRef({
+        description:
+          'Postgres 14 or later, postgres://user:password@host:5432/name, also written bare; left out, the gateway runs one of its own',
+      }),
+    ),
   },
   { default: {} },
 )
 
-const DatabaseSection = Type.Object({ url: Type.Optional(SecretRef()) }, { default: {} })
-
 const PluginsSection = Type.Array(
-  Type.Object({ use: name, config: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }),
+  Type.Object({
+    use: name(
+      'builtin:NAME, builtin:* for all that are not listed, a path from the config file, or npm:NAME',
+    ),
+    config: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'As the schema of the plugin says',
+      }),
+    ),
+    isolation: Type.Optional(
+      Type.Literal('worker', {
+        description: 'The packs of the plugin judge in a thread of their own',
+      }),
+    ),
+    on_boot_failure: Type.Optional(
+      Type.Union([Type.Literal('stop'), Type.Literal('disable')], {
+        description: 'disable: the gateway starts without a plugin that fails to. Default stop',
+      }),
+    ),
+  }),
 )
 
 const providerCommon = {
-  id: name,
-  type: name,
-  default_headers: headers,
+  id: name('What routes call it'),
+  type: name('Decides about the further fields'),
+  default_headers: headers('Sent with every call'),
   timeouts: Type.Object(
     {
-      total_ms: Type.Integer({ minimum: 1, default: 120_000 }),
-      idle_ms: Type.Integer({ minimum: 1, default: 60_000 }),
+      total_ms: Type.Integer({
+        minimum: 1,
+        default: 120_000,
+        description: 'To the first byte of a reply',
+      }),
+      idle_ms: Type.Integer({
+        minimum: 1,
+        default: 60_000,
+        description: 'Between any two later ones',
+      }),
     },
     { default: {} },
   ),
-  pricing_provider_id: Type.Optional(name),
+  pricing_provider_id: Type.Optional(
+    name('The price list; without one, calls are recorded without a price'),
+  ),
 }
 export const providerCommonKeys = Object.keys(providerCommon)
 const ProviderCommon = Type.Object(providerCommon)
 export type ProviderEntry = Static<typeof ProviderCommon>
 
 const capabilities = Type.Object(
-  Object.fromEntries(routeFlags.map((flag) => [flag, Type.Boolean({ default: true })])),
-  { default: {} },
+  Object.fromEntries(
+    routeFlags.map((flag) => [
+      flag,
+      Type.Boolean({ default: true, description: 'false: calls that need it go to other routes' }),
+    ]),
+  ),
+  { default: {}, description: 'What the route can be asked to do, as far as its provider can' },
 )
 
 const routeFields = {
-  provider: name,
-  upstream_model: name,
-  priority: Type.Integer({ default: 100 }),
-  weight: Type.Number({ default: 1 }),
-  enabled: Type.Boolean({ default: true }),
+  provider: name('The id of a provider'),
+  upstream_model: name('What the provider calls the model'),
+  priority: Type.Integer({ default: 100, description: 'The lowest goes first' }),
+  weight: Type.Number({
+    default: 1,
+    description: 'The share within one priority; 0 or less is never taken',
+  }),
+  enabled: Type.Boolean({ default: true, description: 'false: as if it were not there' }),
   capabilities,
-  extra_headers: headers,
-  extra_body: Type.Record(Type.String(), Type.Unknown(), { default: {} }),
+  extra_headers: headers("Sent with each call, after the provider's default_headers"),
+  extra_body: Type.Record(Type.String(), Type.Unknown(), {
+    default: {},
+    description: 'Merged over the body that goes upstream',
+  }),
 }
 const routeKeys = [...Object.keys(routeFields), 'compatibility']
 const Route = Type.Object({
@@ -88,22 +112,34 @@ export type RouteEntry = Static<typeof Route>
 
 function modelSchema<R extends TSchema>(route: R) {
   return Type.Object({
-    id: name,
-    description: Type.Optional(Type.String()),
+    id: name('What callers write'),
+    description: Type.Optional(Type.String({ description: 'For the list of models' })),
     tags: Type.Array(
       Type.String({
         pattern: '^[^,\\s]+$',
         description: 'a tag has no comma and no space, so that tag:a,b can select it',
       }),
-      { default: [] },
+      {
+        default: [],
+        description: 'A call for `tag:NAME` gets one of the models that have the tag',
+      },
     ),
-    rank: Type.Integer({ default: 100 }),
+    rank: Type.Integer({
+      default: 100,
+      description: 'The lowest goes first among the models of a tag',
+    }),
     routes: Type.Optional(Type.Array(route)),
-    alias_of: Type.Optional(name),
+    alias_of: Type.Optional(name('Another model, in the place of routes')),
     allowlist: Type.Optional(
       Type.Object({
-        users: Type.Array(name, { default: [] }),
-        teams: Type.Array(name, { default: [] }),
+        users: Type.Array(Type.String({ minLength: 1 }), {
+          default: [],
+          description: 'Emails of those who may use it',
+        }),
+        teams: Type.Array(Type.String({ minLength: 1 }), {
+          default: [],
+          description: 'Keys of teams whose members may',
+        }),
       }),
     ),
   })
@@ -170,6 +206,7 @@ function modelsSchema(typeOf: (provider: unknown) => ProviderTypeSpec | undefine
         ...(compatibility ?? Type.Record(Type.String(), Type.Unknown())),
         [AS_WRITTEN]: true,
         default: {},
+        description: 'How this upstream differs; what may stand here is up to the provider type',
       } as TSchema,
     })
   })

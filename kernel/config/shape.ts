@@ -29,6 +29,12 @@ export function chosenBy<T>(choose: (value: unknown) => TSchema) {
   return Type.Unsafe<T>({ [CHOICE]: choose })
 }
 
+/** The schema that holds for a value: any but one that depends on it is itself. */
+export function schemaFor(schema: TSchema, value: unknown): TSchema {
+  const choose: unknown = schema[CHOICE as unknown as string]
+  return typeof choose === 'function' ? choose(value) : schema
+}
+
 /** Keyword: the value is checked but keeps what the file says, without defaults. */
 export const AS_WRITTEN = 'x-as-written'
 
@@ -48,8 +54,8 @@ export function fieldOf(value: unknown, name: string, known: readonly string[]):
  * out, so that what remains can be checked further; `undefined` when nothing remains.
  */
 export function shape(schema: TSchema, value: unknown, path: ConfigPath, use: Shaping): unknown {
-  const choose: unknown = schema[CHOICE as unknown as string]
-  if (typeof choose === 'function') return shape(choose(value), value, path, use)
+  const chosen = schemaFor(schema, value)
+  if (chosen !== schema) return shape(chosen, value, path, use)
   if (schema[SECRET_KEYWORD] === true) return shapeSecret(value, path, use)
   if (schema[AS_WRITTEN] === true && use.fill) {
     return shape(schema, value, path, { ...use, fill: false })

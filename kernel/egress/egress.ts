@@ -1,21 +1,12 @@
-import { type Egress, GatewayError, type ProviderCall } from '../plugin/index.ts'
-
-/** Headers that only the gateway sets on its way out. */
-function gatewayHeaders(call: ProviderCall): Record<string, string> {
-  const headers: Record<string, string> = {
-    // `fetch` would decompress but leave the header, and compressed streams arrive in lumps.
-    'accept-encoding': 'identity',
-    'x-request-id': call.requestId,
-  }
-  if (call.traceparent !== undefined) headers.traceparent = call.traceparent
-  return headers
-}
+import { type Egress, GatewayError, OutboundError, type ProviderCall } from '../plugin/index.ts'
+import { codeOf } from './connect.ts'
+import { createGate, type Gate } from './gate.ts'
 
 /** Why the call failed, in words that name no address. */
 function transportError(call: ProviderCall, what: string, error: unknown): unknown {
   if (call.signal.aborted) return call.signal.reason
-  const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-  return new GatewayError('upstream_transport', `${what}${code}`, { cause: error })
+  const cause = error instanceof OutboundError ? (error.cause ?? error) : error
+  return new GatewayError('upstream_transport', `${what}${codeOf(cause)}`, { cause })
 }
 
 /**
@@ -76,22 +67,27 @@ async function wholeBody(response: Response, call: ProviderCall): Promise<Uint8A
   return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces)
 }
 
-/** The only way out to providers. `proxy` is the operator's egress proxy. */
-export function createEgress(proxy: string | undefined): Egress {
+/**
+ * The gate as providers have it. Their URLs come from the operator, who may name any address; the
+ * watchdog of the call keeps the time. `proxy` is the operator's, for these calls alone.
+ */
+export function createEgress(proxy: string | undefined, gate: Gate = createGate()): Egress {
   return {
-    async send(call, url, init) {
+    async send(call, url, { method = 'POST', headers, body }) {
       let response: Response
       try {
-        response = await fetch(url, {
-          method: init.method ?? 'POST',
-          headers: { ...init.headers, ...gatewayHeaders(call) },
-          ...(init.body === undefined ? {} : { body: init.body }),
-          redirect: 'manual',
+        response = await gate.send(url, {
+          method,
+          headers: {
+            ...headers,
+            'x-request-id': call.requestId,
+            ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
+          },
+          ...(body === undefined ? {} : { body }),
+          policy: 'operator',
           signal: call.signal,
-          // Bun's own limit of five minutes; the watchdog keeps the time here.
-          timeout: false,
           ...(proxy === undefined ? {} : { proxy }),
-        } as RequestInit)
+        })
       } catch (error) {
         throw transportError(call, 'the provider could not be reached', error)
       }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { addressTricks, resolveHostile } from '../../test/harness/address-tricks.ts'
 import { type AddressPolicy, OutboundError, type OutboundRequest } from '../plugin/index.ts'
+import { createGate, type GateOptions } from './gate.ts'
 import { createOutbound } from './outbound.ts'
 
 const nowhere: AddressPolicy = { allowPrivate: false, allowedCidrs: [] }
@@ -46,6 +47,8 @@ function request(policy: AddressPolicy, rest: Partial<OutboundRequest> = {}): Ou
   }
 }
 
+const outboundOf = (options: GateOptions) => createOutbound(createGate(options))
+
 async function faultOf(work: Promise<unknown>): Promise<string> {
   try {
     await work
@@ -64,7 +67,7 @@ test('there are enough tricks', () => {
 })
 
 test('no trick leads anywhere, when it is checked and when it is called', async () => {
-  const outbound = createOutbound({ resolve: resolveHostile })
+  const outbound = outboundOf({ resolve: resolveHostile })
   const before = connections
   for (const { url } of addressTricks) {
     const checked = await faultOf(outbound.check(withPort(url), nowhere))
@@ -79,7 +82,7 @@ test('no trick leads anywhere, when it is checked and when it is called', async 
 describe('where private networks are allowed', () => {
   for (const { url, whenAllowed } of addressTricks) {
     test(`${whenAllowed}: ${JSON.stringify(url)}`, async () => {
-      const outbound = createOutbound({ resolve: resolveHostile })
+      const outbound = outboundOf({ resolve: resolveHostile })
       const fault = await faultOf(outbound.check(withPort(url), anywhere))
       if (whenAllowed === 'never') {
         expect(['address_refused', 'invalid_url']).toContain(fault)
@@ -96,7 +99,7 @@ describe('where private networks are allowed', () => {
 })
 
 test('a range that is allowed opens itself and nothing beside it', async () => {
-  const outbound = createOutbound({ resolve: resolveHostile })
+  const outbound = outboundOf({ resolve: resolveHostile })
   const of = (url: string, ...allowedCidrs: string[]) =>
     faultOf(outbound.check(url, { allowPrivate: false, allowedCidrs }))
   expect(await of('http://10.1.2.3/', '10.1.0.0/16')).toBe('none')
@@ -114,7 +117,7 @@ test('a range that is allowed opens itself and nothing beside it', async () => {
 test('a name that changes its address between check and call reaches nothing', async () => {
   const answers = [['93.184.216.34'], ['127.0.0.1']]
   // What is remembered was checked; a name is asked for again when its address fails.
-  const outbound = createOutbound({ resolve: async () => answers.shift() ?? ['127.0.0.1'] })
+  const outbound = outboundOf({ resolve: async () => answers.shift() ?? ['127.0.0.1'] })
   const url = `http://rebinding.test:${port}/`
   const before = connections
   expect(await faultOf(outbound.check(url, nowhere))).toBe('none')
@@ -125,7 +128,7 @@ test('a name that changes its address between check and call reaches nothing', a
 })
 
 test('what one policy may reach, another may not, however lately it was reached', async () => {
-  const outbound = createOutbound({ resolve: resolveHostile })
+  const outbound = outboundOf({ resolve: resolveHostile })
   const url = `http://loopback.test:${port}/`
   expect((await outbound.fetch(url, request(anywhere))).status).toBe(200)
   expect(await faultOf(outbound.fetch(url, request(nowhere)))).toBe('address_refused')
@@ -133,7 +136,7 @@ test('what one policy may reach, another may not, however lately it was reached'
 
 test('a redirect is a reply, and is not followed', async () => {
   answer = 'HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n'
-  const outbound = createOutbound({ resolve: resolveHostile })
+  const outbound = outboundOf({ resolve: resolveHostile })
   const response = await outbound.fetch(`http://loopback.test:${port}/`, request(anywhere))
   expect(response.status).toBe(302)
   answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
@@ -143,13 +146,13 @@ test('the next address is tried when one takes no connection', async () => {
   const closed = createServer()
   await new Promise<void>((ready) => closed.listen(0, '127.0.0.2', ready))
   closed.close()
-  const outbound = createOutbound({ resolve: async () => ['127.0.0.2', '127.0.0.1'] })
+  const outbound = outboundOf({ resolve: async () => ['127.0.0.2', '127.0.0.1'] })
   const response = await outbound.fetch(`http://two.test:${port}/`, request(anywhere))
   expect(response.status).toBe(200)
 })
 
 test('the name, not the address, is what a certificate has to be for', async () => {
-  const outbound = createOutbound({ resolve: async () => ['127.0.0.1'] })
+  const outbound = outboundOf({ resolve: async () => ['127.0.0.1'] })
   answer = ''
   const call = request(anywhere, { headersTimeoutMs: 300 })
   expect(await faultOf(outbound.fetch(`https://named.test:${port}/`, call))).toBe('timeout')
@@ -159,7 +162,7 @@ test('the name, not the address, is what a certificate has to be for', async () 
 
 test('a caller who leaves, a server that is silent and a name that is not answered end a call', async () => {
   answer = ''
-  const outbound = createOutbound({ resolve: resolveHostile })
+  const outbound = outboundOf({ resolve: resolveHostile })
   const url = `http://loopback.test:${port}/`
   const silent = request(anywhere, { headersTimeoutMs: 100 })
   expect(await faultOf(outbound.fetch(url, silent))).toBe('timeout')
@@ -170,7 +173,7 @@ test('a caller who leaves, a server that is silent and a name that is not answer
   expect(await left.catch((error: unknown) => error)).toBe('left')
   answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
-  const deaf = createOutbound({ resolve: () => new Promise(() => {}), connectTimeoutMs: 100 })
+  const deaf = outboundOf({ resolve: () => new Promise(() => {}), connectTimeoutMs: 100 })
   expect(await faultOf(deaf.check(url, anywhere))).toBe('timeout')
   expect(await faultOf(deaf.fetch(url, request(anywhere, { headersTimeoutMs: 100 })))).toBe(
     'timeout',

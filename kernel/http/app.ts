@@ -1,17 +1,19 @@
 import { Elysia } from 'elysia'
 import { internalError } from '../lifecycle/error-body.ts'
-import { type ApiSurface, GatewayError } from '../plugin/index.ts'
+import { type ApiSurface, GatewayError, type Site } from '../plugin/index.ts'
 import { type AdminPlaneServices, createAdminPlane } from './admin-plane.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
 import { createMcpPlane, type McpPlaneServices } from './mcp-plane.ts'
 import { newRequestId } from './request-id.ts'
+import { createSites } from './sites.ts'
 
 export interface AppServices extends DataPlaneServices {
   readonly health: Pick<Health, 'live' | 'ready'>
   readonly admin: AdminPlaneServices
   readonly mcp: McpPlaneServices
+  readonly sites: readonly Site[]
   /** A fault of the gateway itself, outside any exchange. */
   fault(message: string, error: unknown, requestId: string): void
 }
@@ -47,6 +49,7 @@ export function createApp(services: AppServices) {
     .post('/v1/embeddings', ({ request }) => data.infer('embeddings', request), raw)
     .all('/mcp/:server_key', ({ request, params }) => mcp(request, params.server_key), raw)
     .use(createAdminPlane(services.admin))
+    .use(createSites(services.sites))
 }
 
 /** The API of a path, those included that it has and the gateway does not: `count_tokens`. */

@@ -48,7 +48,9 @@ export function createDataPlane(services: DataPlaneServices) {
       callerLeft: () => request.signal.aborted,
     })
     const names = requestIdHeaders(requestId, apiSurface)
-    if (reply.kind === 'stream') return streamResponse(reply.stream, names)
+    if (reply.kind === 'stream') {
+      return streamResponse(reply.stream, { ...reply.headers, ...names })
+    }
     return new Response(reply.body, {
       status: reply.status,
       headers: {
@@ -74,22 +76,33 @@ export function createDataPlane(services: DataPlaneServices) {
   return { infer, models }
 }
 
-const utf8 = new TextEncoder()
-
 function streamResponse(stream: ReplyStream, names: Readonly<Record<string, string>>): Response {
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const text = await stream.next()
-        if (text === undefined) controller.close()
-        else controller.enqueue(utf8.encode(text))
-      },
-      cancel() {
-        stream.cancel()
-      },
+  let left = false
+  // Writing to the socket by ourselves costs a tenth less than a queue that the engine empties.
+  const source: Bun.DirectUnderlyingSource<Uint8Array> = {
+    type: 'direct',
+    async pull(controller) {
+      for (
+        let text = await stream.next();
+        text !== undefined && !left;
+        text = await stream.next()
+      ) {
+        const taken = controller.write(text)
+        controller.flush()
+        // A promise when the caller reads too slowly: what waits for it here is bounded.
+        if (typeof taken !== 'number') await taken
+        if (left) break
+      }
+      controller.close()
     },
-    { highWaterMark: 0 },
-  )
+    cancel() {
+      if (left) return
+      left = true
+      stream.cancel()
+    },
+  }
+  // The types of the DOM do not know this kind.
+  const body = new ReadableStream(source as unknown as UnderlyingSource)
   return new Response(body, {
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',

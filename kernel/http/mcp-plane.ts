@@ -17,7 +17,6 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE'])
 export function createMcpPlane(services: McpPlaneServices) {
   return async function answer(request: Request, serverKey: string): Promise<Response> {
     const { headers } = request
-    let requestId = newRequestId()
     if (!METHODS.has(request.method)) {
       const error = new GatewayError(
         'invalid_request',
@@ -27,28 +26,31 @@ export function createMcpPlane(services: McpPlaneServices) {
           headers: { allow: 'GET, POST, DELETE' },
         },
       )
-      return errorResponse(error, requestId)
+      return errorResponse(error, newRequestId())
     }
+    let requestId: string
     try {
-      requestId = callersRequestId(headers) ?? requestId
+      requestId = callersRequestId(headers) ?? newRequestId()
     } catch (error) {
-      if (error instanceof GatewayError) return errorResponse(error, requestId)
+      if (error instanceof GatewayError) return errorResponse(error, newRequestId())
       throw error
     }
+    // At once, since nearly all of them are looked at.
+    const all = headers.toJSON() as Record<string, string>
     if (request.method !== 'POST') services.keepOpen(request)
     const reply = await services.proxy.handle({
       requestId,
       receivedAt: new Date(),
       method: request.method as 'GET' | 'POST' | 'DELETE',
       serverKey,
-      header: (name) => headers.get(name),
-      headers: () => headers.entries(),
+      header: (name) => all[name] ?? null,
+      headers: all,
       async body() {
         const text = await readBody(request, services.bodyLimits)
         services.keepOpen(request)
         return text
       },
-      callerLeft: request.signal,
+      callerLeft: () => request.signal,
     })
     return new Response(reply.body, { status: reply.status, headers: reply.headers })
   }

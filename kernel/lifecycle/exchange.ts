@@ -4,6 +4,7 @@ import type {
   ExchangeRecord,
   ExchangeRecorder,
   Family,
+  GatewayError,
   GuardPolicy,
   Identity,
   JsonObject,
@@ -16,6 +17,8 @@ import type {
 import type { MessagesRequest } from '../protocol/messages-request.ts'
 import type { ModelCatalog } from '../routing/catalog.ts'
 import type { ResolvedRoute } from '../routing/resolve.ts'
+import type { Chains, ChainTools } from './chain.ts'
+import type { Sinks } from './sinks.ts'
 
 /** One request as the door hands it in. */
 export interface Incoming {
@@ -43,14 +46,18 @@ export type Reply =
       readonly headers: Readonly<Record<string, string>>
       readonly body: string
     }
-  | { readonly kind: 'stream'; readonly stream: ReplyStream }
+  | {
+      readonly kind: 'stream'
+      readonly headers: Readonly<Record<string, string>>
+      readonly stream: ReplyStream
+    }
 
 /** The text of an event stream, pulled piece by piece. */
 export interface ReplyStream {
   /** Undefined at the end. Never rejects. */
   next(): Promise<string | undefined>
-  /** The caller has left. */
-  cancel(): void
+  /** The caller has left; or never gets to see it, for this reason. */
+  cancel(refusal?: GatewayError): void
 }
 
 // Each step of the lifecycle returns a richer value than it was given.
@@ -59,6 +66,8 @@ export interface Received extends Incoming {
   /** On the config that the request is served with; released when the exchange is recorded. */
   readonly lease: Lease
   readonly trace: ExchangeTrace
+  /** What middlewares leave for each other. */
+  readonly state: Map<string, unknown>
 }
 
 export interface Authenticated extends Received {
@@ -124,6 +133,11 @@ export interface LifecycleServices {
   readonly identity: Identity
   readonly accounting: Accounting
   readonly recorders: readonly ExchangeRecorder[]
+  /** Middlewares around the steps; they were compiled before the first request. */
+  readonly chains: Chains
+  readonly chainTools: ChainTools
+  /** Undefined: nobody wants to be told of settled calls. */
+  readonly sinks: Sinks | undefined
   trace(incoming: Incoming): ExchangeTrace
   readonly random: () => number
   /** A fault of the gateway or of a plugin: for the operator's log. */

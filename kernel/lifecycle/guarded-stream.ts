@@ -134,12 +134,12 @@ function waitingStream(
   late: (thrown: unknown) => string,
 ): ReplyStream {
   let stream: ReplyStream | undefined
-  let callerLeft = false
+  let left: { readonly refusal: GatewayError | undefined } | undefined
   let failed: string | undefined
   const decided = decision.then(
     (passed) => {
       stream = passed
-      if (callerLeft) passed.cancel()
+      if (left !== undefined) passed.cancel(left.refusal)
       return true
     },
     (thrown: unknown) => {
@@ -162,9 +162,9 @@ function waitingStream(
       over = true
       return failed
     },
-    cancel() {
-      callerLeft = true
-      stream?.cancel()
+    cancel(refusal) {
+      left = { refusal }
+      stream?.cancel(refusal)
     },
   }
 }

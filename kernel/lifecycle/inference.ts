@@ -4,19 +4,21 @@ import type {
   GatewayError,
   JsonObject,
   Settlement,
+  StreamResult,
   Usage,
 } from '../plugin/index.ts'
 import { messagesReply } from '../protocol/messages-reply.ts'
 import { type ReplyFacts, readReply, replyText } from '../protocol/reply.ts'
-import { beginAttempt } from './attempt.ts'
+import { beginAttempt, type RunningAttempt } from './attempt.ts'
 import { errorBody } from './error-body.ts'
-import type { Admitted, Incoming, LifecycleServices, Reply } from './exchange.ts'
+import type { Admitted, Incoming, LifecycleServices, Reply, ReplyStream } from './exchange.ts'
 import { asGatewayError, ExecutionFailure, settledFailure } from './failures.ts'
 import { guardPrompt, guardReply, guardsReply } from './guard.ts'
 import { guardedStream } from './guarded-stream.ts'
 import { outcomeOf, type Reached, record } from './record.ts'
+import { admitStep, decodeStep, executeStep, respondStep } from './seams.ts'
 import { settle } from './settle.ts'
-import { admit, authenticate, decode, plan, receive } from './steps.ts'
+import { authenticate, plan, receive } from './steps.ts'
 import { errorEvent, replyStream } from './stream.ts'
 
 /**
@@ -27,24 +29,40 @@ export function createInference(services: LifecycleServices) {
   return async function infer(incoming: Incoming): Promise<Reply> {
     const received = receive(incoming, services)
     let reached: Reached = received
+    const reach = (further: Reached) => {
+      reached = further
+    }
     try {
       const authenticated = await authenticate(received, services)
-      reached = authenticated
-      const decoded = await decode(authenticated)
-      reached = decoded
+      reach(authenticated)
+      const decoded = await decodeStep(authenticated, services, reach)
+      reach(decoded)
       const planned = plan(decoded, services.random)
-      reached = planned
-      const admitted = await admit(planned, services)
-      reached = admitted
-      const guarded = await guardPrompt(admitted, services, (denied) => {
-        reached = denied
-      })
-      reached = guarded
+      reach(planned)
+      const admitted = await admitStep(planned, services, reach)
+      reach(admitted)
+      const guarded = await guardPrompt(admitted, services, reach)
+      reach(guarded)
       return await execute(guarded, services)
     } catch (thrown) {
-      const { error, body } = recordFailure(reached, thrown, services)
-      return errorReply(error, body)
+      return await refuse(reached, thrown, services)
     }
+  }
+}
+
+/** The reply of a request that failed, with the headers that middlewares add. */
+async function refuse(
+  reached: Reached,
+  thrown: unknown,
+  services: LifecycleServices,
+): Promise<Reply> {
+  const { error, body } = recordFailure(reached, thrown, services)
+  const head = { status: error.status, stream: false, errorCode: error.code }
+  try {
+    return errorReply(error, body, await respondStep(reached, head, services))
+  } catch {
+    // It is an error already, and stays the one that it is.
+    return errorReply(error, body)
   }
 }
 
@@ -75,33 +93,84 @@ function recordFailure(
 }
 
 async function execute(admitted: Admitted, services: LifecycleServices): Promise<Reply> {
-  const attempt = beginAttempt(admitted, services)
-  let result: BufferedResult
+  let begun: RunningAttempt | undefined
+  const call = () => {
+    begun = beginAttempt(admitted, services)
+    return begun.execute()
+  }
+  const { answer, failure } = await executeStep(admitted, call, services)
+  const attempt = begun as RunningAttempt | undefined
+  if (attempt === undefined) {
+    // A middleware refused: the provider has not been called, and the request id is given back.
+    await settle(admitted, { usage: undefined, succeeded: false }, services)
+    throw failure?.error
+  }
+  if (answer === undefined) throw await failedCall(admitted, attempt, failure?.error, services)
+  if (answer.kind === 'stream') {
+    return await streamed(admitted, attempt, answer, failure?.error, services)
+  }
   let facts: ReplyFacts
   try {
-    const answer = await attempt.execute()
-    if (answer.kind === 'stream') {
-      const stream = guardsReply(admitted)
-        ? await guardedStream(admitted, attempt, answer, services, (late) => {
-            const { error } = recordFailure(admitted, late, services, 200)
-            return errorEvent(error, admitted)
-          })
-        : replyStream(admitted, attempt, answer, services)
-      return { kind: 'stream', stream }
-    }
-    result = answer
-    facts = readReply(admitted.family, result.body)
+    facts = readReply(admitted.family, answer.body)
   } catch (thrown) {
-    if (thrown instanceof ExecutionFailure) throw thrown
-    const error = attempt.containFault(thrown)
-    // Whatever is left of the call is not wanted.
-    attempt.watchdog.abort(error)
-    const ended = attempt.finish(admitted.stream ? 'stream_start_error' : 'provider_error', error)
-    const used = { usage: error.usage, succeeded: false }
-    throw await settledFailure(admitted, error, ended, used, services)
+    throw await failedCall(admitted, attempt, thrown, services)
   }
   attempt.firstByte()
-  return await buffered(admitted, attempt.finish('success'), result, facts, services)
+  const finished = attempt.finish('success')
+  if (failure === undefined) return await buffered(admitted, finished, answer, facts, services)
+  // It has been paid for all the same.
+  const used = { usage: facts.usage, succeeded: true, modifiers: answer.billingModifiers }
+  throw await settledFailure(admitted, failure.error, finished, used, services)
+}
+
+async function failedCall(
+  admitted: Admitted,
+  attempt: RunningAttempt,
+  thrown: unknown,
+  services: LifecycleServices,
+): Promise<ExecutionFailure> {
+  const error = attempt.containFault(thrown)
+  // Whatever is left of the call is not wanted.
+  attempt.watchdog.abort(error)
+  const ended = attempt.finish(admitted.stream ? 'stream_start_error' : 'provider_error', error)
+  const used = { usage: error.usage, succeeded: false }
+  return await settledFailure(admitted, error, ended, used, services)
+}
+
+/** `refusal`: a middleware has failed since the provider began to answer. */
+async function streamed(
+  admitted: Admitted,
+  attempt: RunningAttempt,
+  answer: StreamResult,
+  refusal: unknown,
+  services: LifecycleServices,
+): Promise<Reply> {
+  let stream: ReplyStream
+  let error: GatewayError
+  if (refusal !== undefined) {
+    stream = replyStream(admitted, attempt, answer, services)
+    error = asGatewayError(refusal, admitted, services)
+  } else {
+    stream = guardsReply(admitted)
+      ? await guardedStream(admitted, attempt, answer, services, (late) => {
+          const { error } = recordFailure(admitted, late, services, 200)
+          return errorEvent(error, admitted)
+        })
+      : replyStream(admitted, attempt, answer, services)
+    try {
+      const headers = respondStep(admitted, { status: 200, stream: true }, services)
+      return {
+        kind: 'stream',
+        headers: headers instanceof Promise ? await headers : headers,
+        stream,
+      }
+    } catch (fault) {
+      error = asGatewayError(fault, admitted, services)
+    }
+  }
+  // It is read out for its price, and recorded when it ends.
+  stream.cancel(error)
+  return errorReply(error, errorBody(error, admitted.requestId, admitted.apiSurface))
 }
 
 async function buffered(
@@ -130,6 +199,15 @@ async function buffered(
     throw new ExecutionFailure(asGatewayError(thrown, admitted, services), attempt, usage)
   }
   const reply = replyFor(admitted, passed, usage)
+  let headers: Readonly<Record<string, string>>
+  try {
+    const added = respondStep(admitted, { status: 200, stream: false }, services)
+    headers = added instanceof Promise ? await added : added
+  } catch (fault) {
+    const error = asGatewayError(fault, admitted, services)
+    const failed = new ExecutionFailure(error, attempt, usage, settlement)
+    return errorReply(error, recordFailure(admitted, failed, services).body)
+  }
   record(
     admitted,
     {
@@ -143,7 +221,7 @@ async function buffered(
     },
     services,
   )
-  return { kind: 'buffered', status: 200, headers: {}, body: reply.text }
+  return { kind: 'buffered', status: 200, headers, body: reply.text }
 }
 
 /** The reply in the shape that the caller reads, and the same as text. */
@@ -159,12 +237,16 @@ function replyFor(
   return { body: { ...chat, model: model.id }, text: replyText(chat, rawBody, model.id) }
 }
 
-function errorReply(error: GatewayError, body: JsonObject): Reply {
+function errorReply(
+  error: GatewayError,
+  body: JsonObject,
+  added: Readonly<Record<string, string>> = {},
+): Reply {
+  const challenge = error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}
   return {
     kind: 'buffered',
     status: error.status,
-    headers:
-      error.status === 401 ? { 'www-authenticate': 'Bearer', ...error.headers } : error.headers,
+    headers: { ...added, ...challenge, ...error.headers },
     body: JSON.stringify(body),
   }
 }

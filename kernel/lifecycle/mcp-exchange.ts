@@ -1,17 +1,18 @@
 import type {
   Accounting,
+  AddressPolicy,
   GuardPolicy,
   Identity,
   McpAudit,
   McpAuthMode,
   McpRegistry,
   McpServer,
-  Outbound,
   Principal,
 } from '../plugin/index.ts'
 import type { McpTraced } from '../telemetry/mcp-trace.ts'
 import type { Lease } from './exchange.ts'
 import type { Invocation } from './mcp-invocation.ts'
+import type { McpWatch } from './mcp-watch.ts'
 
 /** One request to the MCP proxy as the door hands it in. */
 export interface McpIncoming {
@@ -19,13 +20,14 @@ export interface McpIncoming {
   readonly receivedAt: Date
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly serverKey: string
+  /** A name in lower case. */
   header(name: string): string | null
   /** All headers, names in lower case. */
-  headers(): Iterable<[name: string, value: string]>
+  readonly headers: Readonly<Record<string, string>>
   /** Reads the whole body as text under its deadline and size limit. Throws GatewayError. */
   body(): Promise<string>
-  /** Aborts when the caller leaves. */
-  readonly callerLeft: AbortSignal
+  /** Aborts when the caller leaves; made when first asked for, which costs. */
+  callerLeft(): AbortSignal
 }
 
 /** What the door sends back. */
@@ -45,7 +47,8 @@ export interface McpServices {
   readonly authModes: readonly McpAuthMode[]
   /** Absent: nothing could be accounted for, so nothing is proxied. */
   readonly audit: McpAudit | undefined
-  readonly outbound: Outbound
+  /** One HTTP call by the gate to a checked address. Throws OutboundError, or the signal's reason. */
+  send(url: string, call: McpSent): Promise<Response>
   trace(incoming: McpIncoming): McpTraced
   /** Where the gateway listens, and its address as browsers see it, where a proxy stands in front. */
   readonly door: {
@@ -55,6 +58,15 @@ export interface McpServices {
   readonly limits: McpLimits
   /** A fault of the gateway or of a plugin: for the operator's log. */
   fault(message: string, error: unknown, requestId: string): void
+}
+
+/** What goes to a server. */
+interface McpSent {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly policy: AddressPolicy
+  readonly signal: AbortSignal
 }
 
 /** Milliseconds. */
@@ -86,6 +98,7 @@ export interface McpCall {
   readonly resultGuard: GuardPolicy | undefined
   /** What was sent to prove who we are: to be found in nothing that is told. */
   readonly secrets: readonly string[]
+  readonly watch: McpWatch
   /** Ends the call of the server. */
   readonly upstream: AbortController
   /** The reply is over, whatever became of it. */

@@ -1,7 +1,7 @@
 import type { McpIncoming } from './mcp-exchange.ts'
 
 /** What a server may see of the caller's headers. */
-const requestNames: ReadonlySet<string> = new Set([
+const requestNames = [
   'accept',
   'content-type',
   'mcp-protocol-version',
@@ -12,7 +12,7 @@ const requestNames: ReadonlySet<string> = new Set([
   'traceparent',
   'tracestate',
   'user-agent',
-])
+] as const
 const PARAMETER_PREFIX = 'mcp-param-'
 
 /** What the caller may see of a server's headers. */
@@ -27,22 +27,29 @@ const responseNames = [
 
 /** The headers of the call: the caller's that may pass, then the gateway's own. */
 export function requestHeaders(
-  incoming: McpIncoming,
-  own: Readonly<Record<string, string>>,
+  { headers: from, requestId }: McpIncoming,
+  traceparent: string | undefined,
+  authHeaders: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers: Record<string, string> = {}
-  const dropped = connectionOptions(incoming.header('connection'))
-  for (const [name, value] of incoming.headers()) {
-    const passes = requestNames.has(name) || name.startsWith(PARAMETER_PREFIX)
-    if (passes && !dropped?.has(name)) headers[name] = value
+  for (const name of requestNames) {
+    const value = from[name]
+    if (value !== undefined) headers[name] = value
   }
-  return { ...headers, ...own, 'x-request-id': incoming.requestId }
+  for (const name in from) {
+    if (name.startsWith(PARAMETER_PREFIX)) headers[name] = from[name] as string
+  }
+  for (const name of connectionOptions(from.connection)) delete headers[name]
+  if (traceparent !== undefined) headers.traceparent = traceparent
+  Object.assign(headers, authHeaders)
+  headers['x-request-id'] = requestId
+  return headers
 }
 
 /** Names that belong to the connection and end with it. */
-function connectionOptions(connection: string | null): Set<string> | undefined {
-  if (connection === null) return undefined
-  return new Set(connection.split(',').map((name) => name.trim().toLowerCase()))
+function connectionOptions(connection: string | undefined): readonly string[] {
+  if (connection === undefined || connection === 'keep-alive') return []
+  return connection.split(',').map((name) => name.trim().toLowerCase())
 }
 
 export function responseHeaders(headers: Headers): Record<string, string> {
@@ -61,6 +68,7 @@ export function essence(contentType: string | null): string | undefined {
 
 /** Whether a body of this type is read by everybody as the gateway reads it: as UTF-8. */
 export function isUtf8(contentType: string | null): boolean {
+  if (contentType === 'application/json') return true
   const charsets = contentType?.toLowerCase().match(/charset\s*=\s*"?[^\s;"]*/g) ?? []
   return charsets.every((charset) => /=\s*"?utf-?8$/.test(charset))
 }

@@ -2,11 +2,11 @@ import { GatewayError, maskCredentials, upstreamHttpError } from '../plugin/inde
 import type { McpCall, McpReply, McpServices } from './mcp-exchange.ts'
 import { guardErrorText, guardedEvents, guardedReply } from './mcp-guard.ts'
 import { essence, responseHeaders } from './mcp-headers.ts'
-import { passOn, readWhole } from './mcp-stream.ts'
-import { createTap } from './mcp-tap.ts'
+import { passOn, readWhole, upstreamFailure } from './mcp-stream.ts'
+import { createTap, hearWhole } from './mcp-tap.ts'
 
-/** Bodies up to this size are read at once when the server says how long they are. */
-const WHOLE_BYTES = 1 << 20
+/** Bodies up to this size are read as one when the server says how long they are. */
+const WHOLE_BYTES = 64 * 1024
 /** Longest body of an error that is passed on. */
 const ERROR_BYTES = 64 * 1024
 
@@ -48,15 +48,31 @@ export async function replyOf(
   }
   const declared = response.headers.get('content-length')
   if (!events && declared !== null && Number(declared) <= WHOLE_BYTES) {
-    const tap = createTap(call, false, services)
-    const { upstream } = call
-    const { idleMs } = services.limits
-    const bytes = await readWhole(body, { maxBytes: WHOLE_BYTES, idleMs, upstream, tooLarge })
-    tap?.add(bytes)
-    tap?.over('ended')
+    const bytes = await wholeBody(call, response, services)
+    hearWhole(call, bytes, services)
     return finish(call, { ...head, body: bytes })
   }
   return { ...head, body: streamed(call, body, events, services, listening) }
+}
+
+/** Throws `upstream_timeout` when it has not come within the longest silence. */
+async function wholeBody(
+  { watch }: McpCall,
+  response: Response,
+  { limits }: McpServices,
+): Promise<Uint8Array<ArrayBuffer>> {
+  watch.limit(limits.idleMs, silent)
+  try {
+    return await response.bytes()
+  } catch (error) {
+    throw upstreamFailure(error, watch.upstream)
+  } finally {
+    watch.lift()
+  }
+}
+
+function silent(): GatewayError {
+  return new GatewayError('upstream_timeout', 'the server fell silent')
 }
 
 function streamed(
@@ -66,12 +82,12 @@ function streamed(
   services: McpServices,
   listening: Set<() => void>,
 ): ReadableStream<Uint8Array> {
-  const { incoming, upstream } = call
+  const { incoming, upstream, watch } = call
   const tap = call.resultGuard === undefined ? createTap(call, events, services) : undefined
   const guarded = call.resultGuard === undefined ? undefined : guardedEvents(call, services)
   const { stream, end } = passOn(body, {
     limits: services.limits,
-    callerLeft: incoming.callerLeft,
+    whenLeft: watch.whenLeft,
     upstream,
     events,
     pass(bytes) {

@@ -18,7 +18,7 @@ function open(options: Partial<PassOn> = {}) {
   const endings: Ending[] = []
   const { stream, end } = passOn(body, {
     limits,
-    callerLeft: caller.signal,
+    whenLeft: (listener) => caller.signal.addEventListener('abort', listener),
     upstream,
     events: true,
     pass: (piece) => piece,

@@ -9,7 +9,8 @@ export type Ending = 'ended' | 'broken' | 'idle' | 'left'
 
 export interface PassOn {
   readonly limits: McpLimits
-  readonly callerLeft: AbortSignal
+  /** Has a listener called when the caller leaves. */
+  whenLeft(listener: () => void): void
   readonly upstream: AbortController
   /** Whether comments may be put between its events. */
   readonly events: boolean
@@ -27,7 +28,7 @@ export interface PassedOn {
 
 /** A body as it comes, piece by piece, watched for silence and for the caller's leaving. */
 export function passOn(body: ReadableStream<Uint8Array>, options: PassOn): PassedOn {
-  const { limits, callerLeft, upstream, events } = options
+  const { limits, upstream, events } = options
   const reader = body.getReader()
   const boundary = events ? createBoundary() : undefined
   let heardAt = performance.now()
@@ -40,7 +41,6 @@ export function passOn(body: ReadableStream<Uint8Array>, options: PassOn): Passe
     if (isOver) return false
     isOver = true
     clearTimeout(timer)
-    callerLeft.removeEventListener('abort', left)
     if (ending !== 'ended') {
       upstream.abort(new GatewayError('upstream_timeout', 'the reply is not wanted any more'))
       reader.cancel().catch(() => {})
@@ -69,7 +69,7 @@ export function passOn(body: ReadableStream<Uint8Array>, options: PassOn): Passe
     }
     timer = setTimeout(look, next <= 0 ? limits.keepAliveMs : next)
   }
-  callerLeft.addEventListener('abort', left, { once: true })
+  options.whenLeft(left)
 
   async function pull(): Promise<void> {
     try {

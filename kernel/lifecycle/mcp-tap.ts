@@ -21,6 +21,16 @@ export function createTap(call: McpCall, events: boolean, services: McpServices)
   return events ? eventTap(call, services) : jsonTap(call, services)
 }
 
+/** Takes notice of a body that has come as one. */
+export function hearWhole(call: McpCall, bytes: Uint8Array, services: McpServices): void {
+  if (!hears(call)) return
+  call.invocation?.sent(bytes.byteLength)
+  hear(parse(utf8.decode(bytes)), call, services)
+  closeUnanswered(call, 'ended', false)
+}
+
+const utf8 = new TextDecoder()
+
 function hears({ incoming, invocation, request, sessionId }: McpCall): boolean {
   if (incoming.method === 'GET') return sessionId !== undefined
   return invocation !== undefined || request?.method === 'tools/list'

@@ -23,11 +23,12 @@ import { isUtf8, requestHeaders } from './mcp-headers.ts'
 import { type Invocation, openInvocation } from './mcp-invocation.ts'
 import { requireOwnOrigin } from './mcp-origin.ts'
 import { replyOf } from './mcp-reply.ts'
+import { createWatches, type McpWatch } from './mcp-watch.ts'
 
 /** How far a request has got; what is known is what its failure can be told with. */
 interface Reached {
   readonly lease: Lease
-  readonly upstream: AbortController
+  readonly watch: McpWatch
   readonly traceparent: string | undefined
   principal?: Principal
   server?: McpServer
@@ -47,10 +48,12 @@ export interface McpProxy {
 /** The proxy of registered MCP servers. */
 export function createMcpProxy(services: McpServices): McpProxy {
   const listening = new Set<() => void>()
+  const watched = createWatches()
 
   async function handle(incoming: McpIncoming): Promise<McpReply> {
     const traced = services.trace(incoming)
-    const reached = begin(incoming, services, traced.traceparent)
+    const lease = services.lease()
+    const reached = begin(lease, watched(incoming.callerLeft), traced.traceparent)
     let reply: McpReply
     let errorCode: string | undefined
     try {
@@ -59,9 +62,9 @@ export function createMcpProxy(services: McpServices): McpProxy {
       const error = readFailure(thrown, (fault) =>
         services.fault('an MCP request failed', fault, incoming.requestId),
       )
-      if (incoming.callerLeft.aborted) reached.invocation?.close('cancelled')
+      if (reached.watch.hasLeft()) reached.invocation?.close('cancelled')
       else reached.invocation?.failed(error)
-      reached.upstream.abort(error)
+      reached.watch.upstream.abort(error)
       reached.finished()
       errorCode = error.code
       reply = errorReply(error, incoming.requestId, reached.idText)
@@ -117,7 +120,7 @@ async function proxy(
     message === undefined || call === undefined || policy === undefined
       ? message?.text
       : await guardCall(policy, message, call, facts)
-  const authHeaders = await mode.headers(server, reached.upstream.signal)
+  const authHeaders = await mode.headers(server, reached.watch.upstream.signal)
   secrets = secretsOf(authHeaders)
   const mcpCall: McpCall = {
     incoming,
@@ -131,7 +134,8 @@ async function proxy(
     invocation: reached.invocation,
     resultGuard: policy?.covers('mcp_result') === true ? policy : undefined,
     secrets,
-    upstream: reached.upstream,
+    watch: reached.watch,
+    upstream: reached.watch.upstream,
     finished: reached.finished,
   }
   const response = await send(mcpCall, authHeaders, reached.traceparent, services)
@@ -139,24 +143,16 @@ async function proxy(
   return await replyOf(mcpCall, response, services, listening)
 }
 
-function begin(
-  incoming: McpIncoming,
-  services: McpServices,
-  traceparent: string | undefined,
-): Reached {
-  const lease = services.lease()
-  const upstream = new AbortController()
-  const left = () => upstream.abort(new GatewayError('upstream_transport', 'the caller has left'))
-  incoming.callerLeft.addEventListener('abort', left, { once: true })
+function begin(lease: Lease, watch: McpWatch, traceparent: string | undefined): Reached {
   let over = false
   return {
     lease,
-    upstream,
+    watch,
     traceparent,
     finished() {
       if (over) return
       over = true
-      incoming.callerLeft.removeEventListener('abort', left)
+      watch.stop()
       lease.release()
     },
   }
@@ -222,26 +218,31 @@ function secretsOf(headers: Readonly<Record<string, string>>): readonly string[]
 }
 
 async function send(
-  { incoming, server, text, upstream }: McpCall,
+  { incoming, server, text, watch }: McpCall,
   authHeaders: Readonly<Record<string, string>>,
   traceparent: string | undefined,
-  { outbound }: McpServices,
+  services: McpServices,
 ): Promise<Response> {
-  const own = { ...(traceparent === undefined ? {} : { traceparent }), ...authHeaders }
+  watch.limit(server.timeoutMs, late)
   try {
-    return await outbound.fetch(server.serverUrl, {
+    return await services.send(server.serverUrl, {
       method: incoming.method,
-      headers: requestHeaders(incoming, own),
+      headers: requestHeaders(incoming, traceparent, authHeaders),
       ...(text === undefined ? {} : { body: text }),
       policy: server.addresses,
-      headersTimeoutMs: server.timeoutMs,
-      signal: upstream.signal,
+      signal: watch.upstream.signal,
     })
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error
     const code = error.fault === 'timeout' ? 'upstream_timeout' : 'upstream_transport'
     throw new GatewayError(code, error.message, { cause: error })
+  } finally {
+    watch.lift()
   }
+}
+
+function late(): OutboundError {
+  return new OutboundError('timeout', 'the server did not answer in time')
 }
 
 /** The caller gives up a call that it made on another connection. */

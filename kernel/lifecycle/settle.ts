@@ -9,16 +9,19 @@ export interface Used {
 }
 
 /** Closes the books of an admitted call; resolves when its ledger row is durable. */
-export function settle(
+export async function settle(
   admitted: Admitted,
   used: Used,
-  services: LifecycleServices,
+  { accounting, sinks }: LifecycleServices,
 ): Promise<Settlement> {
-  return services.accounting.settle({
+  const call = {
     ...admissionOf(admitted),
     pricing: admitted.route.bound.pricing,
     usage: used.usage,
     billingModifiers: used.modifiers ?? [],
     succeeded: used.succeeded,
-  })
+  }
+  const settlement = await accounting.settle(call)
+  sinks?.push(call, settlement)
+  return settlement
 }

@@ -17,7 +17,12 @@ import type {
 } from './exchange.ts'
 
 export function receive(incoming: Incoming, services: LifecycleServices): Received {
-  return { ...incoming, lease: services.lease(), trace: services.trace(incoming) }
+  return {
+    ...incoming,
+    lease: services.lease(),
+    trace: services.trace(incoming),
+    state: new Map(),
+  }
 }
 
 export async function authenticate(
@@ -30,7 +35,11 @@ export async function authenticate(
 }
 
 export async function decode(authenticated: Authenticated): Promise<Decoded> {
-  const rawBody = await authenticated.body()
+  return decodeText(authenticated, await authenticated.body())
+}
+
+/** The request that a body makes. Throws GatewayError. */
+export function decodeText(authenticated: Authenticated, rawBody: string): Decoded {
   let json: JsonValue
   try {
     json = JSON.parse(rawBody) as JsonValue

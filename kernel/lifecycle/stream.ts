@@ -17,7 +17,7 @@ import { messagesErrorEvent } from '../protocol/messages-error.ts'
 import { createMessagesStream } from '../protocol/messages-stream.ts'
 import { createResponsesStream } from '../protocol/responses-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
-import { internalError } from './error-body.ts'
+import { errorBody, internalError } from './error-body.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { readOut } from './read-out.ts'
 import { outcomeOf, record } from './record.ts'
@@ -42,6 +42,8 @@ export function replyStream(
   const family = streamFor(admitted)
   const { watchdog } = attempt
   let callerLeft = false
+  /** Why the caller was sent an error in the place of the stream. */
+  let refused: GatewayError | undefined
   let reading: Promise<string | undefined> | undefined
   /** Set when the upstream is done, one way or the other: the last text, due after settlement. */
   let closing: Promise<string> | undefined
@@ -92,7 +94,12 @@ export function replyStream(
     const complete = error === undefined
     const { usage: counted, invokedToolCount } = family
     const usage = left && !complete ? doubted(counted) : counted
-    const status = left ? 'client_abort' : complete ? 'success' : 'stream_error'
+    const status =
+      complete && (refused !== undefined || !left)
+        ? 'success'
+        : left
+          ? 'client_abort'
+          : 'stream_error'
     const attempts = [attempt.finish(status, error)]
     releaseUpstream(complete)
 
@@ -106,14 +113,19 @@ export function replyStream(
       failure = thrown instanceof GatewayError ? thrown : internalError(thrown)
     }
     const last = failure === undefined ? send(family.terminal) : ''
-    const response: SentResponse = { kind: 'stream', events: captured, eventCount, error: failure }
-    const outcome = left ? 'client_abort' : failure === undefined ? 'success' : outcomeOf(failure)
+    const response: SentResponse =
+      refused === undefined
+        ? { kind: 'stream', events: captured, eventCount, error: failure }
+        : { kind: 'buffered', body: errorBody(refused, admitted.requestId, admitted.apiSurface) }
+    const told = refused ?? failure
+    const aborted = left && refused === undefined
+    const outcome = aborted ? 'client_abort' : told === undefined ? 'success' : outcomeOf(told)
     record(
       admitted,
       {
-        statusCode: 200,
+        statusCode: refused?.status ?? 200,
         outcome,
-        error: failure,
+        error: told,
         usage,
         settlement,
         attempts,
@@ -150,12 +162,15 @@ export function replyStream(
   return {
     next() {
       if (closing !== undefined) return last()
+      // Nobody reads any more but the drain.
+      if (callerLeft) return Promise.resolve(undefined)
       reading = read()
       return reading
     },
-    cancel() {
+    cancel(refusal) {
       if (closing !== undefined || callerLeft) return
       callerLeft = true
+      refused = refusal
       void drain()
     },
   }

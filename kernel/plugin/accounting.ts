@@ -1,4 +1,5 @@
 import type { Principal } from './identity.ts'
+import type { Caller } from './middleware.ts'
 import type { PricingIdentity, UnpricedReason } from './provider.ts'
 import type { Family } from './route.ts'
 import type { Usage } from './usage.ts'
@@ -55,6 +56,45 @@ export interface Accounting {
   settle(call: SettlementRequest): Promise<Settlement>
   /** Milliseconds that a stream is read on after its caller left, to learn what it cost. */
   abortDrainMs(): number
+  /** The active budgets that a call would be measured by, for operators who ask; from memory. */
+  budgetsOf?(call: Spender, at: Date): readonly BudgetState[]
+}
+
+/** What of a call tells the budgets that it counts in. */
+export type Spender = Pick<AdmissionRequest, 'principal' | 'resolvedModel' | 'upstreamModel'>
+
+/** A budget as it stands in its current window. */
+export interface BudgetState {
+  readonly scopeKey: string
+  readonly cadence: 'daily' | 'weekly' | 'monthly'
+  readonly hardLimit: boolean
+  /** Plain decimals in USD. */
+  readonly amountUsd: string
+  readonly spentUsd: string
+  /** The next calls are refused. */
+  readonly exhausted: boolean
+  /** RFC 3339, UTC. */
+  readonly windowEnd: string
+}
+
+/** A call whose outcome is durable. A frozen copy. */
+export interface SettledCall
+  extends Omit<SettlementRequest, 'principal' | 'callerChoseRequestId' | 'dispatchedAt'> {
+  readonly caller: Caller
+  /** RFC 3339, UTC. */
+  readonly dispatchedAt: string
+}
+
+/** A settlement that something was written for. */
+export type CommittedSettlement = Exclude<Settlement, { readonly kind: 'none' }>
+
+/**
+ * Told of every ledger row and rejected charge, after it is durable and off the request path, once
+ * and as well as it can be: what is thrown, what takes longer than ten seconds, and what comes
+ * faster than it can be taken is counted, logged and not told again. Up to sixteen at a time.
+ */
+export interface AccountingSink {
+  record(call: SettledCall, settlement: CommittedSettlement): Promise<void>
 }
 
 export interface PriceQuery {
@@ -72,7 +112,22 @@ export type PriceResolution =
     }
   | { readonly status: 'unpriced'; readonly reason: UnpricedReason }
 
+/** What a route's calls cost at a time, for people to read. */
+export type RateResolution =
+  | {
+      readonly status: 'priced'
+      readonly rateId: string
+      /** Where it stands, such as the bundled list or the config. */
+      readonly source: string
+      /** USD per million tokens as plain decimals; `undefined`: such tokens have no price. */
+      readonly usdPerMillion: Readonly<
+        Record<'input' | 'output' | 'cache_read' | 'cache_write', string | undefined>
+      >
+    }
+  | { readonly status: 'unpriced'; readonly reason: UnpricedReason }
+
 /** Prices from memory: exact look-up, exact integers. */
 export interface PricingSource {
   resolve(query: PriceQuery): PriceResolution
+  rates?(identity: PricingIdentity, at: Date): RateResolution
 }

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
+import type { McpAuthModeSpec } from './mcp.ts'
 import type { RouteSpec } from './route.ts'
 import type { Secret } from './secret.ts'
 
@@ -45,6 +46,15 @@ export function DecimalString(options: { description?: string; maxPlaces?: numbe
 export interface Declared {
   readonly guardrailPacks: readonly GuardrailPackSpec[]
   readonly managedChecks: readonly ManagedCheckSpec[]
+  /** Absent: none. */
+  readonly mcpAuthModes?: readonly McpAuthModeSpec[]
+  /**
+   * The plugin behind a pack or check that may be left out (`on_boot_failure: disable`), by the
+   * names that a config may use; nothing that guards may depend on one.
+   */
+  readonly dispensable?: ReadonlyMap<string, string>
+  /** The same of MCP auth modes, by their names; no declared server may depend on one. */
+  readonly dispensableAuthModes?: ReadonlyMap<string, string>
 }
 
 /** A top-level section of the config file, owned by the plugin whose manifest lists it. */

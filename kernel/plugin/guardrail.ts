@@ -58,7 +58,7 @@ export interface PackExplanation {
 
 /** A deterministic pack of rules. Pure and synchronous: the same input, the same verdict. */
 export interface GuardrailPack {
-  /** As policies name it: `core.shell`. */
+  /** As policies name it: `area.name`. */
   readonly id: string
   /** Other spellings in the config; normalised to `id`. */
   readonly aliases?: readonly string[]
@@ -72,6 +72,25 @@ export interface GuardrailPack {
   evaluate(input: GuardInput): PackMatch | undefined
   explain(input: GuardInput): PackExplanation
 }
+
+/** Why a pack in a thread of its own did not judge. The message is for operators and quotes nothing. */
+export class PackFailure extends Error {
+  override readonly name = 'PackFailure'
+}
+
+/**
+ * A pack that runs in a thread of its own (`isolation: worker`): it answers later. Rejects with
+ * PackFailure when the pack throws, overruns its time or memory, or crashes; the next call finds a
+ * fresh thread. Made by the kernel; plugins write `GuardrailPack`.
+ */
+export interface IsolatedPack extends Omit<GuardrailPack, 'evaluate' | 'explain'> {
+  readonly isolation: 'worker'
+  evaluate(input: GuardInput): Promise<PackMatch | undefined>
+  explain(input: GuardInput): Promise<PackExplanation>
+}
+
+/** A pack as the guard asks it. */
+export type RunningPack = GuardrailPack | IsolatedPack
 
 /** A pack as far as a config can be checked against it; it stands in the plugin's manifest. */
 export interface GuardrailPackSpec {

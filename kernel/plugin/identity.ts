@@ -58,4 +58,9 @@ export interface Identity {
    * or `store_unavailable` when what it knows is too old to be trusted.
    */
   authenticate(rawKey: string): Principal | Promise<Principal>
+  /**
+   * The owner of a key by the key's id or public id, without its secret: for operators who ask what
+   * a key may do. Throws as `authenticate` does for a key that may not be used.
+   */
+  lookUp?(name: string): Principal | undefined
 }

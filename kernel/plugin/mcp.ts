@@ -45,7 +45,8 @@ export interface McpAuthProblem {
   readonly message: string
 }
 
-interface McpAuthModeBase<C extends TObject> {
+/** An auth mode as far as a config can be checked against it; it stands in the plugin's manifest. */
+export interface McpAuthModeSpec<C extends TObject = TObject> {
   readonly mode: string
   /** The closed shape of `auth_config`. */
   readonly configSchema: C
@@ -54,7 +55,7 @@ interface McpAuthModeBase<C extends TObject> {
 }
 
 /** The gateway itself authenticates to the server, or nobody does. */
-export interface McpGatewayAuthMode<C extends TObject = TObject> extends McpAuthModeBase<C> {
+export interface McpGatewayAuthMode<C extends TObject = TObject> extends McpAuthModeSpec<C> {
   readonly kind: 'gateway'
   /**
    * Headers for one call, names in lower case. Reads the secret anew each time; nothing of it may be
@@ -67,7 +68,7 @@ export interface McpGatewayAuthMode<C extends TObject = TObject> extends McpAuth
 }
 
 /** The caller would have to authenticate to the server: nothing is called, the caller gets a 403. */
-export interface McpCallerAuthMode<C extends TObject = TObject> extends McpAuthModeBase<C> {
+export interface McpCallerAuthMode<C extends TObject = TObject> extends McpAuthModeSpec<C> {
   readonly kind: 'caller'
 }
 

@@ -6,6 +6,7 @@ import type { Sql } from 'postgres'
 import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, Problem } from './config.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
+import type { McpAuthModeSpec } from './mcp.ts'
 import type { Outbound } from './outbound.ts'
 import type { ProviderCall, ProviderTypeSpec } from './provider.ts'
 
@@ -118,7 +119,7 @@ export interface Migration {
 }
 
 export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
-  /** Kind and name: `provider.generic-compat`. */
+  /** Kind and name: `provider.my-wire`. */
   readonly id: `${string}.${string}`
   readonly version: string
   readonly contract: typeof CONTRACT
@@ -133,12 +134,16 @@ export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
   readonly guardrailPacks?: readonly GuardrailPackSpec[]
   /** Kinds of managed checks that the config may name; `setup` provides a factory for each. */
   readonly managedChecks?: readonly ManagedCheckSpec[]
+  /** Values of `auth_mode` that an MCP server may have; `setup` provides each of them. */
+  readonly mcpAuthModes?: readonly McpAuthModeSpec[]
   /** Sub-commands of `gateway`; `setup` provides what each of them does. */
   readonly commands?: readonly CommandSpec[]
   /** What is not named here is absent from the context. */
   readonly needs: readonly N[]
   /** Ids of plugins that are set up earlier; load order only. */
   readonly after?: readonly string[]
+  /** Ids of plugins without which this one cannot work; they are set up earlier. */
+  readonly requires?: readonly string[]
   readonly migrations?: readonly Migration[]
   /** What the schemas cannot say about the plugin's sections. Pure. */
   check?(draft: ConfigDraft): Iterable<Problem>

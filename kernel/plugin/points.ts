@@ -1,26 +1,33 @@
-import type { Accounting, PricingSource } from './accounting.ts'
+import type { Accounting, AccountingSink, PricingSource } from './accounting.ts'
 import type { AdminModule, AdminSessions, AuditTrail, BudgetWriter } from './admin.ts'
 import type { Command, Welcome } from './command.ts'
 import type { SnapshotListener } from './config.ts'
 import type { ExchangeRecorder } from './exchange.ts'
-import type { Guard, GuardrailPack, ManagedCheckKind } from './guardrail.ts'
+import type { Guard, ManagedCheckKind, RunningPack } from './guardrail.ts'
 import type { HealthCheck } from './health.ts'
 import type { Identity } from './identity.ts'
 import type { McpAudit, McpAuthMode, McpRegistry } from './mcp.ts'
+import type { Middleware } from './middleware.ts'
 import { extensionPoint } from './plugin.ts'
-import type { ProviderFactory } from './provider.ts'
+import type { BoundRouteListener, ProviderFactory } from './provider.ts'
+import type { Site } from './site.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each type has its own config; the loader checks it against that type's schema
 export const providerFactories = extensionPoint<ProviderFactory<any>>('provider_factories', 'many')
 export const identity = extensionPoint<Identity>('identity', 'one')
 export const accounting = extensionPoint<Accounting>('accounting', 'one')
+export const accountingSinks = extensionPoint<AccountingSink>('accounting_sinks', 'many')
 export const pricingSource = extensionPoint<PricingSource>('pricing_source', 'one')
 export const exchangeRecorders = extensionPoint<ExchangeRecorder>('exchange_recorders', 'many')
 export const snapshotListeners = extensionPoint<SnapshotListener>('snapshot_listeners', 'many')
+export const boundRouteListeners = extensionPoint<BoundRouteListener>(
+  'bound_route_listeners',
+  'many',
+)
 export const commands = extensionPoint<Command>('commands', 'many')
 export const welcome = extensionPoint<Welcome>('welcome', 'many')
 export const healthChecks = extensionPoint<HealthCheck>('health_checks', 'many')
-export const guardrailPacks = extensionPoint<GuardrailPack>('guardrail_packs', 'many')
+export const guardrailPacks = extensionPoint<RunningPack>('guardrail_packs', 'many')
 export const adminModules = extensionPoint<AdminModule>('admin_modules', 'many')
 export const adminSessions = extensionPoint<AdminSessions>('admin_sessions', 'one')
 export const auditTrail = extensionPoint<AuditTrail>('audit_trail', 'one')
@@ -33,4 +40,6 @@ export const managedCheckKinds = extensionPoint<ManagedCheckKind<any>>(
 export const guard = extensionPoint<Guard>('guard', 'one')
 export const mcpRegistry = extensionPoint<McpRegistry>('mcp_registry', 'one')
 export const mcpAuthModes = extensionPoint<McpAuthMode>('mcp_auth_modes', 'many')
+export const sites = extensionPoint<Site>('sites', 'many')
 export const mcpAudit = extensionPoint<McpAudit>('mcp_audit', 'one')
+export const middleware = extensionPoint<Middleware>('middleware', 'many')

@@ -150,3 +150,15 @@ export interface ProviderFactory<C extends TSchema = TSchema> {
   readonly type: string
   create(config: Static<C>, settings: ProviderSettings): Provider | Promise<Provider>
 }
+
+/** What became of a configured route when its provider bound it. */
+export interface BoundRouteFacts {
+  /** What the config allows and the provider can do. */
+  readonly capabilities: Readonly<Record<RouteFlag, boolean>>
+  readonly pricing: PricingIdentity
+}
+
+/** Told of the routes by id, of the first config and of each reload, as they come into force. */
+export interface BoundRouteListener {
+  inForce(routes: ReadonlyMap<string, BoundRouteFacts>): void
+}

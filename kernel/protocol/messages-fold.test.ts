@@ -170,7 +170,7 @@ const junk: fc.Arbitrary<string> = fc.oneof(
         )
         .map((block) => ({
           provider_metadata: {
-            cloud_a_ml: { reasoning: { source: 'anthropic_messages_stream', blocks: [block] } },
+            cloud_x: { reasoning: { source: 'anthropic_messages_stream', blocks: [block] } },
           },
         })),
     )

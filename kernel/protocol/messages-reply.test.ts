@@ -22,7 +22,7 @@ test('a whole reply', () => {
       content: 'It is sunny.',
       reasoning_content: 'not for this API',
       provider_metadata: {
-        cloud_b_ml: {
+        cloud_y: {
           reasoning: {
             source: 'anthropic_messages',
             blocks: [
@@ -112,7 +112,7 @@ describe('content', () => {
     'reasoning of the source %s is not converted',
     (source) => {
       const blocks = [{ type: 'thinking', thinking: 'hm', signature: 's' }]
-      const provider_metadata = { cloud_a_ml: { reasoning: { source, blocks } } }
+      const provider_metadata = { cloud_x: { reasoning: { source, blocks } } }
       expect(blocksOf({ content: 'x', provider_metadata })).toEqual([{ type: 'text', text: 'x' }])
     },
   )

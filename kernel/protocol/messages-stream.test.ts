@@ -34,7 +34,7 @@ const tool = (index: number, id: string | undefined, name: string | undefined, a
 const thought = (...blocks: JsonObject[]) =>
   choice({
     provider_metadata: {
-      cloud_a_ml: { reasoning: { source: 'anthropic_messages_stream', blocks } },
+      cloud_x: { reasoning: { source: 'anthropic_messages_stream', blocks } },
     },
   })
 
@@ -134,7 +134,7 @@ test('reasoning of other sources is not converted', () => {
   const source = 'google_content_stream'
   const blocks = [{ type: 'thinking_delta', thinking: 'x' }]
   const { sent } = run(
-    choice({ provider_metadata: { cloud_a_ml: { reasoning: { source, blocks } } } }),
+    choice({ provider_metadata: { cloud_x: { reasoning: { source, blocks } } } }),
     choice({ reasoning_content: 'x' }),
   )
   expect(brief(sent)).toEqual(['message_start'])

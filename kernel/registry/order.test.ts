@@ -24,7 +24,8 @@ test('names a cycle once', () => {
   expect(problems).toEqual([
     {
       path: ['plugins', 1],
-      message: 'plugins wait for each other in a circle: plugin.a → plugin.b → plugin.c → plugin.a',
+      message:
+        'plugins wait for each other in a circle: plugin.a (./plugin.a.ts) → plugin.b (./plugin.b.ts) → plugin.c (./plugin.c.ts) → plugin.a (./plugin.a.ts)',
     },
   ])
   expect(order({ a: ['a'] }).problems).toHaveLength(1)

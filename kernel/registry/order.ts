@@ -7,8 +7,9 @@ export interface Ordered {
 }
 
 /**
- * Sorts plugins so that each comes behind those that its `after` names, and otherwise stays where
- * it was. Ids of plugins that are not loaded do not matter; a cycle is a problem.
+ * Sorts plugins so that each comes behind those that its `after` and `requires` name, and otherwise
+ * stays where it was. An id in `after` that is not loaded does not matter, one in `requires` is a
+ * problem; so is a cycle.
  */
 export function orderPlugins(plugins: readonly LoadedPlugin[]): Ordered {
   const byId = new Map(plugins.map((loaded) => [loaded.plugin.manifest.id as string, loaded]))
@@ -19,14 +20,25 @@ export function orderPlugins(plugins: readonly LoadedPlugin[]): Ordered {
     if (ordered.has(loaded)) return
     const start = trail.indexOf(loaded)
     if (start >= 0) {
-      const cycle = [...trail.slice(start), loaded].map(({ plugin }) => plugin.manifest.id)
+      const cycle = [...trail.slice(start), loaded].map(
+        ({ plugin, use }) => `${plugin.manifest.id} (${use})`,
+      )
       problems.push({
         path: loaded.path,
         message: `plugins wait for each other in a circle: ${cycle.join(' → ')}`,
       })
       return
     }
-    for (const id of loaded.plugin.manifest.after ?? []) {
+    const { id: own, after = [], requires = [] } = loaded.plugin.manifest
+    for (const id of requires) {
+      if (byId.has(id)) continue
+      problems.push({
+        path: loaded.path,
+        message: `plugin "${own}" (${loaded.use}) requires plugin "${id}", which is not loaded`,
+        hint: 'add an entry for it to plugins',
+      })
+    }
+    for (const id of [...after, ...requires]) {
       const earlier = byId.get(id)
       if (earlier !== undefined) visit(earlier, [...trail, loaded])
     }

@@ -16,6 +16,20 @@ const isProviderType = (part: unknown) =>
   KindGuard.IsObject(part.config) &&
   KindGuard.IsSchema(part.compatibility)
 const isMigration = (part: unknown) => isFields(part) && isText(part.name) && isText(part.sql)
+const isPack = (part: unknown) =>
+  isFields(part) && isText(part.id) && Array.isArray(part.phases) && isListOf(part.aliases, isText)
+const isCheck = (part: unknown) =>
+  isFields(part) &&
+  isText(part.kind) &&
+  Array.isArray(part.phases) &&
+  KindGuard.IsSchema(part.config)
+const isAuthMode = (part: unknown) =>
+  isFields(part) &&
+  isText(part.mode) &&
+  KindGuard.IsObject(part.configSchema) &&
+  typeof part.validate === 'function'
+const isCommand = (part: unknown) =>
+  isFields(part) && isText(part.name) && isText(part.summary) && typeof part.usage === 'string'
 
 /** What keeps a module's default export from being a plugin; `undefined` when nothing does. */
 function faultOf(value: unknown): string | undefined {
@@ -40,6 +54,9 @@ function faultOf(value: unknown): string | undefined {
     }
   }
   if (!isListOf(manifest.after, isText)) return 'has a manifest whose after is no list of ids'
+  if (!isListOf(manifest.requires, isText)) {
+    return 'has a manifest whose requires is no list of ids'
+  }
   if (!isListOf(manifest.sections, isSection)) {
     return 'has a manifest whose sections are not all a name with a schema'
   }
@@ -48,6 +65,18 @@ function faultOf(value: unknown): string | undefined {
   }
   if (!isListOf(manifest.migrations, isMigration)) {
     return 'has a manifest whose migrations are not all a name with sql'
+  }
+  if (!isListOf(manifest.guardrailPacks, isPack)) {
+    return 'has a manifest whose guardrailPacks do not all have id and phases'
+  }
+  if (!isListOf(manifest.managedChecks, isCheck)) {
+    return 'has a manifest whose managedChecks do not all have kind, phases and config (a schema)'
+  }
+  if (!isListOf(manifest.mcpAuthModes, isAuthMode)) {
+    return 'has a manifest whose mcpAuthModes do not all have mode, configSchema (an object schema) and validate'
+  }
+  if (!isListOf(manifest.commands, isCommand)) {
+    return 'has a manifest whose commands do not all have name, summary and usage'
   }
   if (manifest.check !== undefined && typeof manifest.check !== 'function') {
     return 'has a manifest whose check is no function'

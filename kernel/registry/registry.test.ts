@@ -66,6 +66,8 @@ describe('a started registry', () => {
         summary: 'plugin.a',
         use: './plugin.a.ts',
         provides: ['greetings'],
+        needs: [],
+        isolation: undefined,
       },
       {
         id: 'plugin.b',
@@ -73,6 +75,8 @@ describe('a started registry', () => {
         summary: 'plugin.b',
         use: './plugin.b.ts',
         provides: ['greetings', 'chief'],
+        needs: [],
+        isolation: undefined,
       },
     ])
     expect(Object.isFrozen(started.all(greetings))).toBe(true)
@@ -109,16 +113,16 @@ describe('a started registry', () => {
     expect(lines[0]).toMatchObject({ plugin: 'plugin.a', msg: 'hello' })
   })
 
-  test('a capability that was not declared is absent', async () => {
-    let egress: unknown = 'unset'
+  test('a capability that was not declared is absent, and the message says what to write', async () => {
+    let names: readonly string[] = []
     const nosy = plugin('plugin.a', (ctx) => {
-      egress = ctx.egress
+      names = Object.keys(ctx)
       ctx.clock.now()
     })
-    expect((await failure([nosy])).message).toContain(
-      'plugin "plugin.a" (plugins[0]: ./plugin.a.ts)',
+    expect((await failure([nosy])).message).toBe(
+      'plugin "plugin.a" (plugins[0]: ./plugin.a.ts): uses the capability "clock", which its manifest does not name: add \'clock\' to needs of plugin "plugin.a"',
     )
-    expect(egress).toBeUndefined()
+    expect(names).not.toContain('clock')
   })
 
   test('services are there once all are set up, and refuse before', async () => {
@@ -164,8 +168,8 @@ describe('what is refused', () => {
 
   test.each([
     ['declares provider type "wire" without a factory', [type], []],
-    ['provides a factory for "wire", a provider type it does not declare', [], [factory]],
-    ['provides two factories for "wire"', [type], [factory, factory]],
+    ['provides "wire", a provider type that its manifest does not declare', [], [factory]],
+    ['provides provider type "wire" twice', [type], [factory, factory]],
   ])('a plugin that %s', async (message, providerTypes, factories) => {
     const faulty = plugin(
       'provider.wire',

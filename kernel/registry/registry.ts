@@ -1,4 +1,3 @@
-import { metrics, trace } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 import type { LoadedPlugin } from '../config/loaded.ts'
 import { formatPath } from '../config/problems.ts'
@@ -10,11 +9,11 @@ import {
   type Disposer,
   type ExtensionPoint,
   type Plugin,
-  type PluginContext,
-  providerFactories,
   type Services,
 } from '../plugin/index.ts'
 import { contain } from './contain.ts'
+import { createContext, type Provision } from './context.ts'
+import { checkDeclared } from './implementation-shape.ts'
 
 const DISPOSE_DEADLINE_MS = 10_000
 
@@ -41,10 +40,31 @@ export interface StartedPlugin {
   readonly use: string
   /** Names of the extension points it provides something for, each once. */
   readonly provides: readonly string[]
+  /** The capabilities that it has. */
+  readonly needs: readonly CapabilityName[]
+  /** It runs in a thread of its own. */
+  readonly isolation: 'worker' | undefined
+}
+
+/** A plugin that failed and could be done without (`on_boot_failure: disable`). */
+export interface LeftOutPlugin {
+  readonly id: string
+  readonly version: string
+  readonly use: string
+  readonly reason: string
+}
+
+/** What a plugin provides, with its id. */
+export interface Provided<T> {
+  readonly plugin: string
+  readonly implementation: T
 }
 
 export interface Registry extends Services {
   readonly plugins: readonly StartedPlugin[]
+  readonly leftOut: readonly LeftOutPlugin[]
+  /** The implementations behind a point, each with the plugin that brings it. */
+  provided<T>(point: ExtensionPoint<T>): readonly Provided<T>[]
   /** Disposes all plugins in reverse. Never throws; a second call does nothing. */
   dispose(): Promise<void>
 }
@@ -63,14 +83,10 @@ export interface StartOptions {
    */
   capabilities(plugin: Plugin, log: Logger, signal: AbortSignal): KernelCapabilities
   readonly log: Logger
+  /** Why plugins cannot be set up at all, by id: a migration failed. */
+  readonly broken?: ReadonlyMap<string, unknown>
   /** Milliseconds for the set-up of one plugin. Default 10 000. */
   readonly setupDeadlineMs?: number
-}
-
-interface Provided {
-  /** Id of the plugin that came first. */
-  readonly by: string
-  readonly implementations: unknown[]
 }
 
 interface Running {
@@ -80,34 +96,23 @@ interface Running {
   disposer: Disposer | undefined
 }
 
-function checkProviderTypes({ manifest }: Plugin, provided: readonly unknown[]) {
-  const declared = (manifest.providerTypes ?? []).map(({ type }) => type)
-  const made = provided.map((factory) => (factory as { type: string }).type)
-  for (const type of declared) {
-    if (!made.includes(type)) throw new Error(`declares provider type "${type}" without a factory`)
-  }
-  for (const [index, type] of made.entries()) {
-    if (!declared.includes(type)) {
-      throw new Error(`provides a factory for "${type}", a provider type it does not declare`)
-    }
-    if (made.indexOf(type) !== index) throw new Error(`provides two factories for "${type}"`)
-  }
-}
-
 /**
- * Sets the plugins up, one after the other, and freezes what they provide. When one fails, those
+ * Sets the plugins up, one after the other, and freezes what they provide. When one fails that can
+ * be done without, it is left out, and so is what it had registered. When another one fails, those
  * before it are disposed in reverse, and PluginError or ConfigError says which and why.
  */
 export async function startPlugins(options: StartOptions): Promise<Registry> {
   const { log, setupDeadlineMs = 10_000 } = options
-  const points = new Map<string, Provided>()
+  const points = new Map<string, Provided<unknown>[]>()
   const running: Running[] = []
   const started: StartedPlugin[] = []
+  const leftOut: LeftOutPlugin[] = []
+  const frozenPoints = new Map<string, readonly unknown[]>()
   let frozen = false
 
   function all<T>(point: ExtensionPoint<T>): readonly T[] {
     if (!frozen) throw new Error(`services are there after set-up; ${point.name} was asked earlier`)
-    return (points.get(point.name)?.implementations ?? []) as unknown as readonly T[]
+    return (frozenPoints.get(point.name) ?? []) as unknown as readonly T[]
   }
   function one<T>(point: ExtensionPoint<T>): T {
     const implementations = all(point)
@@ -135,40 +140,11 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
     return disposal
   }
 
-  function contextOf(plugin: Plugin, abort: AbortController, log: Logger, provides: Set<string>) {
-    const { id, needs } = plugin.manifest
-    const open = { value: true }
-    const own: unknown[] = []
-    const offered = options.capabilities(plugin, log, abort.signal)
-    const context = {
-      config: options.configs.get(id),
-      log,
-      meter: metrics.getMeter(id),
-      tracer: trace.getTracer(id),
-      signal: abort.signal,
-      provide<T>(point: ExtensionPoint<T>, implementation: T) {
-        if (!open.value) {
-          throw new Error(`plugin "${id}" provides ${point.name} after its set-up returned`)
-        }
-        const provided = points.get(point.name)
-        if (point.cardinality === 'one' && provided !== undefined) {
-          throw new Error(`${point.name} is already provided by plugin "${provided.by}"`)
-        }
-        if (provided === undefined) {
-          points.set(point.name, { by: id, implementations: [implementation] })
-        } else provided.implementations.push(implementation)
-        if (point.name === providerFactories.name) own.push(implementation)
-        provides.add(point.name)
-      },
-      ...Object.fromEntries(
-        needs.map((name) => [name, name === 'services' ? services : offered[name]]),
-      ),
-    }
-    return { context: Object.freeze(context) as PluginContext<unknown, CapabilityName>, open, own }
-  }
-
-  async function start({ plugin, use }: LoadedPlugin) {
-    const { id, version, summary } = plugin.manifest
+  async function start({ plugin, use, isolation }: LoadedPlugin) {
+    const { id, version, summary, needs, requires = [] } = plugin.manifest
+    const absent = requires.find((name) => leftOut.some((other) => other.id === name))
+    if (absent !== undefined) throw new Error(`requires plugin "${absent}", which was left out`)
+    if (options.broken?.has(id)) throw options.broken.get(id)
     const own: Running = {
       id,
       log: log.child({ plugin: id }),
@@ -176,10 +152,17 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
       disposer: undefined,
     }
     running.push(own)
-    const provides = new Set<string>()
-    const { context, open, own: factories } = contextOf(plugin, own.abort, own.log, provides)
+    const { context, provisions, close } = createContext({
+      plugin,
+      config: options.configs.get(id),
+      log: own.log,
+      signal: own.abort.signal,
+      offered: options.capabilities(plugin, own.log, own.abort.signal),
+      services,
+      providerOf: (point) => points.get(point.name)?.[0]?.plugin,
+    })
     try {
-      const disposer = await contain(
+      const disposer: unknown = await contain(
         {
           call: 'set-up',
           deadlineMs: setupDeadlineMs,
@@ -188,25 +171,64 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
         },
         () => plugin.setup(context),
       )
-      if (typeof disposer === 'function') own.disposer = disposer
+      if (typeof disposer === 'function') own.disposer = disposer as Disposer
+      else if (disposer !== undefined) throw new Error('its set-up returned no disposer')
     } finally {
-      open.value = false
+      close()
     }
-    checkProviderTypes(plugin, factories)
-    started.push(Object.freeze({ id, version, summary, use, provides: [...provides] }))
+    checkDeclared(plugin, (point) =>
+      provisions.filter((one) => one.point.name === point.name).map((one) => one.implementation),
+    )
+    register(id, provisions)
+    const provides = [...new Set(provisions.map(({ point }) => point.name))]
+    started.push(Object.freeze({ id, version, summary, use, provides, needs, isolation }))
+  }
+
+  function register(plugin: string, provisions: readonly Provision[]) {
+    for (const { point, implementation } of provisions) {
+      const registered = points.get(point.name)
+      const one = Object.freeze({ plugin, implementation })
+      if (registered === undefined) points.set(point.name, [one])
+      else registered.push(one)
+    }
+  }
+
+  /** Nothing of it stays. */
+  async function leaveOut({ plugin, use }: LoadedPlugin, error: unknown) {
+    const { id, version } = plugin.manifest
+    const own = running.findIndex((other) => other.id === id)
+    if (own >= 0) await disposeOne(...(running.splice(own, 1) as [Running]))
+    const reason = error instanceof Error ? error.message : String(error)
+    leftOut.push(Object.freeze({ id, version, use, reason }))
+    log.warn({ plugin: id, use, err: error }, 'the plugin failed to start and is left out')
   }
 
   for (const loaded of options.plugins) {
     try {
       await start(loaded)
     } catch (error) {
+      if (loaded.onBootFailure === 'disable') {
+        await leaveOut(loaded, error)
+        continue
+      }
       await dispose()
       if (!(error instanceof ConfigError)) throw new PluginError(loaded, error)
       const by = `(plugin "${loaded.plugin.manifest.id}", ${formatPath(loaded.path)})`
       throw new ConfigError(error.problems.map((p) => ({ ...p, message: `${p.message} ${by}` })))
     }
   }
-  for (const { implementations } of points.values()) Object.freeze(implementations)
+  for (const [name, provided] of points) {
+    Object.freeze(provided)
+    frozenPoints.set(name, Object.freeze(provided.map(({ implementation }) => implementation)))
+  }
   frozen = true
-  return Object.freeze({ all, one, plugins: Object.freeze(started), dispose })
+  return Object.freeze({
+    all,
+    one,
+    provided: <T>(point: ExtensionPoint<T>) =>
+      (points.get(point.name) ?? []) as readonly Provided<T>[],
+    plugins: Object.freeze(started),
+    leftOut: Object.freeze(leftOut),
+    dispose,
+  })
 }

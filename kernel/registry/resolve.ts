@@ -12,6 +12,8 @@ interface Entry {
   readonly use: string
   readonly config: unknown
   readonly path: ConfigPath
+  readonly isolation?: 'worker' | undefined
+  readonly onBootFailure?: 'stop' | 'disable' | undefined
 }
 
 const ALL = 'builtin:*'
@@ -27,7 +29,11 @@ function readEntries(section: unknown): { entries: Entry[]; complete: boolean } 
     if (typeof entry !== 'object' || entry === null || !('use' in entry)) continue
     if (typeof entry.use !== 'string' || entry.use === '') continue
     const config = 'config' in entry ? entry.config : undefined
-    entries.push({ use: entry.use, config, path: ['plugins', index] })
+    const isolation = 'isolation' in entry && entry.isolation === 'worker' ? 'worker' : undefined
+    const onBootFailure =
+      'on_boot_failure' in entry && entry.on_boot_failure === 'disable' ? 'disable' : undefined
+    const path = ['plugins', index]
+    entries.push({ use: entry.use, config, path, isolation, onBootFailure })
   }
   return { entries, complete: entries.length === section.length }
 }
@@ -40,7 +46,7 @@ function expandAll(entries: readonly Entry[], builtins: Builtins): readonly Entr
     const uses = Object.keys(builtins).map((name) => `builtin:${name}`)
     const others = uses.filter((use) => !listed.has(use))
     for (const use of others) listed.add(use)
-    return others.map((use) => ({ ...entry, use, config: undefined }))
+    return others.map((use) => ({ use, config: undefined, path: entry.path }))
   })
 }
 
@@ -57,17 +63,18 @@ function locateModule(use: string, folder: string): string {
 
 const looksLikePath = (use: string) => /^\.{0,2}\//.test(use) || /\.[cm]?[jt]s$/.test(use)
 
-async function importDefault(use: string, folder: string): Promise<unknown> {
-  const module: unknown = await import(locateModule(use, folder))
+async function importDefault(file: string): Promise<unknown> {
+  const module: unknown = await import(file)
   return typeof module === 'object' && module !== null && 'default' in module
     ? module.default
     : undefined
 }
 
-type Found = { plugin: Plugin } | Omit<Problem, 'path'>
+type Found = { plugin: Plugin; module?: string } | Omit<Problem, 'path'>
 
 async function find(use: string, folder: string, builtins: Builtins): Promise<Found> {
   let exported: unknown
+  let module: string | undefined
   if (use.startsWith('builtin:')) {
     const name = use.slice('builtin:'.length)
     if (!Object.hasOwn(builtins, name)) {
@@ -77,7 +84,8 @@ async function find(use: string, folder: string, builtins: Builtins): Promise<Fo
     exported = builtins[name]
   } else if (use.startsWith('npm:') || looksLikePath(use)) {
     try {
-      exported = await importDefault(use, folder)
+      module = locateModule(use, folder)
+      exported = await importDefault(module)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       return { message: `plugin ${use} cannot be loaded: ${reason}` }
@@ -87,7 +95,11 @@ async function find(use: string, folder: string, builtins: Builtins): Promise<Fo
     return { message: `"${use}" does not say where the plugin is`, hint }
   }
   const result = asPlugin(exported)
-  return 'fault' in result ? { message: `plugin ${use} ${result.fault}` } : result
+  if ('fault' in result) {
+    const file = module === undefined || module === use ? '' : ` (${module})`
+    return { message: `plugin ${use}${file} ${result.fault}` }
+  }
+  return { ...result, ...(module !== undefined && { module }) }
 }
 
 export interface ResolveOptions {
@@ -110,16 +122,23 @@ export async function resolvePlugins(
   const problems: Problem[] = []
   const ids = new Map<string, string>()
   let complete = readable
-  for (const { use, config, path } of entries) {
-    if (use === ALL && config !== undefined) {
+  for (const { use, path, ...own } of entries) {
+    if (use !== ALL) continue
+    for (const [key, what] of [
+      ['config', own.config],
+      ['isolation', own.isolation],
+      ['on_boot_failure', own.onBootFailure],
+    ] as const) {
+      if (what === undefined) continue
       problems.push({
-        path: [...path, 'config'],
-        message: `a config is for one plugin, and ${ALL} stands for many`,
+        path: [...path, key],
+        message: `${key} is for one plugin, and ${ALL} stands for many`,
         hint: 'add an entry for the plugin that it is for',
       })
     }
   }
-  for (const { use, config, path } of expandAll(entries, builtins)) {
+  for (const entry of expandAll(entries, builtins)) {
+    const { use, path } = entry
     const found = await find(use, directory, builtins)
     if (!('plugin' in found)) {
       complete = false
@@ -131,7 +150,7 @@ export async function resolvePlugins(
     const first = ids.get(id)
     if (first === undefined) {
       ids.set(id, use)
-      plugins.push({ plugin, use, path, config })
+      plugins.push({ ...entry, ...found })
     } else {
       const message = `plugin "${id}" is loaded twice, by ${first} and ${use}`
       problems.push({ path, message, hint: 'keep one of the two' })

@@ -1,3 +1,4 @@
+import * as typebox from '@sinclair/typebox'
 import * as contract from '../plugin/index.ts'
 
 let registered = false
@@ -5,6 +6,7 @@ let registered = false
 /**
  * Makes `model-gateway/plugin` importable from anywhere: by a plugin in a single file that has no
  * package beside it, and in a compiled binary. All get the same classes, so `instanceof` holds.
+ * So it is with TypeBox, which a plugin may leave uninstalled; the schemas of all are one library's.
  */
 export function registerSelfReference(): void {
   if (registered) return
@@ -13,6 +15,7 @@ export function registerSelfReference(): void {
     name: 'model-gateway/plugin',
     setup(build) {
       build.module('model-gateway/plugin', () => ({ exports: { ...contract }, loader: 'object' }))
+      build.module('@sinclair/typebox', () => ({ exports: { ...typebox }, loader: 'object' }))
     },
   })
 }

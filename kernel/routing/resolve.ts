@@ -18,7 +18,7 @@ export interface RouteRequest {
   readonly needed: readonly RouteFlag[]
 }
 
-const TAG_PREFIX = 'tag:'
+export const TAG_PREFIX = 'tag:'
 
 /** From what the caller asked for to one executable route. Throws GatewayError. */
 export function resolveRoute(

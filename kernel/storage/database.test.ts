@@ -23,7 +23,7 @@ async function until(condition: () => boolean, ms = 5000): Promise<void> {
 describe('schemaName', () => {
   test.each([
     ['plugin.request-log', 'request_log'],
-    ['provider.generic-compat', 'provider_generic_compat'],
+    ['provider.my-wire', 'provider_my_wire'],
     ['kernel', 'kernel'],
   ])('%s → %s', (id, schema) => {
     expect(schemaName(id)).toBe(schema)

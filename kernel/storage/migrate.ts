@@ -9,6 +9,11 @@ const LOCK = '7307100601'
 /** The migrations that the database has and those the program has cannot be brought together. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
+  readonly plugin: string
+  constructor(plugin: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.plugin = plugin
+  }
 }
 
 export interface PluginMigrations {
@@ -100,7 +105,7 @@ async function apply(session: ReservedSql, plugin: string, migration: Migration)
   } catch (cause) {
     await session.unsafe('rollback')
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new MigrationError(`migration ${migration.name} of ${plugin} failed: ${reason}`, {
+    throw new MigrationError(plugin, `migration ${migration.name} of ${plugin} failed: ${reason}`, {
       cause,
     })
   }
@@ -116,10 +121,13 @@ function checkNames({ plugin, migrations }: PluginMigrations): void {
   let previous = ''
   for (const { name } of migrations) {
     if (!/^[0-9]{4}_[a-z0-9_]+$/.test(name)) {
-      throw new MigrationError(`migration ${name} of ${plugin}: the name must look like 0001_name`)
+      throw new MigrationError(
+        plugin,
+        `migration ${name} of ${plugin}: the name must look like 0001_name`,
+      )
     }
     if (name.slice(0, 4) <= previous) {
-      throw new MigrationError(`migration ${name} of ${plugin}: the numbers must ascend`)
+      throw new MigrationError(plugin, `migration ${name} of ${plugin}: the numbers must ascend`)
     }
     previous = name.slice(0, 4)
   }
@@ -135,6 +143,7 @@ function pendingOf(
     const migration = migrations[i]
     if (migration?.name !== row.name) {
       throw new MigrationError(
+        plugin,
         migrations.some((known) => known.name === row.name)
           ? `migration ${migration?.name} of ${plugin} is missing in the database, which already has the later ${row.name}`
           : `the database has migration ${row.name} of ${plugin}, which this version does not know: it was used by a newer one`,
@@ -142,6 +151,7 @@ function pendingOf(
     }
     if (checksum(migration) !== row.checksum) {
       throw new MigrationError(
+        plugin,
         `migration ${row.name} of ${plugin} was changed after it was applied: add a new one instead`,
       )
     }

@@ -1,5 +1,5 @@
-import { SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
-import { note, parentOf, parseTraceparent, traceparentOf } from './trace.ts'
+import { attribute } from './span-export.ts'
+import { parseTraceparent, randomHex, SERVER, spanText } from './trace.ts'
 
 /** As much of a request to the MCP proxy as its trace needs. */
 export interface McpTracedRequest {
@@ -36,27 +36,49 @@ export function passMcpTraceOn({ header }: McpTracedRequest): McpTraced {
 }
 
 /** A span for each attempt, from its arrival to the head of its reply, as a child of the caller's. */
-export function createMcpTracing(tracer: Tracer): (request: McpTracedRequest) => McpTraced {
+export function createMcpTracing(options: {
+  readonly sampleRatio: number
+  readonly add: (span: string) => void
+}): (request: McpTracedRequest) => McpTraced {
+  const { sampleRatio, add } = options
   return ({ method, receivedAt, requestId, header }) => {
-    const span = tracer.startSpan(
-      `${method} /mcp/{server_key}`,
-      { kind: SpanKind.SERVER, startTime: receivedAt },
-      parentOf(header('traceparent')),
-    )
+    const parent = parseTraceparent(header('traceparent'))
+    const traceId = parent?.traceId ?? randomHex(16)
+    const spanId = randomHex(8)
+    const kept = parent === undefined ? Math.random() < sampleRatio : parent.traceFlags !== 0
+    if (!kept) return { traceparent: `00-${traceId}-${spanId}-00`, finished() {} }
+    const above = parent === undefined ? '' : `,"parentSpanId":"${parent.spanId}"`
     return {
-      traceparent: traceparentOf(span),
-      finished({ statusCode, errorCode, serverId, serverKey, authMode, ownerKind }) {
-        note(span, 'http.route', '/mcp/{server_key}')
-        note(span, 'http.response.status_code', statusCode)
-        note(span, 'gateway.request_id', requestId)
-        note(span, 'gateway.mcp.server_id', serverId)
-        note(span, 'gateway.mcp.server_key', serverKey)
-        note(span, 'gateway.mcp.upstream_auth_mode', authMode)
-        note(span, 'gateway.mcp.caller_owner_kind', ownerKind)
-        note(span, 'error.type', errorCode)
-        if (statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
-        span.end()
+      traceparent: `00-${traceId}-${spanId}-01`,
+      finished(outcome) {
+        add(
+          spanText({
+            ids: `"traceId":"${traceId}","spanId":"${spanId}"${above}`,
+            name: `${method} /mcp/{server_key}`,
+            kind: SERVER,
+            startedAt: receivedAt.getTime(),
+            endedAt: Date.now(),
+            failed: outcome.statusCode >= 500,
+            attributes: attributesOf(requestId, outcome),
+          }),
+        )
       },
     }
   }
+}
+
+function attributesOf(requestId: string, outcome: McpTraceOutcome): string {
+  const { statusCode, errorCode, serverId, serverKey, authMode, ownerKind } = outcome
+  const optional = (key: string, value: string | undefined) =>
+    value === undefined ? '' : `,${attribute(key, value)}`
+  return (
+    attribute('http.route', '/mcp/{server_key}') +
+    `,${attribute('http.response.status_code', statusCode)}` +
+    optional('gateway.request_id', requestId) +
+    optional('gateway.mcp.server_id', serverId) +
+    optional('gateway.mcp.server_key', serverKey) +
+    optional('gateway.mcp.upstream_auth_mode', authMode) +
+    optional('gateway.mcp.caller_owner_kind', ownerKind) +
+    optional('error.type', errorCode)
+  )
 }

@@ -13,11 +13,14 @@ import {
 } from './mcp-trace.ts'
 import { createMetricReader } from './metric-reader.ts'
 import { createSampler } from './sampler.ts'
+import { createSpanExport, exportHeaders } from './span-export.ts'
 import { createTracing, passTraceOn, type RequestTrace, type TracedRequest } from './trace.ts'
 import { VERSION } from './version.ts'
 
 /** Milliseconds for one export, its retries included; after that what it held is dropped. */
 const EXPORT_TIMEOUT_MS = 2000
+/** Whose requests the spans and metrics tell of. */
+const SERVICE = 'model-gateway'
 /** Longest that a collector can hold up the end of the gateway. */
 const STOP_TIMEOUT_MS = 2000
 
@@ -58,10 +61,11 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
     import('@opentelemetry/exporter-metrics-otlp-http'),
   ])
   const timeoutMillis = EXPORT_TIMEOUT_MS
+  const attributes = resource()
   const sdk = new NodeSDK({
-    serviceName: 'model-gateway',
+    serviceName: SERVICE,
     // What could be detected beyond this costs time at the start, or asks the network.
-    resourceDetectors: [{ detect: () => ({ attributes: resource() }) }],
+    resourceDetectors: [{ detect: () => ({ attributes }) }],
     instrumentations: [],
     logRecordProcessors: [],
     sampler: createSampler(settings.traceSampleRatio),
@@ -84,18 +88,33 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
   } satisfies Partial<NodeSDKConfiguration>)
   sdk.start()
   logDiagnostics(log)
+  const spans =
+    tracesUrl === undefined
+      ? undefined
+      : createSpanExport({
+          url: tracesUrl,
+          headers: exportHeaders(process.env),
+          resource: { 'service.name': SERVICE, ...attributes },
+          scope: SERVICE,
+          timeoutMs: EXPORT_TIMEOUT_MS,
+        })
   return {
-    recorders:
-      metricsUrl === undefined ? [] : [createInstruments(metrics.getMeter('model-gateway'))],
-    trace: tracesUrl === undefined ? passTraceOn : createTracing(trace.getTracer('model-gateway')),
+    recorders: metricsUrl === undefined ? [] : [createInstruments(metrics.getMeter(SERVICE))],
+    trace:
+      spans === undefined
+        ? passTraceOn
+        : createTracing({ sampleRatio: settings.traceSampleRatio, add: spans.add }),
     traceMcp:
-      tracesUrl === undefined ? passMcpTraceOn : createMcpTracing(trace.getTracer('model-gateway')),
+      spans === undefined
+        ? passMcpTraceOn
+        : createMcpTracing({ sampleRatio: settings.traceSampleRatio, add: spans.add }),
     async stop() {
       let timer: ReturnType<typeof setTimeout> | undefined
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, STOP_TIMEOUT_MS)
       })
-      await Promise.race([sdk.shutdown().catch((error: Error) => diag.warn(error.message)), late])
+      const ended = sdk.shutdown().catch((error: Error) => diag.warn(error.message))
+      await Promise.race([Promise.all([ended, spans?.stop()]), late])
       clearTimeout(timer)
       // The next gateway of this process registers its own.
       for (const api of [trace, metrics, logs, propagation, context, diag]) api.disable()

@@ -35,7 +35,7 @@ export function exchange(changes: Partial<ExchangeRecord> = {}): ExchangeRecord 
 
 export const attempt: ExchangeRecord['attempts'][number] = {
   provider: 'p',
-  providerType: 'generic_compat',
+  providerType: 'wire',
   routeId: 'm/p/u',
   upstreamModel: 'u',
   startedAt: new Date(),

@@ -11,7 +11,7 @@ const SPAN = 'b7ad6b7169203331'
 const CALL = {
   provider: {
     id: 'p',
-    type: 'generic_compat',
+    type: 'wire',
     pricingProviderId: undefined,
     timeouts: { totalMs: 1, idleMs: 1 },
   },

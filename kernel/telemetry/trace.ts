@@ -1,14 +1,6 @@
-import {
-  type Context,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  TraceFlags,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api'
+import { TraceFlags } from '@opentelemetry/api'
 import type { ApiSurface, Attempt, ExchangeRecord, Family, ProviderSpec } from '../plugin/index.ts'
+import { attribute } from './span-export.ts'
 
 /** As much of an inference request as its trace needs. */
 export interface TracedRequest {
@@ -57,91 +49,158 @@ export function passTraceOn({ header }: TracedRequest): RequestTrace {
   }
 }
 
+/** As OTLP numbers them. */
+export const SERVER = 2
+const CLIENT = 3
+const FAILED = 2
+
 /**
  * A server span for the request, as a child of the caller's, and a client span for the provider
- * call. A trace that is not sampled costs no spans, but goes upstream as one that is not sampled.
+ * call, both made as the text that is exported. A trace that is not sampled costs no spans, but goes
+ * upstream as one that is not sampled. `sampleRatio` decides about traces that begin here.
  */
-export function createTracing(tracer: Tracer): (request: TracedRequest) => RequestTrace {
+export function createTracing(options: {
+  readonly sampleRatio: number
+  readonly add: (span: string) => void
+}): (request: TracedRequest) => RequestTrace {
+  const { sampleRatio, add } = options
   return (request) => {
     const { family, apiSurface, startedAt } = request
     const receivedAt = request.receivedAt.getTime()
-    const server = tracer.startSpan(
-      `POST ${pathOf(family, apiSurface)}`,
-      { kind: SpanKind.SERVER, startTime: receivedAt },
-      parentOf(request.header('traceparent')),
-    )
-    if (!server.isRecording()) {
-      return { providerCalled: () => traceparentOf(server), finished() {} }
+    const parent = parseTraceparent(request.header('traceparent'))
+    const traceId = parent?.traceId ?? randomHex(16)
+    const serverId = randomHex(8)
+    const kept = parent === undefined ? Math.random() < sampleRatio : parent.traceFlags !== 0
+    if (!kept) {
+      return { providerCalled: () => `00-${traceId}-${serverId}-00`, finished() {} }
     }
-    let client: Span | undefined
+    const clientId = randomHex(8)
+    let called: Parameters<RequestTrace['providerCalled']>[0] | undefined
     let calledAt = 0
 
     return {
-      providerCalled({ provider, operation, upstreamModel }) {
+      providerCalled(call) {
+        called = call
         calledAt = receivedAt + performance.now() - startedAt
-        client = tracer.startSpan(
-          `${GEN_AI_OPERATIONS[operation]} ${upstreamModel}`,
-          { kind: SpanKind.CLIENT, startTime: calledAt },
-          trace.setSpan(ROOT_CONTEXT, server),
-        )
-        note(client, 'gen_ai.operation.name', GEN_AI_OPERATIONS[operation])
-        note(client, 'gen_ai.provider.name', provider.id)
-        note(client, 'gen_ai.request.model', upstreamModel)
-        note(client, 'gateway.provider.type', provider.type)
-        return traceparentOf(client)
+        return `00-${traceId}-${clientId}-01`
       },
       finished(exchange) {
         const endedAt = receivedAt + exchange.latencyMs
-        if (client !== undefined) {
+        if (called !== undefined) {
           const attempt = exchange.attempts.at(-1)
-          describeCall(client, exchange, attempt)
-          client.end(attempt === undefined ? endedAt : calledAt + attempt.latencyMs)
+          const operation = GEN_AI_OPERATIONS[called.operation]
+          add(
+            spanText({
+              ids: `"traceId":"${traceId}","spanId":"${clientId}","parentSpanId":"${serverId}"`,
+              name: `${operation} ${called.upstreamModel}`,
+              kind: CLIENT,
+              startedAt: calledAt,
+              endedAt: attempt === undefined ? endedAt : calledAt + attempt.latencyMs,
+              failed: attempt?.status !== 'success' && attempt?.status !== 'client_abort',
+              attributes: callAttributes(called, operation, exchange, attempt),
+            }),
+          )
         }
-        describeRequest(server, exchange)
-        server.end(endedAt)
+        const above = parent === undefined ? '' : `,"parentSpanId":"${parent.spanId}"`
+        const { outcome } = exchange
+        add(
+          spanText({
+            ids: `"traceId":"${traceId}","spanId":"${serverId}"${above}`,
+            name: `POST ${pathOf(family, apiSurface)}`,
+            kind: SERVER,
+            startedAt: receivedAt,
+            endedAt,
+            failed: outcome === 'upstream_error' || outcome === 'internal_error',
+            attributes: requestAttributes(exchange),
+          }),
+        )
       },
     }
   }
 }
 
+/** A span, as OTLP has it in JSON. */
+export function spanText(span: {
+  readonly ids: string
+  readonly name: string
+  readonly kind: number
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly failed: boolean
+  readonly attributes: string
+}): string {
+  const { ids, name, kind, startedAt, endedAt, failed, attributes } = span
+  return `{${ids},"name":${JSON.stringify(name)},"kind":${kind},"startTimeUnixNano":"${nanos(startedAt)}","endTimeUnixNano":"${nanos(endedAt)}","attributes":[${attributes}],"status":{"code":${failed ? FAILED : 0}}}`
+}
+
+function nanos(milliseconds: number): string {
+  const whole = Math.floor(milliseconds)
+  const rest = Math.floor((milliseconds - whole) * 1e6)
+  return `${whole}${String(rest).padStart(6, '0')}`
+}
+
 /** What the call used and how it ended. Neither messages nor bodies: they may hold anything. */
-function describeCall(span: Span, { usage }: ExchangeRecord, attempt: Attempt | undefined): void {
-  note(span, 'gen_ai.usage.input_tokens', usage?.promptTokens)
-  note(span, 'gen_ai.usage.output_tokens', usage?.output)
-  note(span, 'gen_ai.usage.cache_read.input_tokens', usage?.cacheRead)
-  note(span, 'gen_ai.usage.cache_creation.input_tokens', usage?.cacheWrite)
-  note(span, 'http.response.status_code', attempt?.upstreamStatus)
-  note(span, 'gateway.attempt.first_byte_ms', attempt?.firstByteMs)
-  if (attempt?.status === 'success') return
-  if (attempt?.status !== 'client_abort') span.setStatus({ code: SpanStatusCode.ERROR })
-  note(span, 'gateway.attempt.status', attempt?.status)
-  note(span, 'error.type', errorType(attempt?.errorCode ?? attempt?.status))
+function callAttributes(
+  { provider, upstreamModel }: Parameters<RequestTrace['providerCalled']>[0],
+  operation: string,
+  { usage }: ExchangeRecord,
+  attempt: Attempt | undefined,
+): string {
+  const succeeded = attempt?.status === 'success'
+  return (
+    attribute('gen_ai.operation.name', operation) +
+    also('gen_ai.provider.name', provider.id) +
+    also('gen_ai.request.model', upstreamModel) +
+    also('gateway.provider.type', provider.type) +
+    also('gen_ai.usage.input_tokens', usage?.promptTokens) +
+    also('gen_ai.usage.output_tokens', usage?.output) +
+    also('gen_ai.usage.cache_read.input_tokens', usage?.cacheRead) +
+    also('gen_ai.usage.cache_creation.input_tokens', usage?.cacheWrite) +
+    also('http.response.status_code', attempt?.upstreamStatus) +
+    also('gateway.attempt.first_byte_ms', attempt?.firstByteMs) +
+    also('gateway.attempt.status', succeeded ? undefined : attempt?.status) +
+    also('error.type', succeeded ? undefined : errorType(attempt?.errorCode ?? attempt?.status))
+  )
 }
 
-function describeRequest(span: Span, exchange: ExchangeRecord): void {
-  const { resolvedModel, outcome, tags } = exchange
-  note(span, 'http.route', pathOf(exchange.operation, exchange.apiSurface))
-  note(span, 'http.response.status_code', exchange.statusCode)
-  note(span, 'gateway.request_id', exchange.requestId)
-  note(span, 'gateway.outcome', outcome)
-  note(span, 'gateway.stream', exchange.stream)
-  note(span, 'gateway.config_version', exchange.configVersion)
-  // What the caller wrote is told only when it is a name of ours.
-  note(span, 'gateway.requested_model', resolvedModel && exchange.requestedModel)
-  note(span, 'gateway.resolved_model', resolvedModel)
-  note(span, 'gateway.provider', exchange.provider)
-  note(span, 'gateway.tag.service', tags.service)
-  note(span, 'gateway.tag.component', tags.component)
-  note(span, 'gateway.tag.env', tags.env)
-  for (const { key, value } of tags.custom) note(span, `gateway.tag.${key}`, value)
-  if (exchange.errorCode !== undefined) note(span, 'error.type', errorType(exchange.errorCode))
-  if (outcome === 'upstream_error' || outcome === 'internal_error') {
-    span.setStatus({ code: SpanStatusCode.ERROR })
+function requestAttributes(exchange: ExchangeRecord): string {
+  const { resolvedModel, errorCode, tags } = exchange
+  return (
+    attribute('http.route', pathOf(exchange.operation, exchange.apiSurface)) +
+    also('http.response.status_code', exchange.statusCode) +
+    also('gateway.request_id', exchange.requestId) +
+    also('gateway.outcome', exchange.outcome) +
+    also('gateway.stream', exchange.stream) +
+    also('gateway.config_version', exchange.configVersion) +
+    // What the caller wrote is told only when it is a name of ours.
+    also('gateway.requested_model', resolvedModel && exchange.requestedModel) +
+    also('gateway.resolved_model', resolvedModel) +
+    also('gateway.provider', exchange.provider) +
+    also('gateway.tag.service', tags.service) +
+    also('gateway.tag.component', tags.component) +
+    also('gateway.tag.env', tags.env) +
+    tags.custom.map(({ key, value }) => also(`gateway.tag.${key}`, value)).join('') +
+    also('error.type', errorCode && errorType(errorCode))
+  )
+}
+
+/** One attribute more, where there is a value. */
+function also(name: string, value: string | number | boolean | undefined): string {
+  return value === undefined ? '' : `,${attribute(name, value)}`
+}
+
+const random = Buffer.alloc(4096)
+let taken = random.length
+
+/** Random bytes in hexadecimal, drawn in bulk. */
+export function randomHex(bytes: number): string {
+  if (taken + bytes > random.length) {
+    crypto.getRandomValues(random)
+    taken = 0
   }
-}
-
-export function note(span: Span, name: string, value: string | number | boolean | undefined): void {
-  if (value !== undefined) span.setAttribute(name, value)
+  taken += bytes
+  return random.toString('hex', taken - bytes, taken)
 }
 
 /** An upstream may call its errors anything; only what reads like a code is told. */
@@ -160,15 +219,4 @@ export function parseTraceparent(header: string | null) {
   if (version === '00' && more !== undefined) return undefined
   if (ZEROS.test(traceId) || ZEROS.test(spanId)) return undefined
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED }
-}
-
-export function parentOf(header: string | null): Context {
-  const parent = parseTraceparent(header)
-  if (parent === undefined) return ROOT_CONTEXT
-  return trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true })
-}
-
-export function traceparentOf(span: Span): string {
-  const { traceId, spanId, traceFlags } = span.spanContext()
-  return `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`
 }

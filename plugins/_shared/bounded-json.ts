@@ -9,23 +9,30 @@ export interface BoundedJson {
   readonly truncated: boolean
 }
 
+export interface BoundedOptions {
+  /** Something is left out already. */
+  readonly incomplete?: boolean
+  /** How many bytes the whole takes, where that is known: to measure it takes as long as the rest. */
+  readonly sizeOf?: () => number | undefined
+}
+
 /**
  * A wrapped payload as JSON that may be kept: without secrets and bulky fields, within a limit in
  * bytes; of a larger one the beginning, as `{"truncated":true,"size_bytes":n,"preview":"…"}`. It
- * pauses between steps of at most a millisecond or two. `incomplete`: something is left out already.
+ * pauses between steps of at most a millisecond or two.
  */
 export function* encodeBounded(
   wrapped: JsonObject,
   paths: PathNode | undefined,
   maxBytes: number,
-  incomplete = false,
+  { incomplete = false, sizeOf }: BoundedOptions = {},
 ): Generator<undefined, BoundedJson> {
   const { value, over, tooDeep } = prune(wrapped, paths, maxBytes)
   const json = storableJson(JSON.stringify(value))
   if (!over && fits(json, maxBytes)) {
     return { json, truncated: incomplete || tooDeep }
   }
-  const size = yield* measure(wrapped)
+  const size = sizeOf?.() ?? (yield* measure(wrapped))
   return { json: preview(json, size, maxBytes), truncated: true }
 }
 
@@ -36,13 +43,18 @@ export function fits(json: string, maxBytes: number): boolean {
 
 /** `{"truncated":true,"size_bytes":n,"preview":"…"}` within a limit in bytes. */
 function preview(json: string, size: number, maxBytes: number): string {
-  const head = `{"truncated":true,"size_bytes":${size},"preview":`
-  const room = Math.max(0, maxBytes - head.length - 3)
-  let text = wholeCharacters(json.slice(0, room))
-  for (;;) {
-    const quoted = JSON.stringify(text)
-    const bytes = Buffer.byteLength(quoted) - 2
-    if (bytes <= room) return `${head}${quoted}}`
-    text = wholeCharacters(text.slice(0, Math.floor((text.length * room) / bytes)))
+  const head = `{"truncated":true,"size_bytes":${size},"preview":"`
+  const room = Math.max(0, maxBytes - head.length - 2)
+  const quoted = JSON.stringify(wholeCharacters(json.slice(0, room))).slice(1, -1)
+  let end = quoted.length
+  for (let over = Buffer.byteLength(quoted) - room; over > 0; ) {
+    // A UTF-16 unit takes three bytes at most, so that this is never too much.
+    const next = wholeCharacters(quoted.slice(0, end - Math.ceil(over / 3))).length
+    over -= Buffer.byteLength(quoted.slice(next, end))
+    end = next
   }
+  // JSON has nothing in it that is escaped but quotes and backslashes.
+  let slashes = 0
+  while (quoted[end - 1 - slashes] === '\\') slashes++
+  return `${head}${quoted.slice(0, end - (slashes % 2))}"}`
 }

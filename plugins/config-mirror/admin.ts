@@ -1,17 +1,35 @@
 import {
   type AdminRoute,
   adminRoute,
+  type BoundRouteFacts,
   type ConfigSnapshot,
   listOf,
   type ModelSpec,
   pageOf,
   pageQuery,
+  type RateResolution,
   routeFlags,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
 
 const nullable = Type.Union([Type.String(), Type.Null()])
+
+const usdPerMillion = Type.Union([Type.String(), Type.Null()], {
+  description: 'USD per million tokens, a plain decimal; null: such tokens make a call unpriced.',
+})
+const PriceView = Type.Object(
+  {
+    status: Type.Union([Type.Literal('priced'), Type.Literal('unpriced')]),
+    reason: Type.Union([Type.String(), Type.Null()], { description: 'Why it is unpriced.' }),
+    source: Type.Union([Type.String(), Type.Null()], { description: '`snapshot` or `override`.' }),
+    input: usdPerMillion,
+    output: usdPerMillion,
+    cache_read: usdPerMillion,
+    cache_write: usdPerMillion,
+  },
+  { description: 'What calls over this route cost now.' },
+)
 
 const RouteView = Type.Object({
   route_key: Type.String({ description: '{model}/{provider}/{upstream_model}' }),
@@ -21,8 +39,13 @@ const RouteView = Type.Object({
   weight: Type.Number(),
   enabled: Type.Boolean(),
   capabilities: Type.Object(Object.fromEntries(routeFlags.map((flag) => [flag, Type.Boolean()])), {
-    description: 'As the config has them; what the provider cannot do is missing besides.',
+    description: 'What the config allows.',
   }),
+  effective_capabilities: Type.Object(
+    Object.fromEntries(routeFlags.map((flag) => [flag, Type.Boolean()])),
+    { description: 'What the config allows and the provider can do.' },
+  ),
+  price: PriceView,
   compatibility: Type.Record(Type.String(), Type.Unknown()),
   extra_header_names: Type.Array(Type.String(), { description: 'Their values are not shown.' }),
 })
@@ -48,8 +71,17 @@ const ProviderView = Type.Object({
   model_keys: Type.Array(Type.String(), { description: 'Models with a route to it.' }),
 })
 
+/** What the routes need to know. */
+export interface ConfigSource {
+  config(): ConfigSnapshot
+  /** `undefined` for a moment, while a config comes into force. */
+  bound(routeId: string): BoundRouteFacts | undefined
+  rates(facts: BoundRouteFacts): RateResolution | undefined
+}
+
 /** Models and providers of the config in force. The config file is where they change. */
-export function configRoutes(config: () => ConfigSnapshot): AdminRoute[] {
+export function configRoutes(source: ConfigSource): AdminRoute[] {
+  const { config } = source
   return [
     adminRoute({
       method: 'GET',
@@ -59,7 +91,8 @@ export function configRoutes(config: () => ConfigSnapshot): AdminRoute[] {
       summary: 'Models of the config in force, with their routes.',
       query: strictObject(pageQuery),
       result: listOf(ModelView),
-      handle: ({ query }) => pageIn([...config().models.values()], query, viewOfModel),
+      handle: ({ query }) =>
+        pageIn([...config().models.values()], query, (model) => viewOfModel(model, source)),
     }),
     adminRoute({
       method: 'GET',
@@ -99,7 +132,7 @@ function pageIn<T, V>(
   return { items, ...page, total: all.length }
 }
 
-function viewOfModel(model: ModelSpec) {
+function viewOfModel(model: ModelSpec, source: ConfigSource) {
   const { users, teams } = model.allowlist ?? {}
   return {
     model_key: model.id,
@@ -117,8 +150,34 @@ function viewOfModel(model: ModelSpec) {
       weight: route.weight,
       enabled: route.enabled,
       capabilities: { ...route.capabilities },
+      ...viewOfBound(source.bound(route.id), source),
       compatibility: { ...route.compatibility },
       extra_header_names: Object.keys(route.extraHeaders),
     })),
+  }
+}
+
+const nothing = Object.fromEntries(routeFlags.map((flag) => [flag, false]))
+const noRate = { input: null, output: null, cache_read: null, cache_write: null }
+
+function viewOfBound(facts: BoundRouteFacts | undefined, { rates }: ConfigSource) {
+  const effective_capabilities = { ...(facts?.capabilities ?? nothing) }
+  const rate = facts && rates(facts)
+  if (rate === undefined || rate.status === 'unpriced') {
+    const price = { status: 'unpriced' as const, reason: rate?.reason ?? null, source: null }
+    return { effective_capabilities, price: { ...price, ...noRate } }
+  }
+  const { input, output, cache_read, cache_write } = rate.usdPerMillion
+  return {
+    effective_capabilities,
+    price: {
+      status: 'priced' as const,
+      reason: null,
+      source: rate.source,
+      input: input ?? null,
+      output: output ?? null,
+      cache_read: cache_read ?? null,
+      cache_write: cache_write ?? null,
+    },
   }
 }

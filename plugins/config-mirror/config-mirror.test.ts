@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type {
-  ConfigSnapshot,
-  Database,
-  ExtensionPoint,
-  ModelSpec,
-  RouteSpec,
-  SnapshotListener,
+import {
+  type ConfigSnapshot,
+  type Database,
+  type ExtensionPoint,
+  type ModelSpec,
+  type RouteSpec,
+  type SnapshotListener,
+  snapshotListeners,
 } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
@@ -29,10 +30,17 @@ async function listener(): Promise<SnapshotListener> {
     log: pino({ level: 'silent' }),
     signal: new AbortController().signal,
     ...noTelemetry,
-    provide: <T>(_point: ExtensionPoint<T>, implementation: T) => {
-      registered = implementation
+    provide: <T>(point: ExtensionPoint<T>, implementation: T) => {
+      if (point.name === snapshotListeners.name) registered = implementation
     },
     database,
+    clock: { now: () => new Date() },
+    services: {
+      all: () => [],
+      one() {
+        throw new Error('the mirror asks nobody')
+      },
+    },
   })
   return registered as SnapshotListener
 }

@@ -1,7 +1,10 @@
 import {
   adminModules,
+  type BoundRouteFacts,
+  boundRouteListeners,
   type ConfigSnapshot,
   definePlugin,
+  pricingSource,
   snapshotListeners,
   Type,
 } from 'model-gateway/plugin'
@@ -18,7 +21,7 @@ export default definePlugin({
     contract: 1,
     summary: 'Mirrors the models and routes of every accepted config into the database.',
     config: Type.Object({}, { additionalProperties: false }),
-    needs: ['database'],
+    needs: ['database', 'services', 'clock'],
     // Nobody refuses a config after it has been mirrored.
     after: ['plugin.identity', 'plugin.pricing-catalog', 'plugin.accounting', 'plugin.request-log'],
     migrations: [{ name: '0001_tables', sql: tables }],
@@ -30,7 +33,21 @@ export default definePlugin({
       if (inForce === undefined) throw new Error('no config is in force yet')
       return inForce
     }
-    ctx.provide(adminModules, { id: 'config', routes: configRoutes(config) })
+    let routes: ReadonlyMap<string, BoundRouteFacts> = new Map()
+    ctx.provide(boundRouteListeners, {
+      inForce(next) {
+        routes = next
+      },
+    })
+    ctx.provide(adminModules, {
+      id: 'config',
+      routes: configRoutes({
+        config,
+        bound: (routeId) => routes.get(routeId),
+        rates: ({ pricing }) =>
+          ctx.services.all(pricingSource)[0]?.rates?.(pricing, ctx.clock.now()),
+      }),
+    })
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
         await store.replace(mirrorRows(snapshot))

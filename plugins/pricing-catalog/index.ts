@@ -2,7 +2,7 @@ import { definePlugin, pricingSource, snapshotListeners, Type } from 'model-gate
 import tables from '../../migrations/pricing-catalog/0001_tables.sql' with { type: 'text' }
 import { buildCatalog, withOverrides } from './catalog.ts'
 import { checkPricing, pricing } from './config.ts'
-import { resolvePrice } from './resolve.ts'
+import { resolvePrice, resolveRates } from './resolve.ts'
 import { bundledSnapshot } from './snapshot.ts'
 import { storeCatalog } from './store.ts'
 
@@ -22,7 +22,10 @@ export default definePlugin({
   setup(ctx) {
     const bundled = buildCatalog(bundledSnapshot)
     let catalog = bundled
-    ctx.provide(pricingSource, { resolve: (query) => resolvePrice(catalog, query) })
+    ctx.provide(pricingSource, {
+      resolve: (query) => resolvePrice(catalog, query),
+      rates: (identity, at) => resolveRates(catalog, identity, at),
+    })
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
         const next = withOverrides(bundled, snapshot.section(pricing).overrides)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { PriceQuery, UnpricedReason, Usage } from 'model-gateway/plugin'
 import { buildCatalog, withOverrides } from './catalog.ts'
-import { resolvePrice } from './resolve.ts'
+import { resolvePrice, resolveRates } from './resolve.ts'
 import { bundledSnapshot, type SnapshotRow } from './snapshot.ts'
 
 const bundled = buildCatalog(bundledSnapshot)
@@ -225,6 +225,34 @@ test('rates have ids that tell them apart and do not change', () => {
   expect(
     [...again.values()].flatMap((models) => [...models.values()].flat().map((r) => r.id)),
   ).toEqual(ids)
+})
+
+test('the rates of a route are those that its calls are priced with', () => {
+  const identity = {
+    pricingProviderId: 'amazon-bedrock',
+    model: 'global.anthropic.claude-opus-4-7',
+  }
+  const rates = resolveRates(bundled, identity, new Date())
+  if (rates.status === 'unpriced') throw new Error('it has a price')
+  const { rateId } = resolvePrice(bundled, {
+    ...query(identity.pricingProviderId, identity.model, { uncachedInput: 1_000_000 }),
+    at: new Date(),
+  }) as { rateId: string }
+  expect(rates).toMatchObject({ rateId, source: 'snapshot' })
+  const { input = '' } = rates.usdPerMillion
+  expect(cost(identity.pricingProviderId, identity.model, { uncachedInput: 1_000_000 })).toBe(
+    usd(input),
+  )
+  expect(resolveRates(bundled, { pricingProviderId: 'openai', model: 'none' }, new Date())).toEqual(
+    {
+      status: 'unpriced',
+      reason: 'model_not_found',
+    },
+  )
+  expect(resolveRates(bundled, { pricingProviderId: undefined, model: 'm' }, new Date())).toEqual({
+    status: 'unpriced',
+    reason: 'provider_pricing_source_missing',
+  })
 })
 
 test('every used bucket together', () => {

@@ -1,5 +1,13 @@
-import type { PriceQuery, PriceResolution, UnpricedReason, Usage } from 'model-gateway/plugin'
+import type {
+  PriceQuery,
+  PriceResolution,
+  PricingIdentity,
+  RateResolution,
+  UnpricedReason,
+  Usage,
+} from 'model-gateway/plugin'
 import type { Catalog, ModelRate } from './catalog.ts'
+import { usdPerMillion } from './money.ts'
 import type { RateName } from './snapshot.ts'
 
 const buckets = [
@@ -28,10 +36,8 @@ const buckets = [
  */
 export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResolution {
   const { identity, usage } = query
-  if (identity.unpriceable !== undefined) return unpriced(identity.unpriceable)
-  if (identity.pricingProviderId === undefined) return unpriced('provider_pricing_source_missing')
-  const models = catalog.get(identity.pricingProviderId)
-  if (models === undefined) return unpriced('unsupported_pricing_provider_id')
+  const models = modelsOf(catalog, identity)
+  if (typeof models === 'string') return unpriced(models)
   if (query.billingModifiers.length > 0) return unpriced('unsupported_billing_modifier')
   const rate = effectiveRate(models.get(identity.model), query.at.getTime())
   if (rate === undefined) return unpriced('model_not_found')
@@ -63,8 +69,43 @@ export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResoluti
   return { status: doubtful ? 'legacy_estimated' : 'priced', costPicoUsd, rateId: rate.id }
 }
 
-function unpriced(reason: UnpricedReason): PriceResolution {
-  return { status: 'unpriced', reason }
+/** What a million tokens of each kind cost on a route. */
+export function resolveRates(
+  catalog: Catalog,
+  identity: PricingIdentity,
+  at: Date,
+): RateResolution {
+  const models = modelsOf(catalog, identity)
+  if (typeof models === 'string') return unpriced(models)
+  const rate = effectiveRate(models.get(identity.model), at.getTime())
+  if (rate === undefined) return unpriced('model_not_found')
+  const { input, output, cache_read, cache_write } = rate.perToken
+  const shown = (picoUsd: bigint | undefined) =>
+    picoUsd === undefined ? undefined : usdPerMillion(picoUsd)
+  return {
+    status: 'priced',
+    rateId: rate.id,
+    source: rate.source,
+    usdPerMillion: {
+      input: shown(input),
+      output: shown(output),
+      cache_read: shown(cache_read),
+      cache_write: shown(cache_write),
+    },
+  }
+}
+
+function modelsOf(
+  catalog: Catalog,
+  { unpriceable, pricingProviderId }: PricingIdentity,
+): ReadonlyMap<string, readonly ModelRate[]> | UnpricedReason {
+  if (unpriceable !== undefined) return unpriceable
+  if (pricingProviderId === undefined) return 'provider_pricing_source_missing'
+  return catalog.get(pricingProviderId) ?? 'unsupported_pricing_provider_id'
+}
+
+function unpriced(reason: UnpricedReason) {
+  return { status: 'unpriced', reason } as const
 }
 
 function effectiveRate(

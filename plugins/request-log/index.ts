@@ -1,4 +1,5 @@
 import {
+  adminModules,
   commands,
   definePlugin,
   exchangeRecorders,
@@ -14,6 +15,7 @@ import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createBudget } from '../_shared/budget.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
+import { type LoggingPolicy, policyRoutes } from './admin.ts'
 import { checkRequestLogging, defaultSettings, requestLogging } from './config.ts'
 import { createIntake } from './intake.ts'
 import { neededDays } from './partitions.ts'
@@ -66,6 +68,8 @@ export default definePlugin({
     )
 
     const policies = createPolicies(payloadPolicy(defaultSettings))
+    let shown: LoggingPolicy | undefined
+    ctx.provide(adminModules, { id: 'request-log', routes: policyRoutes(() => shown) })
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
         const { payloads, purge } = snapshot.section(requestLogging)
@@ -74,6 +78,7 @@ export default definePlugin({
           policies.accept(snapshot.version, policy)
           worker.configure(purge)
           retention = purge.retention
+          shown = { payloads, purge }
         }
       },
     })

@@ -196,6 +196,14 @@ describe('the byte limit', () => {
     expect(bytes).toBeLessThanOrEqual(1_000)
   })
 
+  test('takes the size of a request from its caller, who has stated it', () => {
+    const body = { input: 'x'.repeat(2_000) }
+    const headers = { 'content-length': '2345' }
+    const row = payloadRow({ body, headers }, policy({ request_max_bytes: 1_000 }))
+    const around = Buffer.byteLength(JSON.stringify({ headers, body: 0 })) - 1
+    expect(row.request.size_bytes).toBe(2_345 + around)
+  })
+
   test('holds for every payload and is not stricter than it says', () => {
     fc.assert(
       fc.property(

@@ -26,7 +26,10 @@ export function* encodePayload(
   const { wire } = policy
   const headers = redactHeaders(raw.headers)
   const body = raw.body ?? null
-  const request = yield* encodeBounded({ headers, body }, policy.paths, wire.request_max_bytes)
+  const sizeOf = () => statedSize(headers)
+  const request = yield* encodeBounded({ headers, body }, policy.paths, wire.request_max_bytes, {
+    sizeOf,
+  })
   const response =
     raw.response.kind === 'buffered'
       ? yield* encodeBounded({ body: raw.response.body }, policy.paths, wire.response_max_bytes)
@@ -52,7 +55,15 @@ function* encodeStream(
   }
   const error = sent.error && { code: sent.error.code, message: sent.error.message }
   const wrapped = { stream: true, events: yield* readEvents(kept), usage, error: error ?? null }
-  return yield* encodeBounded(wrapped, policy.paths, response_max_bytes, truncated)
+  const incomplete = truncated
+  return yield* encodeBounded(wrapped, policy.paths, response_max_bytes, { incomplete })
+}
+
+/** Bytes of headers and body, where the caller said how long the body is; the server has seen to that. */
+function statedSize(headers: JsonObject): number | undefined {
+  const stated = Number(headers['content-length'])
+  if (!(stated > 0)) return undefined
+  return Buffer.byteLength(`{"headers":${JSON.stringify(headers)},"body":}`) + stated
 }
 
 /** Header names come from callers, but they are nearly always the same. */

@@ -16,6 +16,7 @@ import auditLog from '../audit-log/index.ts'
 import cloudASanitizer from '../checks/cloud-a-sanitizer/index.ts'
 import cloudBGuardrail from '../checks/cloud-b-guardrail/index.ts'
 import configMirror from '../config-mirror/index.ts'
+import consolePages from '../console/index.ts'
 import demoData from '../demo-data/index.ts'
 import guardrails from '../guardrails/index.ts'
 import identity from '../identity/index.ts'
@@ -27,6 +28,7 @@ import mcpOauthObo from '../mcp-auth/oauth-obo/index.ts'
 import mcpUserPassthrough from '../mcp-auth/user-passthrough/index.ts'
 import mcpRegistry from '../mcp-registry/index.ts'
 import observability from '../observability/index.ts'
+import pluginKit from '../plugin-kit/index.ts'
 import pricingCatalog from '../pricing-catalog/index.ts'
 import requestLog from '../request-log/index.ts'
 
@@ -43,6 +45,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'cloud-provider-a': cloudProviderA,
   'cloud-provider-b': cloudProviderB,
   'config-mirror': configMirror,
+  console: consolePages,
   'demo-data': demoData,
   'core-filesystem': coreFilesystem,
   'core-git': coreGit,
@@ -58,6 +61,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   none: mcpNone,
   'oauth-obo': mcpOauthObo,
   observability,
+  'plugin-kit': pluginKit,
   'pricing-catalog': pricingCatalog,
   'request-log': requestLog,
   'saas-notes': saasNotes,

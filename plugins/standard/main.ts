@@ -1,9 +1,19 @@
 #!/usr/bin/env bun
+import { allowManyRequests } from '../../kernel/boot/many-requests.ts'
+
 const args = process.argv.slice(2)
 // Somebody waits for this command before each use of a tool: it loads nothing that it does not need.
 const run =
   args[0] === 'guard'
     ? (await import('./guard.ts')).runGuard(args.slice(1))
-    : (await import('./gateway.ts')).runGateway(args)
+    : args[0] === 'plugin'
+      ? (await import('./plugin.ts')).runPlugin(args.slice(1))
+      : runGateway()
 // What plugins left behind, such as an export that nobody answers, does not keep the process alive.
 process.exit(await run)
+
+async function runGateway(): Promise<number> {
+  // Before anything is loaded, which would have to be loaded again.
+  allowManyRequests(process.env)
+  return await (await import('./gateway.ts')).runGateway(args)
+}

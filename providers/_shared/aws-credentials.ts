@@ -38,9 +38,9 @@ export const awsAuthSchemas = [
   Type.Object(
     {
       mode: Type.Literal('static'),
-      access_key_id: SecretRef(),
-      secret_access_key: SecretRef(),
-      session_token: Type.Optional(SecretRef()),
+      access_key_id: SecretRef({ description: 'Id of the key' }),
+      secret_access_key: SecretRef({ description: 'The key' }),
+      session_token: Type.Optional(SecretRef({ description: 'For keys that last a while' })),
     },
     strict,
   ),

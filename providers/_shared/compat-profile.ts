@@ -13,19 +13,31 @@ import type { OutboundBody } from './outbound-body.ts'
  */
 export const profileSchema = Type.Object(
   {
-    supports_store: Type.Optional(Type.Boolean()),
+    supports_store: Type.Optional(
+      Type.Boolean({ description: 'false: `store` is not sent. Default true' }),
+    ),
     max_tokens_field: Type.Optional(
-      Type.Union([Type.Literal('max_completion_tokens'), Type.Literal('max_tokens')]),
+      Type.Union([Type.Literal('max_completion_tokens'), Type.Literal('max_tokens')], {
+        description: 'The name under which it is sent. Default max_completion_tokens',
+      }),
     ),
-    developer_role: Type.Optional(Type.Union([Type.Literal('developer'), Type.Literal('system')])),
+    developer_role: Type.Optional(
+      Type.Union([Type.Literal('developer'), Type.Literal('system')], {
+        description: 'The role under which developer messages are sent. Default developer',
+      }),
+    ),
     reasoning_effort: Type.Optional(
-      Type.Union([
-        Type.Literal('passthrough'),
-        Type.Literal('omit'),
-        Type.Literal('reasoning_object'),
-      ]),
+      Type.Union(
+        [Type.Literal('passthrough'), Type.Literal('omit'), Type.Literal('reasoning_object')],
+        { description: 'reasoning_object: {"reasoning": {"effort": …}}. Default passthrough' },
+      ),
     ),
-    supports_stream_usage: Type.Optional(Type.Boolean()),
+    supports_stream_usage: Type.Optional(
+      Type.Boolean({
+        description:
+          'true: streams are asked to report their usage, which prices them. Default false',
+      }),
+    ),
   },
   { additionalProperties: false },
 )

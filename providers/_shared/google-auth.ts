@@ -12,20 +12,26 @@ const strict = { additionalProperties: false }
 
 /** `auth` of a provider on Google Cloud. Left out, it is `adc`. */
 export const googleAuthSchema = Type.Optional(
-  Type.Union([
-    Type.Object({ mode: Type.Literal('adc') }, strict),
-    Type.Object(
-      {
-        mode: Type.Literal('service_account'),
-        credentials_file: Type.String({
-          pattern: '^/|^[A-Za-z]:[\\\\/]',
-          description: 'write the absolute path of the JSON file, without file. before it',
-        }),
-      },
-      strict,
-    ),
-    Type.Object({ mode: Type.Literal('bearer'), token: SecretRef() }, strict),
-  ]),
+  Type.Union(
+    [
+      Type.Object({ mode: Type.Literal('adc') }, strict),
+      Type.Object(
+        {
+          mode: Type.Literal('service_account'),
+          credentials_file: Type.String({
+            pattern: '^/|^[A-Za-z]:[\\\\/]',
+            description: 'write the absolute path of the JSON file, without file. before it',
+          }),
+        },
+        strict,
+      ),
+      Type.Object(
+        { mode: Type.Literal('bearer'), token: SecretRef({ description: 'A token, for trials' }) },
+        strict,
+      ),
+    ],
+    { description: 'How calls authenticate. Default adc: application default credentials' },
+  ),
 )
 type GoogleAuth = Static<typeof googleAuthSchema> | undefined
 

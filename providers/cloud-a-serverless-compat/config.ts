@@ -11,9 +11,16 @@ export const configSchema = Type.Object(
       pattern: '^https?://[^\\s/]+',
       description: 'Base URL with its version, such as https://name-number.region.run.app/v1',
     }),
-    audience: Type.Optional(Type.String({ minLength: 1 })),
+    audience: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Whom the token is for. Default the origin of base_url',
+      }),
+    ),
     auth_header: Type.Optional(
-      Type.Union([Type.Literal('authorization'), Type.Literal('x_serverless_authorization')]),
+      Type.Union([Type.Literal('authorization'), Type.Literal('x_serverless_authorization')], {
+        description: 'The header that carries the token. Default authorization',
+      }),
     ),
     auth: googleAuthSchema,
   },

@@ -24,10 +24,16 @@ export const configSchema = Type.Object(
       }),
     ),
     auth: Type.Optional(
-      Type.Union([
-        ...awsAuthSchemas,
-        Type.Object({ mode: Type.Literal('bearer'), token: SecretRef() }, strict),
-      ]),
+      Type.Union(
+        [
+          ...awsAuthSchemas,
+          Type.Object(
+            { mode: Type.Literal('bearer'), token: SecretRef({ description: 'An API key' }) },
+            strict,
+          ),
+        ],
+        { description: 'How calls authenticate. Default default_chain' },
+      ),
     ),
   },
   strict,
@@ -36,7 +42,10 @@ export type Config = Static<typeof configSchema>
 
 const profileSchema = Type.Object(
   {
-    api_style: Type.Union(apiStyles.map((style) => Type.Literal(style))),
+    api_style: Type.Union(
+      apiStyles.map((style) => Type.Literal(style)),
+      { description: 'Which of its interfaces is called' },
+    ),
     base_path: Type.Optional(
       Type.String({
         pattern: '^/[^\\s?#]*$',

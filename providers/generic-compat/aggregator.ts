@@ -9,8 +9,9 @@ import {
 } from 'model-gateway/plugin'
 
 const strict = { additionalProperties: false }
-const slugs = Type.Optional(Type.Array(Type.String()))
-const number = Type.Optional(Type.Number())
+const slugs = (description: string) => Type.Optional(Type.Array(Type.String(), { description }))
+const seconds = Type.Optional(Type.Number({ description: 'Seconds' }))
+const price = Type.Optional(Type.Number({ description: 'USD' }))
 
 const LATENCIES = ['p50', 'p75', 'p90', 'p99'] as const
 const PRICES = ['prompt', 'completion', 'request', 'image'] as const
@@ -22,19 +23,25 @@ export const aggregatorSchema = Type.Object(
     provider: Type.Object(
       {
         zdr: Type.Optional(Type.Boolean({ description: 'Only endpoints that retain no data' })),
-        only: slugs,
-        ignore: slugs,
-        order: slugs,
+        only: slugs('Providers: these only'),
+        ignore: slugs('Providers: never these'),
+        order: slugs('Providers: in this order'),
         preferred_max_latency: Type.Optional(
-          Type.Union([
-            Type.Number(),
-            Type.Object({ p50: number, p75: number, p90: number, p99: number }, strict),
-          ]),
+          Type.Union(
+            [
+              Type.Number(),
+              Type.Object({ p50: seconds, p75: seconds, p90: seconds, p99: seconds }, strict),
+            ],
+            { description: 'A preference, in seconds or by percentile' },
+          ),
         ),
         max_price: Type.Optional(
           Type.Object(
-            { prompt: number, completion: number, request: number, image: number },
-            { ...strict, description: 'USD per million tokens' },
+            { prompt: price, completion: price, request: price, image: price },
+            {
+              ...strict,
+              description: 'A limit: USD per million tokens, per request and per image',
+            },
           ),
         ),
       },

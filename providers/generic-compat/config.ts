@@ -19,10 +19,16 @@ export const configSchema = Type.Object(
       description: 'Base URL with its version, such as https://api.openai.com/v1',
     }),
     auth: Type.Optional(
-      Type.Union([
-        Type.Object({ mode: Type.Literal('bearer'), token: SecretRef() }, strict),
-        Type.Object({ mode: Type.Literal('none') }, strict),
-      ]),
+      Type.Union(
+        [
+          Type.Object(
+            { mode: Type.Literal('bearer'), token: SecretRef({ description: 'The API key' }) },
+            strict,
+          ),
+          Type.Object({ mode: Type.Literal('none') }, strict),
+        ],
+        { description: 'How calls authenticate. Default none' },
+      ),
     ),
   },
   strict,

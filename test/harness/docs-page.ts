@@ -1,4 +1,34 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dir, '../..')
+
+/** A fenced block of a page. */
+export interface Block {
+  /** Its path from the root of the repository, such as `docs/mcp.md`. */
+  readonly page: string
+  /** What stands behind the fence; empty when nothing does. */
+  readonly language: string
+  readonly text: string
+}
+
+/** Every fenced block of the pages for users, in the order of the pages. */
+export function docsBlocks(): readonly Block[] {
+  const pages = ['README.md', ...new Bun.Glob('docs/**/*.md').scanSync(ROOT)].toSorted()
+  return pages.flatMap((page) => blocksOf(page))
+}
+
+/** The fenced blocks of a page, without the indentation of a list that they stand in. */
+export function blocksOf(page: string): readonly Block[] {
+  const text = readFileSync(join(ROOT, page), 'utf8')
+  return [...text.matchAll(/^( *)```(\w*)[^\n]*\n(.*?)^\1```$/gms)].map(
+    ([, indent = '', language = '', block = '']) => ({
+      page,
+      language,
+      text: block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  )
+}
 
 export interface PageRun {
   /** Everything that the commands printed. */

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import type { Sql } from 'postgres'
 import { stringify } from 'yaml'
 import { type Gateway, startGateway } from '../../kernel/boot/start.ts'
-import type { OutboundOptions } from '../../kernel/egress/outbound.ts'
+import type { GateOptions } from '../../kernel/egress/gate.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import { createTestDatabase } from './database.ts'
 
@@ -43,7 +43,7 @@ export interface TestGatewayOptions {
   /** Use this database instead of a new one, and leave it there. */
   readonly databaseUrl?: string
   /** How names are resolved for URLs that nobody vouches for. */
-  readonly outbound?: OutboundOptions
+  readonly outbound?: GateOptions
 }
 
 /**
@@ -68,6 +68,7 @@ export async function startTestGateway(
   const gateway = await startGateway({
     source: { text, file: join(dataDir, 'gateway.yaml') },
     builtins,
+    packWorker: new URL('../../plugins/standard/pack-worker.ts', import.meta.url),
     dataDir,
     env: {},
     log,

@@ -3,6 +3,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 
 const IGNORED = new Set(['description', 'default', 'examples', 'errorMessage', 'title', '$id'])
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
  * What is wrong with a value, each with its path. Stricter than JSON Schema in one thing: a member
@@ -70,9 +71,11 @@ const keywords: Readonly<Record<string, Keyword>> = {
   maxLength: own((n: number, v: string) => v.length > n, 'must at most have the length', 'string'),
   pattern: own((p: string, v: string) => !new RegExp(p).test(v), 'must match', 'string'),
   format(format: string, at) {
-    if (format !== 'date-time') throw new Error(`the format ${format} is not checked`)
-    if (typeof at.value === 'string' && !DATE_TIME.test(at.value)) {
-      at.wrong(`must be an instant in UTC, not ${at.value}`)
+    const pattern = { 'date-time': DATE_TIME, uuid: UUID }[format]
+    if (pattern === undefined) throw new Error(`the format ${format} is not checked`)
+    if (typeof at.value === 'string' && !pattern.test(at.value)) {
+      const what = format === 'uuid' ? 'a UUID' : 'an instant in UTC'
+      at.wrong(`must be ${what}, not ${at.value}`)
     }
     return none
   },

@@ -49,7 +49,7 @@ export function bufferedChat({ thinking, text, calls, finish, usage }: Said): Js
   const message: JsonObject = {
     content: text,
     provider_metadata: {
-      cloud_b_ml: { reasoning: { source: 'anthropic_messages', blocks: [...thinking] } },
+      cloud_y: { reasoning: { source: 'anthropic_messages', blocks: [...thinking] } },
     },
     tool_calls: calls.map(({ id, name, input }) => ({
       id,
@@ -65,7 +65,7 @@ export function chatChunks({ thinking, text, calls, finish, usage }: Said, size:
   const chunks: JsonObject[] = [chunkOf({ role: 'assistant', content: '' })]
   const think = (block: JsonObject) => {
     const reasoning = { source: 'anthropic_messages_stream', blocks: [block] }
-    chunks.push(chunkOf({ provider_metadata: { cloud_b_ml: { reasoning } } }))
+    chunks.push(chunkOf({ provider_metadata: { cloud_y: { reasoning } } }))
   }
   for (const block of thinking) {
     if (block.type === 'redacted_thinking') {

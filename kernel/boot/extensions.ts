@@ -1,0 +1,73 @@
+import { metrics } from '@opentelemetry/api'
+import type { Logger } from 'pino'
+import type { Chains, ChainTools } from '../lifecycle/chain.ts'
+import { compileChains } from '../lifecycle/compile-chains.ts'
+import { createSinks, type SinkFailure, type Sinks } from '../lifecycle/sinks.ts'
+import { accountingSinks, type HealthCheck, middleware } from '../plugin/index.ts'
+import type { Registry } from '../registry/registry.ts'
+import { StartError } from './errors.ts'
+
+const MIDDLEWARE_DEADLINE_MS = 5_000
+const SINK_DEADLINE_MS = 10_000
+const MOST_WAITING = 10_000
+/** Failures of one sink within this time share a log line. */
+const SAY_AGAIN_MS = 10_000
+
+/** The chains of what the plugins provide. Throws StartError. */
+export function chainsOf(registry: Pick<Registry, 'provided'>): Chains {
+  const links = registry
+    .provided(middleware)
+    .map(({ plugin, implementation }) => ({ plugin, middleware: implementation }))
+  try {
+    return compileChains(links)
+  } catch (error) {
+    throw new StartError((error as Error).message)
+  }
+}
+
+export function createChainTools(log: Logger): ChainTools {
+  const faults = metrics.getMeter('gateway').createCounter('gateway.middleware.faults', {
+    description: 'Requests that failed because a middleware threw, hung or broke its contract.',
+  })
+  return {
+    deadlineMs: MIDDLEWARE_DEADLINE_MS,
+    fault({ plugin, middleware: { id, around } }, err, requestId) {
+      faults.add(1, { plugin, middleware: id, seam: around })
+      log.error({ plugin, middleware: id, seam: around, err, requestId }, 'a middleware failed')
+    },
+  }
+}
+
+/** Tells the plugins' sinks of settled calls; undefined when there is none. */
+export function sinksOf(registry: Pick<Registry, 'provided'>, log: Logger): Sinks | undefined {
+  const sinks = registry
+    .provided(accountingSinks)
+    .map(({ plugin, implementation }) => ({ plugin, sink: implementation }))
+  const failures = metrics.getMeter('gateway').createCounter('gateway.accounting_sink.failures', {
+    description: 'Settled calls that an accounting sink failed at, or was not told of.',
+  })
+  const said = new Map<string, { at: number; unsaid: number }>()
+  return createSinks(sinks, {
+    deadlineMs: SINK_DEADLINE_MS,
+    mostWaiting: MOST_WAITING,
+    failed(plugin: string, failure: SinkFailure, err: unknown) {
+      failures.add(1, { plugin, failure })
+      const last = said.get(plugin) ?? { at: Number.NEGATIVE_INFINITY, unsaid: 0 }
+      const now = performance.now()
+      if (now - last.at < SAY_AGAIN_MS) {
+        last.unsaid++
+        return
+      }
+      said.set(plugin, { at: now, unsaid: 0 })
+      log.error({ plugin, failure, err, before: last.unsaid }, 'an accounting sink failed')
+    },
+  })
+}
+
+/** What readiness says of plugins that were left out; nothing when all have started. */
+export function leftOutCheck({ leftOut }: Pick<Registry, 'leftOut'>): readonly HealthCheck[] {
+  if (leftOut.length === 0) return []
+  // Without the reasons: whoever can reach the port can ask.
+  const details = { left_out: leftOut.map(({ id }) => id) }
+  return [{ name: 'plugins', check: () => ({ status: 'degraded', details }) }]
+}

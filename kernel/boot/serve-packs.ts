@@ -1,0 +1,90 @@
+import { heapSize } from 'bun:jsc'
+import { metrics, trace } from '@opentelemetry/api'
+import { pino } from 'pino'
+import {
+  type CapabilityName,
+  type ExtensionPoint,
+  type GuardrailPack,
+  guardrailPacks,
+  type Plugin,
+  type PluginContext,
+} from '../plugin/index.ts'
+import type { FromThread, PackFacts, ToThread } from '../registry/pack-messages.ts'
+import { asPlugin } from '../registry/plugin-shape.ts'
+import { registerSelfReference } from '../registry/self-reference.ts'
+
+declare const self: Worker
+
+/** Loads built-in pack plugins, by the name behind `builtin:`. */
+export type BuiltinPacks = Readonly<Record<string, () => Promise<{ readonly default: unknown }>>>
+
+/** The life of a thread that runs one pack plugin: it answers one message after the other. */
+export function servePacks(builtins: BuiltinPacks): void {
+  const packs = new Map<string, GuardrailPack>()
+  const post = (message: FromThread) => self.postMessage(message)
+  const log = pino({ level: 'debug' }, { write: (line: string) => post({ kind: 'log', line }) })
+
+  async function start({ module, config, prepared }: Extract<ToThread, { kind: 'start' }>) {
+    const plugin = await load(module, builtins)
+    const context = {
+      config,
+      log,
+      meter: metrics.getMeter(plugin.manifest.id),
+      tracer: trace.getTracer(plugin.manifest.id),
+      signal: new AbortController().signal,
+      provide<T>(point: ExtensionPoint<T>, implementation: T) {
+        if (point.name !== guardrailPacks.name) {
+          throw new Error(`provides ${point.name}: in a worker only packs can be provided`)
+        }
+        const pack = implementation as GuardrailPack
+        packs.set(pack.id, pack)
+      },
+    }
+    // It ends with the thread: there is nobody left to call its disposer.
+    await plugin.setup(context as unknown as PluginContext<unknown, CapabilityName>)
+    for (const id of prepared) await packs.get(id)?.prepare?.()
+    return [...packs.values()].map(
+      ({ id, aliases, version, summary, phases, rules }): PackFacts => ({
+        id,
+        ...(aliases !== undefined && { aliases }),
+        version,
+        summary,
+        phases,
+        rules,
+      }),
+    )
+  }
+
+  function packOf(id: string): GuardrailPack {
+    const pack = packs.get(id)
+    if (pack === undefined) throw new Error('there is no such pack')
+    return pack
+  }
+
+  function answer(message: ToThread): unknown {
+    if (message.kind === 'start') return start(message)
+    if (message.kind === 'prepare') return packOf(message.pack).prepare?.()
+    return packOf(message.pack)[message.kind](message.input)
+  }
+
+  self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
+    try {
+      const result = await answer(data)
+      post({ kind: 'done', result, heapBytes: heapSize() })
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+      const said = data.kind === 'start' ? error.message : error.name
+      post({ kind: 'threw', error: said, heapBytes: heapSize() })
+    }
+  }
+}
+
+async function load(module: string, builtins: BuiltinPacks): Promise<Plugin> {
+  registerSelfReference()
+  const name = module.startsWith('builtin:') ? module.slice('builtin:'.length) : undefined
+  const imported: { readonly default?: unknown } =
+    name === undefined ? await import(module) : await builtins[name]?.()
+  const found = asPlugin(imported?.default)
+  if ('fault' in found) throw new Error(`${module} ${found.fault}`)
+  return found.plugin
+}

@@ -1,0 +1,70 @@
+import type { Plugin, Problem, ProviderTypeSpec } from '../plugin/index.ts'
+import type { LoadedPlugin } from './loaded.ts'
+
+export interface RuleParts {
+  readonly plugins: readonly LoadedPlugin[]
+  /** Whether the file has a top-level section. */
+  hasSection(name: string): boolean
+  /** The type that each provider of the file names. */
+  readonly providerTypes: readonly (ProviderTypeSpec | undefined)[]
+}
+
+/** Whether the plugins may run as their entries say: alone in a thread, or not at all. */
+export function* checkPluginRules(parts: RuleParts): Iterable<Problem> {
+  for (const loaded of parts.plugins) {
+    const { plugin, path } = loaded
+    const { id } = plugin.manifest
+    if (loaded.isolation === 'worker') {
+      const fault = isolationFault(plugin)
+      if (fault !== undefined) {
+        const hint = 'a worker is for plugins that bring guardrail packs and need nothing else'
+        const message = `plugin "${id}" cannot run in a worker: ${fault}`
+        yield { path: [...path, 'isolation'], message, hint }
+      }
+    }
+    if (loaded.onBootFailure !== 'disable') continue
+    for (const use of dependants(loaded, parts)) {
+      yield {
+        path: [...path, 'on_boot_failure'],
+        message: `plugin "${id}" may not be left out: ${use}`,
+        hint: 'leave on_boot_failure away, so that the start stops when it fails',
+      }
+    }
+  }
+}
+
+/** What of the config depends on a plugin. Policies are their own plugin's to check. */
+function* dependants({ plugin }: LoadedPlugin, parts: RuleParts): Iterable<string> {
+  const { id, sections = [], providerTypes = [] } = plugin.manifest
+  for (const { name } of sections) {
+    if (parts.hasSection(name)) yield `the section ${name} is its own`
+  }
+  for (const [index, type] of parts.providerTypes.entries()) {
+    if (type !== undefined && providerTypes.includes(type)) {
+      yield `providers[${index}] is of its type ${type.type}`
+    }
+  }
+  for (const { plugin: other, onBootFailure } of parts.plugins) {
+    if (onBootFailure !== 'disable' && other.manifest.requires?.includes(id)) {
+      yield `plugin "${other.manifest.id}" requires it`
+    }
+  }
+}
+
+/** What keeps a plugin from running in a thread of its own; `undefined` when nothing does. */
+function isolationFault({ manifest }: Plugin): string | undefined {
+  if ((manifest.guardrailPacks ?? []).length === 0) return 'it brings no guardrail pack'
+  if (manifest.needs.length > 0) return `it needs ${manifest.needs.join(', ')}`
+  for (const key of [
+    'sections',
+    'providerTypes',
+    'managedChecks',
+    'mcpAuthModes',
+    'commands',
+    'migrations',
+    'check',
+  ] as const) {
+    if (manifest[key] !== undefined) return `its manifest has ${key}`
+  }
+  return undefined
+}

@@ -1,0 +1,67 @@
+import { Type } from '@sinclair/typebox'
+import { WRITE } from './describe.ts'
+
+const httpUrl = (description: string) =>
+  Type.String({
+    pattern: '^https?://[^\\s]+$',
+    description,
+    [WRITE]: 'write a URL such as http://host',
+  })
+// Without user and password: those belong in OTEL_EXPORTER_OTLP_HEADERS, not in a config file.
+const otlpUrl = (description: string) =>
+  Type.String({
+    pattern: '^https?://(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[^\\s?#]*)?$',
+    description,
+    [WRITE]: 'write a URL such as http://collector:4318',
+  })
+
+/** Section `server`. */
+export const ServerSection = Type.Object(
+  {
+    bind: Type.String({ default: '127.0.0.1:8080', description: 'Where to listen' }),
+    log_format: Type.Optional(
+      Type.Union([Type.Literal('pretty'), Type.Literal('json')], {
+        description: 'Default pretty on a terminal, json elsewhere',
+      }),
+    ),
+    max_body_bytes: Type.Integer({
+      minimum: 1,
+      default: 32 * 1024 * 1024,
+      description: 'Longest request body',
+    }),
+    body_timeout_ms: Type.Integer({
+      minimum: 1,
+      default: 30_000,
+      description: 'Time that a request body may take to arrive',
+    }),
+    shutdown_grace_secs: Type.Number({
+      minimum: 0,
+      default: 30,
+      description: 'How long running requests may finish when the gateway stops',
+    }),
+    public_base_url: Type.Optional(httpUrl('The address as callers see it, when it is not `bind`')),
+    ungoverned: Type.Boolean({
+      default: false,
+      description: 'Allows a start without accounting or request log, for measurements',
+    }),
+    egress_proxy: Type.Optional(
+      httpUrl('A proxy for calls of providers; proxy variables of the environment are not used'),
+    ),
+    otel_endpoint: Type.Optional(otlpUrl('Where traces and metrics go, by OTLP over HTTP')),
+    otel_metrics_endpoint: Type.Optional(otlpUrl('Where metrics go instead')),
+    // More seconds than a timer can count would make it run all the time.
+    otel_export_interval_secs: Type.Number({
+      minimum: 1,
+      maximum: 86_400,
+      default: 30,
+      description: 'Between two exports of metrics',
+    }),
+    otel_trace_sample_ratio: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      default: 1,
+      description: 'The part of the traces begun here that is kept',
+    }),
+  },
+  { default: {} },
+)

@@ -1,0 +1,279 @@
+import { lookup } from 'node:dns/promises'
+import { type AddressPolicy, OutboundError, outboundUrlProblem } from '../plugin/index.ts'
+import { permits } from './addresses.ts'
+import { codeOf, firstThatAnswers, within } from './connect.ts'
+
+const CONNECT_TIMEOUT_MS = 10_000
+/** How long a name's addresses, and which of them answers, are remembered. */
+const REMEMBER_MS = 10_000
+const MOST_REMEMBERED = 1_000
+
+export interface GateOptions {
+  /** All addresses of a host name. Default: those that the operating system knows. */
+  readonly resolve?: (hostname: string) => Promise<readonly string[]>
+  /** Milliseconds; default 10 000. */
+  readonly connectTimeoutMs?: number
+}
+
+/** One HTTP call as the gate lets it out. */
+export interface GateCall {
+  readonly method: string
+  /** `host` and `accept-encoding` are set by the gate. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** `operator`: the URL stands in the config file, whose author may name any address. */
+  readonly policy: AddressPolicy | 'operator'
+  /** Ends the call, and the body of its reply. Whoever calls keeps the time. */
+  readonly signal: AbortSignal
+  /** The operator's proxy; only for URLs of the operator's. */
+  readonly proxy?: string
+}
+
+/**
+ * The only way out of the gateway for upstream calls: http and https, no user info, no redirect, a
+ * body without encoding. Where the operator does not vouch for the URL, its name is resolved, all
+ * its addresses are checked, and the connection goes to a checked one.
+ */
+export interface Gate {
+  /** Resolves and checks without connecting. Throws OutboundError. */
+  check(url: string, policy: AddressPolicy): Promise<void>
+  /** Resolves to the head of the reply. Throws OutboundError, or the signal's reason. */
+  send(url: string, call: GateCall): Promise<Response>
+}
+
+/** Where a URL leads. */
+interface Target {
+  readonly url: URL
+  readonly hostname: string
+  readonly port: number
+  readonly isTls: boolean
+  /** The URL with a checked address in the place of the host, for the address that was last used. */
+  direct: { readonly address: string; readonly href: string } | undefined
+}
+
+/** What is known of a host and port for a while, whoever asks; each asker has its own policy. */
+interface Known {
+  readonly until: number
+  readonly addresses: Promise<readonly string[]>
+  resolved: readonly string[] | undefined
+  /** The policy that was last seen to permit all of them. */
+  permittedBy: AddressPolicy | undefined
+  /** The address that took a connection; looked for once, by the first who may connect. */
+  reaching: Promise<string> | undefined
+  reached: string | undefined
+}
+
+async function resolveBySystem(hostname: string): Promise<readonly string[]> {
+  const found = await lookup(hostname, { all: true })
+  return found.map(({ address }) => address)
+}
+
+/** `options` are for URLs that nobody vouches for. */
+export function createGate(options: GateOptions = {}): Gate {
+  const { resolve = resolveBySystem, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
+  const known = new Map<string, Known>()
+  const targets = new Map<string, Target>()
+
+  function targetOf(url: string): Target {
+    let target = targets.get(url)
+    if (target === undefined) {
+      target = parseTarget(url)
+      keep(targets, url, target)
+    }
+    return target
+  }
+
+  function keyOf({ hostname, port }: Target): string {
+    return `${hostname}:${port}`
+  }
+
+  function look(target: Target): Known {
+    const key = keyOf(target)
+    const now = performance.now()
+    const before = known.get(key)
+    if (before !== undefined && now < before.until) return before
+    const { hostname } = target
+    const literal = /^[\d.]+$|^\[/.test(hostname)
+    const addresses = literal ? Promise.resolve([unbracketed(hostname)]) : resolve(hostname)
+    const entry: Known = {
+      until: now + REMEMBER_MS,
+      addresses,
+      resolved: undefined,
+      permittedBy: undefined,
+      reaching: undefined,
+      reached: undefined,
+    }
+    addresses.then(
+      (found) => {
+        entry.resolved = found
+      },
+      () => forget(key, entry),
+    )
+    known.delete(key)
+    keep(known, key, entry)
+    return entry
+  }
+
+  function forget(key: string, entry: Known): void {
+    if (known.get(key) === entry) known.delete(key)
+  }
+
+  function reach(target: Target, entry: Known, addresses: readonly string[]): Promise<string> {
+    entry.reaching ??= firstThatAnswers(addresses, target.port, connectTimeoutMs).then(
+      (address) => {
+        entry.reached = address
+        return address
+      },
+      (error) => {
+        forget(keyOf(target), entry)
+        throw error
+      },
+    )
+    return entry.reaching
+  }
+
+  /** The address to connect to. */
+  async function addressFor(
+    target: Target,
+    entry: Known,
+    policy: AddressPolicy,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const addresses = await within(checked(entry, policy), signal)
+    return await within(reach(target, entry, addresses), signal)
+  }
+
+  async function sendChecked(
+    target: Target,
+    policy: AddressPolicy,
+    call: GateCall,
+  ): Promise<Response> {
+    const { signal } = call
+    const entry = look(target)
+    try {
+      const { resolved, reached } = entry
+      const address =
+        resolved !== undefined && reached !== undefined && isPermitted(entry, resolved, policy)
+          ? reached
+          : await addressFor(target, entry, policy, signal)
+      return await fetch(directUrl(target, address), {
+        ...initOf(call),
+        headers: { ...call.headers, host: target.url.host, 'accept-encoding': 'identity' },
+        // The certificate has to be the name's, not the address's.
+        ...(target.isTls ? { tls: { serverName: unbracketed(target.hostname) } } : {}),
+      })
+    } catch (error) {
+      if (!(error instanceof OutboundError) && !signal.aborted) forget(keyOf(target), entry)
+      throw error
+    }
+  }
+
+  return {
+    async check(url, policy) {
+      const target = targetOf(url)
+      const ends = new AbortController()
+      const late = new OutboundError('timeout', 'the host name was not resolved in time')
+      const timer = setTimeout(() => ends.abort(late), connectTimeoutMs)
+      try {
+        await within(checked(look(target), policy), ends.signal)
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    async send(url, call) {
+      const { policy, signal } = call
+      try {
+        if (policy !== 'operator') return await sendChecked(targetOf(url), policy, call)
+        requireOperatorUrl(url)
+        return await fetch(url, {
+          ...initOf(call),
+          headers: { ...call.headers, 'accept-encoding': 'identity' },
+          ...(call.proxy === undefined ? {} : { proxy: call.proxy }),
+        })
+      } catch (error) {
+        if (signal.aborted) throw signal.reason
+        if (error instanceof OutboundError) throw error
+        throw new OutboundError('transport', `the connection failed${codeOf(error)}`, {
+          cause: error,
+        })
+      }
+    },
+  }
+}
+
+/** What every call is sent with. */
+function initOf({ method, body, signal }: GateCall): RequestInit {
+  return {
+    method,
+    ...(body === undefined ? {} : { body }),
+    redirect: 'manual',
+    signal,
+    // Bun's own limit of five minutes; streams may last longer, and the caller keeps the time.
+    timeout: false,
+  } as RequestInit
+}
+
+function keep<T>(map: Map<string, T>, key: string, value: T): void {
+  if (map.size >= MOST_REMEMBERED) map.delete(map.keys().next().value as string)
+  map.set(key, value)
+}
+
+/** The addresses of a host, each of them permitted. */
+async function checked(entry: Known, policy: AddressPolicy): Promise<readonly string[]> {
+  let addresses: readonly string[]
+  try {
+    addresses = await entry.addresses
+  } catch (error) {
+    throw new OutboundError('unresolvable', 'the host name cannot be resolved', { cause: error })
+  }
+  if (addresses.length === 0) {
+    throw new OutboundError('unresolvable', 'the host name has no address')
+  }
+  if (isPermitted(entry, addresses, policy)) return addresses
+  throw new OutboundError(
+    'address_refused',
+    'the host is, or its name resolves to, an address that may not be reached',
+  )
+}
+
+/** Policies do not change, so that the answer for the same one and the same addresses is the same. */
+function isPermitted(entry: Known, addresses: readonly string[], policy: AddressPolicy): boolean {
+  if (entry.permittedBy === policy) return true
+  if (!addresses.every((address) => permits(policy, address))) return false
+  entry.permittedBy = policy
+  return true
+}
+
+/** The URL with the address in the place of its host. */
+function directUrl(target: Target, address: string): string {
+  if (target.direct?.address !== address) {
+    const direct = new URL(target.url)
+    direct.hostname = address.includes(':') ? `[${address}]` : address
+    target.direct = { address, href: direct.href }
+  }
+  return target.direct.href
+}
+
+/** http or https, no user info, no fragment. */
+const OPERATOR_URL = /^https?:\/\/[^\s/?#@\\]+(?:[/?][^\s#]*)?$/i
+
+/** An operator may write host names as they please. Throws OutboundError `invalid_url`. */
+function requireOperatorUrl(url: string): void {
+  if (OPERATOR_URL.test(url)) return
+  const message = 'the URL must be http or https, without user info and without a fragment'
+  throw new OutboundError('invalid_url', message)
+}
+
+/** Throws OutboundError `invalid_url`. */
+function parseTarget(text: string): Target {
+  const problem = outboundUrlProblem(text)
+  if (problem !== undefined) throw new OutboundError('invalid_url', `the URL ${problem}`)
+  const url = new URL(text)
+  const isTls = url.protocol === 'https:'
+  const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port)
+  return { url, hostname: url.hostname, port, isTls, direct: undefined }
+}
+
+function unbracketed(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  GatewayError,
+  type Middleware,
+  type Seam,
+  type Surface,
+  seams,
+  surfaces,
+} from '../plugin/index.ts'
+import { type ChainTools, type Link, runChain } from './chain.ts'
+import { compileChains } from './compile-chains.ts'
+import type { LifecycleServices, Received } from './exchange.ts'
+import { respondStep } from './seams.ts'
+
+const exchange = { requestId: 'r1' }
+
+function link(id: string, parts: Partial<Omit<Middleware, 'id'>> = {}, plugin = 'plugin.a'): Link {
+  const handle = async (_: unknown, next: () => Promise<unknown>) => void (await next())
+  const around: Seam = 'decode'
+  return { plugin, middleware: { id, around, handle, ...parts } as Middleware }
+}
+
+function tools(deadlineMs = 5000): ChainTools & { readonly faults: string[] } {
+  const faults: string[] = []
+  const fault = ({ middleware }: Link, { message }: Error) =>
+    void faults.push(`${middleware.id}: ${message}`)
+  return { deadlineMs, faults, fault }
+}
+
+describe('compiling', () => {
+  const ids = (links: readonly Link[], seam: Seam = 'decode', surface: Surface = 'messages') =>
+    compileChains(links)[seam][surface].map(({ middleware }) => middleware.id)
+
+  test('keeps the order, but for what before and after say', () => {
+    expect(ids([link('a'), link('b'), link('c')])).toEqual(['a', 'b', 'c'])
+    expect(ids([link('a', { after: ['c'] }), link('b'), link('c')])).toEqual(['c', 'a', 'b'])
+    expect(ids([link('a'), link('b'), link('c', { before: ['a', 'nobody'] })])).toEqual([
+      'c',
+      'a',
+      'b',
+    ])
+  })
+
+  test('puts each at its seam, and only where it applies', () => {
+    const chains = compileChains([
+      link('a', { appliesTo: ['embeddings'] }),
+      link('b', { around: 'respond' } as Partial<Middleware>),
+    ])
+    const found = seams.flatMap((seam) =>
+      surfaces.map((surface) => chains[seam][surface].map(({ middleware: { id } }) => id).join()),
+    )
+    expect(found).toEqual(
+      seams.flatMap((seam) =>
+        surfaces.map((surface) =>
+          seam === 'respond' ? 'b' : seam === 'decode' && surface === 'embeddings' ? 'a' : '',
+        ),
+      ),
+    )
+  })
+
+  test('names those that cannot be brought together', () => {
+    expect(() =>
+      ids([link('a', { before: ['b'] }), link('b', { before: ['a'] }, 'plugin.b')]),
+    ).toThrow(
+      'in a circle: "a" (plugin "plugin.a") → "b" (plugin "plugin.b") → "a" (plugin "plugin.a")',
+    )
+    expect(() => ids([link('a'), link('a', {}, 'plugin.b')])).toThrow(
+      'plugin "plugin.b" provides the middleware "a", which plugin "plugin.a" provides already',
+    )
+  })
+})
+
+describe('running', () => {
+  test('the first one begins first and ends last, and sees what the step gives', async () => {
+    const journal: string[] = []
+    const links = ['a', 'b'].map((id) =>
+      link(id, {
+        async handle(_: unknown, next: () => Promise<unknown>) {
+          journal.push(`${id} begins`)
+          journal.push(`${id} sees ${await next()}`)
+        },
+      } as Partial<Middleware>),
+    )
+    const step = async () => {
+      journal.push('step')
+      return 'it'
+    }
+    await runChain(links, exchange, step, tools())
+    expect(journal).toEqual(['a begins', 'b begins', 'step', 'b sees it', 'a sees it'])
+  })
+
+  test('an outer one cannot turn the failure of an inner one into another', async () => {
+    const refusal = new GatewayError('invalid_request', 'no')
+    const told = tools()
+    const links = [
+      link('outer', {
+        async handle(_: unknown, next: () => Promise<unknown>) {
+          await next().catch(() => {
+            throw new GatewayError('model_not_found', 'other')
+          })
+        },
+      } as Partial<Middleware>),
+      link('inner', {
+        handle() {
+          throw refusal
+        },
+      }),
+    ]
+    const seen = await runChain(links, exchange, async () => 1, told).catch((error) => error)
+    expect(seen).toBe(refusal)
+    expect(told.faults).toEqual([])
+  })
+
+  test('time that the step takes is not counted, time outside of next is', async () => {
+    const told = tools(50)
+    await runChain([link('a')], exchange, () => Bun.sleep(200), told)
+    expect(told.faults).toEqual([])
+    let steps = 0
+    let late: (() => Promise<unknown>) | undefined
+    const hung = link('hung', {
+      async handle(_: unknown, next: () => Promise<unknown>) {
+        late = next
+        await new Promise(() => {})
+      },
+    } as Partial<Middleware>)
+    const step = async () => steps++
+    const error = await runChain([link('a'), hung], exchange, step, told).catch((e) => e)
+    expect(error).toMatchObject({ code: 'internal_error' })
+    expect(told.faults).toEqual(['hung: did not finish within 50 ms outside of next'])
+    // What has been given up cannot go on.
+    expect(late).toThrow('given up')
+    expect(steps).toBe(0)
+  })
+})
+
+test('twenty middlewares that do nothing cost at most 60 µs a request', async () => {
+  const links = Array.from({ length: 20 }, (_, index) => link(`m${index}`))
+  const step = async () => undefined
+  const told = tools()
+  const count = 5000
+  async function cpu(run: () => Promise<unknown>) {
+    const before = process.cpuUsage()
+    for (let i = 0; i < count; i++) await run()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / count
+  }
+  const passes: number[] = []
+  for (let pass = 0; pass < 6; pass++) {
+    passes.push((await cpu(() => runChain(links, exchange, step, told))) - (await cpu(step)))
+  }
+  const best = Math.min(...passes)
+  console.log(`twenty middlewares: ${best.toFixed(1)} µs`)
+  expect(best).toBeLessThan(60)
+})
+
+test('a seam that nobody uses costs nothing that can be measured', () => {
+  const chains = compileChains([])
+  const services = { chains, chainTools: tools() } as unknown as LifecycleServices
+  const received = { requestId: 'r', family: 'chat_completions' } as unknown as Received
+  const head = { status: 200, stream: false }
+  const count = 200_000
+  for (let i = 0; i < count; i++) void respondStep(received, head, services)
+  const passes = Array.from({ length: 5 }, () => {
+    const before = process.cpuUsage()
+    for (let i = 0; i < count; i++) void respondStep(received, head, services)
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / count
+  })
+  expect(Math.min(...passes)).toBeLessThan(0.5)
+})

@@ -1,0 +1,53 @@
+import { type Middleware, type Seam, type Surface, seams, surfaces } from '../plugin/index.ts'
+import type { Chains, Link } from './chain.ts'
+
+/**
+ * The chain of every seam and surface, the outermost middleware first: in the order in which they
+ * were provided, but for what `before` and `after` say. Throws an Error that names plugins.
+ */
+export function compileChains(links: readonly Link[]): Chains {
+  const byId = new Map<string, Link>()
+  for (const link of links) {
+    const { id } = link.middleware
+    const first = byId.get(id)
+    if (first !== undefined) {
+      throw new Error(
+        `plugin "${link.plugin}" provides the middleware "${id}", which plugin "${first.plugin}" provides already`,
+      )
+    }
+    byId.set(id, link)
+  }
+  const ordered = order(links)
+  const chain = (seam: Seam, surface: Surface) =>
+    Object.freeze(
+      ordered.filter(
+        ({ middleware: { around, appliesTo } }) =>
+          around === seam && (appliesTo?.includes(surface) ?? true),
+      ),
+    )
+  const ofSeam = (seam: Seam) =>
+    Object.fromEntries(surfaces.map((surface) => [surface, chain(seam, surface)]))
+  return Object.fromEntries(seams.map((seam) => [seam, ofSeam(seam)])) as Chains
+}
+
+/** Ids of middlewares that nobody provides do not matter. */
+function order(links: readonly Link[]): readonly Link[] {
+  const outside = (one: Middleware, other: Middleware) =>
+    (one.before?.includes(other.id) ?? false) || (other.after?.includes(one.id) ?? false)
+  const ordered = new Set<Link>()
+  function visit(link: Link, trail: readonly Link[]) {
+    if (ordered.has(link)) return
+    const start = trail.indexOf(link)
+    if (start >= 0) {
+      const circle = [...trail.slice(start), link].toReversed()
+      const names = circle.map(({ plugin, middleware: { id } }) => `"${id}" (plugin "${plugin}")`)
+      throw new Error(`middlewares stand outside of each other in a circle: ${names.join(' → ')}`)
+    }
+    for (const other of links) {
+      if (outside(other.middleware, link.middleware)) visit(other, [...trail, link])
+    }
+    ordered.add(link)
+  }
+  for (const link of links) visit(link, [])
+  return [...ordered]
+}

@@ -1,0 +1,109 @@
+import { expect, test } from 'bun:test'
+import type { AccountingSink, SettledCall, SettlementRequest } from '../plugin/index.ts'
+import { createSinks, type SinkFailure } from './sinks.ts'
+
+const call: SettlementRequest = {
+  requestId: 'r',
+  callerChoseRequestId: false,
+  principal: {
+    apiKeyId: 'k',
+    owner: {
+      kind: 'user',
+      userId: 'u',
+      email: 'a@b.c',
+      name: 'A',
+      team: { id: 't', key: 'team' },
+      requestLoggingEnabled: true,
+    },
+    ownershipScopeKey: 'user:u',
+    grants: 'all',
+    allowlists: [],
+  },
+  operation: 'chat_completions',
+  requestedModel: 'm',
+  resolvedModel: 'm',
+  provider: 'p',
+  upstreamModel: 'x',
+  dispatchedAt: new Date(0),
+  pricing: { pricingProviderId: 'p', model: 'x' },
+  usage: undefined,
+  billingModifiers: ['batch'],
+  succeeded: true,
+}
+const paid = {
+  kind: 'ledger',
+  pricingStatus: 'priced',
+  unpricedReason: undefined,
+  costPicoUsd: 5n,
+} as const
+
+function sinksOf(record: AccountingSink['record'], mostWaiting = 100, deadlineMs = 50) {
+  const failures: SinkFailure[] = []
+  const sinks = createSinks([{ plugin: 'plugin.a', sink: { record } }], {
+    deadlineMs,
+    mostWaiting,
+    failed: (_, failure) => void failures.push(failure),
+  })
+  if (sinks === undefined) throw new Error('there are sinks')
+  return { sinks, failures }
+}
+
+test('nobody to tell costs nothing', () => {
+  expect(createSinks([], { deadlineMs: 1, mostWaiting: 1, failed() {} })).toBeUndefined()
+})
+
+test('a sink is told later, of frozen copies, and never of what cost nothing', async () => {
+  const told: SettledCall[] = []
+  const { sinks, failures } = sinksOf(async (seen) => void told.push(seen))
+  sinks.push(call, paid)
+  sinks.push(call, { kind: 'none' })
+  expect(told).toEqual([])
+  await sinks.drain(1000)
+  expect(told).toHaveLength(1)
+  const [seen] = told as [SettledCall]
+  expect(seen).toMatchObject({ requestId: 'r', dispatchedAt: '1970-01-01T00:00:00.000Z' })
+  expect(Object.keys(seen)).not.toContain('principal')
+  for (const part of [seen, seen.caller, seen.caller.owner, seen.caller.owner.team, seen.pricing]) {
+    expect(Object.isFrozen(part)).toBe(true)
+  }
+  expect(seen.caller.owner).not.toBe(call.principal.owner)
+  expect(failures).toEqual([])
+})
+
+test('what throws or hangs is counted, and the next call is told', async () => {
+  let calls = 0
+  const { sinks, failures } = sinksOf(() => {
+    calls++
+    if (calls === 1) throw new Error('planted')
+    return calls === 2 ? new Promise(() => {}) : Promise.resolve()
+  })
+  for (let i = 0; i < 3; i++) sinks.push(call, paid)
+  await sinks.drain(1000)
+  expect(calls).toBe(3)
+  expect(failures.toSorted()).toEqual(['overdue', 'threw'])
+})
+
+test('sixteen at a time, a bounded queue, and an end', async () => {
+  let running = 0
+  let most = 0
+  const { sinks, failures } = sinksOf(
+    async () => {
+      most = Math.max(most, ++running)
+      await Bun.sleep(10)
+      running--
+    },
+    40,
+    1000,
+  )
+  for (let i = 0; i < 100; i++) sinks.push(call, paid)
+  expect(failures).toHaveLength(60)
+  await sinks.drain(1000)
+  expect(most).toBe(16)
+  expect(running).toBe(0)
+
+  const hung = sinksOf(() => new Promise(() => {}), 100, 10_000)
+  for (let i = 0; i < 20; i++) hung.sinks.push(call, paid)
+  await Bun.sleep(5)
+  await hung.sinks.drain(20)
+  expect(hung.failures).toEqual(['dropped', 'dropped', 'dropped', 'dropped'])
+})

@@ -1,0 +1,106 @@
+import { metrics, trace } from '@opentelemetry/api'
+import type { Logger } from 'pino'
+import {
+  type CapabilityName,
+  capabilityNames,
+  type ExtensionPoint,
+  type Plugin,
+  type PluginContext,
+  type Services,
+} from '../plugin/index.ts'
+import { implementationFault } from './implementation-shape.ts'
+import type { KernelCapabilities } from './registry.ts'
+
+/** One thing that a plugin has registered. */
+export interface Provision {
+  readonly point: ExtensionPoint<unknown>
+  readonly implementation: unknown
+}
+
+export interface ContextParts {
+  readonly plugin: Plugin
+  readonly config: unknown
+  readonly log: Logger
+  readonly signal: AbortSignal
+  readonly offered: KernelCapabilities
+  readonly services: Services
+  /** The plugin that provides a point of which there is one already. */
+  providerOf(point: ExtensionPoint<unknown>): string | undefined
+}
+
+/** What a plugin's `setup` is given. */
+export function createContext({
+  plugin,
+  config,
+  log,
+  signal,
+  offered,
+  services,
+  providerOf,
+}: ContextParts) {
+  const { id, needs } = plugin.manifest
+  const provisions: Provision[] = []
+  let open = true
+
+  function provide<T>(point: ExtensionPoint<T>, implementation: T) {
+    if (!open) throw new Error(`plugin "${id}" provides ${point.name} after its set-up returned`)
+    const fault = implementationFault(point, implementation)
+    if (fault !== undefined) throw new Error(`provides what cannot be used: ${fault}`)
+    if (point.cardinality === 'one') {
+      const own = provisions.some((one) => one.point.name === point.name)
+      const by = own ? id : providerOf(point)
+      if (by !== undefined) throw new Error(`${point.name} is already provided by plugin "${by}"`)
+    }
+    provisions.push({ point, implementation })
+  }
+
+  const context = Object.create(refusals(id, needs), {
+    ...fields({
+      config,
+      log,
+      meter: metrics.getMeter(id),
+      tracer: trace.getTracer(id),
+      signal,
+      provide,
+    }),
+    ...fields(
+      Object.fromEntries(
+        needs.map((name) => [name, name === 'services' ? services : offered[name]]),
+      ),
+    ),
+  })
+  return {
+    context: Object.freeze(context) as PluginContext<unknown, CapabilityName>,
+    provisions,
+    /** From here on nothing can be registered. */
+    close() {
+      open = false
+    },
+  }
+}
+
+function fields(values: Readonly<Record<string, unknown>>): PropertyDescriptorMap {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, { value, enumerable: true }]),
+  )
+}
+
+/** Says, of each capability that a plugin has not named, what is missing and where. */
+function refusals(id: string, needs: readonly CapabilityName[]): object {
+  const refused = capabilityNames.filter((name) => !needs.includes(name))
+  return Object.create(
+    null,
+    Object.fromEntries(
+      refused.map((name) => [
+        name,
+        {
+          get(): never {
+            throw new Error(
+              `uses the capability "${name}", which its manifest does not name: add '${name}' to needs of plugin "${id}"`,
+            )
+          },
+        },
+      ]),
+    ),
+  )
+}

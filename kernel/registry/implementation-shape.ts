@@ -1,0 +1,134 @@
+import {
+  accounting,
+  accountingSinks,
+  adminModules,
+  commands,
+  type ExtensionPoint,
+  exchangeRecorders,
+  guard,
+  guardrailPacks,
+  healthChecks,
+  identity,
+  managedCheckKinds,
+  mcpAudit,
+  mcpAuthModes,
+  mcpRegistry,
+  middleware,
+  type Plugin,
+  pricingSource,
+  providerFactories,
+  snapshotListeners,
+  welcome,
+} from '../plugin/index.ts'
+import { middlewareFault } from './middleware-shape.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What the kernel calls at each point. */
+const functionsOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
+  [accounting, ['checkOwner', 'admit', 'settle', 'abortDrainMs']],
+  [accountingSinks, ['record']],
+  [commands, ['run']],
+  [exchangeRecorders, ['record']],
+  [guard, ['compile']],
+  [guardrailPacks, ['evaluate', 'explain']],
+  [healthChecks, ['check']],
+  [identity, ['authenticate', 'directory', 'onChange']],
+  [managedCheckKinds, ['create']],
+  [mcpAudit, []],
+  [mcpAuthModes, ['validate']],
+  [mcpRegistry, []],
+  [pricingSource, ['resolve']],
+  [providerFactories, ['create']],
+  [snapshotListeners, ['prepare']],
+  [welcome, ['lines']],
+])
+
+/** What names an implementation, where one has a name. */
+const namesOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
+  [adminModules, ['id']],
+  [commands, ['name']],
+  [guardrailPacks, ['id', 'version']],
+  [healthChecks, ['name']],
+  [managedCheckKinds, ['kind']],
+  [mcpAuthModes, ['mode', 'kind']],
+  [providerFactories, ['type']],
+])
+
+/** What keeps a value from being an implementation of a point; `undefined` when nothing does. */
+export function implementationFault(
+  point: ExtensionPoint<unknown>,
+  value: unknown,
+): string | undefined {
+  if (point === middleware) {
+    const fault = middlewareFault(value)
+    const { id } = (value ?? {}) as Fields
+    return fault && `the middleware ${typeof id === 'string' ? `"${id}" ` : ''}${fault}`
+  }
+  const functions = functionsOf.get(point)
+  const names = namesOf.get(point)
+  if (functions === undefined && names === undefined) return undefined
+  if (typeof value !== 'object' || value === null) return `${point.name}: it is no object`
+  const fields = value as Fields
+  for (const name of names ?? []) {
+    if (typeof fields[name] !== 'string') return `${point.name}: it has no ${name}`
+  }
+  for (const name of functions ?? []) {
+    if (typeof fields[name] !== 'function') return `${point.name}: it has no function ${name}`
+  }
+  return undefined
+}
+
+/** What a manifest declares has to be provided, once each, and nothing else. */
+export function checkDeclared(
+  { manifest }: Plugin,
+  provided: (point: ExtensionPoint<unknown>) => readonly unknown[],
+): void {
+  const named = (point: ExtensionPoint<unknown>, key: string) =>
+    provided(point).map((one) => (one as Fields)[key] as string)
+  const checks = [
+    {
+      what: 'provider type',
+      declared: (manifest.providerTypes ?? []).map(({ type }) => type),
+      made: named(providerFactories, 'type'),
+      as: 'a factory',
+    },
+    {
+      what: 'guardrail pack',
+      declared: (manifest.guardrailPacks ?? []).map(({ id }) => id),
+      made: named(guardrailPacks, 'id'),
+      as: 'the pack',
+    },
+    {
+      what: 'managed check',
+      declared: (manifest.managedChecks ?? []).map(({ kind }) => kind),
+      made: named(managedCheckKinds, 'kind'),
+      as: 'a factory',
+    },
+    {
+      what: 'MCP auth mode',
+      declared: (manifest.mcpAuthModes ?? []).map(({ mode }) => mode),
+      made: named(mcpAuthModes, 'mode'),
+      as: 'the mode',
+    },
+    {
+      what: 'command',
+      declared: (manifest.commands ?? [])
+        .filter(({ standalone }) => standalone !== true)
+        .map(({ name }) => name),
+      made: named(commands, 'name'),
+      as: 'what it does',
+    },
+  ]
+  for (const { what, declared, made, as } of checks) {
+    for (const name of declared) {
+      if (!made.includes(name)) throw new Error(`declares ${what} "${name}" without ${as}`)
+    }
+    for (const [index, name] of made.entries()) {
+      if (!declared.includes(name)) {
+        throw new Error(`provides "${name}", a ${what} that its manifest does not declare`)
+      }
+      if (made.indexOf(name) !== index) throw new Error(`provides ${what} "${name}" twice`)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { LoadedPlugin } from '../config/loaded.ts'
+import {
+  guardrailPacks,
+  type IsolatedPack,
+  type PackExplanation,
+  PackFailure,
+  type PackMatch,
+  Secret,
+} from '../plugin/index.ts'
+import type { PackFacts } from './pack-messages.ts'
+import { createPackThread, type PackThread, usualLimits } from './pack-thread.ts'
+
+/** A plugin whose set-up, if it is to be isolated, happens in a thread that runs `worker`. */
+export function isolated(loaded: LoadedPlugin, worker: URL | string | undefined): LoadedPlugin {
+  if (loaded.isolation !== 'worker') return loaded
+  const { plugin, use, module = use } = loaded
+  return {
+    ...loaded,
+    plugin: {
+      manifest: plugin.manifest,
+      async setup({ config, log, meter, provide }) {
+        if (worker === undefined) throw new Error('this gateway was built without isolation')
+        if (holdsSecret(config)) throw new Error('its config holds a secret, which stays in here')
+        const ends = meter.createCounter('gateway.guardrails.pack_threads_ended', {
+          description: 'Threads of isolated packs that were ended: overrun, memory or crash.',
+        })
+        const thread = createPackThread({
+          worker,
+          start: { module, config },
+          limits: usualLimits,
+          log(line) {
+            const { level, time: _, pid: __, hostname: ___, msg, ...rest } = JSON.parse(line)
+            const say =
+              level >= 50 ? 'error' : level >= 40 ? 'warn' : level >= 30 ? 'info' : 'debug'
+            log[say](rest, msg)
+          },
+          ended(why, message) {
+            ends.add(1, { plugin: plugin.manifest.id, reason: why })
+            log.warn({ reason: why }, `the thread of the pack was ended: ${message}`)
+          },
+        })
+        try {
+          for (const facts of await thread.open()) provide(guardrailPacks, packIn(thread, facts))
+        } catch (error) {
+          thread.close()
+          throw error
+        }
+        return thread.close
+      },
+    },
+  }
+}
+
+function packIn(thread: PackThread, facts: PackFacts): IsolatedPack {
+  return {
+    ...facts,
+    isolation: 'worker',
+    prepare: () => thread.prepare(facts.id),
+    async evaluate(input) {
+      const match = await thread.ask('evaluate', facts.id, input)
+      if (match !== undefined && !isMatch(match)) throw new PackFailure('it gave no verdict')
+      return match
+    },
+    async explain(input) {
+      return (await thread.ask('explain', facts.id, input)) as PackExplanation
+    },
+  }
+}
+
+type Texts = keyof { [K in keyof PackMatch as PackMatch[K] extends string ? K : never]: K }
+const texts: readonly Texts[] = [
+  'ruleId',
+  'matchedField',
+  'reasonCode',
+  'description',
+  'saferAction',
+]
+
+function isMatch(value: unknown): value is PackMatch {
+  if (typeof value !== 'object' || value === null) return false
+  return texts.every((name) => typeof (value as Record<string, unknown>)[name] === 'string')
+}
+
+function holdsSecret(value: unknown): boolean {
+  if (value instanceof Secret) return true
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsSecret)
+}

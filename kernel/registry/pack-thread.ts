@@ -1,0 +1,226 @@
+import { type GuardInput, PackFailure } from '../plugin/index.ts'
+import type { FromThread, PackFacts, ToThread } from './pack-messages.ts'
+
+export interface ThreadLimits {
+  /** For one verdict. */
+  readonly callMs: number
+  /** To load the plugin, set it up and make its packs ready. */
+  readonly startMs: number
+  /** A call that waits longer for its turn is given up. */
+  readonly waitMs: number
+  /**
+   * By which the process may grow during one call, and the thread's heap be larger after it than it
+   * was when the packs were ready.
+   */
+  readonly memoryBytes: number
+}
+
+export const usualLimits: ThreadLimits = {
+  callMs: 500,
+  startMs: 10_000,
+  waitMs: 5_000,
+  memoryBytes: 256 << 20,
+}
+
+/** Why a thread was ended. */
+export type ThreadEnd = 'overrun' | 'memory' | 'crash'
+
+export interface ThreadParts {
+  readonly worker: URL | string
+  readonly start: Omit<Extract<ToThread, { kind: 'start' }>, 'kind' | 'prepared'>
+  readonly limits: ThreadLimits
+  /** One log line of the plugin, as JSON. */
+  log(line: string): void
+  /** The thread has been ended, and a fresh one is on its way. */
+  ended(why: ThreadEnd, message: string): void
+}
+
+export interface PackThread {
+  /** Starts the thread. Rejects with what kept the plugin from starting in it. */
+  open(): Promise<readonly PackFacts[]>
+  /** Rejects with PackFailure. */
+  prepare(pack: string): Promise<void>
+  /** Rejects with PackFailure. */
+  ask(kind: 'evaluate' | 'explain', pack: string, input: GuardInput): Promise<unknown>
+  close(): void
+}
+
+/** How soon, and then how often, the memory of a call is looked at. */
+const LOOK_MS = 10
+/** After a failed start the next one waits for so long. */
+const REST_MS = 1_000
+
+interface Current {
+  readonly kind: ToThread['kind']
+  answer(answer: Answer): void
+  ended(failure: PackFailure): void
+}
+type Answer = Extract<FromThread, { kind: 'done' | 'threw' }>
+
+/**
+ * One thread that answers one call after the other, so that it is known which call it was that
+ * overran its time or memory. The thread is ended with that call; the others do not notice.
+ */
+export function createPackThread({ worker, start, limits, log, ended }: ThreadParts): PackThread {
+  let thread: Worker | undefined
+  /** Heap of the thread when its packs were ready. */
+  let readyBytes = 0
+  /** Of the thread in use; rejected when it could not start. */
+  let opening: Promise<readonly PackFacts[]> | undefined
+  let failedAt = Number.NEGATIVE_INFINITY
+  let closed = false
+  /** The call that the thread is at. */
+  let current: Current | undefined
+  /** What the call was told that the last crash interrupted. */
+  let crashed: PackFailure | undefined
+  /** Resolves when the last of those who wait has had its turn. */
+  let turn: Promise<unknown> = Promise.resolve()
+  const prepared = new Set<string>()
+
+  function spawn(): Promise<readonly PackFacts[]> {
+    const own = new Worker(worker, { smol: true })
+    thread = own
+    readyBytes = 0
+    own.onmessage = ({ data }: MessageEvent<FromThread>) => {
+      if (data.kind === 'log') log(data.line)
+      else if (own === thread) current?.answer(data)
+    }
+    // What it says may quote what was judged.
+    own.onerror = (event) => event.preventDefault()
+    own.addEventListener('close', () => {
+      if (own === thread) end('crash', 'its thread crashed')
+    })
+    opening = send({ kind: 'start', ...start, prepared: [...prepared] }, limits.startMs).then(
+      (facts) => facts as readonly PackFacts[],
+    )
+    opening.catch(() => {
+      failedAt = performance.now()
+      if (own === thread) drop()
+    })
+    return opening
+  }
+
+  /** Forgets the thread, without a word. */
+  function drop() {
+    const own = thread
+    thread = undefined
+    opening = undefined
+    own?.terminate()
+  }
+
+  function end(why: ThreadEnd, message: string) {
+    drop()
+    const interrupted = current
+    const failure = new PackFailure(message)
+    if (why === 'crash') crashed = failure
+    interrupted?.ended(failure)
+    // One that ends while it starts would do so again; whoever waits for the start is told.
+    if (closed || interrupted?.kind === 'start') return
+    ended(why, message)
+    spawn().catch((error: Error) => ended('crash', `no other could be started: ${error.message}`))
+  }
+
+  /** The runtime has no limit for a thread: what the process takes while one works is its doing. */
+  function watchMemory() {
+    // Asking costs more than most calls take.
+    let before: number | undefined
+    return () => {
+      const now = process.memoryUsage.rss()
+      before ??= now
+      if (now - before <= limits.memoryBytes) return
+      end('memory', `it took more than ${limits.memoryBytes >> 20} MiB for one call`)
+    }
+  }
+
+  /** What the thread answers to one message. */
+  function send(message: ToThread, ms: number): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const overrun = () => end('overrun', `it did not answer within ${ms} ms`)
+    const timer = setTimeout(overrun, ms)
+    const look = message.kind === 'start' ? undefined : setInterval(watchMemory(), LOOK_MS)
+    const done = () => {
+      clearTimeout(timer)
+      clearInterval(look)
+      current = undefined
+    }
+    current = {
+      kind: message.kind,
+      answer(answer) {
+        done()
+        if (answer.kind === 'done') resolve(answer.result)
+        else reject(new PackFailure(`it threw ${answer.error}`))
+        if (message.kind === 'start' || message.kind === 'prepare') {
+          readyBytes = Math.max(readyBytes, answer.heapBytes)
+        } else if (answer.heapBytes - readyBytes > limits.memoryBytes) {
+          end('memory', `it holds ${limits.memoryBytes >> 20} MiB more than when it was ready`)
+        }
+      },
+      ended(failure) {
+        done()
+        reject(failure)
+      },
+    }
+    thread?.postMessage(message)
+    return promise
+  }
+
+  async function ready(): Promise<void> {
+    if (closed) throw new PackFailure('the gateway is ending')
+    if (opening === undefined && performance.now() - failedAt < REST_MS) {
+      throw new PackFailure('its thread could not be started')
+    }
+    let awaited: Promise<unknown> | undefined
+    // It may crash while it is waited for, and another one be on its way.
+    while (awaited === undefined || awaited !== opening) {
+      awaited = opening ?? spawn()
+      try {
+        await awaited
+      } catch {
+        throw new PackFailure('its thread could not be started')
+      }
+    }
+  }
+
+  async function call(message: ToThread, ms: number): Promise<unknown> {
+    const before = turn
+    const { promise: done, resolve: finish } = Promise.withResolvers<void>()
+    turn = before.then(() => done)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    try {
+      const late = new Promise<'late'>((resolve) => {
+        timer = setTimeout(() => resolve('late'), limits.waitMs)
+      })
+      if ((await Promise.race([before, late])) === 'late') {
+        throw new PackFailure(`its turn did not come within ${limits.waitMs} ms`)
+      }
+      clearTimeout(timer)
+      await ready()
+      try {
+        return await send(message, ms)
+      } catch (error) {
+        if (closed || crashed !== error) throw error
+        // What crashed the thread may have been left behind by a call before.
+        await ready()
+        return await send(message, ms)
+      }
+    } finally {
+      clearTimeout(timer)
+      finish()
+    }
+  }
+
+  return {
+    open: spawn,
+    async prepare(pack) {
+      await call({ kind: 'prepare', pack }, limits.startMs)
+      prepared.add(pack)
+    },
+    ask: (kind, pack, input) => call({ kind, pack, input }, limits.callMs),
+    close() {
+      closed = true
+      const waiting = current
+      drop()
+      waiting?.ended(new PackFailure('the gateway is ending'))
+    },
+  }
+}

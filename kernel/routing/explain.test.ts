@@ -1,0 +1,82 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError, type Principal, type RouteFlag, routeFlags } from '../plugin/index.ts'
+import { mayUse } from './access.ts'
+import type { GatewayModel, Route } from './catalog.ts'
+import { accessFault, explainRoutes } from './explain.ts'
+import { planRoute } from './plan.ts'
+
+const flag = fc.constantFrom<RouteFlag>(...routeFlags)
+
+const anyRoute = fc
+  .record({
+    priority: fc.constantFrom(50, 100, 200),
+    weight: fc.constantFrom(-1, 0, 1, 3),
+    enabled: fc.boolean(),
+    without: fc.uniqueArray(flag, { maxLength: 2 }),
+  })
+  .map(({ without, ...spec }): Route => {
+    const capabilities = Object.fromEntries(routeFlags.map((f) => [f, !without.includes(f)]))
+    const bound = { supports: [], pricing: { pricingProviderId: undefined, model: 'x' } }
+    return { spec, bound, capabilities } as unknown as Route
+  })
+
+function modelOf(routes: readonly Route[]): GatewayModel {
+  const tags = new Set<string>()
+  return { id: 'm', tags, rank: 1, allowlist: undefined, executionModel: 'm', routes }
+}
+
+test('the routes that are explained as kept are those that are drawn, with their shares', () => {
+  const needs = fc.uniqueArray(flag, { maxLength: 2 })
+  fc.assert(
+    fc.property(
+      fc.array(anyRoute, { maxLength: 5 }),
+      needs,
+      fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
+      (routes, needed, draws) => {
+        const model = modelOf(routes)
+        const fates = explainRoutes(model, needed)
+        const kept = fates.filter(({ dropped }) => dropped === undefined)
+        expect(fates.map(({ route }) => route)).toEqual([...routes])
+        for (const { dropped, share } of fates) expect(share > 0).toBe(dropped === undefined)
+        if (kept.length === 0) {
+          expect(() => planRoute(model, needed, () => 0.5)).toThrow(GatewayError)
+          return
+        }
+        expect(kept.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1)
+        for (let i = 0; i < 5; i++) {
+          const drawn = planRoute(model, needed, () => draws.next().value ?? 0)
+          expect(kept.map(({ route }) => route)).toContain(drawn)
+        }
+      },
+    ),
+  )
+})
+
+test('access is explained exactly where it is refused', () => {
+  const names = fc.constantFrom('m', 'n')
+  const set = fc.uniqueArray(names).map((list) => new Set(list))
+  const principal = fc.record({
+    grants: fc.oneof(fc.constant('all' as const), set),
+    allowlists: fc.array(set, { maxLength: 2 }),
+    owner: fc.constantFrom(
+      { kind: 'user', email: 'a@b.c', team: { id: 't', key: 'red' } },
+      { kind: 'user', email: 'd@e.f', team: undefined },
+      { kind: 'service_account', team: { id: 't', key: 'red' } },
+    ),
+  })
+  const allowlist = fc.option(
+    fc.record({
+      users: fc.constantFrom(new Set<string>(), new Set(['a@b.c'])),
+      teams: fc.constantFrom(new Set<string>(), new Set(['red'])),
+    }),
+    { nil: undefined },
+  )
+  fc.assert(
+    fc.property(principal, allowlist, (who, allowed) => {
+      const model = { ...modelOf([]), allowlist: allowed }
+      const fault = accessFault(who as unknown as Principal, model)
+      expect(fault === undefined).toBe(mayUse(who as unknown as Principal, model))
+    }),
+  )
+})

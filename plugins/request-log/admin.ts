@@ -1,0 +1,56 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  GatewayError,
+  type Static,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import type { requestLogging } from './config.ts'
+
+export type LoggingPolicy = Static<typeof requestLogging.schema>
+
+const Policy = Type.Object({
+  capture_mode: Type.Union([
+    Type.Literal('disabled'),
+    Type.Literal('summary_only'),
+    Type.Literal('redacted_payloads'),
+  ]),
+  request_max_bytes: Type.Integer(),
+  response_max_bytes: Type.Integer(),
+  stream_max_events: Type.Integer(),
+  redaction_paths: Type.Array(Type.String(), {
+    description: 'Left out beside what is always left out.',
+  }),
+  purge: Type.Object({
+    enabled: Type.Boolean({ description: 'Whether this process deletes old request logs itself.' }),
+    retention: Type.String({ description: 'How long request logs are kept: 1d, 3d or 7d.' }),
+    schedule: Type.String({ description: 'Cron, UTC.' }),
+  }),
+})
+
+/** What is logged, for how long. The config file is where it changes. */
+export function policyRoutes(policy: () => LoggingPolicy | undefined): AdminRoute[] {
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/observability/request-log-policy',
+      audience: 'platform_admin',
+      tag: 'observability',
+      summary: 'What the request log keeps of requests, and for how long.',
+      query: strictObject({}),
+      result: Policy,
+      handle() {
+        const inForce = policy()
+        if (inForce === undefined) {
+          throw new GatewayError('internal_error', 'no config is in force yet')
+        }
+        return {
+          ...inForce.payloads,
+          redaction_paths: [...inForce.payloads.redaction_paths],
+          purge: { ...inForce.purge },
+        }
+      },
+    }),
+  ]
+}

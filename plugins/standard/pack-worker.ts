@@ -1,0 +1,12 @@
+import { servePacks } from '../../kernel/boot/serve-packs.ts'
+
+/** The program of a thread that runs one pack plugin (`isolation: worker`). */
+servePacks({
+  'cloud-provider-a': () => import('../../guardrail-packs/cloud-provider-a/index.ts'),
+  'cloud-provider-b': () => import('../../guardrail-packs/cloud-provider-b/index.ts'),
+  'core-filesystem': () => import('../../guardrail-packs/core-filesystem/index.ts'),
+  'core-git': () => import('../../guardrail-packs/core-git/index.ts'),
+  'core-shell': () => import('../../guardrail-packs/core-shell/index.ts'),
+  'database-sql': () => import('../../guardrail-packs/database-sql/index.ts'),
+  'saas-notes': () => import('../../guardrail-packs/saas-notes/index.ts'),
+})
