@@ -71,6 +71,16 @@ export function verdicts(samples: readonly Sample[], database: DatabaseResult): 
   add(8, 'the same, caller-chosen ids', [Math.min(...beforeDispatch.chosen)], 1, '')
   const kept = throughput.map(({ at0ms, at10ms }) => (at10ms / at0ms) * 100)
   add(8, 'throughput kept at 10 ms a commit', kept, 90, '%', false)
+  /** Of the pass-through that hands on bytes, as the proxy does. */
+  const mcp = (row: string) => pairwise(cpu(row, 'G'), cpu(row, 'plain'), (a, b) => a / b)
+  add(9, 'MCP, ping', mcp('mcp_ping'), 3, '×')
+  add(9, 'MCP, tools/call', mcp('mcp_call'), 3, '×')
+  add(9, 'MCP, tools/call, as events', mcp('mcp_events'), 3, '×')
+  /** What it adds to the pass-through, in the same pass. */
+  const late = (row: string) =>
+    pairwise(pick(samples, row, 'G', p99), pick(samples, row, 'plain', p99), (a, b) => a - b)
+  add(9, 'MCP, ping, added latency, p99', late('mcp_ping_alone'), 1, 'ms')
+  add(9, 'MCP, tools/call, added latency, p99', late('mcp_call_alone'), 1, 'ms')
   return list
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { adaKey } from '../test/harness/gateway.ts'
 import { spawnGateway } from '../test/harness/process.ts'
+import { MCP_PATH } from './mcp.ts'
 
 /** T, transparent: key, access, routing, reply. G, governed: what a gateway does by default. */
 export type Profile = 'T' | 'G'
@@ -61,6 +62,20 @@ function gatewayConfig({ profile, upstreamUrl, otlpUrl }: Omit<GatewayOptions, '
         pricing_provider_id: 'openai',
       },
     ],
+    ...(profile === 'T'
+      ? {}
+      : {
+          mcp: {
+            allow_private_networks: true,
+            servers: [
+              {
+                server_key: 'tools',
+                display_name: 'Tools',
+                server_url: `${upstreamUrl}${MCP_PATH}`,
+              },
+            ],
+          },
+        }),
     models: [
       {
         id: MODEL,

@@ -18,6 +18,8 @@ export interface Row {
   readonly id: string
   readonly title: string
   readonly body: string
+  /** Where it goes, in the place of the target's own path. */
+  readonly path?: string
   readonly count: number
   /** Requests before the first measurement: until the engine has compiled what it will compile. */
   readonly warmUp: number
@@ -55,7 +57,7 @@ export async function measure(
   const before = cpuMicros([target.pid])
   const postgresBefore = cpuMicros(postgres)
   const result = await sendLoad({
-    url: target.url,
+    url: row.path === undefined ? target.url : new URL(row.path, target.url).href,
     headers: target.headers ?? {},
     body: row.body,
     count: row.count,

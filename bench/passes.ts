@@ -3,7 +3,7 @@ import { startBenchGateway } from './gateways.ts'
 import { familyOf, startService } from './machine.ts'
 import { measure, type Row, type Sample, type Target } from './measure.ts'
 import { startPeers } from './peers.ts'
-import type { RowId } from './rows.ts'
+import { mcpRows, type RowId } from './rows.ts'
 import { governedCounts } from './truth.ts'
 
 const PATH = '/v1/chat/completions'
@@ -58,12 +58,17 @@ export async function measureRows(options: {
     ['prompt', [json, transparent, governed]],
     ['alone', [direct, json, transparent, governed]],
     ['alone_stream', [direct, governed]],
+    ['mcp_ping', [plain, governed]],
+    ['mcp_call', [plain, governed]],
+    ['mcp_events', [plain, governed]],
+    ['mcp_ping_alone', [direct, plain, governed]],
+    ['mcp_call_alone', [direct, plain, governed]],
   ]
 
   const samples: Sample[] = []
   /** Rows that a peer cannot do. */
   const broken = new Set<string>()
-  let sent = 0
+  const sent = { inference: 0, toolCalls: 0 }
   const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
   // Pass 0 warms everything up and does not count.
   for (let pass = 0; pass <= passes; pass++) {
@@ -78,7 +83,9 @@ export async function measureRows(options: {
         try {
           const sample = await measure(load, target, pass, target === governed ? postgres : [])
           if (pass > 0) samples.push(sample)
-          if (target === governed) sent += load.count
+          if (target !== governed) continue
+          if (mcpRows[id] === 'call') sent.toolCalls += load.count
+          else if (mcpRows[id] === undefined) sent.inference += load.count
         } catch (error) {
           if (target.optional !== true) throw error
           broken.add(label)

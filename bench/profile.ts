@@ -15,6 +15,8 @@ const cases: readonly (readonly [Profile, RowId])[] = [
   ['G', 'paced'],
   ['G', 'stream'],
   ['G', 'prompt'],
+  ['G', 'mcp_ping'],
+  ['G', 'mcp_call'],
 ]
 const FUNCTIONS = 40
 const FOLDERS = 12

@@ -1,4 +1,5 @@
 import { MODEL } from './gateways.ts'
+import { callBody, eventsCallBody, MCP_PATH, pingBody } from './mcp.ts'
 import type { Row } from './measure.ts'
 
 const QUESTION =
@@ -35,7 +36,28 @@ function longPrompt(bytes: number): string {
 const PROMPT_BYTES = 400_000
 const PACE_MS = '2'
 
-export type RowId = 'buffered' | 'chosen' | 'stream' | 'paced' | 'prompt' | 'alone' | 'alone_stream'
+export type RowId =
+  | 'buffered'
+  | 'chosen'
+  | 'stream'
+  | 'paced'
+  | 'prompt'
+  | 'alone'
+  | 'alone_stream'
+  | 'mcp_ping'
+  | 'mcp_call'
+  | 'mcp_events'
+  | 'mcp_ping_alone'
+  | 'mcp_call_alone'
+
+/** Rows to the MCP server, and whether their requests are tool calls: each leaves an audit row. */
+export const mcpRows: Partial<Readonly<Record<RowId, 'ping' | 'call'>>> = {
+  mcp_ping: 'ping',
+  mcp_call: 'call',
+  mcp_events: 'call',
+  mcp_ping_alone: 'ping',
+  mcp_call_alone: 'call',
+}
 
 /** How many requests: of a full pass, of a quick one, and before the first. */
 type Counts = readonly [full: number, quick: number, warmUp: number]
@@ -49,6 +71,15 @@ export function benchRows(quick: boolean): Readonly<Record<RowId, Row>> {
     const [full, short, warmUp] = counts
     return { id, title, body, count: quick ? short : full, warmUp, concurrency }
   }
+  function mcpRow(
+    id: RowId,
+    title: string,
+    body: string,
+    counts: Counts,
+    concurrency?: number,
+  ): Row {
+    return { ...row(id, title, body, counts, concurrency), path: MCP_PATH }
+  }
   return {
     buffered: row('buffered', 'buffered', chatBody(), [6000, 2000, 10_000]),
     chosen: {
@@ -60,5 +91,27 @@ export function benchRows(quick: boolean): Readonly<Record<RowId, Row>> {
     prompt: row('prompt', 'prompt of 400 KB', prompt, [200, 50, 80], 8),
     alone: row('alone', 'one at a time, buffered', chatBody(), [600, 150, 50], 1),
     alone_stream: row('alone_stream', 'one at a time, streamed', paced, [30, 4, 2], 1),
+    mcp_ping: mcpRow('mcp_ping', 'MCP, ping', pingBody, [6000, 2000, 8000]),
+    mcp_call: mcpRow('mcp_call', 'MCP, tools/call', callBody, [6000, 2000, 8000]),
+    mcp_events: mcpRow(
+      'mcp_events',
+      'MCP, tools/call, as events',
+      eventsCallBody,
+      [4000, 1500, 4000],
+    ),
+    mcp_ping_alone: mcpRow(
+      'mcp_ping_alone',
+      'MCP, one ping at a time',
+      pingBody,
+      [600, 200, 50],
+      1,
+    ),
+    mcp_call_alone: mcpRow(
+      'mcp_call_alone',
+      'MCP, one call at a time',
+      callBody,
+      [600, 200, 50],
+      1,
+    ),
   }
 }

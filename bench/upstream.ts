@@ -5,6 +5,7 @@
  * between two events of a stream, which otherwise leave all at once. It also swallows OTLP exports.
  */
 import { serveUntilOrphaned } from './machine.ts'
+import { EVENTS_TOOL, MCP_PATH } from './mcp.ts'
 
 const EVENTS = 64
 const MODEL = 'gpt-4.1-mini-2025-04-14'
@@ -64,6 +65,27 @@ function stream(pieces: readonly Uint8Array[], paceMs: number): ReadableStream<U
   })
 }
 
+/** What an MCP server answers: a tool's result, and nothing to a ping. */
+const rpcReply = (result: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, result })
+const pong = rpcReply({})
+const toolResult = rpcReply({ content: [{ type: 'text', text: WORDS.repeat(9) }], isError: false })
+const resultEvent = Buffer.from(`event: message\ndata: ${toolResult}\n\n`)
+
+interface RpcRequest {
+  readonly method: string
+  readonly params?: { readonly name: string }
+}
+
+function answerRpc({ method, params }: RpcRequest): Response {
+  if (params?.name === EVENTS_TOOL) {
+    return new Response(stream([resultEvent], 0), {
+      headers: { 'content-type': 'text/event-stream' },
+    })
+  }
+  const text = method === 'tools/call' ? toolResult : pong
+  return new Response(text, { headers: { 'content-type': 'application/json' } })
+}
+
 interface ChatRequest {
   readonly stream?: boolean
   readonly metadata?: { readonly delay_ms?: string; readonly pace_ms?: string }
@@ -87,6 +109,7 @@ const server = Bun.serve({
     if (request.url.endsWith('/chat/completions')) {
       return await answer((await request.json()) as ChatRequest)
     }
+    if (request.url.endsWith(MCP_PATH)) return answerRpc((await request.json()) as RpcRequest)
     await request.arrayBuffer()
     return Response.json({})
   },

@@ -1,17 +1,23 @@
 import { configSection, DecimalString, SecretRef, type Static, Type } from 'model-gateway/plugin'
 
 const strict = { additionalProperties: false }
-const name = Type.String({ minLength: 1, maxLength: 200 })
+const name = Type.String({ minLength: 1, maxLength: 200, description: 'For people' })
 const key = Type.String({
   pattern: '^[a-z0-9][a-z0-9._-]{0,63}$',
   description: 'Lower-case letters, digits, dots, dashes and underscores',
 })
-const email = Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 320 })
+const email = Type.String({
+  pattern: '^[^@\\s]+@[^@\\s]+$',
+  maxLength: 320,
+  description: 'An email address',
+})
 
 const ModelAccess = Type.Object(
   {
-    mode: Type.Union([Type.Literal('all'), Type.Literal('restricted')]),
-    models: Type.Optional(Type.Array(Type.String())),
+    mode: Type.Union([Type.Literal('all'), Type.Literal('restricted')], {
+      description: 'all: any model that a key grants',
+    }),
+    models: Type.Optional(Type.Array(Type.String(), { description: 'For restricted: only these' })),
   },
   strict,
 )
@@ -20,18 +26,23 @@ const ApiKey = Type.Object(
   {
     name,
     value: SecretRef({ description: 'A whole key, gwk_<public id>.<secret>' }),
-    models: Type.Optional(Type.Array(Type.String())),
-    all_models: Type.Optional(Type.Boolean()),
+    models: Type.Optional(Type.Array(Type.String(), { description: 'The models it grants' })),
+    all_models: Type.Optional(Type.Boolean({ description: 'true, in the place of models' })),
   },
   strict,
 )
 
 const Budget = Type.Object(
   {
-    cadence: Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly')]),
-    amount_usd: DecimalString(),
-    hard_limit: Type.Boolean({ default: true }),
-    timezone: Type.Literal('UTC', { default: 'UTC' }),
+    cadence: Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly')], {
+      description: 'How long a window is',
+    }),
+    amount_usd: DecimalString({ description: 'What may be spent in a window' }),
+    hard_limit: Type.Boolean({
+      default: true,
+      description: 'true: refuses calls once it is used up',
+    }),
+    timezone: Type.Literal('UTC', { default: 'UTC', description: 'In which windows begin' }),
   },
   strict,
 )
@@ -45,7 +56,10 @@ export const auth = configSection(
         minimum: 0,
         description: 'How long keys are still accepted while the database cannot be reached',
       }),
-      quickstart_user: Type.Optional(email),
+      quickstart_user: Type.Optional({
+        ...email,
+        description: 'A user for whom a key is made, and printed once, at the first start',
+      } as typeof email),
       bootstrap_admin: Type.Optional(
         Type.Object(
           { email, password: SecretRef({ description: '12 to 256 characters' }) },
@@ -75,19 +89,27 @@ export const users = configSection(
       {
         name,
         email,
-        role: Type.Optional(Type.Union([Type.Literal('platform_admin'), Type.Literal('user')])),
+        role: Type.Optional(
+          Type.Union([Type.Literal('platform_admin'), Type.Literal('user')], {
+            description: 'What the user may do in the control plane',
+          }),
+        ),
         team: Type.Optional(
           Type.Object(
             {
               key,
               role: Type.Optional(
-                Type.Union([Type.Literal('owner'), Type.Literal('admin'), Type.Literal('member')]),
+                Type.Union([Type.Literal('owner'), Type.Literal('admin'), Type.Literal('member')], {
+                  description: 'What the user may do in the team',
+                }),
               ),
             },
             strict,
           ),
         ),
-        request_logging_enabled: Type.Optional(Type.Boolean()),
+        request_logging_enabled: Type.Optional(
+          Type.Boolean({ description: 'false: calls leave no rows in the request log' }),
+        ),
         model_access: Type.Optional(ModelAccess),
         budget: Type.Optional(Budget),
         api_keys: Type.Optional(Type.Array(ApiKey)),
@@ -105,9 +127,9 @@ export const serviceAccounts = configSection(
       {
         key,
         name,
-        team: key,
+        team: { ...key, description: 'The key of the team that it belongs to' } as typeof key,
         model_access: Type.Optional(ModelAccess),
-        budget: Budget,
+        budget: { ...Budget, description: 'It must have one' } as typeof Budget,
         api_keys: Type.Optional(Type.Array(ApiKey)),
       },
       strict,

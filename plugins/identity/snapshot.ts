@@ -32,7 +32,7 @@ export interface KeySource {
   }>
 }
 
-export interface IdentitySnapshot extends Pick<Identity, 'authenticate' | 'onChange'> {
+export interface IdentitySnapshot extends Pick<Identity, 'authenticate' | 'onChange' | 'lookUp'> {
   /** Resolves when memory holds what the database held at the time of this call, or later. */
   check(): Promise<void>
   /** How old what is known may be before nobody is let in any more. */
@@ -124,16 +124,8 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
     if (now() >= until) {
       throw new GatewayError('api_key_secret_mismatch', 'The API key is not valid.')
     }
-    if (record.revoked) {
-      throw new GatewayError('api_key_revoked', 'The API key has been revoked.')
-    }
     const at = now()
-    if (record.expiresAt <= at) {
-      throw new GatewayError('api_key_expired', 'The API key has expired.')
-    }
-    if (!record.ownerActive) {
-      throw new GatewayError('api_key_owner_inactive', 'The owner of the API key is not active.')
-    }
+    requireUsable(record, at)
     if (verified.size >= VERIFIED_LIMIT) verified.clear()
     verified.set(raw, { record, until: Math.min(until, record.expiresAt) })
     return use(record, at)
@@ -175,6 +167,14 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
       }
       return authenticateUnknown(raw, parsed.publicId, parsed.secret)
     },
+    lookUp(name) {
+      const publicId = name.startsWith('gwk_') ? name.slice('gwk_'.length) : name
+      const record =
+        keys.get(publicId) ??
+        [...keys.values()].find(({ principal: { apiKeyId } }) => apiKeyId === name)
+      if (record !== undefined) requireUsable(record, now())
+      return record?.principal
+    },
     check,
     onChange(changed) {
       listeners.add(changed)
@@ -197,6 +197,18 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
     returnUses(taken) {
       for (const [id, at] of taken) if (!uses.has(id)) uses.set(id, at)
     },
+  }
+}
+
+function requireUsable(record: KeyRecord, at: number): void {
+  if (record.revoked) {
+    throw new GatewayError('api_key_revoked', 'The API key has been revoked.')
+  }
+  if (record.expiresAt <= at) {
+    throw new GatewayError('api_key_expired', 'The API key has expired.')
+  }
+  if (!record.ownerActive) {
+    throw new GatewayError('api_key_owner_inactive', 'The owner of the API key is not active.')
   }
 }
 

@@ -3,6 +3,7 @@ import {
   definePlugin,
   GatewayError,
   healthChecks,
+  identity,
   mcpAudit,
   snapshotListeners,
   Type,
@@ -17,7 +18,8 @@ import { createInvocations } from './invocations.ts'
 import { invocationRoutes } from './lists/routes.ts'
 import { createListStore } from './lists/store.ts'
 import { createMetrics } from './metrics.ts'
-import { noPayloads, payloadPolicy } from './policy.ts'
+import { noPayloads, payloadPolicy, retentionMs } from './policy.ts'
+import { purge } from './purge.ts'
 import { overheadRow, type WrittenRow } from './rows.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { createSessionStore } from './sessions/store.ts'
@@ -53,7 +55,7 @@ export default definePlugin({
       },
       { additionalProperties: false },
     ),
-    needs: ['database', 'schedule', 'clock', 'files'],
+    needs: ['database', 'schedule', 'clock', 'files', 'services'],
     migrations: [{ name: '0001_tables', sql: tables }],
   },
   async setup(ctx) {
@@ -85,12 +87,12 @@ export default definePlugin({
 
     const deadline = createDeadline()
     /** Nothing may be sent that could not be written down. */
-    async function away<T>(work: () => Promise<T>): Promise<T> {
+    async function inTime<T>(work: () => Promise<T>, ms = ANSWER_MS): Promise<T> {
       let result: T | undefined
       try {
         await deadline.run(async () => {
           result = await work()
-        }, ANSWER_MS)
+        }, ms)
       } catch (cause) {
         throw new GatewayError('store_unavailable', 'the MCP audit cannot be written', { cause })
       }
@@ -98,11 +100,14 @@ export default definePlugin({
     }
 
     let policy = noPayloads
+    let keptMs = Number.POSITIVE_INFINITY
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
         const next = payloadPolicy(snapshot)
+        const nextKeptMs = retentionMs(snapshot)
         return () => {
           policy = next
+          keptMs = nextKeptMs
         }
       },
     })
@@ -113,13 +118,14 @@ export default definePlugin({
       resumeMs: Math.max(RESUME_MS, leaseMs),
       push: writer.push,
       policy: () => policy,
-      away,
+      inTime,
+      answerMs: ANSWER_MS,
       finished: createMetrics(meter),
       now,
       log,
     })
     const sessionStore = createSessionStore(database)
-    const sessions = createSessions(sessionStore, away, (err) =>
+    const sessions = createSessions(sessionStore, inTime, (err) =>
       log.warn({ err }, 'an MCP session that ended could not be removed'),
     )
     const stopListening = await sessionStore.listen(sessions.forget, sessions.forgetAll)
@@ -139,11 +145,17 @@ export default definePlugin({
       await invocations.hold()
       await invocations.sweep()
     })
-    ctx.schedule.every(HOUR_MS, () => sessionStore.prune(SESSION_IDLE_MS))
+    ctx.schedule.every(HOUR_MS, async () => {
+      await sessionStore.prune(SESSION_IDLE_MS)
+      const deleted = await purge(database, new Date(Math.max(0, now().getTime() - keptMs)))
+      if (deleted > 0) log.info({ deleted }, 'old MCP tool calls were deleted')
+    })
 
     ctx.provide(adminModules, {
       id: 'mcp-audit',
-      routes: invocationRoutes(createListStore(database)),
+      routes: invocationRoutes(createListStore(database), () =>
+        ctx.services.one(identity).directory(),
+      ),
     })
     ctx.provide(healthChecks, {
       name: 'mcp_audit',

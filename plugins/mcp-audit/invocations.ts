@@ -19,7 +19,9 @@ export interface InvocationOptions {
   push(row: WrittenRow): void
   policy(): PayloadPolicy
   /** Throws `store_unavailable` when the work cannot be done in time. */
-  away<T>(work: () => Promise<T>): Promise<T>
+  inTime<T>(work: () => Promise<T>, ms?: number): Promise<T>
+  /** How long a caller waits, in milliseconds. */
+  readonly answerMs: number
   /** Told of every row that is closed; no latency: nobody knows it. */
   finished(
     serverId: string,
@@ -37,6 +39,12 @@ export interface Invocations extends Pick<McpAudit, 'open' | 'reopen'> {
   sweep(): Promise<void>
 }
 
+/** A row on its way into the database, and since when. */
+interface Opening {
+  readonly row: OpenRow
+  readonly at: number
+}
+
 interface Facts {
   readonly id: string
   readonly serverId: string
@@ -48,16 +56,18 @@ interface Facts {
 
 /** Open rows, and how they are closed. */
 export function createInvocations(options: InvocationOptions): Invocations {
-  const { store, leaseMs, resumeMs, push, now, away, log } = options
+  const { store, leaseMs, resumeMs, push, now, inTime, answerMs, log } = options
   const open = new Map<string, McpInvocationHandle>()
   /** By session and id, those included whose answer may come on another connection. */
   const byKey = new Map<string, McpInvocationHandle>()
   /** Until when those are waited for, in milliseconds since the epoch. */
   const left = new Map<string, number>()
-  const opening = createGroupCommit(
-    (rows: readonly OpenRow[]) => store.open(rows, leaseMs),
-    MOST_AT_ONCE,
-  )
+  // One limit for all rows of a statement: none of them has waited longer than the first.
+  const opening = createGroupCommit((opened: readonly Opening[]) => {
+    const waited = performance.now() - (opened[0]?.at ?? 0)
+    const rows = opened.map(({ row }) => row)
+    return inTime(() => store.open(rows, leaseMs), Math.max(1, answerMs - waited))
+  }, MOST_AT_ONCE)
 
   function createHandle({ id, serverId, openedAt, key, policy }: Facts): McpInvocationHandle {
     let isClosed = false
@@ -93,14 +103,13 @@ export function createInvocations(options: InvocationOptions): Invocations {
     async open(invocation) {
       const { invocationId: id, serverId, principal, sessionId, jsonRpcId } = invocation
       const openedAt = timeOf(id)
-      await away(() => opening.add(openRow(invocation, openedAt)))
+      const hash = sessionId === undefined ? undefined : sessionHash(sessionId)
+      await opening.add({ row: openRow(invocation, openedAt, hash), at: performance.now() })
       const { owner } = principal
       const logged = owner.kind !== 'user' || owner.requestLoggingEnabled
       const policy = logged ? options.policy() : { ...options.policy(), captures: false }
       const key =
-        sessionId === undefined || jsonRpcId === undefined
-          ? undefined
-          : keyOf(serverId, sessionHash(sessionId), jsonRpcId)
+        hash === undefined || jsonRpcId === undefined ? undefined : keyOf(serverId, hash, jsonRpcId)
       const handle = createHandle({ id, serverId, openedAt, key, policy })
       open.set(id, handle)
       if (key !== undefined) byKey.set(key, handle)
@@ -112,7 +121,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
       const hash = sessionHash(sessionId)
       const here = byKey.get(keyOf(serverId, hash, jsonRpcId))
       if (here !== undefined) return here
-      const found = await away(() => store.find({ serverId, hash }, rpcIdColumns(jsonRpcId)))
+      const found = await inTime(() => store.find({ serverId, hash }, rpcIdColumns(jsonRpcId)))
       if (found === undefined) return undefined
       return createHandle({
         id: found.id,

@@ -1,25 +1,35 @@
-import type { Meter } from '@opentelemetry/api'
+import type { Attributes, Meter } from '@opentelemetry/api'
 import type { McpInvocationResult } from 'model-gateway/plugin'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
+type Result = Pick<McpInvocationResult, 'status' | 'policyResult'>
+
 /** Counts tool calls as they are closed. */
 export function createMetrics(meter: Meter) {
-  const counter = meter.createCounter('gateway.mcp.tool_invocations', {
-    unit: '{call}',
-    description: 'Tool calls through the MCP proxy.',
-  })
+  // Counted here and asked for at an export: a call costs no more than finding its number.
+  const counts = new Map<string, { calls: number; readonly labels: Attributes }>()
+  meter
+    .createObservableCounter('gateway.mcp.tool_invocations', {
+      unit: '{call}',
+      description: 'Tool calls through the MCP proxy.',
+    })
+    .addCallback((observer) => {
+      for (const { calls, labels } of counts.values()) observer.observe(calls, labels)
+    })
   const duration = meter.createHistogram('gateway.mcp.tool_invocation.duration', {
     unit: 's',
     description: 'Time from the arrival of a tool call to its result.',
     advice: { explicitBucketBoundaries: SECONDS },
   })
-  return (
-    serverId: string,
-    { status, policyResult }: Pick<McpInvocationResult, 'status' | 'policyResult'>,
-    latencyMs?: number,
-  ): void => {
-    counter.add(1, { server_id: serverId, status, policy_result: policyResult })
+  return (serverId: string, { status, policyResult }: Result, latencyMs?: number): void => {
+    const key = `${status} ${policyResult} ${serverId}`
+    let count = counts.get(key)
+    if (count === undefined) {
+      count = { calls: 0, labels: { server_id: serverId, status, policy_result: policyResult } }
+      counts.set(key, count)
+    }
+    count.calls++
     if (latencyMs !== undefined) duration.record(latencyMs / 1000, { server_id: serverId, status })
   }
 }

@@ -1,8 +1,20 @@
-import { type ConfigSnapshot, configSection, Type } from 'model-gateway/plugin'
+import { type ConfigSnapshot, configSection, type Static, Type } from 'model-gateway/plugin'
 import { compilePaths, type PathNode } from '../_shared/redaction-paths.ts'
 
 /** Most of each side of a call that is kept; the request log's own limits count when they are lower. */
 const SIDE_BYTES = 16 * 1024
+
+const DAY_MS = 86_400_000
+
+/** As much of the registry's section as counts here. */
+const mcp = configSection('mcp', Type.Object({ audit_retention: Type.String() }))
+
+/** Milliseconds for which rows are kept; without a registry there is nobody who could say. */
+export function retentionMs(snapshot: ConfigSnapshot): number {
+  const section: Static<(typeof mcp)['schema']> | undefined = snapshot.section(mcp)
+  if (section === undefined) return Number.POSITIVE_INFINITY
+  return Number.parseInt(section.audit_retention, 10) * DAY_MS
+}
 
 export interface PayloadPolicy {
   readonly captures: boolean

@@ -10,7 +10,6 @@ import type { BatchRow } from '../_shared/batch-writer.ts'
 import { type BoundedJson, encodeBounded } from '../_shared/bounded-json.ts'
 import { limitedText } from '../_shared/safe-text.ts'
 import type { PayloadPolicy } from './policy.ts'
-import { sessionHash } from './sessions/sessions.ts'
 
 /** Longest name or id that a caller can write into a row, in characters. */
 const NAME_LIMIT = 256
@@ -26,8 +25,13 @@ export interface WrittenRow extends BatchRow {
   readonly payload: string | undefined
 }
 
-export function openRow(invocation: McpInvocation, occurredAt: Date): OpenRow {
-  const { principal, sessionId, jsonRpcId } = invocation
+/** `hash`: of the session's id. */
+export function openRow(
+  invocation: McpInvocation,
+  occurredAt: Date,
+  hash: string | undefined,
+): OpenRow {
+  const { principal, jsonRpcId } = invocation
   const { owner } = principal
   const id = jsonRpcId === undefined ? undefined : rpcIdColumns(jsonRpcId)
   return {
@@ -36,7 +40,7 @@ export function openRow(invocation: McpInvocation, occurredAt: Date): OpenRow {
     request_id: invocation.requestId,
     jsonrpc_id: id?.text,
     jsonrpc_id_type: id?.type,
-    session_hash: sessionId === undefined ? undefined : sessionHash(sessionId),
+    session_hash: hash,
     protocol_version: limitedText(invocation.protocolVersion, NAME_LIMIT),
     owner_kind: owner.kind,
     user_id: owner.kind === 'user' ? owner.userId : undefined,

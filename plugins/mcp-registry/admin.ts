@@ -16,6 +16,7 @@ import { RecommendedServer, recommendedServers } from './recommended.ts'
 import type { Refresher } from './refresh.ts'
 import { addressesOf } from './snapshot.ts'
 import type { ServerRow, ServerStore } from './store.ts'
+import type { ToolVersionStore } from './tool-version-store.ts'
 import {
   Id,
   NewServer,
@@ -25,13 +26,16 @@ import {
   ServerChange,
   ServerView,
   serverView,
+  ToolVersionView,
   ToolView,
+  toolVersionView,
   toolView,
 } from './wire.ts'
 
 export interface AdminParts {
   readonly servers: ServerStore
   readonly discovery: DiscoveryStore
+  readonly versions: ToolVersionStore
   readonly changes: ServerChanges
   readonly refresher: Refresher
   readonly policy: () => AddressPolicy
@@ -46,7 +50,7 @@ const ALL_TOOLS = { offset: 0, page_size: 1_000_000 }
 
 /** `/api/v1/admin/mcp/…` */
 export function mcpRoutes(parts: AdminParts): AdminRoute[] {
-  const { servers, discovery, changes, refresher, policy } = parts
+  const { servers, discovery, versions, changes, refresher, policy } = parts
 
   function view(row: ServerRow): Static<typeof ServerView> {
     return serverView(row, addressesOf(row, policy()).allowPrivate && row.allow_private)
@@ -159,6 +163,26 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
           { offset, page_size: page.page_size },
         )
         return { items: rows.map(toolView), ...page, total }
+      },
+    }),
+    adminRoute({
+      ...admin,
+      method: 'GET',
+      path: `${ROOT}/servers/{server_id}/tools/{tool_id}/versions`,
+      summary: 'What a tool said of itself over time, the newest first; the last fifty are kept.',
+      params: Type.Object({ server_id: Id, tool_id: Id }),
+      query: strictObject(pageQuery),
+      result: listOf(ToolVersionView),
+      async handle({ params: { server_id, tool_id }, query }) {
+        const { offset, ...page } = pageOf(query)
+        const found = await versions.list(server_id, tool_id, {
+          offset,
+          page_size: page.page_size,
+        })
+        if (found === undefined) {
+          throw new GatewayError('not_found', 'there is no such tool of an MCP server with this id')
+        }
+        return { items: found.rows.map(toolVersionView), ...page, total: found.total }
       },
     }),
     adminRoute({

@@ -76,7 +76,10 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
   }
 
   /** Throws for a declaration that cannot be, and for a URL that leads where it may not. */
-  async function require(declared: Declaration, addresses: AddressPolicy): Promise<void> {
+  async function require(
+    declared: Declaration & { readonly server_url: string },
+    addresses: AddressPolicy,
+  ): Promise<void> {
     const problems = [...declarationProblems(declared, modes(), addresses)]
     if (problems.length > 0) throw invalid(problems)
     try {

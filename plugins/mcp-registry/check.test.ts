@@ -1,10 +1,23 @@
 import { expect, test } from 'bun:test'
-import type { ConfigDraft } from 'model-gateway/plugin'
+import { type ConfigDraft, type McpAuthModeSpec, strictObject, Type } from 'model-gateway/plugin'
 import { checkMcp } from './check.ts'
 
+const none = { mode: 'none', configSchema: strictObject({}), validate: () => [] }
+const token = {
+  mode: 'token',
+  configSchema: strictObject({ secret_ref: Type.String({ pattern: '^env/' }) }),
+  *validate({ serverUrl, plainHttpAllowed }: Parameters<McpAuthModeSpec['validate']>[0]) {
+    if (serverUrl.protocol === 'https:' || plainHttpAllowed) return
+    yield { field: 'server_url', message: 'must be https' }
+  },
+}
+
 function pathsOf(section: unknown): string[] {
-  const draft = { section: (name: string) => (name === 'mcp' ? section : undefined) }
-  return [...checkMcp(draft as ConfigDraft)].map(({ path }) => path.slice(1).join('.'))
+  const draft = {
+    section: (name: string) => (name === 'mcp' ? section : undefined),
+    declared: { mcpAuthModes: [none, token] },
+  }
+  return [...checkMcp(draft as unknown as ConfigDraft)].map(({ path }) => path.slice(1).join('.'))
 }
 
 test('a section that is absent, empty or right has no problem', () => {
@@ -47,5 +60,38 @@ test('every mistake is found, each with its path', () => {
     'allowed_origins.2',
     'allowed_origins.3',
     'discovery_schedule',
+  ])
+})
+
+test('auth modes judge their part of every server, and nothing that has a mistake already', () => {
+  const fitting = { auth_mode: 'token', auth_config: { secret_ref: 'env/A' } }
+  const server_url = 'https://a.test/mcp'
+  expect(
+    pathsOf({
+      servers: [
+        { server_url, ...fitting },
+        { server_url, auth_mode: 'unheard_of' },
+        { server_url, auth_mode: 'token' },
+        { server_url, auth_mode: 'token', auth_config: { secret_ref: 'A', more: 1 } },
+        { server_url: 'http://a.test/', ...fitting },
+        { server_url: 'http://127.0.0.1/', ...fitting },
+        { server_url: 'http://127.0.0.1/', ...fitting, allow_private: true },
+        { server_url, auth_config: { secret_ref: 'env/A' } },
+        // Cut out, for they have the wrong type.
+        { server_url: undefined, auth_mode: 'token', auth_config: {} },
+        { server_url: 'ftp://a.test/', auth_mode: undefined, auth_config: { anything: 1 } },
+        { server_url, auth_mode: 'token', auth_config: undefined },
+      ],
+    }),
+  ).toEqual([
+    'servers.1.auth_mode',
+    'servers.2.auth_config.secret_ref',
+    'servers.3.auth_config.more',
+    'servers.3.auth_config.secret_ref',
+    'servers.4.server_url',
+    'servers.5.server_url',
+    'servers.7.auth_config.secret_ref',
+    'servers.8.auth_config.secret_ref',
+    'servers.9.server_url',
   ])
 })

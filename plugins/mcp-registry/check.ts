@@ -1,11 +1,15 @@
 import ipaddr from 'ipaddr.js'
-import { type ConfigDraft, outboundUrlProblem, type Problem } from 'model-gateway/plugin'
-import type { McpSettings } from './config.ts'
+import type { ConfigDraft, ConfigPath, JsonObject, McpAuthProblem, Problem } from 'model-gateway/plugin'
+import type { DeclaredServer, McpSettings } from './config.ts'
+import { declarationProblems } from './declaration.ts'
 import { scheduleProblem } from './schedule.ts'
+
+/** How a server is called whose declaration does not say it. */
+const DEFAULT_AUTH_MODE = 'none'
 
 type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
-/** What the schema of `mcp` cannot say. Auth modes judge their part when the gateway starts. */
+/** What the schema of `mcp` cannot say, the auth modes' part of it included. */
 export function* checkMcp(draft: ConfigDraft): Iterable<Problem> {
   const settings = (draft.section('mcp') ?? {}) as Loose<McpSettings>
   const keys = new Set<string>()
@@ -13,13 +17,15 @@ export function* checkMcp(draft: ConfigDraft): Iterable<Problem> {
     (settings.servers ?? []) as Loose<McpSettings['servers'][number]>[]
   ).entries()) {
     const path = ['mcp', 'servers', i]
-    const { server_key: key, server_url: url } = server
+    const { server_key: key } = server
     if (key !== undefined && keys.has(key)) {
       yield { path: [...path, 'server_key'], message: `another server has the key ${key} too` }
     }
     if (key !== undefined) keys.add(key)
-    const message = url === undefined ? undefined : outboundUrlProblem(url)
-    if (message !== undefined) yield { path: [...path, 'server_url'], message }
+    for (const { field, message } of problemsOf(server, settings, draft)) {
+      yield { path: [...path, ...field.split('.')], message }
+    }
+    yield* checkThere(server.auth_mode, [...path, 'auth_mode'], draft)
   }
   for (const [i, cidr] of (settings.allowed_cidrs ?? []).entries()) {
     if (ipaddr.isValidCIDR(cidr)) continue
@@ -45,6 +51,35 @@ export function* checkMcp(draft: ConfigDraft): Iterable<Problem> {
       message,
       hint: 'write off, or five cron fields such as "0 3 * * *"',
     }
+  }
+}
+
+/** What has a mistake already is not judged any further. */
+function problemsOf(
+  { server_url, allow_private, ...server }: Loose<DeclaredServer>,
+  { allow_private_networks }: Loose<McpSettings>,
+  { declared }: ConfigDraft,
+): Iterable<McpAuthProblem> {
+  const { auth_mode, auth_config } = { auth_mode: DEFAULT_AUTH_MODE, auth_config: {}, ...server }
+  return declarationProblems(
+    { server_url, auth_mode, auth_config: auth_config as JsonObject | undefined },
+    declared.mcpAuthModes ?? [],
+    { allowPrivate: allow_private_networks === true || allow_private === true },
+  )
+}
+
+/** What a declared server is called with cannot come from a plugin that may be left out. */
+function* checkThere(
+  mode: string | undefined,
+  path: ConfigPath,
+  { declared }: ConfigDraft,
+): Iterable<Problem> {
+  const plugin = declared.dispensableAuthModes?.get(mode ?? DEFAULT_AUTH_MODE)
+  if (plugin === undefined) return
+  yield {
+    path,
+    message: `${mode ?? DEFAULT_AUTH_MODE} comes from plugin "${plugin}", which may be left out when it fails`,
+    hint: `remove on_boot_failure: disable from the entry of "${plugin}"`,
   }
 }
 

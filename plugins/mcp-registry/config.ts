@@ -8,12 +8,26 @@ const DeclaredServer = Type.Object(
       pattern: '^[a-z0-9_-]{3,64}$',
       description: '3 to 64 of a-z, 0-9, - and _; callers use it in /mcp/{server_key}',
     }),
-    display_name: Type.String({ minLength: 1, maxLength: 120 }),
-    description: Type.Optional(Type.String({ maxLength: 2000 })),
-    server_url: Type.String({ minLength: 1, maxLength: 2048 }),
-    auth_mode: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-    auth_config: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    timeout_ms: Type.Optional(Type.Integer({ minimum: 1000, maximum: 120_000 })),
+    display_name: Type.String({ minLength: 1, maxLength: 120, description: 'For people' }),
+    description: Type.Optional(Type.String({ maxLength: 2000, description: 'For people' })),
+    server_url: Type.String({ minLength: 1, maxLength: 2048, description: 'Where the server is' }),
+    auth_mode: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'How the gateway authenticates to it; a mode of a loaded plugin. Default none',
+      }),
+    ),
+    auth_config: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'What the mode needs' }),
+    ),
+    timeout_ms: Type.Optional(
+      Type.Integer({
+        minimum: 1000,
+        maximum: 120_000,
+        description: 'Longest time to the head of a reply. Default 30000',
+      }),
+    ),
     allow_private: Type.Boolean({
       default: false,
       description: 'This server may stand at a private or loopback address',
@@ -27,7 +41,7 @@ export const mcp = configSection(
   'mcp',
   Type.Object(
     {
-      servers: Type.Array(DeclaredServer, { default: [] }),
+      servers: Type.Array(DeclaredServer, { default: [], description: 'Servers of the config' }),
       allow_private_networks: Type.Boolean({
         default: false,
         description: 'Registered servers may stand at private and loopback addresses',
@@ -44,6 +58,11 @@ export const mcp = configSection(
         default: 'off',
         description:
           'When the tools of all servers are looked up again: off, or five cron fields in UTC',
+      }),
+      audit_retention: Type.String({
+        pattern: '^[1-9][0-9]{0,3}d$',
+        default: '90d',
+        description: 'How long rows of tool calls are kept: a number of days, such as 90d',
       }),
     },
     { ...strict, default: {} },

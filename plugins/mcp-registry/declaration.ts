@@ -2,32 +2,34 @@ import { Value } from '@sinclair/typebox/value'
 import {
   type AddressPolicy,
   type JsonObject,
-  type McpAuthMode,
+  type McpAuthModeSpec,
   type McpAuthProblem,
   outboundUrlProblem,
 } from 'model-gateway/plugin'
 
-/** What a server says of where it is and how it is called. */
+/** What a server says of where it is and how it is called; undefined: not to be judged. */
 export interface Declaration {
-  readonly server_url: string
-  readonly auth_mode: string
-  readonly auth_config: Readonly<JsonObject>
+  readonly server_url: string | undefined
+  readonly auth_mode: string | undefined
+  readonly auth_config: Readonly<JsonObject> | undefined
 }
 
 /** Everything that is wrong with a declaration, by its fields. Resolves no name. */
 export function* declarationProblems(
   { server_url, auth_mode, auth_config }: Declaration,
-  modes: readonly McpAuthMode[],
-  { allowPrivate }: AddressPolicy,
+  modes: readonly McpAuthModeSpec[],
+  { allowPrivate }: Pick<AddressPolicy, 'allowPrivate'>,
 ): Iterable<McpAuthProblem> {
-  const urlProblem = outboundUrlProblem(server_url)
+  const urlProblem = server_url === undefined ? undefined : outboundUrlProblem(server_url)
   if (urlProblem !== undefined) yield { field: 'server_url', message: urlProblem }
+  if (auth_mode === undefined) return
   const mode = modes.find((candidate) => candidate.mode === auth_mode)
   if (mode === undefined) {
     const known = modes.map((candidate) => candidate.mode).join(', ')
     yield { field: 'auth_mode', message: `must be one of ${known}` }
     return
   }
+  if (auth_config === undefined) return
   const faults = [...Value.Errors(mode.configSchema, auth_config)]
   const seen = new Set<string>()
   for (const { path, message, schema } of faults) {
@@ -36,7 +38,7 @@ export function* declarationProblems(
     seen.add(field)
     yield { field, message: wordsOf(message, schema.errorMessage) }
   }
-  if (urlProblem !== undefined || faults.length > 0) return
+  if (server_url === undefined || urlProblem !== undefined || faults.length > 0) return
   const url = new URL(server_url)
   yield* mode.validate({
     serverUrl: url,
@@ -57,6 +59,10 @@ function isLoopback({ hostname }: URL): boolean {
 }
 
 /** The reference that a server's credentials come from, if it has some. */
-export function secretOf({ auth_config }: Pick<Declaration, 'auth_config'>): string | undefined {
+export function secretOf({
+  auth_config,
+}: {
+  readonly auth_config: Readonly<JsonObject>
+}): string | undefined {
   return typeof auth_config.secret_ref === 'string' ? auth_config.secret_ref : undefined
 }

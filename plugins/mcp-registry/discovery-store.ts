@@ -1,6 +1,7 @@
 import type { Database } from 'model-gateway/plugin'
 import type { DiscoveredTool } from './discovery/tool.ts'
 import { type DiscoveryStatus, lockRegistry, type ServerRow } from './store.ts'
+import { keepVersions } from './tool-version-store.ts'
 
 export type RunStatus = Exclude<DiscoveryStatus, 'never'>
 
@@ -16,6 +17,12 @@ export interface ToolRow {
   readonly is_active: boolean
   readonly first_discovered_at: Date
   readonly last_discovered_at: Date
+}
+
+/** With what is known of its history. */
+export interface ListedTool extends ToolRow {
+  readonly version_count: number
+  readonly last_changed_at: Date
 }
 
 export interface RunRow {
@@ -74,7 +81,7 @@ export interface DiscoveryStore {
     serverId: string,
     filter: { readonly includeInactive: boolean },
     page: Page,
-  ): Promise<{ readonly rows: readonly ToolRow[]; readonly total: number }>
+  ): Promise<{ readonly rows: readonly ListedTool[]; readonly total: number }>
   listRuns(
     serverId: string,
     page: Page,
@@ -120,8 +127,13 @@ export function createDiscoveryStore({ sql }: Database): DiscoveryStore {
       const where = sql`where server_id = ${serverId} ${includeInactive ? sql`` : sql`and is_active`}`
       const [count] = await sql<{ total: bigint }[]>`
         select count(*) as total from mcp_registry.external_mcp_tools ${where}`
-      const rows = await sql<ToolRow[]>`
-        select * from mcp_registry.external_mcp_tools ${where}
+      const rows = await sql<ListedTool[]>`
+        select t.*, v.version_count, coalesce(v.last_changed_at, t.first_discovered_at)
+          as last_changed_at
+        from mcp_registry.external_mcp_tools t, lateral (
+          select count(*)::integer as version_count, max(discovered_at) as last_changed_at
+          from mcp_registry.external_mcp_tool_versions where tool_id = t.id) v
+        ${where}
         order by upstream_name limit ${page_size} offset ${offset}`
       return { rows, total: Number(count?.total ?? 0) }
     },
@@ -209,6 +221,7 @@ async function replaceTools(
       schema_version = t.schema_version + (t.schema_hash <> excluded.schema_hash)::int,
       schema_hash = excluded.schema_hash, definition_hash = excluded.definition_hash,
       is_active = true, last_discovered_at = excluded.last_discovered_at`
+  await keepVersions(tx, serverId, run.finishedAt)
   const known = new Map(before.map((tool) => [tool.upstream_name, tool]))
   const found = new Set(tools.map(({ name }) => name))
   return {

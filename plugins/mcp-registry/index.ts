@@ -1,26 +1,27 @@
 import {
   adminModules,
   auditTrail,
-  ConfigError,
   definePlugin,
   mcpAuthModes,
   mcpRegistry,
-  type Problem,
   snapshotListeners,
   Type,
 } from 'model-gateway/plugin'
 import tables from '../../migrations/mcp-registry/0001_tables.sql' with { type: 'text' }
+import toolVersions from '../../migrations/mcp-registry/0002_tool_versions.sql' with {
+  type: 'text',
+}
 import { mcpRoutes } from './admin.ts'
 import { createServerChanges } from './change-servers.ts'
 import { checkMcp } from './check.ts'
 import { type McpSettings, mcp } from './config.ts'
-import { declarationProblems } from './declaration.ts'
 import { createDiscoveryStore } from './discovery-store.ts'
 import { createRefresher } from './refresh.ts'
 import { createScheduledRefresh } from './scheduled-refresh.ts'
-import { planSeed, withDefaults } from './seed.ts'
+import { planSeed } from './seed.ts'
 import { createSnapshot } from './snapshot.ts'
 import { CHANGED, createServerStore } from './store.ts'
+import { createToolVersionStore } from './tool-version-store.ts'
 
 /** Also the longest that a change goes unseen while notifications do not arrive. */
 const CHECK_EVERY_MS = 1_000
@@ -36,7 +37,10 @@ export default definePlugin({
     config: Type.Object({}, { additionalProperties: false }),
     sections: [mcp],
     needs: ['database', 'schedule', 'services', 'clock', 'outbound'],
-    migrations: [{ name: '0001_tables', sql: tables }],
+    migrations: [
+      { name: '0001_tables', sql: tables },
+      { name: '0002_tool_versions', sql: toolVersions },
+    ],
     check: checkMcp,
   },
   async setup(ctx) {
@@ -88,6 +92,7 @@ export default definePlugin({
       routes: mcpRoutes({
         servers,
         discovery,
+        versions: createToolVersionStore(database),
         refresher,
         policy: () => policy,
         changes: createServerChanges({
@@ -104,8 +109,6 @@ export default definePlugin({
     ctx.provide(snapshotListeners, {
       async prepare(config) {
         const settings = config.section(mcp)
-        const problems = [...problemsOf(settings, modes())]
-        if (problems.length > 0) throw new ConfigError(problems)
         const { warnings } = await servers.seed((existing) =>
           planSeed(settings.servers, existing, () => Bun.randomUUIDv7()),
         )
@@ -135,22 +138,5 @@ function policyOf(settings: Pick<McpSettings, 'allow_private_networks' | 'allowe
   return {
     allowPrivate: settings.allow_private_networks,
     allowedCidrs: settings.allowed_cidrs,
-  }
-}
-
-/** What auth modes find wrong with the servers that the file declares. */
-function* problemsOf(
-  settings: McpSettings,
-  modes: Parameters<typeof declarationProblems>[1],
-): Iterable<Problem> {
-  const policy = policyOf(settings)
-  for (const [i, entry] of settings.servers.entries()) {
-    const allowPrivate = policy.allowPrivate || entry.allow_private
-    for (const { field, message } of declarationProblems(withDefaults(entry), modes, {
-      ...policy,
-      allowPrivate,
-    })) {
-      yield { path: ['mcp', 'servers', i, ...field.split('.')], message }
-    }
   }
 }

@@ -42,7 +42,7 @@ export function planSeed(
 }
 
 /** A declared server with what it does not state. */
-export function withDefaults(entry: DeclaredServer) {
+function withDefaults(entry: DeclaredServer) {
   const { auth_config, ...rest } = entry
   return {
     auth_mode: 'none',

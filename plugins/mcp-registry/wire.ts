@@ -1,6 +1,7 @@
 import { type Static, strictObject, Type } from 'model-gateway/plugin'
-import type { RunRow, ToolRow } from './discovery-store.ts'
+import type { ListedTool, RunRow } from './discovery-store.ts'
 import type { ServerRow } from './store.ts'
+import type { ToolVersionRow } from './tool-version-store.ts'
 
 const Instant = Type.String({ format: 'date-time' })
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
@@ -166,9 +167,14 @@ export const ToolView = Type.Object({
   is_active: Type.Boolean(),
   first_discovered_at: Instant,
   last_discovered_at: Instant,
+  version_count: Type.Integer({ description: 'Definitions of the tool that are known.' }),
+  last_changed_at: Type.String({
+    format: 'date-time',
+    description: 'When the definition that it has now was found first.',
+  }),
 })
 
-export function toolView(row: ToolRow): Static<typeof ToolView> {
+export function toolView(row: ListedTool): Static<typeof ToolView> {
   return {
     mcp_tool_id: row.id,
     upstream_name: row.upstream_name,
@@ -181,6 +187,39 @@ export function toolView(row: ToolRow): Static<typeof ToolView> {
     is_active: row.is_active,
     first_discovered_at: row.first_discovered_at.toISOString(),
     last_discovered_at: row.last_discovered_at.toISOString(),
+    version_count: row.version_count,
+    last_changed_at: row.last_changed_at.toISOString(),
+  }
+}
+
+export const ToolVersionView = Type.Object({
+  tool_version_id: Type.String(),
+  schema_version: Type.Integer(),
+  display_name: nullable(Type.String()),
+  description: nullable(Type.String()),
+  annotations: nullable(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'Hints of the server such as readOnlyHint and destructiveHint; nothing holds it to them.',
+    }),
+  ),
+  input_schema: Type.Record(Type.String(), Type.Unknown()),
+  schema_hash: Type.String(),
+  definition_hash: Type.String(),
+  discovered_at: Instant,
+})
+
+export function toolVersionView(row: ToolVersionRow): Static<typeof ToolVersionView> {
+  return {
+    tool_version_id: row.id,
+    schema_version: row.schema_version,
+    display_name: row.display_name,
+    description: row.description,
+    annotations: row.annotations,
+    input_schema: row.input_schema,
+    schema_hash: row.schema_hash,
+    definition_hash: row.definition_hash,
+    discovered_at: row.discovered_at.toISOString(),
   }
 }
 

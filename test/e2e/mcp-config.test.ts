@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { type McpRegistry, mcpRegistry } from '../../kernel/plugin/index.ts'
 import { type AdminClient, adminClient } from '../harness/admin.ts'
@@ -123,10 +126,58 @@ test('a file with a server that cannot be is refused as a whole, with the paths'
       { ...docs, server_key: 'no-secret', auth_mode: 'gateway_bearer_token' },
     ],
   })
-  expect(problems.map(({ path }) => path.join('.'))).toEqual([
+  const errors = problems.filter(({ severity }) => severity !== 'warning')
+  expect(errors.map(({ path }) => path.join('.'))).toEqual([
     'mcp.servers.1.auth_mode',
     'mcp.servers.2.server_url',
     'mcp.servers.3.auth_config.secret_ref',
   ])
   expect(await listed()).toEqual(before)
+})
+
+test('gateway check-config tells all of it, without a database', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-mcp-config-'))
+  try {
+    const file = join(folder, 'gateway.yaml')
+    const { server_url: _, ...without } = docs
+    const servers = [
+      { ...docs, server_key: 'a-mode', auth_mode: 'unheard_of' },
+      {
+        ...docs,
+        server_url: 'http://docs.example.com/mcp',
+        auth_mode: 'gateway_bearer_token',
+        auth_config: { secret_ref: 'env/GATEWAY_MCP_SECRET_DOCS' },
+      },
+      {
+        ...docs,
+        server_key: 'header',
+        auth_mode: 'gateway_static_header',
+        auth_config: { header_name: 'host', secret_ref: 'env/GATEWAY_MCP_SECRET_DOCS' },
+      },
+      { ...without, server_key: 'nowhere', auth_mode: 'none', auth_config: { secret_ref: 'x' } },
+      { ...docs, server_key: 'obo', auth_mode: 'oauth_obo', auth_config: { token: 'x' } },
+    ]
+    writeFileSync(file, stringify({ mcp: { servers, audit_retention: 'forever' } }))
+    const main = new URL('../../plugins/standard/main.ts', import.meta.url).pathname
+    const check = Bun.spawn([process.execPath, main, 'check-config', '--config', file], {
+      stdout: 'pipe',
+      stderr: 'ignore',
+    })
+    const out = await new Response(check.stdout).text()
+    expect(await check.exited).toBe(1)
+    for (const path of [
+      'mcp.servers[0].auth_mode',
+      'mcp.servers[1].server_url',
+      'mcp.servers[2].auth_config.header_name',
+      'mcp.servers[3].server_url',
+      'mcp.servers[3].auth_config.secret_ref',
+      'mcp.servers[4].auth_config.token',
+      'mcp.audit_retention',
+    ]) {
+      expect(out).toContain(path)
+    }
+    expect(out).toContain('7 problems')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })

@@ -404,6 +404,47 @@ test('tools keep their ids through renames, changes and removals', async () => {
   ])
 })
 
+test('what a tool said of itself before is kept', async () => {
+  const server = await create()
+  const tell = async (description: string, type: string, annotations?: object) => {
+    scripted.tools = [
+      {
+        name: 'told',
+        description,
+        inputSchema: { type: 'object', properties: { a: { type } } },
+        ...(annotations && { annotations }),
+      } as (typeof scripted.tools)[number],
+    ]
+    return (await refresh(server)).tools[0] as Tool
+  }
+  const tool = await tell('Reads', 'string')
+  expect(tool).toMatchObject({ version_count: 1, last_changed_at: tool.first_discovered_at })
+  await tell('Reads', 'string')
+  await tell('Deletes', 'string', { destructiveHint: true })
+  const last = await tell('Deletes', 'number', { destructiveHint: true })
+  expect(last).toMatchObject({ version_count: 3, last_changed_at: last.last_discovered_at })
+  const path = `${ROOT}/servers/${server.mcp_server_id}/tools/${tool.mcp_tool_id}/versions`
+  const { items, total } = await admin.get<{ items: Tool[]; total: number }>(path)
+  expect(total).toBe(3)
+  expect(
+    items.map(({ description, schema_version, annotations }) => [
+      description,
+      schema_version,
+      annotations,
+    ]),
+  ).toEqual([
+    ['Deletes', 2, { destructiveHint: true }],
+    ['Deletes', 1, { destructiveHint: true }],
+    ['Reads', 1, null],
+  ])
+  expect(items[0]?.input_schema).toEqual({ properties: { a: { type: 'number' } }, type: 'object' })
+  for (let n = 0; n < 52; n++) await tell(`Version ${n}`, 'string')
+  expect((await admin.get<{ total: number }>(path)).total).toBe(50)
+  const foreign = path.replace(server.mcp_server_id, NOBODY)
+  expect((await admin.refused('GET', foreign))[0]).toBe(404)
+  expect((await admin.refused('GET', path.replace(tool.mcp_tool_id, NOBODY)))[0]).toBe(404)
+})
+
 test('a failed refresh says why, and leaves the tools as they were', async () => {
   const server = await create({ timeout_ms: 1000 })
   scripted.tools = [{ name: 'one' }, { name: 'two' }]

@@ -125,6 +125,7 @@ describe('what an admin sees', () => {
     expect(items[0]).toMatchObject({
       jsonrpc_id: 'look',
       owner_kind: 'user',
+      owner_name: 'Ada',
       argument_metadata: { names: ['message'] },
     })
     const detail = await eventually(async () => {

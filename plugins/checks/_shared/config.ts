@@ -8,7 +8,12 @@ export const endpointUrl = Type.Optional(
   }),
 )
 
-export const maxRetries = Type.Integer({ minimum: 0, maximum: 10, default: 2 })
+export const maxRetries = Type.Integer({
+  minimum: 0,
+  maximum: 10,
+  default: 2,
+  description: 'How often a call is tried again, within timeout_ms',
+})
 
 /** What is wrong with an `endpoint_url`; nothing for one that is missing. */
 export function* checkEndpointUrl(value: unknown): Iterable<Problem> {

@@ -25,7 +25,13 @@ export const configSchema = Type.Object(
     }),
     prompt_template: template,
     response_template: template,
-    auth: Type.Object({ kind: Type.Literal('bearer_token'), token: SecretRef() }, strict),
+    auth: Type.Object(
+      {
+        kind: Type.Literal('bearer_token', { description: 'How calls authenticate' }),
+        token: SecretRef({ description: 'An access token' }),
+      },
+      strict,
+    ),
     max_retries: maxRetries,
     endpoint_url: endpointUrl,
   },

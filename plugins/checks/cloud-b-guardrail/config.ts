@@ -23,26 +23,34 @@ export const configSchema = Type.Object(
       pattern: `^[a-z0-9]+$|${ARN}`,
       description: "write the guardrail's id, such as gr1abc23def4, or its ARN",
     }),
-    guardrail_version: Type.Union([
-      Type.String({
-        pattern: '^([1-9][0-9]{0,7}|DRAFT)$',
-        description: 'write the number of a version, or DRAFT',
-      }),
-      Type.Integer({ minimum: 1, maximum: 99_999_999 }),
-    ]),
+    guardrail_version: Type.Union(
+      [
+        Type.String({
+          pattern: '^([1-9][0-9]{0,7}|DRAFT)$',
+          description: 'write the number of a version, or DRAFT',
+        }),
+        Type.Integer({ minimum: 1, maximum: 99_999_999 }),
+      ],
+      { description: 'Number of a version, or DRAFT' },
+    ),
     auth: Type.Optional(
-      Type.Union([
-        Type.Object({ kind: Type.Literal('default_chain') }, strict),
-        Type.Object(
-          {
-            kind: Type.Literal('static'),
-            access_key_id: SecretRef(),
-            secret_access_key: SecretRef(),
-            session_token: Type.Optional(SecretRef()),
-          },
-          strict,
-        ),
-      ]),
+      Type.Union(
+        [
+          Type.Object({ kind: Type.Literal('default_chain') }, strict),
+          Type.Object(
+            {
+              kind: Type.Literal('static'),
+              access_key_id: SecretRef({ description: 'Id of the key' }),
+              secret_access_key: SecretRef({ description: 'The key' }),
+              session_token: Type.Optional(
+                SecretRef({ description: 'For keys that last a while' }),
+              ),
+            },
+            strict,
+          ),
+        ],
+        { description: 'How calls authenticate. Default default_chain' },
+      ),
     ),
     max_retries: maxRetries,
     endpoint_url: endpointUrl,

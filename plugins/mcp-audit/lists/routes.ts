@@ -1,6 +1,7 @@
 import {
   type AdminRoute,
   adminRoute,
+  type Directory,
   GatewayError,
   listOf,
   pageOf,
@@ -86,6 +87,7 @@ const members = {
   owner_kind: oneOf(['user', 'service_account']),
   user_id: nullable(Text),
   service_account_id: nullable(Text),
+  owner_name: nullable(Type.String({ description: 'null: the owner is gone' })),
   team_id: nullable(Text),
   api_key_id: Text,
   server_id: nullable(Text),
@@ -119,9 +121,23 @@ const Detail = Type.Object({
   ),
 })
 
-/** The list of tool calls, and one of them. */
-export function invocationRoutes(store: ListStore): AdminRoute[] {
+type Owned = Pick<Static<typeof Item>, 'user_id' | 'service_account_id'>
+
+/** The list of tool calls, and one of them. `directory` knows what owners are called. */
+export function invocationRoutes(
+  store: ListStore,
+  directory: () => Promise<Directory>,
+): AdminRoute[] {
   const page = listOf(Item)
+
+  async function named<T>(rows: readonly T[]): Promise<(T & { owner_name: string | null })[]> {
+    const { users, serviceAccounts } = await directory()
+    const names = new Map([...users, ...serviceAccounts].map(({ id, name }) => [id, name]))
+    return rows.map((row) => {
+      const { user_id, service_account_id } = row as Owned
+      return { ...row, owner_name: names.get(user_id ?? service_account_id ?? '') ?? null }
+    })
+  }
   return [
     adminRoute({
       method: 'GET',
@@ -140,7 +156,7 @@ export function invocationRoutes(store: ListStore): AdminRoute[] {
         const { offset, ...wire } = pageOf(query)
         const { items, total } = await store.list(readFilter(query), { ...wire, offset })
         return {
-          items: items as unknown as Static<typeof Item>[],
+          items: (await named(items)) as unknown as Static<typeof Item>[],
           ...wire,
           total: Math.min(total, MOST_COUNTED),
           total_exact: total <= MOST_COUNTED,
@@ -157,8 +173,11 @@ export function invocationRoutes(store: ListStore): AdminRoute[] {
       result: Detail,
       async handle({ params }) {
         const row = await store.read(params.mcp_tool_invocation_id)
-        if (row !== undefined) return row as unknown as Static<typeof Detail>
-        throw new GatewayError('not_found', 'there is no tool call with this id')
+        if (row === undefined) {
+          throw new GatewayError('not_found', 'there is no tool call with this id')
+        }
+        const [detail] = await named([row])
+        return detail as unknown as Static<typeof Detail>
       },
     }),
   ]

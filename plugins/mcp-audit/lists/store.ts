@@ -1,4 +1,5 @@
 import type { Database, JsonValue } from 'model-gateway/plugin'
+import { firstId } from './first-id.ts'
 
 /** With a filter, so many matches are counted: more are `total` or more. */
 export const MOST_COUNTED = 10_000
@@ -87,10 +88,4 @@ export function createListStore({ sql, schema }: Database): ListStore {
       return row
     },
   }
-}
-
-/** The first UUIDv7 of a time. */
-function firstId(at: Date): string {
-  const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { GatewayError, type McpAudit } from 'model-gateway/plugin'
 import { type SessionStore, sessionKey } from './store.ts'
 
@@ -8,7 +8,7 @@ const MOST_KNOWN = 10_000
 
 /** The form in which a session id is kept. */
 export function sessionHash(sessionId: string): string {
-  return createHash('sha256').update(sessionId).digest('hex')
+  return hash('sha256', sessionId, 'hex')
 }
 
 export interface Sessions extends Pick<McpAudit, 'bind' | 'ownerOf' | 'unbind'> {

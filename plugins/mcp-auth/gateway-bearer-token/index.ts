@@ -19,6 +19,7 @@ export default definePlugin({
     contract: 1,
     summary: 'MCP servers that take a bearer token of the gateway.',
     config: Type.Object({}, { additionalProperties: false }),
+    mcpAuthModes: [gatewayBearerToken],
     needs: [],
   },
   setup: ({ provide }) => provide(mcpAuthModes, gatewayBearerToken),

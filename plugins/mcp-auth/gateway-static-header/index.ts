@@ -27,6 +27,7 @@ export default definePlugin({
     contract: 1,
     summary: 'MCP servers that take a secret of the gateway in a header of their own.',
     config: Type.Object({}, { additionalProperties: false }),
+    mcpAuthModes: [gatewayStaticHeader],
     needs: [],
   },
   setup: ({ provide }) => provide(mcpAuthModes, gatewayStaticHeader),

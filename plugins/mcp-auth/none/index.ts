@@ -16,6 +16,7 @@ export default definePlugin({
     contract: 1,
     summary: 'MCP servers without authentication.',
     config: Type.Object({}, { additionalProperties: false }),
+    mcpAuthModes: [none],
     needs: [],
   },
   setup: ({ provide }) => provide(mcpAuthModes, none),

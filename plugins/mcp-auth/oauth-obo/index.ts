@@ -29,6 +29,7 @@ export default definePlugin({
     contract: 1,
     summary: 'MCP servers that want a token on behalf of the caller; declared, not called.',
     config: Type.Object({}, { additionalProperties: false }),
+    mcpAuthModes: [oauthObo],
     needs: [],
   },
   setup: ({ provide }) => provide(mcpAuthModes, oauthObo),

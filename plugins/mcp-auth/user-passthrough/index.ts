@@ -21,6 +21,7 @@ export default definePlugin({
     contract: 1,
     summary: "MCP servers that want each caller's own credentials; declared, not called.",
     config: Type.Object({}, { additionalProperties: false }),
+    mcpAuthModes: [userPassthrough],
     needs: [],
   },
   setup: ({ provide }) => provide(mcpAuthModes, userPassthrough),

@@ -1,0 +1,18 @@
+/** The MCP server's path, the same at the upstream, at a reference and at the gateway. */
+export const MCP_PATH = '/mcp/tools'
+/** The tool that the bench's upstream answers with an event stream. */
+export const EVENTS_TOOL = 'search_events'
+
+/** A message to an MCP server, as clients send it. */
+function rpc(method: string, params?: object): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+}
+
+function callOf(tool: string): string {
+  const query = 'What must a gateway never lose, and how would one find out?'
+  return rpc('tools/call', { name: tool, arguments: { query, limit: 20, fields: ['title'] } })
+}
+
+export const pingBody = rpc('ping')
+export const callBody = callOf('search')
+export const eventsCallBody = callOf(EVENTS_TOOL)
