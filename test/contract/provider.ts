@@ -5,11 +5,9 @@ import {
   type Family,
   families,
   GatewayError,
-  isJsonObject,
   type JsonObject,
   type ProviderResult,
   type RouteSpec,
-  type TSchema,
 } from 'model-gateway/plugin'
 import {
   believable,
@@ -37,6 +35,9 @@ import {
   setUpProvider,
   streamedUsage,
 } from './bench.ts'
+import { TEST_MS } from './kit.ts'
+import { rechunked, seededRandom } from './rechunk.ts'
+import { openObjects } from './schemas.ts'
 
 export interface ProviderKit extends Omit<BenchOptions, 'config'> {
   /** The type's own fields, for an upstream at this base URL. */
@@ -118,7 +119,7 @@ export function testProvider(kit: ProviderKit): void {
       const spec = manifest.providerTypes?.find(({ type }) => type === kit.type)
       expect(spec).toBeDefined()
       for (const schema of [manifest.config, spec?.config, spec?.compatibility]) {
-        expect(openObjects(schema)).toEqual([])
+        expect(openObjects(schema, '')).toEqual([])
       }
     })
 
@@ -137,22 +138,32 @@ export function testProvider(kit: ProviderKit): void {
       expect(reply.body.usage).toBeObject()
     })
 
-    test.each(streamed)('%s: a stream with usage, whatever the chunks', async (family) => {
-      if (!offered(family) || !route.supports.includes('stream')) return
-      const data: string[][] = []
-      const sizes = !networked ? [0] : [0, 1, 2, 3, 5, 17, 64, 1000]
-      for (const pieceBytes of sizes) {
-        scriptGood(pieceBytes === 0 ? {} : { pieceBytes })
-        const events = await collectEvents(await start(family, true).result)
-        expect(streamedUsage(events)).toBeObject()
-        // The second in which a chunk was made is the one thing that may differ.
-        data.push(
-          events.map(({ event = '', data }) => `${event} ${data.replace(/"created":\d+/, '')}`),
-        )
-      }
-      expect(data[0]?.length).toBeGreaterThan(2)
-      for (const other of data) expect(other).toEqual(data[0] as string[])
-    })
+    test.each(streamed)(
+      '%s: a stream with usage, whatever the chunks',
+      async (family) => {
+        if (!offered(family) || !route.supports.includes('stream')) return
+        const data: string[][] = []
+        const seed = Math.floor(Math.random() * 2 ** 32)
+        const random = seededRandom(seed)
+        const whole = wire.reply({})
+        const cuts = [1, 2, 3, 5, 17, 64, 1000].map((pieceBytes) => wire.reply({ pieceBytes }))
+        const chances = Array.from({ length: 8 }, () => rechunked(whole, random))
+        for (const reply of networked ? [whole, ...cuts, ...chances] : [whole]) {
+          upstream.always(reply)
+          const events = await collectEvents(await start(family, true).result)
+          expect(streamedUsage(events)).toBeObject()
+          // The second in which a chunk was made is the one thing that may differ.
+          data.push(
+            events.map(({ event = '', data }) => `${event} ${data.replace(/"created":\d+/, '')}`),
+          )
+        }
+        expect(data[0]?.length).toBeGreaterThan(2)
+        // The seed cuts the stream in the same places again.
+        for (const other of data)
+          expect({ seed, data: other }).toEqual({ seed, data: data[0] ?? [] })
+      },
+      TEST_MS,
+    )
 
     test.each(streamed)('%s: no event after an abort or a return', async (family) => {
       if (!offered(family) || !route.supports.includes('stream')) return
@@ -245,21 +256,4 @@ async function drained(result: Promise<ProviderResult>): Promise<unknown> {
 function gatewayErrorOnly(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
   throw new Error('a provider threw something that is not a GatewayError', { cause: error })
-}
-
-/** Paths of the object schemas that take keys they do not know. */
-function openObjects(schema: TSchema | undefined, path = ''): string[] {
-  const node: unknown = schema
-  if (typeof node !== 'object' || node === null) return []
-  const open = isClosed(node as Record<string, unknown>) ? [] : [path]
-  return open.concat(
-    ...Object.entries(node).map(([name, child]) =>
-      openObjects(child as TSchema, `${path}/${name}`),
-    ),
-  )
-}
-
-function isClosed(node: Record<string, unknown>): boolean {
-  const describesFields = node.type === 'object' && isJsonObject(node.properties)
-  return !describesFields || node.additionalProperties === false
 }

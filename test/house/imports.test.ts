@@ -166,6 +166,13 @@ const rules: readonly Rule[] = [
   ),
   importRule('checks: no SQL', 'plugins/checks/cloud-b-guardrail/a.ts', 'postgres', './b.ts'),
   importRule(
+    'console: its app keeps to its own folder',
+    'plugins/console/app/a.ts',
+    '../assets.ts',
+    '@/lib/cx.ts',
+  ),
+  importRule('console: its app is for browsers', 'plugins/console/app/a.ts', 'node:fs', 'react'),
+  importRule(
     'standard: of the kernel only boot',
     'plugins/standard/a.ts',
     '../../kernel/registry/load.ts',
@@ -191,6 +198,24 @@ const rules: readonly Rule[] = [
     'guardrail-packs/core-git/a.ts',
     '../../plugins/a/a.ts',
     '../_shared/a.ts',
+  ),
+  importRule(
+    'examples: nothing of the repository by path',
+    'examples/provider-brook/a.ts',
+    '../../kernel/plugin/index.ts',
+    'model-gateway/plugin',
+  ),
+  importRule(
+    'examples: no other example',
+    'examples/provider-brook/a.ts',
+    '../sink-sqlite/src/index.ts',
+    './src/index.ts',
+  ),
+  importRule(
+    'examples: no library of the gateway',
+    'examples/provider-brook/a.ts',
+    'drizzle-orm',
+    'bun:sqlite',
   ),
   {
     title: 'dynamic imports obey as well',

@@ -12,7 +12,10 @@ import {
 } from 'model-gateway/plugin'
 import { testProvider } from 'model-gateway/testing'
 
-const configSchema = Type.Object({ url: Type.String(), token: SecretRef() })
+const configSchema = Type.Object(
+  { url: Type.String(), token: SecretRef() },
+  { additionalProperties: true },
+)
 
 const plugin = definePlugin({
   manifest: {

@@ -1,0 +1,126 @@
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { UsageError } from 'model-gateway/plugin'
+import { newPluginCommand } from './command-spec.ts'
+import { packageFiles, type Versions } from './package-files.ts'
+import { type Kind, kinds, readmeEnd, templates } from './templates.ts'
+
+export interface NewPluginCall {
+  /** The words after `gateway plugin`. */
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly versions: Versions
+  readonly out: (line: string) => void
+}
+
+/** `gateway plugin new KIND NAME`: writes the folder, then says what to do next. Throws UsageError. */
+export function runNewPlugin({ args, cwd, versions, out }: NewPluginCall): void {
+  const { kind, name, dir, gateway } = readArguments(args)
+  const folder = resolve(cwd, dir ?? '.', name)
+  if (existsSync(folder)) throw new UsageError(`${folder} exists; nothing was written`)
+  const gatewayPackage = packageOf(gateway, cwd, folder, versions.gateway)
+
+  const files = {
+    ...packageFiles({ kind, name, gatewayPackage, versions }),
+    ...templates[kind],
+    'README.md': templates[kind]['README.md'] + readmeEnd,
+  }
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(folder, named(path, name))
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, named(text, name))
+  }
+
+  out(`${relative(cwd, folder) || folder}: ${Object.keys(files).length} files`)
+  for (const path of Object.keys(files).toSorted()) out(`  ${path}`)
+  out('')
+  out('next:')
+  out(`  cd ${relative(cwd, folder) || '.'}`)
+  out('  bun install')
+  out('  bun test')
+}
+
+function readArguments(args: readonly string[]) {
+  const { positionals, values } = parse(args)
+  const [verb, kind, name, ...rest] = positionals
+  if (verb !== 'new') {
+    throw misuse(verb === undefined ? 'plugin what?' : `there is no command 'plugin ${verb}'`)
+  }
+  if (!isKind(kind)) {
+    throw misuse(
+      kind === undefined
+        ? 'say which kind of plugin'
+        : `there is no kind '${kind}'; known are ${kinds.join(', ')}`,
+    )
+  }
+  if (name === undefined) throw misuse('say how it is called')
+  if (rest.length > 0) throw misuse(`unexpected argument '${rest[0]}'`)
+  const problem = nameProblem(name)
+  if (problem !== undefined) throw misuse(`the name '${name}' ${problem}`)
+  return { kind, name, dir: values.dir, gateway: values.gateway }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { dir: { type: 'string' }, gateway: { type: 'string' } },
+    })
+  } catch (error) {
+    throw misuse(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** Longest name: the Postgres schema of an admin module is made of it. */
+const LONGEST_NAME = 40
+
+function nameProblem(name: string): string | undefined {
+  if (name.length > LONGEST_NAME) return `is longer than ${LONGEST_NAME} characters`
+  if (/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) return undefined
+  return 'is not made of words of a-z and 0-9 with single hyphens between them, a letter first'
+}
+
+/**
+ * Where the new package gets the gateway's kits from: a packed tarball as a path from its own
+ * folder, or a version. By default the tarball of this version, when it lies where the command runs.
+ */
+function packageOf(
+  given: string | undefined,
+  cwd: string,
+  folder: string,
+  version: string,
+): string {
+  const tarball = given ?? `model-gateway-${version}.tgz`
+  const isPath = tarball.endsWith('.tgz') || tarball.includes('/')
+  if (!isPath) return tarball
+  const file = isAbsolute(tarball) ? tarball : resolve(cwd, tarball)
+  if (existsSync(file) && statSync(file).isFile()) return `file:${relative(folder, file)}`
+  if (given !== undefined)
+    throw new UsageError(`--gateway: there is no file ${basename(file)} at ${dirname(file)}`)
+  return version
+}
+
+/** The text with the plugin's own name in the place of the template's, however it is spelt. */
+function named(text: string, name: string): string {
+  const words = name.split('-')
+  const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+  const pascal = words.map(capital).join('')
+  return text
+    .replaceAll('sample-name', name)
+    .replaceAll('sample_name', words.join('_'))
+    .replaceAll('SAMPLE_NAME', words.join('_').toUpperCase())
+    .replaceAll('SampleName', pascal)
+    .replaceAll('sampleName', pascal.charAt(0).toLowerCase() + pascal.slice(1))
+}
+
+function isKind(kind: string | undefined): kind is Kind {
+  return (kinds as readonly (string | undefined)[]).includes(kind)
+}
+
+function misuse(message: string): UsageError {
+  return new UsageError(
+    `${message}\nusage: gateway ${newPluginCommand.name} ${newPluginCommand.usage}`,
+  )
+}

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { adminClient } from '../../test/harness/admin.ts'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { runPage } from '../../test/harness/docs-page.ts'
+import { eventually } from '../../test/harness/gateway.ts'
+import {
+  mergedConfig,
+  packProject,
+  runIn,
+  startPackedGateway,
+  startStandIns,
+} from '../../test/harness/strangers.ts'
+import { type Kind, kinds } from './templates.ts'
+
+/** Strangers' machine: a packed gateway, an empty folder, and what the registry has. */
+describe('plugins from the templates, with nothing but a packed gateway', () => {
+  const place = mkdtempSync(join(tmpdir(), 'strangers-'))
+  const root = join(import.meta.dir, '../..')
+  const nameOf = (kind: Kind) => `my-${kind}`
+  const folderOf = (kind: Kind) => join(place, nameOf(kind))
+  const undo: (() => unknown)[] = []
+
+  const env = { GATEWAY_MCP_SECRET_MY_MCP_AUTH_MODE: 'try-me' }
+  const run = (cwd: string, ...args: readonly string[]) => runIn(cwd, args, env)
+
+  beforeAll(async () => {
+    await packProject(place)
+    for (const kind of kinds) {
+      await run(place, join(root, 'plugins/standard/main.ts'), 'plugin', 'new', kind, nameOf(kind))
+    }
+    await run(folderOf('admin'), 'install')
+    // The others would get the same packages.
+    for (const kind of kinds.filter((other) => other !== 'admin')) {
+      symlinkSync(join(folderOf('admin'), 'node_modules'), join(folderOf(kind), 'node_modules'))
+    }
+  }, 120_000)
+  afterAll(async () => {
+    for (const step of undo.toReversed()) await step()
+    rmSync(place, { recursive: true, force: true })
+  }, 30_000)
+
+  test.each([...kinds])(
+    '%s: its tests pass, its example config is valid',
+    async (kind) => {
+      const folder = folderOf(kind)
+      const report = await run(folder, 'test')
+      expect(report).toMatch(/\n 0 fail/)
+      expect(Number(/\n (\d+) pass/.exec(report)?.[1])).toBeGreaterThan(10)
+      const gateway = 'node_modules/model-gateway/plugins/standard/main.ts'
+      expect(
+        await run(folder, gateway, 'check-config', '--config', 'gateway.example.yaml'),
+      ).toContain('is valid')
+    },
+    60_000,
+  )
+
+  test('their types hold', async () => {
+    const include = [...kinds.map(nameOf), 'my-admin/node_modules/model-gateway/types.d.ts']
+    const typeRoots = ['my-admin/node_modules/@types']
+    writeFileSync(
+      join(place, 'tsconfig.json'),
+      JSON.stringify({
+        extends: './my-admin/tsconfig.json',
+        compilerOptions: { typeRoots },
+        include,
+      }),
+    )
+    await run(place, 'my-admin/node_modules/typescript/bin/tsc', '-p', place)
+  }, 60_000)
+
+  test('each of them serves a real request, all in one gateway', async () => {
+    const database: TestDatabase = await createTestDatabase()
+    undo.push(() => database.drop())
+    const standIns = await startStandIns(
+      (['provider', 'managed-check', 'mcp-auth-mode'] as const).map(folderOf),
+    )
+    undo.push(standIns.stop)
+    const { url, post, chat, stop } = await startPackedGateway({
+      installedIn: folderOf('admin'),
+      config: mergedConfig(kinds.map(folderOf), standIns.portOf),
+      databaseUrl: database.url,
+      folder: place,
+      env,
+    })
+    undo.push(stop)
+
+    const whole = await chat('my-provider', 'hello')
+    expect((await whole.json()).choices[0].message.content).toBe('You said: hello')
+    const streamed = await (await chat('my-provider', 'hello', { stream: true })).text()
+    expect(streamed).toContain('"content":"said: "')
+    expect(streamed).toContain('[DONE]')
+
+    const capped = await chat('demo', 'hello', { max_tokens: 500 })
+    expect([capped.status, capped.headers.get('x-my-middleware-capped')]).toEqual([200, '50'])
+
+    const blocked = await chat('demo', 'this is forbidden')
+    expect([blocked.status, (await blocked.json()).error.reason_code]).toEqual([
+      403,
+      'my_managed_check.blocked',
+    ])
+
+    const tool = { type: 'function', function: { name: 'my_pack.delete_project' } }
+    const denied = await chat('demo', 'go on', { tools: [tool], tool_choice: 'required' })
+    expect([denied.status, (await denied.json()).error.reason_code]).toEqual([
+      403,
+      'custom.deletes_project',
+    ])
+
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami' } }
+    const reply = await post('/mcp/my-mcp-auth-mode', call)
+    expect(await reply.text()).toContain('called by ada')
+
+    const admin = await adminClient({ url, databaseUrl: database.url })
+    const notes = '/api/v1/admin/my-admin/notes'
+    expect(await admin.post<unknown>(notes, { text: 'kept' })).toMatchObject({ text: 'kept' })
+    expect(await admin.get<unknown>(notes)).toMatchObject({ total: 1 })
+
+    const calls = join(place, 'data', 'accounting_sink_my_accounting_sink', 'calls.jsonl')
+    const line = await eventually(async () =>
+      existsSync(calls) && readFileSync(calls, 'utf8').includes('my-provider') ? true : undefined,
+    )
+    expect(line).toBe(true)
+  }, 60_000)
+})
+
+test('the guide, followed to the letter, ends with an answer of the new provider', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'guide-'))
+  // As root, Postgres runs under another account, which has to get to its files.
+  chmodSync(place, 0o711)
+  try {
+    const root = join(import.meta.dir, '../..')
+    await packProject(place)
+    const door = Bun.serve({ port: 0, fetch: () => new Response() })
+    const bind = `127.0.0.1:${door.port}`
+    await door.stop(true)
+    const settings = {
+      GATEWAY: `"${process.execPath} ${join(root, 'plugins/standard/main.ts')}"`,
+      PACKAGE: './model-gateway-0.1.0.tgz',
+      BIND: bind,
+    }
+    const { out } = await runPage('plugins.md', settings, place)
+    expect(out).toContain('"content":"You said: hello"')
+  } finally {
+    rmSync(place, { recursive: true, force: true })
+  }
+}, 120_000)

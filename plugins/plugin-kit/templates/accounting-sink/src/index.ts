@@ -1,0 +1,18 @@
+import { accountingSinks, definePlugin, strictObject, Type } from 'model-gateway/plugin'
+import { createSink } from './sink.ts'
+
+export default definePlugin({
+  manifest: {
+    id: 'accounting-sink.sample-name',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'Appends every settled call to a file, a JSON object a line.',
+    config: strictObject({
+      file: Type.String({ pattern: '^[A-Za-z0-9._-]+$', default: 'calls.jsonl' }),
+    }),
+    needs: ['files'],
+  },
+  setup(ctx) {
+    ctx.provide(accountingSinks, createSink(`${ctx.files.directory()}/${ctx.config.file}`))
+  },
+})

@@ -1,0 +1,43 @@
+import type { JsonObject, MiddlewareAt, Surface } from 'model-gateway/plugin'
+
+/** Where each API says how much may be written. */
+const fields: Readonly<Record<Surface, readonly string[]>> = {
+  chat_completions: ['max_completion_tokens', 'max_tokens'],
+  messages: ['max_tokens'],
+  responses: ['max_output_tokens'],
+  embeddings: [],
+}
+const surfaces = ['chat_completions', 'messages', 'responses'] as const
+
+/** Key of what `capTokens` leaves in the state of a request for `tellCap`. */
+const CAPPED = 'sample-name.capped'
+
+/** Stands around `decode`: the body that it puts in the place of the caller's is what counts. */
+export function capTokens(limit: number): MiddlewareAt<'decode'> {
+  return {
+    id: 'sample-name.cap',
+    around: 'decode',
+    appliesTo: surfaces,
+    async handle({ surface, state }, next) {
+      const request = await next()
+      const asked = fields[surface].filter((name) => Number(request.body[name]) > limit)
+      if (asked.length === 0) return
+      const capped: JsonObject = { ...request.body }
+      for (const name of asked) capped[name] = limit
+      request.replaceBody(capped)
+      state.set(CAPPED, String(limit))
+    },
+  }
+}
+
+/** Stands around `respond`: headers can be added until `next` is called. */
+export const tellCap: MiddlewareAt<'respond'> = {
+  id: 'sample-name.tell',
+  around: 'respond',
+  appliesTo: surfaces,
+  async handle({ state, setHeader }, next) {
+    const limit = state.get(CAPPED)
+    if (typeof limit === 'string') setHeader('x-sample-name-capped', limit)
+    await next()
+  },
+}

@@ -1,0 +1,17 @@
+import { definePlugin, guardrailPacks, strictObject } from 'model-gateway/plugin'
+import { sampleNamePack } from './pack.ts'
+
+export default definePlugin({
+  manifest: {
+    id: 'guardrail-pack.sample-name',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'The guardrail pack custom.sample_name.',
+    config: strictObject({}),
+    guardrailPacks: [sampleNamePack],
+    needs: [],
+  },
+  setup(ctx) {
+    ctx.provide(guardrailPacks, sampleNamePack)
+  },
+})

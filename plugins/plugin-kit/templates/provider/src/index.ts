@@ -1,0 +1,80 @@
+import {
+  definePlugin,
+  type Egress,
+  type ProviderCall,
+  type ProviderFactory,
+  type ProviderTypeSpec,
+  providerFactories,
+  SecretRef,
+  type Static,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import { completionOf, refusal, vendorRequest } from './convert.ts'
+import { streamOf } from './stream.ts'
+
+const config = strictObject({
+  base_url: Type.String({ pattern: '^https?://', description: 'Address of the vendor' }),
+  api_key: SecretRef({ description: 'Sent as x-vendor-key' }),
+})
+
+const sampleNameType = {
+  type: 'sample_name',
+  config,
+  compatibility: strictObject({}),
+} satisfies ProviderTypeSpec
+
+/** One configured provider of the type; `bind` makes a route of a model executable. */
+function createProvider(
+  { base_url, api_key }: Static<typeof config>,
+  pricingProviderId: string | undefined,
+  egress: Egress,
+): ReturnType<ProviderFactory['create']> {
+  const url = `${base_url.replace(/\/+$/, '')}/generate`
+
+  return {
+    bind({ upstreamModel, extraHeaders, extraBody }) {
+      async function generate(call: ProviderCall) {
+        const key = await api_key.revealCurrent()
+        const response = await egress.send(call, url, {
+          method: 'POST',
+          headers: { ...extraHeaders, 'content-type': 'application/json', 'x-vendor-key': key },
+          body: JSON.stringify({ ...vendorRequest(call, upstreamModel), ...extraBody }),
+        })
+        if (response.status !== 200) {
+          throw refusal(response.status, await response.bytes(), key)
+        }
+        const about = { id: `sample-name-${call.requestId}`, model: upstreamModel }
+        return call.stream
+          ? { kind: 'stream' as const, events: streamOf(response.body, about) }
+          : { kind: 'buffered' as const, body: completionOf(await response.bytes(), about) }
+      }
+
+      return {
+        supports: ['stream'],
+        pricing: { pricingProviderId, model: upstreamModel },
+        chat_completions: generate,
+      }
+    },
+  }
+}
+
+export default definePlugin({
+  manifest: {
+    id: 'provider.sample-name',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'Chat by a vendor with a JSON API of its own.',
+    config: strictObject({}),
+    providerTypes: [sampleNameType],
+    needs: ['egress'],
+  },
+  setup(ctx) {
+    const factory: ProviderFactory<typeof config> = {
+      type: sampleNameType.type,
+      create: (settings, { pricingProviderId }) =>
+        createProvider(settings, pricingProviderId, ctx.egress),
+    }
+    ctx.provide(providerFactories, factory)
+  },
+})

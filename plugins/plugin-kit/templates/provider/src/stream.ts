@@ -1,0 +1,50 @@
+import { type JsonObject, type StreamEvent, streamEvent } from 'model-gateway/plugin'
+import { type About, finishOf, malformed, now, parse, usageOf } from './convert.ts'
+
+/**
+ * Chat events of the vendor's stream: a JSON object a line, the last one with `finish` and
+ * `counts`. A batch holds what one piece of the stream completed. The gateway adds `[DONE]`.
+ */
+export async function* streamOf(
+  pieces: AsyncIterable<Uint8Array>,
+  about: About,
+): AsyncGenerator<readonly StreamEvent[]> {
+  const base = { ...about, object: 'chat.completion.chunk', created: now() }
+  let finished = false
+
+  function eventsOf(line: string): StreamEvent[] {
+    const part = parse(line)
+    if (typeof part.error === 'string') throw malformed(`the stream broke off: ${part.error}`)
+    if (part.finish === undefined) return [event(base, { content: part.text ?? '' }, null)]
+    finished = true
+    const usage = { ...base, choices: [], usage: usageOf(part.counts) }
+    return [event(base, {}, finishOf(part.finish)), streamEvent(JSON.stringify(usage))]
+  }
+
+  for await (const lines of linesOf(pieces)) {
+    const events = lines.flatMap(eventsOf)
+    if (events.length > 0) yield events
+  }
+  if (!finished) throw malformed('the stream ended early')
+}
+
+function event(base: JsonObject, delta: JsonObject, finish_reason: string | null): StreamEvent {
+  return streamEvent(JSON.stringify({ ...base, choices: [{ index: 0, delta, finish_reason }] }))
+}
+
+/** The lines that each piece completes, wherever the stream was cut; empty ones are dropped. */
+async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let rest = ''
+  for await (const piece of pieces) {
+    try {
+      rest += decoder.decode(piece, { stream: true })
+    } catch (cause) {
+      throw malformed('it is not UTF-8', cause)
+    }
+    const lines = rest.split('\n')
+    rest = lines.pop() ?? ''
+    yield lines.filter((line) => line.trim() !== '')
+  }
+  if (rest.trim() !== '') throw malformed('the stream ended within a line')
+}

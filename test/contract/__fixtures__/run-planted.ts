@@ -1,0 +1,21 @@
+/** Run by `planted.test.ts` in a process of its own: every fault is meant to fail. */
+import { describe } from 'bun:test'
+import * as calls from './planted-calls.ts'
+import * as guards from './planted-guards.ts'
+import { plantedPlugins, soundPlugin } from './planted-plugins.ts'
+
+for (const sound of [soundPlugin, ...guards.soundGuards, ...calls.soundCalls]) {
+  describe('sound', sound)
+}
+for (const { fault, run } of [
+  ...plantedPlugins,
+  ...guards.plantedPacks,
+  ...guards.plantedChecks,
+  ...guards.plantedModes,
+  ...calls.plantedSinks,
+  ...calls.plantedModules,
+  ...calls.plantedMiddlewares,
+  ...calls.plantedProviders,
+]) {
+  describe(`planted: ${fault}`, run)
+}

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createPackThread, usualLimits } from '../../kernel/registry/pack-thread.ts'
+import { eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
+import { pluginFolder, simulated } from './plugin-files.fixture.ts'
+
+const PACK = `
+const rule = { id: 'test.denied', reasonCode: 'test.denied', description: 'Denied.', saferAction: 'Do not.' }
+const match = { packId: 'test.pack', ruleId: rule.id, matchedField: 'command.arguments', ...rule }
+const kept = []
+function evaluate(input) {
+  const text = String(input.command)
+  if (text.includes('loop')) for (;;) {}
+  if (text.includes('hog')) for (;;) kept.push(new Uint8Array(5e7).fill(1))
+  if (text.includes('leak')) for (let i = 0; i < 3e6; i++) kept.push({ i })
+  if (text.includes('crash')) setTimeout(() => { throw new Error('secret words') }, 0)
+  if (text.includes('exit')) process.exit(3)
+  if (text.includes('throw')) throw new RangeError('secret words')
+  if (text.includes('shape')) return { nothing: true }
+  if (text.includes('deny')) return match
+}
+const pack = {
+  id: 'test.pack', version: '1.0.0', summary: 'A test.', phases: ['harness_pre_tool'], rules: [rule],
+  evaluate, explain: (input) => ({ reading: 'read', match: evaluate(input) }),
+}
+`
+
+const files = pluginFolder()
+
+async function startWith(mode: 'deny' | 'audit'): Promise<TestGateway> {
+  const use = files.plugin('thread', {
+    head: PACK,
+    manifest: 'guardrailPacks: [pack],',
+    setup: `ctx.log.info('set up in a thread'); ctx.provide(guardrailPacks, pack)`,
+  })
+  return await startTestGateway({
+    ...simulated,
+    plugins: [
+      { use: 'builtin:*' },
+      { use, isolation: 'worker' },
+      { use: 'builtin:core-git', isolation: 'worker' },
+      { use: 'builtin:database-sql', isolation: 'worker' },
+    ],
+    guardrails: { default: { enabled: true, mode, packs: ['test.pack', 'core.git', 'database.sql'] } },
+  })
+}
+
+describe.each(['deny', 'audit'] as const)('in %s mode', (mode) => {
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startWith(mode)
+  }, 30_000)
+  afterAll(() => gateway?.stop())
+
+  async function judge(command: string) {
+    const body = { tool_name: 'bash', command }
+    const json = { 'content-type': 'application/json' }
+    const reply = await gateway.post('/api/v1/guardrails/evaluate', body, json)
+    const { data } = (await reply.json()) as { data: Record<string, unknown> }
+    return data
+  }
+  const ends = () =>
+    gateway.logs.filter(({ msg }) => String(msg).startsWith('the thread of the pack was ended'))
+
+  test('packs judge in their threads, the built-in one too', async () => {
+    expect(await judge('echo fine')).toMatchObject({ action: 'allow', allowed: true })
+    const denied = await judge('deny this')
+    expect(denied).toMatchObject({ action: mode, reason_code: 'test.denied' })
+    const git = await judge('git push --force origin main')
+    expect(git.action).toBe(mode)
+    expect(git.reason_code).not.toBe('test.denied')
+    // Its parser takes a lot of memory before the first call.
+    const sql = await judge(`psql -c 'DROP TABLE users'`)
+    expect([sql.action, String(sql.reason_code).split('.')[0]]).toEqual([mode, 'sql'])
+    expect(ends().filter(({ plugin }) => plugin === 'guardrail-pack.database-sql')).toEqual([])
+    expect(gateway.logs.some(({ msg }) => msg === 'set up in a thread')).toBe(true)
+  })
+
+  test.each([
+    ['loop', 'overrun', 'it did not answer within 500 ms'],
+    ['exit', 'crash', 'its thread crashed'],
+  ])(
+    'a %s ends the thread, is told, and the next call is judged again',
+    async (command, reason, words) => {
+      const before = ends().length
+      const others = Array.from({ length: 5 }, (_, i) => judge(`echo ${i}`))
+      const verdict = await judge(command)
+      expect(verdict).toMatchObject({
+        action: mode,
+        allowed: mode === 'audit',
+        reason_code: 'command.uninspectable',
+      })
+      for (const other of await Promise.all(others)) expect(other.action).toBe('allow')
+      expect(await judge('echo again')).toMatchObject({ action: 'allow' })
+      expect(await judge('deny again')).toMatchObject({ reason_code: 'test.denied' })
+      const msg = `the thread of the pack was ended: ${words}`
+      const told = ends().slice(before)
+      expect(told[0]).toMatchObject({ plugin: 'plugin.thread', reason, msg })
+      // After a crash it is asked once more: an earlier call may have been to blame.
+      expect(told).toHaveLength(reason === 'crash' ? 2 : 1)
+      const [row] = await eventually(async () => {
+        const rows = await gateway.sql`
+        select action, reason_code, pack_id from guardrails.guardrail_decisions
+        where id = ${String(verdict.decision_id)}`
+        return rows.length > 0 ? rows : undefined
+      })
+      expect(row).toMatchObject({ action: mode, pack_id: 'test.pack' })
+    },
+  )
+
+  test('a hog is ended, for its memory or for its time, and costs no other call', async () => {
+    const verdict = await judge('hog')
+    expect(verdict).toMatchObject({ action: mode, reason_code: 'command.uninspectable' })
+    expect(['memory', 'overrun']).toContain(String(ends().at(-1)?.reason))
+    expect((await judge('echo again')).action).toBe('allow')
+  })
+
+  test('what crashes later, leaks, throws or gives no verdict costs no other call', async () => {
+    expect((await judge('throw')).reason_code).toBe('command.uninspectable')
+    expect((await judge('shape')).reason_code).toBe('command.uninspectable')
+    expect((await judge('leak')).action).toBeString()
+    expect((await judge('crash')).action).toBeString()
+    for (let i = 0; i < 20; i++) {
+      expect((await judge('echo still')).action).toBe('allow')
+      await Bun.sleep(2)
+    }
+    expect(JSON.stringify(gateway.logs)).not.toContain('secret words')
+  })
+
+  test('requests are served while a pack runs away', async () => {
+    const runaway = judge('loop')
+    let turns = 0
+    const timer = setInterval(() => turns++, 10)
+    const reply = await gateway.post('/v1/chat/completions', {
+      model: 'm',
+      messages: [{ role: 'user', content: 'hello' }],
+    })
+    expect(reply.status).toBe(200)
+    expect((await runaway).reason_code).toBe('command.uninspectable')
+    clearInterval(timer)
+    // The gateway's own thread went on turning.
+    expect(turns).toBeGreaterThan(5)
+  })
+})
+
+test('a hog is ended for its memory, however long it may take', async () => {
+  const module = files.plugin('hog', {
+    head: PACK,
+    manifest: 'guardrailPacks: [pack],',
+    setup: 'ctx.provide(guardrailPacks, pack)',
+  })
+  const ended: string[] = []
+  const thread = createPackThread({
+    worker: new URL('../../plugins/standard/pack-worker.ts', import.meta.url),
+    start: { module, config: {} },
+    limits: { ...usualLimits, callMs: 15_000 },
+    log() {},
+    ended: (why) => void ended.push(why),
+  })
+  await thread.open()
+  const ask = (command: string) =>
+    thread.ask('evaluate', 'test.pack', { kind: 'command', phase: 'harness_pre_tool', command })
+  const hog = await ask('hog').catch((error: Error) => error.message)
+  expect(hog).toBe('it took more than 256 MiB for one call')
+  expect(ended).toEqual(['memory'])
+  expect(await ask('fine')).toBeUndefined()
+  thread.close()
+}, 30_000)
+
+afterAll(() => files.remove())

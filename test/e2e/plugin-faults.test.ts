@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { stringify } from 'yaml'
+import { operatorMessage } from '../../kernel/boot/errors.ts'
+import { startGateway } from '../../kernel/boot/start.ts'
+import { builtins } from '../../plugins/standard/builtins.ts'
+import { createTestDatabase } from '../harness/database.ts'
+import { startTestGateway } from '../harness/gateway.ts'
+import { type PluginText, pluginFolder, simulated } from './plugin-files.fixture.ts'
+
+const files = pluginFolder()
+let database: Awaited<ReturnType<typeof createTestDatabase>>
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(async () => {
+  await database?.drop()
+  files.remove()
+})
+
+type Entry = Record<string, unknown>
+
+/** What a start says of a config with these plugins; undefined when it starts. */
+/** Each gateway has connections of its own, and the server only fifty. */
+const lanes = Array.from({ length: 4 }, () => Promise.resolve<unknown>(undefined))
+let started = 0
+
+/** What a gateway with these plugins says when it does not start. */
+function startWith(entries: readonly Entry[], more: Record<string, unknown> = {}) {
+  const lane = started++ % lanes.length
+  const message = (lanes[lane] as Promise<unknown>).then(() => start(entries, more))
+  lanes[lane] = message
+  return message
+}
+
+async function start(entries: readonly Entry[], more: Record<string, unknown>) {
+  const text = stringify({
+    ...simulated,
+    ...more,
+    server: { bind: '127.0.0.1:0' },
+    database: { url: `literal.${database.url}` },
+    plugins: [{ use: 'builtin:*' }, ...entries],
+  })
+  try {
+    const gateway = await startGateway({
+      source: { text, file: join(files.folder, 'gateway.yaml') },
+      builtins,
+      packWorker: new URL('../../plugins/standard/pack-worker.ts', import.meta.url),
+      dataDir: join(files.folder, 'data'),
+      env: {},
+      log: pino({ level: 'silent' }),
+    })
+    await gateway.stop()
+    return undefined
+  } catch (error) {
+    return operatorMessage(error) ?? `not for operators: ${String(error)}`
+  }
+}
+
+/** What a plugin does wrong, and what the message has to hold beside its id and file. */
+const faults: Record<
+  string,
+  { text: PluginText | string; entry?: Entry; rule: string; id?: string }
+> = {
+  'no-plugin': {
+    text: 'export default 42',
+    rule: 'has no default export that is a plugin',
+    id: '',
+  },
+  'no-module': { text: 'import "./nowhere.ts"', rule: 'cannot be loaded', id: '' },
+  'no-dependency': { text: 'import "left-pad-of-nobody"', rule: 'left-pad-of-nobody', id: '' },
+  'throws-at-import': { text: 'throw new Error("planted")', rule: 'planted', id: '' },
+  'syntax-error': { text: 'export default {', rule: 'cannot be loaded', id: '' },
+  'wrong-contract': {
+    text: { contract: '2 as never' },
+    rule: 'was written for contract 2; this gateway supports contract 1',
+    id: '',
+  },
+  'wrong-id': { text: { id: 'Bad Id' }, rule: 'id is not of the form kind.name', id: '' },
+  'duplicate-id': {
+    text: { id: 'plugin.identity' },
+    rule: 'is loaded twice, by builtin:identity and',
+    id: 'plugin.identity',
+  },
+  'unknown-need': {
+    text: { manifest: `needs: ['magic' as never],` },
+    rule: 'needs "magic"',
+    id: '',
+  },
+  'bad-config': {
+    text: { manifest: `config: Type.Object({ size: Type.Integer() }),` },
+    entry: { config: { size: 'big' } },
+    rule: 'size',
+  },
+  'unknown-config': { text: {}, entry: { config: { colour: 'red' } }, rule: 'colour' },
+  'missing-plugin': {
+    text: { manifest: `requires: ['plugin.nobody'],` },
+    rule: 'requires plugin "plugin.nobody", which is not loaded',
+  },
+  circle: {
+    text: { manifest: `after: ['plugin.circle'],` },
+    rule: 'wait for each other in a circle',
+  },
+  'setup-throws': { text: { setup: `throw new Error('planted')` }, rule: 'planted' },
+  'setup-hangs': { text: { setup: 'return new Promise(() => {})' }, rule: 'did not finish within' },
+  'setup-shape': { text: { setup: 'return 42 as never' }, rule: 'returned no disposer' },
+  'bad-migration': {
+    text: { manifest: `migrations: [{ name: '0001_bad', sql: 'create tabel x ()' }],` },
+    rule: 'migration 0001_bad',
+  },
+  'misnamed-migration': {
+    text: { manifest: `migrations: [{ name: 'first', sql: 'select 1' }],` },
+    rule: 'the name must look like 0001_name',
+  },
+  'no-capability': {
+    text: { setup: `(ctx as any).database.sql` },
+    rule: `uses the capability "database", which its manifest does not name: add 'database' to needs`,
+  },
+  'second-identity': {
+    text: {
+      setup: `ctx.provide(kit.identity, { authenticate() {}, directory() {}, onChange() {} } as never)`,
+    },
+    rule: 'identity is already provided by plugin "plugin.identity"',
+  },
+  'no-handler': {
+    text: { setup: `ctx.provide(middleware, { id: 'a', around: 'decode' } as never)` },
+    rule: 'the middleware "a" has no handle',
+  },
+  'forbidden-seam': {
+    text: { setup: `ctx.provide(middleware, { id: 'a', around: 'settle', handle() {} } as never)` },
+    rule: 'the middleware "a" stands around "settle": only decode, admit, execute, respond',
+  },
+  'no-record': {
+    text: { setup: 'ctx.provide(accountingSinks, {} as never)' },
+    rule: 'no function record',
+  },
+  'pack-without-pack': {
+    text: { manifest: `guardrailPacks: [{ id: 'test.none', phases: [] }],` },
+    rule: 'declares guardrail pack "test.none" without the pack',
+  },
+  'undeclared-pack': {
+    text: {
+      setup: `ctx.provide(guardrailPacks, { id: 'test.secret', version: '1', evaluate() {}, explain() {} } as never)`,
+    },
+    rule: 'provides "test.secret", a guardrail pack that its manifest does not declare',
+  },
+  'type-without-factory': {
+    text: {
+      manifest: `providerTypes: [{ type: 'mine', config: Type.Object({}), compatibility: Type.Object({}) }],`,
+    },
+    rule: 'declares provider type "mine" without a factory',
+  },
+  'taken-type': {
+    text: {
+      manifest: `providerTypes: [{ type: 'simulator', config: Type.Object({}), compatibility: Type.Object({}) }],`,
+    },
+    rule: 'claims provider type "simulator"',
+  },
+  'taken-section': {
+    text: { manifest: `sections: [kit.configSection('users', Type.Object({}))],` },
+    rule: 'claims section "users"',
+  },
+  'check-throws': {
+    text: { manifest: `check() { throw new Error('planted') },` },
+    rule: 'planted',
+  },
+  'isolated-no-pack': {
+    text: {},
+    entry: { isolation: 'worker' },
+    rule: 'it brings no guardrail pack',
+  },
+  'isolated-needs': {
+    text: {
+      manifest: `needs: ['egress'], guardrailPacks: [{ id: 'test.x', phases: ['prompt'] }],`,
+    },
+    entry: { isolation: 'worker' },
+    rule: 'it needs egress',
+  },
+  'isolated-throws': {
+    text: {
+      manifest: `guardrailPacks: [{ id: 'test.y', phases: ['prompt'] }],`,
+      setup: `throw new Error('planted in a thread')`,
+    },
+    entry: { isolation: 'worker' },
+    rule: 'planted in a thread',
+  },
+  'isolated-provides': {
+    text: {
+      manifest: `guardrailPacks: [{ id: 'test.z', phases: ['prompt'] }],`,
+      setup: `ctx.provide(middleware, {} as never)`,
+    },
+    entry: { isolation: 'worker' },
+    rule: 'in a worker only packs can be provided',
+  },
+  'unknown-isolation': { text: {}, entry: { isolation: 'process' }, rule: 'isolation', id: '' },
+  'unknown-rule': {
+    text: {},
+    entry: { on_boot_failure: 'ignore' },
+    rule: 'on_boot_failure',
+    id: '',
+  },
+}
+
+test.concurrent.each(Object.entries(faults))(
+  '%s: the start stops, and the message names plugin, file and rule',
+  async (name, { text, entry = {}, rule, id = `plugin.${name}` }) => {
+    const use = typeof text === 'string' ? files.file(`${name}.ts`, text) : files.plugin(name, text)
+    const message = await startWith([{ use, ...entry }])
+    expect(message).toContain(rule)
+    expect(message).toContain(id)
+    // A place in the file that names the plugin is as good as its path.
+    expect(message).toMatch(new RegExp(`${name}\\.ts|plugins\\[1\\]|plugins\\.1`))
+    expect(message).not.toStartWith('not for operators')
+  },
+  30_000,
+)
+
+test('a package that is not installed', async () => {
+  expect(await startWith([{ use: 'npm:nobody-has-this' }])).toContain(
+    'plugin npm:nobody-has-this cannot be loaded',
+  )
+})
+
+test('two middlewares of one id name both plugins', async () => {
+  const setup = `ctx.provide(middleware, { id: 'same', around: 'decode', async handle(_, next) { await next() } })`
+  const entries = ['one', 'two'].map((name) => ({ use: files.plugin(name, { setup }) }))
+  const message = await startWith(entries)
+  expect(message).toContain(
+    '"plugin.two" provides the middleware "same", which plugin "plugin.one"',
+  )
+})
+
+describe('on_boot_failure: disable', () => {
+  const disable = { on_boot_failure: 'disable' }
+  const providing = `ctx.provide(middleware, { id: 'half', around: 'respond', async handle(e, next) { e.setHeader('x-half', '1'); await next() } });`
+
+  test.each([
+    ['set-up', { setup: `${providing} throw new Error('planted')` }],
+    [
+      'migration',
+      { manifest: `migrations: [{ name: '0001_bad', sql: 'nonsense' }],`, setup: providing },
+    ],
+    ['shape', { setup: `${providing} ctx.provide(accountingSinks, {} as never)` }],
+    ['requirement', { manifest: `requires: ['plugin.left-out-first'],`, setup: providing }],
+  ])('leaves a plugin out whose %s fails, whole, and says so', async (what, text) => {
+    const first = files.plugin('left-out-first', { setup: `throw new Error('first')` })
+    const use = files.plugin(`left-out-${what}`, text)
+    const gateway = await startTestGateway({
+      ...simulated,
+      plugins: [{ use: 'builtin:*' }, { use: first, ...disable }, { use, ...disable }],
+    })
+    try {
+      const id = `plugin.left-out-${what}`
+      const ready = await fetch(`${gateway.url}/readyz`)
+      expect(ready.status).toBe(200)
+      expect(await ready.json()).toMatchObject({
+        status: 'degraded',
+        checks: { plugins: { left_out: ['plugin.left-out-first', id] } },
+      })
+      expect(gateway.registry.plugins.some((plugin) => plugin.id === id)).toBe(false)
+      const warned = gateway.logs.filter((line) => line.plugin === id && line.level === 40)
+      expect(warned).toMatchObject([{ msg: 'the plugin failed to start and is left out', use }])
+      const reply = await gateway.post('/v1/chat/completions', {
+        model: 'm',
+        messages: [{ role: 'user', content: 'x' }],
+      })
+      expect(reply.status).toBe(200)
+      expect(reply.headers.get('x-half')).toBeNull()
+    } finally {
+      await gateway.stop()
+    }
+  })
+
+  test.each([
+    ['a provider is of its type', 'builtin:simulator', {}, 'providers[0] is of its type simulator'],
+    [
+      'a section is its own',
+      'builtin:request-log',
+      { request_logging: {} },
+      'the section request_logging is its own',
+    ],
+    [
+      'a policy names its pack',
+      'builtin:core-git',
+      { guardrails: { default: { enabled: true, mode: 'deny', packs: ['core.git'] } } },
+      'core.git comes from plugin "guardrail-pack.core-git", which may be left out when it fails',
+    ],
+    [
+      'a declared server is called in its auth mode',
+      'builtin:gateway-bearer-token',
+      {
+        mcp: {
+          servers: [
+            {
+              server_key: 'notes',
+              display_name: 'Notes',
+              server_url: 'https://notes.example.com/mcp',
+              auth_mode: 'gateway_bearer_token',
+              auth_config: { secret_ref: 'env/GATEWAY_MCP_SECRET_NOTES' },
+            },
+          ],
+        },
+      },
+      'gateway_bearer_token comes from plugin',
+    ],
+  ])('is refused where %s', async (_, use, more, message) => {
+    expect(await startWith([{ use, ...disable }], more)).toContain(message)
+  })
+})

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Plugins as strangers write them: files in a folder of their own. */
+export interface PluginFolder {
+  readonly folder: string
+  /** Writes a plugin's file and gives its path. `setup` is the body of the function, `ctx` at hand. */
+  plugin(name: string, parts: PluginText): string
+  /** Writes a file as it stands and gives its path. */
+  file(name: string, text: string): string
+  remove(): void
+}
+
+export interface PluginText {
+  readonly setup?: string
+  /** Members of the manifest beside the usual ones, as they are written. */
+  readonly manifest?: string
+  readonly id?: string
+  readonly contract?: string
+  /** What stands above the plugin. */
+  readonly head?: string
+}
+
+export function pluginFolder(): PluginFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-plugins-'))
+  const file = (name: string, text: string) => {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return path
+  }
+  return {
+    folder,
+    file,
+    plugin: (
+      name,
+      { setup = '', manifest = '', id = `plugin.${name}`, contract = '1', head = '' },
+    ) =>
+      file(
+        `${name}.ts`,
+        `import * as kit from 'model-gateway/plugin'
+const { definePlugin, GatewayError, middleware, accountingSinks, guardrailPacks, Type } = kit
+${head}
+export default definePlugin({
+  manifest: {
+    id: '${id}', version: '1.2.3', contract: ${contract}, summary: 'A test.',
+    config: Type.Object({}), needs: [],
+    ${manifest}
+  },
+  setup(ctx) {
+    ${setup}
+  },
+})
+`,
+      ),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** A provider that needs no upstream, priced as the quick start prices it. */
+export const simulated = {
+  providers: [{ id: 'sim', type: 'simulator', pricing_provider_id: 'simulator' }],
+  models: [{ id: 'm', routes: [{ provider: 'sim', upstream_model: 'simulator-1' }] }],
+  pricing: {
+    overrides: [
+      {
+        pricing_provider_id: 'simulator',
+        model: 'simulator-1',
+        input_usd_per_million: '1',
+        output_usd_per_million: '3',
+      },
+    ],
+  },
+}
+
+export const chat = { model: 'm', messages: [{ role: 'user', content: 'hello there' }] }
