@@ -119,6 +119,28 @@ test('gateway migrate lists, applies, and then finds nothing to do', async () =>
   }
 }, 30_000)
 
+test('gateway healthcheck asks the gateway of the config on this machine', async () => {
+  const answers: Record<string, number> = { '/healthz': 200 }
+  const server = Bun.serve({
+    port: 0,
+    fetch: ({ url }) => new Response(null, { status: answers[new URL(url).pathname] ?? 404 }),
+  })
+  const { port } = server
+  const bind = `0.0.0.0:${port}`
+  writeFileSync(join(folder, 'health.yaml'), `server: { bind: '${bind}' }\n`)
+  const check = ['healthcheck', '--config', 'health.yaml']
+  expect(await gateway(check)).toMatchObject({ code: 0, out: 'ok\n' })
+  // A gateway that runs goes on with its config when the file is spoilt; its address is known then.
+  writeFileSync(join(folder, 'health.yaml'), 'server: { bind: nowhere }\n')
+  expect(await gateway(check, { GATEWAY_BIND: bind })).toMatchObject({ code: 0 })
+  answers['/healthz'] = 503
+  expect(await gateway(check, { GATEWAY_BIND: bind })).toMatchObject({ code: 1 })
+  await server.stop(true)
+  const away = await gateway(check, { GATEWAY_BIND: bind })
+  expect(away.code).toBe(1)
+  expect(away.out).toContain(`127.0.0.1:${port}`)
+}, 30_000)
+
 test('gateway help lists the commands of plugins; unknown ones and wrong arguments exit with 2', async () => {
   const help = await gateway(['help'])
   expect(help.out).toContain('gateway keys create')

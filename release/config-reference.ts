@@ -1,0 +1,140 @@
+/** `bun run docs:config`: writes docs/configuration.md from the schemas of kernel and plugins. */
+import { join } from 'node:path'
+import type { TSchema } from '@sinclair/typebox'
+import { collectDeclared, collectSections, collectTypes } from '../kernel/config/contributions.ts'
+import type { LoadedPlugin } from '../kernel/config/loaded.ts'
+import { kernelSections, rootSchema } from '../kernel/config/schema.ts'
+import { schemaFor } from '../kernel/config/shape.ts'
+import type { ProviderTypeSpec } from '../kernel/plugin/index.ts'
+import { builtins } from '../plugins/standard/builtins.ts'
+import { type Row, rowsOf, tableOf } from './schema-rows.ts'
+
+export const referenceFile = join(import.meta.dir, '../docs/configuration.md')
+
+const INTRODUCTION = `# Configuration
+
+Every key of the config file, as the schemas of the gateway and its plugins have them; this page is made
+by \`bun run docs:config\`. [\`gateway.example.yaml\`](../gateway.example.yaml) shows the same in use, with
+comments. \`gateway check-config\` reports every mistake of a file at once.
+
+A key that is not here is refused, with the key that was probably meant. A *secret* is a reference:
+\`env.NAME\` is a variable of the environment, \`file./absolute/path\` the content of a file, and
+\`literal.VALUE\` the value itself. \`[]\` stands for each entry of a list and \`NAME\` for a key of your
+choice. A key without a default that is not required may be left out.
+
+| Variable             | Instead of                                                     |
+| -------------------- | -------------------------------------------------------------- |
+| \`GATEWAY_CONFIG\`     | \`--config\`: the config file; else \`./gateway.yaml\`             |
+| \`GATEWAY_DATA_DIR\`   | \`--data-dir\`: the gateway's own files; else \`./.gateway\`       |
+| \`GATEWAY_BIND\`       | \`server.bind\`                                                  |
+| \`DATABASE_URL\`       | \`database.url\`                                                 |
+`
+
+/** Every field of every section, provider type and check, without its section's heading. */
+export interface Reference {
+  readonly text: string
+  readonly rows: readonly Row[]
+}
+
+export function configReference(): Reference {
+  const plugins: LoadedPlugin[] = Object.entries(builtins).map(([name, plugin]) => ({
+    plugin,
+    use: `builtin:${name}`,
+    path: ['plugins'],
+    config: undefined,
+  }))
+  const fault = (problem: object) => {
+    throw new Error(JSON.stringify(problem))
+  }
+  const declared = collectDeclared(plugins, fault)
+  const sections = collectSections(plugins, declared, fault)
+  const { types, owners } = collectTypes(plugins, true, fault)
+  const specs = [...owners.keys()]
+  const root = rootSchema(sections, types, (name) => types.find(name), true)
+  const properties = root.properties as Record<string, TSchema>
+  const all: Row[] = []
+  const parts: string[] = [INTRODUCTION]
+
+  const add = (heading: string, about: string, rows: readonly Row[]) => {
+    all.push(...rows)
+    parts.push(`${heading}\n${about === '' ? '' : `\n${about}\n`}\n${tableOf(rows)}\n`)
+  }
+  const entry = (section: string, value: object) =>
+    schemaFor((properties[section] as TSchema).items, value)
+  const common = entry('providers', {})
+  const commonKeys = Object.keys(common.properties)
+
+  for (const name of kernelSections) {
+    const schema = properties[name] as TSchema
+    if (name === 'providers') {
+      add(
+        '## `providers[]`',
+        'Upstreams. Each has these fields and those of its type.',
+        rowsOf('', common),
+      )
+      for (const spec of specs) addType(spec)
+    } else if (name === 'models') {
+      const route = schemaFor(schema.items.properties.routes.items, {})
+      const withRoute = {
+        ...schema.items.properties,
+        routes: { ...schema.items.properties.routes, items: route },
+      }
+      add(
+        '## `models[]`',
+        'What callers may ask for.',
+        rowsOf('', { ...schema.items, properties: withRoute }),
+      )
+    } else if (name === 'plugins') {
+      add(
+        '## `plugins[]`',
+        'What is loaded; left out, all built-ins are.',
+        rowsOf('', schema.items),
+      )
+      parts.push(builtinList())
+    } else add(`## \`${name}\``, '', rowsOf('', schema))
+  }
+  for (const [name, schema] of Object.entries(sections).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const owner = plugins.find(({ plugin }) =>
+      plugin.manifest.sections?.some((section) => section.name === name),
+    )
+    const list = schema.type === 'array'
+    const about = `Of \`${owner?.use}\`.`
+    add(`## \`${name}${list ? '[]' : ''}\``, about, rowsOf('', list ? schema.items : schema))
+  }
+  parts.push(packList())
+  return { text: parts.join('\n'), rows: all }
+
+  function addType(spec: ProviderTypeSpec) {
+    const also = spec.aliases?.map((alias) => `\`${alias}\``).join(', ')
+    const own = entry('providers', { type: spec.type })
+    const properties = Object.fromEntries(
+      Object.entries(own.properties).filter(([key]) => !commonKeys.includes(key)),
+    )
+    const rows = [
+      ...rowsOf('', { ...own, properties } as TSchema),
+      ...(Object.keys(spec.compatibility.properties).length === 0
+        ? []
+        : rowsOf('routes[].compatibility', spec.compatibility)),
+    ]
+    const about = `${also === undefined ? '' : `Also called ${also}. `}Of \`${owners.get(spec)?.use}\`. The keys below \`routes[]\` stand at the models' routes.`
+    add(`### Provider type \`${spec.type}\``, about, rows)
+  }
+
+  function builtinList(): string {
+    const lines = plugins.map(
+      ({ use, plugin: { manifest } }) => `- \`${use}\`: ${manifest.summary}`,
+    )
+    return `The built-in plugins:\n\n${lines.join('\n')}\n`
+  }
+
+  function packList(): string {
+    const lines = declared.guardrailPacks.map(({ id, aliases = [], phases }) => {
+      const also =
+        aliases.length === 0 ? '' : `, also called ${aliases.map((a) => `\`${a}\``).join(', ')}`
+      return `- \`${id}\`${also}: ${phases.join(', ')}`
+    })
+    return `## Guardrail packs\n\nNames for \`packs\`, with the phases at which each judges.\n\n${lines.join('\n')}\n`
+  }
+}
+
+if (import.meta.main) await Bun.write(referenceFile, configReference().text)

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { packPackage } from './packed.ts'
+
+const ROOT = resolve(import.meta.dir, '..')
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+
+let home: string
+let tarball: string
+let packed: ReadonlySet<string>
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'gateway-package-'))
+  // As root, Postgres runs under another account, which has to pass through.
+  chmodSync(home, 0o711)
+  tarball = await packPackage(home)
+  const list = Bun.spawnSync(['tar', '-tzf', tarball]).stdout.toString()
+  packed = new Set(
+    list
+      .trim()
+      .split('\n')
+      .map((path) => path.replace(/^package\//, '')),
+  )
+})
+
+afterAll(() => rmSync(home, { recursive: true, force: true }), 60_000)
+
+test('the package has no tests, and the papers', () => {
+  expect(
+    [...packed].filter((path) => /\.test\.tsx?$|__fixtures__|\.fixture\.ts$/.test(path)),
+  ).toEqual([])
+  for (const paper of ['LICENSE', 'README.md', 'CHANGELOG.md', 'gateway.example.yaml']) {
+    expect(packed).toContain(paper)
+  }
+})
+
+test('everything that the program, the contract and the kits import is in it or depended on', async () => {
+  const entries = [manifest.bin.gateway, ...Object.values(manifest.exports as object)]
+  const { metafile } = await Bun.build({
+    entrypoints: entries.map((path) => join(ROOT, path)),
+    root: ROOT,
+    target: 'bun',
+    packages: 'external',
+    metafile: true,
+    throw: true,
+  })
+  const files = Object.keys(metafile?.inputs ?? {}).map((path) =>
+    resolve(path).slice(ROOT.length + 1),
+  )
+  expect(files.length).toBeGreaterThan(400)
+  expect(files.filter((path) => !packed.has(path))).toEqual([])
+
+  const imported = Object.values(metafile?.inputs ?? {}).flatMap(({ imports }) =>
+    imports.filter(({ external }) => external).map(({ path }) => path),
+  )
+  const names = imported.map((path) => /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path)
+  const known = [...Object.keys(manifest.dependencies), ...builtinModules, manifest.name]
+  const unknown = names.filter((name) => !known.includes(name) && !/^(node|bun):/.test(name))
+  expect([...new Set(unknown)]).toEqual([])
+})
+
+test('installed in an empty folder it migrates a database of its own, and its kits run', async () => {
+  const folder = join(home, 'elsewhere')
+  mkdirSync(folder)
+  await run(['add', tarball], folder)
+  // No install script has run: the gateway restores what the one of its Postgres would have.
+  expect(
+    await run(['x', 'gateway', 'migrate', '--data-dir', join(home, 'data')], folder),
+  ).toContain('applied')
+  writeFileSync(
+    join(folder, 'plugin.test.ts'),
+    `import { expect, test } from 'bun:test'
+import { definePlugin, GatewayError } from 'model-gateway/plugin'
+import { startUpstream } from 'model-gateway/testing'
+test('the contract and the kits are there', async () => {
+  expect(definePlugin).toBeFunction()
+  expect(new GatewayError('invalid_request', 'no').code).toBe('invalid_request')
+  await (await startUpstream()).stop()
+})
+`,
+  )
+  await run(['test'], folder)
+}, 120_000)
+
+async function run(args: readonly string[], cwd: string): Promise<string> {
+  const child = Bun.spawn([process.execPath, ...args], { cwd, stdout: 'pipe', stderr: 'pipe' })
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  if ((await child.exited) !== 0) throw new Error(`${args.join(' ')}\n${out}\n${err}`)
+  return out
+}

@@ -1,0 +1,161 @@
+import { Kind, OptionalKind, type TSchema } from '@sinclair/typebox'
+import { DecimalString, SECRET_KEYWORD } from '../kernel/plugin/index.ts'
+
+/** One setting of the config file, in words. */
+export interface Row {
+  /** Keys with dots between them; `[]` stands for each entry of a list, `.NAME` for a key of choice. */
+  readonly key: string
+  readonly type: string
+  /** As YAML; `required`, or empty when there is none. */
+  readonly default: string
+  readonly tells: string
+}
+
+/** All settings that a schema has room for, below `key`. */
+export function rowsOf(key: string, schema: TSchema, required = false): Row[] {
+  const inner = partsOf(key, schema)
+  const own: Row = {
+    key,
+    type: typeOf(schema),
+    default: defaultOf(schema, required),
+    tells: sentence(schema.description),
+  }
+  if (own.tells !== '' || inner.length === 0) return [own, ...inner]
+  // A map is told by its parts, unless it must be there.
+  return required ? [{ ...own, tells: 'Holds the keys that follow.' }, ...inner] : inner
+}
+
+function partsOf(key: string, schema: TSchema): Row[] {
+  switch (schema[Kind]) {
+    case 'Object':
+      return Object.entries(schema.properties as Record<string, TSchema>).flatMap(
+        ([name, part], at, all) => {
+          const path = `${key}.${name}`.replace(/^\./, '')
+          const twin = all.slice(0, at).find(([, other]) => isTwin(other, part))
+          if (twin === undefined) return rowsOf(path, part, isRequired(part))
+          return [{ key: path, type: 'map', default: '', tells: `Another name of \`${twin[0]}\`.` }]
+        },
+      )
+    case 'Array':
+      return partsOf(`${key}[]`, schema.items)
+    case 'Record':
+      return partsOf(`${key}.NAME`, Object.values(schema.patternProperties as object)[0])
+    case 'Union':
+      return variantsOf(key, schema.anyOf)
+    default:
+      return []
+  }
+}
+
+/** The settings of all variants, each told once, with the variant that it belongs to. */
+function variantsOf(key: string, variants: readonly TSchema[]): Row[] {
+  const rows = new Map<string, Row>()
+  for (const variant of variants) {
+    if (variant[Kind] !== 'Object') continue
+    const properties = variant.properties as Record<string, TSchema>
+    const [name, by] = Object.entries(properties).find(([, part]) => isWord(part)) ?? []
+    for (const row of partsOf(key, variant)) {
+      const before = rows.get(row.key)
+      if (name !== undefined && by !== undefined && row.key === `${key}.${name}`) {
+        const words = [before?.type, row.type].filter((type) => type !== undefined)
+        rows.set(row.key, {
+          ...row,
+          type: words.join(' or '),
+          tells: 'Decides about the other fields.',
+        })
+      } else if (before === undefined) {
+        const where = by === undefined ? '' : `With \`${name}: ${by.const}\`.`
+        rows.set(row.key, { ...row, tells: [row.tells, where].filter(Boolean).join(' ') })
+      }
+    }
+  }
+  return [...rows.values()]
+}
+
+/** Whether two keys are two spellings of one. */
+function isTwin(one: TSchema, other: TSchema): boolean {
+  return one.properties !== undefined && one.properties === other.properties
+}
+
+function isWord(schema: TSchema): boolean {
+  return schema[Kind] === 'Literal'
+}
+
+function isRequired(schema: TSchema): boolean {
+  return !(OptionalKind in schema) && schema.default === undefined
+}
+
+const DECIMAL = String(DecimalString().pattern).split('{1,')[0] as string
+
+function typeOf(schema: TSchema): string {
+  if (schema[SECRET_KEYWORD] === true) return 'secret'
+  switch (schema[Kind]) {
+    case 'Literal':
+      return `\`${schema.const}\``
+    case 'Union':
+      return [...new Set((schema.anyOf as TSchema[]).map(typeOf))].join(' or ')
+    case 'Array':
+      return schema.items[Kind] === 'Object' ? 'list' : `list of ${typeOf(schema.items)}`
+    case 'Record':
+    case 'Object':
+      return 'map'
+    case 'Boolean':
+      return '`true` or `false`'
+    case 'Integer':
+      return `whole number${rangeOf(schema)}`
+    case 'Number':
+      return `number${rangeOf(schema)}`
+    case 'String':
+      return String(schema.pattern).startsWith(DECIMAL) ? 'decimal in quotes' : 'text'
+    default:
+      return 'anything'
+  }
+}
+
+function rangeOf({ minimum, maximum }: TSchema): string {
+  const plain = (value: number) => value.toLocaleString('en')
+  if (minimum === undefined && maximum === undefined) return ''
+  if (minimum === undefined) return ` up to ${plain(maximum)}`
+  return ` from ${plain(minimum)}${maximum === undefined ? '' : ` to ${plain(maximum)}`}`
+}
+
+function defaultOf(schema: TSchema, required: boolean): string {
+  if (required) return 'required'
+  const { default: value } = schema
+  if (value === undefined) return ''
+  const empty = typeof value === 'object' && Object.keys(value as object).length === 0
+  return empty ? 'none' : `\`${JSON.stringify(value).replaceAll(/^"|"$/g, '')}\``
+}
+
+function sentence(text: unknown): string {
+  if (typeof text !== 'string' || text === '') return ''
+  const whole = text
+    .replace(/^([a-z_]+): /, '`$1`: ')
+    .replace(/^[a-z](?!\w*:)/, (letter) => letter.toUpperCase())
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`
+}
+
+const UNITS: readonly (readonly [RegExp, string])[] = [
+  [/_ms$/, 'milliseconds'],
+  [/_secs$/, 'seconds'],
+  [/_bytes$/, 'bytes'],
+  [/_usd_per_million$/, 'USD'],
+  [/_usd$/, 'USD'],
+]
+
+/** The unit that the last word of a key names. */
+function unitOf(key: string): string {
+  return UNITS.find(([pattern]) => pattern.test(key))?.[1] ?? ''
+}
+
+export function tableOf(rows: readonly Row[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [
+    line(['Key', 'Type', 'Default', 'Unit', 'Tells']),
+    line(['---', '---', '---', '---', '---']),
+    ...rows.map((row) =>
+      line([`\`${row.key}\``, row.type, row.default, unitOf(row.key), row.tells]),
+    ),
+  ].join('\n')
+}
