@@ -1,36 +1,37 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { adaKey, eventually } from '../harness/gateway.ts'
-import { type OwnPostgres, startOwnPostgres } from '../harness/postgres.ts'
-import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
-import { believable, startUpstream, type Upstream } from '../harness/upstream.ts'
+import { startOwnPostgres } from '../harness/postgres.ts'
+import { spawnGateway } from '../harness/process.ts'
+import { believable, startUpstream } from '../harness/upstream.ts'
 import { audit } from './audit.ts'
 
 const OUTAGE_MS = 20_000
 const CALLERS = 8
 
-let upstream: Upstream
-let database: OwnPostgres
-let gateway: GatewayProcess
+// Each outage has a world of its own, so that they can all happen at the same time.
 
-beforeAll(async () => {
-  upstream = await startUpstream()
-  upstream.always(believable())
-  database = await startOwnPostgres()
-  gateway = await spawnGateway(
-    {
-      providers: [{ id: 'up', type: 'generic_compat', base_url: upstream.url }],
-      models: [{ id: 'm', routes: [{ provider: 'up', upstream_model: 'u' }] }],
-    },
-    { databaseUrl: database.url },
-  )
-}, 30_000)
-
-afterAll(async () => {
-  await gateway?.remove()
-  await database?.remove()
-  await upstream?.stop()
+const configOf = (upstreamUrl: string) => ({
+  providers: [{ id: 'up', type: 'generic_compat', base_url: upstreamUrl }],
+  models: [{ id: 'm', routes: [{ provider: 'up', upstream_model: 'u' }] }],
 })
+
+async function startWorld() {
+  const upstream = await startUpstream()
+  upstream.always(believable())
+  const database = await startOwnPostgres()
+  const gateway = await spawnGateway(configOf(upstream.url), { databaseUrl: database.url })
+  return {
+    gateway,
+    database,
+    async [Symbol.asyncDispose]() {
+      await gateway.remove()
+      await database.remove()
+      await upstream.stop()
+    },
+  }
+}
+type World = Awaited<ReturnType<typeof startWorld>>
 
 interface Answer {
   readonly id: string
@@ -38,7 +39,7 @@ interface Answer {
   readonly ms: number
 }
 
-async function call(headers: Record<string, string> = {}): Promise<Answer> {
+async function call({ gateway }: World, headers: Record<string, string> = {}): Promise<Answer> {
   const started = performance.now()
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
@@ -51,12 +52,12 @@ async function call(headers: Record<string, string> = {}): Promise<Answer> {
 }
 
 /** Calls all the while that `happening` takes, and what came of them. */
-async function callDuring(happening: () => Promise<void>): Promise<Answer[]> {
+async function callDuring(world: World, happening: () => Promise<void>): Promise<Answer[]> {
   const answers: Answer[] = []
   let over = false
   const callers = Array.from({ length: CALLERS }, async () => {
     while (!over) {
-      answers.push(await call())
+      answers.push(await call(world))
       await Bun.sleep(20)
     }
   })
@@ -67,7 +68,7 @@ async function callDuring(happening: () => Promise<void>): Promise<Answer[]> {
 }
 
 /** After the outage every call is in the ledger and in the request log, once. */
-async function expectBooked(answers: readonly Answer[]) {
+async function expectBooked({ database }: World, answers: readonly Answer[]) {
   const received = answers.filter(({ status }) => status === 200).map(({ id }) => id)
   const sql = postgres(database.url, { max: 1, onnotice: () => {} })
   try {
@@ -88,17 +89,22 @@ async function expectBooked(answers: readonly Answer[]) {
   }
 }
 
-test.each([
-  ['stopped', () => database.stop(), () => database.start()],
-  ['frozen', async () => database.freeze(), async () => database.thaw()],
+test.concurrent.each([
+  ['stopped', ({ database }: World) => database.stop(), ({ database }: World) => database.start()],
+  [
+    'frozen',
+    async ({ database }: World) => database.freeze(),
+    async ({ database }: World) => database.thaw(),
+  ],
 ] as const)(
   'Postgres %s for 20 s under load: calls are answered, and nothing is missing afterwards',
   async (_, stop, start) => {
-    const answers = await callDuring(async () => {
+    await using world = await startWorld()
+    const answers = await callDuring(world, async () => {
       await Bun.sleep(500)
-      await stop()
+      await stop(world)
       await Bun.sleep(OUTAGE_MS)
-      await start()
+      await start(world)
       await Bun.sleep(1000)
     })
     const statuses = new Set(answers.map(({ status }) => status))
@@ -108,19 +114,46 @@ test.each([
     expect(slow.length).toBeLessThanOrEqual(CALLERS * 2)
     expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(6000)
     console.log(`${answers.length} calls, ${slow.length} of them slower than 1.5 s`)
-    await expectBooked(answers)
+    await expectBooked(world, answers)
   },
   90_000,
 )
 
-test('an id that the caller chose is used up during an outage too', async () => {
+test.concurrent('an id that the caller chose is used up during an outage too', async () => {
+  await using world = await startWorld()
+  const { database } = world
   await database.stop()
   try {
     const headers = { 'x-request-id': 'chosen-in-an-outage' }
-    const answers = await Promise.all([call(headers), call(headers)])
+    const answers = await Promise.all([call(world, headers), call(world, headers)])
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400])
   } finally {
     await database.start()
   }
-  await expectBooked([{ id: 'chosen-in-an-outage', status: 200, ms: 0 }])
-}, 60_000)
+  await expectBooked(world, [{ id: 'chosen-in-an-outage', status: 200, ms: 0 }])
+}, 90_000)
+
+// Not an outage, but as long: beside them it takes no time.
+test.concurrent('a stream that is silent for 35 seconds is not cut', async () => {
+  await using started = new AsyncDisposableStack()
+  const upstream = await startUpstream()
+  started.defer(upstream.stop)
+  const gateway = await spawnGateway(configOf(upstream.url))
+  started.defer(gateway.remove)
+  upstream.script(async (x) => {
+    await x.begin(200, { 'content-type': 'text/event-stream' })
+    await x.write('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n')
+    await x.sleep(35_000)
+    await x.write('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n')
+    await x.end()
+  })
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adaKey}` },
+    body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
+    signal: AbortSignal.timeout(50_000),
+  })
+  const text = await response.text()
+  expect(text).toContain('"finish_reason":"stop"')
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+}, 90_000)

@@ -5,9 +5,9 @@ import { adaKey, eventually } from '../harness/gateway.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 import { paced, startUpstream, type Upstream } from '../harness/upstream.ts'
 
-const LEAVERS = 6000
+const LEAVERS = 3000
 const AT_ONCE = 250
-const ROUNDS = 12
+const ROUNDS = 6
 const DRAIN_SECS = 1
 
 let upstream: Upstream

@@ -246,10 +246,22 @@ test(`no byte of a denied stream leaves, however it was cut: ${DENIED} streams`,
   }, 20_000)
 }, 120_000)
 
-describe('a streamed reply', () => {
-  test('whose decision takes long begins with comments, and a denial is one error event', async () => {
+describe('a streamed reply whose decision takes long begins with comments', () => {
+  // Both wait for the same quarter of a minute.
+  let denied: ReturnType<typeof send>
+  let fine: ReturnType<typeof send>
+  beforeAll(async () => {
+    upstream.clear()
     upstream.script(believable({ pieces: ['SLOW ', 'FORBIDDEN'] }))
-    const { status, text, id } = await send('chat', ask('chat', 'hello', true))
+    denied = send('chat', ask('chat', 'hello', true))
+    await upstream.received(0)
+    upstream.script(believable({ pieces: ['SLOW ', 'but fine'] }))
+    fine = send('messages', ask('messages', 'hello', true))
+    await upstream.received(1)
+  })
+
+  test('and a denial is one error event', async () => {
+    const { status, text, id } = await denied
     expect(status).toBe(200)
     expect(text.startsWith(': ')).toBe(true)
     expect(text).toContain('guardrail_denied')
@@ -259,9 +271,8 @@ describe('a streamed reply', () => {
     expect(await logged(id)).toMatchObject({ outcome: 'guardrail_denied', charged: true })
   }, 30_000)
 
-  test('whose decision takes long begins with comments and then comes whole', async () => {
-    upstream.script(believable({ pieces: ['SLOW ', 'but fine'] }))
-    const { status, text } = await send('messages', ask('messages', 'hello', true))
+  test('and what is fine then comes whole', async () => {
+    const { status, text } = await fine
     expect(status).toBe(200)
     expect(text.startsWith(': ')).toBe(true)
     expect(text).toContain('but fine')

@@ -10,6 +10,7 @@ let sql: postgres.Sql
 
 function config(...models: string[]) {
   return {
+    plugins: [{ use: 'builtin:*' }, { use: 'builtin:core-git' }],
     providers: [{ id: 'up', type: 'generic_compat', base_url: upstream.url }],
     models: models.map((id) => ({ id, routes: [{ provider: 'up', upstream_model: id }] })),
   }
@@ -93,6 +94,21 @@ test('SIGHUP under load: a good file is swapped in, a bad one refused, no reques
   })
   expect(versions).toContain(configVersion as string)
 }, 30_000)
+
+test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }])(
+  'SIGHUP: a plugin that is to run another way (%o) needs a restart',
+  async (change) => {
+    const before = gateway.logs.length
+    const plugins = [{ use: 'builtin:*' }, { use: 'builtin:core-git', ...change }]
+    gateway.rewrite({ ...config('old'), plugins })
+    gateway.signal('SIGHUP')
+    const refusal = await eventually(async () =>
+      gateway.logs.slice(before).find(({ msg }) => String(msg).includes('the config was refused')),
+    )
+    expect(String(refusal.msg)).toContain('another list of plugins needs a restart')
+    expect(await call('old')).toBe(200)
+  },
+)
 
 test('what an admin revoked stays revoked over reload and restart', async () => {
   await sql`update identity.api_keys set revoked_at = now()`

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { stringify } from 'yaml'
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+import { createTestDatabase } from '../harness/database.ts'
 import {
   ada,
   adaKey,
@@ -437,31 +437,25 @@ async function startProxy(port: number) {
 }
 
 describe('an outage of the database', () => {
-  let database: TestDatabase
-  let proxy: Awaited<ReturnType<typeof startProxy>>
-  let behind: TestGateway
-
-  beforeAll(async () => {
-    database = await createTestDatabase()
-    const url = new URL(database.url)
-    proxy = await startProxy(Number(url.port))
-    url.port = String(proxy.port)
-    url.hostname = '127.0.0.1'
-    behind = await startTestGateway(configOf(upstream.url), { databaseUrl: url.href })
-  })
-  afterAll(async () => {
-    await behind?.stop()
-    proxy?.close()
-    await database?.drop()
-  })
-
+  type Proxy = Awaited<ReturnType<typeof startProxy>>
   const outages = [
-    ['refuses', () => proxy.close(), () => proxy.reopen()],
-    ['hangs', () => proxy.freeze(), () => proxy.thaw()],
+    ['refuses', (proxy: Proxy) => proxy.close(), (proxy: Proxy) => proxy.reopen()],
+    ['hangs', (proxy: Proxy) => proxy.freeze(), (proxy: Proxy) => proxy.thaw()],
   ] as const
-  test.each(outages)(
+  // Each of them has a database of its own, so that they take no longer than one.
+  test.concurrent.each(outages)(
     'that %s loses no summary and doubles none',
     async (name, begin, end) => {
+      await using started = new AsyncDisposableStack()
+      const database = await createTestDatabase()
+      started.defer(database.drop)
+      const url = new URL(database.url)
+      const proxy = await startProxy(Number(url.port))
+      started.defer(() => void proxy.close())
+      url.port = String(proxy.port)
+      url.hostname = '127.0.0.1'
+      const behind = await startTestGateway(configOf(upstream.url), { databaseUrl: url.href })
+      started.defer(behind.stop)
       const sent: Promise<unknown>[] = []
       const tag = { 'x-gateway-service': name }
       const before = behind.logs.length
@@ -470,14 +464,14 @@ describe('an outage of the database', () => {
         sent.push(request.then((response) => response.text()))
       }
       for (let n = 0; n < 10; n++) send()
-      await begin()
+      await begin(proxy)
       for (let n = 0; n < 60; n++) {
         send()
         await Bun.sleep(150)
       }
       const said = behind.logs.slice(before).map((line) => line.msg)
       expect(said).toContain('the request log goes to the spool, without payloads')
-      await end()
+      await end(proxy)
       for (let n = 0; n < 10; n++) send()
       await Promise.all(sent)
       const counts = () =>

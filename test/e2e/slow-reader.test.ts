@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { adaKey } from '../harness/gateway.ts'
+import { spawnGateway } from '../harness/process.ts'
+import { startUpstream } from '../harness/upstream.ts'
+
+const STREAM_MB = 200
+/** What lies in the buffers of four sockets, and some. */
+const ON_THE_WAY_MB = 40
+
+test(`a stream of ${STREAM_MB} MB to a caller that does not read waits upstream, not in memory`, async () => {
+  await using started = new AsyncDisposableStack()
+  const upstream = await startUpstream()
+  started.defer(upstream.stop)
+  const text = 'x'.repeat(16 << 10)
+  const frame = `data: {"choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":null}]}\n\n`
+  let written = 0
+  const brokenOff = Promise.withResolvers<void>()
+  upstream.always(async (x) => {
+    await x.begin(200, { 'content-type': 'text/event-stream' })
+    while (written < STREAM_MB << 20 && !x.gone.aborted) {
+      await x.write(frame)
+      written += frame.length
+    }
+    if (x.gone.aborted) brokenOff.resolve()
+    await x.end()
+  })
+  const gateway = await spawnGateway({
+    providers: [{ id: 'up', type: 'generic_compat', base_url: upstream.url }],
+    models: [{ id: 'm', routes: [{ provider: 'up', upstream_model: 'u' }] }],
+    accounting: { abort_drain_secs: 0 },
+  })
+  started.defer(gateway.remove)
+  const peakMegabytes = () => {
+    const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8')
+    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024
+  }
+
+  const before = peakMegabytes()
+  const body = JSON.stringify({
+    model: 'm',
+    stream: true,
+    messages: [{ role: 'user', content: 'hi' }],
+  })
+  const { hostname, port } = new URL(gateway.url)
+  const caller = connect(Number(port), hostname)
+  started.defer(() => void caller.destroy())
+  caller.once('data', () => caller.pause())
+  caller.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${adaKey}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  )
+  // Until nothing moves any more.
+  for (let seen = -1; seen !== written || written === 0; await Bun.sleep(500)) seen = written
+  const grown = peakMegabytes() - before
+  console.log(`${written >> 20} MB came, memory grew by ${grown.toFixed(0)} MB`)
+  expect(written).toBeLessThan(ON_THE_WAY_MB << 20)
+  expect(grown).toBeLessThan(60)
+
+  // It was told to stop, and hears when there is nobody left.
+  caller.destroy()
+  await brokenOff.promise
+}, 30_000)
