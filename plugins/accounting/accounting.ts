@@ -107,6 +107,22 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
 
     abortDrainMs: () => settings().abortDrainMs,
 
+    budgetsOf: (call, at) =>
+      scopeKeys(call).flatMap((key) => {
+        const state = spend.stateOf(key, utcDay(at))
+        if (state === undefined) return []
+        const { cadence, hardLimit, amountPicoUsd } = state.settings
+        return {
+          scopeKey: key,
+          cadence,
+          hardLimit,
+          amountUsd: usd(amountPicoUsd),
+          spentUsd: usd(state.spent),
+          exhausted: state.exhausted,
+          windowEnd: startOfDay(state.window.end).toISOString(),
+        }
+      }),
+
     admit(call) {
       if (!journal.writable()) throw storeUnavailable()
       if (!spend.empty()) {

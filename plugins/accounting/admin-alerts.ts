@@ -9,7 +9,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import type { AlertStore, ListedAlert } from './alert-store.ts'
-import { Cadence, Instant, nullable, Scope, Usd, wireScope } from './budget-wire.ts'
+import { BudgetId, Cadence, Instant, nullable, Scope, Usd, wireScope } from './budget-wire.ts'
 import { usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
 import { ownerOf } from './scopes.ts'
@@ -69,6 +69,7 @@ export function alertRoutes(options: {
         ...pageQuery,
         status: Type.Optional(Status),
         owner_kind: Type.Optional(OwnerKind),
+        budget_id: Type.Optional(BudgetId),
       }),
       result: listOf(AlertItem),
       async handle({ query }) {
@@ -77,6 +78,7 @@ export function alertRoutes(options: {
         const filter = {
           ...(query.status !== undefined && { status: query.status }),
           ...(ownerKind !== undefined && { ownerKind }),
+          ...(query.budget_id !== undefined && { budgetId: query.budget_id }),
         }
         const [{ alerts, total }, known] = await Promise.all([
           store.list(filter, { limit: page_size, offset }),

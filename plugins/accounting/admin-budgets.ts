@@ -49,12 +49,13 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
 
   async function list(filter: BudgetFilter, query: { page?: number; page_size?: number }) {
     const { page, page_size, offset } = pageOf(query)
-    const today = utcDay(clock.now())
+    const now = clock.now()
     const [{ budgets, total }, known] = await Promise.all([
-      store.list(filter, { limit: page_size, offset }, today),
+      store.list(filter, { limit: page_size, offset }, utcDay(now)),
       directory(),
     ])
-    return { items: budgets.map((budget) => budgetItem(budget, known)), page, page_size, total }
+    const items = budgets.map((budget) => budgetItem(budget, known, now))
+    return { items, page, page_size, total }
   }
 
   async function change(

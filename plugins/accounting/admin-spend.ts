@@ -10,7 +10,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { Instant, nullable, plainText, Usd } from './budget-wire.ts'
-import { focusCsv } from './focus.ts'
+import { focusHead, focusRows } from './focus.ts'
 import { usd } from './money.ts'
 import { callerOwner, ownerName } from './owner-names.ts'
 import { OwnReport, Report, reportLists, reportOwners } from './report.ts'
@@ -61,7 +61,7 @@ export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): Ad
   const today = () => utcDay(clock.now())
 
   async function focus(selection: Selection, reply: Headers): Promise<string> {
-    const [charges, known] = await Promise.all([store.charges(selection), directory()])
+    const charges = await store.charges(selection, focusRows(await directory()))
     const day = (n: number) => startOfDay(n).toISOString().slice(0, 10)
     reply.set(
       'content-disposition',
@@ -69,7 +69,7 @@ export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): Ad
     )
     reply.set('x-focus-excluded-unpriced-requests', charges.unpriced)
     reply.set('x-focus-excluded-usage-missing-requests', charges.usageMissing)
-    return focusCsv(charges.rows, known)
+    return focusHead + charges.used.join('')
   }
 
   return [

@@ -65,7 +65,11 @@ export interface AlertStore {
   failed(deliveryId: string, error: string, retryMs: number | undefined): Promise<void>
   /** Newest first. */
   list(
-    filter: { readonly status?: DeliveryStatus; readonly ownerKind?: 'user' | 'service_account' },
+    filter: {
+      readonly status?: DeliveryStatus
+      readonly ownerKind?: 'user' | 'service_account'
+      readonly budgetId?: string
+    },
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly alerts: readonly ListedAlert[]; readonly total: number }>
 }
@@ -118,7 +122,8 @@ const listSql = (schema: string, columns: string, rest: string) => `
         order by recipient) as deliveries
     from "${schema}".budget_alert_deliveries d where d.alert_id = a.alert_id
   ) as all_of_it
-  where ($1::text is null or status = $1) and ($2::text is null or owner_kind = $2) ${rest}`
+  where ($1::text is null or status = $1) and ($2::text is null or owner_kind = $2)
+    and ($3::uuid is null or budget_id = $3) ${rest}`
 
 export function createAlertStore({ sql, schema }: Database): AlertStore {
   return {
@@ -163,10 +168,10 @@ export function createAlertStore({ sql, schema }: Database): AlertStore {
         where delivery_id = ${deliveryId} and status = 'pending'`
     },
 
-    async list({ status = null, ownerKind = null }, { limit, offset }) {
+    async list({ status = null, ownerKind = null, budgetId = null }, { limit, offset }) {
       const [count] = await sql.unsafe<{ total: number }[]>(
         listSql(schema, 'count(*)::int as total', ''),
-        [status, ownerKind],
+        [status, ownerKind, budgetId],
       )
       const rows = await sql.unsafe<
         { alert: AlertArray; status: DeliveryStatus; deliveries: ListedDelivery[] }[]
@@ -174,9 +179,9 @@ export function createAlertStore({ sql, schema }: Database): AlertStore {
         listSql(
           schema,
           `${alertArray} as alert, status, deliveries`,
-          'order by created_at desc, alert_id limit $3 offset $4',
+          'order by created_at desc, alert_id limit $4 offset $5',
         ),
-        [status, ownerKind, limit, offset],
+        [status, ownerKind, budgetId, limit, offset],
       )
       const alerts = rows.map((row) => ({ ...readAlert(row.alert), ...row, alert: undefined }))
       return { alerts, total: count?.total ?? 0 }

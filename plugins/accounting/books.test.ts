@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Directory, SettlementRequest } from 'model-gateway/plugin'
+import identity from '../identity/index.ts'
+import { createReports } from '../observability/_shared/store.ts'
+import { rankingRoutes } from '../observability/rankings/routes.ts'
+import requestLog from '../request-log/index.ts'
 import type { BudgetEntry } from './budget.ts'
 import { createBudgetStore } from './budget-store.ts'
-import { focusCsv } from './focus.ts'
+import { focusHead, focusRows } from './focus.ts'
 import { picoUsd } from './money.ts'
 import { reportLists, reportOwners } from './report.ts'
 import { createReportStore } from './report-store.ts'
@@ -21,7 +25,7 @@ import {
 } from './testing.ts'
 import { cadences, utcDay, windowOf } from './window.ts'
 
-const own = useDatabase()
+const own = useDatabase(identity, requestLog)
 
 /** A month ends and a week begins within these days. */
 const instants = [
@@ -130,6 +134,7 @@ interface LedgerRow {
   readonly pricing_status: string
   readonly cost_pico_usd: bigint | null
   readonly total_tokens: bigint | null
+  readonly dispatched_at: Date
 }
 
 const costOf = (rows: readonly LedgerRow[]) =>
@@ -187,8 +192,8 @@ async function expectEverythingToAgree(): Promise<void> {
     expect(sum).toBe(picoUsd(totals.spend_usd))
   }
 
-  const exported = await store.charges(window)
-  expect(csvTotal(focusCsv(exported.rows, directory))).toBe(costOf(ledger))
+  const exported = await store.charges(window, focusRows(directory))
+  expect(csvTotal(focusHead + exported.used.join(''))).toBe(costOf(ledger))
   expect([Number(exported.unpriced), Number(exported.usageMissing)]).toEqual([
     totals.unpriced_count,
     totals.usage_missing_count,
@@ -217,14 +222,83 @@ async function expectEverythingToAgree(): Promise<void> {
     }
   }
 
-  // What a leaderboard ranks.
-  const leaders = await sql<{ owner_id: string; spent: string; requests: bigint }[]>`
-    select owner_id, sum(cost_pico_usd)::text as spent, sum(requests)::bigint as requests
-    from accounting.usage_rollups where owner_kind = 'user' group by 1`
-  for (const { owner_id, spent, requests } of leaders) {
-    const mine = ledger.filter((row) => row.user_id === owner_id)
-    expect([BigInt(spent), Number(requests)]).toEqual([costOf(mine), mine.length])
+  await expectLeaderboardToAgree(ledger)
+}
+
+interface Leaderboard {
+  readonly leaders: readonly {
+    user_id: string
+    total_spend_usd: string
+    total_requests: number
+    most_used_model: string | undefined
+  }[]
+  readonly series: readonly {
+    bucket_start: string
+    values: readonly { user_id: string; spend_usd: string }[]
+  }[]
+}
+
+/** What the route of the control plane answers when `instants` are within its seven days. */
+async function readLeaderboard(): Promise<Leaderboard> {
+  const clock = { now: () => new Date(instants.at(-1) as string) }
+  const route = rankingRoutes(createReports(own.database), clock).find(({ path }) =>
+    path.endsWith('/leaderboard'),
+  )
+  return (await route?.handle({ query: { range: '7d' } } as never)) as Leaderboard
+}
+
+const HALF_DAY_MS = 43_200_000
+
+/** Ranks, sums, models and half days of the leaderboard, against the ledger row by row. */
+async function expectLeaderboardToAgree(ledger: readonly LedgerRow[]): Promise<void> {
+  const { leaders, series } = await readLeaderboard()
+  const most = <T>(list: readonly T[], first: (a: T, b: T) => number) => list.toSorted(first)[0]
+  const users = [...new Set(ledger.flatMap(({ user_id }) => user_id ?? []))]
+  const expected = users
+    .map((user_id) => {
+      const mine = ledger.filter((row) => row.user_id === user_id)
+      const models = Object.entries(Object.groupBy(mine, (row) => row.resolved_model_key)).map(
+        ([model, rows = []]) => ({ model, requests: rows.length, spend: costOf(rows) }),
+      )
+      const dominant = most(
+        models,
+        (a, b) => b.requests - a.requests || compare(b.spend, a.spend) || compare(a.model, b.model),
+      )
+      return { user_id, spend: costOf(mine), requests: mine.length, model: dominant?.model }
+    })
+    .sort(
+      (a, b) =>
+        compare(b.spend, a.spend) || b.requests - a.requests || compare(a.user_id, b.user_id),
+    )
+  expect(
+    leaders.map((leader) => ({
+      user_id: leader.user_id,
+      spend: picoUsd(leader.total_spend_usd),
+      requests: leader.total_requests,
+      model: leader.most_used_model,
+    })),
+  ).toEqual(expected)
+  for (const { bucket_start, values } of series) {
+    const start = Date.parse(bucket_start)
+    for (const { user_id, spend_usd } of values) {
+      const mine = ledger.filter(
+        (row) =>
+          row.user_id === user_id &&
+          row.dispatched_at.getTime() >= start &&
+          row.dispatched_at.getTime() < start + HALF_DAY_MS,
+      )
+      expect([bucket_start, picoUsd(spend_usd)]).toEqual([bucket_start, costOf(mine)])
+    }
   }
+  // The chart is complete: there are fewer users than it has room for.
+  const charted = series.flatMap(({ values }) => values.map(({ spend_usd }) => picoUsd(spend_usd)))
+  expect(charted.reduce((sum, spend) => sum + spend, 0n)).toBe(
+    expected.reduce((sum, { spend }) => sum + spend, 0n),
+  )
+}
+
+function compare<T extends bigint | string>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }
 
 function spends(row: LedgerRow, scope: BudgetScope): boolean {
@@ -277,5 +351,19 @@ describe('after any history', () => {
     await expectEverythingToAgree()
     await own.sql.unsafe(fault, [scopeKey(scope)])
     await expect(expectEverythingToAgree()).rejects.toThrow()
+  })
+
+  test.each([
+    'cost_pico_usd = cost_pico_usd + 1',
+    'requests = requests - 1',
+    `bucket_start = bucket_start + interval '12 hours'`,
+    `resolved_model_key = 'another'`,
+  ])('a leaderboard that differs by %s is noticed', async (fault) => {
+    const late = call({ dispatchedAt: new Date('2026-03-02T01:00:00Z') })
+    await live([[late, { ...late, requestId: 'second' }]])
+    const ledger = await own.sql<LedgerRow[]>`select * from accounting.usage_cost_events`
+    await expectLeaderboardToAgree(ledger)
+    await own.sql.unsafe(`update accounting.usage_rollups set ${fault}`)
+    await expect(expectLeaderboardToAgree(ledger)).rejects.toThrow()
   })
 })

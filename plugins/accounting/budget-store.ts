@@ -1,5 +1,6 @@
 import type { AuditTrail, Database } from 'model-gateway/plugin'
 import type { Budget, BudgetEntry, BudgetSource } from './budget.ts'
+import type { WindowUse } from './pace.ts'
 import type { BudgetScope } from './scopes.ts'
 import { type BudgetArray, budgetArray, budgetRow, budgetWindow, readBudget } from './tables.ts'
 import { startOfDay, type UtcDay, type Window } from './window.ts'
@@ -9,7 +10,7 @@ export type WindowedBudget = Budget & {
   readonly createdAt: Date
   readonly updatedAt: Date
   /** Absent from a tombstone that never had settings. */
-  readonly window: (Window & { readonly spent: bigint; readonly rejected: bigint }) | undefined
+  readonly window: WindowUse | undefined
 }
 
 export interface BudgetFilter {
@@ -20,6 +21,14 @@ export interface BudgetFilter {
   readonly serviceAccountId?: string
   readonly modelId?: string
   readonly scopeKey?: string
+  readonly budgetId?: string
+}
+
+/** What a scope spent on one day, in pico-USD. */
+export interface SpentDay {
+  readonly day: UtcDay
+  readonly spent: bigint
+  readonly rejected: bigint
 }
 
 /** The open transaction of a change. */
@@ -45,6 +54,8 @@ export interface BudgetStore {
     page: { readonly limit: number; readonly offset: number },
     today: UtcDay,
   ): Promise<{ readonly budgets: readonly WindowedBudget[]; readonly total: number }>
+  /** In order; days without spend are not there. */
+  days(scopeKey: string, window: Window): Promise<readonly SpentDay[]>
 }
 
 const BUDGETS_LOCK = 'accounting.budgets'
@@ -69,14 +80,14 @@ const writeSql = (schema: string) => `
 const filterSql = `($1::boolean is null or active = $1) and ($2::text is null or scope_kind = $2)
   and ($3::text is null or budget_source = $3) and ($4::text is null or user_id = $4)
   and ($5::text is null or service_account_id = $5) and ($6::text is null or model_id = $6)
-  and ($7::text is null or scope_key = $7)`
+  and ($7::text is null or scope_key = $7) and ($8::uuid is null or budget_id = $8)`
 
 const listSql = (schema: string) => `
   select ${budgetArray} as budget, created_at, updated_at, (window_start - date '1970-01-01') as start,
-    (window_end - date '1970-01-01') as "end", spent::text, rejected::text
+    (window_end - date '1970-01-01') as "end", spent::text, rejected::text, recent_spent::text, recent_rejected::text
   from (
-    select * from "${schema}".budgets where ${filterSql} order by scope_key limit $9 offset $10
-  ) as b ${budgetWindow(schema, '$8::timestamp')}
+    select * from "${schema}".budgets where ${filterSql} order by scope_key limit $10 offset $11
+  ) as b ${budgetWindow(schema, '$9::timestamp')}
   order by scope_key`
 
 interface ListedRow {
@@ -87,6 +98,8 @@ interface ListedRow {
   readonly end: number | null
   readonly spent: string
   readonly rejected: string
+  readonly recent_spent: string
+  readonly recent_rejected: string
 }
 
 export function createBudgetStore({ sql, schema }: Database): BudgetStore {
@@ -138,8 +151,9 @@ export function createBudgetStore({ sql, schema }: Database): BudgetStore {
       return (await replace(tx, scopeKey, () => entry)).after
     },
     async list(filter, { limit, offset }, today) {
-      const { active, scopeKind, source, userId, serviceAccountId, modelId, scopeKey } = filter
-      const parameters = [active, scopeKind, source, userId, serviceAccountId, modelId, scopeKey]
+      const { active, scopeKind, source, userId, serviceAccountId, modelId } = filter
+      const owners = [userId, serviceAccountId, modelId]
+      const parameters = [active, scopeKind, source, ...owners, filter.scopeKey, filter.budgetId]
       const values = parameters.map((value) => value ?? null)
       const [count] = await sql.unsafe<{ total: number }[]>(
         `select count(*)::int as total from "${schema}".budgets where ${filterSql}`,
@@ -153,6 +167,18 @@ export function createBudgetStore({ sql, schema }: Database): BudgetStore {
       ])
       return { budgets: rows.map(windowed), total: count?.total ?? 0 }
     },
+    async days(scopeKey, { start, end }) {
+      const rows = await sql<{ day: number; spent: string; rejected: string }[]>`
+        select utc_day - date '1970-01-01' as day, spent::text, rejected::text
+        from ${sql(schema)}.spend_counters where scope_key = ${scopeKey}
+          and utc_day >= ${startOfDay(start)}::date and utc_day < ${startOfDay(end)}::date
+        order by utc_day`
+      return rows.map(({ day, spent, rejected }) => ({
+        day,
+        spent: BigInt(spent),
+        rejected: BigInt(rejected),
+      }))
+    },
   }
 }
 
@@ -161,7 +187,13 @@ function windowed(row: ListedRow): WindowedBudget {
   const window =
     start === null || end === null
       ? undefined
-      : { start, end, spent: BigInt(row.spent), rejected: BigInt(row.rejected) }
+      : {
+          start,
+          end,
+          spent: BigInt(row.spent),
+          rejected: BigInt(row.rejected),
+          recent: { spent: BigInt(row.recent_spent), rejected: BigInt(row.recent_rejected) },
+        }
   const budget = readBudget(row.budget)
   return { ...budget, createdAt: row.created_at, updatedAt: row.updated_at, window }
 }

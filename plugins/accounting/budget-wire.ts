@@ -6,10 +6,11 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { type Budget, type BudgetSettings, isExhausted, isLow } from './budget.ts'
+import { type Budget, type BudgetSettings, isExhausted, isLow, remaining, used } from './budget.ts'
 import type { WindowedBudget } from './budget-store.ts'
 import { picoUsd, usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
+import { exhaustedBy, RECENT_DAYS } from './pace.ts'
 import { type BudgetScope, ownerOf } from './scopes.ts'
 import { cadences, startOfDay } from './window.ts'
 
@@ -38,6 +39,11 @@ export const Scope = Type.Union(
     errorMessage: `must be of kind ${kinds}: {kind: "user", user_id}, {kind: "service_account", service_account_id}, {kind: "user_model", user_id, model_id} or {kind: "user_model", user_id, upstream_model}, and nothing else`,
   },
 )
+
+export const BudgetId = Type.String({
+  pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
+  errorMessage: 'must be an id',
+})
 
 export const Cadence = Type.Union(
   cadences.map((name) => Type.Literal(name)),
@@ -80,6 +86,19 @@ export const BudgetItem = Type.Object({
   ]),
   current_window_spend_usd: nullable(Usd('Ledger rows of the current window')),
   current_window_rejected_usd: nullable(Usd('Charges that the hard limit kept out of the ledger')),
+  remaining_usd: nullable(
+    Usd('Left in the current window, negative when more was spent; a hard limit counts rejections'),
+  ),
+  recent_usd: nullable(
+    Usd(`Used up in the last ${RECENT_DAYS} days, today among them, of the current window`),
+  ),
+  projected_exhaustion_at: nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'The hour by which nothing is left if it goes on like that; null: not in this window',
+    }),
+  ),
   window_start: nullable(Instant),
   window_end: nullable(Instant),
   exhausted: Type.Boolean({ description: 'Calls are refused until the window ends' }),
@@ -91,6 +110,7 @@ export const BudgetItem = Type.Object({
 export function budgetItem(
   budget: WindowedBudget,
   directory: Directory,
+  now: Date,
 ): Static<typeof BudgetItem> {
   const { active, settings, window } = budget
   const owner = ownerOf(budget.scope)
@@ -107,6 +127,14 @@ export function budgetItem(
     budget_source: budget.source,
     current_window_spend_usd: window === undefined ? null : usd(window.spent),
     current_window_rejected_usd: window === undefined ? null : usd(window.rejected),
+    ...(settings === undefined || window === undefined
+      ? { remaining_usd: null, recent_usd: null, projected_exhaustion_at: null }
+      : {
+          remaining_usd: usd(remaining(settings, window)),
+          recent_usd: usd(used(settings, window.recent)),
+          projected_exhaustion_at:
+            (active && exhaustedBy(settings, window, now)?.toISOString()) || null,
+        }),
     window_start: window === undefined ? null : startOfDay(window.start).toISOString(),
     window_end: window === undefined ? null : startOfDay(window.end).toISOString(),
     exhausted: counts && isExhausted(budget.settings, window),

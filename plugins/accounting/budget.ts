@@ -33,25 +33,28 @@ export type Budget = BudgetEntry & { readonly budgetId: string; readonly scopeKe
 /** What of a budget is left, in percent, when its alert is raised. */
 export const ALERT_PERCENT = 20n
 
-interface Used {
+/** What a window has seen. */
+export interface Used {
   readonly spent: bigint
   readonly rejected: bigint
 }
 
-/**
- * What can still be spent in a window; negative when more was spent. Charges that a hard limit
- * rejected have used the budget up as well.
- */
-function remaining({ amountPicoUsd, hardLimit }: BudgetSettings, used: Used): bigint {
-  return amountPicoUsd - used.spent - (hardLimit ? used.rejected : 0n)
+/** What a budget has lost: charges that a hard limit rejected have used it up as well. */
+export function used({ hardLimit }: Pick<BudgetSettings, 'hardLimit'>, window: Used): bigint {
+  return window.spent + (hardLimit ? window.rejected : 0n)
+}
+
+/** What can still be spent in a window; negative when more was spent. */
+export function remaining(settings: BudgetSettings, window: Used): bigint {
+  return settings.amountPicoUsd - used(settings, window)
 }
 
 /** Whether little enough is left for an alert. */
-export function isLow(settings: BudgetSettings, used: Used): boolean {
-  return 100n * remaining(settings, used) <= ALERT_PERCENT * settings.amountPicoUsd
+export function isLow(settings: BudgetSettings, window: Used): boolean {
+  return 100n * remaining(settings, window) <= ALERT_PERCENT * settings.amountPicoUsd
 }
 
 /** Whether calls are refused. */
-export function isExhausted(settings: BudgetSettings, used: Used): boolean {
-  return settings.hardLimit && remaining(settings, used) <= 0n
+export function isExhausted(settings: BudgetSettings, window: Used): boolean {
+  return settings.hardLimit && remaining(settings, window) <= 0n
 }

@@ -15,10 +15,15 @@ const strict = { additionalProperties: false }
 
 const Budget = Type.Object(
   {
-    cadence: Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly')]),
+    cadence: Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly')], {
+      description: 'How long a window is',
+    }),
     amount_usd: DecimalString({ description: 'USD in a window, a quoted decimal.' }),
-    hard_limit: Type.Boolean({ default: true }),
-    timezone: Type.Literal('UTC', { default: 'UTC' }),
+    hard_limit: Type.Boolean({
+      default: true,
+      description: 'true: refuses calls once it is used up',
+    }),
+    timezone: Type.Literal('UTC', { default: 'UTC', description: 'In which windows begin' }),
   },
   strict,
 )
@@ -53,9 +58,21 @@ export const budgetsSection = configSection(
     {
       users: Type.Object(
         {
-          default: Type.Optional(Budget),
+          default: Type.Optional({
+            ...Budget,
+            description: 'For each user who has none of their own',
+          } as typeof Budget),
           model_defaults: Type.Array(
-            Type.Object({ model: Type.String(), budget: Budget }, strict),
+            Type.Object(
+              {
+                model: Type.String({ description: 'Its id, not an alias' }),
+                budget: {
+                  ...Budget,
+                  description: 'For each user, beside the default',
+                } as typeof Budget,
+              },
+              strict,
+            ),
             {
               default: [],
             },
@@ -80,7 +97,12 @@ export const budgetAlertsSection = configSection(
             pattern: '^[^\\r\\n]*[^@\\s<]+@[^@\\s>]+>?$',
             description: 'The sender: gateway@example.com or Gateway <gateway@example.com>',
           }),
-          poll_interval_secs: Type.Integer({ default: 30, minimum: 1, maximum: 3600 }),
+          poll_interval_secs: Type.Integer({
+            default: 30,
+            minimum: 1,
+            maximum: 3600,
+            description: 'How often a process looks for mails to send',
+          }),
           batch_size: Type.Integer({
             default: 25,
             minimum: 1,
@@ -89,15 +111,22 @@ export const budgetAlertsSection = configSection(
           }),
           transport: Type.Union([Type.Literal('log'), Type.Literal('smtp')], {
             default: 'log',
-            description: 'log writes mails to the log',
+            description: 'log: writes mails to the log',
           }),
           smtp: Type.Optional(
             Type.Object(
               {
-                host: Type.String({ minLength: 1 }),
-                port: Type.Integer({ default: 587, minimum: 1, maximum: 65535 }),
-                username: Type.Optional(Type.String({ minLength: 1 })),
-                password: Type.Optional(SecretRef()),
+                host: Type.String({ minLength: 1, description: 'The mail server' }),
+                port: Type.Integer({
+                  default: 587,
+                  minimum: 1,
+                  maximum: 65535,
+                  description: 'Its port',
+                }),
+                username: Type.Optional(
+                  Type.String({ minLength: 1, description: 'For servers that ask' }),
+                ),
+                password: Type.Optional(SecretRef({ description: 'Goes with username' })),
                 starttls: Type.Boolean({
                   default: true,
                   description: 'false: TLS from the start on port 465, none on others',

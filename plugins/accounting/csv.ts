@@ -2,14 +2,13 @@
 const FORMULA = /^[=+\-@\t\r]/
 const QUOTED = /[",\r\n]/
 
-/** Rows as CSV (RFC 4180): no cell is a formula, and none ends its row. */
-export function csv(rows: Iterable<readonly string[]>): string {
-  let text = ''
-  for (const row of rows) text += `${row.map(cell).join(',')}\r\n`
-  return text
-}
-
-function cell(value: string): string {
+/** Text as a cell of CSV (RFC 4180) that is no formula and does not end its row. */
+export function cell(value: string): string {
   const harmless = FORMULA.test(value) ? `'${value}` : value
   return QUOTED.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}
+
+/** A row of CSV. */
+export function csvRow(cells: readonly string[]): string {
+  return `${cells.join(',')}\r\n`
 }

@@ -1,79 +1,110 @@
 import type { Directory } from 'model-gateway/plugin'
-import { csv } from './csv.ts'
+import { cell, csvRow } from './csv.ts'
 import { usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
 import type { ChargeRow } from './report-store.ts'
 import { startOfDay, utcDay, windowOf } from './window.ts'
 
 /** FOCUS columns in the order of its specification, then those of the gateway's own. */
-const columns: readonly (readonly [name: string, value: (charge: Charge) => string])[] = [
-  ['BilledCost', ({ cost }) => cost],
-  ['BillingAccountId', () => 'model-gateway'],
-  ['BillingAccountName', () => 'Model gateway'],
-  ['BillingCurrency', () => 'USD'],
-  ['BillingPeriodEnd', ({ month }) => instant(month.end)],
-  ['BillingPeriodStart', ({ month }) => instant(month.start)],
-  ['ChargeCategory', () => 'Usage'],
-  ['ChargeClass', () => ''],
-  ['ChargeDescription', ({ row }) => `Model calls to ${row.provider_key}/${row.upstream_model}`],
-  ['ChargeFrequency', () => 'Usage-Based'],
-  ['ChargePeriodEnd', ({ day }) => instant(day + 1)],
-  ['ChargePeriodStart', ({ day }) => instant(day)],
-  ['ConsumedQuantity', ({ row }) => row.total_tokens],
-  ['ConsumedUnit', () => 'Tokens'],
-  ['ContractedCost', ({ cost }) => cost],
-  ['EffectiveCost', ({ cost }) => cost],
-  ['InvoiceIssuerName', ({ row }) => row.provider_key],
-  ['ListCost', ({ cost }) => cost],
-  ['PricingCategory', () => 'Standard'],
-  ['PricingQuantity', ({ row }) => row.total_tokens],
-  ['PricingUnit', () => 'Tokens'],
-  ['ProviderName', ({ row }) => row.provider_key],
-  ['PublisherName', ({ row }) => row.provider_key],
-  ['ResourceId', ({ row }) => row.upstream_model],
-  ['ResourceName', ({ row }) => row.upstream_model],
-  ['ServiceCategory', () => 'AI and Machine Learning'],
-  ['ServiceName', ({ row }) => row.provider_key],
-  ['SkuId', ({ row }) => `${row.provider_key}/${row.upstream_model}`],
-  ['SubAccountId', ({ row }) => `${row.owner_kind}:${row.owner_id}`],
-  ['SubAccountName', ({ name }) => name],
-  ['x_owner_kind', ({ row }) => row.owner_kind],
-  ['x_owner_id', ({ row }) => row.owner_id],
-  ['x_provider_key', ({ row }) => row.provider_key],
-  ['x_upstream_model', ({ row }) => row.upstream_model],
-  ['x_pricing_status', ({ row }) => row.pricing_status],
-  ['x_request_count', ({ row }) => row.requests],
-  ['x_prompt_tokens', ({ row }) => row.prompt_tokens],
-  ['x_completion_tokens', ({ row }) => row.completion_tokens],
-  ['x_cache_read_tokens', ({ row }) => row.cache_read_tokens],
-  ['x_cache_write_tokens', ({ row }) => row.cache_write_tokens],
-  ['x_reasoning_tokens', ({ row }) => row.reasoning_tokens],
-]
+const columns: readonly (readonly [name: string, value: string | ((charge: Charge) => string)])[] =
+  [
+    ['BilledCost', ({ cost }) => cost],
+    ['BillingAccountId', 'model-gateway'],
+    ['BillingAccountName', 'Model gateway'],
+    ['BillingCurrency', 'USD'],
+    ['BillingPeriodEnd', ({ period }) => period.billingEnd],
+    ['BillingPeriodStart', ({ period }) => period.billingStart],
+    ['ChargeCategory', 'Usage'],
+    ['ChargeClass', ''],
+    ['ChargeDescription', ({ description }) => description],
+    ['ChargeFrequency', 'Usage-Based'],
+    ['ChargePeriodEnd', ({ period }) => period.end],
+    ['ChargePeriodStart', ({ period }) => period.start],
+    ['ConsumedQuantity', ({ total }) => total],
+    ['ConsumedUnit', 'Tokens'],
+    ['ContractedCost', ({ cost }) => cost],
+    ['EffectiveCost', ({ cost }) => cost],
+    ['InvoiceIssuerName', ({ provider }) => provider],
+    ['ListCost', ({ cost }) => cost],
+    ['PricingCategory', 'Standard'],
+    ['PricingQuantity', ({ total }) => total],
+    ['PricingUnit', 'Tokens'],
+    ['ProviderName', ({ provider }) => provider],
+    ['PublisherName', ({ provider }) => provider],
+    ['ResourceId', ({ model }) => model],
+    ['ResourceName', ({ model }) => model],
+    ['ServiceCategory', 'AI and Machine Learning'],
+    ['ServiceName', ({ provider }) => provider],
+    ['SkuId', ({ sku }) => sku],
+    ['SubAccountId', ({ account }) => account],
+    ['SubAccountName', ({ name }) => name],
+    ['x_owner_kind', ({ kind }) => kind],
+    ['x_owner_id', ({ owner }) => owner],
+    ['x_provider_key', ({ provider }) => provider],
+    ['x_upstream_model', ({ model }) => model],
+    ['x_pricing_status', ({ status }) => status],
+    ['x_request_count', ({ requests }) => requests],
+    ['x_prompt_tokens', ({ prompt }) => prompt],
+    ['x_completion_tokens', ({ completion }) => completion],
+    ['x_cache_read_tokens', ({ cacheRead }) => cacheRead],
+    ['x_cache_write_tokens', ({ cacheWrite }) => cacheWrite],
+    ['x_reasoning_tokens', ({ reasoning }) => reasoning],
+  ]
+const values = columns.map(([, value]) => value)
 
-interface Charge {
-  readonly row: ChargeRow
-  readonly cost: string
-  readonly name: string
-  readonly day: number
-  readonly month: { readonly start: number; readonly end: number }
+/** The head of a FOCUS file, with the end of its row. */
+export const focusHead = csvRow(columns.map(([name]) => name))
+
+/** Makes rows of a FOCUS file of charges. */
+export function focusRows(directory: Directory): (rows: readonly ChargeRow[]) => string {
+  const charge = chargeReader(directory)
+  return (rows) => {
+    let text = ''
+    for (const row of rows) {
+      const of = charge(row)
+      text += csvRow(values.map((value) => (typeof value === 'string' ? value : value(of))))
+    }
+    return text
+  }
 }
 
-/** Charges as a FOCUS file. */
-export function focusCsv(rows: readonly ChargeRow[], directory: Directory): string {
-  const charges = rows.map((row): Charge => {
-    const day = utcDay(new Date(row.day))
+/** Cells of a charge; what is made of text from elsewhere is made harmless here, once. */
+type Charge = ReturnType<ReturnType<typeof chargeReader>>
+
+function chargeReader(directory: Directory) {
+  const periods = new Map<string, ReturnType<typeof periodOf>>()
+  return ([day, kind, ownerId, providerKey, upstreamModel, status, sums]: ChargeRow) => {
+    const period = periods.get(day) ?? periodOf(day)
+    periods.set(day, period)
+    const [cost = '', requests = '', prompt = '', completion = '', total = '', ...others] =
+      sums.split(' ')
+    const [cacheRead = '', cacheWrite = '', reasoning = ''] = others
     return {
-      row,
-      cost: usd(BigInt(row.cost_pico_usd)),
-      name: ownerName({ kind: row.owner_kind, id: row.owner_id }, directory) ?? '',
-      day,
-      month: windowOf('monthly', day),
+      period,
+      kind,
+      owner: cell(ownerId),
+      account: cell(`${kind}:${ownerId}`),
+      name: cell(ownerName({ kind, id: ownerId }, directory) ?? ''),
+      provider: cell(providerKey),
+      model: cell(upstreamModel),
+      sku: cell(`${providerKey}/${upstreamModel}`),
+      description: cell(`Model calls to ${providerKey}/${upstreamModel}`),
+      status,
+      cost: usd(BigInt(cost)),
+      ...{ requests, prompt, completion, total, cacheRead, cacheWrite, reasoning },
     }
-  })
-  return csv([
-    columns.map(([name]) => name),
-    ...charges.map((charge) => columns.map(([, value]) => value(charge))),
-  ])
+  }
+}
+
+function periodOf(text: string) {
+  const day = utcDay(new Date(text))
+  const month = windowOf('monthly', day)
+  return {
+    start: instant(day),
+    end: instant(day + 1),
+    billingStart: instant(month.start),
+    billingEnd: instant(month.end),
+  }
 }
 
 function instant(day: number): string {

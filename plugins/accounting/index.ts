@@ -24,6 +24,8 @@ import { openSpool } from '../_shared/spool.ts'
 import { type AccountingSettings, createAccounting } from './accounting.ts'
 import { alertRoutes } from './admin-alerts.ts'
 import { budgetRoutes } from './admin-budgets.ts'
+import { burnDownRoutes } from './admin-burn-down.ts'
+import { dailyRoutes } from './admin-daily.ts'
 import { spendRoutes } from './admin-spend.ts'
 import { createAlertStore } from './alert-store.ts'
 import { createAlerts, type MailSettings } from './alerts.ts'
@@ -37,6 +39,7 @@ import {
   serviceAccountsSection,
   usersSection,
 } from './config.ts'
+import { createDailyStore } from './daily-store.ts'
 import { createBudgetKeeper } from './keep-budgets.ts'
 import { createReportStore } from './report-store.ts'
 import { createStore } from './store.ts'
@@ -177,7 +180,9 @@ export default definePlugin({
           clock,
           changed: look,
         }),
+        ...burnDownRoutes({ store: budgets, directory, clock }),
         ...spendRoutes({ store: createReportStore(database), directory, clock }),
+        ...dailyRoutes({ store: createDailyStore(database), directory, clock }),
         ...alertRoutes({ store: alertStore, directory }),
       ],
     })

@@ -46,6 +46,13 @@ export interface LowBudget {
   readonly window: Window
 }
 
+interface SpendState {
+  readonly settings: BudgetSettings
+  readonly window: Window
+  readonly spent: bigint
+  readonly exhausted: boolean
+}
+
 interface Tracked {
   readonly settings: BudgetSettings
   days: Map<UtcDay, Tally>
@@ -140,6 +147,15 @@ export function createSpend() {
         }
       }
       return undefined
+    },
+
+    /** The budget of a scope and what it has spent on a day's window; undefined without one. */
+    stateOf(scopeKey: string, day: UtcDay): SpendState | undefined {
+      const scope = tracked.get(scopeKey)
+      if (scope === undefined) return undefined
+      const window = windowAt(scope, day)
+      const exhausted = isExhausted(scope.settings, window)
+      return { settings: scope.settings, window, spent: window.spent, exhausted }
     },
 
     /** Whether a charge would pass a hard limit. */

@@ -1,5 +1,6 @@
 import type { Alert } from './alert-store.ts'
 import type { Budget, BudgetEntry, BudgetSource } from './budget.ts'
+import { RECENT_DAYS } from './pace.ts'
 import { type BudgetScope, scopeKey } from './scopes.ts'
 import type { Cadence, UtcDay } from './window.ts'
 
@@ -56,7 +57,8 @@ export const budgetArray = `json_build_array(budget_id, scope_key, scope_kind, u
 
 /**
  * The current window of each budget `b`, and what was spent in it, as lateral joins: `window_start`
- * and `window_end` (null without a cadence), `spent`, `rejected`. `today`: an expression, a timestamp.
+ * and `window_end` (null without a cadence), `spent`, `rejected`, and what of these is of its last
+ * `RECENT_DAYS`. `today`: an expression, a timestamp.
  */
 export const budgetWindow = (schema: string, today: string) => `
   cross join lateral (
@@ -66,10 +68,14 @@ export const budgetWindow = (schema: string, today: string) => `
     select (window_start + case cadence when 'daily' then interval '1 day'
       when 'weekly' then interval '1 week' else interval '1 month' end)::date as window_end
   ) as ends cross join lateral (
-    select coalesce(sum(spent), 0) as spent, coalesce(sum(rejected), 0) as rejected
+    select coalesce(sum(spent), 0) as spent, coalesce(sum(rejected), 0) as rejected,
+      coalesce(sum(spent) filter (where ${recent(today)}), 0) as recent_spent,
+      coalesce(sum(rejected) filter (where ${recent(today)}), 0) as recent_rejected
     from "${schema}".spend_counters c
     where c.scope_key = b.scope_key and utc_day >= window_start and utc_day < window_end
   ) as sums`
+
+const recent = (today: string) => `utc_day > (${today})::date - ${RECENT_DAYS}`
 
 export type BudgetArray = readonly [
   budgetId: string,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type {
   Database,
+  Plugin,
   PriceQuery,
   Principal,
   SettlementRequest,
@@ -21,13 +22,17 @@ import { createStore, type Store } from './store.ts'
 
 export const migrations = plugin.manifest.migrations ?? []
 
-/** A database for the tests of one file, with the plugin's tables; they are emptied after each. */
-export function useDatabase() {
+/**
+ * A database for the tests of one file, with the plugin's tables, which are emptied after each, and
+ * with those of `others`.
+ */
+export function useDatabase(...others: readonly { readonly manifest: Plugin['manifest'] }[]) {
   let own: TestDatabase
   let database: Database
   beforeAll(async () => {
     own = await createTestDatabase()
     database = await own.forPlugin('plugin.accounting', migrations)
+    for (const { manifest } of others) await own.forPlugin(manifest.id, manifest.migrations ?? [])
   })
   afterAll(() => own.drop())
   afterEach(async () => {

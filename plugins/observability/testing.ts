@@ -6,7 +6,7 @@ import identity from '../identity/index.ts'
 import requestLog from '../request-log/index.ts'
 import { createStore } from '../request-log/store.ts'
 import { encodedRow, exchange } from '../request-log/testing.ts'
-import { createReports } from './_shared/store.ts'
+import { createReports, type Reports } from './_shared/store.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { rankingRoutes } from './rankings/routes.ts'
 import { requestLogRoutes } from './request-logs/routes.ts'
@@ -41,8 +41,13 @@ export interface Spend {
   readonly status?: string
 }
 
-/** The routes over a database with everybody's tables and nothing in them. */
-export async function openBench(): Promise<Bench> {
+/**
+ * The routes over a database with everybody's tables and nothing in them; `change` gives them other
+ * means to read it.
+ */
+export async function openBench(
+  change: (reports: Reports) => Reports = (reports) => reports,
+): Promise<Bench> {
   const database = await createTestDatabase()
   const { sql } = database
   for (const { manifest } of [identity, accounting]) {
@@ -51,7 +56,7 @@ export async function openBench(): Promise<Bench> {
   const { id, migrations = [] } = requestLog.manifest
   const own = await database.forPlugin(id, migrations)
   const store = createStore(own)
-  const reports = createReports(own)
+  const reports = change(createReports(own))
   const clock = { now: () => now }
   const routes: readonly AdminRoute[] = [
     requestLogRoutes,

@@ -11,8 +11,8 @@ export interface Reports {
 
 /** How many reports run at once, so that they leave connections to the requests of callers. */
 const AT_ONCE = 3
-export const REPORT_TIMEOUT = '10s'
-export const QUERY_CANCELED = '57014'
+const REPORT_TIMEOUT = '10s'
+const QUERY_CANCELED = '57014'
 
 /** Schemas of the plugins whose tables are read. */
 export const requestLog = 'request_log'
@@ -48,6 +48,28 @@ export function createReports({ sql }: Pick<Database, 'sql'>): Reports {
         else next()
       }
     },
+  }
+}
+
+/**
+ * What `work` found; undefined when one of its statements takes longer than `ms`, and then the
+ * report goes on without it.
+ */
+export async function inTime<T>(
+  reader: Reader,
+  ms: number,
+  work: (reader: Reader) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return (await reader.savepoint(async (nested) => {
+      await nested.unsafe(`select set_config('statement_timeout', '${ms}ms', true)`)
+      const found = await work(nested)
+      await nested.unsafe(`select set_config('statement_timeout', '${REPORT_TIMEOUT}', true)`)
+      return found
+    })) as T
+  } catch (error) {
+    if ((error as { code?: unknown }).code === QUERY_CANCELED) return undefined
+    throw error
   }
 }
 

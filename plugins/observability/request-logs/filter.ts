@@ -36,19 +36,19 @@ export const filterQuery = {
 }
 const Query = strictObject(filterQuery)
 
-/** Columns of the summary that a filter compares. */
+/** Columns of the summary that a filter compares; what others mostly decide comes after them. */
 const columns = [
   'request_id',
   'model_key',
-  'provider_key',
-  'status_code',
   'user_id',
-  'team_id',
   'service_account_id',
-  'operation',
-  'service',
-  'component',
   'env',
+  'component',
+  'service',
+  'status_code',
+  'team_id',
+  'provider_key',
+  'operation',
 ] as const
 
 export interface Filter {

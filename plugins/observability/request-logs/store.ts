@@ -1,6 +1,7 @@
-import { QUERY_CANCELED, REPORT_TIMEOUT, type Reader, requestLog } from '../_shared/store.ts'
+import { inTime, type Reader, requestLog } from '../_shared/store.ts'
 import type { Filter } from './filter.ts'
 import { type Piece, piecesOf } from './pieces.ts'
+import { bySets, newestFirst, setsOf, type Way, walkOf } from './way-store.ts'
 
 /** With a filter, so many matches are counted and can be paged through: the newest. */
 export const MOST_MATCHES = 10_000
@@ -8,6 +9,8 @@ export const MOST_MATCHES = 10_000
 export const MOST_IN_HISTOGRAM = 20_000
 /** How long counting may take, in milliseconds. */
 const COUNT_MS = 75
+/** How long a page of a combination is looked for by reading rows through, in milliseconds. */
+const WALK_MS = 25
 
 /** Where a summary is, the time to the microsecond. */
 export interface Place {
@@ -37,58 +40,6 @@ interface Page {
 const HOUR_MS = 3_600_000
 const failed = "outcome not in ('success', 'client_abort')"
 
-/** Values of a statement, each with its number. */
-function createValues() {
-  const values: (string | number)[] = []
-  return {
-    values,
-    put(value: string | number, type: string): string {
-      values.push(value)
-      return `$${values.length}::${type}`
-    },
-  }
-}
-type Values = ReturnType<typeof createValues>
-
-/**
- * What has matching rows under the names `b.occurred_at` and `b.id`; the whole summary where
- * `needs` says so.
- */
-function sourceOf(
-  filter: Filter,
-  { put }: Values,
-  since: Date,
-  needs: 'place' | 'summary',
-): { from: string; where: string } {
-  const { tag } = filter
-  const byTag = tag !== undefined && filter.columns.length === 0 && needs === 'place'
-  const from = byTag
-    ? `(select occurred_at, request_log_id as id, key, value
-        from "${requestLog}".request_log_tags) b`
-    : `"${requestLog}".request_logs b`
-  const conditions = [`b.occurred_at >= ${put(since.toISOString(), 'timestamptz')}`]
-  if (filter.end !== undefined) {
-    conditions.push(`b.occurred_at < ${put(filter.end.toISOString(), 'timestamptz')}`)
-  }
-  for (const [name, value] of filter.columns) {
-    conditions.push(`b.${name} = ${put(value, name === 'status_code' ? 'integer' : 'text')}`)
-  }
-  if (tag !== undefined) {
-    const row = byTag ? 'b' : 't'
-    const [key, value] = tag
-    const equals = `${row}.key = ${put(key, 'text')} and ${row}.value = ${put(value, 'text')}`
-    conditions.push(
-      byTag
-        ? equals
-        : `exists (select from "${requestLog}".request_log_tags t
-            where t.occurred_at = b.occurred_at and t.request_log_id = b.id and ${equals})`,
-    )
-  }
-  return { from, where: conditions.join(' and ') }
-}
-
-const newestFirst = 'order by b.occurred_at desc, b.id desc'
-
 /** The beginning of what the filter is about. What has been purged in part is left out. */
 async function sinceOf(reader: Reader, { start }: Filter): Promise<Date> {
   const [row] = await reader.unsafe<{ kept_since: Date }[]>(
@@ -105,28 +56,54 @@ export async function findMatches(
   page: Page,
 ): Promise<Matches | 'beyond'> {
   const since = await sinceOf(reader, filter)
-  if (isUnfiltered(filter)) {
-    return await findAmongAll(reader, filter, since, page)
-  }
-  const { offset, page_size } = page
-  if (offset > 0) return await findFurther(reader, filter, since, page)
-  const found = await readPlaces(reader, filter, since, { offset, page_size: page_size + 1 })
-  const places = found.slice(0, page_size)
-  if (found.length <= page_size) return { places, total: found.length, exact: true }
-  const total = await countMatches(reader, filter, since)
-  if (total === undefined) return { places, total: found.length, exact: false }
-  return { places, total: Math.min(total, MOST_MATCHES), exact: total <= MOST_MATCHES }
+  if (isUnfiltered(filter)) return await findAmongAll(reader, filter, since, page)
+  return await findEitherWay(
+    reader,
+    filter,
+    WALK_MS,
+    (limited) => findByWalk(limited, filter, since, page),
+    (limited) => findNewest(limited, setsOf(filter, since), page),
+  )
 }
 
-/** A page behind the first one: its way is long enough to count all matches on it. */
-async function findFurther(
+/**
+ * Rows are read through newest first, which soon finds what is frequent or rare. Values that are
+ * frequent and hardly ever come together take too long, and go the other way.
+ */
+async function findEitherWay<T>(
+  reader: Reader,
+  { columns, tag }: Filter,
+  walkMs: number,
+  walk: (reader: Reader) => Promise<T>,
+  sets: (reader: Reader) => Promise<T>,
+): Promise<T> {
+  if (columns.length + (tag === undefined ? 0 : 1) < 2) return await walk(reader)
+  const found = await inTime(reader, walkMs, walk)
+  return found ?? (await bySets(reader, sets))
+}
+
+async function findByWalk(
   reader: Reader,
   filter: Filter,
   since: Date,
   { offset, page_size }: Page,
 ): Promise<Matches | 'beyond'> {
-  const values = createValues()
-  const { from, where } = sourceOf(filter, values, since, 'place')
+  const way = walkOf(filter, since, 'place')
+  if (offset > 0) return await findNewest(reader, way, { offset, page_size })
+  const found = await readPlaces(reader, way, { offset, page_size: page_size + 1 })
+  const places = found.slice(0, page_size)
+  if (found.length <= page_size) return { places, total: found.length, exact: true }
+  const total = await countMatches(reader, walkOf(filter, since, 'place'))
+  if (total === undefined) return { places, total: found.length, exact: false }
+  return { places, total: Math.min(total, MOST_MATCHES), exact: total <= MOST_MATCHES }
+}
+
+/** A page and the number of matches, which are counted on the way to the last of them. */
+async function findNewest(
+  reader: Reader,
+  { values, from, where }: Way,
+  { offset, page_size }: Page,
+): Promise<Matches | 'beyond'> {
   const rows = await reader.unsafe<{ total: number; at: string | null; id: string }[]>(
     `with b as materialized (
       select b.occurred_at, b.id from ${from} where ${where} ${newestFirst}
@@ -149,26 +126,16 @@ async function findFurther(
 /** Up to one more than MOST_MATCHES; undefined when that takes too long. */
 async function countMatches(
   reader: Reader,
-  filter: Filter,
-  since: Date,
+  { values, from, where }: Way,
 ): Promise<number | undefined> {
-  const values = createValues()
-  const { from, where } = sourceOf(filter, values, since, 'place')
-  try {
-    return await reader.savepoint(async (nested) => {
-      await nested.unsafe(`select set_config('statement_timeout', '${COUNT_MS}ms', true)`)
-      const [row] = await nested.unsafe<{ total: number }[]>(
-        `select count(*)::int as total
-          from (select from ${from} where ${where} limit ${MOST_MATCHES + 1}) b`,
-        values.values,
-      )
-      await nested.unsafe(`select set_config('statement_timeout', '${REPORT_TIMEOUT}', true)`)
-      return row?.total ?? 0
-    })
-  } catch (error) {
-    if ((error as { code?: unknown }).code === QUERY_CANCELED) return undefined
-    throw error
-  }
+  return await inTime(reader, COUNT_MS, async (limited) => {
+    const [row] = await limited.unsafe<{ total: number }[]>(
+      `select count(*)::int as total
+        from (select from ${from} where ${where} limit ${MOST_MATCHES + 1}) b`,
+      values.values,
+    )
+    return row?.total ?? 0
+  })
 }
 
 function isUnfiltered({ columns, tag }: Filter): boolean {
@@ -177,12 +144,9 @@ function isUnfiltered({ columns, tag }: Filter): boolean {
 
 async function readPlaces(
   reader: Reader,
-  filter: Filter,
-  since: Date,
+  { values, from, where }: Way,
   { offset, page_size }: Page,
 ) {
-  const values = createValues()
-  const { from, where } = sourceOf(filter, values, since, 'place')
   const limits = `limit ${values.put(page_size, 'bigint')} offset ${values.put(offset, 'bigint')}`
   return await reader.unsafe<Place[]>(
     `select b.occurred_at::text as at, b.id from ${from} where ${where} ${newestFirst} ${limits}`,
@@ -207,7 +171,7 @@ async function findAmongAll(
     skipped += piece.requests
     end = new Date(piece.start)
   }
-  const places = await readPlaces(reader, { ...filter, end }, since, {
+  const places = await readPlaces(reader, walkOf({ ...filter, end }, since, 'place'), {
     offset: offset - skipped,
     page_size,
   })
@@ -258,19 +222,28 @@ export async function countByTime(
     const buckets = pieces.map((piece) => ({ ...piece, start: startOf(piece.start) }))
     return { buckets, countedFrom: undefined }
   }
-  const values = createValues()
-  const { from, where } = sourceOf(filter, values, since, 'summary')
-  const step = values.put(bucketMs / 1000, 'float8')
-  const rows = await reader.unsafe<(Bucket & { oldest: number })[]>(
-    `select floor(extract(epoch from occurred_at)::float8 / ${step}) * ${step} * 1000 as start,
-        count(*)::int as requests, (count(*) filter (where ${failed}))::int as errors,
-        (extract(epoch from min(occurred_at)) * 1000)::float8 as oldest
-      from (select b.occurred_at, b.outcome from ${from} where ${where} ${newestFirst}
-        limit ${MOST_IN_HISTOGRAM}) b
-      group by 1`,
-    values.values,
+  const rows = await findEitherWay(
+    reader,
+    filter,
+    COUNT_MS,
+    (limited) => readHistogram(limited, walkOf(filter, since, 'summary'), bucketMs),
+    (limited) => readHistogram(limited, setsOf(filter, since), bucketMs),
   )
   const counted = rows.reduce((sum, { requests }) => sum + requests, 0)
   const oldest = Math.min(...rows.map((row) => row.oldest))
   return { buckets: rows, countedFrom: counted < MOST_IN_HISTOGRAM ? undefined : oldest }
+}
+
+async function readHistogram(reader: Reader, way: Way, bucketMs: number) {
+  const { values, from, where } = way
+  const step = values.put(bucketMs / 1000, 'float8')
+  return await reader.unsafe<(Bucket & { oldest: number })[]>(
+    `select floor(extract(epoch from occurred_at)::float8 / ${step}) * ${step} * 1000 as start,
+        count(*)::int as requests, (count(*) filter (where ${failed}))::int as errors,
+        (extract(epoch from min(occurred_at)) * 1000)::float8 as oldest
+      from (select b.occurred_at, ${way.outcome} as outcome from ${from} where ${where}
+        ${newestFirst} limit ${MOST_IN_HISTOGRAM}) b
+      group by 1`,
+    values.values,
+  )
 }

@@ -1,0 +1,184 @@
+import {
+  type AdminRoute,
+  adminRoute,
+  type Clock,
+  type Directory,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import { Instant, nullable, plainText, Usd } from './budget-wire.ts'
+import { type DailyRow, type DailyStore, type LedgerEntry, MOST_SERIES } from './daily-store.ts'
+import { usd } from './money.ts'
+import { ownerName } from './owner-names.ts'
+import { Days, lastDays, OwnerKind, ownerKindOf } from './spend-query.ts'
+import { startOfDay, utcDay, type Window } from './window.ts'
+
+export interface DailyRoutesOptions {
+  readonly store: DailyStore
+  readonly directory: () => Promise<Directory>
+  readonly clock: Clock
+}
+
+const tag = 'spend'
+const Count = Type.Integer()
+const Text = Type.String()
+const Owner = Type.Union([Type.Literal('user'), Type.Literal('service_account')])
+const By = Type.Union([Type.Literal('model'), Type.Literal('owner')], {
+  description: 'What a series is of. Default model, as it was asked for.',
+  errorMessage: 'must be model or owner',
+})
+const spent = { spend_usd: Usd('Sum of the ledger'), request_count: Count }
+
+const Series = Type.Object({
+  model_key: nullable(Text),
+  owner_kind: nullable(Owner),
+  owner_id: nullable(Text),
+  owner_name: nullable(Text),
+  others: Type.Boolean({ description: `All but the first ${MOST_SERIES}, which have no key.` }),
+  ...spent,
+  daily: Type.Array(Type.Object({ day: Text, ...spent })),
+})
+
+const tokens = {
+  prompt_tokens: nullable(Count),
+  completion_tokens: nullable(Count),
+  total_tokens: nullable(Count),
+  uncached_input_tokens: nullable(Count),
+  cache_read_tokens: nullable(Count),
+  cache_write_tokens: nullable(Count),
+  reasoning_tokens: nullable(Count),
+}
+
+const Entry = Type.Object({
+  event_id: Text,
+  request_id: Text,
+  rejection: nullable(
+    Type.Union([Type.Literal('budget_exceeded'), Type.Literal('duplicate_race')], {
+      description: 'Why the charge is not in the ledger; null: it is',
+    }),
+  ),
+  owner_kind: Owner,
+  owner_id: Text,
+  owner_name: nullable(Text),
+  api_key_id: Text,
+  operation: Text,
+  model_key: Text,
+  resolved_model_key: Text,
+  provider_key: Text,
+  upstream_model: Text,
+  pricing_provider_id: nullable(Type.String({ description: 'The price list that was looked at' })),
+  pricing_model: Type.String({ description: 'The model that was looked up in it' }),
+  rate_id: nullable(Type.String({ description: 'The price that was found' })),
+  pricing_status: Text,
+  unpriced_reason: nullable(Text),
+  usage_doubt: nullable(Type.String({ description: 'Why the counts cannot all be true' })),
+  ...tokens,
+  cost_usd: nullable(Usd('What the call cost')),
+  dispatched_at: Instant,
+  occurred_at: Instant,
+})
+
+/** Spend by day and series, and what the ledger has of one request. */
+export function dailyRoutes({ store, directory, clock }: DailyRoutesOptions): AdminRoute[] {
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/spend/daily',
+      audience: 'platform_admin',
+      tag,
+      summary: 'Spend by day of the models or owners with the largest spend, and of all others.',
+      query: strictObject({
+        by: Type.Optional(By),
+        days: Type.Optional(Days),
+        owner_kind: Type.Optional(OwnerKind),
+      }),
+      result: Type.Object({
+        by: By,
+        days: Count,
+        window_start: Instant,
+        window_end: Instant,
+        series: Type.Array(Series),
+      }),
+      async handle({ query }) {
+        const { by = 'model', days = 7, owner_kind } = query
+        const window = lastDays(days, utcDay(clock.now()))
+        const [rows, known] = await Promise.all([
+          store.daily(by, { ...window, ownerKind: ownerKindOf(owner_kind) }),
+          directory(),
+        ])
+        const groups = Map.groupBy(rows, ({ place }) => place)
+        return {
+          by,
+          days,
+          window_start: startOfDay(window.start).toISOString(),
+          window_end: startOfDay(window.end).toISOString(),
+          series: [...groups.values()].map((group) => wireSeries(group, window, known)),
+        }
+      },
+    }),
+
+    adminRoute({
+      method: 'GET',
+      path: '/api/v1/admin/spend/ledger-entries',
+      audience: 'platform_admin',
+      tag,
+      summary: 'What the ledger has of a request, with where its price came from.',
+      query: strictObject({ request_id: Type.String({ ...plainText, minLength: 1 }) }),
+      result: Type.Object({ items: Type.Array(Entry) }),
+      async handle({ query }) {
+        const [entries, known] = await Promise.all([store.entries(query.request_id), directory()])
+        return { items: entries.map((entry) => wireEntry(entry, known)) }
+      },
+    }),
+  ]
+}
+
+function wireSeries(rows: readonly DailyRow[], window: Window, directory: Directory) {
+  const [first] = rows
+  const { model_key = null, owner_kind = null, owner_id = null } = first ?? {}
+  const byDay = new Map(rows.map((row) => [row.day, row]))
+  return {
+    model_key,
+    owner_kind,
+    owner_id,
+    owner_name:
+      owner_kind === null || owner_id === null
+        ? null
+        : ownerName({ kind: owner_kind, id: owner_id }, directory),
+    others: first?.place === null,
+    ...wireSpent(rows),
+    daily: Array.from({ length: window.end - window.start }, (_, n) => {
+      const day = startOfDay(window.start + n)
+        .toISOString()
+        .slice(0, 10)
+      const row = byDay.get(day)
+      return { day, ...wireSpent(row === undefined ? [] : [row]) }
+    }),
+  }
+}
+
+function wireSpent(rows: readonly DailyRow[]) {
+  return {
+    spend_usd: usd(rows.reduce((sum, row) => sum + BigInt(row.cost_pico_usd), 0n)),
+    request_count: rows.reduce((sum, row) => sum + Number(row.requests), 0),
+  }
+}
+
+function wireEntry(entry: LedgerEntry, directory: Directory) {
+  const { cost_pico_usd, ...rest } = entry
+  const number = (value: bigint | null) => (value === null ? null : Number(value))
+  return {
+    ...rest,
+    owner_name: ownerName({ kind: rest.owner_kind, id: rest.owner_id }, directory),
+    prompt_tokens: number(rest.prompt_tokens),
+    completion_tokens: number(rest.completion_tokens),
+    total_tokens: number(rest.total_tokens),
+    uncached_input_tokens: number(rest.uncached_input_tokens),
+    cache_read_tokens: number(rest.cache_read_tokens),
+    cache_write_tokens: number(rest.cache_write_tokens),
+    reasoning_tokens: number(rest.reasoning_tokens),
+    cost_usd: cost_pico_usd === null ? null : usd(cost_pico_usd),
+    dispatched_at: rest.dispatched_at.toISOString(),
+    occurred_at: rest.occurred_at.toISOString(),
+  }
+}

@@ -1,0 +1,101 @@
+import type { Database, PricingStatus } from 'model-gateway/plugin'
+import type { OwnerId } from './owner-names.ts'
+import type { RejectedCharge } from './report-store.ts'
+import { startOfDay, type Window } from './window.ts'
+
+/** So many series have a name of their own; what is left is one more. */
+export const MOST_SERIES = 7
+
+/** Sums of one day and series, as decimal digits. */
+export interface DailyRow {
+  /** From 1 by spend; null: all others. */
+  readonly place: string | null
+  readonly day: string
+  readonly model_key: string | null
+  readonly owner_kind: OwnerId['kind'] | null
+  readonly owner_id: string | null
+  readonly cost_pico_usd: string
+  readonly requests: string
+}
+
+/** A row of the ledger, or a charge that is kept out of it. */
+export interface LedgerEntry extends Omit<RejectedCharge, 'reason'> {
+  readonly rejection: RejectedCharge['reason'] | null
+  readonly pricing_status: PricingStatus
+  readonly unpriced_reason: string | null
+  readonly usage_doubt: string | null
+  readonly pricing_provider_id: string | null
+  readonly pricing_model: string
+  readonly rate_id: string | null
+  readonly uncached_input_tokens: bigint | null
+  readonly cache_read_tokens: bigint | null
+  readonly cache_write_tokens: bigint | null
+  readonly reasoning_tokens: bigint | null
+}
+
+export interface DailyStore {
+  /** Days of the largest series, in the order of their spend; days without requests are not there. */
+  daily(
+    by: 'model' | 'owner',
+    selection: Window & { readonly ownerKind?: OwnerId['kind'] | undefined },
+  ): Promise<readonly DailyRow[]>
+  /** What a request id stands for in the ledger; the same id may belong to several owners. */
+  entries(requestId: string): Promise<readonly LedgerEntry[]>
+}
+
+const keys = {
+  model: 'model_key, null::text as owner_kind, null::text as owner_id',
+  owner: 'null::text as model_key, owner_kind, owner_id',
+}
+
+const dailySql = (schema: string, by: 'model' | 'owner') => `
+  with days as (
+    select (bucket_start at time zone 'UTC')::date as day, ${keys[by]},
+      sum(cost_pico_usd) as cost, sum(requests) as requests
+    from "${schema}".usage_rollups
+    where bucket_start >= $1::timestamptz and bucket_start < $2::timestamptz
+      and ($3::text is null or owner_kind = $3)
+    group by 1, 2, 3, 4
+  ), placed as (
+    select row_number() over (order by sum(cost) desc, sum(requests) desc, model_key, owner_id)
+      as place, model_key, owner_kind, owner_id
+    from days group by model_key, owner_kind, owner_id
+  ), named as (
+    select case when place <= ${MOST_SERIES} then place end as place, model_key, owner_kind, owner_id
+    from placed
+  )
+  select place::text, day::text, min(named.model_key) filter (where place is not null) as model_key,
+    min(named.owner_kind) filter (where place is not null) as owner_kind,
+    min(named.owner_id) filter (where place is not null) as owner_id,
+    sum(cost)::text as cost_pico_usd, sum(requests)::text as requests
+  from days join named on named.model_key is not distinct from days.model_key
+    and named.owner_kind is not distinct from days.owner_kind
+    and named.owner_id is not distinct from days.owner_id
+  group by named.place, day order by named.place nulls last, day`
+
+const entryColumns = `event_id, request_id, owner_kind,
+  coalesce(user_id, service_account_id) as owner_id, api_key_id, operation, model_key,
+  resolved_model_key, provider_key, upstream_model, pricing_provider_id, pricing_model, rate_id,
+  pricing_status, unpriced_reason, usage_doubt, prompt_tokens, completion_tokens, total_tokens,
+  uncached_input_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_pico_usd,
+  dispatched_at, occurred_at`
+
+const entriesSql = (schema: string) => `
+  select ${entryColumns}, null as rejection
+  from "${schema}".usage_cost_events where request_id = $1
+  union all
+  select ${entryColumns}, reason as rejection
+  from "${schema}".budget_rejected_charges where request_id = $1
+  order by occurred_at desc, event_id desc limit 100`
+
+export function createDailyStore({ sql, schema }: Database): DailyStore {
+  return {
+    daily: (by, { start, end, ownerKind }) =>
+      sql.unsafe<DailyRow[]>(dailySql(schema, by), [
+        startOfDay(start).toISOString(),
+        startOfDay(end).toISOString(),
+        ownerKind ?? null,
+      ]),
+    entries: (requestId) => sql.unsafe<LedgerEntry[]>(entriesSql(schema), [requestId]),
+  }
+}
