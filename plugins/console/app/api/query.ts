@@ -1,0 +1,95 @@
+import { QueryCache, QueryClient, type UseQueryOptions, useQuery } from '@tanstack/react-query'
+import { ApiError, api, take } from '@/api/client.ts'
+import type { paths } from '@/api/schema.ts'
+import { onReturn } from '@/lib/connection.ts'
+
+type Answer<P extends keyof paths> = paths[P] extends {
+  get: { responses: { 200: { content: { 'application/json': { data: infer D } } } } }
+}
+  ? D
+  : never
+
+/** Paths of the control plane that answer a GET with JSON. */
+export type GetPath = { [P in keyof paths]: [Answer<P>] extends [never] ? never : P }[keyof paths]
+
+/** The `data` that a path answers with: `Data<'/api/v1/admin/overview'>`. */
+export type Data<P extends GetPath> = Answer<P>
+
+type Parameters<P extends GetPath> = paths[P] extends { get: { parameters: infer T } } ? T : never
+type Query<P extends GetPath> = Parameters<P> extends { query?: infer Q } ? NonNullable<Q> : never
+type Path<P extends GetPath> = Parameters<P> extends { path: infer T } ? T : never
+
+/** Names in the query and in the path; those that are `undefined` are left out. */
+export type GetOptions<P extends GetPath> = {
+  readonly query?: { [K in keyof Query<P>]?: Query<P>[K] | undefined }
+} & ([Path<P>] extends [never] ? { readonly path?: never } : { readonly path: Path<P> })
+
+type Extra<D> = Pick<
+  UseQueryOptions<D, Error>,
+  'enabled' | 'refetchInterval' | 'staleTime' | 'placeholderData'
+>
+
+/** The key under which an answer is kept; a path alone invalidates all answers of the path. */
+export function keyOf<P extends GetPath>(path: P, options?: GetOptions<P>): readonly unknown[] {
+  return options === undefined ? [path] : [path, options.path ?? null, options.query ?? null]
+}
+
+/** One GET outside of a component. */
+export function get<P extends GetPath>(
+  path: P,
+  options: GetOptions<P>,
+  signal?: AbortSignal,
+): Promise<Data<P>> {
+  const query = Object.fromEntries(
+    Object.entries(options.query ?? {}).filter(([, value]) => value !== undefined && value !== ''),
+  )
+  // The types above say what the path takes; openapi-fetch cannot follow them through a parameter.
+  const call = api.GET as (
+    path: string,
+    init: object,
+  ) => Promise<{ data?: { data: Data<P> }; error?: unknown; response: Response }>
+  return take(call(path, { params: { query, path: options.path }, ...(signal && { signal }) }))
+}
+
+/** A GET in a component: cached, retried while the gateway is away, refreshed when it is back. */
+export function useGet<P extends GetPath>(
+  path: P,
+  options: GetOptions<P>,
+  extra: Extra<Data<P>> = {},
+) {
+  return useQuery<Data<P>, Error>({
+    queryKey: keyOf(path, options),
+    queryFn: ({ signal }) => get(path, options, signal),
+    ...extra,
+  })
+}
+
+let expired = () => {}
+
+/** What happens when a call finds that nobody is signed in any more. */
+export function onExpired(action: () => void): void {
+  expired = action
+}
+
+/** The same care in queries and mutations for a session that has ended. */
+function noticeExpired(error: unknown): void {
+  if (error instanceof ApiError && error.code === 'session_required') expired()
+}
+
+const MOST_RETRIES = 2
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: noticeExpired }),
+  defaultOptions: {
+    queries: {
+      networkMode: 'always',
+      staleTime: 10_000,
+      retry: (failures, error) =>
+        failures < MOST_RETRIES && error instanceof ApiError && error.status >= 502,
+      refetchOnWindowFocus: true,
+    },
+    mutations: { networkMode: 'always', retry: false, onError: noticeExpired },
+  },
+})
+
+onReturn(() => void queryClient.invalidateQueries())

@@ -1,0 +1,44 @@
+import { createStore } from '@/lib/store.ts'
+
+const FIRST_WAIT_MS = 1000
+const LONGEST_WAIT_MS = 15_000
+
+/** Whether the gateway answers, as far as is known. */
+export const connection = createStore<'up' | 'down'>('up')
+
+let waitMs = FIRST_WAIT_MS
+let timer: ReturnType<typeof setTimeout> | undefined
+let returned = () => {}
+
+/** What happens when the gateway is back. */
+export function onReturn(action: () => void): void {
+  returned = action
+}
+
+/** A call could not reach the gateway: from now on it is asked until it answers. */
+export function lost(): void {
+  if (connection.get() === 'down') return
+  connection.set('down')
+  waitMs = FIRST_WAIT_MS
+  timer = setTimeout(look, waitMs)
+}
+
+/** Asks at once. */
+export function retryNow(): void {
+  clearTimeout(timer)
+  void look()
+}
+
+async function look(): Promise<void> {
+  const up = await fetch('/healthz', { cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+  if (up) {
+    connection.set('up')
+    returned()
+    return
+  }
+  waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)
+  timer = setTimeout(look, waitMs)
+}

@@ -1,0 +1,33 @@
+/** What stands in a command where the API key belongs. */
+const KEY_PLACEHOLDER = '$GATEWAY_API_KEY'
+
+const paths: Readonly<Record<string, string>> = {
+  chat_completions: '/v1/chat/completions',
+  responses: '/v1/responses',
+  embeddings: '/v1/embeddings',
+  messages: '/v1/messages',
+}
+
+/** Where the calls of an API go. */
+export function pathOf(surface: string): string {
+  return paths[surface] ?? paths.chat_completions ?? ''
+}
+
+const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** A command for a shell that makes a call like this one. It has no key in it. */
+export function curlOf(
+  origin: string,
+  surface: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const lines = [
+    `curl -N ${quote(`${origin}${pathOf(surface)}`)}`,
+    `-H "authorization: Bearer ${KEY_PLACEHOLDER}"`,
+    `-H 'content-type: application/json'`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    `--data-raw ${quote(JSON.stringify(body))}`,
+  ]
+  return lines.join(' \\\n  ')
+}

@@ -1,0 +1,65 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'react'
+
+/** How one filter stands in the URL; what it cannot read becomes its default. */
+export interface Filter<T> {
+  read(text: string | undefined): T
+  /** `undefined`: it is as by default and needs no place in the URL. */
+  write(value: T): string | undefined
+}
+
+/** Any text; '' when it is not set. */
+export const text: Filter<string> = {
+  read: (value) => value ?? '',
+  write: (value) => (value === '' ? undefined : value),
+}
+
+/** One of some words. */
+export function oneOf<const T extends string>(words: readonly T[], usual: T): Filter<T> {
+  return {
+    read: (value) => words.find((word) => word === value) ?? usual,
+    write: (value) => (value === usual ? undefined : value),
+  }
+}
+
+/** A whole number from 1, such as a page. */
+export const page: Filter<number> = {
+  read: (value) => (/^[1-9]\d{0,8}$/.test(value ?? '') ? Number(value) : 1),
+  write: (value) => (value === 1 ? undefined : String(value)),
+}
+
+type Values<F> = { [K in keyof F]: F[K] extends Filter<infer T> ? T : never }
+
+/**
+ * The filters of a page, which live in its URL: a reload, a link and the back button keep them.
+ * `filters` stands outside of the component. Another value than `page` goes back to page 1.
+ */
+export function useFilters<const F extends Readonly<Record<string, Filter<unknown>>>>(filters: F) {
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
+  const navigate = useNavigate()
+  const values = useMemo(
+    () =>
+      Object.fromEntries(
+        Object.entries(filters).map(([name, filter]) => [name, filter.read(search[name])]),
+      ) as Values<F>,
+    [filters, search],
+  )
+  const change = useCallback(
+    (changes: Partial<Values<F>>) => {
+      void navigate({
+        to: '.',
+        replace: true,
+        search: (before: Readonly<Record<string, string>>) => {
+          const next: Record<string, string | undefined> = { ...before }
+          if (!('page' in changes)) next.page = undefined
+          for (const [name, value] of Object.entries(changes)) {
+            next[name] = (filters[name] as Filter<unknown>).write(value)
+          }
+          return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined))
+        },
+      })
+    },
+    [filters, navigate],
+  )
+  return [values, change] as const
+}

@@ -1,0 +1,128 @@
+/** What stands where nothing is known; zero is never shown like this. */
+export const NOT_KNOWN = 'n/a'
+
+const group = (digits: string) => digits.replace(/\B(?=(\d{3})+$)/g, ',')
+
+/** A decimal amount of USD with all its digits: `$1,234.500001`. */
+export function usdExact(amount: string): string {
+  const { sign, whole, fraction } = parts(amount)
+  return `${sign}$${group(whole)}.${fraction.padEnd(2, '0')}`
+}
+
+/**
+ * A decimal amount of USD, rounded half up to cents; below a cent to the first two digits that count,
+ * so that it never looks like a zero that it is not.
+ */
+export function usd(amount: string): string {
+  const { sign, whole, fraction } = parts(amount)
+  if (whole !== '0' || fraction === '') return `${sign}$${rounded(whole, fraction, 2)}`
+  const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
+  return `${sign}$${rounded(whole, fraction, zeros < 2 ? 2 : Math.min(12, zeros + 2))}`
+}
+
+function parts(amount: string) {
+  const match = /^(-?)(\d+)(?:\.(\d*))?$/.exec(amount)
+  if (match === null) throw new Error(`${amount} is not an amount`)
+  const [, sign = '', whole = '0', fraction = ''] = match
+  return { sign, whole: whole.replace(/^0+(?=\d)/, ''), fraction: fraction.replace(/0+$/, '') }
+}
+
+function rounded(whole: string, fraction: string, places: number): string {
+  const digits = fraction.padEnd(places + 1, '0')
+  const up = digits.charCodeAt(places) >= 0x35 ? 1n : 0n
+  const text = (BigInt(whole + digits.slice(0, places)) + up).toString().padStart(places + 1, '0')
+  return `${group(text.slice(0, -places))}.${text.slice(-places)}`
+}
+
+/** USD of an axis or a chart, where a rough figure is enough: `$1.2k`. */
+export function usdShort(amount: number): string {
+  if (amount === 0) return '$0'
+  if (amount < 0.01) return `$${amount.toPrecision(1)}`
+  return amount < 10 ? `$${amount.toFixed(2)}` : `$${short(amount)}`
+}
+
+/** `12,345`; `n/a` for null. */
+export function count(value: number | null | undefined): string {
+  return value === null || value === undefined ? NOT_KNOWN : group(String(value))
+}
+
+/** `1.2M`, `34.5k`, `950`. */
+export function short(value: number): string {
+  const [size, unit] =
+    value >= 1e9 ? [1e9, 'B'] : value >= 1e6 ? [1e6, 'M'] : value >= 1e3 ? [1e3, 'k'] : [1, '']
+  const scaled = value / size
+  const text = scaled >= 100 || Number.isInteger(scaled) ? scaled.toFixed(0) : scaled.toFixed(1)
+  return `${text.replace(/\.0$/, '')}${unit}`
+}
+
+/** A share between 0 and 1: `12.3 %`, `< 0.1 %`. */
+export function percent(share: number): string {
+  if (share > 0 && share < 0.001) return '< 0.1 %'
+  return `${(share * 100).toFixed(share >= 0.9995 ? 0 : 1).replace(/\.0$/, '')} %`
+}
+
+/** Part of a whole, as a share; 0 when there is no whole. */
+export function shareOf(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole
+}
+
+/** Milliseconds: `850 ms`, `1.24 s`, `2 min 5 s`; `n/a` for null. */
+export function duration(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return NOT_KNOWN
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
+  return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`
+}
+
+/** Bytes: `512 B`, `1.4 kB`, `3.2 MB`. */
+export function bytes(size: number): string {
+  if (size < 1000) return `${size} B`
+  return size < 1e6 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1e6).toFixed(1)} MB`
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const two = (value: number) => String(value).padStart(2, '0')
+
+/** An instant in UTC: `3 Nov 2026, 14:05:09`. */
+export function dateTime(instant: string | null | undefined): string {
+  if (instant === null || instant === undefined) return NOT_KNOWN
+  const at = new Date(instant)
+  return `${date(instant)}, ${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())}`
+}
+
+/** An instant in UTC without its year: `3 Nov, 14:05:09`. */
+export function dayTime(instant: string): string {
+  return `${day(instant)}, ${time(instant)}:${two(new Date(instant).getUTCSeconds())}`
+}
+
+/** The day of an instant in UTC: `3 Nov 2026`. */
+export function date(instant: string): string {
+  return `${day(instant)} ${new Date(instant).getUTCFullYear()}`
+}
+
+/** The day of an instant in UTC, without its year: `3 Nov`. */
+export function day(instant: string): string {
+  const at = new Date(instant)
+  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`
+}
+
+/** Hours and minutes of an instant in UTC. */
+export function time(instant: string): string {
+  const at = new Date(instant)
+  return `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}`
+}
+
+/** How long ago, or how far ahead, an instant is: `3 min ago`, `in 2 days`. */
+export function ago(instant: string, now = Date.now()): string {
+  const ms = now - new Date(instant).getTime()
+  const size = Math.abs(ms)
+  const [value, unit] =
+    size < 60_000
+      ? [Math.round(size / 1000), 's']
+      : size < 3_600_000
+        ? [Math.round(size / 60_000), 'min']
+        : size < 86_400_000
+          ? [Math.round(size / 3_600_000), 'h']
+          : [Math.round(size / 86_400_000), 'd']
+  return ms >= 0 ? `${value} ${unit} ago` : `in ${value} ${unit}`
+}

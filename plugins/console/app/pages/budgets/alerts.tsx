@@ -1,0 +1,133 @@
+import { useGet } from '@/api/query.ts'
+import { ago, count, date, dateTime, usd, usdExact } from '@/lib/format.ts'
+import { type Alert, cadenceNames, filters, modelOf, ownerName } from '@/pages/budgets/words.ts'
+import { Badge } from '@/ui/badge.tsx'
+import { Card } from '@/ui/card.tsx'
+import { Select } from '@/ui/field.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+import { Loaded } from '@/ui/page.tsx'
+import { Pagination } from '@/ui/pagination.tsx'
+
+const PAGE_SIZE = 50
+type Status = Alert['status']
+const tones = { sent: 'good', pending: 'plain', failed: 'bad' } as const
+
+export interface AlertsProps {
+  readonly status: '' | Status
+  readonly page: number
+  readonly onStatus: (status: '' | Status) => void
+  readonly onPage: (page: number) => void
+  readonly onBudget: (budgetId: string) => void
+}
+
+/** Every alert with its mails, the newest first. */
+export function Alerts({ status, page, onStatus, onPage, onBudget }: AlertsProps) {
+  const query = useGet(
+    '/api/v1/admin/spend/budget-alerts',
+    { query: { status: status === '' ? undefined : status, page, page_size: PAGE_SIZE } },
+    { placeholderData: (before) => before },
+  )
+  return (
+    <>
+      <search>
+        <Select
+          aria-label="Mails"
+          className="w-44"
+          value={status}
+          onChange={({ target }) => onStatus(filters.alert_status.read(target.value))}
+        >
+          <option value="">Every alert</option>
+          <option value="sent">All mails sent</option>
+          <option value="pending">A mail is pending</option>
+          <option value="failed">A mail failed</option>
+        </Select>
+      </search>
+      <Loaded query={query}>
+        {(data) => (
+          <Card padded={false} aria-label="Alerts">
+            {data.items.length === 0 ? (
+              <EmptyState title={status === '' ? 'No alerts yet' : 'No such alert'}>
+                One is raised when a fifth of a budget is left, once in a window. Users are told of
+                theirs, owners and admins of a team of its service accounts. Where mails go is set
+                under <code className="font-mono">budget_alerts.email</code> in the config file.
+              </EmptyState>
+            ) : (
+              <AlertList alerts={data.items} onBudget={onBudget} />
+            )}
+            {data.total > 0 && (
+              <Pagination page={page} pageSize={PAGE_SIZE} total={data.total} onPage={onPage} />
+            )}
+          </Card>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+export interface AlertListProps {
+  readonly alerts: readonly Alert[]
+  /** Absent where they are all of one budget. */
+  readonly onBudget?: (budgetId: string) => void
+}
+
+export function AlertList({ alerts, onBudget }: AlertListProps) {
+  return (
+    <ul aria-label="Alerts">
+      {alerts.map((alert) => (
+        <li
+          key={alert.alert_id}
+          className="grid gap-1.5 border-b border-line px-4 py-3 last:border-b-0"
+        >
+          <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
+            {onBudget !== undefined && (
+              <button
+                type="button"
+                className="font-medium hover:text-accent-text hover:underline"
+                onClick={() => onBudget(alert.budget_id)}
+              >
+                {ownerName(alert)}
+              </button>
+            )}
+            {onBudget !== undefined && <span className="text-muted">{modelOf(alert.scope)}</span>}
+            <span title={`${usdExact(alert.spend_usd)} spent`}>
+              {usd(alert.remaining_usd)} left of {usd(alert.amount_usd)}{' '}
+              {cadenceNames[alert.cadence]} from {date(alert.window_start)}
+            </span>
+            <span className="ml-auto text-muted" title={dateTime(alert.created_at)}>
+              {dateTime(alert.created_at)}
+            </span>
+          </p>
+          <ul className="grid gap-1">
+            {alert.deliveries.map((delivery) => (
+              <Delivery key={delivery.delivery_id} delivery={delivery} />
+            ))}
+          </ul>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Delivery({ delivery }: { delivery: Alert['deliveries'][number] }) {
+  const { recipient, status, attempts, last_error, next_attempt_at, sent_at } = delivery
+  return (
+    <li className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs">
+      <Badge tone={tones[status]}>{status}</Badge>
+      <span className="min-w-0 break-all">{recipient ?? 'nobody to tell'}</span>
+      {sent_at !== null && <span className="text-muted">{dateTime(sent_at)}</span>}
+      {attempts > 0 && (
+        <span className="text-muted">
+          {count(attempts)} failed {attempts === 1 ? 'try' : 'tries'}
+        </span>
+      )}
+      {next_attempt_at !== null && status === 'pending' && (
+        <span className="text-muted" title={dateTime(next_attempt_at)}>
+          {Date.parse(next_attempt_at) > Date.now()
+            ? `next try ${ago(next_attempt_at)}`
+            : 'due now'}
+        </span>
+      )}
+      {last_error !== null && <span className="min-w-0 break-words text-bad">{last_error}</span>}
+    </li>
+  )
+}

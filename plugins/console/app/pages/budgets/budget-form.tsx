@@ -1,0 +1,220 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useId, useState } from 'react'
+import { api, take } from '@/api/client.ts'
+import { useGet } from '@/api/query.ts'
+import { invalidateBudgets } from '@/pages/budgets/budget-sheet.tsx'
+import { type Budget, modelOf, ownerName, type Scope } from '@/pages/budgets/words.ts'
+import { Button } from '@/ui/button.tsx'
+import { Dialog } from '@/ui/dialog.tsx'
+import { ErrorPanel } from '@/ui/error-panel.tsx'
+import { Checkbox, Field, Input, Select } from '@/ui/field.tsx'
+import { type Owner, OwnerPicker } from '@/ui/owner-picker.tsx'
+import { toast } from '@/ui/toast.tsx'
+
+type Cadence = NonNullable<Budget['settings']>['cadence']
+const kinds = ['user', 'service_account'] as const
+const cadences: Readonly<Record<Cadence, string>> = {
+  daily: 'Day',
+  weekly: 'Week, from Monday on',
+  monthly: 'Month',
+}
+
+export interface BudgetFormProps {
+  /** null: a new one. */
+  readonly budget: Budget | null
+  readonly onClose: () => void
+  readonly onSaved: (budget: Budget) => void
+}
+
+/** Sets the budget of a scope, whether there is one or not. */
+export function BudgetForm({ budget, onClose, onSaved }: BudgetFormProps) {
+  const id = useId()
+  const [scope, setScope] = useState<Scope | undefined>(budget?.scope)
+  const [amount, setAmount] = useState(budget?.settings?.amount_usd ?? '')
+  const [cadence, setCadence] = useState<Cadence>(budget?.settings?.cadence ?? 'monthly')
+  const [hard, setHard] = useState(budget?.settings?.hard_limit ?? true)
+  const save = useMutation({
+    mutationFn: (to: Scope) =>
+      take(
+        api.PUT('/api/v1/admin/spend/budgets', {
+          body: {
+            scope: to,
+            cadence,
+            amount_usd: amount.trim(),
+            hard_limit: hard,
+            ...(budget?.settings && { timezone: budget.settings.timezone }),
+          },
+        }),
+      ),
+    async onSuccess(saved) {
+      toast('The budget is in force')
+      await invalidateBudgets()
+      onSaved(saved)
+    },
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (scope !== undefined) save.mutate(scope)
+  }
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={budget === null ? 'New budget' : `Budget of ${ownerName(budget)}`}
+      description={budget === null ? undefined : modelOf(budget.scope)}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            form={id}
+            kind="primary"
+            disabled={save.isPending || scope === undefined}
+          >
+            {budget === null ? 'Set the budget' : 'Save'}
+          </Button>
+        </>
+      }
+    >
+      <form id={id} className="grid gap-3" onSubmit={submit}>
+        {budget === null && <ScopeFields onChange={setScope} />}
+        <div className="grid gap-3 sm:grid-cols-2">
+          <Field label="Amount in USD" hint="Up to twelve places; 0 refuses every call">
+            {(control) => (
+              <Input
+                {...control}
+                required
+                inputMode="decimal"
+                pattern="\s*(0|[1-9][0-9]{0,11})(\.[0-9]{1,12})?\s*"
+                title="A decimal such as 12.50"
+                value={amount}
+                onChange={({ target }) => setAmount(target.value)}
+              />
+            )}
+          </Field>
+          <Field label="Each">
+            {(control) => (
+              <Select
+                {...control}
+                value={cadence}
+                onChange={({ target }) => setCadence(target.value as Cadence)}
+              >
+                {Object.entries(cadences).map(([key, label]) => (
+                  <option key={key} value={key}>
+                    {label}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        </div>
+        <div className="grid gap-0.5">
+          <Checkbox
+            label="Hard limit"
+            checked={hard}
+            onChange={({ target }) => setHard(target.checked)}
+          />
+          <p className="pl-6 text-xs text-muted">
+            {hard
+              ? 'Calls are refused until the window ends once it is used up.'
+              : 'It raises an alert, and calls go on.'}
+          </p>
+        </div>
+        <p className="text-muted">
+          It takes the place of the budget that this scope has, what was spent in the window counts,
+          and the config file no longer changes it.
+        </p>
+        {save.error !== null && <ErrorPanel error={save.error} />}
+      </form>
+    </Dialog>
+  )
+}
+
+type Reach = 'all' | 'model' | 'upstream'
+
+function ScopeFields({ onChange }: { onChange: (scope: Scope | undefined) => void }) {
+  const [owner, setOwner] = useState<Owner>()
+  const [reach, setReach] = useState<Reach>('all')
+  const [model, setModel] = useState('')
+  const models = useGet('/api/v1/admin/models', { query: { page_size: 200 } })
+  function set(next: { owner?: Owner | undefined; reach: Reach; model: string }) {
+    setOwner(next.owner)
+    setReach(next.reach)
+    setModel(next.model)
+    onChange(scopeOf(next.owner, next.reach, next.model.trim()))
+  }
+  return (
+    <>
+      <Field label="Whose" hint="A user or a service account; teams do not spend">
+        {(control) => (
+          <OwnerPicker
+            {...control}
+            label="Name or e-mail"
+            kinds={kinds}
+            value={owner}
+            onChange={(next) => set({ owner: next, reach: 'all', model: '' })}
+          />
+        )}
+      </Field>
+      {owner?.kind === 'user' && (
+        <div className="grid gap-3 sm:grid-cols-2">
+          <Field label="For">
+            {(control) => (
+              <Select
+                {...control}
+                value={reach}
+                onChange={({ target }) => set({ owner, reach: target.value as Reach, model: '' })}
+              >
+                <option value="all">All models together</option>
+                <option value="model">One model</option>
+                <option value="upstream">One upstream model</option>
+              </Select>
+            )}
+          </Field>
+          {reach === 'model' && (
+            <Field label="Model" hint="Calls by an alias count for its model">
+              {(control) => (
+                <Select
+                  {...control}
+                  required
+                  value={model}
+                  onChange={({ target }) => set({ owner, reach, model: target.value })}
+                >
+                  <option value="">Choose</option>
+                  {(models.data?.items ?? [])
+                    .filter(({ alias_of }) => alias_of === null)
+                    .map(({ model_key }) => (
+                      <option key={model_key}>{model_key}</option>
+                    ))}
+                </Select>
+              )}
+            </Field>
+          )}
+          {reach === 'upstream' && (
+            <Field label="Upstream model" hint="As its provider calls it, whatever the route">
+              {(control) => (
+                <Input
+                  {...control}
+                  required
+                  maxLength={256}
+                  value={model}
+                  onChange={({ target }) => set({ owner, reach, model: target.value })}
+                />
+              )}
+            </Field>
+          )}
+        </div>
+      )}
+    </>
+  )
+}
+
+function scopeOf(owner: Owner | undefined, reach: Reach, model: string): Scope | undefined {
+  if (owner === undefined) return undefined
+  if (owner.kind === 'service_account') return { kind: owner.kind, service_account_id: owner.id }
+  if (reach === 'all') return { kind: 'user', user_id: owner.id }
+  if (model === '') return undefined
+  return reach === 'model'
+    ? { kind: 'user_model', user_id: owner.id, model_id: model }
+    : { kind: 'user_model', user_id: owner.id, upstream_model: model }
+}

@@ -1,0 +1,216 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { api, take } from '@/api/client.ts'
+import { keyOf, queryClient, useGet } from '@/api/query.ts'
+import { date, dateTime, usd, usdExact } from '@/lib/format.ts'
+import { AlertList } from '@/pages/budgets/alerts.tsx'
+import { BurnDown } from '@/pages/budgets/burn-down.tsx'
+import { State } from '@/pages/budgets/state.tsx'
+import {
+  type Budget,
+  cadenceNames,
+  modelOf,
+  ownerName,
+  requestsOf,
+  sourceNames,
+} from '@/pages/budgets/words.ts'
+import { Button, buttonStyle } from '@/ui/button.tsx'
+import { Card, Stat, Stats } from '@/ui/card.tsx'
+import { Confirm } from '@/ui/confirm.tsx'
+import { Sheet } from '@/ui/dialog.tsx'
+import { Loaded } from '@/ui/page.tsx'
+import { toast } from '@/ui/toast.tsx'
+
+export interface BudgetSheetProps {
+  readonly budgetId: string | undefined
+  readonly onClose: () => void
+  readonly onEdit: (budget: Budget) => void
+}
+
+/** One budget: how it goes down, who was told, and what can be done. */
+export function BudgetSheet({ budgetId = '', onClose, onEdit }: BudgetSheetProps) {
+  const query = useGet(
+    '/api/v1/admin/spend/budgets/{budget_id}/burn-down',
+    { path: { budget_id: budgetId } },
+    { enabled: budgetId !== '' },
+  )
+  const budget = query.data?.budget
+  return (
+    <Sheet
+      open={budgetId !== ''}
+      onClose={onClose}
+      title={budget === undefined ? 'Budget' : `Budget of ${ownerName(budget)}`}
+      description={budget && `${modelOf(budget.scope)} · ${sourceNames[budget.budget_source]}`}
+    >
+      <Loaded query={query}>
+        {(data) => (
+          <div className="grid gap-4">
+            <Actions budget={data.budget} onEdit={onEdit} />
+            {data.budget.settings === null ? (
+              <p>
+                There is no budget here, and defaults of the config stay away from this scope until
+                a budget is set.
+              </p>
+            ) : (
+              <>
+                <Facts budget={data.budget} />
+                <Card title="This window" note={windowOf(data.budget)}>
+                  <BurnDown {...data} />
+                </Card>
+              </>
+            )}
+            <Told budgetId={data.budget.budget_id} />
+          </div>
+        )}
+      </Loaded>
+    </Sheet>
+  )
+}
+
+function windowOf({ window_start, window_end }: Budget): ReactNode {
+  if (window_start === null || window_end === null) return undefined
+  return `${date(window_start)} – ${dateTime(window_end)} UTC`
+}
+
+function Facts({ budget }: { budget: Budget }) {
+  const { settings, current_window_spend_usd: spent, remaining_usd: left } = budget
+  if (settings === null) return null
+  const rejected = budget.current_window_rejected_usd ?? '0'
+  return (
+    <Stats className="md:grid-cols-4 xl:grid-cols-4">
+      <Stat
+        label="Amount"
+        value={usd(settings.amount_usd)}
+        exact={usdExact(settings.amount_usd)}
+        note={cadenceNames[settings.cadence]}
+      />
+      <Stat
+        label="Spent"
+        value={usd(spent ?? '0')}
+        exact={usdExact(spent ?? '0')}
+        note={rejected === '0' ? 'nothing rejected' : `${usd(rejected)} rejected`}
+      />
+      <Stat
+        label="Remaining"
+        value={usd(left ?? '0')}
+        exact={usdExact(left ?? '0')}
+        tone={budget.exhausted ? 'bad' : budget.alert_ready ? 'warn' : 'plain'}
+        note={<State budget={budget} />}
+      />
+      <Stat
+        label="Limit"
+        value={settings.hard_limit ? 'hard' : 'soft'}
+        note={settings.hard_limit ? 'calls are refused beyond it' : 'it warns, and refuses nothing'}
+      />
+    </Stats>
+  )
+}
+
+interface ActionsProps {
+  readonly budget: Budget
+  readonly onEdit: (budget: Budget) => void
+}
+
+function Actions({ budget, onEdit }: ActionsProps) {
+  const [asking, setAsking] = useState(false)
+  const deactivate = useMutation({
+    mutationFn: () =>
+      take(api.POST('/api/v1/admin/spend/budgets/deactivate', { body: { scope: budget.scope } })),
+    async onSuccess() {
+      setAsking(false)
+      toast('The budget is inactive')
+      await invalidateBudgets()
+    },
+  })
+  const page = budget.owner_kind === 'user' ? 'users' : 'service-accounts'
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Button kind="primary" size="sm" onClick={() => onEdit(budget)}>
+        {budget.active ? 'Change' : 'Set again'}
+      </Button>
+      {budget.active && (
+        <Button size="sm" onClick={() => setAsking(true)}>
+          Deactivate
+        </Button>
+      )}
+      <Link to="/requests" search={requestsOf(budget)} className={buttonStyle({ size: 'sm' })}>
+        {budget.owner_kind === 'user' ? 'The user’s requests' : 'Its requests'}
+      </Link>
+      {budget.owner_name !== null && (
+        <Link
+          to={`/identity/${page}/${budget.owner_id}` as '/identity/users'}
+          className={buttonStyle({ size: 'sm' })}
+        >
+          {budget.owner_kind === 'user' ? 'The user' : 'The service account'}
+        </Link>
+      )}
+      <Confirm
+        open={asking}
+        onClose={() => {
+          setAsking(false)
+          deactivate.reset()
+        }}
+        onConfirm={() => deactivate.mutate()}
+        title={`Deactivate the budget of ${ownerName(budget)}?`}
+        action="Deactivate"
+        busy={deactivate.isPending}
+        error={deactivate.error}
+        consequence={<Consequence budget={budget} />}
+      />
+    </div>
+  )
+}
+
+/** What a deactivation does to the calls of the owner, and to later configs. */
+function Consequence({ budget }: { budget: Budget }) {
+  const name = ownerName(budget)
+  return (
+    <ul className="grid list-disc gap-1.5 pl-5">
+      {budget.scope.kind === 'service_account' ? (
+        <li>
+          A service account without an active budget is refused: every key of {name} stops working
+          at once, until a budget is set again.
+        </li>
+      ) : (
+        <li>
+          {name} is no longer held back by this budget ({modelOf(budget.scope)}). Other budgets of
+          the user still count.
+        </li>
+      )}
+      <li>
+        A mark stays that no budget is wanted here: defaults and own entries of the config do not
+        bring one back, now or with a later config, until somebody sets a budget here.
+      </li>
+      <li>What was spent stays in the ledger, and counts if a budget is set in this window.</li>
+    </ul>
+  )
+}
+
+function Told({ budgetId }: { budgetId: string }) {
+  const query = useGet('/api/v1/admin/spend/budget-alerts', { query: { budget_id: budgetId } })
+  return (
+    <Card title="Alerts" note="when a fifth was left" padded={false}>
+      <Loaded query={query}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p className="px-4 py-3 text-muted">None was raised for this budget.</p>
+          ) : (
+            <AlertList alerts={items} />
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}
+
+/** After a change: lists, burn-downs and what the overview says of budgets. */
+export async function invalidateBudgets(): Promise<void> {
+  const paths = [
+    '/api/v1/admin/spend/budgets',
+    '/api/v1/admin/spend/budgets/{budget_id}/burn-down',
+    '/api/v1/admin/overview',
+    '/api/v1/me/budgets',
+  ] as const
+  await Promise.all(paths.map((path) => queryClient.invalidateQueries({ queryKey: keyOf(path) })))
+}

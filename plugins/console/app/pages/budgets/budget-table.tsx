@@ -1,0 +1,127 @@
+import { Bot } from 'lucide-react'
+import { percent, usd, usdExact } from '@/lib/format.ts'
+import { Projection, State } from '@/pages/budgets/state.tsx'
+import {
+  type Budget,
+  cadenceNames,
+  modelOf,
+  ownerName,
+  sourceNames,
+  usedShare,
+} from '@/pages/budgets/words.ts'
+import { Meter } from '@/ui/badge.tsx'
+import { type Column, DataTable, type DataTableProps } from '@/ui/data-table.tsx'
+
+function Money({ amount }: { amount: string | null | undefined }) {
+  if (amount === null || amount === undefined) return <span className="text-muted">–</span>
+  return <span title={usdExact(amount)}>{usd(amount)}</span>
+}
+
+const columns: readonly Column<Budget>[] = [
+  {
+    key: 'owner',
+    header: 'Owner',
+    width: '1.8fr',
+    sort: ownerName,
+    cell: (budget) => (
+      <span className="flex items-center gap-2">
+        <span className="min-w-0 truncate font-medium">{ownerName(budget)}</span>
+        {budget.owner_kind === 'service_account' && (
+          <Bot aria-label="service account" className="size-3.5 shrink-0 text-muted" />
+        )}
+      </span>
+    ),
+  },
+  {
+    key: 'model',
+    header: 'Model',
+    width: '1fr',
+    sort: ({ scope }) => modelOf(scope),
+    cell: ({ scope }) => (
+      <span className={scope.kind === 'user_model' ? '' : 'text-muted'}>{modelOf(scope)}</span>
+    ),
+  },
+  {
+    key: 'amount',
+    header: 'Amount',
+    width: '1.3fr',
+    align: 'right',
+    sort: ({ settings }) => Number(settings?.amount_usd ?? 0),
+    cell: ({ settings }) =>
+      settings !== null && (
+        <>
+          <Money amount={settings.amount_usd} />{' '}
+          <span className="text-muted">{cadenceNames[settings.cadence]}</span>
+        </>
+      ),
+  },
+  {
+    key: 'spent',
+    header: 'Spent',
+    align: 'right',
+    width: '0.9fr',
+    sort: ({ current_window_spend_usd }) => Number(current_window_spend_usd ?? 0),
+    cell: ({ current_window_spend_usd }) => <Money amount={current_window_spend_usd} />,
+  },
+  {
+    key: 'remaining',
+    header: 'Remaining',
+    align: 'right',
+    width: '0.9fr',
+    sort: ({ remaining_usd }) => Number(remaining_usd ?? 0),
+    cell: ({ remaining_usd }) => <Money amount={remaining_usd} />,
+  },
+  {
+    key: 'used',
+    header: 'Used',
+    width: '8rem',
+    sort: usedShare,
+    cell: (budget) =>
+      budget.settings !== null && (
+        <span className="flex items-center gap-2">
+          <Meter share={usedShare(budget)} label={`Used by ${ownerName(budget)}`} />
+          <span className="w-12 shrink-0 text-right text-xs text-muted">
+            {percent(Math.max(0, usedShare(budget)))}
+          </span>
+        </span>
+      ),
+  },
+  {
+    key: 'projection',
+    header: 'Runs out',
+    width: '9.5rem',
+    sort: ({ projected_exhaustion_at }) => projected_exhaustion_at ?? '~',
+    cell: (budget) => <Projection budget={budget} />,
+  },
+  { key: 'state', header: 'State', width: '6.5rem', cell: (budget) => <State budget={budget} /> },
+  {
+    key: 'limit',
+    header: 'Limit',
+    width: '4.5rem',
+    sort: ({ settings }) => Number(settings?.hard_limit ?? false),
+    cell: ({ settings }) => settings !== null && (settings.hard_limit ? 'hard' : 'soft'),
+  },
+  {
+    key: 'source',
+    header: 'Source',
+    width: '7rem',
+    sort: ({ budget_source }) => sourceNames[budget_source],
+    cell: ({ budget_source }) => (
+      <span title={sourceNames[budget_source]}>{sourceNames[budget_source]}</span>
+    ),
+  },
+]
+
+type BudgetTableProps = Pick<DataTableProps<Budget>, 'rows' | 'onOpen' | 'empty'>
+
+export function BudgetTable(props: BudgetTableProps) {
+  return (
+    <DataTable
+      label="Budgets"
+      columns={columns}
+      rowKey={({ budget_id }) => budget_id}
+      minWidth={1180}
+      {...props}
+    />
+  )
+}

@@ -1,0 +1,139 @@
+import { useNavigate } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { useGet } from '@/api/query.ts'
+import { useFilters } from '@/lib/filters.ts'
+import { useSubPath } from '@/lib/sub-path.ts'
+import { Alerts } from '@/pages/budgets/alerts.tsx'
+import { BudgetForm } from '@/pages/budgets/budget-form.tsx'
+import { BudgetSheet } from '@/pages/budgets/budget-sheet.tsx'
+import { BudgetTable } from '@/pages/budgets/budget-table.tsx'
+import { FilterBar, type Values } from '@/pages/budgets/filter-bar.tsx'
+import { type Budget, filters } from '@/pages/budgets/words.ts'
+import { Button } from '@/ui/button.tsx'
+import { Card } from '@/ui/card.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+import { Loaded, Page } from '@/ui/page.tsx'
+import { Pagination } from '@/ui/pagination.tsx'
+import { Tabs } from '@/ui/tabs.tsx'
+
+const tabs = [
+  { key: 'budgets', label: 'Budgets' },
+  { key: 'alerts', label: 'Alerts' },
+] as const
+const PAGE_SIZE = 200
+
+/** Who may spend what, what is left of it, and who was told. */
+export default function Budgets() {
+  const [values, change] = useFilters(filters)
+  const [chosen] = useSubPath()
+  const navigate = useNavigate()
+  /** null: a new one. */
+  const [edited, setEdited] = useState<Budget | null>()
+  const show = (id?: string) =>
+    void navigate({
+      to: (id === undefined ? '/budgets' : `/budgets/${id}`) as '/budgets',
+      search: true,
+    })
+  return (
+    <Page
+      title="Budgets"
+      note="What owners may spend in a day, a week from Monday on, or a month, in UTC"
+      actions={
+        <Button kind="primary" onClick={() => setEdited(null)}>
+          <Plus aria-hidden />
+          New budget
+        </Button>
+      }
+    >
+      <Tabs
+        label="Budgets and alerts"
+        tabs={tabs}
+        value={values.view}
+        onChange={(view) => change({ view })}
+      >
+        <div className="grid gap-3 pt-4">
+          {values.view === 'alerts' ? (
+            <Alerts
+              status={values.alert_status}
+              page={values.page}
+              onStatus={(alert_status) => change({ alert_status })}
+              onPage={(page) => change({ page })}
+              onBudget={show}
+            />
+          ) : (
+            <>
+              <FilterBar values={values} change={change} />
+              <List values={values} onOpen={show} onPage={(page) => change({ page })} />
+            </>
+          )}
+        </div>
+      </Tabs>
+      <BudgetSheet budgetId={chosen} onClose={() => show()} onEdit={setEdited} />
+      {edited !== undefined && (
+        <BudgetForm
+          budget={edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={({ budget_id }) => {
+            setEdited(undefined)
+            show(budget_id)
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+interface ListProps {
+  readonly values: Values
+  readonly onOpen: (budgetId: string) => void
+  readonly onPage: (page: number) => void
+}
+
+function List({ values, onOpen, onPage }: ListProps) {
+  const { status, scope_kind, budget_source, user_id, service_account_id, page } = values
+  const query = useGet(
+    '/api/v1/admin/spend/budgets',
+    {
+      query: {
+        status,
+        scope_kind: scope_kind === '' ? undefined : scope_kind,
+        budget_source: budget_source === '' ? undefined : budget_source,
+        user_id,
+        service_account_id,
+        page,
+        page_size: PAGE_SIZE,
+      },
+    },
+    { placeholderData: (before) => before },
+  )
+  const narrowed = [scope_kind, budget_source, user_id, service_account_id].some(Boolean)
+  return (
+    <Loaded query={query}>
+      {(data) => (
+        <Card padded={false} aria-label="Budgets">
+          <BudgetTable
+            rows={data.items}
+            onOpen={({ budget_id }) => onOpen(budget_id)}
+            empty={
+              narrowed || status !== 'active' ? (
+                <EmptyState title="No budget matches">
+                  Take a filter away, or look at all budgets, active or not.
+                </EmptyState>
+              ) : (
+                <EmptyState title="No budgets yet">
+                  Nobody is held back, and service accounts are refused. Make a budget here, or give
+                  everybody one under <code className="font-mono">budgets.users.default</code> in
+                  the config file.
+                </EmptyState>
+              )
+            }
+          />
+          {data.total > 0 && (
+            <Pagination page={page} pageSize={PAGE_SIZE} total={data.total} onPage={onPage} />
+          )}
+        </Card>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,207 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useGet } from '@/api/query.ts'
+import { oneOf, page as pageFilter, text, useFilters } from '@/lib/filters.ts'
+import { columns } from '@/pages/guardrails/decision-columns.tsx'
+import { DecisionSheet } from '@/pages/guardrails/decision-sheet.tsx'
+import {
+  actionNames,
+  actions,
+  type Decision,
+  phaseNames,
+  phases,
+  scopeName,
+} from '@/pages/guardrails/query.ts'
+import { Total } from '@/pages/guardrails/total.tsx'
+import { TextFilter } from '@/pages/requests/text-filter.tsx'
+import { Button } from '@/ui/button.tsx'
+import { Card, Stats } from '@/ui/card.tsx'
+import { DataTable } from '@/ui/data-table.tsx'
+import { Select } from '@/ui/field.tsx'
+import { EmptyState, Notice } from '@/ui/notice.tsx'
+import { Loaded } from '@/ui/page.tsx'
+import { Pagination } from '@/ui/pagination.tsx'
+import { RangePicker } from '@/ui/range-picker.tsx'
+
+const filters = {
+  occurred_at_start: text,
+  occurred_at_end: text,
+  action: oneOf(['', ...actions], ''),
+  phase: oneOf(['', ...phases], ''),
+  evaluator: text,
+  scope: text,
+  request_id: text,
+  page: pageFilter,
+}
+const cleared = {
+  occurred_at_start: '',
+  occurred_at_end: '',
+  action: '',
+  phase: '',
+  evaluator: '',
+  scope: '',
+  request_id: '',
+} as const
+const PAGE_SIZE = 100
+const REFRESH_MS = 15_000
+
+/** What packs and checks decided, the newest first. */
+export function Decisions() {
+  const [values, change] = useFilters(filters)
+  const [chosen, setChosen] = useState<Decision>()
+  const policies = useGet('/api/v1/admin/guardrails/policies', {})
+  const { action, phase, page, ...rest } = values
+  const query = { ...rest, phase: phase === '' ? undefined : phase }
+  const list = useGet(
+    '/api/v1/admin/guardrails/decisions',
+    { query: { ...query, action: action === '' ? undefined : action, page, page_size: PAGE_SIZE } },
+    { placeholderData: (before) => before, refetchInterval: REFRESH_MS },
+  )
+  const filtered = Object.keys(cleared).some((name) => values[name as keyof typeof cleared] !== '')
+  const clear = <Button onClick={() => change(cleared)}>Clear the filters</Button>
+  const evaluators = [
+    ...(policies.data?.packs.map(({ id }) => id) ?? []),
+    ...(policies.data?.managed_checks.map(({ name }) => name) ?? []),
+  ]
+  return (
+    <>
+      <search className="flex flex-wrap items-center gap-2" aria-label="Filters">
+        <RangePicker
+          label="Time"
+          value={{ start: values.occurred_at_start, end: values.occurred_at_end }}
+          onChange={({ start, end }) => change({ occurred_at_start: start, occurred_at_end: end })}
+        />
+        <Select
+          aria-label="Decision"
+          className="w-36"
+          value={action}
+          onChange={({ target }) => change({ action: target.value as typeof action })}
+        >
+          <option value="">Any decision</option>
+          {actions.map((word) => (
+            <option key={word} value={word}>
+              {actionNames[word][0]}
+            </option>
+          ))}
+        </Select>
+        <Select
+          aria-label="Phase"
+          className="w-44"
+          value={phase}
+          onChange={({ target }) => change({ phase: target.value as typeof phase })}
+        >
+          <option value="">Any phase</option>
+          {phases.map((word) => (
+            <option key={word} value={word}>
+              {phaseNames[word]}
+            </option>
+          ))}
+        </Select>
+        <TextFilter
+          label="Judged by"
+          value={values.evaluator}
+          onChange={(evaluator) => change({ evaluator })}
+          options={evaluators}
+        />
+        <Select
+          aria-label="Policy"
+          className="w-48"
+          value={values.scope}
+          onChange={({ target }) => change({ scope: target.value })}
+        >
+          <option value="">Any policy</option>
+          {[
+            ...new Set([
+              ...(policies.data?.policies.map(({ scope }) => scope) ?? []),
+              ...(values.scope === '' ? [] : [values.scope]),
+            ]),
+          ].map((scope) => (
+            <option key={scope} value={scope}>
+              {scopeName(scope)}
+            </option>
+          ))}
+        </Select>
+        <TextFilter
+          label="Request id"
+          value={values.request_id}
+          onChange={(request_id) => change({ request_id })}
+        />
+        {filtered && clear}
+      </search>
+      <Stats className="md:grid-cols-4 xl:grid-cols-4">
+        {actions.map((name) => (
+          <Total
+            key={name}
+            action={name}
+            query={query}
+            chosen={action === name}
+            onChoose={() => change({ action: action === name ? '' : name })}
+          />
+        ))}
+      </Stats>
+      <Card padded={false} aria-label="Decisions">
+        <Loaded query={list}>
+          {(data) => (
+            <>
+              <DataTable
+                label="Decisions"
+                columns={columns}
+                rows={data.items}
+                rowKey={({ decision_id }) => decision_id}
+                minWidth={1000}
+                onOpen={setChosen}
+                empty={
+                  filtered ? (
+                    <EmptyState title="No decision matches these filters" action={clear} />
+                  ) : (
+                    <Nothing off={policies.data?.policies.every(({ enabled }) => !enabled)} />
+                  )
+                }
+              />
+              {!data.total_exact && page * PAGE_SIZE >= data.total && (
+                <Notice title="There are more than can be paged through">
+                  Choose a range of time that ends with the last row here to go on.
+                </Notice>
+              )}
+              <Pagination
+                page={page}
+                pageSize={PAGE_SIZE}
+                total={data.total}
+                exact={data.total_exact}
+                onPage={(next) => change({ page: next })}
+              />
+            </>
+          )}
+        </Loaded>
+      </Card>
+      <DecisionSheet
+        decision={chosen}
+        packs={policies.data?.packs}
+        onClose={() => setChosen(undefined)}
+      />
+    </>
+  )
+}
+
+function Nothing({ off }: { off: boolean | undefined }) {
+  return (
+    <EmptyState title="No decisions yet">
+      {off === true ? (
+        <>
+          No policy is enabled. Set <code className="font-mono">guardrails.enabled</code> and some
+          packs in the config file;{' '}
+        </>
+      ) : (
+        'Each pack and each check that judges something leaves a decision here. '
+      )}
+      <Link
+        to={'/guardrails/explain' as '/guardrails'}
+        search={{}}
+        className="text-accent-text underline"
+      >
+        “Why?”
+      </Link>{' '}
+      tells what packs make of a command before anybody runs it.
+    </EmptyState>
+  )
+}

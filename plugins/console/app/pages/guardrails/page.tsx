@@ -1,0 +1,45 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useSubPath } from '@/lib/sub-path.ts'
+import { Decisions } from '@/pages/guardrails/decisions.tsx'
+import { Explain } from '@/pages/guardrails/explain.tsx'
+import { PolicyList } from '@/pages/guardrails/policies.tsx'
+import { Page } from '@/ui/page.tsx'
+import { Tabs } from '@/ui/tabs.tsx'
+
+const tabs = [
+  { key: 'decisions', label: 'Decisions' },
+  { key: 'policies', label: 'Policies' },
+  { key: 'explain', label: 'Why?' },
+] as const
+type Shown = (typeof tabs)[number]['key']
+
+/** What is judged, what was decided, and why. */
+export default function Guardrails() {
+  const [part] = useSubPath()
+  const navigate = useNavigate()
+  const shown: Shown = tabs.find(({ key }) => key === part)?.key ?? 'decisions'
+  return (
+    <Page
+      title="Guardrails"
+      note="Policies are set in the config file; what they decide stands here"
+    >
+      <Tabs
+        label="Guardrails"
+        tabs={tabs}
+        value={shown}
+        onChange={(key) =>
+          void navigate({
+            to: (key === 'decisions' ? '/guardrails' : `/guardrails/${key}`) as '/guardrails',
+            search: {},
+          })
+        }
+      >
+        <div className="grid gap-4">
+          {shown === 'decisions' && <Decisions />}
+          {shown === 'policies' && <PolicyList />}
+          {shown === 'explain' && <Explain />}
+        </div>
+      </Tabs>
+    </Page>
+  )
+}

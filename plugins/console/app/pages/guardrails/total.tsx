@@ -1,0 +1,41 @@
+import { useGet } from '@/api/query.ts'
+import { count } from '@/lib/format.ts'
+import { actionNames, type Decision } from '@/pages/guardrails/query.ts'
+
+const REFRESH_MS = 15_000
+
+interface TotalProps {
+  readonly action: Decision['action']
+  readonly query: Record<string, string | undefined>
+  readonly chosen: boolean
+  readonly onChoose: () => void
+}
+
+/** How many decisions of a kind the filters find; a click shows them alone. */
+export function Total({ action, query, chosen, onChoose }: TotalProps) {
+  const { data } = useGet(
+    '/api/v1/admin/guardrails/decisions',
+    { query: { ...query, action, page_size: 1 } as { action: typeof action } },
+    { placeholderData: (before) => before, refetchInterval: REFRESH_MS },
+  )
+  const [word] = actionNames[action]
+  return (
+    <div className="bg-panel">
+      <dt className="sr-only">{word}</dt>
+      <dd>
+        <button
+          type="button"
+          aria-pressed={chosen}
+          onClick={onChoose}
+          className="grid w-full px-4 py-3 text-left hover:bg-raised/60 focus-visible:-outline-offset-2 aria-pressed:bg-accent-soft"
+        >
+          <span className="text-xs text-muted first-letter:uppercase">{word}</span>
+          <span className="text-xl font-semibold tracking-tight">
+            {data === undefined ? '…' : count(data.total)}
+            {data?.total_exact === false && '+'}
+          </span>
+        </button>
+      </dd>
+    </div>
+  )
+}

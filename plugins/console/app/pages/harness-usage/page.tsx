@@ -1,0 +1,119 @@
+import { type Data, useGet } from '@/api/query.ts'
+import { TimeSeries } from '@/charts/time-series.tsx'
+import { oneOf, useFilters } from '@/lib/filters.ts'
+import { count, date, percent, shareOf, short } from '@/lib/format.ts'
+import { Card } from '@/ui/card.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+import { Loaded, Page } from '@/ui/page.tsx'
+import { Table, Td, Th, Tr } from '@/ui/table.tsx'
+import { Segments } from '@/ui/tabs.tsx'
+
+type Usage = Data<'/api/v1/admin/observability/harness-usage'>
+
+const filters = { range: oneOf(['7d', '31d'], '7d') }
+const ranges = [
+  { key: '7d', label: '7 days' },
+  { key: '31d', label: '31 days' },
+] as const
+
+/** Which coding agents call. */
+export default function HarnessUsage() {
+  const [{ range }, change] = useFilters(filters)
+  const query = useGet(
+    '/api/v1/admin/observability/harness-usage',
+    { query: { range } },
+    { placeholderData: (before) => before },
+  )
+  return (
+    <Page
+      title="Harness usage"
+      note={
+        query.data === undefined
+          ? 'Coding agents by requests'
+          : `Coding agents by requests, ${date(query.data.window_start)} – ${date(query.data.window_end)}, UTC`
+      }
+      actions={
+        <Segments
+          label="Range"
+          options={ranges}
+          value={range}
+          onChange={(key) => change({ range: key })}
+        />
+      }
+    >
+      <Loaded query={query}>
+        {(usage) =>
+          usage.leaders.length === 0 ? (
+            <Card>
+              <EmptyState title="No requests in this time">
+                Point a coding agent at this gateway: it is recognised by its User-Agent and counted
+                here.
+              </EmptyState>
+            </Card>
+          ) : (
+            <>
+              <Card title="The first five" note={`by ${usage.bucket_hours} hours`}>
+                <Chart usage={usage} />
+              </Card>
+              <Card
+                title="Harnesses"
+                note="as their User-Agent says, which is no proof of who they are"
+                padded={false}
+              >
+                <Leaders usage={usage} />
+              </Card>
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+function Chart({ usage: { series, chart_harnesses: harnesses } }: { usage: Usage }) {
+  return (
+    <TimeSeries
+      label="Requests of the first five harnesses"
+      kind="area"
+      height={260}
+      series={harnesses.map(({ agent_harness_key: key, agent_harness_label: label }) => ({
+        key,
+        label,
+      }))}
+      points={series.map(({ bucket_start, values }) => ({
+        at: bucket_start,
+        values: Object.fromEntries(values.map((one) => [one.agent_harness_key, one.request_count])),
+      }))}
+      format={count}
+      axis={short}
+    />
+  )
+}
+
+function Leaders({ usage: { leaders } }: { usage: Usage }) {
+  const all = leaders.reduce((sum, { request_count }) => sum + request_count, 0)
+  return (
+    <Table aria-label="Harnesses by requests">
+      <thead>
+        <tr>
+          <Th className="w-12 text-right">Rank</Th>
+          <Th>Harness</Th>
+          <Th className="text-right">Requests</Th>
+          <Th className="text-right" title="Of the requests in this table">
+            Share
+          </Th>
+        </tr>
+      </thead>
+      <tbody>
+        {leaders.map((leader) => (
+          <Tr key={leader.agent_harness_key}>
+            <Td className="text-right text-muted">{leader.rank}</Td>
+            <Td className="max-w-96 truncate font-medium">{leader.agent_harness_label}</Td>
+            <Td className="text-right">{count(leader.request_count)}</Td>
+            <Td className="text-right text-muted">{percent(shareOf(leader.request_count, all))}</Td>
+          </Tr>
+        ))}
+      </tbody>
+    </Table>
+  )
+}

@@ -1,0 +1,114 @@
+import { useState } from 'react'
+import { api, take } from '@/api/client.ts'
+import { ModelAccessField } from '@/pages/identity/model-access.tsx'
+import { SaveDialog } from '@/pages/identity/save.tsx'
+import { KeyField } from '@/pages/identity/team-form.tsx'
+import { changesOf, type ServiceAccount } from '@/pages/identity/words.tsx'
+import { Field, Input, Select } from '@/ui/field.tsx'
+import { OwnerPicker } from '@/ui/owner-picker.tsx'
+
+const teamsOnly = ['team'] as const
+type Cadence = 'daily' | 'weekly' | 'monthly'
+
+export interface AccountFormProps {
+  /** null: a new one. */
+  readonly account: ServiceAccount | null
+  readonly onClose: () => void
+  readonly onSaved: (account: ServiceAccount) => void
+}
+
+export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
+  const [name, setName] = useState(account?.name ?? '')
+  const [key, setKey] = useState('')
+  const [team, setTeam] = useState(account?.team.team_id)
+  const [access, setAccess] = useState(
+    account?.model_access ?? { mode: 'all' as const, models: [] },
+  )
+  const [amount, setAmount] = useState('')
+  const [cadence, setCadence] = useState<Cadence>('monthly')
+  async function save(): Promise<ServiceAccount> {
+    if (team === undefined) throw new Error('Choose the team that it belongs to.')
+    const body = { name, team_id: team, model_access: access }
+    if (account === null) {
+      const budget = amount.trim() === '' ? {} : { budget: { cadence, amount_usd: amount.trim() } }
+      return await take(
+        api.POST('/api/v1/admin/service-accounts', { body: { ...body, ...budget, key } }),
+      )
+    }
+    const { service_account_id } = account
+    const changes = changesOf({ ...account, team_id: account.team.team_id }, body)
+    if (Object.keys(changes).length === 0) return account
+    return await take(
+      api.PATCH('/api/v1/admin/service-accounts/{service_account_id}', {
+        params: { path: { service_account_id } },
+        body: changes,
+      }),
+    )
+  }
+  return (
+    <SaveDialog
+      title={account === null ? 'New service account' : `Change ${account.name}`}
+      action={account === null ? 'Make the service account' : 'Save'}
+      done={account === null ? `${name} is there` : `${name} is changed`}
+      save={save}
+      onSaved={onSaved}
+      onClose={onClose}
+    >
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Name">
+          {(control) => (
+            <Input
+              {...control}
+              required
+              maxLength={200}
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+          )}
+        </Field>
+        {account === null && <KeyField value={key} onChange={setKey} />}
+        <Field label="Team" hint="Its owners and admins get the budget alerts">
+          {(control) => (
+            <OwnerPicker
+              {...control}
+              label="Choose a team"
+              kinds={teamsOnly}
+              value={team === undefined ? undefined : { kind: 'team', id: team }}
+              onChange={(next) => setTeam(next?.id)}
+            />
+          )}
+        </Field>
+        {account === null && (
+          <div className="grid grid-cols-2 gap-2">
+            <Field label="Budget in USD" hint="Its keys are refused without one">
+              {(control) => (
+                <Input
+                  {...control}
+                  inputMode="decimal"
+                  pattern="\s*(0|[1-9][0-9]{0,11})(\.[0-9]{1,12})?\s*"
+                  title="A decimal such as 12.50"
+                  value={amount}
+                  onChange={({ target }) => setAmount(target.value)}
+                />
+              )}
+            </Field>
+            <Field label="Each">
+              {(control) => (
+                <Select
+                  {...control}
+                  value={cadence}
+                  onChange={({ target }) => setCadence(target.value as Cadence)}
+                >
+                  <option value="daily">Day</option>
+                  <option value="weekly">Week</option>
+                  <option value="monthly">Month</option>
+                </Select>
+              )}
+            </Field>
+          </div>
+        )}
+      </div>
+      <ModelAccessField value={access} onChange={setAccess} />
+    </SaveDialog>
+  )
+}

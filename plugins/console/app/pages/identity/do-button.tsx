@@ -1,0 +1,54 @@
+import { useMutation } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { invalidateIdentity } from '@/pages/identity/words.tsx'
+import { Button } from '@/ui/button.tsx'
+import { Confirm } from '@/ui/confirm.tsx'
+import { toast } from '@/ui/toast.tsx'
+
+export interface DoButtonProps {
+  /** The verb: `Disable`. */
+  readonly action: string
+  /** The question. */
+  readonly title: string
+  readonly consequence: ReactNode
+  readonly done: string
+  readonly act: () => Promise<unknown>
+  readonly onDone?: () => void
+}
+
+/** A button for what asks first and then is seen everywhere. */
+export function DoButton({ action, title, consequence, done, act, onDone }: DoButtonProps) {
+  const [asking, setAsking] = useState(false)
+  const change = useMutation({
+    mutationFn: act,
+    async onSuccess() {
+      setAsking(false)
+      toast(done)
+      await invalidateIdentity()
+      onDone?.()
+    },
+  })
+  return (
+    <>
+      <Button
+        size="sm"
+        onClick={() => {
+          change.reset()
+          setAsking(true)
+        }}
+      >
+        {action}
+      </Button>
+      <Confirm
+        open={asking}
+        onClose={() => setAsking(false)}
+        onConfirm={() => change.mutate()}
+        title={title}
+        consequence={consequence}
+        action={action}
+        busy={change.isPending}
+        error={change.error}
+      />
+    </>
+  )
+}

@@ -1,0 +1,134 @@
+import { useState } from 'react'
+import { api, take } from '@/api/client.ts'
+import { SaveDialog } from '@/pages/identity/save.tsx'
+import { type ApiKey, changesOf } from '@/pages/identity/words.tsx'
+import { Field, Input, Select } from '@/ui/field.tsx'
+import { ModelPicker } from '@/ui/model-picker.tsx'
+import { type Owner, OwnerPicker } from '@/ui/owner-picker.tsx'
+
+const kinds = ['user', 'service_account'] as const
+/** As a `datetime-local` has it, in UTC. */
+const minuteOf = (instant: string | null | undefined) =>
+  instant ? new Date(instant).toISOString().slice(0, 16) : ''
+
+export type Saved = ApiKey & { readonly api_key?: string }
+
+export interface KeyFormProps {
+  /** null: a new one. */
+  readonly apiKey: ApiKey | null
+  /** Whose a new one is, when that is known. */
+  readonly owner?: Owner | undefined
+  readonly onClose: () => void
+  readonly onSaved: (key: Saved) => void
+}
+
+/** Issues a key, or changes what it grants, its name and when it ends. */
+export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps) {
+  const [name, setName] = useState(apiKey?.name ?? '')
+  const [owner, setOwner] = useState(first)
+  const [mode, setMode] = useState(apiKey?.model_grant_mode ?? 'explicit')
+  const [models, setModels] = useState<readonly string[]>(apiKey?.granted_models ?? [])
+  const [expires, setExpires] = useState(minuteOf(apiKey?.expires_at))
+  const isAccount = (apiKey?.owner ?? owner)?.kind === 'service_account'
+  const grants = isAccount ? 'explicit' : mode
+  async function save(): Promise<Saved> {
+    const granted = {
+      model_grant_mode: grants,
+      granted_models: grants === 'all' ? [] : [...models],
+    }
+    const expires_at = expires === '' ? null : `${expires}:00Z`
+    if (apiKey !== null) {
+      // What it grants is one field to the config file.
+      const regrants = Object.keys(changesOf(apiKey, granted)).length > 0
+      const kept = expires === minuteOf(apiKey.expires_at)
+      const changes = {
+        ...changesOf(apiKey, { name }),
+        ...(regrants && granted),
+        ...(!kept && { expires_at }),
+      }
+      if (Object.keys(changes).length === 0) return apiKey
+      return await take(
+        api.PATCH('/api/v1/admin/api-keys/{api_key_id}', {
+          params: { path: { api_key_id: apiKey.api_key_id } },
+          body: changes,
+        }),
+      )
+    }
+    if (owner === undefined) throw new Error('Choose whose key it is.')
+    const whose =
+      owner.kind === 'user'
+        ? { kind: 'user' as const, user_id: owner.id }
+        : { kind: 'service_account' as const, service_account_id: owner.id }
+    return await take(
+      api.POST('/api/v1/admin/api-keys', {
+        body: { name, ...granted, owner: whose, ...(expires_at !== null && { expires_at }) },
+      }),
+    )
+  }
+  return (
+    <SaveDialog
+      title={apiKey === null ? 'Issue an API key' : `Change the key “${apiKey.name}”`}
+      action={apiKey === null ? 'Issue the key' : 'Save'}
+      done={apiKey === null ? 'The key is issued' : 'The key is changed'}
+      save={save}
+      onSaved={onSaved}
+      onClose={onClose}
+    >
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Name" hint="Where it is used: laptop, CI, a service">
+          {(control) => (
+            <Input
+              {...control}
+              required
+              maxLength={200}
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Expires (UTC)" hint="Empty: never">
+          {(control) => (
+            <Input
+              {...control}
+              type="datetime-local"
+              value={expires}
+              onChange={({ target }) => setExpires(target.value)}
+            />
+          )}
+        </Field>
+        {apiKey === null && (
+          <Field label="Owner" hint="Its calls are spent in this name">
+            {(control) => (
+              <OwnerPicker
+                {...control}
+                label="A user or a service account"
+                kinds={kinds}
+                value={owner}
+                onChange={setOwner}
+              />
+            )}
+          </Field>
+        )}
+        <Field
+          label="Grants"
+          {...(isAccount && { hint: 'Keys of service accounts name their models' })}
+        >
+          {(control) => (
+            <Select
+              {...control}
+              disabled={isAccount}
+              value={grants}
+              onChange={({ target }) => setMode(target.value as ApiKey['model_grant_mode'])}
+            >
+              <option value="explicit">Only the models below</option>
+              <option value="all">All models of its owner</option>
+            </Select>
+          )}
+        </Field>
+      </div>
+      {grants === 'explicit' && (
+        <ModelPicker label="Models and aliases" value={models} onChange={setModels} />
+      )}
+    </SaveDialog>
+  )
+}

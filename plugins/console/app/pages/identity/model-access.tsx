@@ -1,0 +1,40 @@
+import type { ModelAccess } from '@/pages/identity/words.tsx'
+import { Field, Select } from '@/ui/field.tsx'
+import { ModelPicker } from '@/ui/model-picker.tsx'
+
+export interface ModelAccessFieldProps {
+  readonly value: ModelAccess
+  readonly onChange: (access: ModelAccess) => void
+}
+
+/** Whether somebody may use every model, or only some. */
+export function ModelAccessField({ value, onChange }: ModelAccessFieldProps) {
+  return (
+    <>
+      <Field
+        label="May use"
+        hint="A call must be allowed by the key, its owner, the owner’s team and the model’s allowlist"
+      >
+        {(control) => (
+          <Select
+            {...control}
+            value={value.mode}
+            onChange={({ target }) =>
+              onChange({ mode: target.value as ModelAccess['mode'], models: [] })
+            }
+          >
+            <option value="all">All models</option>
+            <option value="restricted">Only some models</option>
+          </Select>
+        )}
+      </Field>
+      {value.mode === 'restricted' && (
+        <ModelPicker
+          label="Models"
+          value={value.models}
+          onChange={(models) => onChange({ mode: 'restricted', models: [...models] })}
+        />
+      )}
+    </>
+  )
+}

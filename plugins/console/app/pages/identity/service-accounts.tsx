@@ -1,0 +1,224 @@
+import { useMemo, useState } from 'react'
+import { api, take } from '@/api/client.ts'
+import { type Data, useGet } from '@/api/query.ts'
+import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
+import { usd } from '@/lib/format.ts'
+import { useSubPath } from '@/lib/sub-path.ts'
+import { AccountForm } from '@/pages/identity/account-form.tsx'
+import { DoButton } from '@/pages/identity/do-button.tsx'
+import { Facts } from '@/pages/identity/facts.tsx'
+import { IdentityList, PAGE_SIZE, useOpen } from '@/pages/identity/list.tsx'
+import { OwnerLinks } from '@/pages/identity/owner-links.tsx'
+import { accessText, type ServiceAccount, Status } from '@/pages/identity/words.tsx'
+import { Badge } from '@/ui/badge.tsx'
+import { Button } from '@/ui/button.tsx'
+import type { Column } from '@/ui/data-table.tsx'
+import { Sheet } from '@/ui/dialog.tsx'
+import { Select } from '@/ui/field.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+import { OwnerPicker } from '@/ui/owner-picker.tsx'
+import { Loaded } from '@/ui/page.tsx'
+
+type Budgets = Data<'/api/v1/admin/spend/budgets'>
+
+const filters = {
+  search: text,
+  status: oneOf(['', 'active', 'disabled'], ''),
+  team_id: text,
+  page,
+}
+const teamsOnly = ['team'] as const
+
+/** Programs that call: their teams, and whether they have the budget that they need. */
+export default function ServiceAccounts() {
+  const [values, change] = useFilters(filters)
+  const { search, status, team_id } = values
+  const [chosen] = useSubPath()
+  const show = useOpen('/identity/service-accounts')
+  const [edited, setEdited] = useState<ServiceAccount | null>()
+  const query = useGet(
+    '/api/v1/admin/service-accounts',
+    {
+      query: {
+        search: search.trim(),
+        status: status === '' ? undefined : status,
+        team_id,
+        page: values.page,
+        page_size: PAGE_SIZE,
+      },
+    },
+    { placeholderData: (before) => before },
+  )
+  const { data: budgets } = useGet('/api/v1/admin/spend/budgets', {
+    query: { scope_kind: 'service_account', page_size: 200 },
+  })
+  const columns = useMemo(() => columnsWith(budgets), [budgets])
+  return (
+    <IdentityList
+      title="Service accounts"
+      note="Programs with keys of their own; each needs an active budget"
+      action="New service account"
+      onNew={() => setEdited(null)}
+      search={search}
+      searchLabel="Search name or key"
+      onSearch={(next) => change({ search: next })}
+      narrowed={[search, status, team_id].some(Boolean)}
+      query={query}
+      columns={columns}
+      rowKey={({ service_account_id }) => service_account_id}
+      onOpen={({ service_account_id }) => show(service_account_id)}
+      page={values.page}
+      onPage={(next) => change({ page: next })}
+      empty={
+        <EmptyState title="No service accounts yet">
+          Make a team first, then an account in it with a budget, then a key for it.
+        </EmptyState>
+      }
+      filters={
+        <>
+          <Select
+            aria-label="Status"
+            className="w-36"
+            value={status}
+            onChange={({ target }) => change({ status: filters.status.read(target.value) })}
+          >
+            <option value="">Every status</option>
+            <option value="active">Active</option>
+            <option value="disabled">Disabled</option>
+          </Select>
+          <OwnerPicker
+            label="Team"
+            kinds={teamsOnly}
+            className="w-44"
+            value={team_id === '' ? undefined : { kind: 'team', id: team_id }}
+            onChange={(team) => change({ team_id: team?.id ?? '' })}
+          />
+        </>
+      }
+    >
+      <AccountSheet accountId={chosen} onClose={() => show()} onEdit={setEdited} />
+      {edited !== undefined && (
+        <AccountForm
+          account={edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={({ service_account_id }) => {
+            setEdited(undefined)
+            show(service_account_id)
+          }}
+        />
+      )}
+    </IdentityList>
+  )
+}
+
+function columnsWith(budgets: Budgets | undefined): readonly Column<ServiceAccount>[] {
+  const known = new Map(budgets?.items.map((budget) => [budget.owner_id, budget]))
+  const all = budgets !== undefined && budgets.total <= budgets.items.length
+  return [
+    {
+      key: 'name',
+      header: 'Name',
+      width: '1.2fr',
+      sort: ({ name }) => name.toLowerCase(),
+      cell: ({ name }) => <span className="font-medium">{name}</span>,
+    },
+    { key: 'key', header: 'Key', sort: ({ key }) => key, cell: ({ key }) => key },
+    { key: 'team', header: 'Team', sort: ({ team }) => team.name, cell: ({ team }) => team.name },
+    {
+      key: 'status',
+      header: 'Status',
+      width: '6rem',
+      sort: ({ status }) => status,
+      cell: ({ status }) => <Status status={status} />,
+    },
+    {
+      key: 'budget',
+      header: 'Budget left',
+      width: '1.2fr',
+      align: 'right',
+      sort: ({ service_account_id: id }) => Number(known.get(id)?.remaining_usd ?? 0),
+      cell: ({ service_account_id }) => {
+        const budget = known.get(service_account_id)
+        if (budget?.settings) {
+          return (
+            <>
+              {usd(budget.remaining_usd ?? '0')}{' '}
+              <span className="text-muted">
+                of {usd(budget.settings.amount_usd)} {budget.settings.cadence}
+              </span>
+            </>
+          )
+        }
+        return all ? <Badge tone="warn">none: refused</Badge> : '–'
+      },
+    },
+    { key: 'access', header: 'May use', cell: ({ model_access }) => accessText(model_access) },
+  ]
+}
+
+interface AccountSheetProps {
+  readonly accountId: string | undefined
+  readonly onClose: () => void
+  readonly onEdit: (account: ServiceAccount) => void
+}
+
+function AccountSheet({ accountId = '', onClose, onEdit }: AccountSheetProps) {
+  const path = { service_account_id: accountId }
+  const query = useGet(
+    '/api/v1/admin/service-accounts/{service_account_id}',
+    { path },
+    { enabled: accountId !== '' },
+  )
+  const set = (status: 'active' | 'disabled') => () =>
+    take(
+      api.PATCH('/api/v1/admin/service-accounts/{service_account_id}', {
+        params: { path },
+        body: { status },
+      }),
+    )
+  return (
+    <Sheet
+      open={accountId !== ''}
+      onClose={onClose}
+      title={query.data?.name ?? 'Service account'}
+      description={query.data && `${query.data.key} · ${query.data.team.name}`}
+    >
+      <Loaded query={query}>
+        {(account) => (
+          <div className="grid gap-4">
+            <div className="flex flex-wrap gap-2">
+              <Button kind="primary" size="sm" onClick={() => onEdit(account)}>
+                Change
+              </Button>
+              {account.status === 'disabled' ? (
+                <DoButton
+                  action="Enable"
+                  title={`Enable ${account.name}?`}
+                  consequence="Its keys that are neither expired nor revoked work again at once, if it has an active budget."
+                  done={`${account.name} is enabled`}
+                  act={set('active')}
+                />
+              ) : (
+                <DoButton
+                  action="Disable"
+                  title={`Disable ${account.name}?`}
+                  consequence="Every key of it is refused at once. Nothing is deleted, and it can be undone."
+                  done={`${account.name} is disabled`}
+                  act={set('disabled')}
+                />
+              )}
+            </div>
+            <Facts
+              of={account}
+              rows={[
+                ['Status', <Status key="status" status={account.status} />],
+                ['Team', account.team.name],
+              ]}
+            />
+            <OwnerLinks owner={{ kind: 'service_account', id: account.service_account_id }} />
+          </div>
+        )}
+      </Loaded>
+    </Sheet>
+  )
+}

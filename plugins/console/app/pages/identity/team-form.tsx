@@ -1,0 +1,76 @@
+import { useState } from 'react'
+import { api, take } from '@/api/client.ts'
+import { ModelAccessField } from '@/pages/identity/model-access.tsx'
+import { SaveDialog } from '@/pages/identity/save.tsx'
+import { changesOf, type Team } from '@/pages/identity/words.tsx'
+import { Field, Input } from '@/ui/field.tsx'
+
+export interface TeamFormProps {
+  /** null: a new one. */
+  readonly team: Team | null
+  readonly onClose: () => void
+  readonly onSaved: (team: Team) => void
+}
+
+export function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
+  const [name, setName] = useState(team?.name ?? '')
+  const [key, setKey] = useState('')
+  const [access, setAccess] = useState(team?.model_access ?? { mode: 'all' as const, models: [] })
+  async function save(): Promise<Team> {
+    const body = { name, model_access: access }
+    if (team === null)
+      return await take(api.POST('/api/v1/admin/teams', { body: { ...body, key } }))
+    const changes = changesOf(team, body)
+    if (Object.keys(changes).length === 0) return team
+    return await take(
+      api.PATCH('/api/v1/admin/teams/{team_id}', {
+        params: { path: { team_id: team.team_id } },
+        body: changes,
+      }),
+    )
+  }
+  return (
+    <SaveDialog
+      title={team === null ? 'New team' : `Change ${team.name}`}
+      action={team === null ? 'Make the team' : 'Save'}
+      done={team === null ? `${name} is there` : `${name} is changed`}
+      save={save}
+      onSaved={onSaved}
+      onClose={onClose}
+    >
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Name">
+          {(control) => (
+            <Input
+              {...control}
+              required
+              maxLength={200}
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+          )}
+        </Field>
+        {team === null && <KeyField value={key} onChange={setKey} />}
+      </div>
+      <ModelAccessField value={access} onChange={setAccess} />
+    </SaveDialog>
+  )
+}
+
+/** The key by which the config file knows a team or a service account. */
+export function KeyField({ value, onChange }: { value: string; onChange: (key: string) => void }) {
+  return (
+    <Field label="Key" hint="Lower-case letters, digits, . - _; it stays for good">
+      {(control) => (
+        <Input
+          {...control}
+          required
+          pattern="[a-z0-9][a-z0-9._\-]{0,63}"
+          title="Up to 64 lower-case letters, digits, dots, dashes and underscores"
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  )
+}

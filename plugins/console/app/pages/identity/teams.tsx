@@ -1,0 +1,96 @@
+import { useState } from 'react'
+import { useGet } from '@/api/query.ts'
+import { page, text, useFilters } from '@/lib/filters.ts'
+import { count, date } from '@/lib/format.ts'
+import { useSubPath } from '@/lib/sub-path.ts'
+import { IdentityList, PAGE_SIZE, useOpen } from '@/pages/identity/list.tsx'
+import { TeamForm } from '@/pages/identity/team-form.tsx'
+import { TeamSheet } from '@/pages/identity/team-sheet.tsx'
+import { accessText, type Team } from '@/pages/identity/words.tsx'
+import type { Column } from '@/ui/data-table.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+
+const filters = { search: text, page }
+
+const columns: readonly Column<Team>[] = [
+  {
+    key: 'name',
+    header: 'Name',
+    width: '1.3fr',
+    sort: ({ name }) => name.toLowerCase(),
+    cell: ({ name }) => <span className="font-medium">{name}</span>,
+  },
+  { key: 'key', header: 'Key', sort: ({ key }) => key, cell: ({ key }) => key },
+  {
+    key: 'members',
+    header: 'Members',
+    width: '7rem',
+    align: 'right',
+    sort: ({ member_count }) => member_count,
+    cell: ({ member_count }) => count(member_count),
+  },
+  {
+    key: 'accounts',
+    header: 'Service accounts',
+    width: '9rem',
+    align: 'right',
+    sort: ({ service_account_count }) => service_account_count,
+    cell: ({ service_account_count }) => count(service_account_count),
+  },
+  { key: 'access', header: 'May use', cell: ({ model_access }) => accessText(model_access) },
+  {
+    key: 'created',
+    header: 'Since',
+    width: '7rem',
+    sort: ({ created_at }) => created_at,
+    cell: ({ created_at }) => date(created_at),
+  },
+]
+
+/** Teams: who is in them, and which service accounts they have. */
+export default function Teams() {
+  const [values, change] = useFilters(filters)
+  const [chosen] = useSubPath()
+  const show = useOpen('/identity/teams')
+  const [edited, setEdited] = useState<Team | null>()
+  const query = useGet(
+    '/api/v1/admin/teams',
+    { query: { search: values.search.trim(), page: values.page, page_size: PAGE_SIZE } },
+    { placeholderData: (before) => before },
+  )
+  return (
+    <IdentityList
+      title="Teams"
+      note="A user has one team at most; a service account belongs to one. Teams do not spend"
+      action="New team"
+      onNew={() => setEdited(null)}
+      search={values.search}
+      searchLabel="Search name or key"
+      onSearch={(search) => change({ search })}
+      narrowed={values.search !== ''}
+      query={query}
+      columns={columns}
+      rowKey={({ team_id }) => team_id}
+      onOpen={({ team_id }) => show(team_id)}
+      page={values.page}
+      onPage={(next) => change({ page: next })}
+      empty={
+        <EmptyState title="No teams yet">
+          Make one to limit the models of several people together, or to own a service account.
+        </EmptyState>
+      }
+    >
+      <TeamSheet teamId={chosen} onClose={() => show()} onEdit={setEdited} />
+      {edited !== undefined && (
+        <TeamForm
+          team={edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={({ team_id }) => {
+            setEdited(undefined)
+            show(team_id)
+          }}
+        />
+      )}
+    </IdentityList>
+  )
+}

@@ -1,0 +1,157 @@
+import { useState } from 'react'
+import { api, take } from '@/api/client.ts'
+import { ModelAccessField } from '@/pages/identity/model-access.tsx'
+import { SaveDialog } from '@/pages/identity/save.tsx'
+import { changesOf, type TeamRole, teamRoles, type User } from '@/pages/identity/words.tsx'
+import { Checkbox, Field, Input, Select } from '@/ui/field.tsx'
+import { OwnerPicker } from '@/ui/owner-picker.tsx'
+
+const teamsOnly = ['team'] as const
+
+export interface UserFormProps {
+  /** null: a new one. */
+  readonly user: User | null
+  readonly onClose: () => void
+  readonly onSaved: (user: User) => void
+}
+
+export function UserForm({ user, onClose, onSaved }: UserFormProps) {
+  const [name, setName] = useState(user?.name ?? '')
+  const [email, setEmail] = useState(user?.email ?? '')
+  const [role, setRole] = useState(user?.role ?? 'user')
+  const [team, setTeam] = useState(user?.team?.team_id)
+  const [teamRole, setTeamRole] = useState<TeamRole>(user?.team?.role ?? 'member')
+  const [access, setAccess] = useState(user?.model_access ?? { mode: 'all' as const, models: [] })
+  const [logging, setLogging] = useState(user?.request_logging_enabled ?? true)
+  const [password, setPassword] = useState('')
+  const body = {
+    name,
+    email,
+    role,
+    request_logging_enabled: logging,
+    model_access: access,
+    ...(password !== '' && { password }),
+  }
+  const membership = team === undefined ? null : { team_id: team, role: teamRole }
+  async function save(): Promise<User> {
+    if (user === null) {
+      return await take(
+        api.POST('/api/v1/admin/users', {
+          body: { ...body, ...(membership && { team: membership }) },
+        }),
+      )
+    }
+    const before = user.team && { team_id: user.team.team_id, role: user.team.role }
+    const changes = changesOf({ ...user, team: before }, { ...body, team: membership })
+    if (Object.keys(changes).length === 0) return user
+    return await take(
+      api.PATCH('/api/v1/admin/users/{user_id}', {
+        params: { path: { user_id: user.user_id } },
+        body: changes,
+      }),
+    )
+  }
+  return (
+    <SaveDialog
+      title={user === null ? 'New user' : `Change ${user.name}`}
+      action={user === null ? 'Make the user' : 'Save'}
+      done={user === null ? `${name} is there` : `${name} is changed`}
+      save={save}
+      onSaved={onSaved}
+      onClose={onClose}
+    >
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Name">
+          {(control) => (
+            <Input
+              {...control}
+              required
+              maxLength={200}
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+          )}
+        </Field>
+        <Field
+          label="E-mail"
+          {...(user?.from_config && { hint: 'The config file knows the user by it' })}
+        >
+          {(control) => (
+            <Input
+              {...control}
+              type="email"
+              required
+              readOnly={user?.from_config}
+              value={email}
+              onChange={({ target }) => setEmail(target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Role" hint="Admins see and change everything in this console">
+          {(control) => (
+            <Select
+              {...control}
+              value={role}
+              onChange={({ target }) => setRole(target.value as User['role'])}
+            >
+              <option value="user">User</option>
+              <option value="platform_admin">Platform admin</option>
+            </Select>
+          )}
+        </Field>
+        <Field
+          label={user?.has_password ? 'New password' : 'Password'}
+          hint={
+            user?.has_password
+              ? 'Empty keeps the one of now; another one ends all sessions'
+              : 'Without one the user has API keys only; 12 characters or more'
+          }
+        >
+          {(control) => (
+            <Input
+              {...control}
+              type="password"
+              autoComplete="new-password"
+              minLength={12}
+              maxLength={256}
+              value={password}
+              onChange={({ target }) => setPassword(target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Team">
+          {(control) => (
+            <OwnerPicker
+              {...control}
+              label="No team"
+              kinds={teamsOnly}
+              value={team === undefined ? undefined : { kind: 'team', id: team }}
+              onChange={(next) => setTeam(next?.id)}
+            />
+          )}
+        </Field>
+        {team !== undefined && (
+          <Field label="Role in the team" hint="Owners and admins get its budget alerts">
+            {(control) => (
+              <Select
+                {...control}
+                value={teamRole}
+                onChange={({ target }) => setTeamRole(target.value as TeamRole)}
+              >
+                {teamRoles.map((one) => (
+                  <option key={one}>{one}</option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        )}
+      </div>
+      <ModelAccessField value={access} onChange={setAccess} />
+      <Checkbox
+        label="Requests are logged"
+        checked={logging}
+        onChange={({ target }) => setLogging(target.checked)}
+      />
+    </SaveDialog>
+  )
+}

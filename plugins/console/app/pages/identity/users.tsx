@@ -1,0 +1,235 @@
+import { useState } from 'react'
+import { api, take } from '@/api/client.ts'
+import { useGet } from '@/api/query.ts'
+import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
+import { date } from '@/lib/format.ts'
+import { useSubPath } from '@/lib/sub-path.ts'
+import { DoButton } from '@/pages/identity/do-button.tsx'
+import { Facts } from '@/pages/identity/facts.tsx'
+import { IdentityList, PAGE_SIZE, useOpen } from '@/pages/identity/list.tsx'
+import { OwnerLinks } from '@/pages/identity/owner-links.tsx'
+import { UserForm } from '@/pages/identity/user-form.tsx'
+import { accessText, Status, type User } from '@/pages/identity/words.tsx'
+import { Badge } from '@/ui/badge.tsx'
+import { Button } from '@/ui/button.tsx'
+import type { Column } from '@/ui/data-table.tsx'
+import { Sheet } from '@/ui/dialog.tsx'
+import { Select } from '@/ui/field.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+import { OwnerPicker } from '@/ui/owner-picker.tsx'
+import { Loaded } from '@/ui/page.tsx'
+
+const filters = {
+  search: text,
+  status: oneOf(['', 'active', 'invited', 'disabled'], ''),
+  role: oneOf(['', 'platform_admin', 'user'], ''),
+  team_id: text,
+  page,
+}
+const teamsOnly = ['team'] as const
+
+const columns: readonly Column<User>[] = [
+  {
+    key: 'name',
+    header: 'Name',
+    width: '1.3fr',
+    sort: ({ name }) => name.toLowerCase(),
+    cell: ({ name, role }) => (
+      <span className="flex items-center gap-2">
+        <span className="min-w-0 truncate font-medium">{name}</span>
+        {role === 'platform_admin' && <Badge tone="accent">admin</Badge>}
+      </span>
+    ),
+  },
+  {
+    key: 'email',
+    header: 'E-mail',
+    width: '1.6fr',
+    sort: ({ email }) => email,
+    cell: ({ email }) => email,
+  },
+  {
+    key: 'team',
+    header: 'Team',
+    sort: ({ team }) => team?.name ?? '',
+    cell: ({ team }) =>
+      team === null ? (
+        <span className="text-muted">none</span>
+      ) : (
+        <>
+          {team.name} <span className="text-muted">{team.role}</span>
+        </>
+      ),
+  },
+  {
+    key: 'status',
+    header: 'Status',
+    width: '6rem',
+    sort: ({ status }) => status,
+    cell: ({ status }) => <Status status={status} />,
+  },
+  { key: 'access', header: 'May use', cell: ({ model_access }) => accessText(model_access) },
+  {
+    key: 'sign-in',
+    header: 'Signs in',
+    width: '6rem',
+    sort: ({ has_password }) => Number(has_password),
+    cell: ({ has_password }) =>
+      has_password ? 'yes' : <span className="text-muted">keys only</span>,
+  },
+  {
+    key: 'created',
+    header: 'Since',
+    width: '7rem',
+    sort: ({ created_at }) => created_at,
+    cell: ({ created_at }) => date(created_at),
+  },
+]
+
+/** People: who they are, what they may use, and the way to what they did. */
+export default function Users() {
+  const [values, change] = useFilters(filters)
+  const { search, status, role, team_id } = values
+  const [chosen] = useSubPath()
+  const show = useOpen('/identity/users')
+  const [edited, setEdited] = useState<User | null>()
+  const query = useGet(
+    '/api/v1/admin/users',
+    {
+      query: {
+        search: search.trim(),
+        status: status === '' ? undefined : status,
+        role: role === '' ? undefined : role,
+        team_id,
+        page: values.page,
+        page_size: PAGE_SIZE,
+      },
+    },
+    { placeholderData: (before) => before },
+  )
+  return (
+    <IdentityList
+      title="Users"
+      note="People who sign in, or whose keys call"
+      action="New user"
+      onNew={() => setEdited(null)}
+      search={search}
+      searchLabel="Search name or e-mail"
+      onSearch={(next) => change({ search: next })}
+      narrowed={[search, status, role, team_id].some(Boolean)}
+      query={query}
+      columns={columns}
+      rowKey={({ user_id }) => user_id}
+      onOpen={({ user_id }) => show(user_id)}
+      page={values.page}
+      onPage={(next) => change({ page: next })}
+      minWidth={980}
+      empty={<EmptyState title="No users yet">Make one, or declare them in the config.</EmptyState>}
+      filters={
+        <>
+          <Select
+            aria-label="Status"
+            className="w-36"
+            value={status}
+            onChange={({ target }) => change({ status: filters.status.read(target.value) })}
+          >
+            <option value="">Every status</option>
+            <option value="active">Active</option>
+            <option value="invited">Invited</option>
+            <option value="disabled">Disabled</option>
+          </Select>
+          <Select
+            aria-label="Role"
+            className="w-36"
+            value={role}
+            onChange={({ target }) => change({ role: filters.role.read(target.value) })}
+          >
+            <option value="">Every role</option>
+            <option value="platform_admin">Platform admins</option>
+            <option value="user">Users</option>
+          </Select>
+          <OwnerPicker
+            label="Team"
+            kinds={teamsOnly}
+            className="w-44"
+            value={team_id === '' ? undefined : { kind: 'team', id: team_id }}
+            onChange={(team) => change({ team_id: team?.id ?? '' })}
+          />
+        </>
+      }
+    >
+      <UserSheet userId={chosen} onClose={() => show()} onEdit={setEdited} />
+      {edited !== undefined && (
+        <UserForm
+          user={edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={({ user_id }) => {
+            setEdited(undefined)
+            show(user_id)
+          }}
+        />
+      )}
+    </IdentityList>
+  )
+}
+
+interface UserSheetProps {
+  readonly userId: string | undefined
+  readonly onClose: () => void
+  readonly onEdit: (user: User) => void
+}
+
+function UserSheet({ userId = '', onClose, onEdit }: UserSheetProps) {
+  const path = { user_id: userId }
+  const query = useGet('/api/v1/admin/users/{user_id}', { path }, { enabled: userId !== '' })
+  const set = (status: 'active' | 'disabled') => () =>
+    take(api.PATCH('/api/v1/admin/users/{user_id}', { params: { path }, body: { status } }))
+  return (
+    <Sheet
+      open={userId !== ''}
+      onClose={onClose}
+      title={query.data?.name ?? 'User'}
+      description={query.data?.email}
+    >
+      <Loaded query={query}>
+        {(user) => (
+          <div className="grid gap-4">
+            <div className="flex flex-wrap gap-2">
+              <Button kind="primary" size="sm" onClick={() => onEdit(user)}>
+                Change
+              </Button>
+              {user.status === 'disabled' ? (
+                <DoButton
+                  action="Enable"
+                  title={`Enable ${user.name}?`}
+                  consequence="The user’s keys that are neither expired nor revoked work again at once, and so does the password."
+                  done={`${user.name} is enabled`}
+                  act={set('active')}
+                />
+              ) : (
+                <DoButton
+                  action="Disable"
+                  title={`Disable ${user.name}?`}
+                  consequence="The user is signed out and every key of the user is refused, both at once. Nothing is deleted, and it can be undone."
+                  done={`${user.name} is disabled`}
+                  act={set('disabled')}
+                />
+              )}
+            </div>
+            <Facts
+              of={user}
+              rows={[
+                ['Status', <Status key="status" status={user.status} />],
+                ['Role', user.role === 'platform_admin' ? 'platform admin' : 'user'],
+                ['Team', user.team === null ? 'none' : `${user.team.name}, ${user.team.role}`],
+                ['Signs in', user.has_password ? 'with a password' : 'no, API keys only'],
+                ['Requests', user.request_logging_enabled ? 'are logged' : 'are not logged'],
+              ]}
+            />
+            <OwnerLinks owner={{ kind: 'user', id: user.user_id }} />
+          </div>
+        )}
+      </Loaded>
+    </Sheet>
+  )
+}

@@ -1,0 +1,65 @@
+import type { Data } from '@/api/query.ts'
+import { keyOf, queryClient } from '@/api/query.ts'
+import { Badge } from '@/ui/badge.tsx'
+
+export type User = Data<'/api/v1/admin/users'>['items'][number]
+export type Team = Data<'/api/v1/admin/teams'>['items'][number]
+export type ServiceAccount = Data<'/api/v1/admin/service-accounts'>['items'][number]
+export type ApiKey = Data<'/api/v1/admin/api-keys'>['items'][number]
+export type ModelAccess = User['model_access']
+export type TeamRole = NonNullable<User['team']>['role']
+
+export const teamRoles = ['member', 'admin', 'owner'] as const satisfies readonly TeamRole[]
+
+const tones = {
+  active: 'good',
+  invited: 'accent',
+  disabled: 'bad',
+  expired: 'warn',
+  revoked: 'plain',
+} as const
+
+export function Status({ status }: { status: keyof typeof tones }) {
+  return <Badge tone={tones[status]}>{status}</Badge>
+}
+
+/** Which models somebody may use, in a few words. */
+export function accessText({ mode, models }: ModelAccess): string {
+  if (mode === 'all') return 'all models'
+  return models.length === 0 ? 'no model' : models.join(', ')
+}
+
+/** Which models a key grants, in a few words. */
+export function grantText({ model_grant_mode, granted_models }: ApiKey): string {
+  if (model_grant_mode === 'all') return 'all models of its owner'
+  return granted_models.length === 0 ? 'no model' : granted_models.join(', ')
+}
+
+/**
+ * What of `after` is another than before: the config file has no say any more in a field that was
+ * sent, whether it changed or not.
+ */
+export function changesOf<T extends object>(before: Partial<T>, after: T): Partial<T> {
+  const same = (key: keyof T) => JSON.stringify(before[key]) === JSON.stringify(after[key])
+  return Object.fromEntries(
+    Object.entries(after).filter(([key]) => !same(key as keyof T)),
+  ) as Partial<T>
+}
+
+/** After a change of anybody: everything that shows people, programs or keys. */
+export async function invalidateIdentity(): Promise<void> {
+  const paths = [
+    '/api/v1/admin/users',
+    '/api/v1/admin/users/{user_id}',
+    '/api/v1/admin/teams',
+    '/api/v1/admin/teams/{team_id}',
+    '/api/v1/admin/teams/{team_id}/members',
+    '/api/v1/admin/service-accounts',
+    '/api/v1/admin/service-accounts/{service_account_id}',
+    '/api/v1/admin/api-keys',
+    '/api/v1/admin/api-keys/{api_key_id}',
+    '/api/v1/me/api-keys',
+    '/api/v1/admin/spend/budgets',
+  ] as const
+  await Promise.all(paths.map((path) => queryClient.invalidateQueries({ queryKey: keyOf(path) })))
+}

@@ -1,0 +1,237 @@
+import { useLocation, useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useGet } from '@/api/query.ts'
+import { oneOf, page as pageFilter, text, useFilters } from '@/lib/filters.ts'
+import { bytes, dateTime, dayTime, duration, NOT_KNOWN } from '@/lib/format.ts'
+import { CallSheet } from '@/pages/mcp/call-sheet.tsx'
+import { type Call, callStatuses, callTone, policyNames } from '@/pages/mcp/query.ts'
+import { TextFilter } from '@/pages/requests/text-filter.tsx'
+import { Badge } from '@/ui/badge.tsx'
+import { Button } from '@/ui/button.tsx'
+import { Card } from '@/ui/card.tsx'
+import { type Column, DataTable } from '@/ui/data-table.tsx'
+import { Select } from '@/ui/field.tsx'
+import { EmptyState, Notice } from '@/ui/notice.tsx'
+import { Loaded } from '@/ui/page.tsx'
+import { Pagination } from '@/ui/pagination.tsx'
+import { RangePicker } from '@/ui/range-picker.tsx'
+
+const filters = {
+  occurred_at_start: text,
+  occurred_at_end: text,
+  server_key: text,
+  tool_name: text,
+  status: oneOf(['', ...callStatuses], ''),
+  policy_result: oneOf(['', 'allowed', 'denied', 'not_evaluated'], ''),
+  request_id: text,
+  api_key_id: text,
+  user_id: text,
+  team_id: text,
+  page: pageFilter,
+}
+const cleared = {
+  occurred_at_start: '',
+  occurred_at_end: '',
+  server_key: '',
+  tool_name: '',
+  status: '',
+  policy_result: '',
+  request_id: '',
+  api_key_id: '',
+  user_id: '',
+  team_id: '',
+} as const
+const PAGE_SIZE = 100
+const REFRESH_MS = 15_000
+
+/** Every tools/call that went through the proxy; `id`: the one that is open. */
+export function Calls({ id }: { id: string | undefined }) {
+  const [values, change] = useFilters(filters)
+  const navigate = useNavigate()
+  const searchStr = useLocation({ select: ({ searchStr }) => searchStr })
+  const search = Object.fromEntries(new URLSearchParams(searchStr))
+  const { status, policy_result, page, ...rest } = values
+  const list = useGet(
+    '/api/v1/admin/observability/mcp-invocations',
+    {
+      query: {
+        ...rest,
+        status: status === '' ? undefined : status,
+        policy_result: policy_result === '' ? undefined : policy_result,
+        page,
+        page_size: PAGE_SIZE,
+      },
+    },
+    { placeholderData: (before) => before, refetchInterval: REFRESH_MS },
+  )
+  const servers = useGet('/api/v1/admin/mcp/servers', {
+    query: { include_disabled: true, page_size: 200 },
+  })
+  const filtered = Object.keys(cleared).some((name) => values[name as keyof typeof cleared] !== '')
+  const clear = <Button onClick={() => change(cleared)}>Clear the filters</Button>
+  const open = (call: string | undefined) =>
+    void navigate({
+      to: (call === undefined ? '/mcp/invocations' : `/mcp/invocations/${call}`) as '/mcp',
+      search,
+    })
+  return (
+    <>
+      <search className="flex flex-wrap items-center gap-2" aria-label="Filters">
+        <RangePicker
+          label="Time"
+          value={{ start: values.occurred_at_start, end: values.occurred_at_end }}
+          onChange={({ start, end }) => change({ occurred_at_start: start, occurred_at_end: end })}
+        />
+        <TextFilter
+          label="Server"
+          value={values.server_key}
+          onChange={(server_key) => change({ server_key })}
+          options={servers.data?.items.map(({ server_key }) => server_key)}
+        />
+        <TextFilter
+          label="Tool"
+          value={values.tool_name}
+          onChange={(tool_name) => change({ tool_name })}
+        />
+        <Select
+          aria-label="Status"
+          className="w-36"
+          value={status}
+          onChange={({ target }) => change({ status: target.value as typeof status })}
+        >
+          <option value="">Any status</option>
+          {callStatuses.map((word) => (
+            <option key={word} value={word}>
+              {word.replaceAll('_', ' ')}
+            </option>
+          ))}
+        </Select>
+        <Select
+          aria-label="Guardrails"
+          className="w-40"
+          value={policy_result}
+          onChange={({ target }) => change({ policy_result: target.value as typeof policy_result })}
+        >
+          <option value="">Guardrails: any</option>
+          {Object.entries(policyNames).map(([key, [word]]) => (
+            <option key={key} value={key}>
+              Guardrails: {word}
+            </option>
+          ))}
+        </Select>
+        <TextFilter
+          label="Request id"
+          value={values.request_id}
+          onChange={(request_id) => change({ request_id })}
+        />
+        {filtered && clear}
+      </search>
+      <Card padded={false} aria-label="Tool calls">
+        <Loaded query={list}>
+          {(data) => (
+            <>
+              <DataTable
+                label="Tool calls"
+                columns={columns}
+                rows={data.items}
+                rowKey={({ mcp_tool_invocation_id }) => mcp_tool_invocation_id}
+                minWidth={980}
+                onOpen={({ mcp_tool_invocation_id }) => open(mcp_tool_invocation_id)}
+                empty={
+                  filtered ? (
+                    <EmptyState title="No call matches these filters" action={clear}>
+                      Names have to be the whole name.
+                    </EmptyState>
+                  ) : (
+                    <EmptyState title="No tool calls yet">
+                      Point an MCP client at the address of a server, /mcp/KEY, with an API key.
+                      Each tools/call stands here as soon as it begins.
+                    </EmptyState>
+                  )
+                }
+              />
+              {!data.total_exact && page * PAGE_SIZE >= data.total && (
+                <Notice title="There are more than can be paged through">
+                  Choose a range of time that ends with the last row here to go on.
+                </Notice>
+              )}
+              <Pagination
+                page={page}
+                pageSize={PAGE_SIZE}
+                total={data.total}
+                exact={data.total_exact}
+                onPage={(next) => change({ page: next })}
+              />
+            </>
+          )}
+        </Loaded>
+      </Card>
+      <CallSheet id={id} onClose={() => open(undefined)} />
+    </>
+  )
+}
+
+function Muted({ children }: { children: ReactNode }) {
+  return <span className="text-muted">{children}</span>
+}
+
+const columns: readonly Column<Call>[] = [
+  {
+    key: 'time',
+    header: 'Time',
+    width: '9.75rem',
+    cell: ({ occurred_at }) => <span title={dateTime(occurred_at)}>{dayTime(occurred_at)}</span>,
+  },
+  {
+    key: 'status',
+    header: 'Status',
+    width: '1.5fr',
+    cell: ({ status, error_code }) => (
+      <span className="flex min-w-0 items-center gap-1.5" title={error_code ?? undefined}>
+        <Badge tone={callTone(status)}>{status.replaceAll('_', ' ')}</Badge>
+        <span className="truncate text-muted">{error_code}</span>
+      </span>
+    ),
+  },
+  { key: 'server', header: 'Server', width: '1fr', cell: ({ server_key }) => server_key },
+  {
+    key: 'tool',
+    header: 'Tool',
+    width: '1.3fr',
+    cell: ({ tool_name }) => (
+      <bdi className="font-mono text-xs" title={tool_name}>
+        {tool_name}
+      </bdi>
+    ),
+  },
+  {
+    key: 'owner',
+    header: 'Owner',
+    width: '1fr',
+    cell: ({ owner_name }) => owner_name ?? <Muted>deleted owner</Muted>,
+  },
+  {
+    key: 'policy',
+    header: 'Guardrails',
+    width: '6.5rem',
+    cell: ({ policy_result }) => {
+      const [word, tone] = policyNames[policy_result]
+      return <Badge tone={tone}>{word}</Badge>
+    },
+  },
+  {
+    key: 'latency',
+    header: 'Latency',
+    width: '5rem',
+    align: 'right',
+    cell: ({ latency_ms }) => duration(latency_ms),
+  },
+  {
+    key: 'size',
+    header: 'Result',
+    width: '5.5rem',
+    align: 'right',
+    cell: ({ response_bytes }) =>
+      response_bytes === null ? <Muted>{NOT_KNOWN}</Muted> : bytes(response_bytes),
+  },
+]

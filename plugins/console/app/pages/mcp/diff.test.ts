@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test'
+import { changesBetween, compareTexts, flagsOf, visiblePieces } from './diff.ts'
+
+const tool = (description: string, input_schema: object, annotations: object | null = null) => ({
+  description,
+  input_schema: input_schema as Record<string, unknown>,
+  annotations: annotations as Record<string, unknown> | null,
+})
+
+describe('two versions of a tool', () => {
+  test('differ at the places of their schemas, whatever the order', () => {
+    const before = {
+      type: 'object',
+      properties: { a: { type: 'string' }, b: {} },
+      required: ['a', 'b'],
+    }
+    const after = {
+      required: ['b'],
+      properties: { a: { type: 'number' }, c: { enum: ['x', 1] } },
+      type: 'object',
+    }
+    expect(changesBetween(before, after)).toEqual([
+      { path: 'properties.a.type', before: '"string"', after: '"number"' },
+      { path: 'properties.b', before: '{}', after: undefined },
+      { path: 'properties.c.enum.0', before: undefined, after: '"x"' },
+      { path: 'properties.c.enum.1', before: undefined, after: '1' },
+      { path: 'required[a]', before: '"a"', after: undefined },
+    ])
+    expect(changesBetween({ required: ['a', 'b'] }, { required: ['b', 'a'] })).toEqual([])
+  })
+
+  test('are flagged for what they ask for and what they say', () => {
+    const before = tool(
+      'Reads',
+      { properties: { a: { type: 'string' }, gone: {} } },
+      {
+        readOnlyHint: true,
+      },
+    )
+    const after = tool(
+      'Deletes\u200b',
+      { properties: { a: { type: 'number' }, b: {} }, required: ['a', 'b'] },
+      { destructiveHint: true },
+    )
+    expect(flagsOf(before, after)).toEqual([
+      { text: 'description changed', risky: false },
+      { text: 'description has invisible characters', risky: true },
+      { text: 'now required: a', risky: true },
+      { text: 'required parameter added: b', risky: true },
+      { text: 'parameter removed: gone', risky: true },
+      { text: 'type changed: a', risky: true },
+      { text: 'says that it is destructive now', risky: true },
+      { text: 'no longer says that it only reads', risky: true },
+    ])
+    expect(flagsOf(after, after)).toEqual([])
+    expect(flagsOf(tool('', { properties: null, required: 5 }), tool('', {}))).toEqual([])
+    expect(
+      flagsOf(tool('', { properties: { a: null } }), tool('', { properties: { a: 1 } })),
+    ).toEqual([])
+  })
+})
+
+describe('two texts', () => {
+  test('differ word by word', () => {
+    expect(compareTexts('reads a file now', 'reads one file now')).toEqual([
+      { kind: 'same', text: 'reads ' },
+      { kind: 'gone', text: 'a ' },
+      { kind: 'new', text: 'one ' },
+      { kind: 'same', text: 'file now' },
+    ])
+    expect(compareTexts('', 'new')).toEqual([{ kind: 'new', text: 'new' }])
+    expect(compareTexts('same', 'same')).toEqual([{ kind: 'same', text: 'same' }])
+  })
+
+  test('both come out again, however long they are', () => {
+    for (const words of [5, 500, 5000]) {
+      const before = 'a b c '.repeat(words)
+      const after = 'a c b '.repeat(words)
+      const all = compareTexts(before, after)
+      const without = (kind: string) =>
+        all.map((one) => (one.kind === kind ? '' : one.text)).join('')
+      expect(without('new')).toBe(before)
+      expect(without('gone')).toBe(after)
+    }
+  })
+
+  test('show what nobody would see', () => {
+    expect(visiblePieces('a\u202eb\u{e0041}')).toEqual([
+      { text: 'a', hidden: false },
+      { text: 'U+202E', hidden: true },
+      { text: 'b', hidden: false },
+      { text: 'U+E0041', hidden: true },
+    ])
+  })
+})

@@ -1,0 +1,176 @@
+/** What a tool says of itself, as far as two versions of it can differ. */
+export interface Definition {
+  readonly description: string | null
+  readonly annotations: Readonly<Record<string, unknown>> | null
+  readonly input_schema: Readonly<Record<string, unknown>>
+}
+
+/** A place in a schema, and what stood and stands there; `undefined`: nothing. */
+export interface Change {
+  readonly path: string
+  readonly before: string | undefined
+  readonly after: string | undefined
+}
+
+/** Something about a change that should be looked at; `risky`: before anything else. */
+export interface Flag {
+  readonly text: string
+  readonly risky: boolean
+}
+
+export interface Stretch {
+  readonly kind: 'same' | 'gone' | 'new'
+  readonly text: string
+}
+
+/** Characters that nobody sees, and that a model reads all the same. */
+const INVISIBLE =
+  /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/u
+
+const MOST_WORDS = 800
+
+/** Differences between two values, leaf by leaf, in the order of their places. */
+export function changesBetween(before: unknown, after: unknown): readonly Change[] {
+  const was = leavesOf(before)
+  const is = leavesOf(after)
+  return [...new Set([...was.keys(), ...is.keys()])]
+    .sort()
+    .filter((path) => was.get(path) !== is.get(path))
+    .map((path) => ({ path, before: was.get(path), after: is.get(path) }))
+}
+
+function leavesOf(value: unknown): ReadonlyMap<string, string> {
+  const leaves = new Map<string, string>()
+  function visit(here: unknown, path: string): void {
+    const isList = Array.isArray(here)
+    // The order of `required` and `enum` says nothing.
+    const members: readonly (readonly [string, unknown])[] =
+      typeof here !== 'object' || here === null
+        ? []
+        : isList && here.every((one) => typeof one === 'string')
+          ? here.map((one) => [`[${one}]`, one])
+          : Object.entries(here)
+    // Nothing is required, said in another way.
+    if (path === 'required' && members.length === 0) return
+    if (members.length === 0) leaves.set(path, JSON.stringify(here))
+    for (const [key, member] of members) {
+      visit(member, path === '' ? key : key.startsWith('[') ? `${path}${key}` : `${path}.${key}`)
+    }
+  }
+  visit(value, '')
+  return leaves
+}
+
+/** What of a change deserves a look. */
+export function flagsOf(before: Definition, after: Definition): readonly Flag[] {
+  const flags: Flag[] = []
+  const flag = (text: string, risky = false) => void flags.push({ text, risky })
+  const was = parametersOf(before.input_schema)
+  const is = parametersOf(after.input_schema)
+  if (before.description !== after.description) flag('description changed')
+  if (hidesText(after.description) && !hidesText(before.description)) {
+    flag('description has invisible characters', true)
+  }
+  for (const [name, { required }] of is) {
+    const old = was.get(name)
+    if (old === undefined) flag(`${required ? 'required ' : ''}parameter added: ${name}`, required)
+    else if (required && !old.required) flag(`now required: ${name}`, true)
+    else if (!required && old.required) flag(`no longer required: ${name}`)
+  }
+  for (const name of was.keys()) if (!is.has(name)) flag(`parameter removed: ${name}`, true)
+  for (const [name, { type }] of is) {
+    const old = was.get(name)?.type
+    if (old !== undefined && old !== type) flag(`type changed: ${name}`, true)
+  }
+  const hint = (of: Definition, name: string) => of.annotations?.[name] === true
+  if (hint(after, 'destructiveHint') && !hint(before, 'destructiveHint')) {
+    flag('says that it is destructive now', true)
+  }
+  if (hint(before, 'readOnlyHint') && !hint(after, 'readOnlyHint')) {
+    flag('no longer says that it only reads', true)
+  }
+  return flags
+}
+
+export function hidesText(text: string | null): boolean {
+  return text !== null && INVISIBLE.test(text)
+}
+
+/** A text in pieces, those apart that nobody would see. */
+export function visiblePieces(text: string): readonly { text: string; hidden: boolean }[] {
+  return text
+    .split(new RegExp(`(${INVISIBLE.source})`, 'u'))
+    .filter((piece) => piece !== '')
+    .map((piece) =>
+      INVISIBLE.test(piece)
+        ? {
+            text: `U+${(piece.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
+            hidden: true,
+          }
+        : { text: piece, hidden: false },
+    )
+}
+
+interface Parameter {
+  readonly required: boolean
+  readonly type: string
+}
+
+function parametersOf({ properties, required }: Definition['input_schema']) {
+  const names = typeof properties === 'object' && properties !== null ? properties : {}
+  const needed: readonly unknown[] = Array.isArray(required) ? required : []
+  return new Map<string, Parameter>(
+    Object.entries(names).map(([name, schema]) => [
+      name,
+      { required: needed.includes(name), type: JSON.stringify(schema?.type ?? null) },
+    ]),
+  )
+}
+
+/** A text against an older one, word by word; very long ones as a whole. */
+export function compareTexts(before: string, after: string): readonly Stretch[] {
+  const was = before.split(/(?<=\s)(?=\S)/)
+  const is = after.split(/(?<=\s)(?=\S)/)
+  if (was.length > MOST_WORDS || is.length > MOST_WORDS) {
+    return joined([
+      { kind: 'gone', text: before },
+      { kind: 'new', text: after },
+    ])
+  }
+  // common[i][j]: most words that was from i on and is from j on have in common.
+  const common = Array.from({ length: was.length + 1 }, () => new Uint16Array(is.length + 1))
+  for (let i = was.length - 1; i >= 0; i--) {
+    for (let j = is.length - 1; j >= 0; j--) {
+      const row = common[i] as Uint16Array
+      const below = common[i + 1] as Uint16Array
+      row[j] =
+        was[i] === is[j]
+          ? (below[j + 1] as number) + 1
+          : Math.max(below[j] as number, row[j + 1] as number)
+    }
+  }
+  const stretches: Stretch[] = []
+  let i = 0
+  let j = 0
+  while (i < was.length || j < is.length) {
+    if (i < was.length && j < is.length && was[i] === is[j]) {
+      stretches.push({ kind: 'same', text: was[i++] as string })
+      j++
+    } else if (
+      j >= is.length ||
+      (i < was.length && (common[i + 1]?.[j] ?? 0) >= (common[i]?.[j + 1] ?? 0))
+    ) {
+      stretches.push({ kind: 'gone', text: was[i++] as string })
+    } else stretches.push({ kind: 'new', text: is[j++] as string })
+  }
+  return joined(stretches)
+}
+
+function joined(stretches: readonly Stretch[]): readonly Stretch[] {
+  return stretches.reduce<Stretch[]>((all, { kind, text }) => {
+    const last = all.at(-1)
+    if (last?.kind === kind) all[all.length - 1] = { kind, text: last.text + text }
+    else if (text !== '') all.push({ kind, text })
+    return all
+  }, [])
+}

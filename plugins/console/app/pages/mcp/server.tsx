@@ -1,0 +1,232 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { api, take } from '@/api/client.ts'
+import { keyOf, queryClient, useGet } from '@/api/query.ts'
+import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
+import { dateTime, duration } from '@/lib/format.ts'
+import { authNames, discoveryNames, type Server } from '@/pages/mcp/query.ts'
+import { Refresh, useRefresh } from '@/pages/mcp/refresh.tsx'
+import { Runs } from '@/pages/mcp/runs.tsx'
+import { ServerForm } from '@/pages/mcp/server-form.tsx'
+import { Tools } from '@/pages/mcp/tools.tsx'
+import { Badge } from '@/ui/badge.tsx'
+import { Button, buttonStyle } from '@/ui/button.tsx'
+import { Card } from '@/ui/card.tsx'
+import { Confirm } from '@/ui/confirm.tsx'
+import { CopyButton } from '@/ui/copy-button.tsx'
+import { Notice } from '@/ui/notice.tsx'
+import { Loaded, Page } from '@/ui/page.tsx'
+import { Tabs } from '@/ui/tabs.tsx'
+import { toast } from '@/ui/toast.tsx'
+
+const filters = { view: oneOf(['tools', 'runs'], 'tools'), tool: text, page }
+const tabs = [
+  { key: 'tools', label: 'Tools' },
+  { key: 'runs', label: 'Discovery runs' },
+] as const
+
+/** One server: what it is, its tools, and what came of looking for them. */
+export function ServerPage({ id }: { id: string }) {
+  const query = useGet('/api/v1/admin/mcp/servers/{server_id}', { path: { server_id: id } })
+  const [values, change] = useFilters(filters)
+  const refresh = useRefresh(id)
+  const server = query.data?.server
+  return (
+    <Page
+      title={server?.display_name ?? 'MCP server'}
+      note={
+        <Link to="/mcp" search={{}} className="text-accent-text hover:underline">
+          All MCP servers
+        </Link>
+      }
+      actions={server && <Actions server={server} refresh={refresh} />}
+    >
+      <Loaded query={query}>
+        {({ server: shown }) => (
+          <>
+            <Refresh refresh={refresh} server={shown} />
+            <Facts server={shown} />
+            <Tabs
+              label="Server"
+              tabs={tabs}
+              value={values.view}
+              onChange={(view) => change({ view, tool: '' })}
+            >
+              {values.view === 'tools' ? (
+                <Tools
+                  server={shown}
+                  chosen={values.tool}
+                  onChoose={(tool) => change({ tool, page: values.page })}
+                  onRefresh={() => refresh.mutate()}
+                  page={values.page}
+                  onPage={(next) => change({ page: next })}
+                />
+              ) : (
+                <Runs serverId={id} page={values.page} onPage={(next) => change({ page: next })} />
+              )}
+            </Tabs>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+interface ActionsProps {
+  readonly server: Server
+  readonly refresh: ReturnType<typeof useRefresh>
+}
+
+function Actions({ server, refresh }: ActionsProps) {
+  const [open, setOpen] = useState<'edit' | 'disable'>()
+  const close = () => setOpen(undefined)
+  const path = { server_id: server.mcp_server_id }
+  const disabled = server.status === 'disabled'
+  const toggle = useMutation({
+    mutationFn: () =>
+      take(
+        disabled
+          ? api.POST('/api/v1/admin/mcp/servers/{server_id}/enable', { params: { path } })
+          : api.POST('/api/v1/admin/mcp/servers/{server_id}/disable', { params: { path } }),
+      ),
+    onSuccess() {
+      for (const shown of [
+        '/api/v1/admin/mcp/servers',
+        '/api/v1/admin/mcp/servers/{server_id}',
+      ] as const) {
+        void queryClient.invalidateQueries({ queryKey: keyOf(shown) })
+      }
+      toast(disabled ? 'Callers can use it again' : 'Disabled')
+      close()
+    },
+  })
+  return (
+    <>
+      <Link
+        to="/mcp/invocations"
+        search={{ server_key: server.server_key }}
+        className={buttonStyle({})}
+      >
+        Its calls
+      </Link>
+      <Button disabled={disabled || refresh.isPending} onClick={() => refresh.mutate()}>
+        Discover tools
+      </Button>
+      <Button onClick={() => setOpen('edit')}>Edit</Button>
+      <Button
+        kind={disabled ? 'primary' : 'secondary'}
+        onClick={() => (disabled ? toggle.mutate() : setOpen('disable'))}
+      >
+        {disabled ? 'Enable' : 'Disable'}
+      </Button>
+      <Confirm
+        open={open === 'disable'}
+        onClose={close}
+        onConfirm={() => toggle.mutate()}
+        title={`Disable ${server.display_name}?`}
+        consequence={
+          <>
+            From now on, callers of <code className="font-mono">/mcp/{server.server_key}</code> are
+            answered as if the server had never been there. Its {server.tool_count}{' '}
+            {server.tool_count === 1 ? 'tool' : 'tools'}, its calls and its settings stay, and it
+            can be enabled again.
+          </>
+        }
+        action="Disable"
+        busy={toggle.isPending}
+        error={toggle.error}
+      />
+      {open === 'edit' && <ServerForm server={server} onClose={close} onSaved={() => {}} />}
+    </>
+  )
+}
+
+function Facts({ server }: { server: Server }) {
+  const { auth_mode, auth_config, secret_moved } = server
+  const address = `${window.location.origin}/mcp/${server.server_key}`
+  const settings = Object.entries(auth_config)
+  const [word, tone] = discoveryNames[server.discovery_status] ?? [server.discovery_status, 'plain']
+  return (
+    <>
+      {secret_moved !== null && (
+        <Notice tone="warn" title="Its secret goes to another origin than before">
+          Since {dateTime(secret_moved.at)} the secret that was meant for {secret_moved.from} is
+          sent to {secret_moved.to}. Edit the server and give it another secret reference, unless
+          both belong to the same people.
+        </Notice>
+      )}
+      <Card aria-label="About the server">
+        {server.description !== null && <p className="mb-3">{server.description}</p>}
+        <dl className="grid gap-x-8 gap-y-2.5 md:grid-cols-2 xl:grid-cols-3">
+          <Fact label="State">
+            <Badge tone={server.status === 'active' ? 'good' : 'plain'}>{server.status}</Badge>
+            {server.disabled_at !== null && (
+              <span className="text-muted"> since {dateTime(server.disabled_at)}</span>
+            )}
+          </Fact>
+          <Fact label="Address for callers">
+            <Copied text={address} label="Copy the address" />
+          </Fact>
+          <Fact label="URL of the server">
+            <Copied text={server.server_url} label="Copy the URL" />
+          </Fact>
+          <Fact label="Authentication">
+            {authNames[auth_mode] ?? auth_mode}
+            {settings.map(([name, value]) => (
+              <code key={name} className="block font-mono text-xs text-muted">
+                {name}: {typeof value === 'string' ? value : JSON.stringify(value)}
+              </code>
+            ))}
+          </Fact>
+          <Fact label="Last discovery">
+            <Badge tone={tone}>{word}</Badge>{' '}
+            {server.last_discovery_at !== null && dateTime(server.last_discovery_at)}
+            {server.last_error_summary !== null && (
+              <span className="block text-bad">{server.last_error_summary}</span>
+            )}
+          </Fact>
+          <Fact label="Last one that succeeded">
+            {server.last_successful_discovery_at === null
+              ? 'none'
+              : dateTime(server.last_successful_discovery_at)}
+            {server.protocol_version !== null && (
+              <span className="text-muted"> protocol {server.protocol_version}</span>
+            )}
+          </Fact>
+          <Fact label="Timeout">{duration(server.timeout_ms)}</Fact>
+          <Fact label="Declared by">
+            {server.from_config
+              ? 'the config file; what is changed here wins over it'
+              : server.recommended_catalog_key === null
+                ? 'an administrator'
+                : 'an administrator, from the catalog'}
+          </Fact>
+          <Fact label="Private addresses">
+            {server.allow_private ? 'allowed by the config file' : 'only as the config file allows'}
+          </Fact>
+        </dl>
+      </Card>
+    </>
+  )
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-muted">{label}</dt>
+      <dd className="[overflow-wrap:anywhere]">{children}</dd>
+    </div>
+  )
+}
+
+function Copied({ text: value, label }: { text: string; label: string }) {
+  return (
+    <span className="flex min-w-0 items-center gap-1">
+      <code className="truncate font-mono text-xs" title={value}>
+        {value}
+      </code>
+      <CopyButton text={value} label={label} />
+    </span>
+  )
+}

@@ -1,0 +1,88 @@
+import { Link } from '@tanstack/react-router'
+import { dateTime } from '@/lib/format.ts'
+import { visiblePieces } from '@/pages/mcp/diff.ts'
+import { History } from '@/pages/mcp/history.tsx'
+import type { Server, Tool } from '@/pages/mcp/query.ts'
+import { Badge } from '@/ui/badge.tsx'
+import { buttonStyle } from '@/ui/button.tsx'
+import { Sheet } from '@/ui/dialog.tsx'
+import { JsonTree } from '@/ui/json-tree.tsx'
+
+export interface ToolSheetProps {
+  readonly server: Server
+  readonly tool: Tool | undefined
+  readonly onClose: () => void
+}
+
+/** All that is known of a tool: what models are told of it, and how that changed. */
+export function ToolSheet({ server, tool, onClose }: ToolSheetProps) {
+  return (
+    <Sheet
+      open={tool !== undefined}
+      onClose={onClose}
+      title={tool?.upstream_name ?? ''}
+      description={tool?.display_name ?? undefined}
+    >
+      {tool !== undefined && (
+        <div className="grid gap-5">
+          <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+            {tool.is_active ? <Badge tone="good">on offer</Badge> : <Badge>gone</Badge>}
+            <span className="text-muted">
+              Schema version {tool.schema_version}, first found {dateTime(tool.first_discovered_at)}
+              , last {dateTime(tool.last_discovered_at)}
+            </span>
+            <Link
+              to="/mcp/invocations"
+              search={{ server_key: server.server_key, tool_name: tool.upstream_name }}
+              className={buttonStyle({ size: 'sm' })}
+            >
+              Its calls
+            </Link>
+          </div>
+          <Part title="Description">
+            {tool.description === null ? (
+              <p className="text-muted">The server says nothing about it.</p>
+            ) : (
+              <p className="whitespace-pre-wrap [overflow-wrap:anywhere]">
+                <Visible text={tool.description} />
+              </p>
+            )}
+          </Part>
+          <Part title="Arguments">
+            <JsonTree value={tool.input_schema} open={4} />
+          </Part>
+          <Part title="Versions">
+            <History serverId={server.mcp_server_id} tool={tool} />
+          </Part>
+        </div>
+      )}
+    </Sheet>
+  )
+}
+
+export function Part({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <section className="grid gap-2">
+      <h3 className="border-b border-line pb-1 font-semibold">{title}</h3>
+      {children}
+    </section>
+  )
+}
+
+/** A text of a server's; characters that nobody would see are shown by their numbers. */
+export function Visible({ text }: { text: string }) {
+  return (
+    <bdi>
+      {visiblePieces(text).map((piece, n) =>
+        piece.hidden ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text, which never move
+          <Badge key={n} tone="bad">
+            {piece.text}
+          </Badge>
+        ) : (
+          piece.text
+        ),
+      )}
+    </bdi>
+  )
+}

@@ -1,0 +1,166 @@
+import { useMemo, useState } from 'react'
+import { useGet } from '@/api/query.ts'
+import { ago, count, dateTime } from '@/lib/format.ts'
+import { hidesText } from '@/pages/mcp/diff.ts'
+import type { Server, Tool } from '@/pages/mcp/query.ts'
+import { ToolSheet } from '@/pages/mcp/tool-sheet.tsx'
+import { Badge } from '@/ui/badge.tsx'
+import { Button } from '@/ui/button.tsx'
+import { Card } from '@/ui/card.tsx'
+import { type Column, DataTable } from '@/ui/data-table.tsx'
+import { Checkbox, Input } from '@/ui/field.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+import { Loaded } from '@/ui/page.tsx'
+import { Pagination } from '@/ui/pagination.tsx'
+
+const PAGE_SIZE = 200
+
+export interface ToolsProps {
+  readonly server: Server
+  /** The name of the tool that is open; '': none. */
+  readonly chosen: string
+  readonly onChoose: (name: string) => void
+  readonly onRefresh: () => void
+  readonly page: number
+  readonly onPage: (page: number) => void
+}
+
+/** The tools that discovery has found, those included that are gone. */
+export function Tools({ server, chosen, onChoose, onRefresh, page, onPage }: ToolsProps) {
+  const [search, setSearch] = useState('')
+  const [gone, setGone] = useState(true)
+  const query = useGet(
+    '/api/v1/admin/mcp/servers/{server_id}/tools',
+    {
+      path: { server_id: server.mcp_server_id },
+      query: { include_inactive: true, page, page_size: PAGE_SIZE },
+    },
+    { placeholderData: (before) => before },
+  )
+  const all = query.data?.items
+  const rows = useMemo(() => {
+    const wanted = search.trim().toLowerCase()
+    return (all ?? []).filter(
+      ({ upstream_name, description, is_active }) =>
+        (gone || is_active) &&
+        `${upstream_name} ${description ?? ''}`.toLowerCase().includes(wanted),
+    )
+  }, [all, search, gone])
+  return (
+    <Card
+      padded={false}
+      title="Tools"
+      note={all && `${count(all.filter(({ is_active }) => is_active).length)} on offer`}
+      actions={
+        <>
+          <Checkbox
+            label="Also those that are gone"
+            checked={gone}
+            onChange={({ target }) => setGone(target.checked)}
+          />
+          <Input
+            type="search"
+            aria-label="Search tools"
+            placeholder="Name or description"
+            className="w-48"
+            value={search}
+            onChange={({ target }) => setSearch(target.value)}
+          />
+        </>
+      }
+    >
+      <Loaded query={query}>
+        {(data) => (
+          <>
+            <DataTable
+              label="Tools"
+              columns={columns}
+              rows={rows}
+              rowKey={({ mcp_tool_id }) => mcp_tool_id}
+              minWidth={720}
+              onOpen={({ upstream_name }) => onChoose(upstream_name)}
+              empty={
+                data.total > 0 ? (
+                  <EmptyState title="No tool matches" />
+                ) : (
+                  <EmptyState
+                    title={
+                      server.last_successful_discovery_at === null
+                        ? 'Its tools are not known yet'
+                        : 'The server has no tools'
+                    }
+                    action={
+                      server.status === 'active' && (
+                        <Button kind="primary" onClick={onRefresh}>
+                          Discover tools
+                        </Button>
+                      )
+                    }
+                  >
+                    {server.status === 'active'
+                      ? 'Callers can use the server anyway; discovery shows here what it offers, and what changes.'
+                      : 'The server is disabled: enable it to look for its tools.'}
+                  </EmptyState>
+                )
+              }
+            />
+            {data.total > PAGE_SIZE && (
+              <Pagination page={page} pageSize={PAGE_SIZE} total={data.total} onPage={onPage} />
+            )}
+            <ToolSheet
+              server={server}
+              tool={data.items.find(({ upstream_name }) => upstream_name === chosen)}
+              onClose={() => onChoose('')}
+            />
+          </>
+        )}
+      </Loaded>
+    </Card>
+  )
+}
+
+const columns: readonly Column<Tool>[] = [
+  {
+    key: 'name',
+    header: 'Tool',
+    width: '1.2fr',
+    sort: ({ upstream_name }) => upstream_name,
+    cell: ({ upstream_name }) => (
+      <bdi className="font-mono text-xs font-medium" title={upstream_name}>
+        {upstream_name}
+      </bdi>
+    ),
+  },
+  {
+    key: 'description',
+    header: 'Description',
+    width: '2fr',
+    cell: ({ description }) => (
+      <bdi className="text-muted" title={description ?? undefined}>
+        {description ?? 'none'}
+      </bdi>
+    ),
+  },
+  {
+    key: 'state',
+    header: 'State',
+    width: '17rem',
+    cell: ({ is_active, version_count, description }) => (
+      <span className="flex gap-1">
+        {is_active ? <Badge tone="good">on offer</Badge> : <Badge>gone</Badge>}
+        {version_count > 1 && <Badge tone="warn">{count(version_count)} versions</Badge>}
+        {hidesText(description) && <Badge tone="bad">invisible text</Badge>}
+      </span>
+    ),
+  },
+  {
+    key: 'changed',
+    header: 'Last change',
+    width: '7rem',
+    align: 'right',
+    sort: ({ last_changed_at }) => last_changed_at,
+    cell: ({ last_changed_at }) => (
+      <span title={dateTime(last_changed_at)}>{ago(last_changed_at)}</span>
+    ),
+  },
+]

@@ -1,0 +1,137 @@
+import { useGet } from '@/api/query.ts'
+import { TimeSeries } from '@/charts/time-series.tsx'
+import { oneOf, useFilters } from '@/lib/filters.ts'
+import { count, date, percent, shareOf, short, usd, usdExact, usdShort } from '@/lib/format.ts'
+import { ModelTable } from '@/pages/me/model-table.tsx'
+import { Export } from '@/pages/spend/export.tsx'
+import { Card, Stat, Stats } from '@/ui/card.tsx'
+import { EmptyState, Skeleton } from '@/ui/notice.tsx'
+import { Loaded, Page } from '@/ui/page.tsx'
+import { Segments } from '@/ui/tabs.tsx'
+
+const filters = { days: oneOf(['7', '30'], '7') }
+const ranges = [
+  { key: '7', label: '7 days' },
+  { key: '30', label: '30 days' },
+] as const
+
+const usdOf = (value: number) => usd(value.toFixed(12))
+const dayOf = (at: string) => `${date(at)}, UTC`
+
+/** What the calls of whoever is signed in were and cost. */
+export default function Usage() {
+  const [{ days }, change] = useFilters(filters)
+  const query = useGet(
+    '/api/v1/me/spend',
+    { query: { days: days === '30' ? 30 : 7 } },
+    { placeholderData: (before) => before },
+  )
+  return (
+    <Page
+      title="My usage"
+      note={
+        query.data === undefined
+          ? 'Days are those of UTC'
+          : `${date(query.data.window_start)} – today, UTC`
+      }
+      actions={
+        <>
+          <Export />
+          <Segments
+            label="Range"
+            options={ranges}
+            value={days}
+            onChange={(key) => change({ days: key })}
+          />
+        </>
+      }
+    >
+      <Loaded query={query} skeleton={<Skeleton className="h-80 w-full" />}>
+        {({ totals, daily, models }) => (
+          <>
+            <Stats className="xl:grid-cols-5">
+              <Stat
+                label="Spend"
+                value={usd(totals.spend_usd)}
+                exact={usdExact(totals.spend_usd)}
+                note={
+                  totals.rejected_count === 0
+                    ? 'nothing rejected'
+                    : `${usd(totals.rejected_spend_usd)} rejected by budgets`
+                }
+              />
+              <Stat
+                label="Requests"
+                value={count(totals.request_count)}
+                note={`${count(totals.unpriced_count)} without a price`}
+              />
+              <Stat
+                label="Tokens"
+                value={short(totals.total_tokens)}
+                exact={count(totals.total_tokens)}
+                note="in and out"
+              />
+              <Stat
+                label="In"
+                value={short(totals.prompt_tokens)}
+                exact={count(totals.prompt_tokens)}
+                note={`${percent(shareOf(totals.cache_read_tokens, totals.prompt_tokens))} from a cache`}
+              />
+              <Stat
+                label="Out"
+                value={short(totals.completion_tokens)}
+                exact={count(totals.completion_tokens)}
+                note={`${short(totals.reasoning_tokens)} for reasoning`}
+              />
+            </Stats>
+            {totals.request_count === 0 ? (
+              <Card>
+                <EmptyState title="No requests of yours in these days">
+                  Point a client at this gateway with one of your API keys, or try a model in the
+                  playground. An admin issues keys.
+                </EmptyState>
+              </Card>
+            ) : (
+              <>
+                <div className="grid gap-4 xl:grid-cols-2">
+                  <Card title="Spend by day">
+                    <TimeSeries
+                      label="Spend by day"
+                      kind="bar"
+                      series={[{ key: 'spend', label: 'Spend', color: 'var(--chart-2)' }]}
+                      format={usdOf}
+                      axis={usdShort}
+                      moment={dayOf}
+                      points={daily.map(({ day, spend_usd }) => ({
+                        at: `${day}T00:00:00.000Z`,
+                        values: { spend: Number(spend_usd) },
+                      }))}
+                    />
+                  </Card>
+                  <Card title="Tokens by day">
+                    <TimeSeries
+                      label="Tokens by day"
+                      kind="bar"
+                      series={[
+                        { key: 'in', label: 'In', color: 'var(--chart-5)' },
+                        { key: 'out', label: 'Out', color: 'var(--chart-1)' },
+                      ]}
+                      format={count}
+                      axis={short}
+                      moment={dayOf}
+                      points={daily.map(({ day, prompt_tokens, completion_tokens }) => ({
+                        at: `${day}T00:00:00.000Z`,
+                        values: { in: prompt_tokens, out: completion_tokens },
+                      }))}
+                    />
+                  </Card>
+                </div>
+                <ModelTable models={models} />
+              </>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}

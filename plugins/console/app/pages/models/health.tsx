@@ -1,0 +1,62 @@
+import { type Data, useGet } from '@/api/query.ts'
+import { count, duration, percent, shareOf } from '@/lib/format.ts'
+import { Badge } from '@/ui/badge.tsx'
+
+/** Attempts of the last minutes by provider and model. */
+export type Recent = readonly Item[]
+type Item = Data<'/api/v1/admin/observability/providers'>['items'][number]
+
+const REFRESH_MS = 15_000
+const FAILING = 0.5
+const UNSTEADY = 0.05
+
+/** Attempts of the last minutes, summed over what they are asked for. */
+interface Sum {
+  readonly attempts: number
+  readonly errors: number
+  /** The slowest of its parts. */
+  readonly p95: number | null
+}
+
+/** The attempts of the last 15 minutes; refreshed. `undefined` while they are not known. */
+export function useRecentAttempts(): Recent | undefined {
+  const { data } = useGet(
+    '/api/v1/admin/observability/providers',
+    {},
+    { refetchInterval: REFRESH_MS },
+  )
+  return data?.items
+}
+
+function sumOf(items: Recent): Sum {
+  return items.reduce<Sum>(
+    (sum, item) => ({
+      attempts: sum.attempts + item.attempt_count,
+      errors: sum.errors + item.error_count,
+      p95: item.latency_p95_ms === null ? sum.p95 : Math.max(sum.p95 ?? 0, item.latency_p95_ms),
+    }),
+    { attempts: 0, errors: 0, p95: null },
+  )
+}
+
+/** A word for how it goes, with the figures behind it. */
+export function Health({ items }: { items: Recent | undefined }) {
+  if (items === undefined) return <span className="text-muted">…</span>
+  const { attempts, errors, p95 } = sumOf(items)
+  if (attempts === 0) return <span className="text-muted">no attempts</span>
+  const share = shareOf(errors, attempts)
+  const [tone, word] =
+    share >= FAILING
+      ? (['bad', 'failing'] as const)
+      : share >= UNSTEADY
+        ? (['warn', 'unsteady'] as const)
+        : (['good', 'healthy'] as const)
+  return (
+    <span className="inline-flex items-center gap-2">
+      <Badge tone={tone}>{word}</Badge>
+      <span className="text-muted">
+        {count(errors)} of {count(attempts)} failed ({percent(share)}), p95 {duration(p95)}
+      </span>
+    </span>
+  )
+}

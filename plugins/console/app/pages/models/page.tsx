@@ -1,0 +1,151 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { type Data, useGet } from '@/api/query.ts'
+import { page as pageFilter, text, useFilters } from '@/lib/filters.ts'
+import { useSubPath } from '@/lib/sub-path.ts'
+import { Health, useRecentAttempts } from '@/pages/models/health.tsx'
+import { LogPolicy } from '@/pages/models/log-policy.tsx'
+import { ModelSheet } from '@/pages/models/model-sheet.tsx'
+import { PriceLine } from '@/pages/models/price.tsx'
+import { Badge } from '@/ui/badge.tsx'
+import { Card } from '@/ui/card.tsx'
+import { type Column, DataTable } from '@/ui/data-table.tsx'
+import { Input } from '@/ui/field.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+import { Loaded, Page } from '@/ui/page.tsx'
+import { Pagination } from '@/ui/pagination.tsx'
+
+export type Model = Data<'/api/v1/admin/models'>['items'][number]
+export type Route = Model['routes'][number]
+
+const filters = { search: text, page: pageFilter }
+const PAGE_SIZE = 200
+const keep = (search: Readonly<Record<string, string>>) => search
+
+/** What callers may name, where it goes and what it costs. */
+export default function Models() {
+  const [{ search, page }, change] = useFilters(filters)
+  const [chosen] = useSubPath()
+  const navigate = useNavigate()
+  const query = useGet('/api/v1/admin/models', { query: { page, page_size: PAGE_SIZE } })
+  const attempts = useRecentAttempts()
+  const columns = useMemo(
+    (): readonly Column<Model>[] => [
+      {
+        key: 'model',
+        header: 'Model',
+        width: '1.1fr',
+        sort: ({ model_key }) => model_key,
+        cell: ({ model_key, description }) => (
+          <span title={description ?? undefined} className="font-medium">
+            {model_key}
+          </span>
+        ),
+      },
+      {
+        key: 'to',
+        header: 'Goes to',
+        width: '1.4fr',
+        cell: (model) => <Target model={model} />,
+      },
+      { key: 'tags', header: 'Tags', width: '0.7fr', cell: ({ tags }) => tags.join(', ') || '–' },
+      {
+        key: 'price',
+        header: 'Price per million tokens',
+        width: '1.2fr',
+        cell: ({ routes }) => {
+          const first = routes.find(({ enabled }) => enabled)
+          return first === undefined ? '–' : <PriceLine price={first.price} />
+        },
+      },
+      {
+        key: 'health',
+        header: 'Last 15 minutes',
+        width: '2.4fr',
+        cell: ({ model_key, alias_of }) =>
+          alias_of === null && (
+            <Health items={attempts?.filter((item) => item.model_key === model_key)} />
+          ),
+      },
+    ],
+    [attempts],
+  )
+  return (
+    <Page
+      title="Models"
+      note="Of the config in force; the config file is where they change"
+      actions={
+        <Input
+          type="search"
+          aria-label="Search models"
+          placeholder="Model, tag or provider"
+          value={search}
+          onChange={(event) => change({ search: event.target.value })}
+        />
+      }
+    >
+      <Loaded query={query}>
+        {(data) => (
+          <Card padded={false}>
+            <DataTable
+              label="Models"
+              columns={columns}
+              rows={data.items.filter((model) => matches(model, search))}
+              rowKey={({ model_key }) => model_key}
+              minWidth={900}
+              onOpen={({ model_key }) =>
+                void navigate({ to: `/models/${encodeURIComponent(model_key)}`, search: keep })
+              }
+              empty={
+                <EmptyState title={search === '' ? 'No models' : 'No model matches'}>
+                  {search === ''
+                    ? 'Add a model with a route to a provider under models in the config file.'
+                    : 'Models are found by their name, tags, and providers.'}
+                </EmptyState>
+              }
+            />
+            {data.total > PAGE_SIZE && (
+              <Pagination
+                page={page}
+                pageSize={PAGE_SIZE}
+                total={data.total}
+                onPage={(next) => change({ page: next })}
+              />
+            )}
+            <ModelSheet
+              model={data.items.find(({ model_key }) => model_key === chosen)}
+              attempts={attempts}
+              onClose={() => void navigate({ to: '/models', search: keep })}
+            />
+          </Card>
+        )}
+      </Loaded>
+      <LogPolicy />
+    </Page>
+  )
+}
+
+function Target({ model: { alias_of, routes } }: { model: Model }) {
+  if (alias_of !== null) {
+    return (
+      <span>
+        <Badge>alias</Badge> of {alias_of}
+      </span>
+    )
+  }
+  const enabled = routes.filter((route) => route.enabled)
+  const [first] = enabled
+  if (first === undefined) return <Badge tone="warn">no enabled route</Badge>
+  const more = enabled.length - 1
+  return (
+    <span>
+      {first.provider_key} <span className="text-muted">{first.upstream_model}</span>
+      {more > 0 && <span className="text-muted"> and {more} more</span>}
+    </span>
+  )
+}
+
+function matches({ model_key, tags, routes, alias_of }: Model, search: string): boolean {
+  const words = [model_key, alias_of ?? '', ...tags, ...routes.map((route) => route.provider_key)]
+  return words.some((word) => word.toLowerCase().includes(search.trim().toLowerCase()))
+}

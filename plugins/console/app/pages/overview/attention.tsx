@@ -1,0 +1,72 @@
+import { Link } from '@tanstack/react-router'
+import { count, percent, usd } from '@/lib/format.ts'
+import type { Overview } from '@/pages/overview/totals.tsx'
+import { Badge, Meter } from '@/ui/badge.tsx'
+import { buttonStyle } from '@/ui/button.tsx'
+import { Card } from '@/ui/card.tsx'
+import { Notice } from '@/ui/notice.tsx'
+
+/** What somebody should look at: calls without a price or without usage, and budgets that end. */
+export function Attention({ overview }: { overview: Overview }) {
+  const { totals, budgets_near_end: budgets } = overview
+  return (
+    <>
+      {totals.unpriced_count > 0 && (
+        <Notice
+          tone="warn"
+          title={`${count(totals.unpriced_count)} requests have no price: ${percent(totals.unpriced_share)} of the ledger`}
+          action={
+            <Link to="/spend" className={buttonStyle({ size: 'sm' })}>
+              See which
+            </Link>
+          }
+        >
+          They cost nothing here, and budgets do not count them. Name a price list for their
+          provider (<code className="font-mono">pricing_provider_id</code>), or set a price under{' '}
+          <code className="font-mono">pricing.overrides</code> in the config file.
+        </Notice>
+      )}
+      {totals.usage_missing_count > 0 && (
+        <Notice
+          title={`${count(totals.usage_missing_count)} requests came without usage: ${percent(totals.unmetered_share)} of the ledger`}
+        >
+          Their provider did not say how many tokens they took. For streams, set{' '}
+          <code className="font-mono">supports_stream_usage</code> on the route.
+        </Notice>
+      )}
+      {budgets.length > 0 && (
+        <Card title="Budgets about to run out" note="a fifth left at most" padded={false}>
+          <ul className={budgets.length > 1 ? 'grid md:grid-cols-2' : undefined}>
+            {budgets.map((budget) => (
+              <li
+                key={budget.budget_id}
+                className="grid gap-1.5 border-b border-line px-4 py-2.5 last:border-b-0 md:odd:not-last:border-r"
+              >
+                <span className="flex items-center gap-2">
+                  <Link
+                    to="/budgets"
+                    search={{ [`${budget.owner_kind}_id`]: budget.owner_id }}
+                    className="min-w-0 truncate font-medium hover:text-accent-text hover:underline"
+                  >
+                    {budget.owner_name ?? budget.owner_id}
+                  </Link>
+                  <Badge tone={budget.used_share >= 1 ? 'bad' : 'warn'}>
+                    {budget.used_share >= 1 ? 'used up' : `${percent(budget.used_share)} used`}
+                  </Badge>
+                  <span className="ml-auto text-muted whitespace-nowrap">
+                    {usd(budget.current_window_spend_usd)} of {usd(budget.amount_usd)}{' '}
+                    {budget.cadence}
+                  </span>
+                </span>
+                <Meter
+                  share={budget.used_share}
+                  label={`Budget of ${budget.owner_name ?? budget.owner_id}`}
+                />
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,90 @@
+import { useGet } from '@/api/query.ts'
+import { oneOf, useFilters } from '@/lib/filters.ts'
+import { ago, date } from '@/lib/format.ts'
+import { Attention } from '@/pages/overview/attention.tsx'
+import { Breakdown } from '@/pages/overview/breakdown.tsx'
+import { Charts } from '@/pages/overview/charts.tsx'
+import { Providers } from '@/pages/overview/providers.tsx'
+import { Totals } from '@/pages/overview/totals.tsx'
+import { Card } from '@/ui/card.tsx'
+import { EmptyState, Skeleton } from '@/ui/notice.tsx'
+import { Loaded, Page } from '@/ui/page.tsx'
+import { Segments } from '@/ui/tabs.tsx'
+
+const filters = { range: oneOf(['7d', '31d'], '7d') }
+const ranges = [
+  { key: '7d', label: '7 days' },
+  { key: '31d', label: '31 days' },
+] as const
+const REFRESH_MS = 30_000
+
+/** What happened in the last days, and what needs somebody's attention. */
+export default function Overview() {
+  const [{ range }, change] = useFilters(filters)
+  const query = useGet(
+    '/api/v1/admin/overview',
+    { query: { range } },
+    { refetchInterval: REFRESH_MS, placeholderData: (before) => before },
+  )
+  const { data } = query
+  return (
+    <Page
+      title="Overview"
+      note={
+        data === undefined
+          ? 'Times are in UTC'
+          : `${date(data.window_start)} – ${date(data.window_end)}, UTC`
+      }
+      actions={
+        <>
+          {data !== undefined && query.dataUpdatedAt > 0 && (
+            <span className="text-xs text-muted" aria-live="off">
+              Updated {ago(new Date(query.dataUpdatedAt).toISOString())}
+            </span>
+          )}
+          <Segments
+            label="Range"
+            options={ranges}
+            value={range}
+            onChange={(key) => change({ range: key })}
+          />
+        </>
+      }
+    >
+      <Loaded query={query} skeleton={<Pending />}>
+        {(overview) => (
+          <>
+            <Attention overview={overview} />
+            <Totals overview={overview} />
+            {overview.totals.request_count === 0 ? (
+              <Card>
+                <EmptyState title="No requests yet">
+                  Point a client at this gateway with an API key, or try a model in the playground.
+                  What happens shows up here within seconds.
+                </EmptyState>
+              </Card>
+            ) : (
+              <>
+                <Charts overview={overview} />
+                <Breakdown overview={overview} />
+              </>
+            )}
+            <Providers overview={overview} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Pending() {
+  return (
+    <div className="grid gap-4">
+      <Skeleton className="h-20 w-full" />
+      <div className="grid gap-4 xl:grid-cols-2">
+        <Skeleton className="h-64 w-full" />
+        <Skeleton className="h-64 w-full" />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,69 @@
+import { ago, count, dateTime, duration, percent, shareOf } from '@/lib/format.ts'
+import type { Overview } from '@/pages/overview/totals.tsx'
+import { Badge } from '@/ui/badge.tsx'
+import { Card } from '@/ui/card.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+import { Table, Td, Th, Tr } from '@/ui/table.tsx'
+
+type Attempts = Overview['recent_attempts']['items'][number]
+
+function Health({ error_count: errors, attempt_count: attempts }: Attempts) {
+  const share = shareOf(errors, attempts)
+  if (share >= 0.5) return <Badge tone="bad">failing</Badge>
+  return share >= 0.05 ? <Badge tone="warn">unsteady</Badge> : <Badge tone="good">healthy</Badge>
+}
+
+/** How the providers' answers were in the last minutes. */
+export function Providers({ overview: { recent_attempts } }: { overview: Overview }) {
+  return (
+    <Card title="Providers" note="attempts of the last 15 minutes" padded={false}>
+      {recent_attempts.items.length === 0 ? (
+        <EmptyState title="No attempts in the last 15 minutes">
+          As soon as a request goes to a provider, its error rate and latency stand here.
+        </EmptyState>
+      ) : (
+        <Table aria-label="Providers in the last 15 minutes">
+          <thead>
+            <tr>
+              <Th>Provider</Th>
+              <Th>Model</Th>
+              <Th>State</Th>
+              <Th className="text-right">Attempts</Th>
+              <Th className="text-right">Errors</Th>
+              <Th className="text-right">First byte p50</Th>
+              <Th className="text-right">p50</Th>
+              <Th className="text-right">p95</Th>
+              <Th>Last error</Th>
+            </tr>
+          </thead>
+          <tbody>
+            {recent_attempts.items.map((item) => (
+              <Tr key={`${item.provider_key} ${item.model_key}`}>
+                <Td className="max-w-56 truncate font-medium">{item.provider_key}</Td>
+                <Td className="max-w-56 truncate">{item.model_key ?? 'n/a'}</Td>
+                <Td>
+                  <Health {...item} />
+                </Td>
+                <Td className="text-right">{count(item.attempt_count)}</Td>
+                <Td className="text-right">
+                  {count(item.error_count)}{' '}
+                  <span className="text-muted">
+                    {percent(shareOf(item.error_count, item.attempt_count))}
+                  </span>
+                </Td>
+                <Td className="text-right">{duration(item.first_byte_p50_ms)}</Td>
+                <Td className="text-right">{duration(item.latency_p50_ms)}</Td>
+                <Td className="text-right">{duration(item.latency_p95_ms)}</Td>
+                <Td className="whitespace-nowrap text-muted" title={dateTime(item.last_error_at)}>
+                  {item.last_error_at === null
+                    ? 'none'
+                    : `${item.last_error_code ?? 'unknown'}, ${ago(item.last_error_at)}`}
+                </Td>
+              </Tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,149 @@
+import { Link } from '@tanstack/react-router'
+import { type Data, useGet } from '@/api/query.ts'
+import { page as pageFilter, useFilters } from '@/lib/filters.ts'
+import { ago, count, dateTime, duration } from '@/lib/format.ts'
+import { Health, type Recent, useRecentAttempts } from '@/pages/models/health.tsx'
+import { Badge } from '@/ui/badge.tsx'
+import { Card } from '@/ui/card.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+import { Loaded, Page } from '@/ui/page.tsx'
+import { Pagination } from '@/ui/pagination.tsx'
+import { Table, Td, Th, Tr } from '@/ui/table.tsx'
+
+type Provider = Data<'/api/v1/admin/providers'>['items'][number]
+
+const filters = { page: pageFilter }
+const PAGE_SIZE = 100
+
+/** Who serves the models, and how it goes. */
+export default function Providers() {
+  const [{ page }, change] = useFilters(filters)
+  const query = useGet('/api/v1/admin/providers', { query: { page, page_size: PAGE_SIZE } })
+  const attempts = useRecentAttempts()
+  return (
+    <Page title="Providers" note="Of the config in force; the config file is where they change">
+      <Loaded query={query}>
+        {(data) => (
+          <Card title="Providers" padded={false}>
+            {data.items.length === 0 ? (
+              <EmptyState title="No providers">
+                Add one under providers in the config file, and a route to it under models.
+              </EmptyState>
+            ) : (
+              <ProviderTable providers={data.items} attempts={attempts} />
+            )}
+            {data.total > PAGE_SIZE && (
+              <Pagination
+                page={page}
+                pageSize={PAGE_SIZE}
+                total={data.total}
+                onPage={(next) => change({ page: next })}
+              />
+            )}
+          </Card>
+        )}
+      </Loaded>
+      <RecentAttempts attempts={attempts} />
+    </Page>
+  )
+}
+
+interface ProviderTableProps {
+  readonly providers: readonly Provider[]
+  readonly attempts: Recent | undefined
+}
+
+function ProviderTable({ providers, attempts }: ProviderTableProps) {
+  return (
+    <Table aria-label="Providers">
+      <thead>
+        <tr>
+          <Th>Provider</Th>
+          <Th>Type</Th>
+          <Th>Last 15 minutes</Th>
+          <Th>Price list</Th>
+          <Th className="text-right">Longest call</Th>
+          <Th className="text-right">Longest silence</Th>
+          <Th>Models</Th>
+        </tr>
+      </thead>
+      <tbody>
+        {providers.map((provider) => (
+          <Tr key={provider.provider_key}>
+            <Td className="max-w-64 truncate font-medium">
+              <Link
+                to="/requests"
+                search={{ provider_key: provider.provider_key }}
+                className="hover:text-accent-text hover:underline"
+              >
+                {provider.provider_key}
+              </Link>
+            </Td>
+            <Td>{provider.type}</Td>
+            <Td>
+              <Health
+                items={attempts?.filter((item) => item.provider_key === provider.provider_key)}
+              />
+            </Td>
+            <Td>{provider.pricing_provider_id ?? <Badge tone="warn">none named</Badge>}</Td>
+            <Td className="text-right">{duration(provider.timeouts.total_ms)}</Td>
+            <Td className="text-right">{duration(provider.timeouts.idle_ms)}</Td>
+            <Td className="max-w-96 truncate" title={provider.model_keys.join(', ')}>
+              {provider.model_keys.length === 0 ? 'none' : provider.model_keys.join(', ')}
+            </Td>
+          </Tr>
+        ))}
+      </tbody>
+    </Table>
+  )
+}
+
+function RecentAttempts({ attempts }: { attempts: Recent | undefined }) {
+  if (attempts === undefined) return null
+  return (
+    <Card title="Attempts" note="of the last 15 minutes, by provider and model" padded={false}>
+      {attempts.length === 0 ? (
+        <EmptyState title="No attempts in the last 15 minutes">
+          As soon as a request goes to a provider, its errors and latency stand here.
+        </EmptyState>
+      ) : (
+        <Table aria-label="Attempts of the last 15 minutes">
+          <thead>
+            <tr>
+              <Th>Provider</Th>
+              <Th>Model</Th>
+              <Th className="text-right">Attempts</Th>
+              <Th className="text-right">Succeeded</Th>
+              <Th className="text-right">Failed</Th>
+              <Th className="text-right">Left by callers</Th>
+              <Th className="text-right">First byte p50</Th>
+              <Th className="text-right">p50</Th>
+              <Th className="text-right">p95</Th>
+              <Th>Last error</Th>
+            </tr>
+          </thead>
+          <tbody>
+            {attempts.map((item) => (
+              <Tr key={`${item.provider_key} ${item.model_key}`}>
+                <Td className="max-w-56 truncate font-medium">{item.provider_key}</Td>
+                <Td className="max-w-56 truncate">{item.model_key ?? 'n/a'}</Td>
+                <Td className="text-right">{count(item.attempt_count)}</Td>
+                <Td className="text-right">{count(item.success_count)}</Td>
+                <Td className="text-right">{count(item.error_count)}</Td>
+                <Td className="text-right">{count(item.client_abort_count)}</Td>
+                <Td className="text-right">{duration(item.first_byte_p50_ms)}</Td>
+                <Td className="text-right">{duration(item.latency_p50_ms)}</Td>
+                <Td className="text-right">{duration(item.latency_p95_ms)}</Td>
+                <Td className="text-muted" title={dateTime(item.last_error_at)}>
+                  {item.last_error_at === null
+                    ? 'none'
+                    : `${item.last_error_code ?? 'unknown'}, ${ago(item.last_error_at)}`}
+                </Td>
+              </Tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,180 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useGet } from '@/api/query.ts'
+import { count, duration, NOT_KNOWN } from '@/lib/format.ts'
+import { operationNames, type RequestDetail } from '@/pages/requests/query.ts'
+import { Badge } from '@/ui/badge.tsx'
+import { CopyButton } from '@/ui/copy-button.tsx'
+import { Tooltip } from '@/ui/tooltip.tsx'
+
+const linkStyle = 'hover:text-accent-text hover:underline'
+const universal = ['service', 'component', 'env']
+
+/** Who asked for what, with which client, and what came of it. */
+export function Facts({ log }: { log: RequestDetail }) {
+  const { model_key: asked, resolved_model_key: run } = log
+  const api = (log.metadata_json as { readonly api_surface?: unknown }).api_surface
+  return (
+    <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-2 lg:grid-cols-3">
+      <Fact label="Owner">
+        <Owner log={log} />
+      </Fact>
+      <Fact label="Team">
+        {log.team_id === null ? (
+          <Nothing />
+        ) : (
+          <Link to="/requests" search={{ team_id: log.team_id }} className={linkStyle}>
+            {log.team_name ?? 'deleted team'}
+          </Link>
+        )}
+      </Fact>
+      <Fact label="API key">
+        {log.api_key_id === null ? <Nothing /> : <Key id={log.api_key_id} />}
+      </Fact>
+      <Fact label="Model">
+        {asked === null ? (
+          <Nothing />
+        ) : (
+          <Link to="/requests" search={{ model_key: asked }} className={linkStyle}>
+            {asked}
+          </Link>
+        )}
+        {run !== null && run !== asked && <span className="text-muted"> → {run}</span>}
+      </Fact>
+      <Fact label="Provider">
+        {log.provider_key === null ? (
+          <Nothing />
+        ) : (
+          <Link to="/requests" search={{ provider_key: log.provider_key }} className={linkStyle}>
+            {log.provider_key}
+          </Link>
+        )}
+      </Fact>
+      <Fact label="Upstream model">{log.upstream_model ?? <Nothing />}</Fact>
+      <Fact label="Kind">
+        {api === 'messages' ? 'Messages' : (operationNames[log.operation] ?? log.operation)}
+        {log.stream ? ', as a stream' : ', in one piece'}
+      </Fact>
+      <Fact label="Latency">{duration(log.latency_ms)}</Fact>
+      <Fact label="Client">
+        {log.agent_harness_key === 'unknown' ? 'not known' : log.agent_harness_label}
+      </Fact>
+      <Fact label="User agent" wide>
+        {log.user_agent === null ? (
+          <Nothing />
+        ) : (
+          <span className="font-mono text-xs [overflow-wrap:anywhere]">{log.user_agent}</span>
+        )}
+      </Fact>
+      <Fact label="Config version">
+        <Id id={log.config_version} label="Copy the config version" />
+      </Fact>
+      <Fact label="Tags" wide>
+        <Tags tags={log.tags} />
+      </Fact>
+      <Fact label="Tools">
+        <Tools log={log} />
+      </Fact>
+    </dl>
+  )
+}
+
+function Fact({ label, wide, children }: { label: string; wide?: boolean; children: ReactNode }) {
+  return (
+    <div className={wide ? 'min-w-0 lg:col-span-2' : 'min-w-0'}>
+      <dt className="text-xs text-muted">{label}</dt>
+      <dd className="break-words">{children}</dd>
+    </div>
+  )
+}
+
+function Nothing() {
+  return <span className="text-muted">{NOT_KNOWN}</span>
+}
+
+/** By its name; of a key that is gone only the id is left. */
+function Key({ id }: { id: string }) {
+  const { data } = useGet(
+    '/api/v1/admin/api-keys/{api_key_id}',
+    { path: { api_key_id: id } },
+    { staleTime: 60_000 },
+  )
+  return (
+    <>
+      {data !== undefined && <span className="mr-1">{data.name}</span>}
+      <Id id={id} label="Copy the id of the key" />
+    </>
+  )
+}
+
+function Id({ id, label }: { id: string; label: string }) {
+  return (
+    <span className="flex min-w-0 items-center gap-1">
+      <code className="truncate font-mono text-xs" title={id}>
+        {id}
+      </code>
+      <CopyButton text={id} label={label} />
+    </span>
+  )
+}
+
+function Owner({
+  log: { owner_kind, owner_name, user_id, service_account_id },
+}: {
+  log: RequestDetail
+}) {
+  if (owner_kind === null) return <span className="text-muted">not known: no valid key</span>
+  const search: Record<string, string> =
+    owner_kind === 'user'
+      ? { user_id: user_id ?? '' }
+      : { service_account_id: service_account_id ?? '' }
+  return (
+    <>
+      <Link to="/requests" search={search} className={linkStyle}>
+        {owner_name ?? 'deleted owner'}
+      </Link>
+      {owner_kind === 'service_account' && <span className="text-muted"> service account</span>}
+    </>
+  )
+}
+
+function Tags({ tags }: { tags: RequestDetail['tags'] }) {
+  const entries = Object.entries(tags)
+  if (entries.length === 0) return <span className="text-muted">none</span>
+  return (
+    <span className="flex flex-wrap gap-1">
+      {entries.map(([key, value]) => (
+        <Link
+          key={key}
+          to="/requests"
+          search={universal.includes(key) ? { [key]: value } : { tag_key: key, tag_value: value }}
+          className="max-w-full hover:underline"
+        >
+          <span className="block max-w-full truncate rounded bg-raised px-1.5 text-xs leading-5">
+            {key}={value}
+          </span>
+        </Link>
+      ))}
+    </span>
+  )
+}
+
+const tools = [
+  ['offered', 'exposed_tool_count', 'Tools that the request offered to the model'],
+  ['called', 'invoked_tool_count', 'Tool calls in the reply'],
+  ['MCP servers', 'referenced_mcp_server_count', 'MCP servers that the request named'],
+  ['filtered', 'filtered_tool_count', 'Tools that were taken out of the request'],
+] as const
+
+/** Null is not known, zero is none. */
+function Tools({ log }: { log: RequestDetail }) {
+  return (
+    <span className="flex flex-wrap gap-1">
+      {tools.map(([label, name, what]) => (
+        <Badge key={name}>
+          <Tooltip text={what}>{label}</Tooltip> {count(log[name])}
+        </Badge>
+      ))}
+    </span>
+  )
+}

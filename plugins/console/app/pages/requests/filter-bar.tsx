@@ -1,0 +1,140 @@
+import { useId, useState } from 'react'
+import { useGet } from '@/api/query.ts'
+import { OwnerFilter } from '@/pages/requests/owner-filter.tsx'
+import {
+  type Change,
+  cleared,
+  further,
+  isFiltered,
+  operationNames,
+  operations,
+  type Values,
+} from '@/pages/requests/query.ts'
+import { TextFilter } from '@/pages/requests/text-filter.tsx'
+import { Button } from '@/ui/button.tsx'
+import { Select } from '@/ui/field.tsx'
+import { RangePicker } from '@/ui/range-picker.tsx'
+
+const statuses = [
+  '200',
+  '400',
+  '401',
+  '403',
+  '404',
+  '413',
+  '422',
+  '429',
+  '499',
+  '500',
+  '502',
+  '503',
+  '504',
+]
+
+/** All that the API can narrow requests by. */
+export function FilterBar({ values, change }: { values: Values; change: Change }) {
+  const used = further.filter((name) => values[name] !== '').length
+  const [wanted, setWanted] = useState(false)
+  const id = useId()
+  const open = wanted || used > 0
+  const models = useGet('/api/v1/admin/models', { query: { page_size: 200 } })
+  const providers = useGet('/api/v1/admin/providers', { query: { page_size: 200 } })
+  const set = (name: keyof Values) => (value: string) => change({ [name]: value })
+  const field = (name: 'request_id' | 'service' | 'component' | 'env', label: string) => (
+    <TextFilter label={label} value={values[name]} onChange={set(name)} />
+  )
+  return (
+    <search className="grid gap-2" aria-label="Filters">
+      <div className="flex flex-wrap items-center gap-2">
+        <RangePicker
+          label="Time"
+          value={{ start: values.occurred_at_start, end: values.occurred_at_end }}
+          onChange={({ start, end }) => change({ occurred_at_start: start, occurred_at_end: end })}
+        />
+        <TextFilter
+          label="Model"
+          value={values.model_key}
+          onChange={set('model_key')}
+          options={models.data?.items.map(({ model_key }) => model_key)}
+        />
+        <TextFilter
+          label="Provider"
+          value={values.provider_key}
+          onChange={set('provider_key')}
+          options={providers.data?.items.map(({ provider_key }) => provider_key)}
+        />
+        <OwnerFilter values={values} change={change} />
+        <Select
+          aria-label="Status"
+          className="w-32"
+          value={values.status_code}
+          onChange={({ target }) => change({ status_code: target.value })}
+        >
+          <option value="">Any status</option>
+          {[...new Set([...statuses, values.status_code])].filter(Boolean).map((status) => (
+            <option key={status} value={status}>
+              Status {status}
+            </option>
+          ))}
+        </Select>
+        <Button
+          kind="ghost"
+          aria-expanded={open}
+          aria-controls={id}
+          disabled={used > 0}
+          onClick={() => setWanted(!wanted)}
+        >
+          {open ? 'Fewer filters' : 'More filters'}
+        </Button>
+        {isFiltered(values) && (
+          <Button kind="ghost" onClick={() => change(cleared)}>
+            Clear all
+          </Button>
+        )}
+      </div>
+      <div id={id} hidden={!open} className="flex flex-wrap items-center gap-2 not-[[hidden]]:flex">
+        {open && (
+          <>
+            {field('request_id', 'Request id')}
+            <Select
+              aria-label="Kind"
+              className="w-36"
+              value={values.operation}
+              onChange={({ target }) => change({ operation: target.value as Values['operation'] })}
+            >
+              <option value="">Any kind</option>
+              {operations.map((operation) => (
+                <option key={operation} value={operation}>
+                  {operationNames[operation]}
+                </option>
+              ))}
+            </Select>
+            {field('service', 'Service')}
+            {field('component', 'Component')}
+            {field('env', 'Environment')}
+            <TagFilter values={values} change={change} />
+          </>
+        )}
+      </div>
+    </search>
+  )
+}
+
+/** A tag is a key and a value; one alone is not asked for. */
+function TagFilter({ values, change }: { values: Values; change: Change }) {
+  const half = (values.tag_key === '') !== (values.tag_value === '')
+  return (
+    <span className="inline-flex flex-wrap items-center gap-1">
+      <TextFilter label="Tag" value={values.tag_key} onChange={(tag_key) => change({ tag_key })} />
+      <span aria-hidden className="text-muted">
+        =
+      </span>
+      <TextFilter
+        label="Tag value"
+        value={values.tag_value}
+        onChange={(tag_value) => change({ tag_value })}
+      />
+      {half && <span className="text-xs text-warn">needs both key and value</span>}
+    </span>
+  )
+}

@@ -1,0 +1,108 @@
+import { useGet } from '@/api/query.ts'
+import { count, duration, NOT_KNOWN, usd, usdExact } from '@/lib/format.ts'
+import { pricingNames, pricingTone, reasonText } from '@/lib/pricing.ts'
+import type { RequestDetail } from '@/pages/requests/query.ts'
+import { Badge } from '@/ui/badge.tsx'
+import { Stat, Stats } from '@/ui/card.tsx'
+import { Skeleton } from '@/ui/notice.tsx'
+import { Loaded } from '@/ui/page.tsx'
+
+/** What was used, what it cost, and where the price came from. */
+export function Money({ log }: { log: RequestDetail }) {
+  return (
+    <div className="grid gap-3">
+      <Stats className="md:grid-cols-5 xl:grid-cols-5">
+        <Stat
+          label="Input tokens"
+          value={count(log.prompt_tokens)}
+          note={`${count(log.cache_read_tokens)} read from a cache, ${count(log.cache_write_tokens)} written`}
+        />
+        <Stat
+          label="Output tokens"
+          value={count(log.completion_tokens)}
+          note={`${count(log.reasoning_tokens)} of them reasoning`}
+        />
+        <Stat label="All tokens" value={count(log.total_tokens)} />
+        <Stat
+          label="Cost"
+          value={log.cost_usd === null ? NOT_KNOWN : usd(log.cost_usd)}
+          {...(log.cost_usd !== null && { exact: usdExact(log.cost_usd) })}
+          note={log.cost_usd === null ? undefined : usdExact(log.cost_usd)}
+        />
+        <Stat
+          label="Tokens a second"
+          value={speedOf(log)}
+          note={`output, in ${duration(log.latency_ms)}`}
+        />
+      </Stats>
+      <Ledger log={log} />
+    </div>
+  )
+}
+
+function speedOf({ completion_tokens: tokens, latency_ms: ms }: RequestDetail): string {
+  return tokens === null || ms === 0 ? NOT_KNOWN : ((tokens * 1000) / ms).toFixed(1)
+}
+
+function Ledger({ log }: { log: RequestDetail }) {
+  const query = useGet('/api/v1/admin/spend/ledger-entries', {
+    query: { request_id: log.request_id },
+  })
+  return (
+    <Loaded query={query} skeleton={<Skeleton className="h-10" />}>
+      {({ items }) => {
+        const own = items.filter(
+          ({ owner_id }) => owner_id === (log.user_id ?? log.service_account_id),
+        )
+        if (own.length === 0) {
+          return <p className="text-muted">The ledger has no entry: nothing was charged.</p>
+        }
+        return (
+          <ul className="grid gap-2">
+            {own.map((entry) => (
+              <li key={entry.event_id} className="grid gap-1">
+                <span className="flex flex-wrap items-center gap-2">
+                  <Badge tone={pricingTone(entry.pricing_status)}>
+                    {pricingNames[entry.pricing_status] ?? entry.pricing_status}
+                  </Badge>
+                  {entry.rejection !== null && (
+                    <Badge tone="bad">
+                      {entry.rejection === 'budget_exceeded'
+                        ? 'rejected: it would have passed a hard limit'
+                        : 'rejected: another call had this request id'}
+                    </Badge>
+                  )}
+                  {entry.pricing_provider_id === null ? (
+                    <span className="text-muted">its provider has no price list</span>
+                  ) : (
+                    <span>
+                      <span className="text-muted">price list </span>
+                      {entry.pricing_provider_id}
+                      <span className="text-muted">, model </span>
+                      {entry.pricing_model}
+                    </span>
+                  )}
+                  {entry.rate_id !== null && (
+                    <span className="min-w-0 truncate text-muted">
+                      rate <code className="font-mono text-xs">{entry.rate_id}</code>
+                    </span>
+                  )}
+                </span>
+                {entry.unpriced_reason !== null && <p>{reasonText(entry.unpriced_reason)}</p>}
+                {entry.pricing_status === 'usage_missing' && (
+                  <p>The provider did not say how many tokens the call took.</p>
+                )}
+                {entry.usage_doubt !== null && (
+                  <p className="text-muted">
+                    The counts cannot all be true:{' '}
+                    <code className="font-mono text-xs">{entry.usage_doubt}</code>
+                  </p>
+                )}
+              </li>
+            ))}
+          </ul>
+        )
+      }}
+    </Loaded>
+  )
+}

@@ -1,0 +1,155 @@
+import { Link, useLocation, useNavigate } from '@tanstack/react-router'
+import { Radio } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { useGet } from '@/api/query.ts'
+import { useFilters } from '@/lib/filters.ts'
+import { useSubPath } from '@/lib/sub-path.ts'
+import { Detail } from '@/pages/requests/detail.tsx'
+import { FilterBar } from '@/pages/requests/filter-bar.tsx'
+import { Histogram } from '@/pages/requests/histogram.tsx'
+import { cleared, filters, isFiltered, queryOf } from '@/pages/requests/query.ts'
+import { RequestTable } from '@/pages/requests/request-table.tsx'
+import { Badge } from '@/ui/badge.tsx'
+import { Button } from '@/ui/button.tsx'
+import { Card } from '@/ui/card.tsx'
+import { EmptyState, Notice, Skeleton } from '@/ui/notice.tsx'
+import { Loaded, Page } from '@/ui/page.tsx'
+import { Pagination } from '@/ui/pagination.tsx'
+
+const PAGE_SIZE = 100
+const TAIL_MS = 2000
+
+/** Every finished request: how many over time, which ones, and all that is known of one of them. */
+export default function Requests() {
+  const [values, change] = useFilters(filters)
+  const [id] = useSubPath()
+  const navigate = useNavigate()
+  const searchStr = useLocation({ select: ({ searchStr }) => searchStr })
+  const [scrolled, setScrolled] = useState(false)
+  const selecting = useSelecting()
+  const live = values.live === 'on'
+  const paused = pauseOf({
+    page: values.page,
+    end: values.occurred_at_end,
+    scrolled,
+    id,
+    selecting,
+  })
+  const query = queryOf(values)
+  const list = useGet(
+    '/api/v1/admin/observability/request-logs',
+    { query: { ...query, page: values.page, page_size: PAGE_SIZE } },
+    {
+      placeholderData: (before) => before,
+      refetchInterval: live && paused === undefined ? TAIL_MS : false,
+    },
+  )
+  const search = Object.fromEntries(new URLSearchParams(searchStr))
+  const open = (log: string | undefined) =>
+    void navigate({ to: log === undefined ? '/requests' : `/requests/${log}`, search })
+  return (
+    <Page
+      title="Requests"
+      note="Newest first, times in UTC"
+      actions={
+        <>
+          {live && (
+            <span role="status">
+              {paused === undefined ? (
+                <Badge tone="good">live</Badge>
+              ) : (
+                <Badge tone="warn">paused: {paused}</Badge>
+              )}
+            </span>
+          )}
+          <Button
+            aria-pressed={live}
+            className="aria-pressed:border-accent aria-pressed:text-accent-text"
+            onClick={() => change({ live: live ? 'off' : 'on', page: values.page })}
+          >
+            <Radio aria-hidden />
+            Live tail
+          </Button>
+        </>
+      }
+    >
+      <FilterBar values={values} change={change} />
+      <Histogram query={query} tail={live && paused === undefined} onRange={change} />
+      <Card padded={false} aria-label="Requests">
+        <Loaded query={list} skeleton={<Skeleton className="m-4 h-96" />}>
+          {(data) => (
+            <>
+              <div onScrollCapture={({ target }) => setScrolled((target as Element).scrollTop > 0)}>
+                <RequestTable
+                  rows={data.items}
+                  onOpen={(row) => open(row.request_log_id)}
+                  empty={
+                    isFiltered(values) ? (
+                      <EmptyState
+                        title="No request matches these filters"
+                        action={<Button onClick={() => change(cleared)}>Clear the filters</Button>}
+                      >
+                        Names have to be the whole name. A wider range of time may find more.
+                      </EmptyState>
+                    ) : (
+                      <EmptyState title="No requests yet">
+                        Point a client at this gateway with an API key, or try a model in the{' '}
+                        <Link to="/playground" className="text-accent-text underline">
+                          playground
+                        </Link>
+                        . Each request stands here as soon as it is over.
+                      </EmptyState>
+                    )
+                  }
+                />
+              </div>
+              {!data.total_exact && values.page * PAGE_SIZE >= data.total && (
+                <Notice title="There are more than can be paged through">
+                  Choose a range of time that ends with the last row here to go on.
+                </Notice>
+              )}
+              {data.total > 0 && (
+                <Pagination
+                  page={data.page}
+                  pageSize={data.page_size}
+                  total={data.total}
+                  exact={data.total_exact}
+                  onPage={(page) => change({ page })}
+                />
+              )}
+            </>
+          )}
+        </Loaded>
+      </Card>
+      <Detail id={id} onClose={() => open(undefined)} />
+    </Page>
+  )
+}
+
+interface Watching {
+  readonly page: number
+  readonly end: string
+  readonly scrolled: boolean
+  readonly id: string | undefined
+  readonly selecting: boolean
+}
+
+/** Why the tail must not move what somebody looks at; undefined: it may. */
+function pauseOf({ page, end, scrolled, id, selecting }: Watching): string | undefined {
+  if (id !== undefined) return 'a request is open'
+  if (selecting) return 'text is selected'
+  if (scrolled) return 'scrolled down'
+  if (page > 1) return 'not the first page'
+  return end === '' ? undefined : 'the range has an end'
+}
+
+/** Whether some text on the page is selected. */
+function useSelecting(): boolean {
+  const [selecting, setSelecting] = useState(false)
+  useEffect(() => {
+    const look = () => setSelecting(document.getSelection()?.type === 'Range')
+    document.addEventListener('selectionchange', look)
+    return () => document.removeEventListener('selectionchange', look)
+  }, [])
+  return selecting
+}

@@ -1,0 +1,85 @@
+import type { Data } from '@/api/query.ts'
+import { type Filter, oneOf, page, text } from '@/lib/filters.ts'
+
+export type RequestPage = Data<'/api/v1/admin/observability/request-logs'>
+export type RequestLog = RequestPage['items'][number]
+export type RequestDetail = Data<'/api/v1/admin/observability/request-logs/{request_log_id}'>
+
+export const operations = ['chat_completions', 'responses', 'embeddings'] as const
+export const operationNames: Readonly<Record<string, string>> = {
+  chat_completions: 'Chat',
+  responses: 'Responses',
+  embeddings: 'Embeddings',
+}
+
+/** A status that the API takes; anything else is none. */
+const status: Filter<string> = {
+  read: (value) => (/^[1-5]\d\d$/.test(value ?? '') ? (value as string) : ''),
+  write: text.write,
+}
+
+/** An instant that the API takes. */
+const instant: Filter<string> = {
+  read: (value) => (Number.isNaN(Date.parse(value ?? '')) ? '' : (value as string)),
+  write: text.write,
+}
+
+/** What the page can be narrowed by; the names are the API's. */
+export const filters = {
+  occurred_at_start: instant,
+  occurred_at_end: instant,
+  model_key: text,
+  provider_key: text,
+  status_code: status,
+  user_id: text,
+  team_id: text,
+  service_account_id: text,
+  operation: oneOf(['', ...operations], ''),
+  request_id: text,
+  service: text,
+  component: text,
+  env: text,
+  tag_key: text,
+  tag_value: text,
+  page,
+  live: oneOf(['off', 'on'], 'off'),
+}
+
+export type Values = { [K in keyof typeof filters]: ReturnType<(typeof filters)[K]['read']> }
+export type Change = (changes: Partial<Values>) => void
+
+/** Those behind the button for further filters. */
+export const further = [
+  'request_id',
+  'service',
+  'component',
+  'env',
+  'tag_key',
+  'tag_value',
+  'operation',
+] as const
+
+/** Everything but the page and the tail, as by default. */
+export const cleared = Object.fromEntries(
+  Object.keys(filters)
+    .filter((name) => name !== 'page' && name !== 'live')
+    .map((name) => [name, '']),
+) as Partial<Values>
+
+/** The filters as the API's query has them. */
+export function queryOf(values: Values) {
+  const { page: _, live: __, status_code, operation, tag_key, tag_value, ...rest } = values
+  const both = tag_key !== '' && tag_value !== ''
+  return {
+    ...rest,
+    status_code: status_code === '' ? undefined : Number(status_code),
+    operation: operation === '' ? undefined : operation,
+    tag_key: both ? tag_key : undefined,
+    tag_value: both ? tag_value : undefined,
+  }
+}
+
+/** Whether anything but the page is chosen. */
+export function isFiltered(values: Values): boolean {
+  return Object.keys(cleared).some((name) => values[name as keyof Values] !== '')
+}

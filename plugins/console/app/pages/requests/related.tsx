@@ -1,0 +1,136 @@
+import { Link } from '@tanstack/react-router'
+import { useGet } from '@/api/query.ts'
+import { count, duration, time } from '@/lib/format.ts'
+import type { RequestDetail } from '@/pages/requests/query.ts'
+import { Section } from '@/pages/requests/section.tsx'
+import { Badge, type Tone } from '@/ui/badge.tsx'
+import { Skeleton } from '@/ui/notice.tsx'
+import { Loaded } from '@/ui/page.tsx'
+import { Table, Td, Th, Tr } from '@/ui/table.tsx'
+
+const SHOWN = 50
+
+/** What guardrails decided about this request, and the MCP calls with the same request id. */
+export function Related({ log: { request_id } }: { log: RequestDetail }) {
+  return (
+    <>
+      <Section title="Guardrail decisions">
+        <Decisions requestId={request_id} />
+      </Section>
+      <Section title="MCP calls with this request id">
+        <Invocations requestId={request_id} />
+      </Section>
+    </>
+  )
+}
+
+const actionTones: Readonly<Record<string, Tone>> = {
+  allow: 'good',
+  audit: 'warn',
+  deny: 'bad',
+  transformed: 'accent',
+}
+
+function Decisions({ requestId }: { requestId: string }) {
+  const query = useGet('/api/v1/admin/guardrails/decisions', {
+    query: { request_id: requestId, page_size: SHOWN },
+  })
+  return (
+    <Loaded query={query} skeleton={<Skeleton className="h-8" />}>
+      {({ items, total }) =>
+        items.length === 0 ? (
+          <p className="text-muted">None: no policy had anything to say about it.</p>
+        ) : (
+          <>
+            <Table aria-label="Guardrail decisions">
+              <thead>
+                <tr>
+                  <Th>Decision</Th>
+                  <Th>Phase</Th>
+                  <Th>Judged by</Th>
+                  <Th>Rule</Th>
+                  <Th>Reason</Th>
+                  <Th>Policy</Th>
+                  <Th className="text-right">Took</Th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map((decision) => (
+                  <Tr key={decision.decision_id}>
+                    <Td>
+                      <Badge tone={actionTones[decision.action] ?? 'plain'}>
+                        {decision.action}
+                      </Badge>
+                    </Td>
+                    <Td>{decision.phase.replaceAll('_', ' ')}</Td>
+                    <Td className="max-w-40 truncate">{decision.evaluator}</Td>
+                    <Td className="max-w-48 truncate">{decision.rule_id ?? 'n/a'}</Td>
+                    <Td className="max-w-48 truncate">{decision.reason_code}</Td>
+                    <Td className="max-w-40 truncate">{decision.scope}</Td>
+                    <Td className="text-right">{decision.latency_ms.toFixed(1)} ms</Td>
+                  </Tr>
+                ))}
+              </tbody>
+            </Table>
+            <Link
+              to="/guardrails"
+              search={{ request_id: requestId }}
+              className="text-accent-text hover:underline"
+            >
+              {count(total)} {total === 1 ? 'decision' : 'decisions'} at the guardrails
+            </Link>
+          </>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function Invocations({ requestId }: { requestId: string }) {
+  const query = useGet('/api/v1/admin/observability/mcp-invocations', {
+    query: { request_id: requestId, page_size: SHOWN },
+  })
+  return (
+    <Loaded query={query} skeleton={<Skeleton className="h-8" />}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <p className="text-muted">None.</p>
+        ) : (
+          <Table aria-label="MCP calls">
+            <thead>
+              <tr>
+                <Th>Time</Th>
+                <Th>Server</Th>
+                <Th>Tool</Th>
+                <Th>Status</Th>
+                <Th className="text-right">Latency</Th>
+              </tr>
+            </thead>
+            <tbody>
+              {items.map((call) => (
+                <Tr key={call.mcp_tool_invocation_id}>
+                  <Td>{time(call.occurred_at)}</Td>
+                  <Td className="max-w-40 truncate">{call.server_key}</Td>
+                  <Td className="max-w-56 truncate font-medium">
+                    <Link
+                      to={`/mcp/invocations/${call.mcp_tool_invocation_id}`}
+                      className="hover:text-accent-text hover:underline"
+                    >
+                      {call.tool_name}
+                    </Link>
+                  </Td>
+                  <Td>
+                    <Badge tone={call.status === 'success' ? 'good' : 'warn'}>
+                      {call.status.replaceAll('_', ' ')}
+                    </Badge>
+                  </Td>
+                  <Td className="text-right">{duration(call.latency_ms)}</Td>
+                </Tr>
+              ))}
+            </tbody>
+          </Table>
+        )
+      }
+    </Loaded>
+  )
+}

@@ -1,0 +1,11 @@
+import type { ReactNode } from 'react'
+
+/** A part of the sheet, with its heading. */
+export function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="grid gap-2">
+      <h3 className="border-b border-line pb-1 font-semibold">{title}</h3>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,14 @@
+import { Badge } from '@/ui/badge.tsx'
+
+/** The HTTP status, in the colour of how the call ended: a stream can fail after its 200. */
+export function StatusBadge({ status, outcome }: { status: number; outcome: string }) {
+  const tone =
+    outcome === 'success'
+      ? 'good'
+      : outcome === 'client_abort'
+        ? 'plain'
+        : status >= 400 && status < 500
+          ? 'warn'
+          : 'bad'
+  return <Badge tone={tone}>{status}</Badge>
+}

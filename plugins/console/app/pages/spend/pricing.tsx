@@ -1,0 +1,96 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { count, percent, shareOf } from '@/lib/format.ts'
+import { pricingNames, pricingTone } from '@/lib/pricing.ts'
+import { Fix } from '@/pages/spend/fix.tsx'
+import { type Report, requestsOf } from '@/pages/spend/query.ts'
+import { Badge } from '@/ui/badge.tsx'
+import { Button } from '@/ui/button.tsx'
+import { Card } from '@/ui/card.tsx'
+import { Table, Td, Th, Tr } from '@/ui/table.tsx'
+
+const statuses = ['priced', 'legacy_estimated', 'unpriced', 'usage_missing'] as const
+
+const meanings = {
+  priced: 'tokens times the rates of a price list',
+  legacy_estimated: 'some counts cannot be true, such as those of a call that was left early',
+  unpriced: 'no price was found; it counts as nothing, for budgets as well',
+  usage_missing: 'the provider did not say how many tokens it took',
+}
+
+const lacks = (model: Report['models'][number]) => model.unpriced_count + model.usage_missing_count
+
+/** How sure the sums are, and what to do about requests that cost nothing here. */
+export function Pricing({ report }: { report: Report }) {
+  const { totals, models } = report
+  const [fixing, setFixing] = useState<Report['models'][number]>()
+  const lacking = models
+    .filter((model) => lacks(model) > 0)
+    .toSorted((a, b) => b.unpriced_count - a.unpriced_count || lacks(b) - lacks(a))
+  return (
+    <Card title="Pricing status" note="of the requests in the ledger" padded={false}>
+      <dl className="grid gap-x-6 gap-y-2 px-4 py-3 sm:grid-cols-2 xl:grid-cols-4">
+        {statuses.map((status) => {
+          const n = totals[`${status}_count`]
+          return (
+            <div key={status} className="min-w-0">
+              <dt>
+                <Badge tone={n > 0 ? pricingTone(status) : 'plain'}>{pricingNames[status]}</Badge>
+              </dt>
+              <dd className="mt-1 font-semibold">
+                {count(n)}{' '}
+                <span className="font-normal text-muted">
+                  {percent(shareOf(n, totals.request_count))}
+                </span>
+              </dd>
+              <dd className="text-xs text-muted">{meanings[status]}</dd>
+            </div>
+          )
+        })}
+      </dl>
+      {lacking.length > 0 && (
+        <div className="border-t border-line">
+          <Table aria-label="Models without a price or without usage">
+            <thead>
+              <tr>
+                <Th>Model</Th>
+                <Th className="text-right">No price</Th>
+                <Th className="text-right">Usage missing</Th>
+                <Th className="text-right">Of its requests</Th>
+                <Th>
+                  <span className="sr-only">What to do</span>
+                </Th>
+              </tr>
+            </thead>
+            <tbody>
+              {lacking.map((model) => (
+                <Tr key={`${model.model_key} ${model.resolved_model_key}`}>
+                  <Td className="max-w-72 truncate font-medium">
+                    <Link
+                      to="/requests"
+                      search={requestsOf(report, { model_key: model.model_key })}
+                      className="hover:text-accent-text hover:underline"
+                    >
+                      {model.model_key}
+                    </Link>
+                  </Td>
+                  <Td className="text-right">{count(model.unpriced_count)}</Td>
+                  <Td className="text-right">{count(model.usage_missing_count)}</Td>
+                  <Td className="text-right text-muted">
+                    {percent(shareOf(lacks(model), model.request_count))}
+                  </Td>
+                  <Td className="text-right">
+                    <Button size="sm" onClick={() => setFixing(model)}>
+                      How to fix
+                    </Button>
+                  </Td>
+                </Tr>
+              ))}
+            </tbody>
+          </Table>
+        </div>
+      )}
+      <Fix model={fixing} onClose={() => setFixing(undefined)} />
+    </Card>
+  )
+}

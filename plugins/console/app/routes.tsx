@@ -1,0 +1,117 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { onExpired, queryClient } from '@/api/query.ts'
+import { sessionQuery, signedOut } from '@/lib/session.ts'
+import { Layout } from '@/shell/layout.tsx'
+import { PageError, PagePending } from '@/shell/page-states.tsx'
+
+const root = createRootRoute({
+  component: Outlet,
+  notFoundComponent: lazyRouteComponent(() => import('@/pages/not-found/page.tsx')),
+})
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: lazyRouteComponent(() => import('@/pages/sign-in/page.tsx')),
+})
+
+const signedInOnly = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  component: Layout,
+  errorComponent: PageError,
+  async beforeLoad({ location }) {
+    const user = await queryClient.ensureQueryData(sessionQuery)
+    const next = location.href === '/' ? undefined : location.href
+    if (user === null)
+      throw redirect({ to: '/sign-in', search: next === undefined ? {} : { next } })
+    return { user }
+  },
+})
+
+const adminsOnly = createRoute({
+  getParentRoute: () => signedInOnly,
+  id: 'admins',
+  beforeLoad({ context: { user } }) {
+    if (user.role !== 'platform_admin') throw redirect({ to: '/me/usage' })
+  },
+})
+
+type Load = Parameters<typeof lazyRouteComponent>[0]
+
+/** A page and all below its path, which it reads with `useSubPath`. */
+function pages(parent: typeof adminsOnly | typeof signedInOnly, path: string, load: Load) {
+  const component = lazyRouteComponent(load)
+  const getParentRoute = () => parent
+  return [
+    createRoute({ getParentRoute, path, component }),
+    createRoute({ getParentRoute, path: `${path}/$`, component }),
+  ]
+}
+
+const routeTree = root.addChildren([
+  signIn,
+  signedInOnly.addChildren([
+    adminsOnly.addChildren([
+      createRoute({
+        getParentRoute: () => adminsOnly,
+        path: '/',
+        component: lazyRouteComponent(() => import('@/pages/overview/page.tsx')),
+      }),
+      ...pages(adminsOnly, '/requests', () => import('@/pages/requests/page.tsx')),
+      ...pages(adminsOnly, '/leaderboard', () => import('@/pages/leaderboard/page.tsx')),
+      ...pages(adminsOnly, '/harness-usage', () => import('@/pages/harness-usage/page.tsx')),
+      ...pages(adminsOnly, '/spend', () => import('@/pages/spend/page.tsx')),
+      ...pages(adminsOnly, '/budgets', () => import('@/pages/budgets/page.tsx')),
+      ...pages(adminsOnly, '/mcp', () => import('@/pages/mcp/page.tsx')),
+      ...pages(adminsOnly, '/guardrails', () => import('@/pages/guardrails/page.tsx')),
+      ...pages(adminsOnly, '/models', () => import('@/pages/models/page.tsx')),
+      ...pages(adminsOnly, '/providers', () => import('@/pages/providers/page.tsx')),
+      ...pages(adminsOnly, '/identity/users', () => import('@/pages/identity/users.tsx')),
+      ...pages(adminsOnly, '/identity/teams', () => import('@/pages/identity/teams.tsx')),
+      ...pages(
+        adminsOnly,
+        '/identity/service-accounts',
+        () => import('@/pages/identity/service-accounts.tsx'),
+      ),
+      ...pages(adminsOnly, '/identity/api-keys', () => import('@/pages/identity/api-keys.tsx')),
+    ]),
+    ...pages(signedInOnly, '/playground', () => import('@/pages/playground/page.tsx')),
+    ...pages(signedInOnly, '/me/usage', () => import('@/pages/me/usage.tsx')),
+    ...pages(signedInOnly, '/me/budgets', () => import('@/pages/me/budgets.tsx')),
+    ...pages(signedInOnly, '/me/api-keys', () => import('@/pages/me/api-keys.tsx')),
+    createRoute({
+      getParentRoute: () => signedInOnly,
+      path: '/account',
+      component: lazyRouteComponent(() => import('@/pages/account/page.tsx')),
+    }),
+  ]),
+])
+
+export const router = createRouter({
+  routeTree,
+  basepath: '/console',
+  defaultPreload: 'intent',
+  defaultPendingComponent: PagePending,
+  defaultErrorComponent: PageError,
+  // Plain words in the URL, as people write them.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: (search) => {
+    const text = new URLSearchParams(search as Record<string, string>).toString()
+    return text === '' ? '' : `?${text}`
+  },
+})
+
+onExpired(() => {
+  const { pathname, href } = router.state.location
+  if (pathname === '/sign-in') return
+  signedOut()
+  void router.navigate({ to: '/sign-in', search: { next: href, expired: 'yes' } })
+})

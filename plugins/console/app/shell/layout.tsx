@@ -1,0 +1,80 @@
+import { useQuery } from '@tanstack/react-query'
+import { Outlet, useLocation } from '@tanstack/react-router'
+import { Menu, Search } from 'lucide-react'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { sessionQuery } from '@/lib/session.ts'
+import { ConnectionBanner } from '@/shell/connection-banner.tsx'
+import { Sidebar } from '@/shell/sidebar.tsx'
+import { Button } from '@/ui/button.tsx'
+import { Toaster } from '@/ui/toast.tsx'
+
+const Palette = lazy(() => import('@/shell/palette.tsx'))
+
+/** Around each page of somebody who is signed in. */
+export function Layout() {
+  const { data: user } = useQuery(sessionQuery)
+  const { pathname } = useLocation()
+  const [menu, setMenu] = useState(false)
+  const [palette, setPalette] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the menu
+  useEffect(() => setMenu(false), [pathname])
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return
+      event.preventDefault()
+      setPalette((open) => !open)
+    }
+    window.addEventListener('keydown', listen)
+    return () => window.removeEventListener('keydown', listen)
+  }, [])
+  if (!user) return null
+  return (
+    <div className="flex h-full">
+      <a
+        href="#main"
+        className="fixed top-2 left-2 z-50 -translate-y-20 rounded-md bg-accent px-3 py-2 text-accent-ink focus:translate-y-0"
+      >
+        Skip to content
+      </a>
+      <Sidebar
+        user={user}
+        open={menu}
+        onClose={() => setMenu(false)}
+        onSearch={() => setPalette(true)}
+      />
+      <div className="flex min-w-0 flex-1 flex-col">
+        <ConnectionBanner />
+        <header className="flex h-11 items-center gap-2 border-b border-line bg-panel px-2 lg:hidden">
+          <Button
+            kind="ghost"
+            size="icon"
+            aria-label="Menu"
+            aria-expanded={menu}
+            onClick={() => setMenu(true)}
+          >
+            <Menu />
+          </Button>
+          <span className="font-semibold">Model gateway</span>
+          <Button
+            kind="ghost"
+            size="icon"
+            aria-label="Search"
+            className="ml-auto"
+            onClick={() => setPalette(true)}
+          >
+            <Search />
+          </Button>
+        </header>
+        <main id="main" tabIndex={-1} className="min-h-0 flex-1 overflow-auto outline-none">
+          <Outlet />
+        </main>
+      </div>
+      {palette && (
+        <Suspense>
+          <Palette user={user} onClose={() => setPalette(false)} />
+        </Suspense>
+      )}
+      <Toaster />
+    </div>
+  )
+}

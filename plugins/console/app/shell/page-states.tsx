@@ -1,0 +1,25 @@
+import type { ErrorComponentProps } from '@tanstack/react-router'
+import { ErrorPanel } from '@/ui/error-panel.tsx'
+import { Skeleton } from '@/ui/notice.tsx'
+
+/** While a page is on its way. */
+export function PagePending() {
+  return (
+    <div role="status" aria-label="Loading" className="grid gap-4 p-6">
+      <Skeleton className="h-6 w-48" />
+      <Skeleton className="h-64 w-full" />
+    </div>
+  )
+}
+
+/** In the place of a page that could not be shown. */
+export function PageError({ error, reset }: ErrorComponentProps) {
+  return (
+    <div className="p-6">
+      <ErrorPanel
+        error={error instanceof Error ? error : new Error(String(error))}
+        onRetry={reset}
+      />
+    </div>
+  )
+}

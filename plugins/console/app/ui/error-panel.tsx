@@ -1,0 +1,32 @@
+import { CircleAlert } from 'lucide-react'
+import { ApiError } from '@/api/client.ts'
+import { Button } from '@/ui/button.tsx'
+import { CopyButton } from '@/ui/copy-button.tsx'
+
+/** What went wrong, in the gateway's words, with the id to look it up by. */
+export function ErrorPanel({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+  const requestId = error instanceof ApiError ? error.requestId : undefined
+  return (
+    <div
+      role="alert"
+      className="flex items-start gap-2.5 rounded-md border border-bad-strong/40 bg-bad-soft px-3 py-2.5"
+    >
+      <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
+      <div className="min-w-0 flex-1">
+        <p className="break-words text-bad">{error.message}</p>
+        {requestId !== undefined && (
+          <p className="mt-0.5 flex items-center gap-1 text-xs">
+            <span>Request</span>
+            <code className="font-mono break-all">{requestId}</code>
+            <CopyButton text={requestId} label="Copy the request id" />
+          </p>
+        )}
+      </div>
+      {onRetry !== undefined && (
+        <Button size="sm" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+import { ChevronDown } from 'lucide-react'
+import { type ComponentProps, type ReactNode, useId } from 'react'
+import { cx } from '@/lib/cx.ts'
+
+const box =
+  'h-8 w-full rounded-md border border-line-strong/60 bg-panel px-2.5 text-ink placeholder:text-muted disabled:opacity-50 aria-invalid:border-bad-strong'
+
+export function Input({ className, ...rest }: ComponentProps<'input'>) {
+  return <input className={cx(box, className)} {...rest} />
+}
+
+export function Textarea({ className, ...rest }: ComponentProps<'textarea'>) {
+  return <textarea className={cx(box, 'h-auto min-h-20 py-2', className)} {...rest} />
+}
+
+/** The browser's own list, with `<option>`s inside: it works with keys, screen readers and fingers. */
+export function Select({ className, children, ...rest }: ComponentProps<'select'>) {
+  return (
+    <span className={cx('relative inline-block', className)}>
+      <select className={cx(box, 'appearance-none truncate pr-7')} {...rest}>
+        {children}
+      </select>
+      <ChevronDown
+        aria-hidden
+        className="pointer-events-none absolute top-2 right-2 size-4 text-muted"
+      />
+    </span>
+  )
+}
+
+export interface FieldProps {
+  readonly label: string
+  readonly hint?: ReactNode
+  /** What is wrong with the value. */
+  readonly problem?: string | undefined
+  /** The control, which takes these properties. */
+  readonly children: (control: {
+    readonly id: string
+    readonly 'aria-describedby': string | undefined
+    readonly 'aria-invalid': boolean | undefined
+  }) => ReactNode
+  readonly className?: string
+}
+
+/** A control with its label, its hint and its problem. */
+export function Field({ label, hint, problem, children, className }: FieldProps) {
+  const id = useId()
+  const note = problem ?? hint
+  return (
+    <div className={cx('grid gap-1', className)}>
+      <label htmlFor={id} className="text-xs font-medium">
+        {label}
+      </label>
+      {children({
+        id,
+        'aria-describedby': note === undefined ? undefined : `${id}-note`,
+        'aria-invalid': problem === undefined ? undefined : true,
+      })}
+      {note !== undefined && (
+        <p id={`${id}-note`} className={cx('text-xs', problem ? 'text-bad' : 'text-muted')}>
+          {note}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** A box to tick, with its label beside it. */
+export function Checkbox({ label, ...rest }: ComponentProps<'input'> & { label: string }) {
+  const id = useId()
+  return (
+    <span className="inline-flex items-center gap-2">
+      <input id={id} type="checkbox" className="size-4 accent-[var(--accent)]" {...rest} />
+      <label htmlFor={id}>{label}</label>
+    </span>
+  )
+}

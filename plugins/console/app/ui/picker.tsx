@@ -1,0 +1,138 @@
+import { X } from 'lucide-react'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { cx } from '@/lib/cx.ts'
+import { Input } from '@/ui/field.tsx'
+
+export interface Choice {
+  readonly key: string
+  readonly label: string
+  /** What tells it from others of the same name. */
+  readonly note?: string
+}
+
+export interface PickerProps {
+  readonly label: string
+  /** What is chosen, as people know it; '' for nothing. */
+  readonly chosen: string
+  /** What fits the text that was written last. */
+  readonly choices: readonly Choice[]
+  readonly onSearch: (text: string) => void
+  /** undefined: nothing any more. */
+  readonly onChoose: (key: string | undefined) => void
+  readonly id?: string
+  readonly className?: string
+  readonly 'aria-describedby'?: string | undefined
+  readonly 'aria-invalid'?: boolean | undefined
+}
+
+const GAP = 4
+
+/** One of many things by its name: written, or chosen with arrows and Enter. */
+export function Picker(props: PickerProps) {
+  const { label, chosen, choices, onSearch, onChoose, id, className } = props
+  const list = useId()
+  const input = useRef<HTMLInputElement>(null)
+  const popup = useRef<HTMLDivElement>(null)
+  const [written, setWritten] = useState<string>()
+  const [at, setAt] = useState(0)
+  const open = written !== undefined
+  useEffect(() => {
+    const box = input.current?.getBoundingClientRect()
+    if (popup.current === null || box === undefined) return
+    if (!open) return popup.current.hidePopover()
+    Object.assign(popup.current.style, {
+      top: `${box.bottom + GAP}px`,
+      left: `${box.left}px`,
+      minWidth: `${box.width}px`,
+    })
+    popup.current.showPopover()
+  }, [open])
+  const close = () => setWritten(undefined)
+  function write(text: string) {
+    setWritten(text)
+    setAt(0)
+    onSearch(text)
+  }
+  function choose(choice: Choice | undefined) {
+    if (choice !== undefined) onChoose(choice.key)
+    close()
+  }
+  function onKeyDown(event: KeyboardEvent) {
+    const { key } = event
+    if (key === 'Escape' && open) close()
+    else if (key === 'ArrowDown') open ? setAt((at + 1) % Math.max(1, choices.length)) : write('')
+    else if (key === 'ArrowUp') setAt((at + choices.length - 1) % Math.max(1, choices.length))
+    else if (key === 'Enter' && open) choose(choices[at])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <span className={cx('relative inline-block', className)}>
+      <Input
+        ref={input}
+        id={id}
+        role="combobox"
+        aria-label={id === undefined ? label : undefined}
+        aria-expanded={open}
+        aria-controls={list}
+        aria-autocomplete="list"
+        aria-activedescendant={open && choices[at] !== undefined ? `${list}-${at}` : undefined}
+        aria-describedby={props['aria-describedby']}
+        aria-invalid={props['aria-invalid']}
+        autoComplete="off"
+        placeholder={label}
+        value={written ?? chosen}
+        className={cx('truncate pr-7', chosen !== '' && id === undefined && 'border-accent')}
+        onFocus={(event) => event.target.select()}
+        onClick={() => open || write('')}
+        onChange={({ target }) => write(target.value)}
+        onBlur={close}
+        onKeyDown={onKeyDown}
+      />
+      {chosen !== '' && (
+        <button
+          type="button"
+          aria-label={`Clear ${label}`}
+          className="absolute top-1.5 right-1 grid size-5 place-items-center rounded bg-panel text-muted hover:text-ink"
+          onClick={() => onChoose(undefined)}
+        >
+          <X aria-hidden className="size-3.5" />
+        </button>
+      )}
+      <div
+        ref={popup}
+        id={list}
+        role="listbox"
+        aria-label={label}
+        popover="manual"
+        className="fixed m-0 max-h-64 max-w-[min(26rem,90vw)] overflow-auto rounded-md border border-line bg-panel p-1 text-ink shadow-lg"
+      >
+        {open &&
+          choices.map((choice, index) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the input takes the keys
+            // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input
+            <div
+              key={choice.key}
+              id={`${list}-${index}`}
+              role="option"
+              aria-selected={index === at}
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={() => choose(choice)}
+              className={cx(
+                'flex cursor-pointer items-baseline gap-2 rounded px-2 py-1',
+                index === at && 'bg-accent-soft text-accent-text',
+              )}
+            >
+              <span className="min-w-0 truncate">{choice.label}</span>
+              {choice.note !== undefined && (
+                <span className="min-w-0 truncate text-xs text-muted">{choice.note}</span>
+              )}
+            </div>
+          ))}
+        {open && choices.length === 0 && (
+          <div className="px-2 py-1 text-muted">Nothing has that name</div>
+        )}
+      </div>
+    </span>
+  )
+}

@@ -1,0 +1,88 @@
+import { Input, Select } from '@/ui/field.tsx'
+
+export interface Range {
+  /** Instants, or '' for an open end. */
+  readonly start: string
+  readonly end: string
+}
+
+const HOUR_MS = 3_600_000
+const presets = [
+  ['1', 'Last hour'],
+  ['24', 'Last 24 hours'],
+  ['168', 'Last 7 days'],
+  ['744', 'Last 31 days'],
+] as const
+
+export interface RangePickerProps {
+  readonly label: string
+  readonly value: Range
+  readonly onChange: (range: Range) => void
+}
+
+/** A range of time in UTC: everything, the last hours or days, or from one minute to another. */
+export function RangePicker({ label, value, onChange }: RangePickerProps) {
+  const custom = value.start !== '' || value.end !== ''
+  function choose(choice: string) {
+    if (choice === '') return onChange({ start: '', end: '' })
+    const hours = choice === 'custom' ? 24 : Number(choice)
+    const end = Date.now()
+    onChange({
+      start: new Date(end - hours * HOUR_MS).toISOString(),
+      end: choice === 'custom' ? new Date(end).toISOString() : '',
+    })
+  }
+  return (
+    <span className="inline-flex flex-wrap items-center gap-2">
+      <Select
+        aria-label={label}
+        value={custom ? 'custom' : ''}
+        onChange={(event) => choose(event.target.value)}
+        className="w-36"
+      >
+        <option value="">All time</option>
+        {presets.map(([hours, name]) => (
+          <option key={hours} value={hours}>
+            {name}
+          </option>
+        ))}
+        <option value="custom">From – to (UTC)</option>
+      </Select>
+      {custom && (
+        <>
+          <Minute
+            label={`${label}: from`}
+            value={value.start}
+            onChange={(start) => onChange({ ...value, start })}
+          />
+          <span className="text-muted">to</span>
+          <Minute
+            label={`${label}: to`}
+            value={value.end}
+            onChange={(end) => onChange({ ...value, end })}
+          />
+        </>
+      )}
+    </span>
+  )
+}
+
+interface MinuteProps {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (instant: string) => void
+}
+
+function Minute({ label, value, onChange }: MinuteProps) {
+  return (
+    <Input
+      type="datetime-local"
+      aria-label={label}
+      className="w-48"
+      value={value === '' ? '' : new Date(value).toISOString().slice(0, 16)}
+      onChange={(event) =>
+        onChange(event.target.value === '' ? '' : new Date(`${event.target.value}Z`).toISOString())
+      }
+    />
+  )
+}

@@ -1,0 +1,55 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import tailwind from 'bun-plugin-tailwind'
+
+/** One file of the bundle, with its size in bytes as it is and as brotli. */
+export interface BundledFile {
+  readonly name: string
+  readonly bytes: number
+  readonly brotliBytes: number
+}
+
+const brotli = promisify(brotliCompress)
+const zip = promisify(gzip)
+
+/**
+ * Bundles the app into a folder, which appears when all of it is there: names with hashes, split by
+ * page, each file beside its compressed selves. Rejects with what the bundler says.
+ */
+export async function bundle(folder: string): Promise<readonly BundledFile[]> {
+  const built = await Bun.build({
+    entrypoints: [join(import.meta.dir, 'app/index.html')],
+    publicPath: '/console/',
+    target: 'browser',
+    splitting: true,
+    minify: true,
+    sourcemap: 'none',
+    naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [tailwind],
+  })
+  const making = `${folder}.${process.pid}`
+  rmSync(making, { recursive: true, force: true })
+  mkdirSync(making, { recursive: true })
+  try {
+    const files = await Promise.all(
+      built.outputs.map(async (output) => {
+        const bytes = new Uint8Array(await output.arrayBuffer())
+        const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+        const [small, zipped] = await Promise.all([brotli(bytes, { params }), zip(bytes)])
+        const name = basename(output.path)
+        writeFileSync(join(making, name), bytes)
+        writeFileSync(join(making, `${name}.br`), small)
+        writeFileSync(join(making, `${name}.gz`), zipped)
+        return { name, bytes: bytes.length, brotliBytes: small.length }
+      }),
+    )
+    rmSync(folder, { recursive: true, force: true })
+    renameSync(making, folder)
+    return files
+  } finally {
+    rmSync(making, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import type { SiteFile } from 'model-gateway/plugin'
+import { readAssets } from './assets.ts'
+import { createConsoleSite } from './site.ts'
+
+/** Bytes of compressed script that the first page may take. */
+const FIRST_VIEW_BYTES = 300_000
+
+describe('the bundle', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'console-'))
+  const dist = join(folder, 'dist')
+  let assets: ReadonlyMap<string, SiteFile>
+
+  beforeAll(async () => {
+    // In a process of its own: a bundler inside of a test runner resolves the runner's modules.
+    const script = `const { bundle } = await import(${JSON.stringify(join(import.meta.dir, 'bundle.ts'))}); await bundle(${JSON.stringify(dist)})`
+    const child = Bun.spawn([process.execPath, '-e', script], {
+      cwd: import.meta.dir,
+      env: { ...process.env, NODE_ENV: 'production' },
+      stderr: 'pipe',
+    })
+    const problem = await new Response(child.stderr).text()
+    if ((await child.exited) !== 0) throw new Error(problem)
+    assets = readAssets(dist) ?? new Map()
+  }, 60_000)
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const text = (name: string) => new TextDecoder().decode(assets.get(name)?.body)
+
+  test('has one page, with no script and no style of its own inside', () => {
+    const html = text('index.html')
+    expect(html).toContain('src="/console/')
+    expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/)
+    expect(html).not.toContain('http')
+  })
+
+  test('has no source maps, and each file beside its compressed selves', () => {
+    expect(readdirSync(dist).filter((name) => name.endsWith('.map'))).toEqual([])
+    for (const [name, file] of assets) {
+      expect([name, brotliDecompressSync(file.brotli ?? new Uint8Array())]).toEqual([
+        name,
+        Buffer.from(file.body),
+      ])
+    }
+    expect([...assets].filter(([, file]) => !file.immutable).map(([name]) => name)).toEqual([
+      'index.html',
+    ])
+  })
+
+  test('is split by page, and what each page begins with stays small', () => {
+    const scripts = [...assets.keys()].filter((name) => name.endsWith('.js'))
+    expect(scripts.length).toBeGreaterThan(15)
+    const entry = /src="\/console\/([^"]+\.js)"/.exec(text('index.html'))?.[1] as string
+    const entryBytes = assets.get(entry)?.brotli?.length as number
+    for (const name of scripts) {
+      const own = name === entry ? 0 : (assets.get(name)?.brotli?.length as number)
+      expect([name, entryBytes + own < FIRST_VIEW_BYTES]).toEqual([name, true])
+    }
+  })
+})
+
+describe('the console', () => {
+  const file: SiteFile = { type: 'text/html', body: new Uint8Array(), immutable: false }
+  const bundle = new Map([
+    ['index.html', file],
+    ['a-1.js', { ...file, type: 'text/javascript' }],
+  ])
+
+  test('gives its page to every path of the app, and nothing to a file of another build', () => {
+    const site = createConsoleSite({ read: () => bundle, build: Promise.reject, failed() {} })
+    for (const path of ['', 'requests', 'mcp/some.server/tools', 'sign-in']) {
+      expect(site.find(path)).toBe(file)
+    }
+    expect(site.find('a-1.js')).toMatchObject({ type: 'text/javascript' })
+    expect(site.find('a-0.js')).toBeUndefined()
+  })
+
+  test('is built once when it is missing, which nobody waits for', async () => {
+    let built: ReadonlyMap<string, SiteFile> | undefined
+    const made = Promise.withResolvers<void>()
+    let builds = 0
+    const site = createConsoleSite({
+      read: () => built,
+      build() {
+        builds++
+        return made.promise
+      },
+      failed() {},
+    })
+    site.prepare()
+    expect(site.find('')).toMatchObject({ pending: true })
+    expect(site.find('requests')).toMatchObject({ pending: true })
+    built = bundle
+    made.resolve()
+    await Bun.sleep(0)
+    expect([site.find(''), builds]).toEqual([file, 1])
+  })
+
+  test('says how to build it when that failed, and does not try with every request', async () => {
+    const faults: unknown[] = []
+    const site = createConsoleSite({
+      read: () => undefined,
+      build: () => Promise.reject(new Error('no bundler')),
+      failed: (error) => faults.push(error),
+    })
+    site.find('')
+    await Bun.sleep(0)
+    const page = (await site.find('')) as SiteFile
+    expect(new TextDecoder().decode(page.body)).toContain('bun run build:console')
+    site.find('')
+    await Bun.sleep(0)
+    expect(faults).toEqual([new Error('no bundler')])
+  })
+})

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { definePlugin, sites, Type, welcome } from 'model-gateway/plugin'
+import { readAssets } from './assets.ts'
+import { createConsoleSite } from './site.ts'
+
+const BUILD = join(import.meta.dir, 'build.ts')
+
+/** The pages of the control plane, at `/console`. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.console',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'The console: requests, spend, budgets, tools and people on pages, at /console.',
+    config: Type.Object({}, { additionalProperties: false }),
+    needs: [],
+    after: ['plugin.identity'],
+  },
+  setup({ log, signal, provide }) {
+    // A process of its own: bundling takes seconds of CPU, which requests should not wait for.
+    async function build() {
+      if (!existsSync(BUILD)) throw new Error('the sources of the console are not here')
+      const child = Bun.spawn([process.execPath, BUILD], {
+        stdout: 'ignore',
+        stderr: 'pipe',
+        env: { ...process.env, NODE_ENV: 'production' },
+        signal,
+      })
+      const problem = await new Response(child.stderr).text()
+      if ((await child.exited) !== 0) throw new Error(problem.trim().slice(-2000))
+    }
+    const site = createConsoleSite({
+      read: readAssets,
+      build,
+      failed: (err) => signal.aborted || log.error({ err }, 'the console could not be built'),
+    })
+    provide(sites, site)
+    provide(welcome, {
+      async lines(baseUrl) {
+        site.prepare()
+        return [`Console      ${baseUrl}/console`]
+      },
+    })
+  },
+})

@@ -1,0 +1,62 @@
+import type { Site, SiteFile } from 'model-gateway/plugin'
+
+export interface SiteParts {
+  /** The files of the bundle; `undefined` when there is none. */
+  read(): ReadonlyMap<string, SiteFile> | undefined
+  /** Makes the bundle; rejects with the reason why it cannot be made. */
+  build(): Promise<void>
+  /** Told of a build that failed. */
+  failed(error: unknown): void
+}
+
+export interface ConsoleSite extends Site {
+  /** Begins to build what is missing, without waiting for it. */
+  prepare(): void
+}
+
+const page = (text: string, pending?: true): SiteFile => ({
+  type: 'text/html; charset=utf-8',
+  body: new TextEncoder().encode(
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>Console</title><p>${text}</p></html>`,
+  ),
+  immutable: false,
+  ...(pending && { pending }),
+})
+
+const BUILDING = page('The console is being built. This page opens it in a moment.', true)
+const MISSING = page(
+  'The console has not been built. Run <code>bun run build:console</code>, then load this page again.',
+)
+
+/** The bundle under `/console`, built when it is missing, while the gateway serves everything else. */
+export function createConsoleSite({ read, build, failed }: SiteParts): ConsoleSite {
+  let assets: ReadonlyMap<string, SiteFile> | undefined
+  let building: Promise<void> | undefined
+  let broken = false
+
+  function prepare(): void {
+    assets ??= read()
+    if (assets !== undefined || building !== undefined || broken) return
+    building = build()
+      .catch((error) => {
+        broken = true
+        failed(error)
+      })
+      .finally(() => {
+        building = undefined
+      })
+  }
+
+  return {
+    mount: '/console',
+    prepare,
+    find(path) {
+      prepare()
+      if (assets === undefined) return broken ? MISSING : BUILDING
+      const file = assets.get(path)
+      if (file !== undefined) return file
+      // A name with an ending is a file, which would be here; anything else is a page of the app.
+      return /\.[a-z0-9]+$/.test(path) && !path.includes('/') ? undefined : assets.get('index.html')
+    },
+  }
+}

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, expect } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import postgres, { type Sql } from 'postgres'
+import { type AdminClient, adminClient, adminPassword } from '../harness/admin.ts'
+import { ada, adaKey, eventually } from '../harness/gateway.ts'
+import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
+import { browserConfig } from './config.ts'
+
+export const root = resolve(import.meta.dir, '../..')
+const MAIN = join(root, 'plugins/standard/main.ts')
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** For everything but the demo data, of which a request may take a millisecond. */
+const START_MS = 180_000
+
+const sizes = {
+  laptop: { width: 1440, height: 900 },
+  tablet: { width: 820, height: 1180 },
+} as const
+
+export interface ConsoleOptions {
+  /** Requests of believable traffic over the last 31 days. Default 3000; 0 for an empty gateway. */
+  readonly requests?: number
+  /** Live calls through the simulator before the first test. Default true unless it is empty. */
+  readonly traffic?: boolean
+  /** A database that has been filled before. */
+  readonly databaseUrl?: string | undefined
+  /** Sections of the config beside those of `config.ts`. */
+  readonly config?: Record<string, unknown>
+}
+
+export interface OpenOptions {
+  /** Default: a platform admin; `user`: Ada, who is none; `nobody`: not signed in. */
+  readonly as?: 'admin' | 'user' | 'nobody'
+  readonly size?: keyof typeof sizes
+  readonly theme?: 'light' | 'dark'
+}
+
+export interface ConsoleUnderTest {
+  readonly gateway: GatewayProcess
+  readonly sql: Sql
+  /** The same admin whom the browser signs in as, at the API. */
+  readonly admin: AdminClient
+  /** A window of its own, signed in at the sign-in page, at a page of the console: `/requests`. */
+  open(path: string, options?: OpenOptions): Promise<Page>
+}
+
+export const people = {
+  admin: { email: 'root@example.com', password: adminPassword },
+  user: { email: ada.email, password: adminPassword },
+} as const
+
+/**
+ * A gateway with data and a browser for the tests of a file; call it at the top of the file. After
+ * the last test it demands that no page asked another origin for anything, and that none complained.
+ */
+export function testDesk(options: ConsoleOptions = {}): ConsoleUnderTest {
+  const { requests = 3000, traffic = requests > 0, databaseUrl } = options
+  let gateway: GatewayProcess
+  let sql: Sql
+  let admin: AdminClient
+  let browser: Browser
+  const foreign: string[] = []
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    if (!existsSync(CHROMIUM)) throw new Error(`there is no browser at ${CHROMIUM}; set CHROMIUM`)
+    await buildConsole()
+    const config = { ...browserConfig, ...options.config }
+    gateway = await spawnGateway(config, databaseUrl === undefined ? {} : { databaseUrl })
+    sql = postgres(gateway.databaseUrl, { max: 2, onnotice: () => {} })
+    if (requests > 0 && databaseUrl === undefined) {
+      await seedDemo(gateway.databaseUrl, requests)
+      // What autovacuum does in the minutes after.
+      await sql`vacuum analyze`
+    }
+    if (traffic) await sendTraffic(gateway.url, sql)
+    await adminClient(gateway, { email: people.user.email, role: 'user' })
+    admin = await adminClient(gateway)
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: FLAGS,
+      chromiumSandbox: false,
+    })
+  }, START_MS + requests)
+
+  afterAll(async () => {
+    await browser?.close()
+    await sql?.end({ timeout: 5 })
+    await gateway?.remove()
+    expect(foreign).toEqual([])
+    expect(complaints).toEqual([])
+  }, 30_000)
+
+  async function open(path: string, { as = 'admin', size = 'laptop', theme }: OpenOptions = {}) {
+    const context = await browser.newContext({
+      viewport: sizes[size],
+      timezoneId: 'UTC',
+      reducedMotion: 'reduce',
+      ...(theme && { colorScheme: theme }),
+    })
+    context.setDefaultTimeout(15_000)
+    context.on('request', (request) => {
+      const url = request.url()
+      if (!url.startsWith(`${gateway.url}/`) && !/^(data|blob):/.test(url)) foreign.push(url)
+    })
+    context.on('console', (message) => {
+      const text = message.text()
+      if (message.type() === 'error' && !text.startsWith('Failed to load resource')) {
+        complaints.push(text)
+      }
+    })
+    const page = await context.newPage()
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    await page.goto(`${gateway.url}/console${path === '/' ? '' : path}`)
+    if (as !== 'nobody') {
+      await signIn(page, people[as].email, people[as].password)
+      await page.locator('#main').waitFor()
+    }
+    return page
+  }
+
+  return {
+    get gateway() {
+      return gateway
+    },
+    get sql() {
+      return sql
+    },
+    get admin() {
+      return admin
+    },
+    open,
+  }
+}
+
+/** Fills the form of the sign-in page and sends it. */
+export async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+let built: Promise<void> | undefined
+
+/** Once for all files of a run, so that it is the sources that are tested. */
+function buildConsole(): Promise<void> {
+  built ??= run([process.execPath, join(root, 'plugins/console/build.ts')], {
+    NODE_ENV: 'production',
+  })
+  return built
+}
+
+async function seedDemo(databaseUrl: string, requests: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-seed-'))
+  try {
+    const command = [process.execPath, MAIN, 'seed-demo', '--requests', String(requests)]
+    await run(command, { DATABASE_URL: databaseUrl, GATEWAY_DATA_DIR: folder }, folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function run(command: string[], env: Record<string, string>, cwd = root): Promise<void> {
+  const child = Bun.spawn(command, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, problem] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${out}${problem}`)
+}
+
+/** Calls of each kind, and then waits until the log has them all. */
+async function sendTraffic(url: string, sql: Sql): Promise<void> {
+  const calls = [
+    ...Array.from({ length: 12 }, (_, n) => ({ model: 'demo', text: `hello ${n}` })),
+    { model: 'demo', text: 'please fail' },
+    { model: 'no-price', text: 'what does this cost?' },
+  ]
+  const before = await countOfRequests(sql)
+  await Promise.all(
+    calls.map(async ({ model, text }, n) => {
+      const response = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${adaKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model,
+          stream: n % 3 === 0,
+          messages: [{ role: 'user', content: text }],
+        }),
+      })
+      await response.text()
+    }),
+  )
+  await eventually(async () => (await countOfRequests(sql)) >= before + calls.length || undefined)
+}
+
+async function countOfRequests(sql: Sql): Promise<number> {
+  const [row] = await sql`select count(*)::int as n from request_log.request_logs`
+  return (row as { n: number }).n
+}

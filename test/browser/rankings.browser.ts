@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { testDesk } from './harness.ts'
+import { looksRight } from './look.ts'
+
+interface Window {
+  readonly window_start: string
+  readonly window_end: string
+}
+
+async function rows(page: Page, table: string): Promise<string[][]> {
+  const found = page.getByRole('table', { name: table, exact: true }).locator('tbody tr')
+  return await found.evaluateAll((lines) =>
+    lines.map((line) => [...line.querySelectorAll('td')].map((cell) => cell.innerText.trim())),
+  )
+}
+
+/** What a chart shows, from the table behind it. */
+async function charted(page: Page): Promise<string[]> {
+  return await page.locator('figure table thead th').allInnerTexts()
+}
+
+describe('with traffic', () => {
+  const desk = testDesk({ requests: 2000, traffic: false })
+
+  test.each(['7d', '31d'])('the leaderboard of %p is what the ledger says', async (range) => {
+    const { window_start: start, window_end: end } = await desk.admin.get<Window>(
+      `/api/v1/admin/observability/leaderboard?range=${range}`,
+    )
+    const page = await desk.open(`/leaderboard?range=${range}`)
+    await page.getByRole('table', { name: 'Users by spend' }).waitFor()
+    const expected = await desk.sql<{ name: string; requests: number; dollars: string }[]>`
+      select u.name, count(*)::int as requests,
+        trim_scale(coalesce(sum(e.cost_pico_usd), 0) / 1e12)::text as dollars
+      from accounting.usage_cost_events e join identity.users u on u.id::text = e.user_id
+      where e.occurred_at >= ${start} and e.occurred_at < ${end}
+      group by u.id, u.name order by coalesce(sum(e.cost_pico_usd), 0) desc, 2 desc, 1 limit 30`
+    expect(expected.length).toBeGreaterThan(5)
+    const shown = await rows(page, 'Users by spend')
+    expect(shown.map(([rank, name, , requests]) => [rank, name, requests])).toEqual(
+      expected.map((row, n) => [String(n + 1), row.name, row.requests.toLocaleString('en-US')]),
+    )
+    const exact = await page
+      .getByRole('table', { name: 'Users by spend', exact: true })
+      .locator('tbody td:nth-child(3)')
+      .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title') ?? ''))
+    expect(exact.map((text) => Number(text.replaceAll(/[$,]/g, '')))).toEqual(
+      expected.map(({ dollars }) => Number(dollars)),
+    )
+    expect(await charted(page)).toEqual(['Time', ...expected.slice(0, 5).map(({ name }) => name)])
+    await looksRight(page, `leaderboard-${range}`)
+  })
+
+  test('a leader leads to the requests', async () => {
+    const page = await desk.open('/leaderboard')
+    const first = page.getByRole('table', { name: 'Users by spend' }).getByRole('link').first()
+    const name = await first.innerText()
+    const [user] = await desk.sql`select id from identity.users where name = ${name}`
+    await first.click()
+    await page.waitForURL(/\/console\/requests\?/)
+    expect(new URL(page.url()).searchParams.get('user_id')).toBe(user?.id)
+  })
+
+  test.each(['7d', '31d'])('the harnesses of %p are those of the requests', async (range) => {
+    const { window_start: start, window_end: end } = await desk.admin.get<Window>(
+      `/api/v1/admin/observability/harness-usage?range=${range}`,
+    )
+    const page = await desk.open('/harness-usage')
+    await page.getByRole('table', { name: 'Harnesses by requests' }).waitFor()
+    if (range === '31d') {
+      await page.getByRole('button', { name: '31 days' }).click()
+      await page.waitForURL(/range=31d/)
+      await page.waitForLoadState('networkidle')
+    }
+    const expected = await desk.sql<{ label: string; requests: number }[]>`
+      select agent_harness_label as label, count(*)::int as requests
+      from request_log.request_logs where occurred_at >= ${start} and occurred_at < ${end}
+      group by 1 order by 2 desc, 1 limit 30`
+    expect(expected.length).toBeGreaterThan(3)
+    const shown = await rows(page, 'Harnesses by requests')
+    expect(shown.map(([, label, requests]) => [label, requests]).sort()).toEqual(
+      expected.map(({ label, requests }) => [label, requests.toLocaleString('en-US')]).sort(),
+    )
+    await looksRight(page, `harness-usage-${range}`)
+  })
+})
+
+describe('without traffic', () => {
+  const desk = testDesk({ requests: 0 })
+
+  test.each([
+    ['/leaderboard', 'Nobody has spent anything in this time'],
+    ['/harness-usage', 'No requests in this time'],
+  ])('%p says what to do', async (path, words) => {
+    const page = await desk.open(path)
+    await page.getByText(words).waitFor()
+    await looksRight(page, `${path.slice(1)}-empty`)
+  })
+})

@@ -1,0 +1,108 @@
+import { expect, test } from 'bun:test'
+import { people, signIn, testDesk } from './harness.ts'
+import { looksRight } from './look.ts'
+
+const desk = testDesk({ requests: 0 })
+
+test('signing in leads to the page that was asked for, signing out back to the door', async () => {
+  const page = await desk.open('/budgets?status=inactive', { as: 'nobody' })
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await looksRight(page, 'sign-in')
+  await signIn(page, people.admin.email, people.admin.password)
+  await page.waitForURL('**/console/budgets?status=inactive')
+  const [{ sessions }] = (await desk.sql`
+    select count(*)::int as sessions from identity.user_sessions s
+    join identity.users u on u.id = s.user_id where u.email = ${people.admin.email}`) as unknown as [
+    { sessions: number },
+  ]
+  expect(sessions).toBeGreaterThan(0)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.waitForURL('**/console/sign-in**')
+  await page.goto(`${desk.gateway.url}/console/budgets`)
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+})
+
+test('a wrong password says so, with the id of the request', async () => {
+  const page = await desk.open('/', { as: 'nobody' })
+  const answer = page.waitForResponse('**/api/v1/auth/login')
+  await signIn(page, people.admin.email, 'not this one at all')
+  const requestId = (await answer).headers()['x-request-id'] as string
+  const alert = page.getByRole('alert')
+  await alert.waitFor()
+  expect(await alert.innerText()).toContain(requestId)
+  expect(page.url()).toContain('/sign-in')
+})
+
+test('the way back is a page of the console, whatever the link says', async () => {
+  for (const next of ['//evil.example/', '/\\evil.example', 'https://evil.example/']) {
+    const page = await desk.open(`/sign-in?next=${encodeURIComponent(next)}`)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(new URL(page.url()).origin).toBe(desk.gateway.url)
+    await page.context().close()
+  }
+})
+
+test('a session that has ended leads to the door, and back to where one was', async () => {
+  const page = await desk.open('/')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await desk.sql`delete from identity.user_sessions`
+  await page.getByRole('button', { name: '31 days' }).click()
+  await page.getByText('Your session has ended').waitFor()
+  await signIn(page, people.admin.email, people.admin.password)
+  await page.waitForURL('**/console/?range=31d')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+})
+
+test('who is no admin sees only what is theirs', async () => {
+  const page = await desk.open('/budgets', { as: 'user' })
+  await page.getByRole('heading', { name: 'My usage' }).waitFor()
+  const links = await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link')
+    .allInnerTexts()
+  expect(links).toEqual(['Playground', 'My usage', 'My budgets', 'My keys'])
+})
+
+test('another password ends other sessions and is the one that counts from then on', async () => {
+  const other = await desk.open('/account', { as: 'user' })
+  const page = await desk.open('/account', { as: 'user' })
+  await page.getByRole('heading', { name: 'Account' }).waitFor()
+  await looksRight(page, 'account')
+  await page.getByLabel('Current password').fill(people.user.password)
+  await page.getByLabel('New password', { exact: true }).fill('a wholly different one')
+  await page.getByLabel('New password, again').fill('a wholly different one')
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await page.getByText('Your password has been changed').waitFor()
+  await other.reload()
+  await other.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await signIn(other, people.user.email, 'a wholly different one')
+  await other.getByRole('heading', { name: 'Account' }).waitFor()
+})
+
+test('a page that is not there says so', async () => {
+  const page = await desk.open('/sign-in')
+  await page.goto(`${desk.gateway.url}/console/nothing/here`)
+  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  await looksRight(page, 'not-found')
+})
+
+test('a lost connection is told, and the page goes on when it is back', async () => {
+  const page = await desk.open('/')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.context().setOffline(true)
+  await page.getByRole('button', { name: '31 days' }).click()
+  await page.getByText('Connection lost').waitFor()
+  await page.context().setOffline(false)
+  await page.getByRole('button', { name: 'Retry now' }).click()
+  await page.getByText('Connection lost').waitFor({ state: 'detached' })
+})
+
+test('the palette goes to a page by a few letters, from the keyboard alone', async () => {
+  const page = await desk.open('/')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByPlaceholder('Go to a page or run a command').waitFor()
+  await page.keyboard.type('budg')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Budgets' }).waitFor()
+})
