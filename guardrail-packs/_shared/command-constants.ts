@@ -1,5 +1,6 @@
-import { forEachChild, type SyntaxNode } from 'unbash'
+import type { SyntaxNode } from 'unbash'
 import type { Word } from './command.ts'
+import { assignedValue, eachChild } from './command-assignment.ts'
 import { limits } from './command-state.ts'
 
 /** The values that a text gives its variables, as far as there is exactly one. */
@@ -98,12 +99,12 @@ function collect(root: SyntaxNode): Map<string, Entry> {
   function visit(node: SyntaxNode, depth: number): void {
     if (depth > 8 * limits.nesting) return
     if (node.type === 'Assignment') {
-      assigned(node.name, node.value)
+      assigned(node.name, assignedValue(node))
       if (node.append || node.index !== undefined) assigned(node.name, undefined)
     } else if (node.type === 'For' || node.type === 'Select') {
       assigned(node.name.value, node.wordlist?.length === 1 ? node.wordlist[0] : undefined)
     }
-    forEachChild(node, (child) => visit(child, depth + 1))
+    eachChild(node, (child) => visit(child, depth + 1))
   }
 
   visit(root, 0)

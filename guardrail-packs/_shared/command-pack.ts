@@ -5,7 +5,8 @@ import type {
   PackMatch,
   PackRule,
 } from 'model-gateway/plugin'
-import { type CommandReading, readCommands, type SimpleCommand } from './command.ts'
+import { type CommandReading, commandOf, readCommands, type SimpleCommand } from './command.ts'
+import { commandTree } from './command-tree.ts'
 
 export type ToolCall = Extract<GuardInput, { kind: 'tool_call' }>
 
@@ -106,5 +107,18 @@ function describe(input: GuardInput): JsonValue {
       stdin: command.stdin.kind,
       nesting: [...command.nesting],
     })),
+    tree: treeOf(input),
   }
+}
+
+const trees = new WeakMap<GuardInput, JsonValue>()
+
+/** Made once, however many packs are asked to explain. */
+function treeOf(input: GuardInput): JsonValue {
+  const known = trees.get(input)
+  if (known !== undefined) return known
+  const command = commandOf(input)
+  const tree = command === undefined ? [] : [...commandTree(command)]
+  trees.set(input, tree)
+  return tree
 }

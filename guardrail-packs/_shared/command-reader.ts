@@ -1,16 +1,41 @@
-import { parse } from 'unbash'
+import { type ParsedScript, parse } from 'unbash'
 import type { CommandReading, Unreadable } from './command.ts'
 import { createScope, noScope } from './command-constants.ts'
 import { runCommand } from './command-run.ts'
-import { giveUp, inherited, limits, literal, type Place, type Session } from './command-state.ts'
+import {
+  giveUp,
+  inherited,
+  limits,
+  literal,
+  type Place,
+  type Session,
+  type Spans,
+} from './command-state.ts'
 import { walkScript } from './command-walk.ts'
 
-/** Reads a command line or script. */
-export function readText(text: string): CommandReading {
-  return read(text, (place) => {
-    const script = parse(text)
-    walkScript(script, { ...place, scope: createScope(script, text, noScope) })
-  })
+/** How a text was read: its syntax, and what became of it. */
+export interface Trace {
+  readonly spans: Spans
+  script?: ParsedScript
+  /** Where the text stands, its variables included. */
+  place?: Place
+}
+
+/** Reads a command line or script; `trace` is filled for whoever wants to show the reading. */
+export function readText(text: string, trace?: Trace): CommandReading {
+  return read(
+    text,
+    (place) => {
+      const script = parse(text)
+      const here = { ...place, scope: createScope(script, text, noScope) }
+      if (trace !== undefined) {
+        trace.script = script
+        trace.place = here
+      }
+      walkScript(script, here)
+    },
+    trace?.spans,
+  )
 }
 
 /** Reads an argument vector: its words are words, whatever they hold. */
@@ -20,9 +45,10 @@ export function readArgv(argv: readonly string[]): CommandReading {
   })
 }
 
-function read(text: string, walk: (place: Place) => void): CommandReading {
+function read(text: string, walk: (place: Place) => void, spans?: Spans): CommandReading {
   const session: Session = {
     commands: [],
+    spans,
     substitutions: 0,
     reparses: 0,
     work: 0,

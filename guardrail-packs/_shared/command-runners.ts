@@ -1,6 +1,7 @@
 import { parse } from 'unbash'
 import type { SimpleCommand, Word } from './command.ts'
 import { noScope } from './command-constants.ts'
+import { concurrently, editor, expectScript } from './command-embedded.ts'
 import { fromStdin, type Nested } from './command-nested.ts'
 import { readOptions } from './command-options.ts'
 import { knownInput } from './command-output.ts'
@@ -31,6 +32,16 @@ export function nestedInSpecial(command: SimpleCommand): readonly Nested[] | und
       return ssh(command)
     case 'git':
       return gitRuns(command)
+    case 'concurrently':
+      return concurrently(command.words)
+    case 'vim':
+    case 'vi':
+    case 'nvim':
+    case 'gvim':
+    case 'ex':
+      return editor(command.words)
+    case 'expect':
+      return expectScript(command)
     default:
       return undefined
   }
@@ -175,7 +186,14 @@ function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
   if (text === undefined) return undefined
   const split: Word[] = []
   const place = {
-    session: { commands: [], substitutions: 0, reparses: 0, work: 0, unreadable: undefined },
+    session: {
+      commands: [],
+      spans: undefined,
+      substitutions: 0,
+      reparses: 0,
+      work: 0,
+      unreadable: undefined,
+    },
     scope: noScope,
     depth: 0,
     nesting: [],

@@ -1,3 +1,4 @@
+import type { Command } from 'unbash'
 import type { Redirect, SimpleCommand, Stdin, Unreadable, Word } from './command.ts'
 import type { Scope } from './command-constants.ts'
 
@@ -12,9 +13,14 @@ export const limits = {
   work: 300_000,
 } as const
 
+/** Which commands of a reading a piece of the text became, the first of them itself. */
+export type Spans = Map<Command, { readonly start: number; readonly end: number }>
+
 /** What one reading has gathered and spent. */
 export interface Session {
   readonly commands: SimpleCommand[]
+  /** Kept only for whoever wants to see how the text was read. */
+  readonly spans: Spans | undefined
   substitutions: number
   reparses: number
   work: number

@@ -2,8 +2,10 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { forEachChild, type ParsedScript, parse, type SyntaxNode } from 'unbash'
+import { type ParsedScript, parse, type SyntaxNode } from 'unbash'
 import { parse as parseYaml } from 'yaml'
+import { coreShell } from '../core-shell/index.ts'
+import { eachChild } from './command-assignment.ts'
 
 /** Whether the parser reports an error where bash looks: backticks and heredocs it reads when run. */
 function reportsError(text: string): boolean {
@@ -12,7 +14,7 @@ function reportsError(text: string): boolean {
     if (found || node.type === 'HereDocBody') return
     if ('errors' in node && (node.errors?.length ?? 0) > 0) found = true
     if (node.type === 'CommandExpansion' && node.text.startsWith('`')) return
-    forEachChild(node, visit)
+    eachChild(node, visit)
   }
   visit(parse(text))
   return found
@@ -129,6 +131,38 @@ test('the known differences from bash -n are these', async () => {
   const bash = await bashReportsErrors(gaps.map(({ text }) => text))
   expect(gaps.map(({ text }, at) => ({ text, bash: bash[at] }))).toEqual([...gaps])
   expect(gaps.map(({ text }) => reportsError(text))).toEqual(gaps.map((gap) => !gap.bash))
+})
+
+/** The same forms with a command in them that must not pass: before, within, after. */
+const dangerousGaps: readonly string[] = [
+  'reboot\ncat <<EO"F\nls\nEOF',
+  'reboot; cat <<EO"F\nls\nEOF',
+  '( ! reboot (2>&1 )',
+  'reboot && ( ! git (2>&1 )',
+  'while ls; do reboot\n;done',
+  'while reboot; do ls\n;done',
+  'reboot| !(a|b)',
+  'ls| !(reboot|b)',
+  'ls| !(a|b); reboot',
+  'ls| !(a|b) | sh',
+  '! && reboot',
+  'reboot; ! && ls',
+  'reboot; echo $[1+',
+  'echo "$(reboot)" $[1+',
+  '[[ -f ]] && reboot',
+  'reboot || [[ -f ]]',
+  'if [[ -f ]]; then reboot; fi',
+  'echo "$( reboot $(( 1 +) 2 )) )"',
+  'echo "$( ls $(( 1 +) 2 )) )"; reboot',
+]
+
+test('none of the known differences lets a command through', () => {
+  const verdicts = dangerousGaps.map((command) => ({
+    command,
+    denied:
+      coreShell.evaluate({ kind: 'command', phase: 'harness_pre_tool', command }) !== undefined,
+  }))
+  expect(verdicts.filter(({ denied }) => !denied)).toEqual([])
 })
 
 test('reports an error exactly where bash -n does', async () => {

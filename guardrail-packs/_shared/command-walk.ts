@@ -1,16 +1,16 @@
-import {
-  type Assignment,
-  type Command,
-  type For,
-  forEachChild,
-  type ParsedScript,
-  type Redirection,
-  type Select,
-  type Statement,
-  type SyntaxNode,
-  type Word as WordNode,
+import type {
+  Assignment,
+  Command,
+  For,
+  ParsedScript,
+  Redirection,
+  Select,
+  Statement,
+  SyntaxNode,
+  Word as WordNode,
 } from 'unbash'
 import type { Redirect, SimpleCommand, Stdin, Word } from './command.ts'
+import { assignedValue, eachChild } from './command-assignment.ts'
 import { knownWord } from './command-known.ts'
 import { runCommand } from './command-run.ts'
 import {
@@ -67,7 +67,7 @@ export function walkSubstitutions(node: SyntaxNode, place: Place): void {
       runSubstitution(node.script, place, `${node.operator}()`)
       return
     default:
-      forEachChild(node, (child) => walkSubstitutions(child, place))
+      eachChild(node, (child) => walkSubstitutions(child, place))
   }
 }
 
@@ -136,7 +136,7 @@ function walkNode(node: SyntaxNode, place: Place): Output {
     case 'CaseItem': {
       if (node.type === 'For' || node.type === 'Select') loopVariable(node, place)
       const inner = inside(place, node.type.toLowerCase())
-      if (inner) forEachChild(node, (child) => void walkNode(child, inner))
+      if (inner) eachChild(node, (child) => void walkNode(child, inner))
       return undefined
     }
     case 'TestCommand':
@@ -206,13 +206,16 @@ function walkCommand(node: Command, place: Place): Output {
   if (words.length === 0 && redirects.length === 0 && stdin === undefined) return ''
   const here = stdin === undefined ? place : { ...place, stdin }
   const given = { assignments, redirects }
+  const { commands, spans } = place.session
+  const start = commands.length
   const output = runCommand(words, here, given)
+  spans?.set(node, { start, end: commands.length })
   if (escaped) rereadUnescaped(node, here, given)
   return leavesStdout(redirects) ? '' : output
 }
 
 function assign(item: Assignment, place: Place): readonly Word[] {
-  const values = assignedWords(item.value, place)
+  const values = assignedWords(assignedValue(item), place)
   place.scope.record(item.name, values)
   return values
 }

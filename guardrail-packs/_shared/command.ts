@@ -91,11 +91,16 @@ const readings = new WeakMap<GuardInput, { readonly reading: CommandReading | un
 export function readCommands(input: GuardInput): CommandReading | undefined {
   const known = readings.get(input)
   if (known !== undefined) return known.reading
-  const command = input.kind === 'command' ? input.command : shellCommand(input)
+  const command = commandOf(input)
   let reading: CommandReading | undefined
   if (command !== undefined) {
     reading = typeof command === 'string' ? readText(command) : readArgv(command)
   }
   readings.set(input, { reading })
   return reading
+}
+
+/** The command in an input: text, or an argument vector. */
+export function commandOf(input: GuardInput): string | readonly string[] | undefined {
+  return input.kind === 'command' ? input.command : shellCommand(input)
 }

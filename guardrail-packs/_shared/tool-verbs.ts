@@ -1,7 +1,7 @@
 /** Verbs that only look: what comes after them is what they look at. */
 const readVerbs: ReadonlySet<string> = new Set(
-  `analyze ask audit browse check compare compute_stats count describe diff estimate evaluate examine explain
-  export fetch find get has head inspect introspect is list lookup ls monitor peek preview print query read
+  `analyze ask audit browse can check compare compute_stats count describe diff estimate evaluate examine explain
+  export fetch find get has head inspect introspect is list lookup ls may monitor peek preview print query read
   report retrieve review sample scan search select show simulate stat stats summarize tail test validate verify
   view watch`.split(/\s+/),
 )

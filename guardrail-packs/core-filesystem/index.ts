@@ -5,7 +5,7 @@ import { executables, rules } from './rules.ts'
 
 export const coreFilesystem = commandPack({
   id: 'core.filesystem',
-  version: '1.0.0',
+  version: '1.1.0',
   summary: 'Recursive and bulk deletion, devices and volumes, protected files.',
   rules,
   executables,

@@ -78,6 +78,8 @@ function judgeArguments(command: SimpleCommand): RuleId | undefined {
     case 'mv':
     case 'install': {
       const { operands } = readOptions(words, { short: 'tSgmo', values: ['target-directory'] })
+      if (executable === 'cp' && operands[0]?.text === '/dev/null' && operands.length > 1)
+        return 'destroy-content'
       return isDataDevice(operands.at(-1)?.text ?? '') && operands.length > 1
         ? 'write-device'
         : undefined

@@ -5,7 +5,7 @@ import { executables, rules } from './rules.ts'
 
 export const coreShell = commandPack({
   id: 'core.shell',
-  version: '1.0.0',
+  version: '1.1.0',
   summary: 'Power states, formatting, signals to everything, and scripts that nobody has seen.',
   rules,
   executables,

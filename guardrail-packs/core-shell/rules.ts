@@ -224,9 +224,9 @@ export const settingWords: ReadonlySet<string> = new Set([
   'export-credentials',
 ])
 
-/** Directories that belong to the system, all that is beneath them included. */
+/** Directories that belong to the system, all beneath them included but for what was installed by hand. */
 export const systemTrees =
-  /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr|System|Library|private\/etc)(\/|$)/
+  /^(?!\/usr\/local\/[^/]+\/[^/*])\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr|System|Library|private\/etc)(\/|$)/
 
 /** Directories that hold what others own: they themselves, not all that is beneath them. */
 export const sharedRoots =

@@ -1,4 +1,4 @@
-import type { CommandReading, SimpleCommand } from '../_shared/command.ts'
+import type { CommandReading, SimpleCommand, Word } from '../_shared/command.ts'
 import { isShell, shellInput, shells } from '../_shared/command-nested.ts'
 import { readOptions } from '../_shared/command-options.ts'
 import { fetchers, type RuleId, settingPrinters, settingWords } from './rules.ts'
@@ -52,11 +52,35 @@ function executesOutput(command: SimpleCommand): RuleId | undefined {
   if (produced.some((each) => fetchers.has(each.executable))) return 'dynamic-script'
   const by = command.nesting.at(-1) ?? ''
   const asScript = by === 'eval' || shells.has(by)
-  return asScript && !printsSettings(produced) ? 'dynamic-script' : undefined
+  if (printsSettings(produced)) return undefined
+  if (!asScript && produced.some(locates)) return undefined
+  return asScript ? 'dynamic-script' : 'dynamic-executable'
+}
+
+/** `$(command -v python3 || command -v python)`, `$(pyenv which python)`: the place of a program. */
+function locates({ executable, words }: SimpleCommand): boolean {
+  return (
+    /^(which|command|type|where)$/.test(executable) || words.some(({ text }) => text === 'which')
+  )
+}
+
+const shellOptions = { short: 'oO', values: ['rcfile', 'init-file'], leading: true }
+
+/** `<(curl …)`, `"$(curl …)"`: what a program writes, and nobody has read. */
+function isOutput({ produced, content, text }: Word): boolean {
+  return (
+    produced.length > 0 &&
+    content === undefined &&
+    /^[<$`]/.test(text) &&
+    !namesFile(produced, text)
+  )
 }
 
 function shellRunsUnseen(command: SimpleCommand): boolean {
-  if (readOptions(command.words, { short: 'oO', leading: true }).has('-n')) return false
+  const options = readOptions(command.words, shellOptions)
+  if (options.has('-n')) return false
+  const startFile = options.value('--rcfile', '--init-file')
+  if (startFile !== undefined && isOutput(startFile)) return true
   const input = shellInput(command)
   const { stdin } = command
   switch (input.kind) {
@@ -68,12 +92,7 @@ function shellRunsUnseen(command: SimpleCommand): boolean {
       if (stdin.kind === 'file') return stdin.source.produced.length > 0
       return stdin.kind === 'inherited' && command.openEnded
     case 'file':
-      return (
-        input.file.produced.length > 0 &&
-        input.file.content === undefined &&
-        /^[<$`]/.test(input.file.text) &&
-        !namesFile(input.file.produced, input.file.text)
-      )
+      return isOutput(input.file)
     case 'text':
       return false
   }

@@ -7,7 +7,7 @@ import { judgeTool } from './tools.ts'
 export const saasNotes = commandPack({
   id: 'saas.notes',
   aliases: ['saas.notion'],
-  version: '1.0.0',
+  version: '1.1.0',
   summary: 'Calls that delete, archive, move or trash notes, pages and their databases.',
   rules,
   executables,

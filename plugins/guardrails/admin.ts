@@ -2,10 +2,10 @@ import {
   type AdminRoute,
   adminRoute,
   GatewayError,
-  type GuardrailPack,
   listOf,
   pageOf,
   pageQuery,
+  type RunningPack,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
@@ -90,7 +90,7 @@ const instant = (description: string) =>
 
 export interface AdminParts {
   inForce(): CompiledPolicies
-  packs(): readonly GuardrailPack[]
+  packs(): readonly RunningPack[]
   readonly store: Pick<Store, 'list'>
 }
 
@@ -165,7 +165,7 @@ export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[]
 
 const DAY_MS = 86_400_000
 
-function viewOfPolicies(policies: CompiledPolicies, packs: readonly GuardrailPack[]) {
+function viewOfPolicies(policies: CompiledPolicies, packs: readonly RunningPack[]) {
   return {
     config_version: policies.configVersion,
     decisions_retention_days: policies.retentionMs / DAY_MS,

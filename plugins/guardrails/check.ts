@@ -12,7 +12,8 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
   if (!isFields(section)) return
   const at = (...path: readonly (string | number)[]) => [guardrails.name, ...path]
   const checks = fieldsOf(section.managed_checks)
-  const known = { packs: packNames(draft), checks: Object.keys(checks) }
+  const { dispensable = new Map<string, string>() } = draft.declared
+  const known = { packs: packNames(draft), checks: Object.keys(checks), dispensable }
 
   yield* checkPolicy(section.default, at('default'), known)
   for (const [name, check] of Object.entries(checks)) {
@@ -21,6 +22,7 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
       yield { path: at('managed_checks', name), message: 'is no name for a check', hint }
     }
     yield* checkCheck(check, at('managed_checks', name), draft.declared.managedChecks)
+    yield* checkThere(fieldsOf(check).kind, at('managed_checks', name, 'kind'), dispensable)
   }
   const routes = routeKeys(draft)
   for (const [key, policy] of Object.entries(fieldsOf(section.model_routes))) {
@@ -49,12 +51,15 @@ interface KnownNames {
   /** The id of each pack by each of its names. */
   readonly packs: ReadonlyMap<string, string>
   readonly checks: readonly string[]
+  /** The plugin behind a name that may be left out, by the name. */
+  readonly dispensable: ReadonlyMap<string, string>
 }
 
 function* checkPolicy(policy: unknown, path: ConfigPath, known: KnownNames): Iterable<Problem> {
   if (!isFields(policy)) return
   const packIds = new Set<string>()
   for (const [index, name] of stringsOf(policy.packs)) {
+    yield* checkThere(name, [...path, 'packs', index], known.dispensable)
     const id = known.packs.get(name)
     if (id === undefined) {
       const hint = hintFor(name, known.packs.keys(), 'packs')
@@ -72,6 +77,21 @@ function* checkPolicy(policy: unknown, path: ConfigPath, known: KnownNames): Ite
     } else if (checks.has(name)) {
       yield { path: here, message: `${name} is listed already` }
     } else checks.add(name)
+  }
+}
+
+/** What guards has to be there: it cannot come from a plugin that may be left out. */
+function* checkThere(
+  name: unknown,
+  path: ConfigPath,
+  dispensable: ReadonlyMap<string, string>,
+): Iterable<Problem> {
+  const plugin = typeof name === 'string' ? dispensable.get(name) : undefined
+  if (plugin === undefined) return
+  yield {
+    path,
+    message: `${String(name)} comes from plugin "${plugin}", which may be left out when it fails`,
+    hint: `remove on_boot_failure: disable from the entry of "${plugin}"`,
   }
 }
 

@@ -9,17 +9,29 @@ import {
 } from 'model-gateway/plugin'
 
 const strict = { additionalProperties: false }
-const Mode = Type.Union([Type.Literal('audit'), Type.Literal('deny')])
+const Mode = Type.Union([Type.Literal('audit'), Type.Literal('deny')], {
+  description: 'audit: only records what deny would refuse',
+})
 const bytes = { minimum: 1, maximum: 1_073_741_824 }
-const bufferTimeout = { minimum: 1, maximum: 600_000 }
+const bufferBytes = { ...bytes, description: 'Longest streamed reply that is judged' }
+const bufferTimeout = {
+  minimum: 1,
+  maximum: 600_000,
+  description: 'How long the rest of a streamed reply, or of a result, is waited for',
+}
+const tells = {
+  enabled: { description: 'Whether the scope is guarded' },
+  packs: { description: 'Packs, in the order in which they judge; the first that matches decides' },
+  managedChecks: { description: 'Names of managed checks, asked after the packs' },
+}
 
 const DefaultPolicy = Type.Object(
   {
-    enabled: Type.Boolean({ default: false }),
+    enabled: Type.Boolean({ ...tells.enabled, default: false }),
     mode: { ...Mode, default: 'audit' } as typeof Mode,
-    packs: Type.Array(Type.String(), { default: [] }),
-    managed_checks: Type.Array(Type.String(), { default: [] }),
-    stream_buffer_bytes: Type.Integer({ ...bytes, default: 4_194_304 }),
+    packs: Type.Array(Type.String(), { ...tells.packs, default: [] }),
+    managed_checks: Type.Array(Type.String(), { ...tells.managedChecks, default: [] }),
+    stream_buffer_bytes: Type.Integer({ ...bufferBytes, default: 4_194_304 }),
     stream_buffer_timeout_ms: Type.Integer({ ...bufferTimeout, default: 120_000 }),
   },
   { ...strict, default: {} },
@@ -28,28 +40,40 @@ export type PolicySettings = Static<typeof DefaultPolicy>
 
 const PolicyOverride = Type.Object(
   {
-    enabled: Type.Optional(Type.Boolean()),
+    enabled: Type.Optional(Type.Boolean(tells.enabled)),
     mode: Type.Optional(Mode),
-    packs: Type.Optional(Type.Array(Type.String())),
-    managed_checks: Type.Optional(Type.Array(Type.String())),
-    stream_buffer_bytes: Type.Optional(Type.Integer(bytes)),
+    packs: Type.Optional(Type.Array(Type.String(), tells.packs)),
+    managed_checks: Type.Optional(Type.Array(Type.String(), tells.managedChecks)),
+    stream_buffer_bytes: Type.Optional(Type.Integer(bufferBytes)),
     stream_buffer_timeout_ms: Type.Optional(Type.Integer(bufferTimeout)),
   },
   strict,
 )
 export type PolicyOverride = Static<typeof PolicyOverride>
 
-const Disposition = Type.Union([Type.Literal('fail_open'), Type.Literal('fail_closed')])
+const Disposition = Type.Union([Type.Literal('fail_open'), Type.Literal('fail_closed')], {
+  description: 'What a check that cannot judge means: fail_open lets pass, fail_closed denies',
+})
 const checkFields = {
   phases: Type.Array(Type.Union(guardPhases.map((phase) => Type.Literal(phase))), {
     minItems: 1,
     description: 'lists the boundaries at which the check looks',
   }),
-  timeout_ms: Type.Integer({ minimum: 1, maximum: 120_000, default: 2_000 }),
+  timeout_ms: Type.Integer({
+    minimum: 1,
+    maximum: 120_000,
+    default: 2_000,
+    description: 'How long an answer is waited for',
+  }),
   failure_disposition: { ...Disposition, default: 'fail_open' } as typeof Disposition,
-  max_content_bytes: Type.Integer({ ...bytes, default: 262_144 }),
+  max_content_bytes: Type.Integer({
+    ...bytes,
+    default: 262_144,
+    description: 'Longest content that is sent to the check; more counts as a failure',
+  }),
 }
-const AnyCheck = Type.Object({ kind: Type.String(), ...checkFields })
+const kind = Type.String({ description: 'Decides about the further fields' })
+const AnyCheck = Type.Object({ kind, ...checkFields })
 /** Beside these fields there is one named as the neutral name of its kind. */
 export type CheckEntry = Static<typeof AnyCheck> & Readonly<Record<string, unknown>>
 
@@ -75,8 +99,8 @@ function schemaWith<C extends TSchema>(check: C) {
  * that there are those of its own kind and no others is for the section's check to say.
  */
 function checkSchema(kinds: readonly ManagedCheckSpec[]): TSchema {
-  const own = kinds.map(({ kind, config }) => [kind, Type.Optional(config)] as const)
-  return Type.Object({ kind: Type.String(), ...checkFields, ...Object.fromEntries(own) }, strict)
+  const own = kinds.map((spec) => [spec.kind, Type.Optional(spec.config)] as const)
+  return Type.Object({ kind, ...checkFields, ...Object.fromEntries(own) }, strict)
 }
 
 export const guardrails = {

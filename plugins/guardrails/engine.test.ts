@@ -350,3 +350,14 @@ test('what no evaluator looks at takes no time worth speaking of', async () => {
   times.sort((x, y) => x - y)
   expect(times[1_000]).toBeLessThan(0.005)
 })
+
+test.each([
+  ['a promise that rejects', () => Promise.reject(new Error('secret'))],
+  ['an object that is no match', () => ({ nothing: true })],
+  ['null', () => null],
+])('a pack that answers %s has given no verdict, and takes nothing with it', async (_, answer) => {
+  const pack = { ...a, evaluate: answer as unknown as GuardrailPack['evaluate'] }
+  const { ran } = await run({ packs: [pack] }, calls('{"x":1}'))
+  expect(ran).toEqual(['pack.a deny command.uninspectable'])
+  expect(faults.join()).not.toContain('secret')
+})

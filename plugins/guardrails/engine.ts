@@ -1,10 +1,11 @@
-import type {
-  GuardedContent,
-  GuardedOperation,
-  GuardInput,
-  GuardPhase,
-  GuardrailPack,
-  PackMatch,
+import {
+  type GuardedContent,
+  type GuardedOperation,
+  type GuardInput,
+  type GuardPhase,
+  PackFailure,
+  type PackMatch,
+  type RunningPack,
 } from 'model-gateway/plugin'
 import { commandText, parseArguments, sha256, textsOf, withTexts } from './content.ts'
 import {
@@ -23,7 +24,7 @@ import { type CheckOutcome, type RunningCheck, runCheck } from './managed.ts'
 export interface EnginePolicy {
   readonly scope: string
   readonly mode: Mode
-  readonly packs: readonly GuardrailPack[]
+  readonly packs: readonly RunningPack[]
   readonly checks: readonly RunningCheck[]
 }
 
@@ -57,7 +58,7 @@ export async function judge(
   const decisions: Decision[] = []
   const decide = decider(policy, operation, tools, decisions)
   const packs = policy.packs.filter((pack) => pack.phases.includes(phase))
-  const denial = judgeByPacks(packs, operation, policy.mode, tools, decide)
+  const denial = await judgeByPacks(packs, operation, policy.mode, tools, decide)
   if (denial !== undefined) return { decisions, denial, content: undefined }
 
   let { content } = operation
@@ -128,13 +129,13 @@ function decider(
 }
 
 /** Call by call; the decision that denies, if there is one. */
-function judgeByPacks(
-  packs: readonly GuardrailPack[],
+async function judgeByPacks(
+  packs: readonly RunningPack[],
   operation: GuardedOperation,
   mode: Mode,
   tools: EngineTools,
   decide: Decide,
-): Decision | undefined {
+): Promise<Decision | undefined> {
   const against = mode === 'deny' ? 'deny' : 'audit'
   for (const { texts, input } of inputsOf(operation)) {
     if (input === undefined) {
@@ -146,7 +147,8 @@ function judgeByPacks(
     }
     for (const pack of packs) {
       const start = performance.now()
-      const found = askPack(pack, input, tools)
+      const asked = askPack(pack, input, tools)
+      const found = asked instanceof Promise ? await asked : asked
       const decision = decide({
         evaluator: pack.id,
         packId: pack.id,
@@ -168,18 +170,36 @@ interface Found {
   readonly match: PackMatch | undefined
 }
 
-function askPack(pack: GuardrailPack, input: GuardInput, tools: EngineTools): Found {
-  try {
-    const match = pack.evaluate(input)
-    return match === undefined
-      ? { allows: true, reasonCode: DETERMINISTIC_ALLOW, match }
-      : { allows: false, reasonCode: match.reasonCode, match }
-  } catch (thrown) {
-    // Its message may quote what was judged.
-    const name = thrown instanceof Error ? thrown.name : typeof thrown
-    tools.fault(pack.id, new Error(`the pack threw ${name}`))
+/** A promise only of a pack in a thread of its own. */
+function askPack(pack: RunningPack, input: GuardInput, tools: EngineTools): Found | Promise<Found> {
+  const failed = (thrown: unknown): Found => {
+    tools.fault(pack.id, sayable(thrown))
     return { allows: false, reasonCode: UNINSPECTABLE, match: undefined }
   }
+  if ('isolation' in pack) return pack.evaluate(input).then(foundBy, failed)
+  try {
+    const match: unknown = pack.evaluate(input)
+    // Nobody waits for it, so that nobody would hear it reject.
+    if (match instanceof Promise) match.catch(() => {})
+    return foundBy(match as PackMatch | undefined)
+  } catch (thrown) {
+    return failed(thrown)
+  }
+}
+
+function foundBy(match: PackMatch | undefined): Found {
+  if (match === undefined) return { allows: true, reasonCode: DETERMINISTIC_ALLOW, match }
+  const { reasonCode, ruleId } = match
+  if (typeof reasonCode === 'string' && typeof ruleId === 'string') {
+    return { allows: false, reasonCode, match }
+  }
+  throw new PackFailure('the pack gave no verdict')
+}
+
+/** What may be logged of it: the message of a pack's own error may quote what was judged. */
+function sayable(thrown: unknown): Error {
+  if (thrown instanceof PackFailure) return thrown
+  return new Error(`the pack threw ${thrown instanceof Error ? thrown.name : typeof thrown}`)
 }
 
 interface PackInput {

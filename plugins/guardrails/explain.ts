@@ -5,8 +5,9 @@ import {
   type GuardedContent,
   type GuardedOperation,
   type GuardInput,
-  type GuardrailPack,
+  isJsonObject,
   type JsonObject,
+  type RunningPack,
   type Static,
   strictObject,
   Type,
@@ -49,6 +50,10 @@ const Explanation = Type.Object({
     }),
     { description: 'Every pack that judges such a thing.' },
   ),
+  tree: Type.Unknown({
+    description:
+      'The command as a tree: [{kind, text, value?, unknown?, children?}], where value is what a piece comes to and unknown that only a run can know it. null: there is no command.',
+  }),
   evaluators: Type.Array(
     Type.Object({
       evaluator: Type.String(),
@@ -70,7 +75,7 @@ const Explanation = Type.Object({
 
 export interface ExplainParts {
   inForce(): CompiledPolicies
-  packs(): readonly GuardrailPack[]
+  packs(): readonly RunningPack[]
 }
 
 /** Says why a policy decides as it does. Managed checks are asked too; nothing is written down. */
@@ -105,15 +110,19 @@ export function explainRoute({ inForce, packs }: ExplainParts): AdminRoute {
       const decisive = judgement?.denial ?? decisiveOf(decisions)
       const asked = input === undefined ? [] : packs().filter((pack) => pack.phases.includes(phase))
       await Promise.all(asked.map((pack) => pack.prepare?.()))
+      const explanations =
+        input === undefined
+          ? []
+          : await Promise.all(
+              asked.map((pack) => explanationOf(pack, input, policy.packs.includes(pack))),
+            )
       return {
         scope,
         phase,
         enabled,
         mode,
-        packs:
-          input === undefined
-            ? []
-            : asked.map((pack) => explanationOf(pack, input, policy.packs.includes(pack))),
+        packs: explanations.map(({ tree: _, ...explanation }) => explanation),
+        tree: explanations.find(({ tree }) => tree !== undefined)?.tree ?? null,
         evaluators: decisions.map((decision) => ({
           evaluator: decision.evaluator,
           action: decision.action,
@@ -133,9 +142,13 @@ export function explainRoute({ inForce, packs }: ExplainParts): AdminRoute {
   })
 }
 
-function explanationOf(pack: GuardrailPack, input: GuardInput, inPolicy: boolean) {
-  const { reading, match } = pack.explain(input)
+async function explanationOf(pack: RunningPack, input: GuardInput, inPolicy: boolean) {
+  const { reading: whole, match } = await pack.explain(input)
+  // Said once: packs that read commands read them alike.
+  const { tree, ...rest } = isJsonObject(whole) ? whole : {}
+  const reading = tree === undefined ? whole : rest
   return {
+    tree,
     pack_id: pack.id,
     version: pack.version,
     in_policy: inPolicy,

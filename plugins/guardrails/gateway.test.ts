@@ -312,11 +312,14 @@ describe('explain', () => {
         rules: { id: string; matched: boolean }[]
       }[]
       evaluators: { evaluator: string; action: string }[]
+      tree: { kind: string; text: string; children?: { kind: string; value?: string }[] }[] | null
       verdict: { action: string; allowed: boolean; matched_rule: { rule_id: string } | null }
     }>('/api/v1/admin/guardrails/explain', body)
 
   test('a command: what the packs read, each rule, and the verdict', async () => {
-    const { packs, verdict } = await explain({ command: 'cd /tmp && sudo rm -rf x' })
+    const { packs, tree, verdict } = await explain({ command: 'cd /tmp && sudo rm -rf x' })
+    expect(tree?.map(({ kind, text }) => [kind, text])).toEqual([['list', '&&']])
+    expect(JSON.stringify(packs)).not.toContain('"tree"')
     const pack = packs.find(({ pack_id }) => pack_id === 'core.filesystem')
     expect(pack?.in_policy).toBe(true)
     expect(JSON.stringify(pack?.reading)).toContain('"executable":"rm"')
@@ -333,7 +336,7 @@ describe('explain', () => {
 
   test('a tool call, a text, another scope', async () => {
     const call = { tool_name: 'archive_page', arguments: { id: '1' }, server: 'notion' }
-    expect((await explain(call)).verdict.allowed).toBe(false)
+    expect(await explain(call)).toMatchObject({ tree: null, verdict: { allowed: false } })
     expect((await explain({ text: 'FORBIDDEN' })).evaluators).toMatchObject([
       { evaluator: 'words', action: 'deny' },
     ])

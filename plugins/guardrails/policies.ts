@@ -4,9 +4,9 @@ import {
   type GuardedOperation,
   type GuardPolicies,
   type GuardPolicy,
-  type GuardrailPack,
   guardPhases,
   type ManagedCheckKind,
+  type RunningPack,
   type Static,
 } from 'model-gateway/plugin'
 import {
@@ -46,7 +46,7 @@ export interface CompiledPolicies extends GuardPolicies {
 export type Keep = 'record' | 'forget'
 
 export interface CompileTools extends EngineTools {
-  readonly packs: readonly GuardrailPack[]
+  readonly packs: readonly RunningPack[]
   readonly kinds: readonly ManagedCheckKind[]
   record(decisions: readonly Decision[], configVersion: string): void
 }
@@ -116,7 +116,7 @@ export function mergePolicy(settings: PolicySettings, override: PolicyOverride):
 function resolvePolicy(
   scope: string,
   settings: PolicySettings,
-  packs: readonly GuardrailPack[],
+  packs: readonly RunningPack[],
   checks: readonly RunningCheck[],
 ): ScopedPolicy {
   const path = [guardrails.name]

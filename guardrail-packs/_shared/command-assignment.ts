@@ -1,0 +1,80 @@
+import { type Assignment, forEachChild, parse, type SyntaxNode, type Word } from 'unbash'
+
+type Value = Assignment['value']
+
+const values = new WeakMap<Assignment, Value>()
+
+/**
+ * The value that an assignment gives; always use it in place of `value`. The parser works out where that
+ * stands as a floating-point number, though it is a whole one. The engine then makes such numbers of the
+ * places of all words, and compiles the parser for them: every later text takes it three times as long, for
+ * good. So the value is read as a word of its own; its places are those in another text.
+ */
+export function assignedValue(assignment: Assignment): Value {
+  const { text, pos, index } = assignment
+  const source = text.slice(text.indexOf('=', index === undefined ? 0 : index.end - pos) + 1)
+  if (/^[\w./:@%+,=-]*$/.test(source)) return bare(source)
+  let value = values.get(assignment)
+  if (value === undefined) {
+    value = soleWord(source) ?? array(source) ?? broken(source) ?? wholeNumbered(assignment.value)
+    values.set(assignment, value)
+  }
+  return value
+}
+
+/** As the parser's `forEachChild`, by which an assignment's value would come as the parser has it. */
+export function eachChild(node: SyntaxNode, visit: (child: SyntaxNode) => void): void {
+  if (node.type !== 'Assignment') forEachChild(node, visit)
+  else {
+    if (node.index !== undefined) visit(node.index)
+    visit(assignedValue(node))
+  }
+}
+
+function bare(source: string): Word {
+  return { type: 'Word', pos: 0, end: source.length, text: source, value: source, parts: undefined }
+}
+
+/** A text as one word; `undefined` when it is not one. */
+function soleWord(source: string): Word | undefined {
+  // What else would begin a comment does not behind a quote.
+  const opening = source.startsWith('#') ? "''" : ''
+  const command = parse(`: ${opening}${source}`).commands[0]?.command
+  const word = command?.type === 'Command' ? command.suffix[0] : undefined
+  if (word?.type !== 'Word' || word.text !== opening + source) return undefined
+  if (opening === '') return word
+  const parts = word.parts?.slice(1)
+  return { ...bare(source), value: word.value, parts: mere(parts) ? undefined : parts }
+}
+
+/** `(a b)`, on one line or several: the words of a command that does nothing, and of those after it. */
+function array(source: string): Value | undefined {
+  const inner = /^(?:\\\n)*\((.*)\)$/s.exec(source)?.[1]
+  if (inner === undefined || /\[[^\]]*\s/.test(inner)) return undefined
+  const script = parse(`: ${inner}`)
+  const elements: Word[] = []
+  for (const { command } of script.commands) {
+    if (command.type !== 'Command' || command.redirects.length > 0) return undefined
+    for (const item of [...command.prefix, command.name, ...command.suffix]) {
+      const word = item?.type === 'Assignment' ? soleWord(item.text) : item
+      if (word?.type === 'Word') elements.push(word)
+      else if (item !== undefined) return undefined
+    }
+  }
+  return { type: 'ArrayValue', pos: 0, end: source.length, elements: elements.slice(1) }
+}
+
+function mere(parts: Word['parts']): boolean {
+  return parts?.length === 1 && parts[0]?.type === 'Literal'
+}
+
+/** An array that is never closed. */
+function broken(source: string): Word | undefined {
+  return /^\([\w ]*$/.test(source) ? bare(source) : undefined
+}
+
+/** Arrays that are written like no command: rare, and their place alone does less harm when it is put right. */
+function wholeNumbered(value: Value): Value {
+  ;(value as { pos: number }).pos |= 0
+  return value
+}
