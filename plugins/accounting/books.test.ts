@@ -9,6 +9,7 @@ import type { BudgetEntry } from './budget.ts'
 import { createBudgetStore } from './budget-store.ts'
 import { focusHead, focusRows } from './focus.ts'
 import { picoUsd } from './money.ts'
+import { RECENT_DAYS } from './pace.ts'
 import { reportLists, reportOwners } from './report.ts'
 import { createReportStore } from './report-store.ts'
 import { type BudgetScope, scopeKey } from './scopes.ts'
@@ -209,16 +210,16 @@ async function expectEverythingToAgree(): Promise<void> {
     for (const { scope, settings, window: seen } of budgets) {
       if (settings === undefined) throw new Error('a budget of this test has settings')
       const { start, end } = windowOf(settings.cadence, today)
-      const inScope = (row: LedgerRow) => {
+      const within = (from: number) => (row: LedgerRow) => {
         const day = utcDay(new Date(row.utc_day))
-        return day >= start && day < end && spends(row, scope)
+        return day >= from && day < end && spends(row, scope)
       }
-      expect(seen).toEqual({
-        start,
-        end,
-        spent: costOf(ledger.filter(inScope)),
-        rejected: costOf(charges.filter(inScope)),
+      const use = (from: number) => ({
+        spent: costOf(ledger.filter(within(from))),
+        rejected: costOf(charges.filter(within(from))),
       })
+      const recent = use(Math.max(start, today - RECENT_DAYS + 1))
+      expect(seen).toEqual({ start, end, ...use(start), recent })
     }
   }
 

@@ -95,3 +95,31 @@ test('auth modes judge their part of every server, and nothing that has a mistak
     'servers.9.server_url',
   ])
 })
+
+test('a server cannot be called in a mode whose plugin may be left out, stated or by default', () => {
+  const draft = (mode: string) => ({
+    section: () => ({
+      servers: [
+        { server_key: 'one', server_url: 'https://a.test/mcp' },
+        {
+          server_key: 'two',
+          server_url: 'https://a.test/mcp',
+          auth_mode: 'token',
+          auth_config: { secret_ref: 'env/TOKEN' },
+        },
+      ],
+    }),
+    declared: {
+      mcpAuthModes: [none, token],
+      dispensableAuthModes: new Map([[mode, 'plugin.of-the-mode']]),
+    },
+  })
+  const problems = (mode: string) =>
+    [...checkMcp(draft(mode) as unknown as ConfigDraft)].map(({ path, message }) => [
+      path.join('.'),
+      message.includes('"plugin.of-the-mode", which may be left out'),
+    ])
+  expect(problems('none')).toEqual([['mcp.servers.0.auth_mode', true]])
+  expect(problems('token')).toEqual([['mcp.servers.1.auth_mode', true]])
+  expect(problems('another')).toEqual([])
+})

@@ -1,5 +1,11 @@
 import ipaddr from 'ipaddr.js'
-import type { ConfigDraft, ConfigPath, JsonObject, McpAuthProblem, Problem } from 'model-gateway/plugin'
+import type {
+  ConfigDraft,
+  ConfigPath,
+  JsonObject,
+  McpAuthProblem,
+  Problem,
+} from 'model-gateway/plugin'
 import type { DeclaredServer, McpSettings } from './config.ts'
 import { declarationProblems } from './declaration.ts'
 import { scheduleProblem } from './schedule.ts'
