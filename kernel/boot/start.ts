@@ -197,10 +197,20 @@ async function reloadConfig(
   if (loaded === undefined) return problems
   const uses = ({ plugins }: typeof read) =>
     JSON.stringify(
-      plugins.map(({ use, isolation, onBootFailure }) => [use, isolation, onBootFailure]),
+      plugins.map(({ use, config, isolation, onBootFailure }) => [
+        use,
+        config,
+        isolation,
+        onBootFailure,
+      ]),
     )
   if (uses(read) !== uses(before)) {
-    return [{ path: ['plugins'], message: 'another list of plugins needs a restart' }]
+    return [
+      {
+        path: ['plugins'],
+        message: 'another list of plugins, or another setting of one, needs a restart',
+      },
+    ]
   }
   try {
     const next = await prepareRuntime(loaded, registry, log)

@@ -16,16 +16,16 @@ const claims: Readonly<Record<string, readonly [blocks: number, by: string]>> = 
   'docs/guardrails.md json': [4, 'plugins/guardrails/docs.test.ts'],
   'docs/guardrails.md yaml': [1, 'plugins/guardrails/docs.test.ts'],
   'docs/guardrails.md sh': [3, 'plugins/guardrails/docs.test.ts'],
-  'docs/mcp.md sh': [7, 'test/e2e/mcp-docs.test.ts'],
+  'docs/mcp.md sh': [8, 'test/e2e/mcp-docs.test.ts'],
   'docs/mcp.md ts': [1, 'test/e2e/mcp-docs.test.ts'],
   'docs/messages.md json': [1, 'test/e2e/messages-guide.test.ts'],
   'docs/messages.md sh': [2, 'test/e2e/messages-guide.test.ts'],
   'docs/messages.md ts': [1, 'test/e2e/messages-guide.test.ts'],
   'docs/inspecting.md sh': [3, 'test/e2e/inspect.test.ts'],
   'docs/operations.md sh': [5, 'release/release.test.ts'],
-  'docs/plugins.md sh': [3, 'plugins/plugin-kit/scaffold.test.ts'],
-  'docs/plugins.md ts': [1, 'test/e2e/external-plugin.test.ts'],
-  'docs/plugins.md yaml': [1, 'test/e2e/external-plugin.test.ts'],
+  'docs/plugins.md sh': [4, 'plugins/plugin-kit/scaffold.test.ts'],
+  'docs/plugins.md ts': [2, 'test/e2e/external-plugin.test.ts'],
+  'docs/plugins.md yaml': [2, 'test/e2e/external-plugin.test.ts'],
 }
 
 const kindOf = ({ page, language }: Block) => `${page} ${language}`

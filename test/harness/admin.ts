@@ -142,7 +142,12 @@ export interface Operation {
   readonly method: string
   readonly path: string
   readonly security: readonly Record<string, unknown>[]
-  readonly parameters: readonly { name: string; in: string; schema: JsonSchema }[]
+  readonly parameters: readonly {
+    name: string
+    in: string
+    required?: boolean
+    schema: JsonSchema
+  }[]
   readonly responses: Readonly<
     Record<
       string,

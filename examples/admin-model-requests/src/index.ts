@@ -1,0 +1,27 @@
+import { adminModules, auditTrail, definePlugin, strictObject } from 'model-gateway/plugin'
+import { createRoutes } from './admin.ts'
+import { createStore } from './store.ts'
+import { oneOpen, requests } from './tables.ts'
+
+export default definePlugin({
+  manifest: {
+    id: 'admin.model-requests',
+    version: '1.0.0',
+    contract: 1,
+    summary: 'People ask for models, admins decide.',
+    config: strictObject({}),
+    needs: ['database', 'services'],
+    // Decisions are audited or not taken: without the log the gateway does not start.
+    requires: ['plugin.audit-log'],
+    // Applied once each, in order. Never change one that was released: add one.
+    migrations: [
+      { name: '0001_requests', sql: requests },
+      { name: '0002_one_open', sql: oneOpen },
+    ],
+  },
+  setup(ctx) {
+    // Services are there when all plugins are set up, so they are asked for when they are used.
+    const store = createStore(ctx.database, () => ctx.services.one(auditTrail))
+    ctx.provide(adminModules, { id: 'model-requests', routes: createRoutes(store) })
+  },
+})

@@ -1,0 +1,25 @@
+/**
+ * Migration `0001_requests`; names without a schema are in the plugin's own. Who asked is kept by id
+ * and e-mail: tables of other plugins are none of its business, not even for a foreign key.
+ */
+export const requests = `
+create table requests (
+  request_id uuid primary key default gen_random_uuid(),
+  user_id text not null,
+  email text not null,
+  model text not null,
+  reason text not null,
+  status text not null default 'open' check (status in ('open', 'granted', 'refused')),
+  note text,
+  decided_by text,
+  created_at timestamptz not null default now(),
+  decided_at timestamptz,
+  check ((status = 'open') = (decided_at is null))
+);
+create index requests_by_time on requests (created_at desc, request_id);
+`
+
+/** Migration `0002_one_open`: added later, so 0001 stays as it was applied. */
+export const oneOpen = `
+create unique index requests_one_open on requests (user_id, model) where status = 'open';
+`

@@ -1,0 +1,46 @@
+import {
+  definePlugin,
+  type ManagedCheckKind,
+  managedCheckKinds,
+  SecretRef,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import { createCheck } from './check.ts'
+
+const config = strictObject({
+  url: Type.String({ pattern: '^https?://', description: 'Where texts are judged' }),
+  key_id: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'Which key has signed' }),
+  signing_key: SecretRef({ description: 'Signs every request; it is never sent' }),
+  max_characters: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 100_000 }),
+})
+
+export default definePlugin({
+  manifest: {
+    id: 'managed-check.redactor',
+    version: '1.0.0',
+    contract: 1,
+    summary: 'A managed check that masks what a service finds.',
+    config: strictObject({}),
+    managedChecks: [
+      {
+        kind: 'redactor',
+        phases: ['prompt', 'model_response', 'mcp_call', 'mcp_result'],
+        config,
+        *check({ url }) {
+          if (typeof url === 'string' && !URL.canParse(url)) {
+            yield { path: ['url'], message: 'is no URL' }
+          }
+        },
+      },
+    ],
+    needs: ['clock'],
+  },
+  setup(ctx) {
+    const kind: ManagedCheckKind<typeof config> = {
+      kind: 'redactor',
+      create: (settings) => createCheck(settings, ctx.clock),
+    }
+    ctx.provide(managedCheckKinds, kind)
+  },
+})

@@ -1,0 +1,59 @@
+import { type Clock, GatewayError, type Middleware, type MiddlewareAt } from 'model-gateway/plugin'
+import { closedBy, nextFor, type Window } from './windows.ts'
+
+export interface MaintenanceSettings {
+  readonly windows: readonly Window[]
+  readonly notice_minutes: number
+  readonly retry_after_seconds: number
+}
+
+/** Key of what `door` leaves in the state of a request for `notice`. */
+export const UPCOMING = 'maintenance.upcoming'
+
+/**
+ * Two middlewares: `door` at `admit`, where the model is known and nothing has been charged or called,
+ * and `notice` at `respond`, which tells callers of a window that comes.
+ */
+export function createMaintenance(
+  { windows, notice_minutes, retry_after_seconds }: MaintenanceSettings,
+  clock: Clock,
+): readonly Middleware[] {
+  const door: MiddlewareAt<'admit'> = {
+    id: 'maintenance.door',
+    around: 'admit',
+    async handle({ resolvedModel, state }, next) {
+      const now = clock.now().getTime()
+      const closed = closedBy(windows, resolvedModel, now)
+      if (closed !== undefined) {
+        const seconds = Math.ceil((closed.until - now) / 1000)
+        // A refusal, not a fault: the caller gets this code, its status 503 and this message.
+        throw new GatewayError(
+          'no_routes_available',
+          `the model is closed for maintenance until ${iso(closed.until)}`,
+          { headers: { 'retry-after': String(Math.min(seconds, retry_after_seconds)) } },
+        )
+      }
+      const upcoming = nextFor(windows, resolvedModel, now, notice_minutes * 60_000)
+      if (upcoming !== undefined) state.set(UPCOMING, iso(upcoming.from))
+      await next()
+    },
+  }
+
+  const notice: MiddlewareAt<'respond'> = {
+    id: 'maintenance.notice',
+    around: 'respond',
+    async handle({ state, setHeader }, next) {
+      const from = state.get(UPCOMING)
+      // Headers can be added until `next` is called; afterwards the head of the reply is settled.
+      if (typeof from === 'string') setHeader('x-maintenance-from', from)
+      await next()
+    },
+  }
+
+  // Without windows nothing stands around any step, and that costs nothing.
+  return windows.length === 0 ? [] : [door, notice]
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString()
+}

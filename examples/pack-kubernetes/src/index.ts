@@ -1,0 +1,18 @@
+import { definePlugin, guardrailPacks, strictObject } from 'model-gateway/plugin'
+import { kubernetesPack } from './pack.ts'
+
+/** It needs nothing and brings packs alone, so it may run in a thread of its own. */
+export default definePlugin({
+  manifest: {
+    id: 'guardrail-pack.kubernetes',
+    version: '1.0.0',
+    contract: 1,
+    summary: 'The guardrail pack custom.kubernetes.',
+    config: strictObject({}),
+    guardrailPacks: [kubernetesPack],
+    needs: [],
+  },
+  setup(ctx) {
+    ctx.provide(guardrailPacks, kubernetesPack)
+  },
+})

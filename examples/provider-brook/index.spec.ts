@@ -1,0 +1,138 @@
+import { expect, test } from 'bun:test'
+import { GatewayError, isJsonObject, type JsonValue, Secret } from 'model-gateway/plugin'
+import {
+  bytes,
+  collectEvents,
+  errorStatus,
+  html,
+  json,
+  type Pace,
+  providerCall,
+  providerCost,
+  type Reply,
+  redirect,
+  resetBeforeHeaders,
+  setUpProvider,
+  sse,
+  startUpstream,
+  testGoldenExchanges,
+  testPlugin,
+  testProvider,
+} from 'model-gateway/testing'
+import plugin from './src/index.ts'
+import { vendorRequest } from './src/request.ts'
+
+const meter = { fresh: 24, written: 17 }
+
+/** Lines of the vendor's stream. */
+const lines = (...values: readonly JsonValue[]) =>
+  values.map((value) => `${JSON.stringify(value)}\n`)
+
+/** What the vendor answers: whole, or a line at a time. */
+function vendor(pace: Pace): Reply {
+  const turn = { parts: [{ kind: 'say', text: 'Rivers run größer' }] }
+  const stream = lines({ say: 'Rivers' }, { say: ' run größer' }, { end: { ended: 'done', meter } })
+  return (x) =>
+    isJsonObject(x.call.body) && x.call.body.flow === true
+      ? sse(stream, pace)(x)
+      : json({ turn, ended: 'done', meter })(x)
+}
+
+const setUp = {
+  plugin,
+  type: 'brook',
+  config: (upstreamUrl: string) => ({
+    base_url: upstreamUrl,
+    project: 'rivers',
+    api_key: new Secret('canary-4711'),
+  }),
+  secrets: ['canary-4711'],
+}
+
+testPlugin({ plugin })
+
+testProvider({
+  ...setUp,
+  upstream: {
+    reply: vendor,
+    malformed: [
+      html,
+      redirect,
+      resetBeforeHeaders,
+      errorStatus(500),
+      bytes('{"turn": {"parts": [', 'application/json'),
+      bytes('null', 'application/json'),
+      json({ turn: { parts: [] }, ended: 'done', meter: { fresh: -1 } }),
+      json({ turn: { parts: [{ kind: 'sing' }] }, ended: 'done', meter }),
+      sse(lines({ say: 'and then' }), {}),
+      sse(lines({ end: { ended: 'done', meter } }, { say: 'still here' }), {}),
+      sse(lines({ input: { call: 'nobody', piece: '{}' } }), {}),
+    ],
+  },
+})
+
+testGoldenExchanges({ ...setUp, folder: `${import.meta.dir}/golden` })
+
+const messages = [{ role: 'user', content: 'Where do rivers run?' }]
+
+test('a fault in a stream is charged with what it says was used', async () => {
+  const upstream = await startUpstream()
+  const bench = await setUpProvider({ ...setUp, config: setUp.config(upstream.url) })
+  try {
+    const fault = { words: 'the engine is gone', meter: { fresh: 9, recalled: 4, written: 2 } }
+    upstream.always(sse(lines({ say: 'To' }, { fault }), {}))
+    const call = providerCall({ model: 'asked', stream: true, messages })
+    const result = await bench.bind().chat_completions?.(call)
+    if (result === undefined) throw new Error('there is no executor')
+    const error = await collectEvents(result).catch((reason) => reason)
+    expect(error).toBeInstanceOf(GatewayError)
+    expect(error.usage).toMatchObject({ uncachedInput: 9, cacheRead: 4, output: 2 })
+  } finally {
+    await bench.dispose()
+    await upstream.stop()
+  }
+})
+
+test('the tier of a route is sent, and told to whoever prices the call', async () => {
+  const upstream = await startUpstream()
+  const bench = await setUpProvider({ ...setUp, config: setUp.config(upstream.url) })
+  try {
+    upstream.always(vendor({}))
+    const route = bench.bind({ compatibility: { tier: 'spare' } })
+    const result = await route.chat_completions?.(providerCall({ model: 'asked', messages }))
+    expect(result?.billingModifiers).toEqual(['tier:spare'])
+    expect(upstream.journal.calls[0]?.body).toMatchObject({ tier: 'spare' })
+  } finally {
+    await bench.dispose()
+    await upstream.stop()
+  }
+})
+
+test.each([
+  ['a picture', { role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }],
+  ['a role of another API', { role: 'moderator', content: 'hush' }],
+  ['arguments that are not JSON', assistantCalls('{"city"')],
+])('%s is refused as the caller’s mistake', (_, message) => {
+  const call = providerCall({ model: 'asked', messages: [message] })
+  expect(() => vendorRequest(call, 'brook-2')).toThrow('messages.0')
+})
+
+test('it costs little beside the call itself', async () => {
+  const cost = await providerCost({
+    plugin,
+    type: 'brook',
+    config: setUp.config('http://127.0.0.1:1'),
+    family: 'chat_completions',
+    request: { model: 'asked', messages, stream: true },
+    reply: {
+      contentType: 'application/x-ndjson',
+      pieces: lines({ say: 'To the ' }, { say: 'sea.' }, { end: { ended: 'done', meter } }),
+    },
+  })
+  expect(cost).toBeLessThan(1000)
+})
+
+function assistantCalls(text: string) {
+  const call = { id: 'c1', type: 'function', function: { name: 'weather', arguments: text } }
+  return { role: 'assistant', content: null, tool_calls: [call] }
+}

@@ -1,0 +1,57 @@
+import type {
+  Egress,
+  Execute,
+  Provider,
+  ProviderSettings,
+  RouteSpec,
+  Secret,
+} from 'model-gateway/plugin'
+import { completionOf, refusal } from './reply.ts'
+import { vendorRequest } from './request.ts'
+import { streamOf } from './stream.ts'
+
+export interface BrookSettings extends ProviderSettings {
+  readonly base_url: string
+  readonly project: string
+  readonly api_key: Secret
+}
+
+/** One entry of `providers` in the config. Nothing is called before a request wants it. */
+export function createProvider(settings: BrookSettings, egress: Egress): Provider {
+  const url = `${settings.base_url.replace(/\/+$/, '')}/turns`
+
+  function executor({ upstreamModel, extraHeaders, extraBody, compatibility }: RouteSpec): Execute {
+    const { tier } = compatibility
+    return async (call) => {
+      // Read for each call, so that a key in a file can be changed while the gateway runs.
+      const key = await settings.api_key.revealCurrent()
+      const request = vendorRequest(call, upstreamModel)
+      const response = await egress.send(call, url, {
+        method: 'POST',
+        headers: {
+          ...settings.defaultHeaders,
+          ...extraHeaders,
+          'content-type': 'application/json',
+          authorization: `Brook ${settings.project}:${key}`,
+        },
+        body: JSON.stringify({ ...request, ...(tier !== undefined && { tier }), ...extraBody }),
+      })
+      if (response.status !== 200) throw refusal(response.status, await response.bytes(), key)
+      const about = { id: `brook-${call.requestId}`, model: upstreamModel }
+      // The tier changes the price, so whoever prices the call has to know of it.
+      const billing = tier === 'spare' ? { billingModifiers: ['tier:spare'] } : {}
+      return call.stream
+        ? { kind: 'stream', events: streamOf(response.body, about), ...billing }
+        : { kind: 'buffered', body: completionOf(await response.bytes(), about), ...billing }
+    }
+  }
+
+  return {
+    bind: (route) => ({
+      // What is not named here, images and schemas for answers, the gateway refuses by itself.
+      supports: ['stream', 'tools'],
+      pricing: { pricingProviderId: settings.pricingProviderId, model: route.upstreamModel },
+      chat_completions: executor(route),
+    }),
+  }
+}

@@ -1,0 +1,103 @@
+import {
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type ProviderCall,
+} from 'model-gateway/plugin'
+
+/**
+ * The vendor's request for a chat call: instructions stand in `brief`, everything else in `turns`.
+ * Builds a new object; the caller's is frozen. Throws GatewayError for what the vendor cannot do.
+ */
+export function vendorRequest({ body, stream }: ProviderCall, model: string): JsonObject {
+  const brief: string[] = []
+  const turns: JsonObject[] = []
+  for (const [index, message] of listOf(body.messages).entries()) {
+    const at = `messages.${index}`
+    const { role, content, tool_calls, tool_call_id } = isJsonObject(message) ? message : {}
+    if (role === 'system' || role === 'developer') brief.push(textOf(content, at))
+    else if (role === 'user') turns.push({ by: 'person', parts: [say(textOf(content, at))] })
+    else if (role === 'assistant') {
+      const said = content === undefined || content === null ? [] : [say(textOf(content, at))]
+      const acts = listOf(tool_calls).map((call) => actOf(call, at))
+      turns.push({ by: 'model', parts: [...said, ...acts] })
+    } else if (role === 'tool' && typeof tool_call_id === 'string') {
+      const part = { kind: 'outcome', call: tool_call_id, text: textOf(content, at) }
+      turns.push({ by: 'person', parts: [part] })
+    } else throw refused(at, 'is no message that Brook understands')
+  }
+  const limit = body.max_completion_tokens ?? body.max_tokens
+  const actions = listOf(body.tools).map(actionOf)
+  return {
+    engine: model,
+    ...(brief.length > 0 && { brief: brief.join('\n\n') }),
+    turns,
+    flow: stream,
+    ...(typeof limit === 'number' && { at_most: limit }),
+    ...(typeof body.temperature === 'number' && { warmth: body.temperature }),
+    ...(actions.length > 0 && { actions, act: choiceOf(body.tool_choice) }),
+  }
+}
+
+function say(text: string): JsonObject {
+  return { kind: 'say', text }
+}
+
+/** A text, or a list of text parts. */
+function textOf(content: JsonValue | undefined, at: string): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) throw refused(at, 'has no text')
+  return content
+    .map((part) => {
+      if (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string') {
+        return part.text
+      }
+      throw refused(at, 'has a part that is no text')
+    })
+    .join('')
+}
+
+/** A tool call of an earlier turn; the vendor wants its arguments as an object. */
+function actOf(call: JsonValue, at: string): JsonObject {
+  const { id, function: made } = isJsonObject(call) ? call : {}
+  const { name, arguments: text } = isJsonObject(made) ? made : {}
+  if (typeof id !== 'string' || typeof name !== 'string' || typeof text !== 'string') {
+    throw refused(at, 'has a tool call without id, name or arguments')
+  }
+  try {
+    return { kind: 'act', call: id, action: name, input: JSON.parse(text === '' ? '{}' : text) }
+  } catch (cause) {
+    throw refused(at, 'has a tool call whose arguments are not JSON', cause)
+  }
+}
+
+function actionOf(tool: JsonValue, index: number): JsonObject {
+  const { function: spec } = isJsonObject(tool) ? tool : {}
+  if (!isJsonObject(spec) || typeof spec.name !== 'string') {
+    throw refused(`tools.${index}`, 'is no function')
+  }
+  const { name, description, parameters } = spec
+  return {
+    name,
+    ...(typeof description === 'string' && { about: description }),
+    takes: isJsonObject(parameters) ? parameters : { type: 'object' },
+  }
+}
+
+function choiceOf(choice: JsonValue | undefined): JsonValue {
+  if (choice === undefined || choice === 'auto') return 'may'
+  if (choice === 'none') return 'never'
+  if (choice === 'required') return 'must'
+  const { function: named } = isJsonObject(choice) ? choice : {}
+  if (isJsonObject(named) && typeof named.name === 'string') return { must: named.name }
+  throw refused('tool_choice', 'is none that Brook knows')
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : []
+}
+
+function refused(at: string, why: string, cause?: unknown): GatewayError {
+  return new GatewayError('invalid_request', `${at}: ${why}`, { cause })
+}

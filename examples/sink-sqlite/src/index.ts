@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import { accountingSinks, commands, definePlugin, strictObject, Type } from 'model-gateway/plugin'
+import { spendCommand, spendReport } from './report.ts'
+import { createSink } from './sink.ts'
+import { openStore } from './store.ts'
+
+export default definePlugin({
+  manifest: {
+    id: 'accounting-sink.sqlite',
+    version: '1.0.0',
+    contract: 1,
+    summary: 'Copies every settled call to a SQLite file, and reports from it.',
+    config: strictObject({
+      file: Type.String({
+        pattern: '^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$',
+        default: 'calls.sqlite',
+      }),
+    }),
+    commands: [spendReport],
+    needs: ['files'],
+  },
+  setup(ctx) {
+    // `gateway spend-report` sets the plugin up as well, in a process of its own.
+    const store = openStore(join(ctx.files.directory(), ctx.config.file))
+    ctx.provide(accountingSinks, createSink(store))
+    ctx.provide(commands, spendCommand(store))
+    return store.close
+  },
+})

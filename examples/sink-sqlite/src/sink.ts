@@ -1,0 +1,26 @@
+import type { AccountingSink, CommittedSettlement, SettledCall } from 'model-gateway/plugin'
+import type { CallRow, Store } from './store.ts'
+
+/** Up to sixteen calls are told at a time; each is one row, written when `record` resolves. */
+export function createSink(store: Store): AccountingSink {
+  return {
+    async record(call, settlement) {
+      store.add(rowOf(call, settlement))
+    },
+  }
+}
+
+export function rowOf(call: SettledCall, settlement: CommittedSettlement): CallRow {
+  return {
+    request_id: call.requestId,
+    owner: call.caller.ownershipScopeKey,
+    at: call.dispatchedAt,
+    model: call.resolvedModel,
+    provider: call.provider,
+    kind: settlement.kind,
+    pricing_status: settlement.kind === 'ledger' ? settlement.pricingStatus : null,
+    cost_pico_usd: settlement.costPicoUsd ?? null,
+    prompt_tokens: call.usage?.promptTokens ?? null,
+    output_tokens: call.usage?.output ?? null,
+  }
+}
