@@ -37,7 +37,7 @@ function rounded(whole: string, fraction: string, places: number): string {
 /** USD of an axis or a chart, where a rough figure is enough: `$1.2k`. */
 export function usdShort(amount: number): string {
   if (amount === 0) return '$0'
-  if (amount < 0.01) return `$${amount.toPrecision(1)}`
+  if (amount < 0.01) return `$${amount.toPrecision(2)}`
   return amount < 10 ? `$${amount.toFixed(2)}` : `$${short(amount)}`
 }
 

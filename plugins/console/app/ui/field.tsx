@@ -47,7 +47,7 @@ export function Field({ label, hint, problem, children, className }: FieldProps)
   const id = useId()
   const note = problem ?? hint
   return (
-    <div className={cx('grid gap-1', className)}>
+    <div className={cx('grid content-start gap-1', className)}>
       <label htmlFor={id} className="text-xs font-medium">
         {label}
       </label>

@@ -22,14 +22,16 @@ const cadences: Readonly<Record<Cadence, string>> = {
 export interface BudgetFormProps {
   /** null: a new one. */
   readonly budget: Budget | null
+  /** Whose a new one is, when that is known. */
+  readonly owner: Owner | undefined
   readonly onClose: () => void
   readonly onSaved: (budget: Budget) => void
 }
 
 /** Sets the budget of a scope, whether there is one or not. */
-export function BudgetForm({ budget, onClose, onSaved }: BudgetFormProps) {
+export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps) {
   const id = useId()
-  const [scope, setScope] = useState<Scope | undefined>(budget?.scope)
+  const [scope, setScope] = useState(budget?.scope ?? scopeOf(owner, 'all', ''))
   const [amount, setAmount] = useState(budget?.settings?.amount_usd ?? '')
   const [cadence, setCadence] = useState<Cadence>(budget?.settings?.cadence ?? 'monthly')
   const [hard, setHard] = useState(budget?.settings?.hard_limit ?? true)
@@ -77,7 +79,7 @@ export function BudgetForm({ budget, onClose, onSaved }: BudgetFormProps) {
       }
     >
       <form id={id} className="grid gap-3" onSubmit={submit}>
-        {budget === null && <ScopeFields onChange={setScope} />}
+        {budget === null && <ScopeFields first={owner} onChange={setScope} />}
         <div className="grid gap-3 sm:grid-cols-2">
           <Field label="Amount in USD" hint="Up to twelve places; 0 refuses every call">
             {(control) => (
@@ -132,8 +134,13 @@ export function BudgetForm({ budget, onClose, onSaved }: BudgetFormProps) {
 
 type Reach = 'all' | 'model' | 'upstream'
 
-function ScopeFields({ onChange }: { onChange: (scope: Scope | undefined) => void }) {
-  const [owner, setOwner] = useState<Owner>()
+interface ScopeFieldsProps {
+  readonly first: Owner | undefined
+  readonly onChange: (scope: Scope | undefined) => void
+}
+
+function ScopeFields({ first, onChange }: ScopeFieldsProps) {
+  const [owner, setOwner] = useState(first)
   const [reach, setReach] = useState<Reach>('all')
   const [model, setModel] = useState('')
   const models = useGet('/api/v1/admin/models', { query: { page_size: 200 } })

@@ -1,4 +1,4 @@
-import { filters, sourceNames } from '@/pages/budgets/words.ts'
+import { chosenOwner, filters, sourceNames } from '@/pages/budgets/words.ts'
 import { Select } from '@/ui/field.tsx'
 import { OwnerPicker } from '@/ui/owner-picker.tsx'
 
@@ -12,19 +12,12 @@ export interface FilterBarProps {
 }
 
 export function FilterBar({ values, change }: FilterBarProps) {
-  const { user_id, service_account_id } = values
-  const owner =
-    user_id !== ''
-      ? ({ kind: 'user', id: user_id } as const)
-      : service_account_id !== ''
-        ? ({ kind: 'service_account', id: service_account_id } as const)
-        : undefined
   return (
     <search className="flex flex-wrap items-center gap-2">
       <OwnerPicker
         label="Owner"
         kinds={kinds}
-        value={owner}
+        value={chosenOwner(values)}
         className="w-56"
         onChange={(next) =>
           change({

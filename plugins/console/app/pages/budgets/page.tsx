@@ -9,7 +9,7 @@ import { BudgetForm } from '@/pages/budgets/budget-form.tsx'
 import { BudgetSheet } from '@/pages/budgets/budget-sheet.tsx'
 import { BudgetTable } from '@/pages/budgets/budget-table.tsx'
 import { FilterBar, type Values } from '@/pages/budgets/filter-bar.tsx'
-import { type Budget, filters } from '@/pages/budgets/words.ts'
+import { type Budget, chosenOwner, filters } from '@/pages/budgets/words.ts'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
@@ -28,19 +28,24 @@ export default function Budgets() {
   const [values, change] = useFilters(filters)
   const [chosen] = useSubPath()
   const navigate = useNavigate()
-  /** null: a new one. */
-  const [edited, setEdited] = useState<Budget | null>()
+  const [edited, setEdited] = useState<Budget>()
+  const isNew = values.new === 'yes'
   const show = (id?: string) =>
     void navigate({
       to: (id === undefined ? '/budgets' : `/budgets/${id}`) as '/budgets',
-      search: true,
+      // What is made is there: its form does not come back.
+      search: ({ new: _, ...before }: Readonly<Record<string, string>>) => before,
     })
+  function close() {
+    setEdited(undefined)
+    if (isNew) change({ new: 'no' })
+  }
   return (
     <Page
       title="Budgets"
       note="What owners may spend in a day, a week from Monday on, or a month, in UTC"
       actions={
-        <Button kind="primary" onClick={() => setEdited(null)}>
+        <Button kind="primary" onClick={() => change({ new: 'yes' })}>
           <Plus aria-hidden />
           New budget
         </Button>
@@ -70,10 +75,11 @@ export default function Budgets() {
         </div>
       </Tabs>
       <BudgetSheet budgetId={chosen} onClose={() => show()} onEdit={setEdited} />
-      {edited !== undefined && (
+      {(isNew || edited !== undefined) && (
         <BudgetForm
-          budget={edited}
-          onClose={() => setEdited(undefined)}
+          budget={edited ?? null}
+          owner={chosenOwner(values)}
+          onClose={close}
           onSaved={({ budget_id }) => {
             setEdited(undefined)
             show(budget_id)

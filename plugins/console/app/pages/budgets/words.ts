@@ -16,6 +16,8 @@ export const filters = {
   user_id: text,
   service_account_id: text,
   alert_status: oneOf(['', 'pending', 'sent', 'failed'], ''),
+  /** A new budget for whom the filters name. */
+  new: oneOf(['no', 'yes'], 'no'),
   page,
 }
 
@@ -27,6 +29,17 @@ export const sourceNames: Readonly<Record<Budget['budget_source'], string>> = {
 }
 
 export const cadenceNames = { daily: 'a day', weekly: 'a week', monthly: 'a month' } as const
+
+/** Whom the filters name. */
+export function chosenOwner(values: {
+  readonly user_id: string
+  readonly service_account_id: string
+}) {
+  const { user_id, service_account_id } = values
+  if (user_id !== '') return { kind: 'user', id: user_id } as const
+  if (service_account_id === '') return undefined
+  return { kind: 'service_account', id: service_account_id } as const
+}
 
 /** Which calls a budget counts, beside whose they are. */
 export function modelOf(scope: Scope): string {

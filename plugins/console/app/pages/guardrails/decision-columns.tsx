@@ -1,6 +1,13 @@
 import { Link } from '@tanstack/react-router'
-import { dateTime, dayTime, duration } from '@/lib/format.ts'
-import { actionNames, type Decision, phaseNames, scopeName } from '@/pages/guardrails/query.ts'
+import { dateTime, dayTime } from '@/lib/format.ts'
+import {
+  actionNames,
+  type Decision,
+  isMcp,
+  phaseNames,
+  scopeName,
+  took,
+} from '@/pages/guardrails/query.ts'
 import { Badge } from '@/ui/badge.tsx'
 import type { Column } from '@/ui/data-table.tsx'
 
@@ -59,27 +66,27 @@ export const columns: readonly Column<Decision>[] = [
   },
   {
     key: 'request',
-    header: 'Request',
-    width: '5rem',
+    header: 'Belongs to',
+    width: '5.5rem',
     cell: ({ request_id, phase }) =>
       phase === 'harness_pre_tool' ? (
         <span className="text-muted">hook</span>
       ) : (
         <Link
-          to="/requests"
+          to={isMcp(phase) ? '/mcp/invocations' : '/requests'}
           search={{ request_id }}
           className="text-accent-text hover:underline"
           onClick={(event) => event.stopPropagation()}
         >
-          open
+          {isMcp(phase) ? 'tool call' : 'request'}
         </Link>
       ),
   },
   {
     key: 'latency',
     header: 'Took',
-    width: '4.5rem',
+    width: '5.5rem',
     align: 'right',
-    cell: ({ latency_ms }) => (latency_ms < 1 ? '< 1 ms' : duration(latency_ms)),
+    cell: ({ latency_ms }) => took(latency_ms),
   },
 ]

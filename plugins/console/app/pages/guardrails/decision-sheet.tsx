@@ -1,12 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { dateTime, duration } from '@/lib/format.ts'
+import { dateTime } from '@/lib/format.ts'
 import {
   actionNames,
   type Decision,
+  isMcp,
   type Policies,
   phaseNames,
   scopeName,
+  took,
 } from '@/pages/guardrails/query.ts'
 import { Badge } from '@/ui/badge.tsx'
 import { CopyButton } from '@/ui/copy-button.tsx'
@@ -39,7 +41,7 @@ export function DecisionSheet({ decision, packs, onClose }: DecisionSheetProps) 
               <p className="mt-0.5 text-muted">Safer: {rule.safer_action}</p>
             </div>
           )}
-          <Facts decision={decision} />
+          <Facts decision={decision} onClose={onClose} />
           <p className="text-muted">
             What was judged is not kept, only its SHA-256: who has the text can tell whether it was
             this one.
@@ -50,7 +52,7 @@ export function DecisionSheet({ decision, packs, onClose }: DecisionSheetProps) 
   )
 }
 
-function Facts({ decision }: { decision: Decision }) {
+function Facts({ decision, onClose }: { decision: Decision; onClose: () => void }) {
   const [word, tone] = actionNames[decision.action]
   return (
     <dl className="grid gap-x-6 gap-y-2.5 sm:grid-cols-2">
@@ -61,7 +63,12 @@ function Facts({ decision }: { decision: Decision }) {
       <Fact label="When">{dateTime(decision.occurred_at)}</Fact>
       <Fact label="Of a">{phaseNames[decision.phase]}</Fact>
       <Fact label="Policy">
-        <Link to="/guardrails" search={{ scope: decision.scope }} className={linkStyle}>
+        <Link
+          to="/guardrails"
+          search={{ scope: decision.scope }}
+          className={linkStyle}
+          onClick={onClose}
+        >
           {scopeName(decision.scope)}
         </Link>
       </Fact>
@@ -73,7 +80,7 @@ function Facts({ decision }: { decision: Decision }) {
       </Fact>
       <Fact label="Rule">{decision.rule_id ?? 'none'}</Fact>
       <Fact label="Reason">{decision.reason_code}</Fact>
-      <Fact label="Took">{duration(decision.latency_ms)}</Fact>
+      <Fact label="Took">{took(decision.latency_ms)}</Fact>
       <Fact label="Where it could not judge">
         {decision.failure_disposition === null
           ? 'it could'
@@ -85,12 +92,17 @@ function Facts({ decision }: { decision: Decision }) {
       <Fact label="Request id">
         <Id id={decision.request_id} label="Copy the request id" />
         <span className="flex flex-wrap gap-x-3">
-          {decision.phase !== 'harness_pre_tool' && (
+          {decision.phase !== 'harness_pre_tool' && !isMcp(decision.phase) && (
             <Link to="/requests" search={{ request_id: decision.request_id }} className={linkStyle}>
               its request
             </Link>
           )}
-          <Link to="/guardrails" search={{ request_id: decision.request_id }} className={linkStyle}>
+          <Link
+            to="/guardrails"
+            search={{ request_id: decision.request_id }}
+            className={linkStyle}
+            onClick={onClose}
+          >
             its decisions
           </Link>
           {decision.mcp_invocation_id !== null && (

@@ -66,16 +66,18 @@ function Form({ policies }: { policies: Policies }) {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && ready) explain.mutate()
           }}
         >
-          <Segments
-            label="Kind"
-            options={kinds}
-            value={kind}
-            onChange={(next: Kind) => {
-              change({ kind: next })
-              set({ phase: '' })
-              explain.reset()
-            }}
-          />
+          <div>
+            <Segments
+              label="Kind"
+              options={kinds}
+              value={kind}
+              onChange={(next: Kind) => {
+                change({ kind: next })
+                set({ phase: '' })
+                explain.reset()
+              }}
+            />
+          </div>
           {kind === 'tool' && (
             <>
               <Field label="Tool">

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import type { paths } from '@/api/schema.ts'
 import { cx } from '@/lib/cx.ts'
-import { count, duration } from '@/lib/format.ts'
-import { actionNames, phaseNames, scopeName } from '@/pages/guardrails/query.ts'
+import { count } from '@/lib/format.ts'
+import { actionNames, phaseNames, scopeName, took } from '@/pages/guardrails/query.ts'
 import { CommandTree, piecesOf } from '@/pages/guardrails/tree.tsx'
 import { Badge, type Tone } from '@/ui/badge.tsx'
 import { Card } from '@/ui/card.tsx'
@@ -174,7 +174,11 @@ function Packs({ answer, chosen }: ExplainedProps) {
     )
   }
   return (
-    <Card padded={false} title="Packs" note="also those that the policy does not have">
+    <Card
+      padded={false}
+      title="Packs"
+      note={`also those ${chosen === undefined ? 'that the policy does not have' : 'that are not chosen'}`}
+    >
       <Table aria-label="Packs">
         <thead>
           <tr>
@@ -266,9 +270,7 @@ function Evaluators({ answer: { evaluators } }: { answer: Explanation }) {
                     <span className="text-warn"> {one.failure_disposition.replace('_', ' ')}</span>
                   )}
                 </Td>
-                <Td className="text-right">
-                  {one.latency_ms < 1 ? '< 1 ms' : duration(one.latency_ms)}
-                </Td>
+                <Td className="text-right">{took(one.latency_ms)}</Td>
               </Tr>
             )
           })}

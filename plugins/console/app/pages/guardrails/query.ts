@@ -1,4 +1,5 @@
 import type { Data } from '@/api/query.ts'
+import { duration } from '@/lib/format.ts'
 import type { Tone } from '@/ui/badge.tsx'
 
 export type Policies = Data<'/api/v1/admin/guardrails/policies'>
@@ -28,6 +29,16 @@ export const phaseNames: Readonly<Record<Phase, string>> = {
   mcp_call: 'MCP call',
   mcp_result: 'MCP result',
   harness_pre_tool: "coding agent's tool",
+}
+
+/** How long judging took; most take less than a millisecond. */
+export function took(ms: number): string {
+  return ms < 1 ? '< 1 ms' : duration(ms)
+}
+
+/** Whether it was judged on the way to or from an MCP server. */
+export function isMcp(phase: Phase): boolean {
+  return phase === 'mcp_call' || phase === 'mcp_result'
 }
 
 /** A scope as people say it: `Default`, `Model route fast: openai / gpt-5`, `MCP server tickets`. */

@@ -84,8 +84,20 @@ function Budgets({ owner, search }: PartProps) {
             return owner.kind === 'user' ? (
               <p className="text-muted">None; nothing holds the user back.</p>
             ) : (
-              <Notice tone="warn" title="No active budget: every key of it is refused">
-                Set one under Budgets, and its keys work at once.
+              <Notice
+                tone="warn"
+                title="No active budget: every key of it is refused"
+                action={
+                  <Link
+                    to="/budgets"
+                    search={{ ...search, new: 'yes' }}
+                    className={buttonStyle({ size: 'sm' })}
+                  >
+                    Set a budget
+                  </Link>
+                }
+              >
+                As soon as it has one, its keys work.
               </Notice>
             )
           }
@@ -136,9 +148,14 @@ function Keys({ owner, search }: PartProps) {
       title="API keys"
       padded={false}
       actions={
-        <Button size="sm" onClick={() => setIssuing(true)}>
-          Issue a key
-        </Button>
+        <>
+          <Link to="/identity/api-keys" search={search} className={buttonStyle({ size: 'sm' })}>
+            API keys
+          </Link>
+          <Button size="sm" onClick={() => setIssuing(true)}>
+            Issue a key
+          </Button>
+        </>
       }
     >
       <Loaded query={query}>

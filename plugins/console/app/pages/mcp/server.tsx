@@ -15,6 +15,7 @@ import { Button, buttonStyle } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { Confirm } from '@/ui/confirm.tsx'
 import { CopyButton } from '@/ui/copy-button.tsx'
+import { ErrorPanel } from '@/ui/error-panel.tsx'
 import { Notice } from '@/ui/notice.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
 import { Tabs } from '@/ui/tabs.tsx'
@@ -137,6 +138,7 @@ function Actions({ server, refresh }: ActionsProps) {
         busy={toggle.isPending}
         error={toggle.error}
       />
+      {toggle.error && open === undefined && <ErrorPanel error={toggle.error} />}
       {open === 'edit' && <ServerForm server={server} onClose={close} onSaved={() => {}} />}
     </>
   )

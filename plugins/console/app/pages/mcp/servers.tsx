@@ -175,7 +175,7 @@ const columns: readonly Column<Server>[] = [
 ]
 
 /** How the last look ended, when, and what went wrong. */
-export function Discovery({ server }: { server: Server }) {
+function Discovery({ server }: { server: Server }) {
   const { discovery_status, last_discovery_at, last_error_summary } = server
   const [word, tone] = discoveryNames[discovery_status] ?? [discovery_status, 'plain']
   return (

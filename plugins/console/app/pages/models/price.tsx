@@ -17,7 +17,7 @@ const reasons: Readonly<Record<string, string>> = {
   model_not_found: 'the price list does not have this model',
 }
 
-export function reasonText(reason: string | null): string {
+function reasonText(reason: string | null): string {
   return reason === null ? 'the route is not in force' : (reasons[reason] ?? reason)
 }
 

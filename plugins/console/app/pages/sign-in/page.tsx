@@ -65,7 +65,6 @@ export default function SignIn() {
                 name="email"
                 autoComplete="username"
                 required
-                // biome-ignore lint/a11y/noAutofocus: the page has nothing else to do
                 autoFocus
                 value={email}
                 onChange={(event) => setEmail(event.target.value)}
