@@ -40,7 +40,9 @@ async function startWith(mode: 'deny' | 'audit'): Promise<TestGateway> {
       { use: 'builtin:core-git', isolation: 'worker' },
       { use: 'builtin:database-sql', isolation: 'worker' },
     ],
-    guardrails: { default: { enabled: true, mode, packs: ['test.pack', 'core.git', 'database.sql'] } },
+    guardrails: {
+      default: { enabled: true, mode, packs: ['test.pack', 'core.git', 'database.sql'] },
+    },
   })
 }
 

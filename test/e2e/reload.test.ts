@@ -95,7 +95,7 @@ test('SIGHUP under load: a good file is swapped in, a bad one refused, no reques
   expect(versions).toContain(configVersion as string)
 }, 30_000)
 
-test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }])(
+test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }, { config: {} }])(
   'SIGHUP: a plugin that is to run another way (%o) needs a restart',
   async (change) => {
     const before = gateway.logs.length
@@ -105,7 +105,9 @@ test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }])(
     const refusal = await eventually(async () =>
       gateway.logs.slice(before).find(({ msg }) => String(msg).includes('the config was refused')),
     )
-    expect(String(refusal.msg)).toContain('another list of plugins needs a restart')
+    expect(String(refusal.msg)).toContain(
+      'another list of plugins, or another setting of one, needs a restart',
+    )
     expect(await call('old')).toBe(200)
   },
 )
