@@ -214,7 +214,8 @@ describe('while the database is away', () => {
     expect(() => second.admit(call())).toThrow('budget')
     expect(await readLedger(database.sql)).toHaveLength(2)
     await expectBooksToBalance(database.sql)
-    expect(readdirSync(spoolDirectory)).toEqual([])
+    // Its lock goes a moment after the last row.
+    while (readdirSync(spoolDirectory).length > 0) await Bun.sleep(5)
   })
 })
 

@@ -156,8 +156,12 @@ export async function signIn(page: Page, email: string, password: string): Promi
 
 let built: Promise<void> | undefined
 
-/** Once for all files of a run, so that it is the sources that are tested. */
-function buildConsole(): Promise<void> {
+/**
+ * Once for all files of a process, so that it is the sources that are tested; not at all where the
+ * run's own script has done it.
+ */
+function buildConsole(): Promise<void> | undefined {
+  if (process.env.CONSOLE_IS_BUILT !== undefined) return undefined
   built ??= run([process.execPath, join(root, 'plugins/console/build.ts')], {
     NODE_ENV: 'production',
   })
