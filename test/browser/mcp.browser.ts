@@ -100,6 +100,9 @@ describe('MCP servers', () => {
     const tools = page.getByRole('table', { name: 'Tools' })
     await tools.getByRole('row').filter({ hasText: 'close_ticket' }).waitFor()
     expect(await serverRow()).toMatchObject({ tool_count: 2, discovery_status: 'success' })
+    await page.getByRole('link', { name: 'MCP servers' }).first().click()
+    await page.getByRole('table', { name: 'MCP servers' }).getByText('Tickets').waitFor()
+    await looksRight(page, 'mcp')
   })
 
   test('a tool that changed its words and its schema shows what changed', async () => {

@@ -1,0 +1,115 @@
+import { createTestDatabase } from '../test/harness/database.ts'
+import { adaKey } from '../test/harness/gateway.ts'
+import { spawnGateway } from '../test/harness/process.ts'
+import { MODEL } from './gateways.ts'
+import { startService } from './machine.ts'
+import { measure, type Row, spread, type Target } from './measure.ts'
+import { chatBody } from './rows.ts'
+
+const PASSES = 25
+const row: Row = {
+  id: 'buffered',
+  title: 'buffered',
+  body: chatBody(),
+  count: 4000,
+  warmUp: 15_000,
+  concurrency: 32,
+}
+
+/** How much more CPU a variant takes than the first one: microseconds a request. */
+export interface Difference {
+  readonly name: string
+  readonly median: number
+  /** With 95 % certainty it lies between these. */
+  readonly low: number
+  readonly high: number
+  /** What a request costs without the variant. */
+  readonly of: number
+}
+
+/** An ungoverned gateway with one model, so that next to nothing but the parts in question costs. */
+export function bareConfig(
+  upstreamUrl: string,
+  parts: { plugins: readonly string[]; models?: readonly string[] },
+) {
+  const route = (model: string) => ({
+    id: model,
+    routes: [{ provider: 'upstream', upstream_model: 'gpt-4.1-mini' }],
+  })
+  return {
+    server: { ungoverned: true },
+    plugins: ['builtin:identity', 'builtin:generic-compat', ...parts.plugins].map((use) => ({
+      use,
+    })),
+    providers: [
+      {
+        id: 'upstream',
+        type: 'generic_compat',
+        base_url: `${upstreamUrl}/v1`,
+        auth: { mode: 'bearer', token: 'literal.upstream' },
+        pricing_provider_id: 'openai',
+      },
+    ],
+    models: [MODEL, ...(parts.models ?? [])].map(route),
+  }
+}
+
+/**
+ * Compares gateways that take turns: what counts is how far they differ within a pass, because a
+ * machine that is busy with other things is so for all of them. Prints a line for each.
+ */
+export async function comparePaired(
+  variants: Readonly<Record<string, (upstreamUrl: string) => Record<string, unknown>>>,
+): Promise<readonly Difference[]> {
+  await using started = new AsyncDisposableStack()
+  const upstream = await startService('./upstream.ts')
+  started.defer(upstream.stop)
+  const targets: Target[] = []
+  for (const [name, config] of Object.entries(variants)) {
+    const database = await createTestDatabase()
+    started.defer(database.drop)
+    const gateway = await spawnGateway(config(upstream.url), { databaseUrl: database.url })
+    started.defer(async () => {
+      await gateway.end()
+      await gateway.remove()
+    })
+    const headers = { authorization: `Bearer ${adaKey}` }
+    targets.push({ name, url: `${gateway.url}/v1/chat/completions`, pid: gateway.pid, headers })
+  }
+
+  const micros = new Map<string, number[]>(targets.map(({ name }) => [name, []]))
+  for (const target of targets) await measure({ ...row, count: row.warmUp }, target, 0, [])
+  for (let pass = 0; pass < PASSES; pass++) {
+    // Each of them comes first, second and last equally often, after each of the others.
+    const turned = targets.map((_, i) => targets[(i + pass) % targets.length] as Target)
+    for (const target of pass % 2 === 0 ? turned : turned.toReversed()) {
+      const { cpuMicros } = await measure(row, target, pass, [])
+      micros.get(target.name)?.push(cpuMicros)
+    }
+  }
+
+  const [[first = '', without = []] = [], ...others] = [...micros]
+  const of = spread(without).median
+  console.log(`${first.padEnd(14)} ${of.toFixed(1)} µs of CPU a request`)
+  return others.map(([name, values]) => {
+    const differences = values.map((value, pass) => value - (without[pass] ?? Number.NaN))
+    const { median, low, high } = medianWithin(differences)
+    const figures = [spread(values).median, median, low, high].map((each) => each.toFixed(1))
+    console.log(
+      `${name.padEnd(14)} ${figures[0]} µs of CPU a request, ${figures[1]} more (95 %: ${figures[2]} to ${figures[3]})`,
+    )
+    return { name, median, low, high, of }
+  })
+}
+
+/**
+ * The median and where it lies with 95 % certainty, whatever the differences' distribution: between the two
+ * that so many of them lie below or above as a fair coin rarely falls on one side.
+ */
+function medianWithin(differences: readonly number[]) {
+  const sorted = differences.toSorted((a, b) => a - b)
+  const { length } = sorted
+  const beyond = Math.floor((length - 1.96 * Math.sqrt(length)) / 2)
+  const at = (index: number) => sorted[index] ?? Number.NaN
+  return { median: at((length - 1) / 2), low: at(beyond), high: at(length - 1 - beyond) }
+}

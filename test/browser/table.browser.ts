@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test'
+import { testDesk } from './harness.ts'
+
+const ROWS = 10_000
+const STEPS = 120
+/** Pixels a frame, as a fast finger scrolls. */
+const STEP = 300
+/** A frame in which something visibly sticks. */
+const STUCK_MS = 100
+
+const desk = testDesk({ requests: 0 })
+
+test('a table of 10,000 rows scrolls smoothly, and keeps only what is seen on the page', async () => {
+  const page = await desk.open('/me/api-keys')
+  // One answer with more models than the gateway gives in a page.
+  await page.route('**/api/v1/admin/models?*', async (route) => {
+    const response = await route.fetch()
+    const body = (await response.json()) as { data: { items: object[]; total: number } }
+    const [first] = body.data.items
+    const items = Array.from({ length: ROWS }, (_, n) => ({ ...first, model_key: `model-${n}` }))
+    await route.fulfill({ response, json: { ...body, data: { ...body.data, items } } })
+  })
+  await page.getByRole('link', { name: 'Models' }).waitFor({ state: 'attached' })
+  await page.evaluate(() => document.querySelector<HTMLElement>('a[href$="/models"]')?.click())
+  await page.getByText('model-0', { exact: true }).waitFor()
+
+  const seen = await page.evaluate(
+    async ({ steps, pixels }) => {
+      const table = document.querySelector('[role=table]') as HTMLElement
+      const scroller = table.parentElement as HTMLElement
+      const frame = () => new Promise<number>((done) => requestAnimationFrame(done))
+      const frames: number[] = []
+      let most = 0
+      let last = await frame()
+      for (let step = 1; step <= steps; step++) {
+        scroller.scrollTop = pixels * step
+        const now = await frame()
+        frames.push(now - last)
+        last = now
+        most = Math.max(most, table.querySelectorAll('[role=row]').length)
+      }
+      scroller.scrollTop = scroller.scrollHeight
+      return { frames, most, count: table.getAttribute('aria-rowcount') }
+    },
+    { steps: STEPS, pixels: STEP },
+  )
+  const sorted = seen.frames.toSorted((a, b) => a - b)
+  const p95 = sorted[Math.floor(STEPS * 0.95)] as number
+  console.log(
+    `${ROWS} rows: median frame ${sorted[STEPS / 2]?.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms, at most ${seen.most} rows on the page`,
+  )
+  expect(seen.count).toBe(String(ROWS + 1))
+  expect(seen.most).toBeLessThan(100)
+  expect(p95).toBeLessThan(STUCK_MS)
+  await page.getByText(`model-${ROWS - 1}`, { exact: true }).waitFor()
+})
