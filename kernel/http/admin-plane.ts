@@ -133,8 +133,10 @@ const AWAY =
   /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|E(CONN(REFUSED|RESET)|PIPE|TIMEDOUT)|57P0[123]|08...|53300)$/
 
 function databaseIsAway(error: unknown): boolean {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  const { code, severity, cause } = (error ?? {}) as Partial<Record<string, unknown>>
   if (typeof code === 'string' && AWAY.test(code)) return true
+  // Postgres ends the connection with it, or never opens one.
+  if (severity === 'FATAL' || severity === 'PANIC') return true
   return cause !== undefined && databaseIsAway(cause)
 }
 

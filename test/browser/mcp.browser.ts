@@ -101,7 +101,7 @@ describe('MCP servers', () => {
     await tools.getByRole('row').filter({ hasText: 'close_ticket' }).waitFor()
     expect(await serverRow()).toMatchObject({ tool_count: 2, discovery_status: 'success' })
     await page.getByRole('link', { name: 'MCP servers' }).first().click()
-    await page.getByRole('table', { name: 'MCP servers' }).getByText('Tickets').waitFor()
+    await page.getByRole('table', { name: 'MCP servers' }).getByText('Tickets').first().waitFor()
     await looksRight(page, 'mcp')
   })
 
