@@ -145,6 +145,7 @@ describe('MCP servers', () => {
     const [run] = await desk.sql`
       select * from mcp_registry.external_mcp_discovery_runs where server_id = ${id}
       order by started_at desc limit 1`
+    await runs.getByRole('row').nth(1).waitFor()
     const cells = await runs.getByRole('row').nth(1).getByRole('cell').allInnerTexts()
     expect(cells.slice(2, 6)).toEqual(
       [run?.tool_count, run?.added_count, run?.changed_count, run?.removed_count].map(String),

@@ -124,6 +124,7 @@ test('the key is kept nowhere', async () => {
   expect(kept).not.toContain('gwk_')
   expect(page.url()).not.toContain('gwk_')
   await page.getByRole('link', { name: 'My usage', exact: true }).first().click()
+  await page.getByRole('heading', { name: 'My usage' }).waitFor()
   await page.getByRole('link', { name: 'Playground', exact: true }).click()
   expect(await page.getByLabel('API key').inputValue()).toBe('')
 })

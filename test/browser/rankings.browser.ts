@@ -65,13 +65,8 @@ describe('with traffic', () => {
     const { window_start: start, window_end: end } = await desk.admin.get<Window>(
       `/api/v1/admin/observability/harness-usage?range=${range}`,
     )
-    const page = await desk.open('/harness-usage')
+    const page = await desk.open(`/harness-usage?range=${range}`)
     await page.getByRole('table', { name: 'Harnesses by requests' }).waitFor()
-    if (range === '31d') {
-      await page.getByRole('button', { name: '31 days' }).click()
-      await page.waitForURL(/range=31d/)
-      await page.waitForLoadState('networkidle')
-    }
     const expected = await desk.sql<{ label: string; requests: number }[]>`
       select agent_harness_label as label, count(*)::int as requests
       from request_log.request_logs where occurred_at >= ${start} and occurred_at < ${end}
@@ -82,6 +77,9 @@ describe('with traffic', () => {
       expected.map(({ label, requests }) => [label, requests.toLocaleString('en-US')]).sort(),
     )
     await looksRight(page, `harness-usage-${range}`)
+    const other = range === '7d' ? '31' : '7'
+    await page.getByRole('button', { name: `${other} days`, exact: true }).click()
+    await page.waitForURL((url) => (url.searchParams.get('range') ?? '7d') === `${other}d`)
   })
 })
 
