@@ -155,7 +155,7 @@ export interface McpTokenOverhead {
 
 /** Keeps one row per tool call, and whose session is whose. Session ids are kept as digests only. */
 export interface McpAudit {
-  /** Resolves when the row is durable as `started`. Throws `store_unavailable`. */
+  /** Resolves when the row, `started`, outlives this process. Throws `store_unavailable`. */
   open(invocation: McpInvocation): Promise<McpInvocationHandle>
   /**
    * The row of a call that another connection, or another replica, opened in this session and nobody

@@ -61,6 +61,8 @@ export interface BatchWriterOptions<R extends BatchRow> {
   /** A row as it lies in the spool, where no payload goes. */
   toRecord(row: R): string
   fromRecord(record: string): R
+  /** Told of rows that are in the database or the spool, and of those that the database refuses. */
+  readonly settled?: (rows: readonly R[]) => void
   /** Its records, adopted ones too, are written before anything else. */
   readonly spool: Spool
   /** Absent when the rows have none. */
@@ -84,6 +86,7 @@ export function createBatchWriter<R extends BatchRow>(
   options: BatchWriterOptions<R>,
 ): BatchWriter<R> {
   const { name, write, toRecord, fromRecord, spool, lost, log, limits = usualLimits } = options
+  const { settled = () => {} } = options
   const { budget, shed } = options.payloads ?? {}
   let queue: R[] = []
   /** Taken from the queue, and not yet known to be safe. */
@@ -134,6 +137,7 @@ export function createBatchWriter<R extends BatchRow>(
     if (row === undefined) return
     try {
       await deadline.run(() => write(rows), limits.writeMs)
+      settled(rows)
     } catch (err) {
       if (!isRowFault(err)) throw err
       if (rows.length > 1) {
@@ -146,6 +150,7 @@ export function createBatchWriter<R extends BatchRow>(
         await deliver([{ ...row, payload: undefined }])
       } else {
         lost.add(1, 'the database refused a row', err)
+        settled(rows)
       }
     }
   }
@@ -158,6 +163,7 @@ export function createBatchWriter<R extends BatchRow>(
     try {
       await spool.append(rows.map(toRecord))
       spoolFails = false
+      settled(rows)
     } catch (err) {
       if (state !== 'open') return lost.add(rows.length, 'the spool cannot be written', err)
       if (!spoolFails) log.error(describe(err), `the spool of ${name} cannot be written`)
@@ -263,7 +269,7 @@ export function createBatchWriter<R extends BatchRow>(
           shed?.add(1, 'too much is waiting')
         }
         const full = (err: unknown) => lost.add(1, 'too much is waiting', err)
-        void spool.append([toRecord(row)]).catch(full)
+        void spool.append([toRecord(row)]).then(() => settled([row]), full)
         return
       }
       queue.push(payload === row.payload ? row : { ...row, payload })

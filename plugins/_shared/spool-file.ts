@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, ftruncateSync, rmSync, writeSync } from 'node:fs'
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { decodeRecords } from './spool-record.ts'
@@ -13,6 +13,10 @@ export interface SpoolFile {
   applied: number
   /** Writes after the last good byte and waits for the disk. */
   append(bytes: Buffer): Promise<void>
+  /** Writes after the last good byte, at once; the process may die after that, the machine may not. */
+  appendNow(bytes: Buffer): void
+  /** Forgets all bytes. */
+  clear(): void
   /** All records in order, in groups, with the damage before and within each group. */
   read(): AsyncIterable<{ readonly records: readonly string[]; readonly damaged: number }>
   /** Takes it out of the spool: deletes it, or keeps it aside for somebody to look at. */
@@ -66,6 +70,21 @@ export async function ownFile(path: string, kind: 'new' | 'old'): Promise<SpoolF
         throw error
       }
       size += bytes.length
+    },
+    appendNow(bytes) {
+      try {
+        for (let at = 0; at < bytes.length; ) {
+          at += writeSync(handle.fd, bytes, at, bytes.length - at, size + at)
+        }
+      } catch (error) {
+        ftruncateSync(handle.fd, size)
+        throw error
+      }
+      size += bytes.length
+    },
+    clear() {
+      ftruncateSync(handle.fd, 0)
+      size = 0
     },
     async *read() {
       let rest: Buffer = Buffer.alloc(0)

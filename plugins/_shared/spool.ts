@@ -92,9 +92,15 @@ export function openSpool(options: SpoolOptions): Spool {
       const path = join(directory, entry)
       const file = mine.has(path) ? undefined : await ownFile(path, 'old')
       if (file === undefined) continue
-      for await (const { records } of file.read()) {
+      let damage = 0
+      for await (const { records, damaged } of file.read()) {
         file.count += records.length
+        damage += damaged
         for (const record of records) adopted(record)
+      }
+      if (file.count === 0 && damage === 0) {
+        await file.remove('delete')
+        continue
       }
       depth += file.count
       log.info({ path, records: file.count }, 'took over records of a process that is gone')

@@ -9,7 +9,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import tables from '../../migrations/mcp-audit/0001_tables.sql' with { type: 'text' }
-import { createBatchWriter } from '../_shared/batch-writer.ts'
+import { createBatchWriter, usualLimits } from '../_shared/batch-writer.ts'
 import { createBudget } from '../_shared/budget.ts'
 import { createDeadline } from '../_shared/deadline.ts'
 import { openSpool } from '../_shared/spool.ts'
@@ -24,8 +24,12 @@ import { overheadRow, type WrittenRow } from './rows.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { createSessionStore } from './sessions/store.ts'
 import { createStore } from './store.ts'
+import { createWriteAhead } from './write-ahead.ts'
 
+const NAME = 'mcp-audit'
 const REPORT_MS = 10_000
+/** How long a row waits for others: other replicas are to see a call soon after it was made. */
+const GATHER_MS = 25
 /** Payloads that wait, in characters. */
 const PAYLOAD_CHARS = 16 * 1024 * 1024
 /** How long a caller waits for the database. */
@@ -63,8 +67,10 @@ export default definePlugin({
     const leaseMs = ctx.config.lease_secs * 1000
     const now = () => clock.now()
 
-    const spool = openSpool({ directory: ctx.files.directory(), name: 'mcp-audit', log })
+    const directory = ctx.files.directory()
+    const spool = openSpool({ directory, name: NAME, log })
     await spool.adopt()
+    const ahead = createWriteAhead(directory, NAME)
     const message = 'payloads were left out of the MCP audit'
     const shed = createTally({ log, name: 'shed', message, everyMs: REPORT_MS })
     const lost = createTally({
@@ -76,23 +82,27 @@ export default definePlugin({
     const store = createStore(database)
     const writer = createBatchWriter<WrittenRow>({
       name: 'the MCP audit',
-      write: store.write,
+      write: (rows) => store.write(rows, leaseMs),
       toRecord: ({ json }) => json,
       fromRecord: (json) => ({ json, payload: undefined }),
+      settled(rows) {
+        for (const row of rows) row.settled?.()
+      },
       spool,
       payloads: { budget: createBudget(PAYLOAD_CHARS), shed },
       lost,
       log,
+      limits: { ...usualLimits, gatherMs: GATHER_MS },
     })
 
     const deadline = createDeadline()
     /** Nothing may be sent that could not be written down. */
-    async function inTime<T>(work: () => Promise<T>, ms = ANSWER_MS): Promise<T> {
+    async function inTime<T>(work: () => Promise<T>): Promise<T> {
       let result: T | undefined
       try {
         await deadline.run(async () => {
           result = await work()
-        }, ms)
+        }, ANSWER_MS)
       } catch (cause) {
         throw new GatewayError('store_unavailable', 'the MCP audit cannot be written', { cause })
       }
@@ -114,12 +124,12 @@ export default definePlugin({
 
     const invocations = createInvocations({
       store,
+      ahead,
       leaseMs,
       resumeMs: Math.max(RESUME_MS, leaseMs),
       push: writer.push,
       policy: () => policy,
       inTime,
-      answerMs: ANSWER_MS,
       finished: createMetrics(meter),
       now,
       log,
@@ -167,6 +177,7 @@ export default definePlugin({
     return async () => {
       await stopListening()
       await writer.close()
+      await ahead.close()
     }
   },
 })

@@ -1,14 +1,15 @@
 import type { McpAudit, McpInvocationHandle, McpInvocationResult } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
-import { createGroupCommit } from '../_shared/group-commit.ts'
 import { describe } from '../_shared/tally.ts'
 import type { PayloadPolicy } from './policy.ts'
 import type { WrittenRow } from './rows.ts'
-import { closeRow, leaveRow, type OpenRow, openRow, payloadOf, rpcIdColumns } from './rows.ts'
+import { closeRow, leaveRow, openRow, payloadOf, rpcIdColumns } from './rows.ts'
 import { sessionHash } from './sessions/sessions.ts'
 import type { Store } from './store.ts'
+import type { WriteAhead } from './write-ahead.ts'
 
-const MOST_AT_ONCE = 200
+/** How long another replica may take to write down a call, in milliseconds. */
+const ON_ITS_WAY_MS = 500
 
 export interface InvocationOptions {
   readonly store: Store
@@ -16,12 +17,11 @@ export interface InvocationOptions {
   readonly leaseMs: number
   /** How long a result may come on another connection. */
   readonly resumeMs: number
+  readonly ahead: WriteAhead
   push(row: WrittenRow): void
   policy(): PayloadPolicy
   /** Throws `store_unavailable` when the work cannot be done in time. */
-  inTime<T>(work: () => Promise<T>, ms?: number): Promise<T>
-  /** How long a caller waits, in milliseconds. */
-  readonly answerMs: number
+  inTime<T>(work: () => Promise<T>): Promise<T>
   /** Told of every row that is closed; no latency: nobody knows it. */
   finished(
     serverId: string,
@@ -39,12 +39,6 @@ export interface Invocations extends Pick<McpAudit, 'open' | 'reopen'> {
   sweep(): Promise<void>
 }
 
-/** A row on its way into the database, and since when. */
-interface Opening {
-  readonly row: OpenRow
-  readonly at: number
-}
-
 interface Facts {
   readonly id: string
   readonly serverId: string
@@ -56,18 +50,29 @@ interface Facts {
 
 /** Open rows, and how they are closed. */
 export function createInvocations(options: InvocationOptions): Invocations {
-  const { store, leaseMs, resumeMs, push, now, inTime, answerMs, log } = options
+  const { store, ahead, leaseMs, resumeMs, push, now, inTime, log } = options
   const open = new Map<string, McpInvocationHandle>()
   /** By session and id, those included whose answer may come on another connection. */
   const byKey = new Map<string, McpInvocationHandle>()
   /** Until when those are waited for, in milliseconds since the epoch. */
   const left = new Map<string, number>()
-  // One limit for all rows of a statement: none of them has waited longer than the first.
-  const opening = createGroupCommit((opened: readonly Opening[]) => {
-    const waited = performance.now() - (opened[0]?.at ?? 0)
-    const rows = opened.map(({ row }) => row)
-    return inTime(() => store.open(rows, leaseMs), Math.max(1, answerMs - waited))
-  }, MOST_AT_ONCE)
+  let diskFails = false
+
+  /** Resolves when the row will outlive this process. */
+  async function begin(row: WrittenRow): Promise<void> {
+    let settled: () => void
+    try {
+      settled = await ahead.add(row.json)
+      diskFails = false
+    } catch (error) {
+      if (!diskFails) {
+        log.warn(describe(error), 'the disk takes no tool calls: each waits for the database')
+      }
+      diskFails = true
+      return await inTime(() => new Promise<void>((resolve) => push({ ...row, settled: resolve })))
+    }
+    push({ ...row, settled })
+  }
 
   function createHandle({ id, serverId, openedAt, key, policy }: Facts): McpInvocationHandle {
     let isClosed = false
@@ -104,24 +109,30 @@ export function createInvocations(options: InvocationOptions): Invocations {
       const { invocationId: id, serverId, principal, sessionId, jsonRpcId } = invocation
       const openedAt = timeOf(id)
       const hash = sessionId === undefined ? undefined : sessionHash(sessionId)
-      await opening.add({ row: openRow(invocation, openedAt, hash), at: performance.now() })
       const { owner } = principal
       const logged = owner.kind !== 'user' || owner.requestLoggingEnabled
       const policy = logged ? options.policy() : { ...options.policy(), captures: false }
+      await begin({
+        json: openRow(invocation, openedAt, hash),
+        payload: payloadOf(id, 'arguments', invocation.arguments, policy),
+      })
       const key =
         hash === undefined || jsonRpcId === undefined ? undefined : keyOf(serverId, hash, jsonRpcId)
       const handle = createHandle({ id, serverId, openedAt, key, policy })
       open.set(id, handle)
       if (key !== undefined) byKey.set(key, handle)
-      const payload = payloadOf(id, 'arguments', invocation.arguments, policy)
-      if (payload !== undefined) push({ json: JSON.stringify({ kind: 'arguments' }), payload })
       return handle
     },
     async reopen({ serverId, sessionId }, jsonRpcId) {
       const hash = sessionHash(sessionId)
       const here = byKey.get(keyOf(serverId, hash, jsonRpcId))
       if (here !== undefined) return here
-      const found = await inTime(() => store.find({ serverId, hash }, rpcIdColumns(jsonRpcId)))
+      const find = () => inTime(() => store.find({ serverId, hash }, rpcIdColumns(jsonRpcId)))
+      let found = await find()
+      if (found === undefined) {
+        await Bun.sleep(ON_ITS_WAY_MS)
+        found = await find()
+      }
       if (found === undefined) return undefined
       return createHandle({
         id: found.id,

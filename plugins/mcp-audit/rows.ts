@@ -16,13 +16,10 @@ const NAME_LIMIT = 256
 /** Most names of arguments, or kinds of content, that are kept. */
 const MOST_NAMES = 32
 
-/** Columns of a new row. */
-export type OpenRow = Readonly<Record<string, unknown>> & { readonly id: string }
-
 /** Something that is written later: JSON with a `kind`, and perhaps one side of a payload. */
 export interface WrittenRow extends BatchRow {
-  readonly json: string
-  readonly payload: string | undefined
+  /** Called when the database or the spool has it. */
+  readonly settled?: () => void
 }
 
 /** `hash`: of the session's id. */
@@ -30,13 +27,14 @@ export function openRow(
   invocation: McpInvocation,
   occurredAt: Date,
   hash: string | undefined,
-): OpenRow {
+): string {
   const { principal, jsonRpcId } = invocation
   const { owner } = principal
   const id = jsonRpcId === undefined ? undefined : rpcIdColumns(jsonRpcId)
-  return {
+  return JSON.stringify({
+    kind: 'open',
     id: invocation.invocationId,
-    occurred_at: occurredAt.toISOString(),
+    occurred_at: occurredAt,
     request_id: invocation.requestId,
     jsonrpc_id: id?.text,
     jsonrpc_id_type: id?.type,
@@ -52,7 +50,7 @@ export function openRow(
     tool_id: invocation.toolId,
     tool_name: limitedText(invocation.toolName, NAME_LIMIT),
     argument_metadata: argumentMetadata(invocation.arguments),
-  }
+  })
 }
 
 export function rpcIdColumns(id: string | number) {

@@ -1,5 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import type { OpenRow, WrittenRow } from './rows.ts'
+import type { WrittenRow } from './rows.ts'
 
 /** A row that nobody has closed. */
 export interface FoundRow {
@@ -9,10 +9,8 @@ export interface FoundRow {
 }
 
 export interface Store {
-  /** Makes rows, `started`. */
-  open(rows: readonly OpenRow[], leaseMs: number): Promise<void>
-  /** Finishes rows, adds payloads and overheads. Rows can be written again. */
-  write(rows: readonly WrittenRow[]): Promise<void>
+  /** Makes and finishes rows, adds payloads and overheads. Rows can be written again. */
+  write(rows: readonly WrittenRow[], leaseMs: number): Promise<void>
   /** Somebody still works on these. */
   hold(ids: readonly string[], leaseMs: number): Promise<void>
   /** Closes what nobody works on any more; returns whose they were. */
@@ -27,68 +25,80 @@ const openColumns = `id uuid, occurred_at timestamptz, request_id text, jsonrpc_
   jsonrpc_id_type text, session_hash text, protocol_version text, owner_kind text, user_id text,
   service_account_id text, team_id text, api_key_id text, server_id text, server_key text,
   tool_id text, tool_name text, argument_metadata jsonb`
-const openNames = openColumns.replaceAll(/\s(?:uuid|timestamptz|text|jsonb)(?=,|$)/g, '')
+const closeColumns = `policy_result text, latency_ms integer, error_code text,
+  guardrail_decision_id text, response_bytes bigint, result_metadata jsonb,
+  finished_at timestamptz`
+const overheadColumns = 'tool_count integer, token_count bigint'
 
-function statements(schema: string) {
+function names(columns: string): readonly string[] {
+  return columns.split(',').map((column) => column.trim().split(' ', 1)[0] ?? '')
+}
+
+function writeStatement(schema: string): string {
   const invocations = `"${schema}".mcp_tool_invocations`
-  return {
-    open: `
-      insert into ${invocations} (${openNames}, held_until)
-      select ${openNames}, now() + $2::float8 * interval '1 ms'
-      from json_to_recordset($1::text::json) as r (${openColumns})`,
-    // A row that was given up too early may still be closed with what came of it.
-    write: `
-      with input as materialized (
-        select * from json_to_recordset($1::text::json) as r (kind text, id uuid, status text,
-          policy_result text, latency_ms integer, error_code text, guardrail_decision_id text,
-          response_bytes bigint, result_metadata jsonb, finished_at timestamptz,
-          held_until timestamptz, occurred_at timestamptz, request_id text, server_id text,
-          tool_count integer, token_count bigint)
-      ), closed as (
-        update ${invocations} t set status = i.status, policy_result = i.policy_result,
-          latency_ms = i.latency_ms, error_code = i.error_code,
-          guardrail_decision_id = i.guardrail_decision_id, response_bytes = i.response_bytes,
-          result_metadata = i.result_metadata, finished_at = i.finished_at
-        from input i where i.kind = 'close' and t.id = i.id
-          and t.status in ('started', 'incomplete')
-      ), left_open as (
-        update ${invocations} t set held_until = i.held_until
-        from input i where i.kind = 'leave' and t.id = i.id and t.status = 'started'
-          and not exists (select from input c where c.kind = 'close' and c.id = i.id)
-      ), overheads as (
-        insert into "${schema}".request_mcp_token_overheads
-          (id, occurred_at, request_id, server_id, tool_count, token_count, source)
-        select id, occurred_at, request_id, server_id, tool_count, token_count, 'estimate'
-        from input where kind = 'overhead'
-        on conflict do nothing
-      )
-      insert into "${schema}".mcp_tool_invocation_payloads as p (invocation_id, arguments_json,
-        arguments_truncated, result_json, result_truncated)
-      select id,
-        (array_agg(arguments) filter (where arguments is not null))[1], bool_or(arguments_truncated),
-        (array_agg(result) filter (where result is not null))[1], bool_or(result_truncated)
-      from json_to_recordset($2::text::json) as r (id uuid, arguments json,
-        arguments_truncated boolean, result json, result_truncated boolean)
-      group by id
-      on conflict (invocation_id) do update set
-        arguments_json = coalesce(p.arguments_json, excluded.arguments_json),
-        arguments_truncated = coalesce(p.arguments_truncated, excluded.arguments_truncated),
-        result_json = coalesce(p.result_json, excluded.result_json),
-        result_truncated = coalesce(p.result_truncated, excluded.result_truncated)`,
-  }
+  const opened = names(openColumns)
+  const closed = ['status', ...names(closeColumns)]
+  const from = (source: string) => closed.map((name) => `${name} = ${source}.${name}`).join(', ')
+  const isOpen = "t.status in ('started', 'incomplete')"
+  const isNew = (row: string) =>
+    `exists (select from input o where o.kind = 'open' and o.id = ${row}.id)`
+  // What came of a call counts, also when its row was given up too early. A row that is new in this
+  // batch is made as it will be after it: no part of a statement sees what another part has made.
+  return `
+    with input as materialized (
+      select * from json_to_recordset($1::text::json) as r (kind text, ${openColumns},
+        status text, ${closeColumns}, held_until timestamptz, ${overheadColumns})
+    ), closes as (
+      select distinct on (id) * from input where kind = 'close'
+    ), leaves as (
+      select distinct on (id) * from input where kind = 'leave'
+    ), opened as (
+      insert into ${invocations} as t (${opened}, ${closed}, held_until)
+      select distinct on (i.id) ${opened.map((name) => `i.${name}`)},
+        coalesce(c.status, 'started'), coalesce(c.policy_result, 'not_evaluated'),
+        ${closed.slice(2).map((name) => `c.${name}`)},
+        coalesce(l.held_until, now() + $3::float8 * interval '1 ms')
+      from input i left join closes c on c.id = i.id left join leaves l on l.id = i.id
+      where i.kind = 'open'
+      on conflict (id) do update set ${from('excluded')}
+        where excluded.status <> 'started' and ${isOpen}
+    ), closed as (
+      update ${invocations} t set ${from('c')}
+      from closes c where t.id = c.id and ${isOpen} and not ${isNew('c')}
+    ), left_open as (
+      update ${invocations} t set held_until = l.held_until
+      from leaves l where t.id = l.id and t.status = 'started' and not ${isNew('l')}
+        and not exists (select from closes c where c.id = l.id)
+    ), overheads as (
+      insert into "${schema}".request_mcp_token_overheads
+        (id, occurred_at, request_id, server_id, tool_count, token_count, source)
+      select id, occurred_at, request_id, server_id, tool_count, token_count, 'estimate'
+      from input where kind = 'overhead'
+      on conflict do nothing
+    )
+    insert into "${schema}".mcp_tool_invocation_payloads as p (invocation_id, arguments_json,
+      arguments_truncated, result_json, result_truncated)
+    select id,
+      (array_agg(arguments) filter (where arguments is not null))[1], bool_or(arguments_truncated),
+      (array_agg(result) filter (where result is not null))[1], bool_or(result_truncated)
+    from json_to_recordset($2::text::json) as r (id uuid, arguments json,
+      arguments_truncated boolean, result json, result_truncated boolean)
+    group by id
+    on conflict (invocation_id) do update set
+      arguments_json = coalesce(p.arguments_json, excluded.arguments_json),
+      arguments_truncated = coalesce(p.arguments_truncated, excluded.arguments_truncated),
+      result_json = coalesce(p.result_json, excluded.result_json),
+      result_truncated = coalesce(p.result_truncated, excluded.result_truncated)`
 }
 
 export function createStore({ sql, schema }: Database): Store {
-  const { open, write } = statements(schema)
+  const statement = writeStatement(schema)
   const invocations = sql(`${schema}.mcp_tool_invocations`)
   return {
-    async open(rows, leaseMs) {
-      await sql.unsafe(open, [JSON.stringify(rows), leaseMs], { prepare: true })
-    },
-    async write(rows) {
+    async write(rows, leaseMs) {
       const main = `[${rows.map(({ json }) => json).join(',')}]`
       const payloads = `[${rows.flatMap(({ payload }) => payload ?? []).join(',')}]`
-      await sql.unsafe(write, [main, payloads], { prepare: true })
+      await sql.unsafe(statement, [main, payloads, leaseMs], { prepare: true })
     },
     async hold(ids, leaseMs) {
       await sql`

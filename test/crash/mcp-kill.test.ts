@@ -85,3 +85,24 @@ test('kill -9 leaves rows that are started; a sweep closes them, and no row that
     'success',
   ])
 }, 30_000)
+
+test('whatever the server has seen has its row, however soon the gateway was killed', async () => {
+  const seen = new Set<number>()
+  upstream.script = ({ text }) => {
+    seen.add(Number(idOf(text)))
+    if (seen.size === 10) gateway.signal('SIGKILL')
+    return events([Number.POSITIVE_INFINITY])
+  }
+  await Promise.all(Array.from({ length: 20 }, (_, n) => call(300 + n).catch(() => undefined)))
+  await gateway.end('SIGKILL')
+  await gateway.restart()
+  const swept = await eventually(async () => {
+    const found = (await rows()).filter(({ jsonrpc_id }) => Number(jsonrpc_id) >= 300)
+    return found.some(({ status }) => status === 'started') ? undefined : found
+  })
+  expect(seen.size).toBeGreaterThanOrEqual(10)
+  expect(swept.filter(({ status }) => status !== 'incomplete')).toEqual([])
+  const written = new Set(swept.map(({ jsonrpc_id }) => Number(jsonrpc_id)))
+  expect(written.size).toBe(swept.length)
+  expect([...seen].filter((id) => !written.has(id))).toEqual([])
+}, 30_000)

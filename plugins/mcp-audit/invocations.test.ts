@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test'
+import { GatewayError, type McpInvocation } from 'model-gateway/plugin'
+import pino from 'pino'
+import { createInvocations } from './invocations.ts'
+import { noPayloads } from './policy.ts'
+import type { WrittenRow } from './rows.ts'
+import type { Store } from './store.ts'
+import type { WriteAhead } from './write-ahead.ts'
+
+const call: McpInvocation = {
+  invocationId: Bun.randomUUIDv7(),
+  requestId: 'r-1',
+  jsonRpcId: 1,
+  sessionId: 's-1',
+  protocolVersion: undefined,
+  principal: {
+    apiKeyId: 'key',
+    ownershipScopeKey: 'user:ada',
+    owner: { kind: 'user', userId: 'ada', key: 'ada', requestLoggingEnabled: true },
+  } as unknown as McpInvocation['principal'],
+  serverId: 'server',
+  serverKey: 'tools',
+  toolId: undefined,
+  toolName: 'search',
+  arguments: { q: 'x' },
+}
+
+function start(options: { add?: WriteAhead['add']; find?: Store['find'] }) {
+  const pushed: WrittenRow[] = []
+  const logged: string[] = []
+  const invocations = createInvocations({
+    store: { find: options.find ?? (async () => undefined) } as Store,
+    ahead: { add: options.add ?? (async () => () => {}), close: async () => {} },
+    leaseMs: 1_000,
+    resumeMs: 1_000,
+    push: (row) => void pushed.push(row),
+    policy: () => noPayloads,
+    async inTime(work) {
+      const late = Bun.sleep(200).then(() => {
+        throw new GatewayError('store_unavailable', 'late')
+      })
+      return await Promise.race([work(), late])
+    },
+    finished() {},
+    now: () => new Date(),
+    log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line).msg) }),
+  })
+  return { ...invocations, pushed, logged }
+}
+
+const full = async () => {
+  throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+}
+
+describe('a call is sent', () => {
+  test('when the disk has its row, whatever the database does', async () => {
+    const written: string[] = []
+    let released = 0
+    const { open, pushed } = start({
+      async add(record) {
+        written.push(record)
+        return () => void released++
+      },
+    })
+    await open(call)
+    expect(written).toEqual([pushed[0]?.json ?? ''])
+    expect(JSON.parse(written[0] ?? '')).toMatchObject({ kind: 'open', tool_name: 'search' })
+    expect(released).toBe(0)
+    pushed[0]?.settled?.()
+    expect(released).toBe(1)
+  })
+
+  test('when the database has its row, if the disk takes none', async () => {
+    const { open, pushed, logged } = start({ add: full })
+    let isOpen = false
+    const opening = open(call).then(() => {
+      isOpen = true
+    })
+    await Bun.sleep(20)
+    expect(isOpen).toBe(false)
+    pushed[0]?.settled?.()
+    await opening
+    expect(logged).toEqual(['the disk takes no tool calls: each waits for the database'])
+  })
+
+  test('not at all, when neither takes it', async () => {
+    const { open } = start({ add: full })
+    expect(open(call)).rejects.toMatchObject({ code: 'store_unavailable' })
+  })
+})
+
+test('a row that another replica has not written yet is looked for again', async () => {
+  let looks = 0
+  const found = { id: call.invocationId, occurredAt: new Date(), serverId: 'server' }
+  const { reopen } = start({ find: async () => (++looks === 1 ? undefined : found) })
+  expect(await reopen({ serverId: 'server', sessionId: 's-1' }, 1)).toBeDefined()
+  expect(looks).toBe(2)
+})

@@ -1,0 +1,79 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { openSpool } from '../_shared/spool.ts'
+import { createWriteAhead } from './write-ahead.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'write-ahead-'))
+const log = pino({ level: 'silent' })
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const folder = () => mkdtempSync(join(root, 'f'))
+const bytesIn = (directory: string) =>
+  readdirSync(directory)
+    .filter((name) => name.endsWith('.log'))
+    .reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
+
+/** What the next process finds. */
+async function adopted(directory: string): Promise<string[]> {
+  const spool = openSpool({ directory, name: 'calls', log })
+  const all: string[] = []
+  await spool.replay(async (records) => {
+    all.push(...records)
+  })
+  await spool.close()
+  return all
+}
+
+test('what is not released is found by the spool of the next process, and by no other before', async () => {
+  const directory = folder()
+  const ahead = createWriteAhead(directory, 'calls')
+  const first = await ahead.add('first')
+  await ahead.add('second')
+  expect(await adopted(directory)).toEqual([])
+  first()
+  await ahead.close()
+  expect(await adopted(directory)).toEqual(['first', 'second'])
+  expect(readdirSync(directory)).toEqual([])
+})
+
+test('what was killed leaves its records behind', async () => {
+  const directory = folder()
+  const code = `
+    import { createWriteAhead } from ${JSON.stringify(join(import.meta.dir, 'write-ahead.ts'))}
+    const ahead = createWriteAhead(${JSON.stringify(directory)}, 'calls')
+    const released = await ahead.add('released')
+    released()
+    for (let n = 0; n < 3; n++) await ahead.add('call ' + n)
+    process.kill(process.pid, 'SIGKILL')`
+  await Bun.spawn([process.execPath, '-e', code]).exited
+  expect(await adopted(directory)).toEqual(['call 0', 'call 1', 'call 2'])
+})
+
+test('files become empty as records are released, also when there are always some', async () => {
+  const directory = folder()
+  const ahead = createWriteAhead(directory, 'calls')
+  const waiting: (() => void)[] = []
+  for (let n = 0; n < 6_000; n++) {
+    waiting.push(await ahead.add('x'.repeat(1_000)))
+    if (waiting.length > 10) waiting.shift()?.()
+  }
+  expect(bytesIn(directory)).toBeLessThan(2.2 * 1024 * 1024)
+  for (const release of waiting) release()
+  expect(bytesIn(directory)).toBe(0)
+  await ahead.close()
+  expect(readdirSync(directory)).toEqual([])
+})
+
+test('a folder that cannot be made is tried again', async () => {
+  const directory = join(folder(), 'a file')
+  await Bun.write(directory, '')
+  const ahead = createWriteAhead(directory, 'calls')
+  expect(ahead.add('lost')).rejects.toThrow()
+  rmSync(directory)
+  await ahead.add('kept')
+  await ahead.close()
+  expect(await adopted(directory)).toEqual(['kept'])
+})
