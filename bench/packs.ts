@@ -17,8 +17,22 @@ const FOLDER = new URL('../guardrail-packs/', import.meta.url).pathname
 const WARM_UP = 5000
 const EVALUATIONS = 1000
 const MIXED = 10_000
+/** Until then a pass waits for a machine that runs at its full speed, in milliseconds. */
+const LONGEST_MS = 8_000
+/** The machine runs at its full speed while the yardstick takes at most so many times its least. */
+const FULL_SPEED = 1.25
 /** How often everything unusual is judged before the second measurement. */
 const ROUNDS = 20
+
+const document = JSON.stringify(
+  Array.from({ length: 60 }, (_, n) => ({
+    id: `row-${n}`,
+    tags: ['a', `t${n}`],
+    of: { n, x: n / 2 },
+  })),
+)
+/** The least that the yardstick has taken in this process. */
+let fastest = Number.POSITIVE_INFINITY
 
 const packs: readonly GuardrailPack[] = [
   coreShell,
@@ -70,25 +84,41 @@ function measureScript(script: string, passes: number) {
   for (let i = 0; i < WARM_UP; i++) judge(command(script))
   for (let pass = 0; pass < passes; pass++) {
     const times = undisturbed(() => took(() => judge(command(script))))
-    medians.push(times[EVALUATIONS / 2] ?? Number.NaN)
-    p99s.push(times[EVALUATIONS * 0.99] ?? Number.NaN)
+    medians.push(times[Math.floor(times.length / 2)] ?? Number.NaN)
+    p99s.push(times[Math.floor(times.length * 0.99)] ?? Number.NaN)
   }
   return { medians, p99s }
 }
 
 /**
- * Measurements in ascending order. One during which the system gave the CPU to somebody else tells of the
- * machine and is made again, as long as there are not too many.
+ * Measurements in ascending order. One during which somebody else had the CPU, or a part of it, tells of
+ * the machine and is made again: the system says when it gave the CPU away, and the yardstick, that a
+ * neighbour of the same core or host took its share. After a while everything counts.
  */
 function undisturbed(measureOnce: () => number): readonly number[] {
-  const times: number[] = []
-  for (let tries = 0; times.length < EVALUATIONS; tries++) {
-    const before = process.resourceUsage().involuntaryContextSwitches
-    const time = measureOnce()
-    const disturbed = process.resourceUsage().involuntaryContextSwitches > before
-    if (!disturbed || tries > 4 * EVALUATIONS) times.push(time)
+  const made: { readonly time: number; readonly yard: number }[] = []
+  const endsAt = performance.now() + LONGEST_MS
+  let before = yardstick()
+  let counted: readonly number[] = []
+  while (counted.length < EVALUATIONS && performance.now() < endsAt) {
+    for (let i = 0; i < EVALUATIONS; i++) {
+      const switches = process.resourceUsage().involuntaryContextSwitches
+      const time = measureOnce()
+      const after = yardstick()
+      const switched = process.resourceUsage().involuntaryContextSwitches > switches
+      if (!switched) made.push({ time, yard: Math.max(before, after) })
+      before = after
+      fastest = Math.min(fastest, after)
+    }
+    counted = made.filter(({ yard }) => yard <= fastest * FULL_SPEED).map(({ time }) => time)
   }
-  return times.sort((a, b) => a - b)
+  const times = counted.length < EVALUATIONS ? made.map(({ time }) => time) : counted
+  return times.toSorted((a, b) => a - b)
+}
+
+/** Something that always takes as long, in milliseconds: shows how fast the machine is just now. */
+function yardstick(): number {
+  return took(() => void JSON.parse(document))
 }
 
 function verdict(title: string, values: readonly number[], limit: number): Verdict {

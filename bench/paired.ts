@@ -1,19 +1,21 @@
-import { createTestDatabase } from '../test/harness/database.ts'
+import { createTestDatabase, testServer } from '../test/harness/database.ts'
 import { adaKey } from '../test/harness/gateway.ts'
 import { spawnGateway } from '../test/harness/process.ts'
 import { MODEL } from './gateways.ts'
-import { startService } from './machine.ts'
-import { measure, type Row, spread, type Target } from './measure.ts'
+import { exactCpuMicros, startService } from './machine.ts'
+import { sendLoad, spread } from './measure.ts'
 import { chatBody } from './rows.ts'
 
-const PASSES = 25
-const row: Row = {
-  id: 'buffered',
-  title: 'buffered',
-  body: chatBody(),
-  count: 4000,
-  warmUp: 15_000,
-  concurrency: 32,
+/** Many and short: how fast the machine is changes from moment to moment, for neighbours in a pass little. */
+const PASSES = 250
+const REQUESTS = 800
+const WARM_UP = 20_000
+const CONCURRENCY = 32
+
+interface Target {
+  readonly name: string
+  readonly url: string
+  readonly pid: number
 }
 
 /** How much more CPU a variant takes than the first one: microseconds a request. */
@@ -62,6 +64,8 @@ export async function comparePaired(
   variants: Readonly<Record<string, (upstreamUrl: string) => Record<string, unknown>>>,
 ): Promise<readonly Difference[]> {
   await using started = new AsyncDisposableStack()
+  const server = await testServer()
+  started.defer(server.close)
   const upstream = await startService('./upstream.ts')
   started.defer(upstream.stop)
   const targets: Target[] = []
@@ -73,18 +77,16 @@ export async function comparePaired(
       await gateway.end()
       await gateway.remove()
     })
-    const headers = { authorization: `Bearer ${adaKey}` }
-    targets.push({ name, url: `${gateway.url}/v1/chat/completions`, pid: gateway.pid, headers })
+    targets.push({ name, url: `${gateway.url}/v1/chat/completions`, pid: gateway.pid })
   }
 
   const micros = new Map<string, number[]>(targets.map(({ name }) => [name, []]))
-  for (const target of targets) await measure({ ...row, count: row.warmUp }, target, 0, [])
+  for (const target of targets) await microsOf(target, WARM_UP)
   for (let pass = 0; pass < PASSES; pass++) {
     // Each of them comes first, second and last equally often, after each of the others.
     const turned = targets.map((_, i) => targets[(i + pass) % targets.length] as Target)
     for (const target of pass % 2 === 0 ? turned : turned.toReversed()) {
-      const { cpuMicros } = await measure(row, target, pass, [])
-      micros.get(target.name)?.push(cpuMicros)
+      micros.get(target.name)?.push(await microsOf(target, REQUESTS))
     }
   }
 
@@ -102,6 +104,16 @@ export async function comparePaired(
   })
 }
 
+/** CPU time a request. */
+async function microsOf({ name, url, pid }: Target, count: number): Promise<number> {
+  const headers = { authorization: `Bearer ${adaKey}` }
+  const before = exactCpuMicros(pid)
+  const load = { url, headers, body: chatBody(), count, concurrency: CONCURRENCY }
+  const { failures, failure } = await sendLoad(load)
+  if (failures > 0) throw new Error(`${name}: ${failures} failures: ${failure?.slice(0, 200)}`)
+  return (exactCpuMicros(pid) - before) / count
+}
+
 /**
  * The median and where it lies with 95 % certainty, whatever the differences' distribution: between the two
  * that so many of them lie below or above as a fair coin rarely falls on one side.
@@ -111,5 +123,5 @@ function medianWithin(differences: readonly number[]) {
   const { length } = sorted
   const beyond = Math.floor((length - 1.96 * Math.sqrt(length)) / 2)
   const at = (index: number) => sorted[index] ?? Number.NaN
-  return { median: at((length - 1) / 2), low: at(beyond), high: at(length - 1 - beyond) }
+  return { median: at(length >> 1), low: at(beyond), high: at(length - 1 - beyond) }
 }

@@ -15,7 +15,7 @@ import { benchRows } from './rows.ts'
 const RESULTS = new URL('./results/', import.meta.url).pathname
 const USAGE = `bun bench/run.ts [--quick] [--gate] [--profile]
 
-  --quick    fewer and shorter passes, no peers: under a minute on a quiet machine
+  --quick    fewer and shorter passes, no peers: a minute or two
   --gate     exit code 1 when budget 1, 2 or 8 is missed
   --profile  no budgets: where the gateway's CPU time goes, function by function`
 
