@@ -84,8 +84,8 @@ function measureScript(script: string, passes: number) {
   for (let i = 0; i < WARM_UP; i++) judge(command(script))
   for (let pass = 0; pass < passes; pass++) {
     const times = undisturbed(() => took(() => judge(command(script))))
-    medians.push(times[Math.floor(times.length / 2)] ?? Number.NaN)
-    p99s.push(times[Math.floor(times.length * 0.99)] ?? Number.NaN)
+    medians.push(times[EVALUATIONS / 2] ?? Number.NaN)
+    p99s.push(times[EVALUATIONS * 0.99] ?? Number.NaN)
   }
   return { medians, p99s }
 }
@@ -93,27 +93,30 @@ function measureScript(script: string, passes: number) {
 /**
  * Measurements in ascending order. One during which somebody else had the CPU, or a part of it, tells of
  * the machine and is made again: the system says when it gave the CPU away, and the yardstick, that a
- * neighbour of the same core or host took its share. After a while everything counts.
+ * neighbour of the same core or host took its share. After a while those with the least of that count.
  */
 function undisturbed(measureOnce: () => number): readonly number[] {
   const made: { readonly time: number; readonly yard: number }[] = []
   const endsAt = performance.now() + LONGEST_MS
   let before = yardstick()
-  let counted: readonly number[] = []
-  while (counted.length < EVALUATIONS && performance.now() < endsAt) {
-    for (let i = 0; i < EVALUATIONS; i++) {
-      const switches = process.resourceUsage().involuntaryContextSwitches
-      const time = measureOnce()
-      const after = yardstick()
-      const switched = process.resourceUsage().involuntaryContextSwitches > switches
-      if (!switched) made.push({ time, yard: Math.max(before, after) })
-      before = after
-      fastest = Math.min(fastest, after)
-    }
-    counted = made.filter(({ yard }) => yard <= fastest * FULL_SPEED).map(({ time }) => time)
+  let quiet = 0
+  while (quiet < EVALUATIONS && (performance.now() < endsAt || made.length < EVALUATIONS)) {
+    const switches = process.resourceUsage().involuntaryContextSwitches
+    const time = measureOnce()
+    const after = yardstick()
+    const switched = process.resourceUsage().involuntaryContextSwitches > switches
+    const yard = Math.max(before, after)
+    before = after
+    fastest = Math.min(fastest, after)
+    if (switched) continue
+    made.push({ time, yard })
+    if (yard <= fastest * FULL_SPEED) quiet++
   }
-  const times = counted.length < EVALUATIONS ? made.map(({ time }) => time) : counted
-  return times.toSorted((a, b) => a - b)
+  return made
+    .toSorted((a, b) => a.yard - b.yard)
+    .slice(0, EVALUATIONS)
+    .map(({ time }) => time)
+    .toSorted((a, b) => a - b)
 }
 
 /** Something that always takes as long, in milliseconds: shows how fast the machine is just now. */
