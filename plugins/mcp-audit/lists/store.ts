@@ -47,32 +47,85 @@ const columns = `i.id as mcp_tool_invocation_id, ${instant('i.occurred_at')} as 
   i.response_bytes::float8 as response_bytes, i.argument_metadata, i.result_metadata,
   ${instant('i.finished_at')} as finished_at`
 
+type Column = InvocationFilter['columns'][number]
+
+/** Whether an index has the rows with this value in their order. What most rows are is in none. */
+function isIndexed([name, value]: Column): boolean {
+  if (name === 'status') return value !== 'success'
+  return name !== 'policy_result' || value === 'denied'
+}
+
 export function createListStore({ sql, schema }: Database): ListStore {
   const invocations = `"${schema}".mcp_tool_invocations i`
   const payloads = `"${schema}".mcp_tool_invocation_payloads p`
   const hasPayload = `exists (select from ${payloads} where p.invocation_id = i.id) as has_payload`
 
+  /** The ids that match, newest first, and whether several indexes are merged for them. */
+  function matchesOf({ columns: given, start, end }: InvocationFilter, most: number) {
+    const values: (string | number)[] = []
+    const put = (value: string | number) => `$${values.push(value)}`
+    // Ids begin with the time.
+    const time: string[] = []
+    if (start !== undefined) time.push(`i.id >= ${put(firstId(start))}::text::uuid`)
+    if (end !== undefined) time.push(`i.id < ${put(firstId(end))}::text::uuid`)
+    const equals = ([name, value]: Column) => `i.${name} = ${put(value)}::text`
+    const where = (conditions: readonly string[]) =>
+      conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
+    const ids = `order by i.id desc limit ${put(most)}::bigint`
+    const [first, ...more] = given.filter(isIndexed)
+    if (first === undefined || more.length === 0) {
+      const conditions = [...time, ...given.map(equals)]
+      return {
+        text: `select i.id from ${invocations} ${where(conditions)} ${ids}`,
+        values,
+        merges: false,
+      }
+    }
+    // In order of their own, so that they stay apart: else one is read, and its rows looked at.
+    const set = (column: Column) =>
+      `(select i.id from ${invocations} ${where([...time, equals(column)])} order by i.id desc)`
+    const joins = more.map((column, n) => `join ${set(column)} s${n} using (id)`)
+    const others = given
+      .filter((column) => !isIndexed(column))
+      .map(
+        (column) => `exists (
+          select from "${schema}".mcp_tool_invocations r
+          where r.id = i.id and r.${column[0]} = ${put(column[1])}::text)`,
+      )
+    return {
+      text: `select i.id from ${set(first)} i ${joins.join(' ')} ${where(others)} ${ids}`,
+      values,
+      merges: true,
+    }
+  }
+
   return {
     async list(filter, { offset, page_size }) {
-      const values: (string | number)[] = []
-      const put = (value: string | number) => `$${values.push(value)}`
-      const conditions = filter.columns.map(([name, value]) => `i.${name} = ${put(value)}::text`)
-      // Ids begin with the time.
-      const { start, end } = filter
-      if (start !== undefined) conditions.push(`i.id >= ${put(firstId(start))}::text::uuid`)
-      if (end !== undefined) conditions.push(`i.id < ${put(firstId(end))}::text::uuid`)
-      const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
-      const [count] = await sql.unsafe<{ total: number }[]>(
-        `select count(*)::int as total
-          from (select from ${invocations} ${where} limit ${MOST_COUNTED + 1}) c`,
-        values,
+      const { text, values, merges } = matchesOf(
+        filter,
+        Math.max(MOST_COUNTED + 1, offset + page_size),
       )
-      const limits = `limit ${put(page_size)}::bigint offset ${put(offset)}::bigint`
-      const items = await sql.unsafe<InvocationItem[]>(
-        `select ${columns}, ${hasPayload} from ${invocations} ${where} order by i.id desc ${limits}`,
-        values,
-      )
-      return { items, total: count?.total ?? 0 }
+      return await sql.begin('isolation level repeatable read read only', async (reader) => {
+        // Postgres believes that values come together by chance, and would look up a row for each
+        // entry of an index; merging indexes is never slow.
+        const lookUps = (state: 'on' | 'off') =>
+          reader.unsafe(`select set_config('enable_nestloop', '${state}', true)`)
+        if (merges) await lookUps('off')
+        const [found] = await reader.unsafe<{ total: number; ids: readonly string[] }[]>(
+          `with m as materialized (${text})
+          select (select count(*)::int from m) as total, array(
+            select m.id from m order by m.id desc
+            limit $${values.length + 1}::bigint offset $${values.length + 2}::bigint)::text[] as ids`,
+          [...values, page_size, offset],
+        )
+        if (merges) await lookUps('on')
+        const items = await reader.unsafe<InvocationItem[]>(
+          `select ${columns}, ${hasPayload} from ${invocations}
+          where i.id = any($1::text[]::uuid[]) order by i.id desc`,
+          [(found?.ids ?? []) as string[]],
+        )
+        return { items, total: found?.total ?? 0 }
+      })
     },
     async read(id) {
       const [row] = await sql.unsafe<InvocationItem[]>(
