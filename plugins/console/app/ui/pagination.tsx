@@ -1,6 +1,7 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { count } from '@/lib/format.ts'
 import { Button } from '@/ui/button.tsx'
+import { Notice } from '@/ui/notice.tsx'
 
 export interface PaginationProps {
   readonly page: number
@@ -16,32 +17,39 @@ export function Pagination({ page, pageSize, total, exact = true, onPage }: Pagi
   const last = Math.max(1, Math.ceil(total / pageSize))
   const from = total === 0 ? 0 : (page - 1) * pageSize + 1
   return (
-    <nav
-      aria-label="Pages"
-      className="flex items-center justify-between gap-3 border-t border-line px-4 py-2"
-    >
-      <span className="text-xs text-muted">
-        {count(from)} – {count(Math.min(total, page * pageSize))} of {count(total)}
-        {!exact && ' or more'}
-      </span>
-      <span className="flex gap-1">
-        <Button
-          size="sm"
-          aria-label="Previous page"
-          disabled={page <= 1}
-          onClick={() => onPage(page - 1)}
-        >
-          <ChevronLeft />
-        </Button>
-        <Button
-          size="sm"
-          aria-label="Next page"
-          disabled={page >= last}
-          onClick={() => onPage(page + 1)}
-        >
-          <ChevronRight />
-        </Button>
-      </span>
-    </nav>
+    <>
+      {!exact && page >= last && (
+        <Notice title="There are more than can be paged through">
+          Choose a range of time that ends with the last row here to go on.
+        </Notice>
+      )}
+      <nav
+        aria-label="Pages"
+        className="flex items-center justify-between gap-3 border-t border-line px-4 py-2"
+      >
+        <span className="text-xs text-muted">
+          {count(from)} – {count(Math.min(total, page * pageSize))} of {count(total)}
+          {!exact && ' or more'}
+        </span>
+        <span className="flex gap-1">
+          <Button
+            size="sm"
+            aria-label="Previous page"
+            disabled={page <= 1}
+            onClick={() => onPage(page - 1)}
+          >
+            <ChevronLeft />
+          </Button>
+          <Button
+            size="sm"
+            aria-label="Next page"
+            disabled={page >= last}
+            onClick={() => onPage(page + 1)}
+          >
+            <ChevronRight />
+          </Button>
+        </span>
+      </nav>
+    </>
   )
 }

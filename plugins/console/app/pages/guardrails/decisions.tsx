@@ -16,9 +16,9 @@ import { Total } from '@/pages/guardrails/total.tsx'
 import { TextFilter } from '@/pages/requests/text-filter.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Card, Stats } from '@/ui/card.tsx'
+import { ChoiceFilter } from '@/ui/choice-filter.tsx'
 import { DataTable } from '@/ui/data-table.tsx'
-import { Select } from '@/ui/field.tsx'
-import { EmptyState, Notice } from '@/ui/notice.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
 import { RangePicker } from '@/ui/range-picker.tsx'
@@ -63,6 +63,10 @@ export function Decisions() {
     ...(policies.data?.packs.map(({ id }) => id) ?? []),
     ...(policies.data?.managed_checks.map(({ name }) => name) ?? []),
   ]
+  const scopes = [
+    ...(policies.data?.policies.map(({ scope }) => scope) ?? []),
+    ...(values.scope === '' ? [] : [values.scope]),
+  ]
   return (
     <>
       <search className="flex flex-wrap items-center gap-2" aria-label="Filters">
@@ -71,56 +75,36 @@ export function Decisions() {
           value={{ start: values.occurred_at_start, end: values.occurred_at_end }}
           onChange={({ start, end }) => change({ occurred_at_start: start, occurred_at_end: end })}
         />
-        <Select
-          aria-label="Decision"
+        <ChoiceFilter
+          label="Decision"
+          any="Any decision"
           className="w-36"
+          options={actions.map((word) => [word, actionNames[word][0]])}
           value={action}
-          onChange={({ target }) => change({ action: target.value as typeof action })}
-        >
-          <option value="">Any decision</option>
-          {actions.map((word) => (
-            <option key={word} value={word}>
-              {actionNames[word][0]}
-            </option>
-          ))}
-        </Select>
-        <Select
-          aria-label="Phase"
+          onChange={(next) => change({ action: next })}
+        />
+        <ChoiceFilter
+          label="Phase"
+          any="Any phase"
           className="w-44"
+          options={phases.map((word) => [word, phaseNames[word]])}
           value={phase}
-          onChange={({ target }) => change({ phase: target.value as typeof phase })}
-        >
-          <option value="">Any phase</option>
-          {phases.map((word) => (
-            <option key={word} value={word}>
-              {phaseNames[word]}
-            </option>
-          ))}
-        </Select>
+          onChange={(next) => change({ phase: next })}
+        />
         <TextFilter
           label="Judged by"
           value={values.evaluator}
           onChange={(evaluator) => change({ evaluator })}
           options={evaluators}
         />
-        <Select
-          aria-label="Policy"
+        <ChoiceFilter
+          label="Policy"
+          any="Any policy"
           className="w-48"
+          options={new Map(scopes.map((scope) => [scope, scopeName(scope)]))}
           value={values.scope}
-          onChange={({ target }) => change({ scope: target.value })}
-        >
-          <option value="">Any policy</option>
-          {[
-            ...new Set([
-              ...(policies.data?.policies.map(({ scope }) => scope) ?? []),
-              ...(values.scope === '' ? [] : [values.scope]),
-            ]),
-          ].map((scope) => (
-            <option key={scope} value={scope}>
-              {scopeName(scope)}
-            </option>
-          ))}
-        </Select>
+          onChange={(scope) => change({ scope })}
+        />
         <TextFilter
           label="Request id"
           value={values.request_id}
@@ -158,11 +142,6 @@ export function Decisions() {
                   )
                 }
               />
-              {!data.total_exact && page * PAGE_SIZE >= data.total && (
-                <Notice title="There are more than can be paged through">
-                  Choose a range of time that ends with the last row here to go on.
-                </Notice>
-              )}
               <Pagination
                 page={page}
                 pageSize={PAGE_SIZE}

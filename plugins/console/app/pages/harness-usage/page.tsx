@@ -1,20 +1,16 @@
 import { type Data, useGet } from '@/api/query.ts'
 import { TimeSeries } from '@/charts/time-series.tsx'
-import { oneOf, useFilters } from '@/lib/filters.ts'
+import { useFilters } from '@/lib/filters.ts'
 import { count, date, percent, shareOf, short } from '@/lib/format.ts'
 import { Card } from '@/ui/card.tsx'
+import { DaysSwitch, daysFilter } from '@/ui/days-switch.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
 import { Table, Td, Th, Tr } from '@/ui/table.tsx'
-import { Segments } from '@/ui/tabs.tsx'
 
 type Usage = Data<'/api/v1/admin/observability/harness-usage'>
 
-const filters = { range: oneOf(['7d', '31d'], '7d') }
-const ranges = [
-  { key: '7d', label: '7 days' },
-  { key: '31d', label: '31 days' },
-] as const
+const filters = { range: daysFilter }
 
 /** Which coding agents call. */
 export default function HarnessUsage() {
@@ -32,14 +28,7 @@ export default function HarnessUsage() {
           ? 'Coding agents by requests'
           : `Coding agents by requests, ${date(query.data.window_start)} – ${date(query.data.window_end)}, UTC`
       }
-      actions={
-        <Segments
-          label="Range"
-          options={ranges}
-          value={range}
-          onChange={(key) => change({ range: key })}
-        />
-      }
+      actions={<DaysSwitch value={range} onChange={(next) => change({ range: next })} />}
     >
       <Loaded query={query}>
         {(usage) =>

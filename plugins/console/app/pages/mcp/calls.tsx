@@ -9,20 +9,21 @@ import { TextFilter } from '@/pages/requests/text-filter.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
+import { ChoiceFilter } from '@/ui/choice-filter.tsx'
 import { type Column, DataTable } from '@/ui/data-table.tsx'
-import { Select } from '@/ui/field.tsx'
-import { EmptyState, Notice } from '@/ui/notice.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
 import { RangePicker } from '@/ui/range-picker.tsx'
 
+const policyResults = ['allowed', 'denied', 'not_evaluated'] as const
 const filters = {
   occurred_at_start: text,
   occurred_at_end: text,
   server_key: text,
   tool_name: text,
   status: oneOf(['', ...callStatuses], ''),
-  policy_result: oneOf(['', 'allowed', 'denied', 'not_evaluated'], ''),
+  policy_result: oneOf(['', ...policyResults], ''),
   request_id: text,
   api_key_id: text,
   user_id: text,
@@ -93,32 +94,22 @@ export function Calls({ id }: { id: string | undefined }) {
           value={values.tool_name}
           onChange={(tool_name) => change({ tool_name })}
         />
-        <Select
-          aria-label="Status"
+        <ChoiceFilter
+          label="Status"
+          any="Any status"
           className="w-36"
+          options={callStatuses.map((word) => [word, word.replaceAll('_', ' ')])}
           value={status}
-          onChange={({ target }) => change({ status: target.value as typeof status })}
-        >
-          <option value="">Any status</option>
-          {callStatuses.map((word) => (
-            <option key={word} value={word}>
-              {word.replaceAll('_', ' ')}
-            </option>
-          ))}
-        </Select>
-        <Select
-          aria-label="Guardrails"
+          onChange={(next) => change({ status: next })}
+        />
+        <ChoiceFilter
+          label="Guardrails"
+          any="Guardrails: any"
           className="w-40"
+          options={policyResults.map((word) => [word, `Guardrails: ${policyNames[word][0]}`])}
           value={policy_result}
-          onChange={({ target }) => change({ policy_result: target.value as typeof policy_result })}
-        >
-          <option value="">Guardrails: any</option>
-          {Object.entries(policyNames).map(([key, [word]]) => (
-            <option key={key} value={key}>
-              Guardrails: {word}
-            </option>
-          ))}
-        </Select>
+          onChange={(next) => change({ policy_result: next })}
+        />
         <TextFilter
           label="Request id"
           value={values.request_id}
@@ -150,11 +141,6 @@ export function Calls({ id }: { id: string | undefined }) {
                   )
                 }
               />
-              {!data.total_exact && page * PAGE_SIZE >= data.total && (
-                <Notice title="There are more than can be paged through">
-                  Choose a range of time that ends with the last row here to go on.
-                </Notice>
-              )}
               <Pagination
                 page={page}
                 pageSize={PAGE_SIZE}

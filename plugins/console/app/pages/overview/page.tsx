@@ -1,5 +1,5 @@
 import { useGet } from '@/api/query.ts'
-import { oneOf, useFilters } from '@/lib/filters.ts'
+import { useFilters } from '@/lib/filters.ts'
 import { ago, date } from '@/lib/format.ts'
 import { Attention } from '@/pages/overview/attention.tsx'
 import { Breakdown } from '@/pages/overview/breakdown.tsx'
@@ -7,15 +7,11 @@ import { Charts } from '@/pages/overview/charts.tsx'
 import { Providers } from '@/pages/overview/providers.tsx'
 import { Totals } from '@/pages/overview/totals.tsx'
 import { Card } from '@/ui/card.tsx'
+import { DaysSwitch, daysFilter } from '@/ui/days-switch.tsx'
 import { EmptyState, Skeleton } from '@/ui/notice.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
-import { Segments } from '@/ui/tabs.tsx'
 
-const filters = { range: oneOf(['7d', '31d'], '7d') }
-const ranges = [
-  { key: '7d', label: '7 days' },
-  { key: '31d', label: '31 days' },
-] as const
+const filters = { range: daysFilter }
 const REFRESH_MS = 30_000
 
 /** What happened in the last days, and what needs somebody's attention. */
@@ -42,12 +38,7 @@ export default function Overview() {
               Updated {ago(new Date(query.dataUpdatedAt).toISOString())}
             </span>
           )}
-          <Segments
-            label="Range"
-            options={ranges}
-            value={range}
-            onChange={(key) => change({ range: key })}
-          />
+          <DaysSwitch value={range} onChange={(next) => change({ range: next })} />
         </>
       }
     >

@@ -12,7 +12,7 @@ import {
 } from '@/pages/requests/query.ts'
 import { TextFilter } from '@/pages/requests/text-filter.tsx'
 import { Button } from '@/ui/button.tsx'
-import { Select } from '@/ui/field.tsx'
+import { ChoiceFilter } from '@/ui/choice-filter.tsx'
 import { RangePicker } from '@/ui/range-picker.tsx'
 
 const statuses = [
@@ -64,19 +64,16 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
           options={providers.data?.items.map(({ provider_key }) => provider_key)}
         />
         <OwnerFilter values={values} change={change} />
-        <Select
-          aria-label="Status"
+        <ChoiceFilter
+          label="Status"
+          any="Any status"
           className="w-32"
+          options={[...new Set([...statuses, values.status_code])]
+            .filter((status) => status !== '')
+            .map((status) => [status, `Status ${status}`])}
           value={values.status_code}
-          onChange={({ target }) => change({ status_code: target.value })}
-        >
-          <option value="">Any status</option>
-          {[...new Set([...statuses, values.status_code])].filter(Boolean).map((status) => (
-            <option key={status} value={status}>
-              Status {status}
-            </option>
-          ))}
-        </Select>
+          onChange={set('status_code')}
+        />
         <Button
           kind="ghost"
           aria-expanded={open}
@@ -96,19 +93,17 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
         {open && (
           <>
             {field('request_id', 'Request id')}
-            <Select
-              aria-label="Kind"
+            <ChoiceFilter
+              label="Kind"
+              any="Any kind"
               className="w-36"
+              options={operations.map((operation) => [
+                operation,
+                operationNames[operation] ?? operation,
+              ])}
               value={values.operation}
-              onChange={({ target }) => change({ operation: target.value as Values['operation'] })}
-            >
-              <option value="">Any kind</option>
-              {operations.map((operation) => (
-                <option key={operation} value={operation}>
-                  {operationNames[operation]}
-                </option>
-              ))}
-            </Select>
+              onChange={(operation) => change({ operation })}
+            />
             {field('service', 'Service')}
             {field('component', 'Component')}
             {field('env', 'Environment')}

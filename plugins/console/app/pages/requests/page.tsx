@@ -12,7 +12,7 @@ import { RequestTable } from '@/pages/requests/request-table.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
-import { EmptyState, Notice, Skeleton } from '@/ui/notice.tsx'
+import { EmptyState, Skeleton } from '@/ui/notice.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
 
@@ -103,11 +103,6 @@ export default function Requests() {
                   }
                 />
               </div>
-              {!data.total_exact && values.page * PAGE_SIZE >= data.total && (
-                <Notice title="There are more than can be paged through">
-                  Choose a range of time that ends with the last row here to go on.
-                </Notice>
-              )}
               {data.total > 0 && (
                 <Pagination
                   page={data.page}
