@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
+import { KeyField, NameField } from '@/pages/identity/fields.tsx'
 import { ModelAccessField } from '@/pages/identity/model-access.tsx'
 import { SaveDialog } from '@/pages/identity/save.tsx'
-import { KeyField } from '@/pages/identity/team-form.tsx'
 import { changesOf, type ServiceAccount } from '@/pages/identity/words.tsx'
 import { Field, Input, Select } from '@/ui/field.tsx'
 import { OwnerPicker } from '@/ui/owner-picker.tsx'
@@ -55,17 +55,7 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
       onClose={onClose}
     >
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Name">
-          {(control) => (
-            <Input
-              {...control}
-              required
-              maxLength={200}
-              value={name}
-              onChange={({ target }) => setName(target.value)}
-            />
-          )}
-        </Field>
+        <NameField value={name} onChange={setName} />
         {account === null && <KeyField value={key} onChange={setKey} />}
         <Field label="Team" hint="Its owners and admins get the budget alerts">
           {(control) => (

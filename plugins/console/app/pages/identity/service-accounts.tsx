@@ -5,10 +5,10 @@ import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
 import { usd } from '@/lib/format.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
 import { AccountForm } from '@/pages/identity/account-form.tsx'
-import { DoButton } from '@/pages/identity/do-button.tsx'
 import { Facts } from '@/pages/identity/facts.tsx'
 import { IdentityList, PAGE_SIZE, useOpen } from '@/pages/identity/list.tsx'
 import { OwnerLinks } from '@/pages/identity/owner-links.tsx'
+import { StatusButton } from '@/pages/identity/status-button.tsx'
 import { accessText, type ServiceAccount, Status } from '@/pages/identity/words.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
@@ -156,6 +156,12 @@ function columnsWith(budgets: Budgets | undefined): readonly Column<ServiceAccou
   ]
 }
 
+const consequences = {
+  enable:
+    'Its keys that are neither expired nor revoked work again at once, if it has an active budget.',
+  disable: 'Every key of it is refused at once. Nothing is deleted, and it can be undone.',
+}
+
 interface AccountSheetProps {
   readonly accountId: string | undefined
   readonly onClose: () => void
@@ -169,7 +175,7 @@ function AccountSheet({ accountId = '', onClose, onEdit }: AccountSheetProps) {
     { path },
     { enabled: accountId !== '' },
   )
-  const set = (status: 'active' | 'disabled') => () =>
+  const set = (status: 'active' | 'disabled') =>
     take(
       api.PATCH('/api/v1/admin/service-accounts/{service_account_id}', {
         params: { path },
@@ -190,23 +196,7 @@ function AccountSheet({ accountId = '', onClose, onEdit }: AccountSheetProps) {
               <Button kind="primary" size="sm" onClick={() => onEdit(account)}>
                 Change
               </Button>
-              {account.status === 'disabled' ? (
-                <DoButton
-                  action="Enable"
-                  title={`Enable ${account.name}?`}
-                  consequence="Its keys that are neither expired nor revoked work again at once, if it has an active budget."
-                  done={`${account.name} is enabled`}
-                  act={set('active')}
-                />
-              ) : (
-                <DoButton
-                  action="Disable"
-                  title={`Disable ${account.name}?`}
-                  consequence="Every key of it is refused at once. Nothing is deleted, and it can be undone."
-                  done={`${account.name} is disabled`}
-                  act={set('disabled')}
-                />
-              )}
+              <StatusButton of={account} consequences={consequences} set={set} />
             </div>
             <Facts
               of={account}

@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
+import { KeyField, NameField } from '@/pages/identity/fields.tsx'
 import { ModelAccessField } from '@/pages/identity/model-access.tsx'
 import { SaveDialog } from '@/pages/identity/save.tsx'
 import { changesOf, type Team } from '@/pages/identity/words.tsx'
-import { Field, Input } from '@/ui/field.tsx'
 
 export interface TeamFormProps {
   /** null: a new one. */
@@ -39,38 +39,10 @@ export function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
       onClose={onClose}
     >
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Name">
-          {(control) => (
-            <Input
-              {...control}
-              required
-              maxLength={200}
-              value={name}
-              onChange={({ target }) => setName(target.value)}
-            />
-          )}
-        </Field>
+        <NameField value={name} onChange={setName} />
         {team === null && <KeyField value={key} onChange={setKey} />}
       </div>
       <ModelAccessField value={access} onChange={setAccess} />
     </SaveDialog>
-  )
-}
-
-/** The key by which the config file knows a team or a service account. */
-export function KeyField({ value, onChange }: { value: string; onChange: (key: string) => void }) {
-  return (
-    <Field label="Key" hint="Lower-case letters, digits, . - _; it stays for good">
-      {(control) => (
-        <Input
-          {...control}
-          required
-          pattern="[a-z0-9][a-z0-9._\-]{0,63}"
-          title="Up to 64 lower-case letters, digits, dots, dashes and underscores"
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-        />
-      )}
-    </Field>
   )
 }

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
+import { NameField } from '@/pages/identity/fields.tsx'
 import { ModelAccessField } from '@/pages/identity/model-access.tsx'
 import { SaveDialog } from '@/pages/identity/save.tsx'
 import { changesOf, type TeamRole, teamRoles, type User } from '@/pages/identity/words.tsx'
@@ -61,17 +62,7 @@ export function UserForm({ user, onClose, onSaved }: UserFormProps) {
       onClose={onClose}
     >
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Name">
-          {(control) => (
-            <Input
-              {...control}
-              required
-              maxLength={200}
-              value={name}
-              onChange={({ target }) => setName(target.value)}
-            />
-          )}
-        </Field>
+        <NameField value={name} onChange={setName} />
         <Field
           label="E-mail"
           {...(user?.from_config && { hint: 'The config file knows the user by it' })}

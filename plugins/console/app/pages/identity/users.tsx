@@ -4,10 +4,10 @@ import { useGet } from '@/api/query.ts'
 import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
 import { date } from '@/lib/format.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
-import { DoButton } from '@/pages/identity/do-button.tsx'
 import { Facts } from '@/pages/identity/facts.tsx'
 import { IdentityList, PAGE_SIZE, useOpen } from '@/pages/identity/list.tsx'
 import { OwnerLinks } from '@/pages/identity/owner-links.tsx'
+import { StatusButton } from '@/pages/identity/status-button.tsx'
 import { UserForm } from '@/pages/identity/user-form.tsx'
 import { accessText, Status, type User } from '@/pages/identity/words.tsx'
 import { Badge } from '@/ui/badge.tsx'
@@ -173,6 +173,13 @@ export default function Users() {
   )
 }
 
+const consequences = {
+  enable:
+    'The user’s keys that are neither expired nor revoked work again at once, and so does the password.',
+  disable:
+    'The user is signed out and every key of the user is refused, both at once. Nothing is deleted, and it can be undone.',
+}
+
 interface UserSheetProps {
   readonly userId: string | undefined
   readonly onClose: () => void
@@ -182,7 +189,7 @@ interface UserSheetProps {
 function UserSheet({ userId = '', onClose, onEdit }: UserSheetProps) {
   const path = { user_id: userId }
   const query = useGet('/api/v1/admin/users/{user_id}', { path }, { enabled: userId !== '' })
-  const set = (status: 'active' | 'disabled') => () =>
+  const set = (status: 'active' | 'disabled') =>
     take(api.PATCH('/api/v1/admin/users/{user_id}', { params: { path }, body: { status } }))
   return (
     <Sheet
@@ -198,23 +205,7 @@ function UserSheet({ userId = '', onClose, onEdit }: UserSheetProps) {
               <Button kind="primary" size="sm" onClick={() => onEdit(user)}>
                 Change
               </Button>
-              {user.status === 'disabled' ? (
-                <DoButton
-                  action="Enable"
-                  title={`Enable ${user.name}?`}
-                  consequence="The user’s keys that are neither expired nor revoked work again at once, and so does the password."
-                  done={`${user.name} is enabled`}
-                  act={set('active')}
-                />
-              ) : (
-                <DoButton
-                  action="Disable"
-                  title={`Disable ${user.name}?`}
-                  consequence="The user is signed out and every key of the user is refused, both at once. Nothing is deleted, and it can be undone."
-                  done={`${user.name} is disabled`}
-                  act={set('disabled')}
-                />
-              )}
+              <StatusButton of={user} consequences={consequences} set={set} />
             </div>
             <Facts
               of={user}

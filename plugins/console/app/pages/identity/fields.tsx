@@ -1,0 +1,41 @@
+import { Field, Input } from '@/ui/field.tsx'
+
+export interface TextFieldProps {
+  readonly value: string
+  readonly onChange: (text: string) => void
+}
+
+/** What somebody is called; names need not be unique. */
+export function NameField({ value, onChange }: TextFieldProps) {
+  return (
+    <Field label="Name">
+      {(control) => (
+        <Input
+          {...control}
+          required
+          maxLength={200}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** The key by which the config file knows a team or a service account. */
+export function KeyField({ value, onChange }: TextFieldProps) {
+  return (
+    <Field label="Key" hint="Lower-case letters, digits, . - _; it stays for good">
+      {(control) => (
+        <Input
+          {...control}
+          required
+          pattern="[a-z0-9][a-z0-9._\-]{0,63}"
+          title="Up to 64 lower-case letters, digits, dots, dashes and underscores"
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,29 @@
+import { DoButton } from '@/pages/identity/do-button.tsx'
+
+export interface StatusButtonProps {
+  readonly of: { readonly name: string; readonly status: string }
+  /** What follows when somebody does it. */
+  readonly consequences: Readonly<Record<'enable' | 'disable', string>>
+  readonly set: (status: 'active' | 'disabled') => Promise<unknown>
+}
+
+/** Enables who is disabled, and disables anybody else. */
+export function StatusButton({ of: { name, status }, consequences, set }: StatusButtonProps) {
+  return status === 'disabled' ? (
+    <DoButton
+      action="Enable"
+      title={`Enable ${name}?`}
+      consequence={consequences.enable}
+      done={`${name} is enabled`}
+      act={() => set('active')}
+    />
+  ) : (
+    <DoButton
+      action="Disable"
+      title={`Disable ${name}?`}
+      consequence={consequences.disable}
+      done={`${name} is disabled`}
+      act={() => set('disabled')}
+    />
+  )
+}
