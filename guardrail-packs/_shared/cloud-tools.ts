@@ -6,8 +6,9 @@ import {
 } from 'model-gateway/plugin'
 import { readCommands, type SimpleCommand } from './command.ts'
 import type { Finding, ToolCall } from './command-pack.ts'
+import { shellCommand } from './shell-tools.ts'
 import { identityWords } from './tool-identity.ts'
-import { toolVerb } from './tool-verbs.ts'
+import { type ToolVerb, toolVerb } from './tool-verbs.ts'
 
 /** How a pack judges the tools of a cloud's servers. */
 export interface CloudToolSpec {
@@ -21,7 +22,7 @@ export interface CloudToolSpec {
   readonly ruleId: string
   command(command: SimpleCommand): Finding | undefined
   /** What a harmless name may still carry: SQL, batches. `path` is where the argument stands. */
-  argument(key: string, value: JsonValue, path: string): Finding | undefined
+  argument(key: string, value: JsonValue, path: string, call: ToolCall): Finding | undefined
 }
 
 const cliKeys: ReadonlySet<string> = new Set([
@@ -59,22 +60,40 @@ const nestedKeys: ReadonlySet<string> = new Set([
   'body',
 ])
 
+const queryWords: ReadonlySet<string> = new Set(['execute', 'queries', 'query', 'sql', 'statement'])
+
+/** Whether a tool's `query` is SQL; elsewhere it is what somebody asks or looks for. */
+export function runsQuery(call: ToolCall): boolean {
+  return identityWords(call.tool).some((word) => queryWords.has(word))
+}
+
 /** Judges a tool call by its server's identity, its name and its arguments. */
 export function judgeCloudTool(call: ToolCall, spec: CloudToolSpec): Finding | undefined {
   if (!spec.isServer(call)) return undefined
   const words = identityWords(call.tool)
-  const verb = verbOf(words, spec)
+  const verb = verbOf(call.tool, spec)
   if (verb === 'read' || isDryRun(call.arguments)) return undefined
   if (verb === 'destructive') return { ruleId: spec.ruleId, matchedField: 'tool' }
   const syncs = words.includes('sync') || words.includes('rsync')
   return judgeObject(call, call.arguments, '$', syncs, spec, 0)
 }
 
-function verbOf(words: readonly string[], spec: CloudToolSpec) {
-  const name = words.join('_')
-  return spec.phrases.some((phrase) => name.includes(phrase))
-    ? 'destructive'
-    : toolVerb(words, spec.verbs)
+/**
+ * What a name says that its tool does. The part behind the last dot says it before all others
+ * (`backup.plans.delete`), and a query does what its SQL does.
+ */
+function verbOf(name: string, spec: CloudToolSpec): ToolVerb {
+  const last = toolVerb(wordsOf(name.slice(name.search(/[^./:]*$/))), spec.verbs)
+  if (last === 'destructive' || last === 'read') return last
+  const words = wordsOf(name)
+  const verb = toolVerb(words, spec.verbs)
+  if (verb === 'read') return verb
+  const joined = words.join('_')
+  return spec.phrases.some((phrase) => joined.includes(phrase)) ? 'destructive' : verb
+}
+
+function wordsOf(name: string): readonly string[] {
+  return identityWords(name).filter((word) => word !== 'query')
 }
 
 function isDryRun(given: JsonObject): boolean {
@@ -97,16 +116,14 @@ function judgeObject(
     const name = identityWords(key).join('_')
     const here = `${path}.${key}`
     const finding =
-      (operationKeys.has(name) &&
-      typeof value === 'string' &&
-      verbOf(identityWords(value), spec) === 'destructive'
+      (operationKeys.has(name) && typeof value === 'string' && verbOf(value, spec) === 'destructive'
         ? { ruleId: spec.ruleId, matchedField: here }
         : undefined) ??
       (syncs && value === true && deletingKeys.has(name)
         ? { ruleId: spec.ruleId, matchedField: here }
         : undefined) ??
       (cliKeys.has(name) ? judgeCli(call, value, here, spec) : undefined) ??
-      spec.argument(name, value, here) ??
+      spec.argument(name, value, here, call) ??
       (nestedKeys.has(name) && isJsonObject(value) && depth < 3
         ? judgeObject(call, value, here, syncs, spec, depth + 1)
         : undefined)
@@ -115,31 +132,43 @@ function judgeObject(
   return undefined
 }
 
-/** A command line of the cloud's own tool, with or without the tool's name, as text or as a vector. */
+/**
+ * Command lines of the cloud's own tool, with or without the tool's name: a text, a vector, or several
+ * texts. A shell's are read where all packs read them.
+ */
 function judgeCli(
   call: ToolCall,
   value: JsonValue,
   path: string,
   spec: CloudToolSpec,
 ): Finding | undefined {
-  const command = cliCommand(value, spec)
-  if (command === undefined) return undefined
-  const input: GuardInput = { kind: 'command', phase: call.phase, command }
-  for (const each of readCommands(input)?.commands ?? []) {
-    const finding = spec.command(each)
-    if (finding !== undefined) return { ...finding, matchedField: path }
+  if (shellCommand(call) !== undefined) return undefined
+  for (const command of cliCommands(call, value, spec)) {
+    const input: GuardInput = { kind: 'command', phase: call.phase, command }
+    for (const each of readCommands(input)?.commands ?? []) {
+      const finding = spec.command(each)
+      if (finding !== undefined) return { ...finding, matchedField: path }
+    }
   }
   return undefined
 }
 
-function cliCommand(value: JsonValue, spec: CloudToolSpec): string | string[] | undefined {
-  const [main = ''] = spec.executables
-  if (Array.isArray(value)) {
-    if (value.length === 0 || !value.every((each) => typeof each === 'string')) return undefined
-    const given = value.map(String)
-    return spec.executables.includes(given[0] ?? '') ? given : [main, ...given]
-  }
-  if (typeof value !== 'string') return undefined
-  const named = spec.executables.some((name) => value.trimStart().startsWith(`${name} `))
-  return named ? value : `${main} ${value}`
+function cliCommands(
+  call: ToolCall,
+  value: JsonValue,
+  spec: CloudToolSpec,
+): readonly (string | readonly string[])[] {
+  const words = identityWords(call.tool)
+  const main = spec.executables.find((name) => words.includes(name)) ?? spec.executables[0] ?? ''
+  const whole = (line: string) =>
+    spec.executables.some((name) => line.trimStart().startsWith(`${name} `))
+      ? line
+      : `${main} ${line}`
+  if (typeof value === 'string') return [whole(value)]
+  if (!Array.isArray(value) || !value.every((each) => typeof each === 'string')) return []
+  const given = value.map(String)
+  const [first] = given
+  if (first === undefined) return []
+  if (first.includes(' ')) return given.map(whole)
+  return [spec.executables.includes(first) ? given : [main, ...given]]
 }

@@ -36,7 +36,12 @@ export const shells: ReadonlySet<string> = new Set([
   'zsh',
 ])
 
-const standardInput = new Set(['-', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'])
+export const standardInput: ReadonlySet<string> = new Set([
+  '-',
+  '/dev/stdin',
+  '/dev/fd/0',
+  '/proc/self/fd/0',
+])
 
 export function nestedIn(command: SimpleCommand): readonly Nested[] {
   const { executable } = command
@@ -121,8 +126,15 @@ export function shellInput(command: SimpleCommand): ShellInput {
 function nestedInShell(command: SimpleCommand): readonly Nested[] {
   const input = shellInput(command)
   switch (input.kind) {
-    case 'text':
-      return [{ text: input.text, positional: input.positional, passesOutput: true }]
+    case 'text': {
+      // `xargs sh -c 'rm "$@"' _`: what is yet to come follows the last of them.
+      const open = command.openEnded && input.positional.length > 0
+      const positional = open ? [...input.positional, literal('{}')] : input.positional
+      // The `$*` of `sh -c "$*"` is the outer one.
+      if (positional.length === 0 && input.text.dynamic)
+        return [{ text: input.text, passesOutput: true }]
+      return [{ text: input.text, positional, passesOutput: true }]
+    }
     case 'stdin':
       return fromStdin(command)
     case 'file':

@@ -1,5 +1,6 @@
 import type { ProgramCall, Stdin, Word } from './command.ts'
 import { type OptionTable, readOptions } from './command-options.ts'
+import { argvOf } from './program-argv.ts'
 import { type Language, type ProgramToken, tokenise } from './program-tokens.ts'
 
 /** What an interpreter's program does, as far as its source says so. */
@@ -8,7 +9,7 @@ export interface Program {
   /** Shell text that it hands to a shell. */
   readonly texts: readonly string[]
   /** Commands that it starts without a shell. */
-  readonly argvs: readonly (readonly string[])[]
+  readonly argvs: readonly (readonly Word[])[]
 }
 
 interface Interpreter {
@@ -107,7 +108,7 @@ function versioned(executable: string): Interpreter | undefined {
 interface Draft {
   readonly calls: ProgramCall[]
   readonly texts: string[]
-  readonly argvs: (readonly string[])[]
+  readonly argvs: (readonly Word[])[]
 }
 
 /** Calls that hand their first argument to a shell, or a list to the system, by their last name. */
@@ -132,6 +133,8 @@ const starters: ReadonlySet<string> = new Set([
   'execvpe',
   'getoutput',
   'getstatusoutput',
+  'open2',
+  'open3',
   'passthru',
   'pcntl_exec',
   'popen',
@@ -156,48 +159,66 @@ const evaluators: ReadonlySet<string> = new Set(['eval', 'exec', 'function', 'ru
 
 function readSource(source: string, language: Language, program: Draft, depth: number): void {
   const tokens = tokenise(source, language)
-  const constants = new Map<string, string>()
+  const constants = new Map<string, readonly string[]>()
+  const aliases = new Map<string, string>()
   tokens.forEach((token, at) => {
     if (token.kind === 'shell') program.texts.push(token.text)
     if (token.kind !== 'name') return
     const next = tokens[at + 1]
     const value = tokens[at + 2]
-    if (next?.kind === 'mark' && next.text === '=' && value?.kind === 'string')
-      constants.set(token.text, value.text)
+    if (next?.kind === 'mark' && next.text === '=' && value !== undefined) {
+      const strings = value.kind === 'string' ? [value.text] : listOfStrings(tokens, at + 2)
+      if (strings !== undefined) constants.set(token.text, strings)
+    }
+    if (next?.kind === 'name' && tokens[at + 1]?.text === 'as' && value?.kind === 'name')
+      aliases.set(value.text, token.text)
     const call = readCall(tokens, at, language)
     if (call === undefined) return
+    const name = aliases.get(token.text) ?? token.text
     const literals = call.tokens.flatMap((each) => {
       if (each.kind === 'string') return [each.text]
-      const constant = each.kind === 'name' ? constants.get(each.text) : undefined
-      return constant === undefined ? [] : [constant]
+      return (each.kind === 'name' ? constants.get(each.text) : undefined) ?? []
     })
     program.calls.push({
-      name: token.text,
+      name,
       arguments: source.slice(call.start, call.end),
       strings: literals,
     })
-    const last = token.text
-      .slice(Math.max(token.text.lastIndexOf('.'), token.text.lastIndexOf(':')) + 1)
+    const last = name
+      .slice(Math.max(name.lastIndexOf('.'), name.lastIndexOf(':')) + 1)
       .toLowerCase()
     const [first] = literals
     if (first === undefined) return
     if (
-      (starters.has(last) || token.text === 'os.execute') &&
+      (starters.has(last) || token.text === 'os.execute' || token.text === 'Deno.Command') &&
       !(token.text.startsWith('.') && last === 'exec' && !source.includes('child_process'))
     ) {
       const list = call.tokens[0]?.kind === 'mark' && call.tokens[0].text === '['
-      if (list || literals.length > 1) program.argvs.push(asArgv(last, literals))
+      const argv = argvOf(call.tokens, constants)
+      if (list ? argv.length > 0 : argv.length > 1) program.argvs.push(asArgv(last, argv))
       if (!list) program.texts.push(first)
     }
     if (evaluators.has(last) && depth < 4) readSource(first, language, program, depth + 1)
   })
 }
 
+/** The strings of `['git', 'status']`, a list of nothing else. */
+function listOfStrings(tokens: readonly ProgramToken[], at: number): readonly string[] | undefined {
+  if (tokens[at]?.kind !== 'mark' || tokens[at]?.text !== '[') return undefined
+  const strings: string[] = []
+  for (let i = at + 1; i < tokens.length && i < at + longestCall; i++) {
+    const token = tokens[i]
+    if (token?.kind === 'string') strings.push(token.text)
+    else if (token?.kind === 'mark' && token.text === ']') return strings
+    else if (token?.kind === 'name') return undefined
+  }
+  return undefined
+}
+
 /** `spawn('rm', ['-rf'])` and `execl('/bin/rm', 'rm', '-rf')`: the second names the first again. */
-function asArgv(name: string, literals: readonly string[]): readonly string[] {
-  return /^(execl|execv|spawnl|spawnv)/.test(name) && literals.length > 1
-    ? literals.slice(1)
-    : literals
+function asArgv(name: string, argv: readonly Word[]): readonly Word[] {
+  const again = /^(execl|execv|spawnl|spawnv)/.test(name) && argv[1]?.dynamic === false
+  return again ? argv.slice(1) : argv
 }
 
 interface Call {
@@ -216,7 +237,8 @@ function readCall(
   language: Language,
 ): Call | undefined {
   const next = tokens[at + 1]
-  if (next === undefined) return undefined
+  if (next === undefined || next.kind === 'end' || next.text === '}')
+    return bareCalls.has(language) ? { tokens: [], start: 0, end: 0 } : undefined
   if (next.kind === 'mark' && next.text === '(') {
     let depth = 0
     const last = Math.min(tokens.length, at + longestCall)
@@ -231,7 +253,7 @@ function readCall(
     return { tokens: tokens.slice(at + 2, last), start: next.end, end }
   }
   if (!commandCalls.has(language)) return undefined
-  if (next.kind !== 'string' && next.kind !== 'name') return undefined
+  if (next.kind === 'mark' && !/^\d$/.test(next.text)) return undefined
   let end = at + 1
   while (end < tokens.length && end < at + longestCall && tokens[end]?.kind !== 'end') end++
   return {
@@ -240,6 +262,9 @@ function readCall(
     end: tokens[end - 1]?.end ?? next.end,
   }
 }
+
+/** A name alone is a call: `loop { fork }`. */
+const bareCalls: ReadonlySet<Language> = new Set(['perl', 'ruby'])
 
 const commandCalls: ReadonlySet<Language> = new Set([
   'perl',

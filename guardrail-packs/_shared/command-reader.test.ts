@@ -67,7 +67,7 @@ const readings: readonly (readonly [title: string, text: string, commands: reado
     'find . -exec a {} \\; -exec b {} +',
     ['find . -exec a {} ; -exec b {} +', 'a {}', 'b {}'],
   ],
-  ['xargs with known lines', 'echo x | xargs -I@ a @', ['echo x', 'xargs -I@ a @', 'a @', 'a x']],
+  ['xargs with known lines', 'echo x | xargs -I@ a @', ['echo x', 'xargs -I@ a @', 'a {}', 'a x']],
   [
     'programs',
     `python3 -c 'import os; os.system("a b")'`,

@@ -61,7 +61,7 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
       runText({ text: literal(text), lenient: true }, executable, place)
     for (const argv of program.argvs) {
       const inner = inside(place, executable, { openEnded: false })
-      if (inner) runCommand(argv.map(literal), inner)
+      if (inner) runCommand(argv, inner)
     }
   }
   return output
@@ -112,5 +112,5 @@ function executableName(name: Word): string {
     if (base.includes('$') || base.includes('`')) return ''
   }
   base = base.trim().toLowerCase()
-  return base.endsWith('.exe') ? base.slice(0, -4) : base
+  return base.endsWith('.exe') ? base.slice(base.lastIndexOf('\\') + 1, -4) : base
 }

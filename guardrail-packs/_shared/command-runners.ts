@@ -92,11 +92,13 @@ function xargs(command: SimpleCommand): readonly Nested[] {
   // `-i`, `-e` and `-l` take a value only when it is attached, which a cluster would tear apart.
   const template = read.operands
   if (template.length === 0) return []
-  const nested: Nested[] = [{ argv: template, openEnded: true, ownStdin: true }]
-  const input = read.has('-a', '--arg-file') ? undefined : knownInput(command.stdin)
-  if (input === undefined) return nested
   const replaced =
     read.value('-I', '-J', '--replace')?.text ?? (read.has('-i', '--replace') ? '{}' : undefined)
+  // Whatever marks the place, it is read as `{}`.
+  const argv = replaced === undefined ? template : fill(template, [replaced], '{}')
+  const nested: Nested[] = [{ argv, openEnded: true, ownStdin: true }]
+  const input = read.has('-a', '--arg-file') ? undefined : knownInput(command.stdin)
+  if (input === undefined) return nested
   const byLine = replaced !== undefined || read.has('-d', '-0', '--delimiter', '--null')
   const items = (byLine ? input.split(/[\n\0]/) : input.split(/\s+/)).filter((item) => item !== '')
   if (replaced === undefined) {
@@ -124,6 +126,7 @@ function parallel(command: SimpleCommand): readonly Nested[] {
       ),
     leading: true,
   })
+  if (read.has('--dry-run', '--dryrun')) return []
   const template = read.operands
   const items: Word[] = []
   if (separator !== -1) {
@@ -207,14 +210,18 @@ function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
       if (item.type === 'Word') split.push(...expandWord(item, place))
       else if (item.type === 'Assignment') split.push(literal(item.text))
     }
-  const rest = [...split, ...read.operands]
+  // What follows the text follows the words it was split into, options of theirs included.
+  const at = words.findIndex((word) => /^-(\w*S|-s)/.test(word.text))
+  const rest = [...split, ...words.slice(words[at + 1] === text ? at + 2 : at + 1)]
   return rest.length === 0 ? [] : [{ argv: [literal('env'), ...rest], passesOutput: true }]
 }
 
 const sshOptions = { short: 'BbcDEeFIiJLlmOopQRSWw', leading: true }
+const autosshOptions = { short: `M${sshOptions.short}`, leading: true }
 
 function ssh(command: SimpleCommand): readonly Nested[] {
-  const [host, ...afterHost] = readOptions(command.words, sshOptions).operands
+  const options = command.executable === 'ssh' ? sshOptions : autosshOptions
+  const [host, ...afterHost] = readOptions(command.words, options).operands
   if (host === undefined) return []
   const { operands } = readOptions(afterHost, sshOptions)
   if (operands.length === 0) return fromStdin(command)
@@ -246,7 +253,7 @@ function gitRuns({ words, assignments }: SimpleCommand): readonly Nested[] {
     if (setting !== null)
       nested.push({ text: { ...next, text: next.text.slice(setting[0].length) }, lenient: true })
     else if (word.text === 'run' && before === 'bisect') nested.push({ argv: words.slice(at + 1) })
-    else if (word.text === 'foreach' && before === 'submodule') {
+    else if (word.text === 'foreach' && /^(submodule|-q|--quiet)$/.test(before ?? '')) {
       const { operands } = readOptions(words.slice(at + 1), { leading: true })
       if (operands.length > 0) nested.push({ text: joined(operands) })
     } else if (/^(-x|--exec|--(tree|index|env|msg|commit|parent)-filter)$/.test(word.text)) {

@@ -149,9 +149,14 @@ function walkNode(node: SyntaxNode, place: Place): Output {
   }
 }
 
-/** A loop over one word gives its variable one value; any other, values that nobody knows. */
+/** A loop over one value gives its variable this one; any other, values that nobody knows. */
 function loopVariable(node: For | Select, place: Place): void {
-  if (node.wordlist?.length !== 1) place.scope.record(node.name.value, undefined)
+  const [only] = node.wordlist ?? []
+  const one =
+    node.wordlist?.length === 1 &&
+    only !== undefined &&
+    (!/[${]/.test(only.text) || /[`(]/.test(only.text) || expandWord(only, place).length === 1)
+  if (!one) place.scope.record(node.name.value, undefined)
 }
 
 function walkPipeline(stages: readonly SyntaxNode[], place: Place): Output {

@@ -186,6 +186,8 @@ function parameter(part: ParameterExpansionPart, place: Place, quotes: boolean):
   switch (operation.type) {
     case 'Default': {
       const operand = operandWord(operation.operand, place)
+      // `${x:?text}` is never the text.
+      if (operation.operator.includes('?')) return value
       const alternative = operation.operator.includes('+')
       // Which of the two it is, only the run knows; the operand is the one that can be read.
       if (known === undefined) return { ...operand, dynamic: true, quoted: quotes, split: !quotes }

@@ -42,10 +42,15 @@ function unwrap(
       assignments.set(name, value)
       rest = rest.slice(1)
     }
+    // sudo goes on reading options behind them.
+    if (assignments !== undefined && rest[0]?.text.startsWith('-'))
+      rest = readOptions(rest, { ...table, leading: true }).operands
   }
   if (wrapper.scattered && read.dashesAfter !== undefined) rest = rest.slice(read.dashesAfter)
   else rest = rest.slice(wrapper.operands ?? 0)
   if (rest[0]?.text === '--') rest = rest.slice(1)
+  const program = wrapper.program === undefined ? undefined : read.value(wrapper.program)
+  if (program !== undefined && program.text !== '') rest = [program, ...rest]
   const [first, second] = rest
   if (first !== undefined && wrapper.text?.includes(first.text)) {
     return second === undefined ? nested : [...nested, { text: second }]

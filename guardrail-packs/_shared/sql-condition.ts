@@ -5,11 +5,9 @@ type Truth = 'true' | 'false' | 'unknown'
 
 /** Words that are no column: a condition of nothing but these and constants bounds nothing. */
 const notColumns: ReadonlySet<string> = new Set(
-  `ALL AND ANY BETWEEN CASE CAST COLLATE CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATE DISTINCT ELSE END
-  ESCAPE EXISTS FALSE FROM GLOB ILIKE IN INTERVAL IS ISNULL LIKE LOCALTIME LOCALTIMESTAMP NOT NOTNULL
-  NULL OR REGEXP RLIKE SELECT SIMILAR SOME SYSDATE THEN TIME TIMESTAMP TO TRUE UNKNOWN WHEN XOR`.split(
-    /\s+/,
-  ),
+  `ALL AND ANY ARRAY AS BETWEEN CASE CAST COLLATE CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DISTINCT ELSE
+  END ESCAPE EXISTS FALSE FROM GLOB ILIKE IN IS ISNULL LIKE LOCALTIME LOCALTIMESTAMP NOT NOTNULL NULL OR
+  REGEXP RLIKE SELECT SIMILAR SOME SYSDATE THEN TO TRUE UNKNOWN WHEN XOR`.split(/\s+/),
 )
 const comparisons: ReadonlySet<string> = new Set([
   '=',
@@ -96,9 +94,14 @@ function predicate(tokens: readonly SqlToken[]): Truth {
   function refers(token: SqlToken, i: number): boolean {
     if (token.kind === 'param' || token.kind === 'name') return true
     if (token.kind !== 'word' || notColumns.has(token.text)) return false
-    const called = isMark(tokens[i + 1], '(')
-    const typed = tokens[i + 1]?.kind === 'string' || isMark(tokens[i - 1], '::')
-    return !called && !typed
+    const next = tokens[i + 1]
+    const called = isMark(next, '(')
+    // A type stands before a text, after `::` or after AS; DATE and TIME are often columns as well.
+    const typed =
+      next?.kind === 'string' || isMark(tokens[i - 1], '::') || isKeyword(tokens[i - 1], 'AS')
+    const span = isKeyword(token, 'INTERVAL') && next?.kind === 'number'
+    const unit = isKeyword(tokens[i - 2], 'INTERVAL')
+    return !called && !typed && !span && !unit
   }
 }
 

@@ -17,11 +17,14 @@ const runVerbs = wordSet(
   'DROP TRUNCATE DELETE UPDATE MERGE ALTER EXECUTE EXEC COPY WITH INSERT REPLACE PURGE PREPARE',
 )
 /** A statement may begin after these inside a block. */
-const controls = wordSet('BEGIN THEN ELSE LOOP DO ATOMIC REPEAT EXCEPTION')
+const controls = wordSet(
+  'BEGIN THEN ELSE LOOP DO ATOMIC REPEAT EXCEPTION TRY CATCH TRAN TRANSACTION',
+)
 const blockStarts = wordSet(
   'BEGIN DECLARE IF WHILE LOOP FOR FOREACH CASE REPEAT ELSE ELSIF ELSEIF WHEN EXCEPTION END',
 )
 const guards = wordSet('IF WHILE')
+const objects = wordSet('TABLE VIEW DATABASE SCHEMA INDEX FROM')
 const changeVerbs = wordSet('UPDATE MERGE')
 const explainWords = wordSet(
   'ANALYZE ANALYSE VERBOSE EXTENDED PARTITIONS QUERY PLAN FORMAT AST SYNTAX PIPELINE ESTIMATE',
@@ -245,8 +248,9 @@ function judgeBlock(
   for (let i = start + 1; i < tokens.length; i += 1) {
     if (!isWord(tokens[i], runVerbs)) continue
     const before = tokens[i - 1]
-    // IF (…) DROP …, as SQL Server writes it.
-    const guarded = isMark(before, ')') && isWord(tokens[start], guards)
+    // IF (…) DROP …, IF x IS NULL DROP TABLE …, as SQL Server writes it.
+    const guarded =
+      isWord(tokens[start], guards) && (isMark(before, ')') || isWord(tokens[i + 1], objects))
     if (!isWord(before, controls) && !isMark(before, ';') && !guarded) continue
     const hazard = judgeFrom(tokens, i, nested)
     if (hazard !== undefined) return hazard

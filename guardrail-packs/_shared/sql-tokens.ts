@@ -14,6 +14,8 @@ export interface SqlReading {
   readonly dollar: boolean
   /** `[name]` quotes (SQLite, SQL Server). */
   readonly bracket: boolean
+  /** Statements may follow each other without a semicolon, and GO ends a batch (SQL Server). */
+  readonly batches?: boolean
   /** What the client itself understands besides SQL. */
   readonly client: SqlClient
 }
@@ -49,6 +51,11 @@ const markRun = /<=>|<=|>=|<>|!=|==|\|\||&&|::|:=|=>|[\s\S]/y
 /** `\!` and `\copy` take the whole line; others end at two backslashes. */
 const psqlLine = /\\(?:!|copy\b)[^\n]*|\\(?!\\)(?:[^\n\\]|\\(?!\\))*/y
 const mysqlLine = /(?:\\[!.d]|(?:source|system|delimiter)(?=\s))[^\n]*/iy
+
+const batchStart =
+  /GO[ \t]*(?=[\r\n]|$)|(?=(?:DROP\s+(?:TABLE|VIEW|DATABASE|SCHEMA|INDEX|PROC)|TRUNCATE\s+TABLE|DELETE\s+FROM)\b)/iy
+/** What such a line may belong to. */
+const batchBodies: ReadonlySet<string> = new Set(['CREATE', 'ALTER', 'EXPLAIN'])
 
 /** Splits a text into tokens and, at every delimiter, into statements. Linear; never throws. */
 export function splitSql(source: string, reading: SqlReading): SqlScript {
@@ -141,7 +148,7 @@ export function splitSql(source: string, reading: SqlReading): SqlScript {
         at += 2
         continue
       }
-      const line = first || here === '\\' ? run(mysqlLine) : undefined
+      const line = tokens.length === 0 || here === '\\' ? run(mysqlLine) : undefined
       if (line !== undefined) {
         const set = /^(?:delimiter|\\d)\s+(\S+)/i.exec(line)
         if (set?.[1] !== undefined) delimiter = set[1]
@@ -170,6 +177,13 @@ export function splitSql(source: string, reading: SqlReading): SqlScript {
       }
     }
     if (wordStart.test(here)) {
+      const body = batchBodies.has(tokens[0]?.text ?? '')
+      const batch = reading.batches && first && !body ? run(batchStart) : undefined
+      if (batch !== undefined) {
+        close()
+        at += batch.length
+        if (batch !== '') continue
+      }
       at += 1
       const word = here + run(wordRun)
       at += word.length - 1

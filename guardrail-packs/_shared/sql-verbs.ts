@@ -73,11 +73,21 @@ export function judgeCopy(tokens: readonly SqlToken[], start: number): SqlHazard
   return at === -1 ? undefined : 'program'
 }
 
+/** `p.limit = 5` and `option = 'x'` name columns. */
+function isColumn(tokens: readonly SqlToken[], i: number): boolean {
+  const before = tokens[i - 1]
+  return isMark(before, '.') || (tokens[i]?.text === 'OPTION' && !isMark(tokens[i + 1], '('))
+}
+
 /** Whether a WHERE at the statement's own level limits it. */
 function isBounded(tokens: readonly SqlToken[], start: number): boolean {
   const where = findTop(tokens, start, (token) => token.text === 'WHERE')
   if (where === -1) return false
-  const end = findTop(tokens, where + 1, (token) => conditionEnds.has(token.text))
+  const end = findTop(
+    tokens,
+    where + 1,
+    (token, i) => conditionEnds.has(token.text) && !isColumn(tokens, i),
+  )
   const condition = tokens.slice(where + 1, end === -1 ? levelEnd(tokens, where + 1) : end)
   return condition.length > 0 && !isAlwaysTrue(condition)
 }

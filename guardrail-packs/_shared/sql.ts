@@ -44,7 +44,7 @@ const readings: Readonly<Record<SqlDialect, readonly SqlReading[]>> = {
   sqlite: [sqlite],
   duckdb: [postgres],
   bigquery: [bigquery],
-  any: [postgres, mysql, sqlite],
+  any: [{ ...postgres, batches: true }, mysql, { ...sqlite, batches: true }],
 }
 
 const clients = { postgres: 'backslash', mysql: 'words', sqlite: 'dot', duckdb: 'dot' } as const
@@ -127,16 +127,17 @@ const CLOSE = 41
 
 /** Commands of the clients: psql's backslash, mysql's words, the dots of sqlite3 and duckdb. */
 const clientCommands: readonly (readonly [RegExp, SqlHazard])[] = [
-  [/^(?:\\!|\\system\b|system\b|\.(?:system|shell)\b)/i, 'client_shell'],
+  // sqlite3 knows its commands by their first letters.
+  [/^(?:\\!|\\system\b|system\b|\.(?:sy[stem]*|sh[el]*)(?:\s|$))/i, 'client_shell'],
   [/^\\(?:g|gx|o|out|w|write)\s*\|/, 'client_shell'],
   [/^\.(?:output|once|excel|import)\s+.*\|/i, 'client_shell'],
   [/^\\copy\b.*\b(?:from|to)\s+program\b/i, 'program'],
   [
-    /^(?:\\i|\\ir|\\include|\\include_relative|\\\.|source|\.read|\.restore|\.load)(?:\s|$)/i,
+    /^(?:\\i|\\ir|\\include|\\include_relative|\\\.|source|\.rea|\.read|\.res[tore]*|\.load)(?:\s|$)/i,
     'client_file',
   ],
   // Runs what a query returned, or what was edited by hand.
-  [/^\\(?:gexec|e|edit|ef|ev|gset|set\s.*`)/, 'unreadable'],
+  [/^\\(?:(?:gexec|e|edit|ef|ev|gset)(?!\w)|set\s.*`)/, 'unreadable'],
 ]
 
 function judgeClientLine(line: string, nested: JudgeNested): SqlHazard | undefined {

@@ -9,13 +9,13 @@ const readVerbs: ReadonlySet<string> = new Set(
 const writeVerbs: ReadonlySet<string> = new Set(
   `add append apply approve assign associate attach backup build cancel clone comment complete configure connect
   copy cp create deploy disable download duplicate edit enable exec grant import increase insert install invite link
-  load lock login make merge mk modify notify open pause publish put_object register rename reply resize restart
-  restore resume rollback run_report save schedule send set share start stop submit subscribe sync tag unarchive
+  load lock login make merge mk modify notify open pause publish put_object register rename reply resize resolve
+  restart restore resume rollback run_report save schedule send set share start stop submit subscribe sync tag unarchive
   undelete unlock untrash update upgrade upload upsert write`.split(/\s+/),
 )
-/** A name that ends so only shows what would happen, or what happened. */
+/** A name that ends so only shows what would happen, or what happened; none of them is a thing to delete. */
 const harmlessEnds: ReadonlySet<string> = new Set(
-  'preview plan status history help info docs check log logs schema simulation estimate'.split(' '),
+  'preview status history help info simulation estimate'.split(' '),
 )
 
 export type ToolVerb = 'destructive' | 'read' | 'write' | 'none'

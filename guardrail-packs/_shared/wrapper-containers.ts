@@ -15,6 +15,7 @@ const containerOptions: OptionTable = {
 export const inContainer: Wrapper = {
   options: containerOptions,
   operands: 1,
+  program: '--entrypoint',
   text: ['--health-cmd'],
 }
 export const compose: Wrapper = {
@@ -53,4 +54,28 @@ export const cluster: Wrapper = {
     values: words('namespace context kubeconfig cluster user as server token'),
   },
   subcommands: { exec: inPod, run: inPod, debug: inPod },
+}
+
+const remote: OptionTable = {
+  values: words('account command configuration project ssh-key-file zone'),
+}
+const remoteCommand: Wrapper = {
+  options: remote,
+  scattered: true,
+  text: ['--command'],
+  noCommand: true,
+}
+const machines: Wrapper = { options: remote, subcommands: { ssh: remoteCommand } }
+const cloudGroups: Readonly<Record<string, Wrapper>> = {
+  'cloud-shell': machines,
+  compute: machines,
+}
+/** `gcloud compute ssh vm --command '…'`, in every release track. */
+export const cloudShell: Wrapper = {
+  options: remote,
+  subcommands: {
+    ...cloudGroups,
+    alpha: { options: remote, subcommands: cloudGroups },
+    beta: { options: remote, subcommands: cloudGroups },
+  },
 }

@@ -1,17 +1,25 @@
 import type { OptionTable } from './command-options.ts'
 import { type Wrapper, words } from './wrapper.ts'
-import { cluster, compose, containers, inContainer, inPod } from './wrapper-containers.ts'
+import {
+  cloudShell,
+  cluster,
+  compose,
+  containers,
+  inContainer,
+  inPod,
+} from './wrapper-containers.ts'
 
 const plain: Wrapper = {}
 const afterOne: Wrapper = { operands: 1 }
+const runsPlain: Wrapper = { subcommands: { exec: plain } }
 
 const runnerOptions: OptionTable = {
   short: 'pwCnCcE',
   values: words(
-    'package workspace filter dir cwd name prefix directory project python with env-file',
+    'package workspace filter dir cwd name prefix directory project python with from env-file',
   ),
 }
-const runner: Wrapper = { options: runnerOptions, text: ['--call'], lenient: true }
+const runner: Wrapper = { options: runnerOptions, text: ['--call', '-c'], lenient: true }
 const runs = (...names: string[]): Wrapper => ({
   options: runnerOptions,
   subcommands: Object.fromEntries(names.map((name) => [name, runner])),
@@ -26,6 +34,14 @@ const switchUser: Wrapper = {
   text: ['-c', '--command', '--session-command'],
   shell: true,
   noCommand: true,
+}
+
+/** `saml2aws exec -a prod -- aws …`: lends a command its credentials. */
+const credentials: Wrapper = {
+  options: { short: 'adepr' },
+  subcommands: {
+    exec: { options: { short: 'adpr', values: ['profile'] }, scattered: true, operands: 1 },
+  },
 }
 
 /** Commands that run the command they are given, by executable. */
@@ -165,6 +181,39 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     },
     'systemd-inhibit': { options: { values: ['what', 'who', 'why', 'mode'] } },
     busybox: plain,
+    shx: plain,
+    'cross-env': { assignments: true },
+    'env-cmd': { options: { short: 'ef' } },
+    faketime: afterOne,
+    perf: { subcommands: { stat: { options: { short: 'eIorx' } } } },
+    sg: { scattered: true, text: ['-c'], options: { short: 'c' }, noCommand: true },
+    mosh: { scattered: true, operands: 1 },
+    adb: { options: { short: 's' }, subcommands: { shell: { joins: true } } },
+    wsl: { options: { short: 'du', values: words('distribution user cd') } },
+    crictl: { subcommands: { exec: inContainer } },
+    minikube: { subcommands: { ssh: { joins: true }, kubectl: cluster } },
+    microk8s: { subcommands: { kubectl: cluster } },
+    heroku: { subcommands: { run: { options: { short: 'ars', values: ['app', 'remote'] } } } },
+    ansible: {
+      options: { short: 'aimfuteMl', values: words('args inventory module-name user forks limit') },
+      scattered: true,
+      text: ['-a', '--args'],
+      lenient: true,
+      noCommand: true,
+    },
+    lerna: { subcommands: { exec: plain } },
+    nodemon: {
+      options: { short: 'xweid', values: words('exec watch ext ignore delay signal') },
+      text: ['-x', '--exec'],
+      noCommand: true,
+    },
+    watchexec: {
+      options: { short: 'ewidfs', values: words('exts watch ignore debounce filter signal') },
+      joins: true,
+    },
+    rbenv: runsPlain,
+    pyenv: runsPlain,
+    asdf: runsPlain,
     toybox: plain,
     docker: containers,
     podman: containers,
@@ -222,6 +271,11 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     'aws-vault': {
       subcommands: { exec: { options: { short: 'd', values: ['duration'] }, operands: 1 } },
     },
+    'aws-okta': credentials,
+    'aws-sso': credentials,
+    chamber: credentials,
+    saml2aws: credentials,
+    gcloud: cloudShell,
     'nix-shell': {
       options: { short: 'pI', values: ['run', 'command', 'packages'] },
       scattered: true,

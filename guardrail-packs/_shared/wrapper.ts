@@ -16,6 +16,8 @@ export interface Wrapper {
   /** Options whose value is shell text. */
   readonly text?: readonly string[]
   readonly lenient?: boolean
+  /** An option whose value is the program that the operands are for. */
+  readonly program?: string
   /** A shell reads the words of the command, joined. */
   readonly joins?: boolean
   /** Without a command it is a shell on its standard input. */

@@ -14,7 +14,8 @@ import {
   harmlessVerbs,
   iamRemoval,
   laterVerbs,
-  removingGroups,
+  placeValues,
+  removingPaths,
   tracks,
 } from './rules.ts'
 
@@ -33,7 +34,7 @@ export function judgeCommand(command: SimpleCommand): Finding | undefined {
 }
 
 const gcloudOptions: OptionTable = {
-  values: [...globalValues, 'sql', 'ddl', 'ddl-file'],
+  values: [...globalValues, ...placeValues, 'sql', 'ddl', 'ddl-file'],
   flags: [...globalFlags, ...deletingOptions.map((option) => option.slice(2))],
 }
 
@@ -54,11 +55,6 @@ function judgeGcloud(command: SimpleCommand): Finding | undefined {
     if (iamRemoval.test(text)) return find('iam-binding')
     if (isVerb(text, at === first)) return judgeHarmless(given, operands.slice(first, at + 1))
   }
-  const path = operands
-    .slice(first)
-    .map(({ text }) => text)
-    .join(' ')
-  if (removingGroups.some((group) => path.startsWith(group))) return find('delete')
   return command.openEnded ? find('unknown-operation') : undefined
 }
 
@@ -67,13 +63,16 @@ function isVerb(text: string, first: boolean): boolean {
   return harmlessVerbs.has(text) || laterVerbs.has(text) || harmlessPrefix.test(text)
 }
 
-/** What the options of a harmless command may still do. */
+/** What a harmless verb may still do in one place, or with some options. */
 function judgeHarmless(
   given: ReturnType<typeof readOptions>,
   path: readonly Word[],
 ): Finding | undefined {
   if (given.has(...deletingOptions) && !given.has('--dry-run')) return find('storage')
   const verb = path.at(-1)?.text
+  if (verb === 'remove' && removingPaths.has(path.map(({ text }) => text).join(' '))) {
+    return find('delete')
+  }
   const isDdl = path.some(({ text }) => text === 'ddl')
   if (!isDdl && verb !== 'execute-sql') return undefined
   if (given.has('--ddl-file')) return find('file-input')

@@ -58,9 +58,9 @@ const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/
 /** Last words of commands that destroy, in any group and release track. */
 export const destructiveVerb =
   /^(?:delete|delete-.+|bulk-delete|request-delete|destroy|purge|rm|cleanup)$/
-export const iamRemoval = /^remove-iam-policy-binding$/
-/** Groups under which `remove` deletes a record. */
-export const removingGroups: readonly string[] = ['dns record-sets transaction remove']
+export const iamRemoval = /^remove-(?:iam|invoker)-policy-binding$/
+/** Where `remove` deletes a record; elsewhere it takes something out of a list. */
+export const removingPaths: ReadonlySet<string> = new Set(['dns record-sets transaction remove'])
 export const tracks = words('alpha beta preview')
 
 /**
@@ -68,19 +68,27 @@ export const tracks = words('alpha beta preview')
  * is also a group on the way to a destructive command.
  */
 export const harmlessVerbs = words(`
-  abandon abort accept access acknowledge activate-service-account activate ack add apply approve authorize browse build call cancel cat
-  clone commit connect convert copy cp create decrypt demote deny deprecate describe detach diagnose diff
-  deidentify dismiss download
-  disable drain du edit enable encrypt enforce enroll evaluate execute execute-sql expand explain export failover fetch generate
-  get grant import info init insert inspect install instantiate invalidate link lint list load local-run login lookup ls
-  mirror modify monitor move mv pause patch perform-maintenance predict promote provision publish pull query read
-  reboot recognize recreate redeploy register reimage reject rename render replace replay report reset resize restart restore resume
-  revert revoke rollback rotate rsync save scan scp search seek send set show sign-url simulate snapshot ssh start status stop
-  stream-logs submit subscribe suspend switch switchover sync tail terminate train troubleshoot undelete undeploy unenroll uninstall unlink unlock unregister
-  unset update upgrade upload validate verify wait watch write`)
+  abandon abandon-instances abort accept access ack ack-up-to acknowledge activate activate-service-account add
+  advance allow analyze apply approve auth-info authorize backup browse buffer bug-report build bulk-export
+  bulk-mute call cancel cat cli clone commit compose config-ssh connect connect-to-serial-port convert copy cp
+  create database-failover decrypt deidentify demote demote-destination deny deploy-index deploy-model
+  deprecate describe detach diagnose diff disable discover dismiss download drain du edit enable encrypt
+  enforce enroll establish-peering evaluate execute execute-sql expand expand-ip-range explain export
+  extend-schema extract failover fetch gen-config generate get grant group hash ignore-job import import-data
+  import-rules import-statefile info init inject-fault insert inspect install install-status instantiate
+  instantiate-from-file invalidate kill lease link lint lint-condition list load local-run lock log login
+  lookup ls mirror modify monitor move mutate-deployed-index mv open-console os-upgrade patch
+  patch-partner-metadata pause perform-maintenance predict promote provision proxy proxy-config proxy-status
+  publish pull query read reboot recognize recreate redact redeploy reencrypt register reimage reinstall reject
+  release-ssrs-lease relocate remove rename render reorder repair replace replace-all replay replicate report
+  rerun reset resize resize-disk resolve restart restore restore-backup resume reverse revert revoke rollback
+  rotate rsync save scan scp search seed seek send set show sign-url simulate snapshot ssh star start status
+  stop stream-logs submit subscribe suggest-crop suspend switch switchover sync tail terminate train
+  troubleshoot undelete undeploy unenroll uninstall unlink unlock unmanage unregister unset unstar untag update
+  upgrade upload validate verify vet wait watch write`)
 /** First parts of such words: `get-iam-policy`, `set-target`. */
 export const harmlessPrefix =
-  /^(?:accept|add|analyze|apply|attach|cancel|check|clone|complete|copy|create|describe|detach|detect|disable|download|enable|export|fetch|generate|get|invalidate|list|load|lookup|mark|modify|move|perform|print|promote|query|raw|recreate|reject|remove|report|reschedule|reset|resume|revoke|search|set|sign|start|stop|stream|suspend|tail|translate|undeploy|update|upload|upsert|validate|wait)-/
+  /^(?:accept|add|analyze|apply|asymmetric|attach|cancel|change|check|clone|complete|configure|copy|create|describe|detach|detect|direct|disable|download|enable|evaluate|export|fetch|find|generate|get|initiate|invalidate|list|load|lookup|mac|mark|migrate|modify|move|perform|print|promote|query|raw|recreate|reject|remove|renew|report|reschedule|reset|restart|resume|retry|revoke|run|sanitize|search|send|set|show|sign|simulate|start|stop|stream|suspend|tail|test|translate|trigger|undeploy|update|upload|upsert|validate|wait)-/
 /** Harmless after a group, but groups themselves when they come first. */
 export const laterVerbs = words('deploy run test')
 /** Words that are no group though they come first. */
@@ -91,6 +99,8 @@ export const globalValues = [
   ...words(`access-token-file account billing-project configuration filter flags-file flatten format
     impersonate-service-account project trace-token verbosity`),
 ]
+/** Options of most commands that may stand before the verb, with a value. */
+export const placeValues = words('location region zone')
 export const globalFlags = [...words('help log-http quiet user-output-enabled version')]
 
 /** Options that make a harmless command delete. */
@@ -102,7 +112,16 @@ export const gsutilRemovals = words(
 
 /** Words that tell one of the provider's servers. */
 export const serverWords = words(
-  'bigquery cloudrun cloudsql firestore gcloud gcp gcs gke google_cloud googlecloud gsutil pubsub spanner',
+  `alloydb bigquery bigtable cloudrun cloudsql dataproc firestore gcloud gcp gcs gke googlecloud gsutil pubsub
+  spanner vertexai`,
 )
+/** Pairs of words that do, wherever they stand. */
+export const serverPairs: readonly (readonly [string, string])[] = [
+  ['google', 'cloud'],
+  ['cloud', 'run'],
+  ['cloud', 'sql'],
+  ['compute', 'engine'],
+  ['vertex', 'ai'],
+]
 export const toolVerbs = words('delete destroy purge rm rb remove')
 export const toolPhrases = ['remove_iam_policy_binding', 'bulk_delete']

@@ -1,10 +1,10 @@
 import type { JsonValue } from 'model-gateway/plugin'
-import { type CloudToolSpec, judgeCloudTool } from '../_shared/cloud-tools.ts'
+import { type CloudToolSpec, judgeCloudTool, runsQuery } from '../_shared/cloud-tools.ts'
 import type { Finding, ToolCall } from '../_shared/command-pack.ts'
 import { judgeSql } from '../_shared/sql.ts'
 import { identityWords, onServer } from '../_shared/tool-identity.ts'
 import { judgeCommand } from './commands.ts'
-import { serverWords, toolPhrases, toolVerbs } from './rules.ts'
+import { serverPairs, serverWords, toolPhrases, toolVerbs } from './rules.ts'
 
 const sqlArguments: ReadonlySet<string> = new Set([
   'sql',
@@ -34,12 +34,17 @@ function isServer(call: ToolCall): boolean {
   if (onServer(call, (word) => serverWords.has(word))) return true
   return [call.server.key, ...call.server.aliases].some((name) => {
     const words = identityWords(name)
-    return words.includes('google') && words.includes('cloud')
+    return serverPairs.some((pair) => pair.every((word) => words.includes(word)))
   })
 }
 
-function judgeArgument(name: string, value: JsonValue, path: string): Finding | undefined {
-  if (!sqlArguments.has(name)) return undefined
+function judgeArgument(
+  name: string,
+  value: JsonValue,
+  path: string,
+  call: ToolCall,
+): Finding | undefined {
+  if (!sqlArguments.has(name) || (name === 'query' && !runsQuery(call))) return undefined
   const texts = Array.isArray(value) ? value : [value]
   return texts.some((text) => typeof text === 'string' && judgeSql(text, 'any') !== undefined)
     ? { ruleId: 'query', matchedField: path }

@@ -14,50 +14,61 @@ import {
 const find = (ruleId: string): Finding => ({ ruleId, matchedField: 'command.arguments' })
 const fromElsewhere = /^(?:fileb?|https?):\/\//i
 
+/** `-- a comment` is a value, as the tool reads it. */
+const isOption = /^--[\w-]+(?:=|$)/
+const containerTools: ReadonlySet<string> = new Set(['docker', 'nerdctl', 'podman'])
+const image = /(?:^|\/)aws-cli(?:[:@]|$)/
+
 /** Judges one call of the provider's command-line tool. */
 export function judgeCommand(command: SimpleCommand): Finding | undefined {
-  if (command.executable !== 'aws') return undefined
-  const { operands } = readOptions(command.words, { values: globalValues })
+  const words = wordsOf(command)
+  if (words === undefined) return undefined
+  const { operands } = readOptions(words, { values: globalValues })
   const [service, operation] = operands
+  const unknown = (word: Word | undefined) =>
+    word !== undefined && (word.dynamic || (command.openEnded && word.text.includes('{}')))
+  if (unknown(service) || unknown(operation)) return find('unknown-operation')
   if (operation === undefined) return command.openEnded ? find('unknown-operation') : undefined
-  if (service?.dynamic || operation.dynamic) return find('unknown-operation')
-  const after = command.words.slice(command.words.indexOf(operation) + 1)
-  if (
-    service?.text === 'help' ||
-    operands[2]?.text === 'help' ||
-    has(after, 'generate-cli-skeleton')
-  )
-    return undefined
-  if (service?.text === 's3') return judgeS3(operation.text, after)
-  return judgeOperation(`${service?.text} ${operation.text}`, after)
+  const asked = service?.text === 'help' || words[words.indexOf(operation) + 1]?.text === 'help'
+  if (asked || has(words, 'generate-cli-skeleton')) return undefined
+  if (service?.text === 's3') return judgeS3(operation.text, words)
+  return judgeOperation(`${service?.text} ${operation.text}`, words)
 }
 
-function judgeS3(verb: string, after: readonly Word[]): Finding | undefined {
-  const { has: given } = readOptions(after, { flags: ['delete', 'dryrun'] })
+/** The words of a call: by the tool's name, or as the entry point of its image. */
+function wordsOf({ executable, words }: SimpleCommand): readonly Word[] | undefined {
+  if (executable === 'aws') return words
+  if (!containerTools.has(executable)) return undefined
+  const at = words.findIndex(({ text }) => image.test(text))
+  return at === -1 ? undefined : words.slice(at + 1)
+}
+
+function judgeS3(verb: string, words: readonly Word[]): Finding | undefined {
+  const { has: given } = readOptions(words, { flags: ['delete', 'dryrun'] })
   if (given('--dryrun')) return undefined
   if (verb === 'rm' || verb === 'rb' || verb === 'mv') return find('s3')
   if (verb === 'sync' && given('--delete')) return find('s3')
   return destructiveOperation.test(verb) ? find('s3') : undefined
 }
 
-function judgeOperation(name: string, after: readonly Word[]): Finding | undefined {
+function judgeOperation(name: string, words: readonly Word[]): Finding | undefined {
   const [service, operation = ''] = name.split(' ')
-  const tried = service === 'ec2' && has(after, 'dry-run') && !has(after, 'no-dry-run')
+  const tried = service === 'ec2' && has(words, 'dry-run') && !has(words, 'no-dry-run')
   const destructive =
     (destructiveOperation.test(operation) && !harmlessOperations.has(name)) ||
     destructiveOperations.has(name)
   if (destructive) return tried ? undefined : find('operation')
-  if (name === 'ec2 cancel-spot-fleet-requests' && has(after, 'terminate-instances')) {
+  if (name === 'ec2 cancel-spot-fleet-requests' && has(words, 'terminate-instances')) {
     return tried ? undefined : find('operation')
   }
   const rule = inputRules.get(name)
-  return rule && judgeInputs(rule, after)
+  return rule && judgeInputs(rule, words)
 }
 
-function judgeInputs(rule: InputRule, after: readonly Word[]): Finding | undefined {
+function judgeInputs(rule: InputRule, words: readonly Word[]): Finding | undefined {
   const options = [...rule.options, 'cli-input-json', 'cli-input-yaml']
   for (const option of options) {
-    for (const word of valuesOf(after, option)) {
+    for (const word of valuesOf(words, option)) {
       if (fromElsewhere.test(word.text)) return find('file-input')
       const denied = judgeInput(word.text, rule.kind)
       if (denied !== undefined) return find(denied)
@@ -76,12 +87,13 @@ function valuesOf(words: readonly Word[], option: string): readonly Word[] {
   const values: Word[] = []
   let taking = false
   for (const word of words) {
-    if (!word.text.startsWith('--')) {
+    if (!isOption.test(word.text)) {
       if (taking) values.push(word)
       continue
     }
     const [name = '', ...rest] = word.text.slice(2).split('=')
-    taking = name === option || (name.length > 3 && option.startsWith(name))
+    const abbreviated = name.length > 3 && option.startsWith(name) && !globalValues.includes(name)
+    taking = name === option || abbreviated
     if (taking && rest.length > 0) values.push({ ...word, text: rest.join('=') })
   }
   return values

@@ -56,10 +56,12 @@ export const destructiveOperation =
 export const destructiveOperations: ReadonlySet<string> = new Set([
   'kms schedule-key-deletion',
   'neptune-graph reset-graph',
+  'neptunedata execute-fast-reset',
   'organizations close-account',
   'organizations remove-account-from-organization',
   'secretsmanager remove-regions-from-replication',
   'sns unsubscribe',
+  'transfer start-remote-delete',
 ])
 
 /** Operations that free nothing of worth, though their name says release. */
@@ -110,13 +112,28 @@ export const serverWords: ReadonlySet<string> = new Set([
   'amazon',
   'awslabs',
   'athena',
+  'bedrock',
   'cloudformation',
+  'cloudfront',
+  'cloudtrail',
+  'cloudwatch',
   'dynamodb',
   'ec2',
+  'ecr',
   'ecs',
   'eks',
+  'elasticache',
+  'kinesis',
+  'lambda',
   'rds',
+  'redshift',
+  'route53',
   's3',
+  'sagemaker',
+  'secretsmanager',
+  'sns',
+  'sqs',
+  'ssm',
 ])
 
 export const toolVerbs: ReadonlySet<string> = new Set([
@@ -136,4 +153,5 @@ export const toolPhrases: readonly string[] = [
   'close_account',
   'delete_objects',
   'schedule_key_deletion',
+  'sns_unsubscribe',
 ]

@@ -1,5 +1,5 @@
 import type { JsonValue } from 'model-gateway/plugin'
-import { type CloudToolSpec, judgeCloudTool } from '../_shared/cloud-tools.ts'
+import { type CloudToolSpec, judgeCloudTool, runsQuery } from '../_shared/cloud-tools.ts'
 import type { Finding, ToolCall } from '../_shared/command-pack.ts'
 import { onServer } from '../_shared/tool-identity.ts'
 import { judgeCommand } from './commands.ts'
@@ -7,6 +7,7 @@ import { deletes, judgeInput } from './inputs.ts'
 import { serverWords, toolPhrases, toolVerbs } from './rules.ts'
 
 const sqlArguments: ReadonlySet<string> = new Set([
+  'query',
   'query_string',
   'sql',
   'sqls',
@@ -35,13 +36,18 @@ export function judgeTool(call: ToolCall): Finding | undefined {
   return judgeCloudTool(call, spec)
 }
 
-function judgeArgument(name: string, value: JsonValue, path: string): Finding | undefined {
+function judgeArgument(
+  name: string,
+  value: JsonValue,
+  path: string,
+  call: ToolCall,
+): Finding | undefined {
   if (batchArguments.has(name)) {
     const denied =
       typeof value === 'string' ? judgeInput(value, 'batch') : deletes(value) && 'batch'
     return denied ? { ruleId: denied, matchedField: path } : undefined
   }
-  if (!sqlArguments.has(name)) return undefined
+  if (!sqlArguments.has(name) || (name === 'query' && !runsQuery(call))) return undefined
   const texts = Array.isArray(value) ? value : [value]
   return texts.some((text) => typeof text === 'string' && judgeInput(text, 'sql') !== undefined)
     ? { ruleId: 'query', matchedField: path }

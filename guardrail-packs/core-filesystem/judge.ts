@@ -260,7 +260,8 @@ function removesTree(calls: readonly ProgramCall[]): boolean {
       (call) =>
         treeRemovers.test(call.name) ||
         (recursiveRemovers.test(call.name) &&
-          /recursive['"]?\s*(:|=>?)\s*(true|1|!0)/i.test(call.arguments)),
+          /recursive['"]?\s*(:|=>?)\s*(true|1|!0|T\b)/i.test(call.arguments)) ||
+        (call.name === 'require' && call.strings.includes('rimraf')),
     ) ||
     (calls.some((call) => treeWalkers.test(call.name)) &&
       calls.some((call) => fileRemovers.test(call.name)))

@@ -86,8 +86,7 @@ function checkout({ words, openEnded }: GitCall): RuleId | undefined {
   const read = readOptions(submoduleModes(words), checkoutTable)
   if (read.has('-f', '--force', '--pathspec-from-file')) return 'checkout-discard'
   // None of these goes together with paths.
-  if (read.has('-b', '-B', '--orphan', '-t', '--track', '-d', '--detach', '-p', '--patch'))
-    return undefined
+  if (read.has('-b', '-B', '--orphan', '-t', '--track', '-d', '--detach')) return undefined
   const { operands, dashesAfter } = read
   const paths = dashesAfter === undefined ? 0 : operands.length - dashesAfter
   if (paths > 0 || (dashesAfter !== undefined && openEnded)) return 'checkout-discard'
@@ -138,12 +137,26 @@ function restore({ words, openEnded }: GitCall): RuleId | undefined {
 }
 
 /** Subcommands of subcommands, by name. */
-function nested(judges: Readonly<Record<string, Judge>>): Judge {
+function nested(judges: Readonly<Record<string, Judge>>, table: OptionTable = {}): Judge {
   return (call) => {
-    const { operands } = readOptions(call.words, { leading: true })
+    const { operands, dashesAfter } = readOptions(call.words, { ...table, leading: true })
     const [name, ...words] = operands
-    return name && judges[name.text.toLowerCase()]?.({ ...call, words })
+    if (name === undefined || dashesAfter !== undefined || words[0]?.text === '--help')
+      return undefined
+    return judges[name.text.toLowerCase()]?.({ ...call, words })
   }
+}
+
+/** Whether the input of `update-ref --stdin` deletes, or is made by what writes such lines. */
+function deletesRefs(stdin: Stdin): boolean {
+  const text = stdin.kind === 'text' ? stdin.text : knownInput(stdin)
+  if (text !== undefined) return /^\s*delete\s/m.test(text)
+  return (
+    stdin.kind === 'pipe' &&
+    stdin.producers.some(({ words }) =>
+      words.some((word) => /(?:^|[='"/])delete\s/.test(word.text)),
+    )
+  )
 }
 
 const forceTable: OptionTable = {
@@ -190,7 +203,13 @@ export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
     ),
   ],
   ['restore', restore],
-  ['stash', nested({ drop: () => 'stash-drop', clear: () => 'stash-drop' })],
+  [
+    'stash',
+    nested(
+      { drop: () => 'stash-drop', clear: () => 'stash-drop' },
+      { short: 'm', values: ['message'] },
+    ),
+  ],
   ['worktree', nested({ remove: denies('worktree-remove-force', forceTable, '-f', '--force') })],
   [
     'submodule',
@@ -210,8 +229,8 @@ export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   [
     'gc',
     ({ words, config }) => {
-      const soon =
-        readOptions(words, {}).value('--prune')?.text ?? config.get('gc.pruneexpire') ?? ''
+      const read = readOptions(words, { flags: ['prune'] })
+      const soon = read.value('--prune')?.text ?? config.get('gc.pruneexpire') ?? ''
       return /^(now|all|0|today|tomorrow)/i.test(soon) ? 'prune-now' : undefined
     },
   ],
@@ -220,8 +239,8 @@ export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
     'update-ref',
     ({ words, stdin }) => {
       const read = readOptions(words, { short: 'm' })
-      const deletes = read.has('--stdin') && /^\s*delete\s/m.test(knownInput(stdin) ?? '')
-      return read.has('-d') || deletes ? 'ref-delete' : undefined
+      const deletes = read.has('-d') || (read.has('--stdin') && deletesRefs(stdin))
+      return deletes ? 'ref-delete' : undefined
     },
   ],
   [

@@ -75,9 +75,10 @@ export function judge(command: SimpleCommand, reading: CommandReading): Finding 
         : undefined
     case 'crontab': {
       const read = readOptions(command.words, { short: 'unT' })
-      return read.has('-r') || read.operands.some((word) => word.text === '/dev/null')
-        ? found('crontab-remove', 'command.arguments')
-        : undefined
+      const empty =
+        read.operands.some((word) => word.text === '/dev/null') ||
+        (read.options.length === 0 && readsNothing(command))
+      return read.has('-r') || empty ? found('crontab-remove', 'command.arguments') : undefined
     }
     case 'tee':
     case 'dd':
@@ -89,8 +90,15 @@ export function judge(command: SimpleCommand, reading: CommandReading): Finding 
   const everything = command.calls.some(
     (call) =>
       /(^|\.)kill$/.test(call.name) &&
-      /^\s*\(?\s*-?1\s*,|^\s*['"]?\w+['"]?\s*,\s*-?1\s*$/.test(call.arguments),
+      (/^\s*\(?\s*-?1\s*,|^\s*['"]?\w+['"]?\s*(,|=>)\s*-?1\s*$/.test(call.arguments) ||
+        (call.name === 'process.kill' && /^\s*-?1\s*$/.test(call.arguments))),
   )
+  if (
+    command.calls.some(
+      (call) => opens.test(call.name) && call.strings.includes('/proc/sysrq-trigger'),
+    )
+  )
+    return found('sysrq', 'command.arguments')
   return everything ? found('kill-everything', 'command.arguments') : undefined
 }
 
@@ -121,6 +129,12 @@ function found(ruleId: RuleId, matchedField: string): Finding {
 function isSysrq(path: string): boolean {
   if (!path.includes('sysrq')) return false
   return /^\/proc\/(sysrq-trigger|sys\/kernel\/sysrq)$/.test(normalisePath(path))
+}
+
+const opens = /(^|\.)(open|write)\w*$/i
+
+function readsNothing({ stdin }: SimpleCommand): boolean {
+  return stdin.kind === 'file' && stdin.source.text === '/dev/null'
 }
 
 function asksHelp(command: SimpleCommand): boolean {
@@ -164,7 +178,10 @@ function changesPowerBySystemd(command: SimpleCommand): boolean {
   )
 }
 
-/** `kill -9 -1` and `kill 1`; but `kill -1 1234` sends signal 1, and signal 0 does nothing. */
+/**
+ * `kill -9 -1` and `kill 1`; but `kill -1 1234` sends signal 1, and signal 0 does nothing. `kill -1`
+ * alone has no other target.
+ */
 function killsEverything(command: SimpleCommand): boolean {
   const words = command.words.map((word) => word.text)
   const [first] = words
@@ -176,7 +193,7 @@ function killsEverything(command: SimpleCommand): boolean {
     targets = words.slice(2)
   } else if (first.startsWith('-') && first !== '--') {
     signal = first.replace(/^(--signal=|-)/, '')
-    targets = words.slice(1)
+    targets = words.length === 1 ? words : words.slice(1)
   }
   if (signal === '0') return false
   return targets.some((target) => /^[+-]?0*1$/.test(target))

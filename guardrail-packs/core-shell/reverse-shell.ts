@@ -27,7 +27,7 @@ export function connectsShell(command: SimpleCommand): boolean {
       /socket|TCPSocket|fsockopen|net\.connect|createConnection/i.test(call.name),
     ) &&
     command.calls.some((call) =>
-      /(^|\.)(dup2|exec|execl|execve?|system|spawn|popen|proc_open|shell_exec|call|run)$/i.test(
+      /(^|\.)(dup2|exec|execl|execve?|execute|system|spawn|popen|proc_open|shell_exec|call|run)(\$_)?$/i.test(
         call.name,
       ),
     )

@@ -1,5 +1,5 @@
 import type { CommandReading, SimpleCommand, Word } from '../_shared/command.ts'
-import { isShell, shellInput, shells } from '../_shared/command-nested.ts'
+import { isShell, shellInput, shells, standardInput } from '../_shared/command-nested.ts'
 import { readOptions } from '../_shared/command-options.ts'
 import { fetchers, type RuleId, settingPrinters, settingWords } from './rules.ts'
 
@@ -14,16 +14,38 @@ export function runsUnseen(command: SimpleCommand): RuleId | undefined {
   // The place that xargs or parallel fills.
   if (command.openEnded && /^(\{.*\}|%+|@+)$/.test(executable)) return 'dynamic-executable'
   if (isShell(command)) return shellRunsUnseen(command) ? 'dynamic-script' : undefined
+  if (executable === 'iex' || executable === 'invoke-expression')
+    return invokesUnseen(command) ? 'dynamic-script' : undefined
   if (executable === 'source' || executable === '.') {
     const [file] = command.words
-    const unseen = file !== undefined && file.produced.length > 0 && file.content === undefined
-    return unseen && !printsSettings(file.produced) ? 'dynamic-script' : undefined
+    if (file !== undefined && standardInput.has(file.text))
+      return readsUnseen(command) ? 'dynamic-script' : undefined
+    const unseen = file !== undefined && isOutput(file) && !printsSettings(file.produced)
+    return unseen ? 'dynamic-script' : undefined
   }
   if (interpreters.test(executable)) {
     const piped = readsProgramFromStdin(command) && fetched(command)
     if (piped || takesFetchedProgram(command)) return 'dynamic-script'
   }
   return undefined
+}
+
+/** PowerShell's eval: `irm … | iex`, `iex ((New-Object …).DownloadString(…))`. */
+function invokesUnseen({ stdin, words, nesting }: SimpleCommand): boolean {
+  const [text] = words
+  if (words.some((word) => fetchers.has(word.text.toLowerCase()))) return true
+  // Alone it is Elixir's prompt, unless its parentheses were not read.
+  if (text === undefined)
+    return stdin.kind === 'pipe'
+      ? stdin.text === undefined
+      : nesting.some((by) => by === 'powershell' || by === 'pwsh')
+  return text.dynamic || text.text.startsWith('(')
+}
+
+/** Whether the standard input is what another command writes, and nobody has read. */
+function readsUnseen({ stdin }: SimpleCommand): boolean {
+  if (stdin.kind === 'pipe') return stdin.text === undefined
+  return stdin.kind === 'file' && stdin.source.produced.length > 0
 }
 
 /** `./scripts/deploy-$env.sh`: a file of the project, whichever it is. */
@@ -82,15 +104,12 @@ function shellRunsUnseen(command: SimpleCommand): boolean {
   const startFile = options.value('--rcfile', '--init-file')
   if (startFile !== undefined && isOutput(startFile)) return true
   const input = shellInput(command)
-  const { stdin } = command
   switch (input.kind) {
     case 'missing':
       return command.openEnded
     case 'stdin':
       if (asksVersion(command)) return false
-      if (stdin.kind === 'pipe') return stdin.text === undefined
-      if (stdin.kind === 'file') return stdin.source.produced.length > 0
-      return stdin.kind === 'inherited' && command.openEnded
+      return readsUnseen(command) || (command.stdin.kind === 'inherited' && command.openEnded)
     case 'file':
       return isOutput(input.file)
     case 'text':
@@ -108,10 +127,17 @@ function asksVersion(command: SimpleCommand): boolean {
 }
 
 function readsProgramFromStdin(command: SimpleCommand): boolean {
-  const { operands, options } = readOptions(command.words, { leading: true })
-  const [first] = operands
+  const { operands, options, dashesAfter } = readOptions(command.words, { leading: true })
+  // `php -- args` reads its program from standard input, `deno run -` does too.
+  const args = command.executable === 'php' && dashesAfter === 0
+  const runs = /^(deno|bun)$/.test(command.executable) && operands[0]?.text === 'run'
+  const first = runs ? operands.slice(1).find(isOperand) : args ? undefined : operands[0]
   const own = options.some((option) => /^(-[cermpE]|--eval|--print)$/.test(option.name))
   return !own && (first === undefined || first.text === '-' || first.text === '/dev/stdin')
+}
+
+function isOperand({ text }: Word): boolean {
+  return text === '-' || !text.startsWith('-')
 }
 
 function fetched(command: SimpleCommand): boolean {
@@ -135,7 +161,7 @@ function printsSettings(produced: readonly SimpleCommand[]): boolean {
     produced.some(
       (each) =>
         settingPrinters.has(each.executable) ||
-        each.words.some((word) => settingWords.has(word.text.replace(/^--?/, ''))),
+        each.words.some((word) => settingWords.has(word.text.replace(/^--?|=.*$/g, ''))),
     )
   )
 }
@@ -145,6 +171,8 @@ export function isForkBomb(command: SimpleCommand, reading: CommandReading): boo
   const name = command.name?.text
   if (name === undefined) return false
   if (command.calls.length > 0 && forksInLoop(command)) return true
+  // `f(){f|f&};f` is no syntax of bash, but zsh runs it.
+  if (name.startsWith('{') && command.nesting.includes(`function ${name.slice(1)}`)) return true
   const definition = `function ${name}`
   const piped =
     command.stdin.kind === 'pipe' &&
@@ -167,7 +195,7 @@ function callsBack(definition: string, by: string, reading: CommandReading): boo
 }
 
 function forksInLoop(command: SimpleCommand): boolean {
-  if (!command.calls.some((call) => /(^|\.)fork$/.test(call.name))) return false
+  if (!command.calls.some((call) => /(^|\.|_)fork$/.test(call.name))) return false
   const stdin = command.stdin.kind === 'text' ? command.stdin.text : ''
   return /\b(while|until|for|loop)\b/.test(
     [...command.words.map((word) => word.text), stdin].join(' '),

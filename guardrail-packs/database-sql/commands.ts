@@ -22,7 +22,15 @@ function removes(command: SimpleCommand): boolean {
   if (given.has('--help', '--version', '-?', '-V')) return false
   if (tool.options !== undefined) return given.has(...tool.options)
   const { operands } = tool
-  return operands === undefined || given.operands.some((word) => operands.test(word.text))
+  // `create drop` makes a database of that name.
+  return (
+    operands === undefined ||
+    given.operands.some(
+      (word, i) =>
+        operands.test(word.text) &&
+        !/^(?:create|password)$/.test(given.operands[i - 1]?.text ?? ''),
+    )
+  )
 }
 
 function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | undefined {
@@ -41,7 +49,9 @@ function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | u
   const texts = valuesOf(given, client.sql)
   const files = valuesOf(given, client.files)
   if (client.sqlFrom !== undefined) {
-    const rest = operands.slice(client.sqlFrom)
+    let rest = operands.slice(client.sqlFrom)
+    // `--use_legacy_sql false` leaves the value among the words of the query.
+    if (rest.length > 1 && /^(?:true|false)$/.test(rest[0]?.text ?? '')) rest = rest.slice(1)
     if (client.subcommands !== undefined && rest.length > 0) texts.push(joined(rest))
     else texts.push(...rest)
   }

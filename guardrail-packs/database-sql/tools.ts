@@ -11,18 +11,19 @@ const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/
 const dialects: Readonly<Record<SqlDialect, ReadonlySet<string>>> = {
   postgres:
     words(`postgres postgresql pg pgsql psql supabase neon timescale timescaledb cockroach cockroachdb
-    alloydb redshift greenplum citus yugabyte crunchy`),
+    alloydb redshift greenplum citus yugabyte crunchy pgvector pgbouncer pgadmin`),
   mysql: words('mysql mariadb planetscale tidb percona vitess singlestore'),
   sqlite: words('sqlite sqlite3 turso libsql'),
   duckdb: words('duckdb motherduck'),
   bigquery: words('bigquery bq'),
   any: words(`db dbs database databases sql mssql sqlserver tsql oracle snowflake clickhouse databricks athena
-    spanner cloudsql rds aurora trino presto dbhub warehouse synapse db2 firebird teradata vertica hana`),
+    spanner cloudsql rds aurora trino presto dbhub warehouse synapse db2 firebird teradata vertica hana jdbc odbc
+    sqlalchemy dolt rqlite d1 hive impala dremio starrocks doris`),
 }
 const all: ReadonlySet<string> = new Set(Object.values(dialects).flatMap((each) => [...each]))
 
 /** Keys such as `postgresmain` or `mydb` tell a database too. */
-const databaseName = /^(?:postgres|mysql|mariadb|sqlite|duckdb|bigquery|snowflake|clickhouse)|db$/
+const databaseName = /^(?:postgres|mariadb|duckdb|bigquery|snowflake|clickhouse)|sql|db$/
 
 const destructive = words('drop truncate delete destroy purge wipe erase remove')
 /** What a reset empties. */
@@ -30,16 +31,18 @@ const resetThings = words('branch db database schema parent')
 const rowThings = words('row rows record records data entry entries document documents item items')
 /** Names of arguments that hold SQL, as words. */
 const sqlNames = words(
-  'sql q query queries stmt statement statements ddl dml script migration command commands code cmd text',
+  'sql q query queries stmt statement statements ddl dml script migration command commands code cmd text input expression',
 )
 /** Names of arguments that hold a file of SQL, as words. */
 const fileNames = words('file filename filepath path script_path uri url')
 /** What is bound to placeholders or stored is no SQL. */
 const dataNames = words('params parameters parameter values bindings data rows record records')
+/** What some servers wrap all arguments in: data only beside SQL. */
+const wrappers = words('params parameters')
 const knownNames = new Set([
   ...sqlNames,
   ...fileNames,
-  ...words('input arguments request transaction raw'),
+  ...words('arguments request transaction raw'),
 ])
 const limiting =
   /^(?:where|filter|filters|condition|conditions|criteria|id|ids|pk|primary_key|key|keys|where_clause)$/
@@ -66,7 +69,9 @@ function dialectOf(call: ToolCall): SqlDialect {
 
 function judgeName(call: ToolCall, name: readonly string[]): Finding | undefined {
   const things = name.filter((word) => !all.has(word) || word === 'database')
-  const verb = toolVerb(things, destructive)
+  // A schema is a thing here, no description of one.
+  const told = things.at(-1) === 'schema' ? things.slice(0, -1) : things
+  const verb = toolVerb(told, destructive)
   if (name.includes('reset') && name.some((word) => resetThings.has(word))) {
     return { ruleId: 'drop-tool', matchedField: 'tool' }
   }
@@ -80,6 +85,11 @@ function judgeName(call: ToolCall, name: readonly string[]): Finding | undefined
     return { ruleId: 'update-all', matchedField: 'tool' }
   }
   return undefined
+}
+
+/** Whether an argument's name, by one of its words, tells of SQL. */
+function holdsSql(word: string): boolean {
+  return sqlNames.has(word) || word.startsWith('sql') || word.endsWith('sql')
 }
 
 /** Whether an argument says which rows are meant. */
@@ -101,10 +111,13 @@ function judgeArguments(
   depth: number,
 ): Finding | undefined {
   if (!isJsonObject(value) || depth > 4) return undefined
-  for (const [key, inside] of Object.entries(value)) {
+  const entries = Object.entries(value)
+  const besideSql = entries.some(([key]) => identityWords(key).some(holdsSql))
+  for (const [key, inside] of entries) {
     if (inside === undefined) continue
     const names = identityWords(key)
-    if (names.some((word) => dataNames.has(word))) continue
+    const wraps = !besideSql && names.some((word) => wrappers.has(word))
+    if (!wraps && names.some((word) => dataNames.has(word))) continue
     // Names that the model may have made up stay out of the record.
     const here = `${path}.${names.every((word) => knownNames.has(word)) ? key : '*'}`
     if (
@@ -114,7 +127,7 @@ function judgeArguments(
     ) {
       return { ruleId: 'script-input', matchedField: here }
     }
-    const finding = names.some((word) => sqlNames.has(word))
+    const finding = names.some(holdsSql)
       ? judgeValue(inside, here, dialect, depth)
       : judgeEach(inside, here, dialect, depth)
     if (finding !== undefined) return finding

@@ -1,10 +1,11 @@
-import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import { isJsonObject } from 'model-gateway/plugin'
 import type { SimpleCommand, Word } from '../_shared/command.ts'
 import { type Option, type Options, readOptions } from '../_shared/command-options.ts'
+import { knownInput } from '../_shared/command-output.ts'
 import type { Finding } from '../_shared/command-pack.ts'
 import { toolVerb } from '../_shared/tool-verbs.ts'
 import { cliOptions, destructiveVerbs, executables, trashingFlags } from './rules.ts'
-import { judgeArguments } from './tools.ts'
+import { judgeArguments, readBody } from './tools.ts'
 
 const denied: Finding = { ruleId: 'cli', matchedField: 'command.arguments' }
 /** `pages trash`, `workers env delete`: how deep a command's verb may stand. */
@@ -12,17 +13,21 @@ const DEEPEST = 3
 
 /** Judges one call of the vendor's command-line tool. */
 export function judgeCommand(command: SimpleCommand): Finding | undefined {
-  if (!executables.has(command.executable)) return undefined
+  // `npx ntn@latest`.
+  if (!executables.has(command.executable) && !command.executable.startsWith('ntn@'))
+    return undefined
   const given = readOptions(command.words, cliOptions)
   if (given.has('--help', '--docs', '--spec', '-h')) return undefined
-  if (given.options.some(trashesByOption)) return denied
   const path = given.operands.slice(0, DEEPEST).map(({ text }) => text)
   const [group] = path
   if (path.slice(0, 2).includes('help')) return undefined
-  if (group === 'api') return judgeRequest(given)
-  if (group === 'tools') return judgeToolCall(given)
   // The first operand is a group; a later one that tells what to do decides.
-  return toolVerb(path.slice(1), destructiveVerbs) === 'destructive' ? denied : undefined
+  const verb = toolVerb(path.slice(1), destructiveVerbs)
+  const called = group === 'api' || group === 'tools'
+  if ((called || verb !== 'read') && given.options.some(trashesByOption)) return denied
+  if (group === 'api') return judgeRequest(given, command)
+  if (group === 'tools') return judgeToolCall(given, command)
+  return verb === 'destructive' ? denied : undefined
 }
 
 function trashesByOption({ name, value }: Option): boolean {
@@ -30,19 +35,19 @@ function trashesByOption({ name, value }: Option): boolean {
 }
 
 /** `ntn api PATH -X DELETE`, `in_trash:=true`, `-d '{"archived":true}'`. */
-function judgeRequest(given: Options): Finding | undefined {
+function judgeRequest(given: Options, command: SimpleCommand): Finding | undefined {
   const method = given.value('-X', '--method')?.text.toUpperCase()
   if (method === 'DELETE') return denied
   const [, path, ...fields] = given.operands
   if (/\/move\/?$/.test(path?.text ?? '')) return denied
   if (/\/(?:query|search)\/?$/.test(path?.text ?? '')) return undefined
-  return fields.some(trashes) || trashesInBody(given) ? denied : undefined
+  return fields.some(trashes) || trashesInBody(given, command) ? denied : undefined
 }
 
-function judgeToolCall(given: Options): Finding | undefined {
+function judgeToolCall(given: Options, command: SimpleCommand): Finding | undefined {
   const [, , tool] = given.operands
   const words = tool?.text.toLowerCase().split(/[-_.]/) ?? []
-  return toolVerb(words, destructiveVerbs) === 'destructive' || trashesInBody(given)
+  return toolVerb(words, destructiveVerbs) === 'destructive' || trashesInBody(given, command)
     ? denied
     : undefined
 }
@@ -54,14 +59,8 @@ function trashes({ text }: Word): boolean {
   return (name === 'type' || name === 'command') && value.startsWith('replace_content')
 }
 
-function trashesInBody(given: Options): boolean {
-  const body = given.value('-d', '--data')
-  if (body === undefined) return false
-  let value: JsonValue
-  try {
-    value = JSON.parse(body.text) as JsonValue
-  } catch {
-    return false
-  }
-  return isJsonObject(value) && judgeArguments(value, false) !== undefined
+function trashesInBody(given: Options, { stdin }: SimpleCommand): boolean {
+  const text = given.value('-d', '--data')?.text ?? '-'
+  const body = readBody((/^@?-$/.test(text) ? knownInput(stdin) : text) ?? '')
+  return isJsonObject(body) && judgeArguments(body, false) !== undefined
 }

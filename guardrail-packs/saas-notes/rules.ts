@@ -37,8 +37,8 @@ export const rules: readonly PackRule[] = [
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** Registry names such as `notion-team`, `notionhq` and `notion2`. */
-export const serverName = /^notion/
+/** Registry names such as `notion-team`, `notionhq` and `notion2`; not `notional`. */
+export const serverName = /^notion(?!al)/
 export const destructiveVerbs = words(
   'delete archive move trash remove rm destroy purge erase empty',
 )

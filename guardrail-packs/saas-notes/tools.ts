@@ -31,9 +31,17 @@ export function judgeTool(call: ToolCall): Finding | undefined {
   const words = identityWords(call.tool)
   const verb = toolVerb(words, destructiveVerbs)
   if (verb === 'read') return undefined
-  if (verb === 'destructive') return { ruleId: 'tool', matchedField: 'tool' }
+  if (verb === 'destructive' || putsAway(words)) return { ruleId: 'tool', matchedField: 'tool' }
   const ofSchema = words.includes('database') || words.includes('source')
   return judgeArguments(call.arguments, ofSchema)
+}
+
+/** `send_page_to_trash`, whose verb alone tells too little. */
+function putsAway(words: readonly string[]): boolean {
+  return (
+    /^(?:trash|archive|bin)$/.test(words.at(-1) ?? '') &&
+    /^(?:to|in|into)$/.test(words.at(-2) ?? '')
+  )
 }
 
 /** Judges what an update, or a request that is to become one, sets. */
@@ -60,6 +68,10 @@ function judgeObject(given: JsonObject, path: string, depth: number): Finding | 
 
 function judgeInside(value: JsonValue, path: string, depth: number): Finding | undefined {
   if (depth > MAX_DEPTH) return undefined
+  if (typeof value === 'string') {
+    const body = readBody(value)
+    return body === undefined ? undefined : judgeInside(body, path, depth + 1)
+  }
   if (!Array.isArray(value))
     return isJsonObject(value) ? judgeObject(value, path, depth) : undefined
   for (const [i, each] of value.entries()) {
@@ -67,6 +79,16 @@ function judgeInside(value: JsonValue, path: string, depth: number): Finding | u
     if (finding !== undefined) return finding
   }
   return undefined
+}
+
+/** An object or a list that is written as text, as in `body: '{"archived":true}'`. */
+export function readBody(text: string): JsonValue | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
 }
 
 function isTrue(value: JsonValue): boolean {
