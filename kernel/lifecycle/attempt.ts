@@ -6,6 +6,7 @@ import {
   type ProviderCall,
   type ProviderResult,
 } from '../plugin/index.ts'
+import { nextTurn } from '../plugin/turn.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { createWatchdog, type Watchdog } from './watchdog.ts'
 
@@ -49,6 +50,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
       const execute = route.bound[family]
       if (execute === undefined)
         throw new Error(`route ${route.spec.id} does not execute ${family}`)
+      await nextTurn()
       const call: ProviderCall = {
         ...admitted.call,
         requestId: admitted.requestId,

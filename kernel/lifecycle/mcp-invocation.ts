@@ -9,6 +9,7 @@ import type {
   McpServer,
   Principal,
 } from '../plugin/index.ts'
+import { nextTurn } from '../plugin/turn.ts'
 import { errorCodeOf, type RpcMessage, statusOf, type ToolCall } from '../protocol/json-rpc.ts'
 import { GuardDenial } from './guard.ts'
 import type { McpIncoming } from './mcp-exchange.ts'
@@ -64,7 +65,7 @@ export async function openInvocation(
   let responseBytes = 0
 
   function close(status: McpInvocationStatus, errorCode?: string, result?: JsonValue): void {
-    handle.close({
+    const outcome = {
       status,
       policyResult,
       latencyMs: latencyOf(handle),
@@ -72,7 +73,8 @@ export async function openInvocation(
       ...(errorCode === undefined ? {} : { errorCode }),
       ...(guardrailDecisionId === undefined ? {} : { guardrailDecisionId }),
       ...(result === undefined ? {} : { result }),
-    })
+    }
+    void nextTurn().then(() => handle.close(outcome))
   }
 
   return {

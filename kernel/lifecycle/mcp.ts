@@ -7,6 +7,7 @@ import {
   OutboundError,
   type Principal,
 } from '../plugin/index.ts'
+import { nextTurn } from '../plugin/turn.ts'
 import {
   faultOf,
   type RpcMessage,
@@ -99,6 +100,7 @@ async function proxy(
   const principal = await authenticate(incoming, services)
   reached.principal = principal
   const body = incoming.method === 'POST' ? await readBody(incoming) : undefined
+  await nextTurn()
   const { server, audit } = findServer(incoming, services)
   reached.server = server
   const mode = requireGatewayAuth(server, services)

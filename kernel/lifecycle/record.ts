@@ -7,6 +7,7 @@ import {
   type Settlement,
   type Usage,
 } from '../plugin/index.ts'
+import { nextTurn } from '../plugin/turn.ts'
 import type { StreamFailure } from '../protocol/family-stream.ts'
 import { noTags } from '../protocol/tags.ts'
 import type { Admitted, LifecycleServices, Received } from './exchange.ts'
@@ -26,8 +27,8 @@ export interface Ending {
 }
 
 /**
- * Closes an exchange: tells every recorder and gives its config back. Their faults go to the log,
- * never to the caller.
+ * Closes an exchange: tells every recorder and gives its config back, in the next turn. Faults of
+ * recorders go to the log, never to the caller.
  */
 export function record(reached: Reached, ending: Ending, services: LifecycleServices): void {
   const { spec } = reached.route ?? {}
@@ -59,15 +60,17 @@ export function record(reached: Reached, ending: Ending, services: LifecycleServ
     exposedToolCount: reached.exposedToolCount,
     invokedToolCount: ending.invokedToolCount,
   }
-  for (const recorder of services.recorders) {
-    try {
-      recorder.record(exchange)
-    } catch (error) {
-      services.fault('a recorder failed', error, reached.requestId)
+  void nextTurn().then(() => {
+    for (const recorder of services.recorders) {
+      try {
+        recorder.record(exchange)
+      } catch (error) {
+        services.fault('a recorder failed', error, reached.requestId)
+      }
     }
-  }
-  reached.trace.finished(exchange)
-  reached.lease.release()
+    reached.trace.finished(exchange)
+    reached.lease.release()
+  })
 }
 
 /** The bounded label under which a failed exchange is counted. */

@@ -1,4 +1,5 @@
 import type { Settlement, Usage } from '../plugin/index.ts'
+import { nextTurn } from '../plugin/turn.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { admissionOf } from './steps.ts'
 
@@ -21,6 +22,7 @@ export async function settle(
     billingModifiers: used.modifiers ?? [],
     succeeded: used.succeeded,
   }
+  await nextTurn()
   const settlement = await accounting.settle(call)
   sinks?.push(call, settlement)
   return settlement
