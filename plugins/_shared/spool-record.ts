@@ -11,10 +11,17 @@ const MAX_RECORD_BYTES = 16 * 1024 * 1024
  * Throws RangeError for one of more than 16 MiB.
  */
 export function encodeRecord(record: string): Buffer {
-  const bytes = Buffer.byteLength(record)
-  if (bytes > MAX_RECORD_BYTES) throw new RangeError('a spool record is larger than 16 MiB')
-  const length = hex(bytes)
-  return Buffer.from(`${length}${checksum(Buffer.from(length + record))}${record}\n`)
+  const size = Buffer.byteLength(record)
+  if (size > MAX_RECORD_BYTES) throw new RangeError('a spool record is larger than 16 MiB')
+  const length = hex(size)
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + size + 1)
+  // The length stands where the checksum will, beside the content that is summed up with it.
+  bytes.write(length, LENGTH_BYTES, 'latin1')
+  bytes.write(record, HEADER_BYTES)
+  const sum = checksum(bytes.subarray(LENGTH_BYTES, HEADER_BYTES + size))
+  bytes.write(length + sum, 0, 'latin1')
+  bytes[HEADER_BYTES + size] = NEWLINE
+  return bytes
 }
 
 export interface Decoded {

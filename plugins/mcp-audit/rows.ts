@@ -34,7 +34,7 @@ export function openRow(
   return JSON.stringify({
     kind: 'open',
     id: invocation.invocationId,
-    occurred_at: occurredAt,
+    occurred_at: occurredAt.toISOString(),
     request_id: invocation.requestId,
     jsonrpc_id: id?.text,
     jsonrpc_id_type: id?.type,

@@ -30,6 +30,9 @@ export function createWriteAhead(directory: string, name: string): WriteAhead {
   let files: Promise<void> | undefined
   let current: HeldFile | undefined
   let other: HeldFile | undefined
+  /** What is added in one turn goes to the file together. */
+  let gathered: Buffer[] = []
+  let written: Promise<HeldFile> | undefined
 
   async function newFile(): Promise<HeldFile> {
     const file = await ownFile(join(directory, `${name}-${Bun.randomUUIDv7()}.log`), 'new')
@@ -51,6 +54,22 @@ export function createWriteAhead(directory: string, name: string): WriteAhead {
     return current
   }
 
+  async function write(): Promise<HeldFile> {
+    try {
+      await files
+      const used = take()
+      if (used === undefined) throw new Error('the write-ahead files are closed')
+      const bytes = Buffer.concat(gathered)
+      used.file.appendNow(bytes)
+      used.bytes += bytes.length
+      used.held += gathered.length
+      return used
+    } finally {
+      gathered = []
+      written = undefined
+    }
+  }
+
   function release(held: HeldFile): void {
     held.held--
     if (held.held > 0) return
@@ -68,13 +87,9 @@ export function createWriteAhead(directory: string, name: string): WriteAhead {
         files = undefined
         throw error
       })
-      await files
-      const used = take()
-      if (used === undefined) throw new Error('the write-ahead files are closed')
-      const bytes = encodeRecord(record)
-      used.file.appendNow(bytes)
-      used.bytes += bytes.length
-      used.held++
+      gathered.push(encodeRecord(record))
+      written ??= write()
+      const used = await written
       return () => release(used)
     },
     async close() {
