@@ -22,6 +22,7 @@ import {
   mcpRegistry,
   sites,
 } from '../plugin/index.ts'
+import { nextTurn } from '../plugin/turn.ts'
 import type { Registry } from '../registry/registry.ts'
 import { type Assembled, assemble, type BootOptions, prepareListeners } from './assemble.ts'
 import { watchDatabase } from './database-watch.ts'
@@ -176,6 +177,8 @@ function serve(
       const left = await health.drain(graceMs)
       mcp.endStreams()
       await listening.stop(left)
+      // Replies are recorded a turn after they are made.
+      await nextTurn()
       databaseWatch.stop()
       await services.sinks?.drain(SINK_DRAIN_MS)
     },
