@@ -1,9 +1,10 @@
 /**
- * A load generator, as a process of its own: one JSON order on standard input, one JSON result on
- * standard output. Raw sockets with keep-alive and the least parsing that finds a reply's end, so
- * that it takes little of the machine from what is measured.
+ * A load generator, as a process of its own, so that it is as warm for the last load as for the first:
+ * a JSON order is posted, and answered with a JSON result. Raw sockets with keep-alive and the least
+ * parsing that finds a reply's end, so that it takes little of the machine from what is measured.
  */
 import type { Socket } from 'bun'
+import { serveUntilOrphaned } from './machine.ts'
 
 export interface LoadOrder {
   readonly url: string
@@ -37,7 +38,13 @@ const EMPTY = Buffer.alloc(0)
 const TAIL_BYTES = 512
 
 if (import.meta.main) {
-  console.log(JSON.stringify(await run((await Bun.stdin.json()) as LoadOrder)))
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    fetch: async (request) => Response.json(await run((await request.json()) as LoadOrder)),
+  })
+  await serveUntilOrphaned(server.port)
 }
 
 function endsWith(bytes: Buffer, end: Buffer): boolean {

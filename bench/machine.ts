@@ -1,45 +1,50 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Clock ticks in which Linux tells CPU time: 100 a second on every architecture. */
-const MICROS_PER_TICK = 10_000
-
-/** CPU time of these processes up to now, user and system, in microseconds. */
-export function cpuMicros(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + ticksOf(statOf(`${pid}`).fields), 0) * MICROS_PER_TICK
-}
-
 /**
- * CPU time of a process's living threads up to now, in microseconds: to the nanosecond, where the clock
- * ticks are too coarse.
+ * Counts the CPU time of a process from now on, user and system: what it returns gives it in
+ * microseconds. What a thread takes that ends meanwhile is not known.
  */
-export function exactCpuMicros(pid: number): number {
-  let nanos = 0
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const [ran] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)
-    nanos += Number(ran)
-  }
-  return nanos / 1000
+export function cpuClock(pid: number): () => number {
+  const before = new Map(threads(pid).map((thread) => [thread, ranMicros(thread)]))
+  return () =>
+    threads(pid).reduce((sum, thread) => {
+      return sum + Math.max(0, ranMicros(thread) - (before.get(thread) ?? 0))
+    }, 0)
 }
 
 /** CPU time of a process's threads up to now, in microseconds; those of one name together. */
 export function threadMicros(pid: number): ReadonlyMap<string, number> {
   const micros = new Map<string, number>()
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const { name, fields } = statOf(`${pid}/task/${thread}`)
-    micros.set(name, (micros.get(name) ?? 0) + ticksOf(fields) * MICROS_PER_TICK)
+  for (const thread of threads(pid)) {
+    const name = readFileSync(`${thread}/comm`, 'utf8').trim()
+    micros.set(name, (micros.get(name) ?? 0) + ranMicros(thread))
   }
   return micros
 }
 
+function threads(pid: number): readonly string[] {
+  return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`)
+}
+
+/** To the nanosecond, as the scheduler knows it; `stat` counts ticks of 10 ms. */
+function ranMicros(thread: string): number {
+  try {
+    const [nanos] = readFileSync(`${thread}/schedstat`, 'latin1').split(' ', 1)
+    return Number(nanos) / 1000
+  } catch {
+    // It has ended meanwhile.
+    return 0
+  }
+}
+
 /** The parent of a process and all its children: a Postgres server, seen from one of its backends. */
 export function familyOf(pid: number): readonly number[] {
-  const parentOf = (process: string) => Number(statOf(process).fields[1])
-  const parent = parentOf(`${pid}`)
+  const parent = parentOf(pid)
   const family = [parent]
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     try {
-      if (parentOf(name) === parent) family.push(Number(name))
+      if (parentOf(Number(name)) === parent) family.push(Number(name))
     } catch {
       // It has ended meanwhile.
     }
@@ -47,15 +52,10 @@ export function familyOf(pid: number): readonly number[] {
   return family
 }
 
-/** `/proc/…/stat`: the name, and the fields that follow it, the state first. */
-function statOf(process: string): { readonly name: string; readonly fields: readonly string[] } {
-  const text = readFileSync(`/proc/${process}/stat`, 'latin1')
-  const end = text.lastIndexOf(')')
-  return { name: text.slice(text.indexOf('(') + 1, end), fields: text.slice(end + 2).split(' ') }
-}
-
-function ticksOf(fields: readonly string[]): number {
-  return Number(fields[11]) + Number(fields[12])
+/** The fourth field of `stat`; the second is a name that may hold anything. */
+function parentOf(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])
 }
 
 export interface Service {
@@ -72,6 +72,7 @@ export async function startService(file: string, ...args: readonly string[]): Pr
     stdout: 'pipe',
     stderr: 'inherit',
   })
+  child.unref()
   const { value } = await child.stdout.getReader().read()
   const port = Number(new TextDecoder().decode(value))
   if (!(port > 0)) throw new Error(`${file} did not start`)

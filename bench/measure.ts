@@ -1,5 +1,5 @@
 import type { LoadOrder, LoadResult } from './load.ts'
-import { cpuMicros } from './machine.ts'
+import { cpuClock, type Service, startService } from './machine.ts'
 
 /** Something that answers chat completions. */
 export interface Target {
@@ -54,8 +54,8 @@ export async function measure(
   pass: number,
   postgres: readonly number[],
 ): Promise<Sample> {
-  const before = cpuMicros([target.pid])
-  const postgresBefore = cpuMicros(postgres)
+  const cpu = cpuClock(target.pid)
+  const postgresCpu = postgres.map(cpuClock)
   const result = await sendLoad({
     url: row.path === undefined ? target.url : new URL(row.path, target.url).href,
     headers: target.headers ?? {},
@@ -74,8 +74,8 @@ export async function measure(
     row: row.id,
     target: target.name,
     pass,
-    cpuMicros: (cpuMicros([target.pid]) - before) / row.count,
-    postgresMicros: (cpuMicros(postgres) - postgresBefore) / row.count,
+    cpuMicros: cpu() / row.count,
+    postgresMicros: postgresCpu.reduce((sum, clock) => sum + clock(), 0) / row.count,
     requestsPerSecond: row.count / result.seconds,
     p50: percentile(result.latencies, 0.5),
     p99: percentile(result.latencies, 0.99),
@@ -85,14 +85,13 @@ export async function measure(
   }
 }
 
+let generator: Promise<Service> | undefined
+
 export async function sendLoad(order: LoadOrder): Promise<LoadResult> {
-  const path = new URL('./load.ts', import.meta.url).pathname
-  const child = Bun.spawn([process.execPath, path], {
-    stdin: new Blob([JSON.stringify(order)]),
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  return (await new Response(child.stdout).json()) as LoadResult
+  generator ??= startService('./load.ts')
+  const { url } = await generator
+  const reply = await fetch(url, { method: 'POST', body: JSON.stringify(order), timeout: false })
+  return (await reply.json()) as LoadResult
 }
 
 /** Of values in ascending order. */

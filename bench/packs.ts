@@ -17,8 +17,6 @@ const FOLDER = new URL('../guardrail-packs/', import.meta.url).pathname
 const WARM_UP = 5000
 const EVALUATIONS = 1000
 const MIXED = 10_000
-/** Until then a pass waits for a machine that runs at its full speed, in milliseconds. */
-const LONGEST_MS = 8_000
 /** The machine runs at its full speed while the yardstick takes at most so many times its least. */
 const FULL_SPEED = 1.25
 /** How often everything unusual is judged before the second measurement. */
@@ -47,19 +45,19 @@ const packs: readonly GuardrailPack[] = [
 /**
  * Budget 10, in this process: all packs on a command of 2 KiB, before and after the process has judged
  * whatever there is that is unusual, since what the engine has seen decides how fast it is from then on;
- * then on the commands of the packs' cases.
+ * then on the commands of the packs' cases. A pass waits so long for a machine that runs at its full speed.
  */
-export async function packVerdicts(passes: number): Promise<Verdict[]> {
+export async function packVerdicts(passes: number, waitMs: number): Promise<Verdict[]> {
   await loadPostgresParser()
   const script = readFileSync(`${FOLDER}_shared/__fixtures__/two-kib.sh`, 'utf8')
   const inputs = [...caseInputs(), ...labelledInputs()]
   const commands = inputs.filter((input) => input.kind === 'command')
 
-  const clean = measureScript(script, passes)
+  const clean = measureScript(script, passes, waitMs)
   for (const input of overCaps) judge(input)
   for (let round = 0; round < ROUNDS; round++) for (const input of inputs) judge(input)
   for (const input of overCaps) judge(input)
-  const after = measureScript(script, passes)
+  const after = measureScript(script, passes, waitMs)
   const mixed = Array.from({ length: passes }, () =>
     took(() => {
       for (let i = 0; i < MIXED; i++) {
@@ -78,12 +76,12 @@ export async function packVerdicts(passes: number): Promise<Verdict[]> {
   ]
 }
 
-function measureScript(script: string, passes: number) {
+function measureScript(script: string, passes: number, waitMs: number) {
   const medians: number[] = []
   const p99s: number[] = []
   for (let i = 0; i < WARM_UP; i++) judge(command(script))
   for (let pass = 0; pass < passes; pass++) {
-    const times = undisturbed(() => took(() => judge(command(script))))
+    const times = undisturbed(() => took(() => judge(command(script))), waitMs)
     medians.push(times[EVALUATIONS / 2] ?? Number.NaN)
     p99s.push(times[EVALUATIONS * 0.99] ?? Number.NaN)
   }
@@ -95,9 +93,9 @@ function measureScript(script: string, passes: number) {
  * the machine and is made again: the system says when it gave the CPU away, and the yardstick, that a
  * neighbour of the same core or host took its share. After a while those with the least of that count.
  */
-function undisturbed(measureOnce: () => number): readonly number[] {
+function undisturbed(measureOnce: () => number, waitMs: number): readonly number[] {
   const made: { readonly time: number; readonly yard: number }[] = []
-  const endsAt = performance.now() + LONGEST_MS
+  const endsAt = performance.now() + waitMs
   let before = yardstick()
   let quiet = 0
   while (quiet < EVALUATIONS && (performance.now() < endsAt || made.length < EVALUATIONS)) {
@@ -201,7 +199,7 @@ const overCaps: readonly GuardInput[] = [
 ].map(command)
 
 if (import.meta.main) {
-  const list = await packVerdicts(5)
+  const list = await packVerdicts(5, 8_000)
   for (const { title, value, limit, ok } of list) {
     const figures = [value.median, value.min, value.max].map((ms) => ms.toFixed(3))
     console.log(

@@ -2,7 +2,7 @@ import { createTestDatabase, testServer } from '../test/harness/database.ts'
 import { adaKey } from '../test/harness/gateway.ts'
 import { spawnGateway } from '../test/harness/process.ts'
 import { MODEL } from './gateways.ts'
-import { exactCpuMicros, startService } from './machine.ts'
+import { cpuClock, startService } from './machine.ts'
 import { sendLoad, spread } from './measure.ts'
 import { chatBody } from './rows.ts'
 
@@ -107,11 +107,11 @@ export async function comparePaired(
 /** CPU time a request. */
 async function microsOf({ name, url, pid }: Target, count: number): Promise<number> {
   const headers = { authorization: `Bearer ${adaKey}` }
-  const before = exactCpuMicros(pid)
+  const cpu = cpuClock(pid)
   const load = { url, headers, body: chatBody(), count, concurrency: CONCURRENCY }
   const { failures, failure } = await sendLoad(load)
   if (failures > 0) throw new Error(`${name}: ${failures} failures: ${failure?.slice(0, 200)}`)
-  return (exactCpuMicros(pid) - before) / count
+  return cpu() / count
 }
 
 /**
