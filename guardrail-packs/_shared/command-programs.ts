@@ -1,5 +1,6 @@
 import type { ProgramCall, Stdin, Word } from './command.ts'
 import { type OptionTable, readOptions } from './command-options.ts'
+import { literal } from './command-state.ts'
 import { argvOf } from './program-argv.ts'
 import { type Language, type ProgramToken, tokenise } from './program-tokens.ts'
 
@@ -161,6 +162,12 @@ function readSource(source: string, language: Language, program: Draft, depth: n
   const tokens = tokenise(source, language)
   const constants = new Map<string, readonly string[]>()
   const aliases = new Map<string, string>()
+  /** What the variable of a loop over a list stands for, one command each. */
+  const loops = new Map<string, readonly (readonly string[])[]>()
+  const tables = new Map<string, readonly (readonly string[])[]>()
+  /** Functions of the program's own that start what they are given, behind these words. */
+  const helpers = new Map<string, readonly Word[]>()
+  let defined: Defined | undefined
   tokens.forEach((token, at) => {
     if (token.kind === 'shell') program.texts.push(token.text)
     if (token.kind !== 'name') return
@@ -169,6 +176,14 @@ function readSource(source: string, language: Language, program: Draft, depth: n
     if (next?.kind === 'mark' && next.text === '=' && value !== undefined) {
       const strings = value.kind === 'string' ? [value.text] : listOfStrings(tokens, at + 2)
       if (strings !== undefined) constants.set(token.text, strings)
+      const items = listOfCommands(tokens, at + 2)
+      if (items !== undefined) tables.set(token.text, items)
+    }
+    defined = definition(tokens, at) ?? defined
+    if (token.text === 'in' || token.text === 'of') {
+      const variable = tokens[at - 1]
+      const items = next && (tables.get(next.text) ?? listOfCommands(tokens, at + 1))
+      if (variable?.kind === 'name' && items !== undefined) loops.set(variable.text, items)
     }
     if (next?.kind === 'name' && tokens[at + 1]?.text === 'as' && value?.kind === 'name')
       aliases.set(value.text, token.text)
@@ -187,19 +202,80 @@ function readSource(source: string, language: Language, program: Draft, depth: n
     const last = name
       .slice(Math.max(name.lastIndexOf('.'), name.lastIndexOf(':')) + 1)
       .toLowerCase()
+    const helper = helpers.get(token.text)
+    const starts =
+      helper !== undefined || (starters.has(last) && !isPattern(token.text, language, source))
+    const given = call.tokens[0]
+    if (starts && call.tokens.some((each) => each.text === defined?.parameter)) {
+      const argv = argvOf(call.tokens, constants)
+      const open = argv.findIndex((word) => word.dynamic)
+      if (open > 0 || given?.text === defined?.parameter)
+        helpers.set(defined?.name ?? '', argv.slice(0, Math.max(open, 0)))
+    }
+    if (starts && given?.kind === 'name') {
+      for (const item of loops.get(given.text) ?? []) {
+        if (item.length > 1) program.argvs.push(item.map(literal))
+        else program.texts.push(...item)
+      }
+    }
     const [first] = literals
     if (first === undefined) return
-    if (
-      (starters.has(last) || token.text === 'os.execute' || token.text === 'Deno.Command') &&
-      !(token.text.startsWith('.') && last === 'exec' && !source.includes('child_process'))
-    ) {
+    if (starts || token.text === 'os.execute' || token.text === 'Deno.Command') {
       const list = call.tokens[0]?.kind === 'mark' && call.tokens[0].text === '['
-      const argv = argvOf(call.tokens, constants)
+      const argv = [...(helper ?? []), ...argvOf(call.tokens, constants)]
       if (list ? argv.length > 0 : argv.length > 1) program.argvs.push(asArgv(last, argv))
-      if (!list) program.texts.push(first)
+      if (!list && !helper?.length) program.texts.push(first)
     }
     if (evaluators.has(last) && depth < 4) readSource(first, language, program, depth + 1)
   })
+}
+
+/** `/x/.exec(text)`: a pattern has an `exec` too. */
+function isPattern(name: string, language: Language, source: string): boolean {
+  if (!name.endsWith('.exec')) return false
+  if (language === 'javascript') return !/child_process|shell|ssh/.test(source)
+  return name.startsWith('.') && !source.includes('child_process')
+}
+
+interface Defined {
+  readonly name: string
+  readonly parameter: string
+}
+
+/** `def sh(line`, `function sh(line`, `sh = async (line) =>`: a function and its first parameter. */
+function definition(tokens: readonly ProgramToken[], at: number): Defined | undefined {
+  const isWord = tokens[at]?.text === 'def' || tokens[at]?.text === 'function'
+  if (!isWord && tokens[at + 1]?.text !== '=') return undefined
+  const name = tokens[isWord ? at + 1 : at]
+  let first = tokens[at + 2]?.text === 'async' ? at + 3 : at + 2
+  while (/^[(*.]$/.test(tokens[first]?.text ?? '')) first++
+  const parameter = tokens[first]
+  if (name?.kind !== 'name' || parameter?.kind !== 'name') return undefined
+  if (!isWord && !tokens.slice(first + 1, first + 12).some(({ text }) => text === '=>'))
+    return undefined
+  // `...rest`
+  return { name: name.text, parameter: parameter.text.replace(/^\./, '') }
+}
+
+/** A list whose items are command lines, or lists of strings. */
+function listOfCommands(
+  tokens: readonly ProgramToken[],
+  at: number,
+): readonly (readonly string[])[] | undefined {
+  if (tokens[at]?.kind !== 'mark' || !/^[[(]$/.test(tokens[at]?.text ?? '')) return undefined
+  const items: (readonly string[])[] = []
+  for (let i = at + 1; i < tokens.length && i < at + longestCall; i++) {
+    const token = tokens[i]
+    if (token?.kind === 'string') items.push([token.text])
+    else if (token?.kind === 'mark' && /^[\])]$/.test(token.text)) return items
+    else if (token?.text === '[') {
+      const strings = listOfStrings(tokens, i)
+      if (strings === undefined) return undefined
+      items.push(strings)
+      while (tokens[i]?.text !== ']') i++
+    } else if (token?.kind === 'name') return undefined
+  }
+  return undefined
 }
 
 /** The strings of `['git', 'status']`, a list of nothing else. */

@@ -127,6 +127,9 @@ test('shell-like tools are read where they keep their command', () => {
   expect(readCommands(call('local_shell', { command: ['a', 'b c'] }))?.commands.map(line)).toEqual([
     'a |b c|',
   ])
+  expect(
+    readCommands(call('bash', { command: 'a', cmd: ['b', "c'd"] }))?.commands.map(line),
+  ).toEqual(['a', "b c'd"])
   expect(readCommands(call('get_weather', { command: 'a' }))).toBeUndefined()
   expect(readCommands(call('bash', { city: 'a' }))).toBeUndefined()
 })

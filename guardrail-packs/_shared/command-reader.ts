@@ -51,6 +51,8 @@ function read(text: string, walk: (place: Place) => void, spans?: Spans): Comman
     spans,
     substitutions: 0,
     reparses: 0,
+    defining: undefined,
+    forwards: undefined,
     work: 0,
     unreadable: refusal(text),
   }

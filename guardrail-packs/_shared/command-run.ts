@@ -15,6 +15,7 @@ import {
   noRedirects,
   type Output,
   type Place,
+  type Session,
   spend,
 } from './command-state.ts'
 import { walkScript } from './command-walk.ts'
@@ -51,6 +52,16 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
   // `$(< file)` gives the file's text.
   if (name === undefined) return place.stdin.kind === 'file' ? undefined : ''
 
+  if (session.defining !== undefined) keepForward(session, session.defining, words)
+  const forwards = session.forwards?.get(executable)
+  // `command git` is never the function of that name.
+  const bypassed = place.nesting.at(-1) === 'command'
+  if (forwards !== undefined && !bypassed && !place.nesting.includes(executable)) {
+    // Functions that call each other branch out fast.
+    spend(session, 32 * forwards.length)
+    for (const before of forwards)
+      runNested({ argv: [...before, ...rest] }, executable, given, place)
+  }
   let output = place.captured ? literalOutput(command) : undefined
   for (const nested of nestedIn(command)) {
     const written = runNested(nested, executable, given, place)
@@ -66,6 +77,18 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
   }
   return output
 }
+
+/** Keeps what a function runs its arguments with. */
+function keepForward(session: Session, name: string, words: readonly Word[]): void {
+  const at = words.findIndex((word) => word.text === '$@')
+  if (at === -1) return
+  session.forwards ??= new Map()
+  const known = session.forwards.get(name)
+  if (known === undefined) session.forwards.set(name, [words.slice(0, at)])
+  else if (known.length < mostForwards) known.push(words.slice(0, at))
+}
+
+const mostForwards = 4
 
 function runNested(nested: Nested, by: string, given: Given, place: Place): Output {
   if (nested.text !== undefined) return runText({ ...nested, text: nested.text }, by, place)

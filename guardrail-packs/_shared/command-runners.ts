@@ -196,6 +196,8 @@ function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
       reparses: 0,
       work: 0,
       unreadable: undefined,
+      defining: undefined,
+      forwards: undefined,
     },
     scope: noScope,
     depth: 0,

@@ -25,6 +25,10 @@ export interface Session {
   reparses: number
   work: number
   unreadable: Unreadable | undefined
+  /** The function whose body is being read. */
+  defining: string | undefined
+  /** Functions that run what they are given, and the words before it: `run() { sudo "$@"; }`. */
+  forwards: Map<string, (readonly Word[])[]> | undefined
 }
 
 /** Where in a reading something stands. */

@@ -112,8 +112,12 @@ function walkNode(node: SyntaxNode, place: Place): Output {
     case 'CompoundList':
       return walkList(node.commands, place)
     case 'Function': {
+      const { session } = place
       const inner = inside(place, `function ${node.name.value}`, { stdin: inherited })
+      const outer = session.defining
+      session.defining = node.name.value
       if (inner) walkNode(node.body, inner)
+      session.defining = outer
       return ''
     }
     case 'Coproc': {

@@ -2,7 +2,7 @@ import type { SimpleCommand, Word } from './command.ts'
 import { fromStdin, type Nested } from './command-nested.ts'
 import type { OptionTable } from './command-options.ts'
 import { readOptions } from './command-options.ts'
-import { joined } from './command-state.ts'
+import { joined, literal } from './command-state.ts'
 import type { Wrapper } from './wrapper.ts'
 import { wrappers } from './wrapper-table.ts'
 
@@ -45,6 +45,10 @@ function unwrap(
     // sudo goes on reading options behind them.
     if (assignments !== undefined && rest[0]?.text.startsWith('-'))
       rest = readOptions(rest, { ...table, leading: true }).operands
+  }
+  if (wrapper.ssh) {
+    const given = read.dashesAfter === undefined ? [] : rest.slice(read.dashesAfter)
+    return nested.length > 0 ? nested : [{ argv: [literal('ssh'), literal('host'), ...given] }]
   }
   if (wrapper.scattered && read.dashesAfter !== undefined) rest = rest.slice(read.dashesAfter)
   else rest = rest.slice(wrapper.operands ?? 0)

@@ -40,15 +40,23 @@ const places: readonly (readonly string[])[] = [
   ['arguments', 'command'],
 ]
 
-/** The command that a shell-like tool is to run: text, or an argument vector. */
+/** The command that a shell-like tool is to run: text, or an argument vector; text when there are several. */
 export function shellCommand(call: ToolCall): string | readonly string[] | undefined {
   if (!shellTools.has(identityWords(call.tool).join('_'))) return undefined
+  let command: string | readonly string[] | undefined
   for (const place of places) {
     const found = at(call.arguments, place)
-    if (typeof found === 'string') return found
-    if (Array.isArray(found) && found.length > 0) return found.map(String)
+    const given = Array.isArray(found) ? found.map(String) : typeof found === 'string' ? found : ''
+    if (given.length === 0) continue
+    command = command === undefined ? given : `${asText(command)}\n${asText(given)}`
   }
-  return undefined
+  return command
+}
+
+/** An argument vector as a shell would have to be given it. */
+function asText(command: string | readonly string[]): string {
+  if (typeof command === 'string') return command
+  return command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
 }
 
 function at(value: JsonValue, place: readonly string[]): JsonValue | undefined {

@@ -20,6 +20,14 @@ const comparisons: ReadonlySet<string> = new Set([
   '<=',
   '>=',
 ])
+/** Patterns that everything matches. */
+const wholes: ReadonlyMap<string, RegExp> = new Map([
+  ['LIKE', /^%+$/],
+  ['ILIKE', /^%+$/],
+  ['GLOB', /^\*+$/],
+  ['REGEXP', /^\^?\.\*\$?$/],
+  ['RLIKE', /^\^?\.\*\$?$/],
+])
 /** Comparisons that hold between a thing and itself. */
 const reflexive: ReadonlySet<string> = new Set(['=', '==', '<=>', '<=', '>='])
 
@@ -81,13 +89,14 @@ function predicate(tokens: readonly SqlToken[]): Truth {
     if (value !== undefined) return value === 0 || value === '0' || value === '' ? 'false' : 'true'
     if (isKeyword(tokens[0], 'FALSE') || isKeyword(tokens[0], 'NULL')) return 'false'
   }
-  const like = tokens.findIndex((token) => isKeyword(token, 'LIKE') || isKeyword(token, 'ILIKE'))
+  const like = tokens.findIndex((token) => token.kind === 'word' && wholes.has(token.text))
   if (like > 0 && !isKeyword(tokens[like - 1], 'NOT')) {
     const pattern = tokens[like + 1]
-    if (pattern?.kind === 'string' && /^%+$/.test(pattern.text)) return 'true'
+    if (pattern?.kind === 'string' && wholes.get(tokens[like]?.text ?? '')?.test(pattern.text))
+      return 'true'
   }
-  const distinct = show(tokens).split(' IS NOT DISTINCT FROM ')
-  if (distinct.length === 2 && distinct[0] === distinct[1]) return 'true'
+  const same = show(tokens).split(/ IS (?:NOT DISTINCT FROM )?/)
+  if (same.length === 2 && same[0] === same[1]) return 'true'
   return tokens.some(refers) ? 'unknown' : 'true'
 
   /** Something that differs between rows or calls: a column, a placeholder, a table. */

@@ -24,6 +24,7 @@ const blockStarts = wordSet(
   'BEGIN DECLARE IF WHILE LOOP FOR FOREACH CASE REPEAT ELSE ELSIF ELSEIF WHEN EXCEPTION END',
 )
 const guards = wordSet('IF WHILE')
+const loopSources = wordSet('IN QUERY')
 const objects = wordSet('TABLE VIEW DATABASE SCHEMA INDEX FROM')
 const changeVerbs = wordSet('UPDATE MERGE')
 const explainWords = wordSet(
@@ -251,8 +252,11 @@ function judgeBlock(
     // IF (…) DROP …, IF x IS NULL DROP TABLE …, as SQL Server writes it.
     const guarded =
       isWord(tokens[start], guards) && (isMark(before, ')') || isWord(tokens[i + 1], objects))
-    if (!isWord(before, controls) && !isMark(before, ';') && !guarded) continue
-    const hazard = judgeFrom(tokens, i, nested)
+    // FOR r IN DELETE … LOOP
+    const looped = isWord(before, loopSources)
+    if (!isWord(before, controls) && !isMark(before, ';') && !guarded && !looped) continue
+    const loop = looped ? findTop(tokens, i, (token) => token.text === 'LOOP') : -1
+    const hazard = judgeFrom(loop === -1 ? tokens : tokens.slice(0, loop), i, nested)
     if (hazard !== undefined) return hazard
   }
   return undefined

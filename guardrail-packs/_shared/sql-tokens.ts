@@ -52,6 +52,9 @@ const markRun = /<=>|<=|>=|<>|!=|==|\|\||&&|::|:=|=>|[\s\S]/y
 const psqlLine = /\\(?:!|copy\b)[^\n]*|\\(?!\\)(?:[^\n\\]|\\(?!\\))*/y
 const mysqlLine = /(?:\\[!.d]|(?:source|system|delimiter)(?=\s))[^\n]*/iy
 
+/** Ends the rows of a `COPY … FROM stdin`. */
+const dataEnd = /\n\\\.[ \t\r]*(?=\n|$)/g
+
 const batchStart =
   /GO[ \t]*(?=[\r\n]|$)|(?=(?:DROP\s+(?:TABLE|VIEW|DATABASE|SCHEMA|INDEX|PROC)|TRUNCATE\s+TABLE|DELETE\s+FROM)\b)/iy
 /** What such a line may belong to. */
@@ -65,6 +68,7 @@ export function splitSql(source: string, reading: SqlReading): SqlScript {
   let delimiter = ';'
   let lineStart = true
   let bangs = 0
+  let mayEnd = true
   let at = 0
 
   const run = (pattern: RegExp): string | undefined => {
@@ -83,6 +87,14 @@ export function splitSql(source: string, reading: SqlReading): SqlScript {
   const lineEnd = () => {
     const end = text.indexOf('\n', at)
     return end === -1 ? text.length : end
+  }
+  /** The rows that psql copies stand from the next line on until a line `\.`. */
+  const skipData = () => {
+    const end = lineEnd()
+    if (text.slice(at, end).trim() !== '') return
+    dataEnd.lastIndex = end
+    if (mayEnd && dataEnd.test(text)) at = dataEnd.lastIndex
+    else mayEnd = false
   }
 
   while (at < text.length) {
@@ -122,16 +134,24 @@ export function splitSql(source: string, reading: SqlReading): SqlScript {
       continue
     }
     if (text.startsWith(delimiter, at)) {
+      const fed = reading.client === 'backslash' && readsData(tokens)
       close()
       at += delimiter.length
+      if (fed) skipData()
       continue
     }
     if (reading.client === 'backslash' && here === '\\') {
+      if (next === ';') {
+        close()
+        at += 2
+        continue
+      }
       const line = run(psqlLine) ?? here
       statements.push({ kind: 'client', line })
       // \g and its kin send what was collected so far.
       if (/^\\(?:g|gx|gset|gexec|gdesc|crosstabview|watch)\b/.test(line)) close()
       at += line.length
+      if (/^\\copy\b.*\bfrom\s+p?stdin\b/i.test(line)) skipData()
       // Two backslashes end a command: SQL follows on the same line.
       if (text.startsWith('\\\\', at)) at += 2
       continue
@@ -208,6 +228,14 @@ export function splitSql(source: string, reading: SqlReading): SqlScript {
   }
   close()
   return { statements, broken: undefined }
+}
+
+/** `COPY … FROM stdin` takes its rows from the text. */
+function readsData(tokens: readonly SqlToken[]): boolean {
+  return (
+    tokens[0]?.text === 'COPY' &&
+    tokens.some((token, i) => token.text === 'STDIN' && tokens[i - 1]?.text === 'FROM')
+  )
 }
 
 function commentEnd(text: string, start: number, nested: boolean): number {

@@ -19,7 +19,7 @@ export type SqlHazard =
 /** Lists of things: what is dropped from them goes on existing. */
 const collections = wordSet('GROUP PUBLICATION SUBSCRIPTION OPERATOR EXTENSION')
 const columnAttributes = wordSet('NOT DEFAULT IDENTITY EXPRESSION')
-const conditionEnds = wordSet('RETURNING ORDER LIMIT OPTION WINDOW')
+const conditionEnds = wordSet('RETURNING ORDER LIMIT OPTION')
 
 export function judgeDelete(tokens: readonly SqlToken[], start: number): SqlHazard | undefined {
   const next = tokens[start + 1]

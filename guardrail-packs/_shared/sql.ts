@@ -131,9 +131,11 @@ const clientCommands: readonly (readonly [RegExp, SqlHazard])[] = [
   [/^(?:\\!|\\system\b|system\b|\.(?:sy[stem]*|sh[el]*)(?:\s|$))/i, 'client_shell'],
   [/^\\(?:g|gx|o|out|w|write)\s*\|/, 'client_shell'],
   [/^\.(?:output|once|excel|import)\s+.*\|/i, 'client_shell'],
-  [/^\\copy\b.*\b(?:from|to)\s+program\b/i, 'program'],
+  [/^\\copy\s*(?:\(.*\)|[^(']*(?:\([^)]*\))?)\s*(?:from|to)\s+program\b/i, 'program'],
+  // A psql line `\.` ends the rows of a COPY; mysql's has a file behind it.
+  [/^\\\.\s*\S/, 'client_file'],
   [
-    /^(?:\\i|\\ir|\\include|\\include_relative|\\\.|source|\.rea|\.read|\.res[tore]*|\.load)(?:\s|$)/i,
+    /^(?:\\i|\\ir|\\include|\\include_relative|source|\.rea|\.read|\.res[tore]*|\.load)(?:\s|$)/i,
     'client_file',
   ],
   // Runs what a query returned, or what was edited by hand.
@@ -141,8 +143,9 @@ const clientCommands: readonly (readonly [RegExp, SqlHazard])[] = [
 ]
 
 function judgeClientLine(line: string, nested: JudgeNested): SqlHazard | undefined {
-  // Several of psql's may share a line.
-  for (const part of line.startsWith('\\') ? line.split(/(?=\\)/) : [line]) {
+  // Several of psql's may share a line; \copy takes all of it.
+  const shared = line.startsWith('\\') && !line.startsWith('\\copy')
+  for (const part of shared ? line.split(/(?=\\)/) : [line]) {
     for (const [pattern, hazard] of clientCommands) if (pattern.test(part)) return hazard
   }
   const query = /^\\copy\s*\((.*)\)/is.exec(line)?.[1]

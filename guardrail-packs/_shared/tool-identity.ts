@@ -20,6 +20,9 @@ export function identityWords(name: string): readonly string[] {
 export function onServer(call: ToolCall, fits: (word: string) => boolean): boolean {
   if (call.server === undefined) return false
   return [call.server.key, ...call.server.aliases].some((name) =>
-    identityWords(name).some((word) => fits(word) || fits(word.replace(/\d+$/, ''))),
+    // `BigQuery` is `big` and `query`, and one name as well.
+    [...identityWords(name), ...identityWords(name.toLowerCase())].some(
+      (word) => fits(word) || fits(word.replace(/\d+$/, '')),
+    ),
   )
 }

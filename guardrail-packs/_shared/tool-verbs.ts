@@ -3,13 +3,13 @@ const readVerbs: ReadonlySet<string> = new Set(
   `analyze ask audit browse can check compare compute_stats count describe diff estimate evaluate examine explain
   export fetch find get has head inspect introspect is list lookup ls may monitor peek preview print query read
   report retrieve review sample scan search select show simulate stat stats summarize tail test validate verify
-  view watch`.split(/\s+/),
+  view wait watch`.split(/\s+/),
 )
 /** Verbs that change things, but take nothing away by themselves. */
 const writeVerbs: ReadonlySet<string> = new Set(
   `add append apply approve assign associate attach backup build cancel clone comment complete configure connect
   copy cp create deploy disable download duplicate edit enable exec grant import increase insert install invite link
-  load lock login make merge mk modify notify open pause publish put_object register rename reply resize resolve
+  load lock login make merge mk modify new notify open pause publish put_object register rename reply resize resolve
   restart restore resume rollback run_report save schedule send set share start stop submit subscribe sync tag unarchive
   undelete unlock untrash update upgrade upload upsert write`.split(/\s+/),
 )

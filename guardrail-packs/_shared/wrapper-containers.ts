@@ -53,7 +53,7 @@ export const cluster: Wrapper = {
     short: 'nsv',
     values: words('namespace context kubeconfig cluster user as server token'),
   },
-  subcommands: { exec: inPod, run: inPod, debug: inPod },
+  subcommands: { exec: inPod, run: inPod, debug: inPod, rsh: { ...inPod, scattered: false } },
 }
 
 const remote: OptionTable = {
@@ -63,12 +63,14 @@ const remoteCommand: Wrapper = {
   options: remote,
   scattered: true,
   text: ['--command'],
-  noCommand: true,
+  ssh: true,
 }
 const machines: Wrapper = { options: remote, subcommands: { ssh: remoteCommand } }
+const accelerators: Wrapper = { options: remote, subcommands: { 'tpu-vm': machines } }
 const cloudGroups: Readonly<Record<string, Wrapper>> = {
   'cloud-shell': machines,
-  compute: machines,
+  compute: { options: remote, subcommands: { ssh: remoteCommand, tpus: accelerators } },
+  workstations: machines,
 }
 /** `gcloud compute ssh vm --command '…'`, in every release track. */
 export const cloudShell: Wrapper = {

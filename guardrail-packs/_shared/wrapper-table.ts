@@ -193,7 +193,9 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     crictl: { subcommands: { exec: inContainer } },
     minikube: { subcommands: { ssh: { joins: true }, kubectl: cluster } },
     microk8s: { subcommands: { kubectl: cluster } },
-    heroku: { subcommands: { run: { options: { short: 'ars', values: ['app', 'remote'] } } } },
+    heroku: {
+      subcommands: { run: { options: { short: 'ars', values: ['app', 'remote'] }, joins: true } },
+    },
     ansible: {
       options: { short: 'aimfuteMl', values: words('args inventory module-name user forks limit') },
       scattered: true,

@@ -22,6 +22,8 @@ export interface Wrapper {
   readonly joins?: boolean
   /** Without a command it is a shell on its standard input. */
   readonly shell?: boolean
+  /** Words behind `--`, or else its standard input, go to ssh, unless an option holds the command. */
+  readonly ssh?: boolean
   /** Operands are never a command. */
   readonly noCommand?: boolean
   readonly subcommands?: Readonly<Record<string, Wrapper>>

@@ -68,27 +68,27 @@ export const tracks = words('alpha beta preview')
  * is also a group on the way to a destructive command.
  */
 export const harmlessVerbs = words(`
-  abandon abandon-instances abort accept access ack ack-up-to acknowledge activate activate-service-account add
-  advance allow analyze apply approve auth-info authorize backup browse buffer bug-report build bulk-export
-  bulk-mute call cancel cat cli clone commit compose config-ssh connect connect-to-serial-port convert copy cp
-  create database-failover decrypt deidentify demote demote-destination deny deploy-index deploy-model
-  deprecate describe detach diagnose diff disable discover dismiss download drain du edit enable encrypt
-  enforce enroll establish-peering evaluate execute execute-sql expand expand-ip-range explain export
-  extend-schema extract failover fetch gen-config generate get grant group hash ignore-job import import-data
-  import-rules import-statefile info init inject-fault insert inspect install install-status instantiate
-  instantiate-from-file invalidate kill lease link lint lint-condition list load local-run lock log login
-  lookup ls mirror modify monitor move mutate-deployed-index mv open-console os-upgrade patch
-  patch-partner-metadata pause perform-maintenance predict promote provision proxy proxy-config proxy-status
-  publish pull query read reboot recognize recreate redact redeploy reencrypt register reimage reinstall reject
-  release-ssrs-lease relocate remove rename render reorder repair replace replace-all replay replicate report
-  rerun reset resize resize-disk resolve restart restore restore-backup resume reverse revert revoke rollback
-  rotate rsync save scan scp search seed seek send set show sign-url simulate snapshot ssh star start status
-  stop stream-logs submit subscribe suggest-crop suspend switch switchover sync tail terminate train
-  troubleshoot undelete undeploy unenroll uninstall unlink unlock unmanage unregister unset unstar untag update
-  upgrade upload validate verify vet wait watch write`)
+  abandon abandon-instances abort accept access ack ack-up-to acknowledge activate activate-service-account
+  add advance allow analyze apply approve assign auth-info authorize backup browse buffer bug-report build
+  bulk-export bulk-mute call cancel cat cli clone commit compose config-ssh configure connect
+  connect-to-serial-port convert copy cp create database-failover decrypt deidentify demote demote-destination
+  deny deploy-index deploy-model deprecate describe detach dev diagnose diff disable discover dismiss download
+  drain du edit enable encrypt enforce enroll establish-peering evaluate execute execute-sql expand
+  expand-ip-range explain export extend-schema extract failover fetch finalize gen-config generate get grant
+  group hash ignore-job import import-data import-rules import-statefile info init inject-fault insert inspect
+  install install-status instantiate instantiate-from-file invalidate kill lease link lint lint-condition list
+  load local-run lock log login lookup ls migrate mirror modify monitor move mutate-deployed-index mv
+  open-console os-upgrade patch patch-partner-metadata pause perform-maintenance predict preview promote
+  provision proxy proxy-config proxy-status publish pull query read reboot recognize recreate redact redeploy
+  reencrypt register reimage reinstall reject release-ssrs-lease relocate remove rename render reorder repair
+  replace replace-all replay replicate report rerun reset resize resize-disk resolve restart restore
+  restore-backup resume reverse revert revoke rollback rotate rsync save scan scp search seed seek send set
+  show sign-url simulate snapshot ssh star start status stop stream-logs submit subscribe suggest-crop suspend
+  switch switchover sync tail terminate train troubleshoot undelete undeploy unenroll uninstall unlink unlock
+  unmanage unregister unset unstar untag update upgrade upload validate verify vet wait watch write`)
 /** First parts of such words: `get-iam-policy`, `set-target`. */
 export const harmlessPrefix =
-  /^(?:accept|add|analyze|apply|asymmetric|attach|cancel|change|check|clone|complete|configure|copy|create|describe|detach|detect|direct|disable|download|enable|evaluate|export|fetch|find|generate|get|initiate|invalidate|list|load|lookup|mac|mark|migrate|modify|move|perform|print|promote|query|raw|recreate|reject|remove|renew|report|reschedule|reset|restart|resume|retry|revoke|run|sanitize|search|send|set|show|sign|simulate|start|stop|stream|suspend|tail|test|translate|trigger|undeploy|update|upload|upsert|validate|wait)-/
+  /^(?:accept|acquire|add|analyze|apply|assign|asymmetric|attach|cancel|change|check|classify|clone|complete|configure|copy|create|describe|detach|detect|direct|disable|download|enable|evaluate|export|fetch|find|generate|get|initiate|invalidate|is|lint|list|load|lookup|mac|mark|migrate|modify|move|perform|print|promote|publish|query|raw|recognize|recreate|reject|remove|renew|replay|report|reschedule|reset|restart|resume|retry|revoke|run|sanitize|search|send|set|show|sign|simulate|start|stop|stream|suspend|tail|test|translate|trigger|troubleshoot|undeploy|update|upload|upsert|validate|wait)-/
 /** Harmless after a group, but groups themselves when they come first. */
 export const laterVerbs = words('deploy run test')
 /** Words that are no group though they come first. */

@@ -1,7 +1,7 @@
 import type { SimpleCommand, Word } from '../_shared/command.ts'
 import { readOptions } from '../_shared/command-options.ts'
 import type { Finding } from '../_shared/command-pack.ts'
-import { judgeInput } from './inputs.ts'
+import { judgeInput, showsActions } from './inputs.ts'
 import {
   destructiveOperation,
   destructiveOperations,
@@ -16,7 +16,7 @@ const fromElsewhere = /^(?:fileb?|https?):\/\//i
 
 /** `-- a comment` is a value, as the tool reads it. */
 const isOption = /^--[\w-]+(?:=|$)/
-const containerTools: ReadonlySet<string> = new Set(['docker', 'nerdctl', 'podman'])
+const containerTools: ReadonlySet<string> = new Set(['docker', 'kubectl', 'nerdctl', 'podman'])
 const image = /(?:^|\/)aws-cli(?:[:@]|$)/
 
 /** Judges one call of the provider's command-line tool. */
@@ -30,7 +30,7 @@ export function judgeCommand(command: SimpleCommand): Finding | undefined {
   if (unknown(service) || unknown(operation)) return find('unknown-operation')
   if (operation === undefined) return command.openEnded ? find('unknown-operation') : undefined
   const asked = service?.text === 'help' || words[words.indexOf(operation) + 1]?.text === 'help'
-  if (asked || has(words, 'generate-cli-skeleton')) return undefined
+  if (asked || has(words, 'help') || has(words, 'generate-cli-skeleton')) return undefined
   if (service?.text === 's3') return judgeS3(operation.text, words)
   return judgeOperation(`${service?.text} ${operation.text}`, words)
 }
@@ -40,7 +40,12 @@ function wordsOf({ executable, words }: SimpleCommand): readonly Word[] | undefi
   if (executable === 'aws') return words
   if (!containerTools.has(executable)) return undefined
   const at = words.findIndex(({ text }) => image.test(text))
-  return at === -1 ? undefined : words.slice(at + 1)
+  if (at === -1) return undefined
+  if (executable !== 'kubectl') return words.slice(at + 1)
+  // The image stands in an option, and what it is to run behind `--`.
+  const dashes = words.findIndex(({ text }) => text === '--')
+  const runs = words.slice(0, Math.max(dashes, 0)).some(({ text }) => text === 'run')
+  return runs ? words.slice(dashes + 1) : undefined
 }
 
 function judgeS3(verb: string, words: readonly Word[]): Finding | undefined {
@@ -72,7 +77,9 @@ function judgeInputs(rule: InputRule, words: readonly Word[]): Finding | undefin
       if (fromElsewhere.test(word.text)) return find('file-input')
       const denied = judgeInput(word.text, rule.kind)
       if (denied !== undefined) return find(denied)
-      if (word.dynamic) return find('unknown-operation')
+      if (word.dynamic && !(rule.kind === 'batch' && showsActions(word.text))) {
+        return find('unknown-operation')
+      }
     }
   }
   return undefined

@@ -2,6 +2,9 @@ import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import { judgeSql } from '../_shared/sql.ts'
 import type { InputRule } from './rules.ts'
 
+/** Where a text has a part that only the run knows. */
+const unknown = /[$`]/
+
 /** Why an input is denied: a pack's rule. */
 type InputRuleId = 'batch' | 'query'
 
@@ -22,9 +25,32 @@ export function deletes(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.some(deletes)
   if (!isJsonObject(value)) return false
   return Object.entries(value).some(([key, inside]) => {
+    if (isData(key, inside)) return false
     if (key === 'DeleteRequest' || (key === 'Delete' && isJsonObject(inside))) return true
     if (/^action$/i.test(key) && typeof inside === 'string') return /^delete$/i.test(inside)
     return deletes(inside)
+  })
+}
+
+/** What is written, not what is done; a list is the requests of a table of that name. */
+function isData(key: string, value: JsonValue | undefined): boolean {
+  return /^(?:item|expressionattributevalues)$/i.test(key) && !Array.isArray(value)
+}
+
+/** Whether only names and values of a batch are unknown, such as an address, and none of its actions. */
+export function showsActions(text: string): boolean {
+  const value = parsed(text)
+  return typeof value === 'object' && value !== null && !hidesAction(value)
+}
+
+function hidesAction(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.some(hidesAction)
+  if (!isJsonObject(value)) return false
+  return Object.entries(value).some(([key, inside]) => {
+    if (isData(key, inside)) return false
+    if (/^action$/i.test(key) && typeof inside === 'string') return unknown.test(inside)
+    // The name of a table may be unknown, that of a request may not.
+    return (unknown.test(key) && !Array.isArray(inside)) || hidesAction(inside)
   })
 }
 
@@ -50,7 +76,10 @@ function statementsOf(text: string): readonly string[] {
 function strings(value: JsonValue | undefined): string[] {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.flatMap(strings)
-  return isJsonObject(value) ? Object.values(value).flatMap(strings) : []
+  if (!isJsonObject(value)) return []
+  return Object.entries(value).flatMap(([key, inside]) =>
+    /parameters$/i.test(key) ? [] : strings(inside),
+  )
 }
 
 /** `Changes=[{Action=DELETE,…}]`, `table=[{DeleteRequest={…}}]`, and the same in YAML. */

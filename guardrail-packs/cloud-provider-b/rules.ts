@@ -50,14 +50,12 @@ export const rules: readonly PackRule[] = [
 
 /** Operations that destroy, of any service. */
 export const destructiveOperation =
-  /^(?:(?:batch-)?delete|terminate|deregister|purge|release|admin-delete|dispose|start-(?:batch-)?delete|remove-all|remote-delete)(?:-|$)|-and-delete-|^start-.*-deletion$|^create-data-deletion-job$/
+  /^(?:(?:batch-)?delete|terminate|deregister|purge|release|admin-delete|dispose|start-(?:batch-)?delete|remove-all|remote-delete)(?:-|$)|-and-delete-|^start-.*-deletion$|^(?:create-data-deletion-job|schedule-key-deletion|close-account)$/
 
 /** Operations that destroy in one service only, or by a name that fits nothing else. */
 export const destructiveOperations: ReadonlySet<string> = new Set([
-  'kms schedule-key-deletion',
   'neptune-graph reset-graph',
   'neptunedata execute-fast-reset',
-  'organizations close-account',
   'organizations remove-account-from-organization',
   'secretsmanager remove-regions-from-replication',
   'sns unsubscribe',

@@ -1,7 +1,7 @@
 import type { JsonValue } from 'model-gateway/plugin'
 import { type CloudToolSpec, judgeCloudTool, runsQuery } from '../_shared/cloud-tools.ts'
 import type { Finding, ToolCall } from '../_shared/command-pack.ts'
-import { onServer } from '../_shared/tool-identity.ts'
+import { identityWords, onServer } from '../_shared/tool-identity.ts'
 import { judgeCommand } from './commands.ts'
 import { deletes, judgeInput } from './inputs.ts'
 import { serverWords, toolPhrases, toolVerbs } from './rules.ts'
@@ -12,7 +12,9 @@ const sqlArguments: ReadonlySet<string> = new Set([
   'sql',
   'sqls',
   'statement',
+  'statements',
   'sql_statements',
+  'transact_statements',
 ])
 const batchArguments: ReadonlySet<string> = new Set([
   'change_batch',
@@ -49,7 +51,9 @@ function judgeArgument(
   }
   if (!sqlArguments.has(name) || (name === 'query' && !runsQuery(call))) return undefined
   const texts = Array.isArray(value) ? value : [value]
-  return texts.some((text) => typeof text === 'string' && judgeInput(text, 'sql') !== undefined)
+  const isTable = (word: string) => word === 'dynamodb'
+  const kind = identityWords(call.tool).some(isTable) || onServer(call, isTable) ? 'partiql' : 'sql'
+  return texts.some((text) => typeof text === 'string' && judgeInput(text, kind) !== undefined)
     ? { ruleId: 'query', matchedField: path }
     : undefined
 }

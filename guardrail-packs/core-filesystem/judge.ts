@@ -199,9 +199,9 @@ function judgeVolumes(command: SimpleCommand): RuleId | undefined {
   const looks = partitioners.get(executable)
   if (looks !== undefined) {
     const read = readOptions(words, { short: 'o' })
-    const onDevice = words.some(
-      (word) => isDataDevice(word.text) || (word.dynamic && !word.text.startsWith('-')),
-    )
+    const onDevice =
+      command.openEnded ||
+      words.some((word) => isDataDevice(word.text) || (word.dynamic && !word.text.startsWith('-')))
     if (!onDevice || read.has(...looks)) return undefined
     return executable === 'parted' && onlyPrints(read.operands) ? undefined : 'destroy-volume'
   }
@@ -263,7 +263,12 @@ function removesTree(calls: readonly ProgramCall[]): boolean {
           /recursive['"]?\s*(:|=>?)\s*(true|1|!0|T\b)/i.test(call.arguments)) ||
         (call.name === 'require' && call.strings.includes('rimraf')),
     ) ||
-    (calls.some((call) => treeWalkers.test(call.name)) &&
-      calls.some((call) => fileRemovers.test(call.name)))
+    (calls.some((call) => treeWalkers.test(call.name)) && calls.some(removesNamed))
   )
+}
+
+/** `os.remove(path)`, `path.delete`; but `os.remove('a.lock')` removes the one file. */
+function removesNamed(call: ProgramCall): boolean {
+  if (/\.delete$/.test(call.name) && call.arguments === '') return true
+  return fileRemovers.test(call.name) && !/^\s*(['"`])[^'"`]*\1\s*$/.test(call.arguments)
 }

@@ -180,7 +180,9 @@ export const treeRemovers =
 export const recursiveRemovers =
   /(^|\.)(rm|rmsync|rmdir|rmdirsync|remove|removesync|unlink|rm_f|delete)$/i
 
-/** Calls that name files by the tree, and calls that remove what they named. */
+/** Calls that name files by the tree: `.find` alone looks for text or an element. */
 export const treeWalkers =
-  /(^|\.)(walk|rglob|glob|iglob|scandir|find|recursivedirectoryiterator|listdir|readdirsync|finddepth)$/i
-export const fileRemovers = /(^|\.)(remove|unlink|unlinksync|rmdir|delete|rmdirsync|removedirs)$/i
+  /(^|\.|::)(walk|rglob|glob|iglob|scandir|recursivedirectoryiterator|listdir|readdirsync|finddepth)$|^(find\.|file::find::)?find$/i
+/** Calls that remove what those named; `.remove` and `.delete` of anything else take it off a list. */
+export const fileRemovers =
+  /(^|\.|::)(unlink|unlinksync|rmdir|rmdirsync|removedirs)$|^remove$|^(os|fs|fsp|deno|file|dir|fileutils)(\.|::)(remove|delete)(sync)?$/i

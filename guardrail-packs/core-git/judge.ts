@@ -9,7 +9,7 @@ import { type GitCall, subcommands } from './subcommands.ts'
 export function judge(command: SimpleCommand): Finding | undefined {
   const { executable, words } = command
   if (executable === 'git') {
-    const rule = judgeGit(command, words, 0)
+    const rule = judgeGit(command, words, noConfig, 0)
     return rule && { ruleId: rule, matchedField: 'command.arguments' }
   }
   if (!executable.startsWith('git-')) return undefined
@@ -28,6 +28,7 @@ const deepestAlias = 4
 function judgeGit(
   command: SimpleCommand,
   words: readonly Word[],
+  outer: ReadonlyMap<string, string>,
   depth: number,
 ): RuleId | undefined {
   const read = readOptions(words, {
@@ -43,7 +44,7 @@ function judgeGit(
     ],
     leading: true,
   })
-  const config = new Map<string, string>()
+  const config = new Map(outer)
   let executes = false
   for (const option of read.options) {
     if (option.value === undefined || !(option.name === '-c' || option.name === '--config-env'))
@@ -62,8 +63,10 @@ function judgeGit(
   // Whatever the subcommand turns out to be, there is one use of this option.
   if (name.dynamic && rest.some((word) => word.text === '--hard')) return 'reset-discard'
   const alias = config.get(`alias.${subcommand}`)
-  if (alias !== undefined && depth < deepestAlias)
-    return judgeGit(command, [...alias.trim().split(/\s+/).map(literal), ...rest], depth + 1)
+  if (alias !== undefined && depth < deepestAlias) {
+    const meant = [...alias.trim().split(/\s+/).map(literal), ...rest]
+    return judgeGit(command, meant, config, depth + 1)
+  }
   return judgeSubcommand(subcommand, {
     words: rest,
     config,
@@ -89,5 +92,7 @@ function runsValue(key: string, value: string, unknown: boolean): boolean {
   if (!programKeys.test(key)) return false
   if (unknown || /[;&|`$<>()\n]/.test(value)) return true
   const [program = ''] = value.trim().split(/\s+/)
+  // `sequence.editor='sed -i …'` writes the list of a rebase.
+  if (key.endsWith('editor') && program === 'sed') return false
   return !knownPrograms.test(program.slice(program.lastIndexOf('/') + 1))
 }

@@ -76,10 +76,12 @@ const checkoutTable: OptionTable = {
 }
 
 const fileName =
-  /\.(txt|md|rst|adoc|json|ya?ml|toml|ini|cfg|conf|env|lock|xml|html?|s?css|less|[cm]?[jt]sx?|vue|svelte|py|pyi|ipynb|rb|php|pl|go|rs|java|kts?|scala|cs|fs|c|h|cc|cpp|hpp|m|mm|swift|sh|bash|zsh|sql|csv|tsv|tf|proto|graphql|gradle|log|png|jpe?g|gif|svg|pdf|bak)$/i
+  /\.(txt|mdx?|rst|adoc|json|ya?ml|toml|ini|cfg|conf|env|properties|plist|lock|xml|html?|s?css|less|[cm]?[jt]sx?|vue|svelte|astro|hbs|ejs|py|pyi|ipynb|rb|php|pl|lua|go|rs|zig|java|kts?|scala|dart|exs?|hs|cs|csproj|sln|fs|c|h|cc|cpp|hpp|m|mm|swift|pbxproj|sh|bash|zsh|ps1|bat|sql|prisma|csv|tsv|tf|tfvars|hcl|proto|graphql|gradle|log|png|jpe?g|gif|svg|webp|ico|pdf|bak)$/i
 
 const plainNames =
-  /^(README|LICENSE|CHANGELOG|Makefile|Dockerfile|Gemfile|Rakefile|Procfile|\.\w[\w.-]*)$/
+  /^(README|LICENSE|CHANGELOG|(Make|Docker|Container|Gem|Rake|Proc|Jenkins|Vagrant|Pip|Brew|Pod|Fast|Caddy|Just)file)$/
+/** No part of a reference's name begins with a dot. */
+const dotName = /(?:^|\/)\.\w/
 
 /** Checkout with paths discards; with a branch alone, or a new one, it does not. */
 function checkout({ words, openEnded }: GitCall): RuleId | undefined {
@@ -114,6 +116,7 @@ function submoduleModes(words: readonly Word[]): readonly Word[] {
 function isPath(text: string): boolean {
   return (
     plainNames.test(text) ||
+    dotName.test(text) ||
     /^(\.{1,2}(\/|$)|\/|~\/|:[/(!^])|\/$|\*/.test(text) ||
     fileName.test(text)
   )

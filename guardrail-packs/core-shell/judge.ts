@@ -82,20 +82,26 @@ export function judge(command: SimpleCommand, reading: CommandReading): Finding 
     }
     case 'tee':
     case 'dd':
-    case 'cp':
-      return command.words.some((word) => isSysrq(word.text.replace(/^of=/, '')))
+    case 'cp': {
+      const written = executable === 'cp' ? command.words.slice(-1) : command.words
+      return written.some((word) => isSysrq(word.text.replace(/^of=/, '')))
         ? found('sysrq', 'command.arguments')
         : undefined
+    }
   }
+  // `os.kill(pid, signal)`, but `kill signal, pid` in Perl and Ruby.
+  const target = /^(perl|ruby)/.test(executable) ? secondIsAll : firstIsAll
   const everything = command.calls.some(
     (call) =>
-      /(^|\.)kill$/.test(call.name) &&
-      (/^\s*\(?\s*-?1\s*,|^\s*['"]?\w+['"]?\s*(,|=>)\s*-?1\s*$/.test(call.arguments) ||
+      /(^|\.|posix_)kill$/.test(call.name) &&
+      (target.test(call.arguments) ||
         (call.name === 'process.kill' && /^\s*-?1\s*$/.test(call.arguments))),
   )
   if (
     command.calls.some(
-      (call) => opens.test(call.name) && call.strings.includes('/proc/sysrq-trigger'),
+      (call) =>
+        opens.test(call.name) &&
+        call.strings.some((text) => /^[>+\s]*\/\S*proc\/sysrq-trigger$/.test(text)),
     )
   )
     return found('sysrq', 'command.arguments')
@@ -128,8 +134,12 @@ function found(ruleId: RuleId, matchedField: string): Finding {
 
 function isSysrq(path: string): boolean {
   if (!path.includes('sysrq')) return false
-  return /^\/proc\/(sysrq-trigger|sys\/kernel\/sysrq)$/.test(normalisePath(path))
+  // Containers see the machine's below a directory: `/host/proc/sysrq-trigger`.
+  return /^\/(.*\/)?proc\/(sysrq-trigger|sys\/kernel\/sysrq)$/.test(normalisePath(path))
 }
+
+const firstIsAll = /^\s*\(?\s*-?1\s*,/
+const secondIsAll = /(,|=>)\s*-?1\b/
 
 const opens = /(^|\.)(open|write)\w*$/i
 
@@ -180,7 +190,7 @@ function changesPowerBySystemd(command: SimpleCommand): boolean {
 
 /**
  * `kill -9 -1` and `kill 1`; but `kill -1 1234` sends signal 1, and signal 0 does nothing. `kill -1`
- * alone has no other target.
+ * alone has no other target, unless xargs brings some.
  */
 function killsEverything(command: SimpleCommand): boolean {
   const words = command.words.map((word) => word.text)
@@ -193,7 +203,7 @@ function killsEverything(command: SimpleCommand): boolean {
     targets = words.slice(2)
   } else if (first.startsWith('-') && first !== '--') {
     signal = first.replace(/^(--signal=|-)/, '')
-    targets = words.length === 1 ? words : words.slice(1)
+    targets = words.length === 1 && !command.openEnded ? words : words.slice(1)
   }
   if (signal === '0') return false
   return targets.some((target) => /^[+-]?0*1$/.test(target))

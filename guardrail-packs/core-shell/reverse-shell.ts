@@ -1,12 +1,18 @@
-import type { SimpleCommand } from '../_shared/command.ts'
+import type { ProgramCall, SimpleCommand } from '../_shared/command.ts'
 import { isShell, shells } from '../_shared/command-nested.ts'
+import { wrappers } from '../_shared/wrapper-table.ts'
 
 const network = /^\/dev\/(tcp|udp)\//
 
 /** Whether a command ties a shell to a connection. Asking whether a port is open is no harm. */
 export function connectsShell(command: SimpleCommand): boolean {
   if (command.redirects.some(({ target }) => network.test(target.text)))
-    if (isShell(command) || command.executable === 'exec' || interpreter.test(command.executable))
+    if (
+      isShell(command) ||
+      command.executable === 'exec' ||
+      interpreter.test(command.executable) ||
+      (wrappers.has(command.executable) && command.words.some(({ text }) => namesShell(text)))
+    )
       return true
   switch (command.executable) {
     case 'nc':
@@ -23,17 +29,34 @@ export function connectsShell(command: SimpleCommand): boolean {
       )
   }
   return (
-    command.calls.some((call) =>
-      /socket|TCPSocket|fsockopen|net\.connect|createConnection/i.test(call.name),
-    ) &&
-    command.calls.some((call) =>
-      /(^|\.)(dup2|exec|execl|execve?|execute|system|spawn|popen|proc_open|shell_exec|call|run)(\$_)?$/i.test(
-        call.name,
-      ),
-    )
+    command.calls.some(connects) && command.calls.some((call) => startsShell(call, command.calls))
   )
 }
 
+function connects({ name, strings }: ProgramCall): boolean {
+  if (name === 'require') return strings.some((text) => /^(node:)?(net|tls)$/.test(text))
+  return (
+    /socket|TCPSocket|fsockopen|net\.connect|createConnection/i.test(name) &&
+    !/socket\.(get|inet_)\w+$/.test(name)
+  )
+}
+
+/** Whether a call starts a shell, or what the connection says; a program that the text names is no harm. */
+function startsShell(
+  { name, strings, arguments: given }: ProgramCall,
+  calls: readonly ProgramCall[],
+): boolean {
+  if (/(^|\.)dup2$/.test(name)) return true
+  if (!starts.test(name)) return false
+  if (strings.some((text) => namesShell(text) || /^(cmd|powershell|pwsh)(\.exe)?$/i.test(text)))
+    return true
+  if (/\.fileno\(|[<>]&/.test(given) || !strings.some((text) => /\w\w/.test(text))) return true
+  return !/^[\s([]*[bfru]?["'`]/.test(given) && calls.some((call) => receives.test(call.name))
+}
+
+const starts =
+  /(^|\.)(exec|execl|execve?|execute|system|spawn|popen|proc_open|shell_exec|call|run|check_output|getoutput)(\$_)?$/i
+const receives = /(^|\.)(recv|makefile|fdopen|f?gets|receive|on)$/
 const interpreter = /^(python|perl|ruby|php|node)[\d.]*$/
 
 function namesShell(text: string): boolean {

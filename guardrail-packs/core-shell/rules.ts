@@ -209,15 +209,18 @@ export const settingPrinters: ReadonlySet<string> = new Set([
   'opam',
   'fnm',
   'register-python-argcomplete',
+  'path_helper',
 ])
 
 /** Arguments with which many tools print shell settings. */
 export const settingWords: ReadonlySet<string> = new Set([
   'shellenv',
+  'shell-init',
   'init',
   'hook',
   'completion',
   'completions',
+  'generate-shell-completion',
   'activate',
   'env',
   'docker-env',

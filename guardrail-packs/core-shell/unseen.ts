@@ -161,7 +161,10 @@ function printsSettings(produced: readonly SimpleCommand[]): boolean {
     produced.some(
       (each) =>
         settingPrinters.has(each.executable) ||
-        each.words.some((word) => settingWords.has(word.text.replace(/^--?|=.*$/g, ''))),
+        each.words.some(
+          ({ text }) =>
+            settingWords.has(text.replace(/^--?|=.*$/g, '')) || /^--(bash|zsh|fish)$/.test(text),
+        ),
     )
   )
 }
@@ -171,6 +174,8 @@ export function isForkBomb(command: SimpleCommand, reading: CommandReading): boo
   const name = command.name?.text
   if (name === undefined) return false
   if (command.calls.length > 0 && forksInLoop(command)) return true
+  // `command cat` and `builtin cd` are never the function of that name.
+  if (/^(command|builtin)$/.test(command.nesting.at(-1) ?? '')) return false
   // `f(){f|f&};f` is no syntax of bash, but zsh runs it.
   if (name.startsWith('{') && command.nesting.includes(`function ${name.slice(1)}`)) return true
   const definition = `function ${name}`

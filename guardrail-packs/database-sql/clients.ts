@@ -10,6 +10,8 @@ export interface SqlClientTool {
   readonly sql: readonly string[]
   /** Options whose value names a file of SQL; `-` is standard input. */
   readonly files: readonly string[]
+  /** Those of both kinds that it only begins with: it goes on to its standard input. */
+  readonly startup?: readonly string[]
   /** From which operand on the operands are SQL; absent when none is. */
   readonly sqlFrom?: number
   /** It only shows something and reads no SQL. */
@@ -53,6 +55,7 @@ const pgcli: SqlClientTool = {
   },
   sql: ['-c', '--command', '--init-command'],
   files: ['-f', '--file'],
+  startup: ['--init-command'],
   shows: ['-l', '--list', '-v', '--version', '--help', '--ping', '--list-dsn'],
 }
 
@@ -71,6 +74,7 @@ const mysql: SqlClientTool = {
   },
   sql: ['-e', '--execute', '--init-command'],
   files: [],
+  startup: ['--init-command'],
   shows: ['-V', '--version', '-?', '--help', '-I'],
   attachedPassword: true,
 }
@@ -79,10 +83,13 @@ const sqlite: SqlClientTool = {
   dialect: 'sqlite',
   table: {
     singleDash: true,
-    values: words('cmd init separator newline nullvalue maxsize mmap vfs nonce key hexkey textkey'),
+    values: words(
+      'cmd init separator newline nullvalue maxsize mmap vfs nonce key hexkey textkey heap sorterref escape',
+    ),
   },
   sql: ['-cmd', '--cmd'],
   files: ['-init', '--init'],
+  startup: ['-cmd', '--cmd', '-init', '--init'],
   sqlFrom: 1,
   shows: ['-version', '--version', '-help', '--help'],
   pairs: ['lookaside', 'pagecache'],
@@ -96,6 +103,7 @@ const duckdb: SqlClientTool = {
   },
   sql: ['-c', '-s', '-cmd', '--cmd'],
   files: ['-f', '-init', '--init'],
+  startup: ['-cmd', '--cmd', '-init', '--init'],
   sqlFrom: 1,
   shows: ['-version', '--version', '-help', '--help'],
 }

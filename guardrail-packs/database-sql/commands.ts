@@ -48,12 +48,14 @@ function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | u
 
   const texts = valuesOf(given, client.sql)
   const files = valuesOf(given, client.files)
+  let done = given.options.some(({ name }) => finishes(client, name))
   if (client.sqlFrom !== undefined) {
     let rest = operands.slice(client.sqlFrom)
     // `--use_legacy_sql false` leaves the value among the words of the query.
     if (rest.length > 1 && /^(?:true|false)$/.test(rest[0]?.text ?? '')) rest = rest.slice(1)
     if (client.subcommands !== undefined && rest.length > 0) texts.push(joined(rest))
     else texts.push(...rest)
+    done ||= rest.length > 0
   }
 
   for (const text of texts) {
@@ -70,7 +72,7 @@ function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | u
   const output = given.value('-o', '--output')
   if (output?.text.trimStart().startsWith('|'))
     return { ruleId: 'client-shell', matchedField: ARGUMENTS }
-  if (texts.length > 0 || files.length > 0 || client.shows.some((name) => given.has(name))) {
+  if (done) {
     return given.dynamic ? { ruleId: 'unreadable-sql', matchedField: ARGUMENTS } : undefined
   }
   return judgeInput(command, client)
@@ -112,6 +114,12 @@ function judgeWord(
 
 function found(hazard: SqlHazard | undefined): Finding | undefined {
   return hazard && { ruleId: ruleOfHazard[hazard], matchedField: ARGUMENTS }
+}
+
+/** Whether with this option the client leaves its standard input alone. */
+function finishes({ sql, files, shows, startup }: SqlClientTool, name: string): boolean {
+  if (shows.includes(name)) return true
+  return (sql.includes(name) || files.includes(name)) && !startup?.includes(name)
 }
 
 function valuesOf(given: Options, names: readonly string[]): (Word | undefined)[] {

@@ -45,7 +45,8 @@ const knownNames = new Set([
   ...words('arguments request transaction raw'),
 ])
 const limiting =
-  /^(?:where|filter|filters|condition|conditions|criteria|id|ids|pk|primary_key|key|keys|where_clause)$/
+  /^(?:where|filter|filters|condition|conditions|criteria|pk|primary_key|key|keys|where_clause|(?:(?:row|record|entry|document|item)_)?ids?)$/
+const conditions = /^(?:where|filter|condition|criteria)/
 
 /** Judges a call of a tool on a database server. */
 export function judgeTool(call: ToolCall): Finding | undefined {
@@ -95,8 +96,11 @@ function holdsSql(word: string): boolean {
 /** Whether an argument says which rows are meant. */
 function isLimited(call: ToolCall): boolean {
   return Object.entries(call.arguments).some(([key, value]) => {
-    if (!limiting.test(identityWords(key).join('_'))) return false
+    const name = identityWords(key).join('_')
+    if (!limiting.test(name)) return false
     if (typeof value === 'string') {
+      // As an id, `5` is one row; as a condition it holds for all.
+      if (!conditions.test(name) && /^[\w:.-]+$/.test(value)) return true
       return value.trim() !== '' && judgeSql(`DELETE FROM t WHERE ${value}`, 'any') === undefined
     }
     if (Array.isArray(value)) return value.length > 0

@@ -32,8 +32,15 @@ export function judgeTool(call: ToolCall): Finding | undefined {
   const verb = toolVerb(words, destructiveVerbs)
   if (verb === 'read') return undefined
   if (verb === 'destructive' || putsAway(words)) return { ruleId: 'tool', matchedField: 'tool' }
+  if (verb === 'none' && readsOnly(call.arguments) && !words.includes('patch')) return undefined
   const ofSchema = words.includes('database') || words.includes('source')
   return judgeArguments(call.arguments, ofSchema)
+}
+
+/** A tool of many actions, asked for one that only looks: `{ action: 'list', archived: true }`. */
+function readsOnly({ action, operation }: JsonObject): boolean {
+  const asked = action ?? operation
+  return typeof asked === 'string' && toolVerb(identityWords(asked), destructiveVerbs) === 'read'
 }
 
 /** `send_page_to_trash`, whose verb alone tells too little. */
