@@ -17,10 +17,12 @@ const FOLDER = new URL('../guardrail-packs/', import.meta.url).pathname
 const WARM_UP = 5000
 const EVALUATIONS = 1000
 const MIXED = 10_000
+/** Until then a pass waits for a machine that runs at its full speed, in milliseconds. */
+const LONGEST_MS = 8_000
 /** The machine runs at its full speed while the yardstick takes at most so many times its least. */
 const FULL_SPEED = 1.25
 /** How often everything unusual is judged before the second measurement. */
-const ROUNDS = 20
+const ROUNDS = 10
 
 const document = JSON.stringify(
   Array.from({ length: 60 }, (_, n) => ({
@@ -45,19 +47,19 @@ const packs: readonly GuardrailPack[] = [
 /**
  * Budget 10, in this process: all packs on a command of 2 KiB, before and after the process has judged
  * whatever there is that is unusual, since what the engine has seen decides how fast it is from then on;
- * then on the commands of the packs' cases. A pass waits so long for a machine that runs at its full speed.
+ * then on the commands of the packs' cases.
  */
-export async function packVerdicts(passes: number, waitMs: number): Promise<Verdict[]> {
+export async function packVerdicts(passes: number): Promise<Verdict[]> {
   await loadPostgresParser()
   const script = readFileSync(`${FOLDER}_shared/__fixtures__/two-kib.sh`, 'utf8')
   const inputs = [...caseInputs(), ...labelledInputs()]
   const commands = inputs.filter((input) => input.kind === 'command')
 
-  const clean = measureScript(script, passes, waitMs)
+  const clean = measureScript(script, passes)
   for (const input of overCaps) judge(input)
   for (let round = 0; round < ROUNDS; round++) for (const input of inputs) judge(input)
   for (const input of overCaps) judge(input)
-  const after = measureScript(script, passes, waitMs)
+  const after = measureScript(script, passes)
   const mixed = Array.from({ length: passes }, () =>
     took(() => {
       for (let i = 0; i < MIXED; i++) {
@@ -76,12 +78,12 @@ export async function packVerdicts(passes: number, waitMs: number): Promise<Verd
   ]
 }
 
-function measureScript(script: string, passes: number, waitMs: number) {
+function measureScript(script: string, passes: number) {
   const medians: number[] = []
   const p99s: number[] = []
   for (let i = 0; i < WARM_UP; i++) judge(command(script))
   for (let pass = 0; pass < passes; pass++) {
-    const times = undisturbed(() => took(() => judge(command(script))), waitMs)
+    const times = undisturbed(() => took(() => judge(command(script))))
     medians.push(times[EVALUATIONS / 2] ?? Number.NaN)
     p99s.push(times[EVALUATIONS * 0.99] ?? Number.NaN)
   }
@@ -93,9 +95,9 @@ function measureScript(script: string, passes: number, waitMs: number) {
  * the machine and is made again: the system says when it gave the CPU away, and the yardstick, that a
  * neighbour of the same core or host took its share. After a while those with the least of that count.
  */
-function undisturbed(measureOnce: () => number, waitMs: number): readonly number[] {
+function undisturbed(measureOnce: () => number): readonly number[] {
   const made: { readonly time: number; readonly yard: number }[] = []
-  const endsAt = performance.now() + waitMs
+  const endsAt = performance.now() + LONGEST_MS
   let before = yardstick()
   let quiet = 0
   while (quiet < EVALUATIONS && (performance.now() < endsAt || made.length < EVALUATIONS)) {
@@ -199,7 +201,7 @@ const overCaps: readonly GuardInput[] = [
 ].map(command)
 
 if (import.meta.main) {
-  const list = await packVerdicts(5, 8_000)
+  const list = await packVerdicts(5)
   for (const { title, value, limit, ok } of list) {
     const figures = [value.median, value.min, value.max].map((ms) => ms.toFixed(3))
     console.log(

@@ -81,23 +81,23 @@ export function benchRows(quick: boolean): Readonly<Record<RowId, Row>> {
     return { ...row(id, title, body, counts, concurrency), path: MCP_PATH }
   }
   return {
-    buffered: row('buffered', 'buffered', chatBody(), [6000, 1000, 10_000]),
+    buffered: row('buffered', 'buffered', chatBody(), [6000, 2000, 20_000]),
     chosen: {
       ...row('chosen', 'buffered, caller-chosen ids', chatBody(), [6000, 1000, 2000]),
       callerChoosesIds: true,
     },
-    stream: row('stream', '64 events in one piece', streamed, [3000, 400, 3000]),
+    stream: row('stream', '64 events in one piece', streamed, [3000, 600, 4000]),
     paced: row('paced', '64 events, each by itself', paced, [640, 96, 192]),
     prompt: row('prompt', 'prompt of 400 KB', prompt, [200, 32, 80], 8),
     alone: row('alone', 'one at a time, buffered', chatBody(), [600, 150, 50], 1),
     alone_stream: row('alone_stream', 'one at a time, streamed', paced, [30, 4, 2], 1),
-    mcp_ping: mcpRow('mcp_ping', 'MCP, ping', pingBody, [6000, 1000, 8000]),
-    mcp_call: mcpRow('mcp_call', 'MCP, tools/call', callBody, [6000, 1000, 8000]),
+    mcp_ping: mcpRow('mcp_ping', 'MCP, ping', pingBody, [6000, 2000, 8000]),
+    mcp_call: mcpRow('mcp_call', 'MCP, tools/call', callBody, [6000, 2000, 16_000]),
     mcp_events: mcpRow(
       'mcp_events',
       'MCP, tools/call, as events',
       eventsCallBody,
-      [4000, 1000, 4000],
+      [4000, 2000, 8000],
     ),
     mcp_ping_alone: mcpRow(
       'mcp_ping_alone',

@@ -15,7 +15,7 @@ import { benchRows } from './rows.ts'
 const RESULTS = new URL('./results/', import.meta.url).pathname
 const USAGE = `bun bench/run.ts [--quick] [--gate] [--profile]
 
-  --quick    fewer and shorter passes, no peers: about a minute
+  --quick    fewer and shorter passes, no peers: a minute and a half
   --gate     exit code 1 when budget 1, 2 or 8 is missed
   --profile  no budgets: where the gateway's CPU time goes, function by function`
 
@@ -47,7 +47,7 @@ async function bench({ quick, gate }: { quick: boolean; gate: boolean }): Promis
   const passes = quick ? 2 : 5
   const rows = benchRows(quick)
   // While nothing else of the bench runs.
-  const packs = await packVerdicts(quick ? 1 : passes, quick ? 2_000 : 8_000)
+  const packs = await packVerdicts(quick ? 1 : passes)
   const upstream = await startService('./upstream.ts')
   const otlpUrl = (await canExportTelemetry()) ? upstream.url : undefined
   if (otlpUrl === undefined) note('this gateway has no server.otel_endpoint: G exports nothing')
