@@ -6,6 +6,8 @@ export interface AdminReply {
   readonly status: number
   readonly headers: Headers
   readonly text: string
+  /** How long it took until its last byte was there, in milliseconds. */
+  readonly ms: number
   /** Of a JSON success. */
   readonly data: unknown
   /** Of a failure. */
@@ -108,6 +110,7 @@ async function createCaller(
 ): Promise<AdminClient['request']> {
   const documented = await readDocument(url)
   return async function request(method, path, body, headers = {}) {
+    const sentAt = performance.now()
     const response = await fetch(`${url}${path}`, {
       method,
       headers: {
@@ -119,6 +122,7 @@ async function createCaller(
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
+    const ms = performance.now() - sentAt
     const { status } = response
     const type = response.headers.get('content-type')?.split(';', 1)[0] ?? ''
     const json = type === 'application/json' ? JSON.parse(text) : undefined
@@ -132,6 +136,7 @@ async function createCaller(
       status,
       headers: response.headers,
       text,
+      ms,
       data: json?.data,
       error: status >= 400 ? json?.error : undefined,
     }
