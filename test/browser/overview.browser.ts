@@ -63,12 +63,10 @@ test('what needs attention is told, with the way to fix it', async () => {
     where pricing_status = 'unpriced'`) as unknown as [{ unpriced: number }]
   const notice = await page.getByText('requests have no price').innerText()
   expect(Number(notice.split(' ')[0]?.replaceAll(',', ''))).toBe(unpriced)
-  expect(await page.getByText('pricing.overrides').count()).toBe(1)
+  await page.getByText('pricing.overrides').waitFor()
   await page.getByRole('heading', { name: 'Budgets about to run out' }).waitFor()
   const attempts = page.getByRole('table', { name: 'Providers in the last 15 minutes' })
-  expect(
-    await attempts.getByRole('cell', { name: 'simulator', exact: true }).count(),
-  ).toBeGreaterThan(0)
+  await attempts.getByRole('cell', { name: 'simulator', exact: true }).first().waitFor()
 })
 
 test('it can be read on a tablet', async () => {

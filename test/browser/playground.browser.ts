@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { adaKey, testKey } from '../harness/gateway.ts'
+import { adaKey, eventually, testKey } from '../harness/gateway.ts'
 import { browserConfig } from './config.ts'
 import { testDesk } from './harness.ts'
 import { looksRight } from './look.ts'
@@ -94,7 +94,8 @@ test('a reply can be stopped, and continued as a conversation', async () => {
   await page.getByLabel('User').fill('first')
   await page.keyboard.press('Control+Enter')
   await page.getByRole('button', { name: 'Continue the conversation' }).click()
-  expect(await page.getByLabel('Assistant 2').inputValue()).toContain('You said: “first”')
+  const said = page.getByLabel('Assistant 2')
+  await eventually(async () => (await said.inputValue()).includes('You said: “first”') || undefined)
   await page.getByLabel('User 3').fill('second')
   await page.getByRole('button', { name: 'Send' }).click()
   await reply(page).getByText('You said: “second”').waitFor()
