@@ -21,8 +21,12 @@ export interface CloudToolSpec {
   readonly executables: readonly string[]
   readonly ruleId: string
   command(command: SimpleCommand): Finding | undefined
-  /** What a harmless name may still carry: SQL, batches. `path` is where the argument stands. */
-  argument(key: string, value: JsonValue, path: string, call: ToolCall): Finding | undefined
+  /** Arguments that hold statements, in identity words joined by `_`. */
+  readonly sqlArguments: ReadonlySet<string>
+  /** Whether a statement destroys, or cannot be read. */
+  destroys(statement: string, call: ToolCall): boolean
+  /** What else a harmless name may carry: batches. `path` is where the argument stands. */
+  argument?(key: string, value: JsonValue, path: string): Finding | undefined
 }
 
 const cliKeys: ReadonlySet<string> = new Set([
@@ -61,11 +65,6 @@ const nestedKeys: ReadonlySet<string> = new Set([
 ])
 
 const queryWords: ReadonlySet<string> = new Set(['execute', 'queries', 'query', 'sql', 'statement'])
-
-/** Whether a tool's `query` is SQL; elsewhere it is what somebody asks or looks for. */
-export function runsQuery(call: ToolCall): boolean {
-  return identityWords(call.tool).some((word) => queryWords.has(word))
-}
 
 /** Judges a tool call by its server's identity, its name and its arguments. */
 export function judgeCloudTool(call: ToolCall, spec: CloudToolSpec): Finding | undefined {
@@ -123,13 +122,31 @@ function judgeObject(
         ? { ruleId: spec.ruleId, matchedField: here }
         : undefined) ??
       (cliKeys.has(name) ? judgeCli(call, value, here, spec) : undefined) ??
-      spec.argument(name, value, here, call) ??
+      judgeStatements(name, value, here, call, spec) ??
+      spec.argument?.(name, value, here) ??
       (nestedKeys.has(name) && isJsonObject(value) && depth < 3
         ? judgeObject(call, value, here, syncs, spec, depth + 1)
         : undefined)
     if (finding !== undefined) return finding
   }
   return undefined
+}
+
+/** A tool's `query` is SQL when its name tells of one; elsewhere it is what somebody asks or looks for. */
+function judgeStatements(
+  name: string,
+  value: JsonValue,
+  path: string,
+  call: ToolCall,
+  spec: CloudToolSpec,
+): Finding | undefined {
+  if (!spec.sqlArguments.has(name)) return undefined
+  if (name === 'query' && !identityWords(call.tool).some((word) => queryWords.has(word)))
+    return undefined
+  const statements = Array.isArray(value) ? value : [value]
+  return statements.some((each) => typeof each === 'string' && spec.destroys(each, call))
+    ? { ruleId: 'query', matchedField: path }
+    : undefined
 }
 
 /**

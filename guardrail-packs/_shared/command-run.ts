@@ -15,6 +15,7 @@ import {
   noRedirects,
   type Output,
   type Place,
+  passesFunctions,
   type Session,
   spend,
 } from './command-state.ts'
@@ -54,9 +55,11 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
 
   if (session.defining !== undefined) keepForward(session, session.defining, words)
   const forwards = session.forwards?.get(executable)
-  // `command git` is never the function of that name.
-  const bypassed = place.nesting.at(-1) === 'command'
-  if (forwards !== undefined && !bypassed && !place.nesting.includes(executable)) {
+  if (
+    forwards !== undefined &&
+    !passesFunctions(place.nesting) &&
+    !place.nesting.includes(executable)
+  ) {
     // Functions that call each other branch out fast.
     spend(session, 32 * forwards.length)
     for (const before of forwards)

@@ -101,3 +101,8 @@ export function spend(session: Session, words: number): void {
   session.work += words
   if (session.work > limits.work) giveUp(session, 'too_many')
 }
+
+/** `command git` and `builtin cd` are never the function of that name. */
+export function passesFunctions(nesting: readonly string[]): boolean {
+  return nesting.at(-1) === 'command' || nesting.at(-1) === 'builtin'
+}

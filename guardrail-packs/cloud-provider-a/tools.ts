@@ -1,5 +1,4 @@
-import type { JsonValue } from 'model-gateway/plugin'
-import { type CloudToolSpec, judgeCloudTool, runsQuery } from '../_shared/cloud-tools.ts'
+import { type CloudToolSpec, judgeCloudTool } from '../_shared/cloud-tools.ts'
 import type { Finding, ToolCall } from '../_shared/command-pack.ts'
 import { judgeSql } from '../_shared/sql.ts'
 import { identityWords, onServer } from '../_shared/tool-identity.ts'
@@ -21,7 +20,8 @@ const spec: CloudToolSpec = {
   executables: ['gcloud', 'gsutil', 'bq'],
   ruleId: 'tool',
   command: judgeCommand,
-  argument: judgeArgument,
+  sqlArguments,
+  destroys: (statement) => judgeSql(statement, 'any') !== undefined,
 }
 
 /** Judges a call of a tool on one of the provider's servers. */
@@ -36,17 +36,4 @@ function isServer(call: ToolCall): boolean {
     const words = identityWords(name)
     return serverPairs.some((pair) => pair.every((word) => words.includes(word)))
   })
-}
-
-function judgeArgument(
-  name: string,
-  value: JsonValue,
-  path: string,
-  call: ToolCall,
-): Finding | undefined {
-  if (!sqlArguments.has(name) || (name === 'query' && !runsQuery(call))) return undefined
-  const texts = Array.isArray(value) ? value : [value]
-  return texts.some((text) => typeof text === 'string' && judgeSql(text, 'any') !== undefined)
-    ? { ruleId: 'query', matchedField: path }
-    : undefined
 }

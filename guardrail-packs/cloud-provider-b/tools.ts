@@ -1,5 +1,5 @@
 import type { JsonValue } from 'model-gateway/plugin'
-import { type CloudToolSpec, judgeCloudTool, runsQuery } from '../_shared/cloud-tools.ts'
+import { type CloudToolSpec, judgeCloudTool } from '../_shared/cloud-tools.ts'
 import type { Finding, ToolCall } from '../_shared/command-pack.ts'
 import { identityWords, onServer } from '../_shared/tool-identity.ts'
 import { judgeCommand } from './commands.ts'
@@ -30,7 +30,9 @@ const spec: CloudToolSpec = {
   executables: ['aws'],
   ruleId: 'tool',
   command: judgeCommand,
-  argument: judgeArgument,
+  sqlArguments,
+  destroys,
+  argument: judgeBatch,
 }
 
 /** Judges a call of a tool on one of the provider's servers. */
@@ -38,22 +40,14 @@ export function judgeTool(call: ToolCall): Finding | undefined {
   return judgeCloudTool(call, spec)
 }
 
-function judgeArgument(
-  name: string,
-  value: JsonValue,
-  path: string,
-  call: ToolCall,
-): Finding | undefined {
-  if (batchArguments.has(name)) {
-    const denied =
-      typeof value === 'string' ? judgeInput(value, 'batch') : deletes(value) && 'batch'
-    return denied ? { ruleId: denied, matchedField: path } : undefined
-  }
-  if (!sqlArguments.has(name) || (name === 'query' && !runsQuery(call))) return undefined
-  const texts = Array.isArray(value) ? value : [value]
+function destroys(statement: string, call: ToolCall): boolean {
   const isTable = (word: string) => word === 'dynamodb'
   const kind = identityWords(call.tool).some(isTable) || onServer(call, isTable) ? 'partiql' : 'sql'
-  return texts.some((text) => typeof text === 'string' && judgeInput(text, kind) !== undefined)
-    ? { ruleId: 'query', matchedField: path }
-    : undefined
+  return judgeInput(statement, kind) !== undefined
+}
+
+function judgeBatch(name: string, value: JsonValue, path: string): Finding | undefined {
+  if (!batchArguments.has(name)) return undefined
+  const denied = typeof value === 'string' ? judgeInput(value, 'batch') : deletes(value) && 'batch'
+  return denied ? { ruleId: denied, matchedField: path } : undefined
 }

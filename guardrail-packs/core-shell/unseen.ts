@@ -1,6 +1,7 @@
 import type { CommandReading, SimpleCommand, Word } from '../_shared/command.ts'
 import { isShell, shellInput, shells, standardInput } from '../_shared/command-nested.ts'
 import { readOptions } from '../_shared/command-options.ts'
+import { passesFunctions } from '../_shared/command-state.ts'
 import { fetchers, type RuleId, settingPrinters, settingWords } from './rules.ts'
 
 /** Whether a command runs what only the run will show: a script, or an executable. */
@@ -174,8 +175,7 @@ export function isForkBomb(command: SimpleCommand, reading: CommandReading): boo
   const name = command.name?.text
   if (name === undefined) return false
   if (command.calls.length > 0 && forksInLoop(command)) return true
-  // `command cat` and `builtin cd` are never the function of that name.
-  if (/^(command|builtin)$/.test(command.nesting.at(-1) ?? '')) return false
+  if (passesFunctions(command.nesting)) return false
   // `f(){f|f&};f` is no syntax of bash, but zsh runs it.
   if (name.startsWith('{') && command.nesting.includes(`function ${name.slice(1)}`)) return true
   const definition = `function ${name}`

@@ -1,0 +1,264 @@
+import type { ProgramCall, Word } from './command.ts'
+import { literal } from './command-state.ts'
+import { argvOf } from './program-argv.ts'
+import { type Language, type ProgramToken, tokenise } from './program-tokens.ts'
+
+/** What an interpreter's program does, as far as its source says so. */
+export interface Program {
+  readonly calls: readonly ProgramCall[]
+  /** Shell text that it hands to a shell. */
+  readonly texts: readonly string[]
+  /** Commands that it starts without a shell. */
+  readonly argvs: readonly (readonly Word[])[]
+}
+
+interface Draft {
+  readonly calls: ProgramCall[]
+  readonly texts: string[]
+  readonly argvs: (readonly Word[])[]
+}
+
+/** Calls that hand their first argument to a shell, or a list to the system, by their last name. */
+const starters: ReadonlySet<string> = new Set([
+  'call',
+  'capture2',
+  'capture2e',
+  'capture3',
+  'check_call',
+  'check_output',
+  'create_subprocess_exec',
+  'create_subprocess_shell',
+  'exec',
+  'execfile',
+  'execfilesync',
+  'execl',
+  'execle',
+  'execlp',
+  'execsync',
+  'execv',
+  'execvp',
+  'execvpe',
+  'getoutput',
+  'getstatusoutput',
+  'open2',
+  'open3',
+  'passthru',
+  'pcntl_exec',
+  'popen',
+  'popen2',
+  'popen3',
+  'proc_open',
+  'run',
+  'shell',
+  'shell_exec',
+  'spawn',
+  'spawnl',
+  'spawnlp',
+  'spawnsync',
+  'spawnv',
+  'spawnvp',
+  'system',
+  'system2',
+])
+
+/** Calls whose argument is a program again. */
+const evaluators: ReadonlySet<string> = new Set(['eval', 'exec', 'function', 'runinthiscontext'])
+
+export function readSources(sources: readonly string[], language: Language): Program {
+  const program: Draft = { calls: [], texts: [], argvs: [] }
+  for (const source of sources) readSource(source, language, program, 0)
+  return program
+}
+
+function readSource(source: string, language: Language, program: Draft, depth: number): void {
+  const tokens = tokenise(source, language)
+  const constants = new Map<string, readonly string[]>()
+  const aliases = new Map<string, string>()
+  /** What the variable of a loop over a list stands for, one command each. */
+  const loops = new Map<string, readonly (readonly string[])[]>()
+  const tables = new Map<string, readonly (readonly string[])[]>()
+  /** Functions of the program's own that start what they are given, behind these words. */
+  const helpers = new Map<string, readonly Word[]>()
+  let defined: Defined | undefined
+  tokens.forEach((token, at) => {
+    if (token.kind === 'shell') program.texts.push(token.text)
+    if (token.kind !== 'name') return
+    const next = tokens[at + 1]
+    const value = tokens[at + 2]
+    if (next?.kind === 'mark' && next.text === '=' && value !== undefined) {
+      const strings = value.kind === 'string' ? [value.text] : listOfStrings(tokens, at + 2)
+      if (strings !== undefined) constants.set(token.text, strings)
+      const items = listOfCommands(tokens, at + 2)
+      if (items !== undefined) tables.set(token.text, items)
+    }
+    defined = definition(tokens, at) ?? defined
+    if (token.text === 'in' || token.text === 'of') {
+      const variable = tokens[at - 1]
+      const items = next && (tables.get(next.text) ?? listOfCommands(tokens, at + 1))
+      if (variable?.kind === 'name' && items !== undefined) loops.set(variable.text, items)
+    }
+    if (next?.kind === 'name' && tokens[at + 1]?.text === 'as' && value?.kind === 'name')
+      aliases.set(value.text, token.text)
+    const call = readCall(tokens, at, language)
+    if (call === undefined) return
+    const name = aliases.get(token.text) ?? token.text
+    const literals = call.tokens.flatMap((each) => {
+      if (each.kind === 'string') return [each.text]
+      return (each.kind === 'name' ? constants.get(each.text) : undefined) ?? []
+    })
+    program.calls.push({
+      name,
+      arguments: source.slice(call.start, call.end),
+      strings: literals,
+    })
+    const last = name
+      .slice(Math.max(name.lastIndexOf('.'), name.lastIndexOf(':')) + 1)
+      .toLowerCase()
+    const helper = helpers.get(token.text)
+    const starts =
+      helper !== undefined || (starters.has(last) && !isPattern(token.text, language, source))
+    const given = call.tokens[0]
+    if (starts && call.tokens.some((each) => each.text === defined?.parameter)) {
+      const argv = argvOf(call.tokens, constants)
+      const open = argv.findIndex((word) => word.dynamic)
+      if (open > 0 || given?.text === defined?.parameter)
+        helpers.set(defined?.name ?? '', argv.slice(0, Math.max(open, 0)))
+    }
+    if (starts && given?.kind === 'name') {
+      for (const item of loops.get(given.text) ?? []) {
+        if (item.length > 1) program.argvs.push(item.map(literal))
+        else program.texts.push(...item)
+      }
+    }
+    const [first] = literals
+    if (first === undefined) return
+    if (starts || token.text === 'os.execute' || token.text === 'Deno.Command') {
+      const list = call.tokens[0]?.kind === 'mark' && call.tokens[0].text === '['
+      const argv = [...(helper ?? []), ...argvOf(call.tokens, constants)]
+      if (list ? argv.length > 0 : argv.length > 1) program.argvs.push(asArgv(last, argv))
+      if (!list && !helper?.length) program.texts.push(first)
+    }
+    if (evaluators.has(last) && depth < 4) readSource(first, language, program, depth + 1)
+  })
+}
+
+/** `/x/.exec(text)`: a pattern has an `exec` too. */
+function isPattern(name: string, language: Language, source: string): boolean {
+  if (!name.endsWith('.exec')) return false
+  if (language === 'javascript') return !/child_process|shell|ssh/.test(source)
+  return name.startsWith('.') && !source.includes('child_process')
+}
+
+interface Defined {
+  readonly name: string
+  readonly parameter: string
+}
+
+/** `def sh(line`, `function sh(line`, `sh = async (line) =>`: a function and its first parameter. */
+function definition(tokens: readonly ProgramToken[], at: number): Defined | undefined {
+  const isWord = tokens[at]?.text === 'def' || tokens[at]?.text === 'function'
+  if (!isWord && tokens[at + 1]?.text !== '=') return undefined
+  const name = tokens[isWord ? at + 1 : at]
+  let first = tokens[at + 2]?.text === 'async' ? at + 3 : at + 2
+  while (/^[(*.]$/.test(tokens[first]?.text ?? '')) first++
+  const parameter = tokens[first]
+  if (name?.kind !== 'name' || parameter?.kind !== 'name') return undefined
+  if (!isWord && !tokens.slice(first + 1, first + 12).some(({ text }) => text === '=>'))
+    return undefined
+  // `...rest`
+  return { name: name.text, parameter: parameter.text.replace(/^\./, '') }
+}
+
+/** A list whose items are command lines, or lists of strings. */
+function listOfCommands(
+  tokens: readonly ProgramToken[],
+  at: number,
+): readonly (readonly string[])[] | undefined {
+  if (tokens[at]?.kind !== 'mark' || !/^[[(]$/.test(tokens[at]?.text ?? '')) return undefined
+  const items: (readonly string[])[] = []
+  for (let i = at + 1; i < tokens.length && i < at + longestCall; i++) {
+    const token = tokens[i]
+    if (token?.kind === 'string') items.push([token.text])
+    else if (token?.kind === 'mark' && /^[\])]$/.test(token.text)) return items
+    else if (token?.text === '[') {
+      const strings = listOfStrings(tokens, i)
+      if (strings === undefined) return undefined
+      items.push(strings)
+      while (tokens[i]?.text !== ']') i++
+    } else if (token?.kind === 'name') return undefined
+  }
+  return undefined
+}
+
+/** The strings of `['git', 'status']`, a list of nothing else. */
+function listOfStrings(tokens: readonly ProgramToken[], at: number): readonly string[] | undefined {
+  if (tokens[at]?.kind !== 'mark' || tokens[at]?.text !== '[') return undefined
+  const strings: string[] = []
+  for (let i = at + 1; i < tokens.length && i < at + longestCall; i++) {
+    const token = tokens[i]
+    if (token?.kind === 'string') strings.push(token.text)
+    else if (token?.kind === 'mark' && token.text === ']') return strings
+    else if (token?.kind === 'name') return undefined
+  }
+  return undefined
+}
+
+/** `spawn('rm', ['-rf'])` and `execl('/bin/rm', 'rm', '-rf')`: the second names the first again. */
+function asArgv(name: string, argv: readonly Word[]): readonly Word[] {
+  const again = /^(execl|execv|spawnl|spawnv)/.test(name) && argv[1]?.dynamic === false
+  return again ? argv.slice(1) : argv
+}
+
+interface Call {
+  readonly tokens: readonly ProgramToken[]
+  readonly start: number
+  readonly end: number
+}
+
+/** Tokens that are looked at for one call. */
+const longestCall = 200
+
+/** The call that a name starts: with parentheses, or without where the language allows it. */
+function readCall(
+  tokens: readonly ProgramToken[],
+  at: number,
+  language: Language,
+): Call | undefined {
+  const next = tokens[at + 1]
+  if (next === undefined || next.kind === 'end' || next.text === '}')
+    return bareCalls.has(language) ? { tokens: [], start: 0, end: 0 } : undefined
+  if (next.kind === 'mark' && next.text === '(') {
+    let depth = 0
+    const last = Math.min(tokens.length, at + longestCall)
+    for (let end = at + 1; end < last; end++) {
+      const token = tokens[end]
+      if (token?.kind !== 'mark') continue
+      if (token.text === '(') depth++
+      else if (token.text === ')' && --depth === 0)
+        return { tokens: tokens.slice(at + 2, end), start: next.end, end: token.start }
+    }
+    const end = tokens[last - 1]?.end ?? next.end
+    return { tokens: tokens.slice(at + 2, last), start: next.end, end }
+  }
+  if (!commandCalls.has(language)) return undefined
+  if (next.kind === 'mark' && !/^\d$/.test(next.text)) return undefined
+  let end = at + 1
+  while (end < tokens.length && end < at + longestCall && tokens[end]?.kind !== 'end') end++
+  return {
+    tokens: tokens.slice(at + 1, end),
+    start: next.start,
+    end: tokens[end - 1]?.end ?? next.end,
+  }
+}
+
+/** A name alone is a call: `loop { fork }`. */
+const bareCalls: ReadonlySet<Language> = new Set(['perl', 'ruby'])
+
+const commandCalls: ReadonlySet<Language> = new Set([
+  'perl',
+  'ruby',
+  'php',
+  'applescript',
+  'lua',
+  'awk',
+])
