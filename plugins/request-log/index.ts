@@ -11,6 +11,9 @@ import tables from '../../migrations/request-log/0001_tables.sql' with { type: '
 import reportsAndRetention from '../../migrations/request-log/0002_reports_and_retention.sql' with {
   type: 'text',
 }
+import failedRequests from '../../migrations/request-log/0003_failed_requests.sql' with {
+  type: 'text',
+}
 import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createBudget } from '../_shared/budget.ts'
 import { openSpool } from '../_shared/spool.ts'
@@ -48,6 +51,7 @@ export default definePlugin({
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_reports_and_retention', sql: reportsAndRetention },
+      { name: '0003_failed_requests', sql: failedRequests },
     ],
     check: checkRequestLogging,
   },

@@ -86,6 +86,7 @@ test('every list and report answers in time', async () => {
   ]
     .filter((name) => items.some((item) => item[name] !== null))
     .map((name) => `${name}=${sample(name)}`)
+  const month = new Date(Date.now() - 31 * 24 * HOUR_MS).toISOString()
   const middle = new Date(Date.now() - 15 * 24 * HOUR_MS).toISOString()
   const queries = [
     '',
@@ -106,15 +107,19 @@ test('every list and report answers in time', async () => {
     'env=prod&model_key=coder',
     'env=prod&model_key=coder&operation=responses',
     'env=prod&tag_key=env&tag_value=staging',
+    // Most requests are chat completions, which no index has.
+    'model_key=embed&operation=chat_completions',
   ]
   const paths = [
     ...queries.map((query) => `${logs}?${query}`),
     ...items.slice(0, 1).map(({ request_log_id }) => `${logs}/${request_log_id}`),
     `${logs}/histogram`,
-    `${logs}/histogram?occurred_at_start=${new Date(Date.now() - 31 * 24 * HOUR_MS).toISOString()}`,
+    `${logs}/histogram?occurred_at_start=${month}`,
     `${logs}/histogram?status_code=200`,
     `${logs}/histogram?env=prod`,
-    `${logs}/histogram?env=prod&model_key=coder&operation=responses`,
+    ...['env=prod&model_key=coder&operation=responses', 'model_key=embed&status_code=200'].map(
+      (query) => `${logs}/histogram?${query}&occurred_at_start=${month}`,
+    ),
     ...['7d', '31d'].flatMap((range) => [
       `/api/v1/admin/observability/leaderboard?range=${range}`,
       `/api/v1/admin/observability/harness-usage?range=${range}`,

@@ -1,7 +1,15 @@
 import { inTime, type Reader, requestLog } from '../_shared/store.ts'
 import type { Filter } from './filter.ts'
 import { type Piece, piecesOf } from './pieces.ts'
-import { bySets, newestFirst, setsOf, type Way, walkOf } from './way-store.ts'
+import {
+  byMerging,
+  failedSql,
+  isPlain,
+  newestFirst,
+  setsOf,
+  type Way,
+  walkOf,
+} from './way-store.ts'
 
 /** With a filter, so many matches are counted and can be paged through: the newest. */
 export const MOST_MATCHES = 10_000
@@ -9,8 +17,8 @@ export const MOST_MATCHES = 10_000
 export const MOST_IN_HISTOGRAM = 20_000
 /** How long counting may take, in milliseconds. */
 const COUNT_MS = 75
-/** How long a page of a combination is looked for by reading rows through, in milliseconds. */
-const WALK_MS = 25
+/** How long a combination is looked for by reading rows through, in milliseconds. */
+const WALK_MS = 10
 
 /** Where a summary is, the time to the microsecond. */
 export interface Place {
@@ -38,7 +46,6 @@ interface Page {
 }
 
 const HOUR_MS = 3_600_000
-const failed = "outcome not in ('success', 'client_abort')"
 
 /** The beginning of what the filter is about. What has been purged in part is left out. */
 async function sinceOf(reader: Reader, { start }: Filter): Promise<Date> {
@@ -60,26 +67,26 @@ export async function findMatches(
   return await findEitherWay(
     reader,
     filter,
-    WALK_MS,
     (limited) => findByWalk(limited, filter, since, page),
-    (limited) => findNewest(limited, setsOf(filter, since), page),
+    (limited) => findNewest(limited, setsOf(filter, since, 'place'), page),
   )
 }
 
 /**
- * Rows are read through newest first, which soon finds what is frequent or rare. Values that are
- * frequent and hardly ever come together take too long, and go the other way.
+ * What combinations are found by is best left to Postgres when it can tell. Otherwise rows are read
+ * through newest first, which soon finds what is frequent or rare; values that are frequent and
+ * hardly ever come together take too long, and go the other way.
  */
 async function findEitherWay<T>(
   reader: Reader,
-  { columns, tag }: Filter,
-  walkMs: number,
+  filter: Filter,
   walk: (reader: Reader) => Promise<T>,
   sets: (reader: Reader) => Promise<T>,
 ): Promise<T> {
-  if (columns.length + (tag === undefined ? 0 : 1) < 2) return await walk(reader)
-  const found = await inTime(reader, walkMs, walk)
-  return found ?? (await bySets(reader, sets))
+  if (filter.columns.length + (filter.tag === undefined ? 0 : 1) < 2) return await walk(reader)
+  if (isPlain(filter)) return await sets(reader)
+  const found = await inTime(reader, WALK_MS, walk)
+  return found ?? (await byMerging(reader, sets))
 }
 
 async function findByWalk(
@@ -193,7 +200,7 @@ async function readPieces(reader: Reader, since: Date, end: Date | undefined): P
     end?.getTime() ?? Number.POSITIVE_INFINITY,
     async (from, to) => {
       const [row] = await reader.unsafe<{ requests: number; errors: number }[]>(
-        `select count(*)::int as requests, (count(*) filter (where ${failed}))::int as errors
+        `select count(*)::int as requests, (count(*) filter (where ${failedSql}))::int as errors
           from "${requestLog}".request_logs
           where occurred_at >= $1::timestamptz and occurred_at < $2::timestamptz`,
         [new Date(from).toISOString(), new Date(to).toISOString()],
@@ -225,9 +232,8 @@ export async function countByTime(
   const rows = await findEitherWay(
     reader,
     filter,
-    COUNT_MS,
-    (limited) => readHistogram(limited, walkOf(filter, since, 'summary'), bucketMs),
-    (limited) => readHistogram(limited, setsOf(filter, since), bucketMs),
+    (limited) => readHistogram(limited, walkOf(filter, since, 'outcome'), bucketMs),
+    (limited) => readHistogram(limited, setsOf(filter, since, 'outcome'), bucketMs),
   )
   const counted = rows.reduce((sum, { requests }) => sum + requests, 0)
   const oldest = Math.min(...rows.map((row) => row.oldest))
@@ -239,9 +245,9 @@ async function readHistogram(reader: Reader, way: Way, bucketMs: number) {
   const step = values.put(bucketMs / 1000, 'float8')
   return await reader.unsafe<(Bucket & { oldest: number })[]>(
     `select floor(extract(epoch from occurred_at)::float8 / ${step}) * ${step} * 1000 as start,
-        count(*)::int as requests, (count(*) filter (where ${failed}))::int as errors,
+        count(*)::int as requests, (count(*) filter (where failed))::int as errors,
         (extract(epoch from min(occurred_at)) * 1000)::float8 as oldest
-      from (select b.occurred_at, ${way.outcome} as outcome from ${from} where ${where}
+      from (select b.occurred_at, ${way.failed} as failed from ${from} where ${where}
         ${newestFirst} limit ${MOST_IN_HISTOGRAM}) b
       group by 1`,
     values.values,

@@ -7,13 +7,15 @@ export interface Way {
   readonly values: Values
   readonly from: string
   readonly where: string
-  /** What their outcome is called. */
-  readonly outcome: string
+  /** Whether one failed, if that is needed. */
+  readonly failed: string
 }
 
 export const newestFirst = 'order by b.occurred_at desc, b.id desc'
 const summaries = `"${requestLog}".request_logs`
 const tags = `"${requestLog}".request_log_tags`
+/** Neither a success nor a call that its caller left. */
+export const failedSql = "outcome not in ('success', 'client_abort')"
 
 /** Values of a statement, each with its number. */
 function createValues() {
@@ -34,8 +36,11 @@ function equals([name, value]: Column, { put }: Values): string {
   return `${name} = ${put(value, name === 'status_code' ? 'integer' : 'text')}`
 }
 
-/** Reads rows through, newest first; `needs` says whether it takes the summaries. */
-export function walkOf(filter: Filter, since: Date, needs: 'place' | 'summary'): Way {
+/** Where a match is, or whether it failed as well. */
+type Needs = 'place' | 'outcome'
+
+/** Reads rows through, newest first. */
+export function walkOf(filter: Filter, since: Date, needs: Needs): Way {
   const values = createValues()
   const { put } = values
   const { tag } = filter
@@ -56,7 +61,7 @@ export function walkOf(filter: Filter, since: Date, needs: 'place' | 'summary'):
             where t.occurred_at = b.occurred_at and t.request_log_id = b.id and ${same})`,
     )
   }
-  return { values, from, where: conditions.join(' and '), outcome: 'b.outcome' }
+  return { values, from, where: conditions.join(' and '), failed: `b.${failedSql}` }
 }
 
 /** As a condition on `b.occurred_at`. */
@@ -67,29 +72,36 @@ function timeOf({ end }: Filter, since: Date, { put }: Values): string {
     : `${from} and b.occurred_at < ${put(end.toISOString(), 'timestamptz')}`
 }
 
+function isUnindexed([name, value]: Column): boolean {
+  return (
+    (name === 'status_code' && value === 200) ||
+    (name === 'operation' && value === 'chat_completions')
+  )
+}
+
 /**
  * Intersects what the indexes have of each value, and reads no rows. Everything is in order there,
  * newest first. The two values that most rows have are in no index, but the rows that have others
  * are, and are taken away.
  */
-export function setsOf(filter: Filter, since: Date): Way {
+export function setsOf(filter: Filter, since: Date, needs: Needs): Way {
   const values = createValues()
   const { put } = values
   const time = timeOf(filter, since, values)
-  const set = (condition = 'true') =>
-    `(select b.occurred_at, b.id from ${summaries} b where ${time} and ${condition})`
+  const rows = (condition: string) =>
+    `select b.occurred_at, b.id from ${summaries} b where ${time} and ${condition}`
+  const set = (condition = 'true') => `(${rows(condition)})`
+  // Postgres would sort what it only has to read backwards, were its order not asked for here.
+  const inOrder = (condition: string) => `(${rows(condition)} ${newestFirst} offset 0)`
   const sets: string[] = []
   const others: string[] = []
   for (const column of filter.columns) {
-    const [name, value] = column
-    if (name === 'status_code' && value === 200) {
-      others.push(set('status_code <> 200'))
-    } else if (name === 'operation' && value === 'chat_completions') {
+    if (!isUnindexed(column)) sets.push(set(equals(column, values)))
+    else if (column[0] === 'status_code') others.push(inOrder('status_code <> 200'))
+    else {
       for (const family of families) {
-        if (family !== value) others.push(set(equals([name, family], values)))
+        if (family !== column[1]) others.push(inOrder(equals([column[0], family], values)))
       }
-    } else {
-      sets.push(set(equals(column, values)))
     }
   }
   if (filter.tag !== undefined) {
@@ -99,6 +111,10 @@ export function setsOf(filter: Filter, since: Date): Way {
   }
   const [first = set(), ...more] = sets
   const joins = more.map((each, n) => `join ${each} s${n} using (occurred_at, id)`)
+  if (needs === 'outcome') {
+    const failures = inOrder(failedSql)
+    joins.push(`left join ${failures} f on f.occurred_at = b.occurred_at and f.id = b.id`)
+  }
   const without = others.map(
     (each) => `not exists (
       select from ${each} o where o.occurred_at = b.occurred_at and o.id = b.id)`,
@@ -107,22 +123,32 @@ export function setsOf(filter: Filter, since: Date): Way {
     values,
     from: `${first} b ${joins.join(' ')}`,
     where: ['true', ...without].join(' and '),
-    outcome: `(select outcome from ${summaries} r
-      where r.occurred_at = b.occurred_at and r.id = b.id)`,
+    failed: 'f.id is not null',
   }
 }
 
 /**
- * Looks for what `setsOf` is about. Postgres believes that values come together by chance, and would
- * look up a row for each entry of a set; merging sets is never slow. Their order is that of the
- * filter, which saves planning.
+ * Whether Postgres finds the best way to what `setsOf` is about: it knows how frequent each of two
+ * values is that are in indexes.
  */
-export async function bySets<T>(reader: Reader, look: (reader: Reader) => Promise<T>): Promise<T> {
-  const plan = (lookUps: 'on' | 'off', orders: 1 | 8) =>
-    reader.unsafe(`select set_config('enable_nestloop', '${lookUps}', true),
-      set_config('join_collapse_limit', '${orders}', true)`)
-  await plan('off', 1)
+export function isPlain({ columns, tag }: Filter): boolean {
+  return tag === undefined && columns.length === 2 && !columns.some(isUnindexed)
+}
+
+/**
+ * Looks for what `setsOf` is about when Postgres would go wrong: it believes that values come
+ * together by chance, and would look up a row for each entry of a set; merging sets is never slow.
+ * Whole sets are merged, because planning that for each partition takes longer than it saves.
+ */
+export async function byMerging<T>(
+  reader: Reader,
+  look: (reader: Reader) => Promise<T>,
+): Promise<T> {
+  const choose = (plans: 'on' | 'off') =>
+    reader.unsafe(`select set_config('enable_nestloop', '${plans}', true),
+      set_config('enable_partitionwise_join', '${plans}', true)`)
+  await choose('off')
   const found = await look(reader)
-  await plan('on', 8)
+  await choose('on')
   return found
 }
