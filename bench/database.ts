@@ -21,7 +21,7 @@ const COMMIT_MS = 10
 export const CALLERS = 512
 const WARM_UP = { quick: 3000, full: 12_000 }
 const LOAD = { quick: 2000, full: 12_000 }
-const TRIALS = { quick: 3, full: 9 }
+const TRIALS = { quick: 6, full: 9 }
 /** The upstream's pause before it answers, in the middle of which round trips are counted. */
 const ANSWER_MS = 200
 /** Longer than a batch of log rows gathers, so that nobody else's round trip is counted. */

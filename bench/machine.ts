@@ -58,6 +58,19 @@ function parentOf(pid: number): number {
   return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])
 }
 
+/**
+ * Lets processes with all their threads run on these processors only: `0`, `1-3`. False when the
+ * machine has no means to do that.
+ */
+export function confine(pids: readonly number[], processors: string): boolean {
+  const taskset = Bun.which('taskset')
+  if (taskset === null) return false
+  const results = pids.map((pid) =>
+    Bun.spawnSync([taskset, '--all-tasks', '--pid', '--cpu-list', processors, String(pid)]),
+  )
+  return results.every(({ success }) => success)
+}
+
 export interface Service {
   readonly pid: number
   readonly url: string

@@ -87,9 +87,14 @@ export async function measure(
 
 let generator: Promise<Service> | undefined
 
-export async function sendLoad(order: LoadOrder): Promise<LoadResult> {
+/** The process that sends all loads. */
+export function loadGenerator(): Promise<Service> {
   generator ??= startService('./load.ts')
-  const { url } = await generator
+  return generator
+}
+
+export async function sendLoad(order: LoadOrder): Promise<LoadResult> {
+  const { url } = await loadGenerator()
   const reply = await fetch(url, { method: 'POST', body: JSON.stringify(order), timeout: false })
   return (await reply.json()) as LoadResult
 }

@@ -1,7 +1,8 @@
+import { availableParallelism } from 'node:os'
 import { createTestDatabase } from '../test/harness/database.ts'
 import { startBenchGateway } from './gateways.ts'
-import { familyOf, startService } from './machine.ts'
-import { measure, type Row, type Sample, type Target } from './measure.ts'
+import { confine, familyOf, type Service, startService } from './machine.ts'
+import { loadGenerator, measure, type Row, type Sample, type Target } from './measure.ts'
 import { startPeers } from './peers.ts'
 import { mcpRows, type RowId } from './rows.ts'
 import { governedCounts } from './truth.ts'
@@ -15,12 +16,13 @@ const PATH = '/v1/chat/completions'
 export async function measureRows(options: {
   readonly passes: number
   readonly rows: Readonly<Record<RowId, Row>>
-  readonly upstreamUrl: string
+  readonly upstream: Service
   readonly otlpUrl: string | undefined
   readonly withPeers: boolean
   readonly note: (text: string) => void
 }): Promise<readonly Sample[]> {
-  const { passes, rows, upstreamUrl, otlpUrl, withPeers, note } = options
+  const { passes, rows, upstream, otlpUrl, withPeers, note } = options
+  const upstreamUrl = upstream.url
   await using started = new AsyncDisposableStack()
   async function reference(kind: 'json' | 'plain'): Promise<Target> {
     const service = await startService('./reference.ts', kind, upstreamUrl)
@@ -65,6 +67,13 @@ export async function measureRows(options: {
     ['mcp_call_alone', [direct, plain, governed]],
   ]
 
+  /** All that works while a row is measured, but for the database. */
+  const others = async (targets: readonly Target[]) => [
+    upstream.pid,
+    (await loadGenerator()).pid,
+    ...targets.filter((target) => target !== direct).map(({ pid }) => pid),
+  ]
+
   const samples: Sample[] = []
   /** Rows that a peer cannot do. */
   const broken = new Set<string>()
@@ -75,6 +84,8 @@ export async function measureRows(options: {
     process.stdout.write(pass === 0 ? 'warming up' : `, pass ${pass}`)
     const postgres = familyOf(backend?.pid ?? 0)
     for (const [id, targets] of plan) {
+      const lone = rows[id].concurrency === 1
+      if (lone && !share(postgres, await others(targets), 'apart')) note(TOGETHER)
       for (const target of targets) {
         const row = rows[id]
         const load = pass === 0 ? { ...row, count: warmUpOf(row, target) } : row
@@ -92,10 +103,33 @@ export async function measureRows(options: {
           note(`no such row: ${(error as Error).message}`)
         }
       }
+      if (lone) share(postgres, await others(targets), 'together')
     }
   }
   note(await governedCounts(sql, sent))
   return samples
+}
+
+const TOGETHER = 'lone requests shared the processors with the database'
+
+/**
+ * A database has a machine of its own. Where it has not, a lone request waits for a processor
+ * whenever the database writes rows of earlier ones: so it gets one processor, and all others the rest.
+ * False when that cannot be had.
+ */
+function share(
+  database: readonly number[],
+  others: readonly number[],
+  how: 'apart' | 'together',
+): boolean {
+  const last = availableParallelism() - 1
+  if (last === 0) return false
+  const all = `0-${last}`
+  const both = [
+    confine(database, how === 'apart' ? `${last}` : all),
+    confine(others, how === 'apart' ? `0-${last - 1}` : all),
+  ]
+  return both.every(Boolean)
 }
 
 /** A reference is soon as fast as it gets, and a peer may be so slow that its warm-up would be most of a run. */

@@ -52,9 +52,8 @@ async function bench({ quick, gate }: { quick: boolean; gate: boolean }): Promis
   const otlpUrl = (await canExportTelemetry()) ? upstream.url : undefined
   if (otlpUrl === undefined) note('this gateway has no server.otel_endpoint: G exports nothing')
 
-  const common = { passes, upstreamUrl: upstream.url, otlpUrl }
-  const samples = await measureRows({ ...common, rows, withPeers: !quick, note })
-  const database = await measureDatabase({ ...common, quick })
+  const samples = await measureRows({ passes, rows, upstream, otlpUrl, withPeers: !quick, note })
+  const database = await measureDatabase({ passes, quick, upstreamUrl: upstream.url, otlpUrl })
   await upstream.stop()
 
   const list = [...verdicts(samples, database), ...packs]
