@@ -29,7 +29,7 @@ import { createWriteAhead } from './write-ahead.ts'
 const NAME = 'mcp-audit'
 const REPORT_MS = 10_000
 /** How long a row waits for others: other replicas are to see a call soon after it was made. */
-const GATHER_MS = 25
+const GATHER_MS = 50
 /** Payloads that wait, in characters. */
 const PAYLOAD_CHARS = 16 * 1024 * 1024
 /** How long a caller waits for the database. */
