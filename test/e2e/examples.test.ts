@@ -48,6 +48,7 @@ test('each kind has an example', () => {
   expect(examples).toEqual([
     FULLEST,
     'check-redactor',
+    'mcp-auth-signed-token',
     'middleware-maintenance',
     'pack-kubernetes',
     'provider-brook',
@@ -81,13 +82,16 @@ describe('all of them in one gateway', () => {
     const database = await createTestDatabase()
     databaseUrl = database.url
     undo.push(() => database.drop())
-    const standIns = await startStandIns(['provider-brook', 'check-redactor'].map(folderOf))
+    const standIns = await startStandIns(
+      ['provider-brook', 'check-redactor', 'mcp-auth-signed-token'].map(folderOf),
+    )
     undo.push(standIns.stop)
     gateway = await startPackedGateway({
       installedIn: folderOf(FULLEST),
       config: mergedConfig(examples.map(folderOf), standIns.portOf),
       databaseUrl,
       folder: place,
+      env: { GATEWAY_MCP_SECRET_GREETER: 'try-me' },
     })
     undo.push(gateway.stop)
   }, 60_000)
@@ -143,6 +147,17 @@ describe('all of them in one gateway', () => {
       403,
       'redactor.card_number',
     ])
+  })
+
+  test('the auth mode gives each call of a server a token of its own', async () => {
+    const call = { name: 'greet', arguments: { name: 'Ada' } }
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }
+    for (const _ of ['once', 'and again']) {
+      const reply = await gateway.post('/mcp/greeter', message)
+      expect(reply.status).toBe(200)
+      const { result } = await reply.json()
+      expect(result.content).toEqual([{ type: 'text', text: 'Hello, Ada!' }])
+    }
   })
 
   test('the middleware closes a model, and callers are told when to ask again', async () => {

@@ -1,0 +1,66 @@
+import {
+  type Clock,
+  definePlugin,
+  type McpAuthMode,
+  mcpAuthMode,
+  mcpAuthModes,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
+import { KeyReference, readKey } from './key.ts'
+import { tokenOf } from './token.ts'
+
+const authConfig = strictObject({
+  secret_ref: KeyReference,
+  audience: Type.String({
+    pattern: '^[\\x21-\\x7e]{1,200}$',
+    description: 'Whom the token is for, as the server calls itself',
+    errorMessage: 'must be 1 to 200 characters of visible ASCII',
+  }),
+  lifetime_secs: Type.Optional(
+    Type.Integer({ minimum: 5, maximum: 600, description: 'How long a token is good; 60' }),
+  ),
+})
+const LIFETIME_SECS = 60
+
+/** Each call carries a token of its own. */
+function signedToken(issuer: string, clock: Clock): McpAuthMode {
+  return mcpAuthMode({
+    mode: 'gateway_signed_token',
+    kind: 'gateway',
+    configSchema: authConfig,
+    // A token that is read on its way can be used until it ends.
+    *validate({ serverUrl, plainHttpAllowed }) {
+      if (serverUrl.protocol === 'https:' || plainHttpAllowed) return
+      yield { field: 'server_url', message: 'must be https, since the gateway sends a token to it' }
+    },
+    headers({ serverKey, authConfig: { secret_ref, audience, lifetime_secs = LIFETIME_SECS } }) {
+      const iat = Math.floor(clock.now().getTime() / 1000)
+      const claims = { iss: issuer, aud: audience, iat, exp: iat + lifetime_secs }
+      const token = tokenOf({ ...claims, jti: crypto.randomUUID() }, readKey(secret_ref, serverKey))
+      return { authorization: `Bearer ${token}` }
+    },
+  })
+}
+
+export default definePlugin({
+  manifest: {
+    id: 'mcp-auth.signed-token',
+    version: '1.0.0',
+    contract: 1,
+    summary: 'MCP servers that take a short-lived token which the gateway signs for each call.',
+    config: strictObject({
+      issuer: Type.String({
+        pattern: '^[\\x21-\\x7e]{1,200}$',
+        default: 'model-gateway',
+        description: 'Who signs, as servers know this gateway',
+      }),
+    }),
+    // Configs are checked against it before anything is set up.
+    mcpAuthModes: [signedToken('', { now: () => new Date(0) })],
+    needs: ['clock'],
+  },
+  setup(ctx) {
+    ctx.provide(mcpAuthModes, signedToken(ctx.config.issuer, ctx.clock))
+  },
+})
