@@ -22,8 +22,14 @@ export function threadMicros(pid: number): ReadonlyMap<string, number> {
   return micros
 }
 
+/** None of a process that has ended, as workers of a database do. */
 function threads(pid: number): readonly string[] {
-  return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`)
+  const folder = `/proc/${pid}/task`
+  try {
+    return readdirSync(folder).map((thread) => `${folder}/${thread}`)
+  } catch {
+    return []
+  }
 }
 
 /** To the nanosecond, as the scheduler knows it; `stat` counts ticks of 10 ms. */
@@ -65,10 +71,10 @@ function parentOf(pid: number): number {
 export function confine(pids: readonly number[], processors: string): boolean {
   const taskset = Bun.which('taskset')
   if (taskset === null) return false
-  const results = pids.map((pid) =>
-    Bun.spawnSync([taskset, '--all-tasks', '--pid', '--cpu-list', processors, String(pid)]),
-  )
-  return results.every(({ success }) => success)
+  return pids.every((pid) => {
+    const command = [taskset, '--all-tasks', '--pid', '--cpu-list', processors, String(pid)]
+    return Bun.spawnSync(command).success || threads(pid).length === 0
+  })
 }
 
 export interface Service {
