@@ -78,6 +78,7 @@ export async function measureRows(options: {
   /** Rows that a peer cannot do. */
   const broken = new Set<string>()
   const sent = { inference: 0, toolCalls: 0 }
+  let apart = true
   const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
   // Pass 0 warms everything up and does not count.
   for (let pass = 0; pass <= passes; pass++) {
@@ -85,7 +86,7 @@ export async function measureRows(options: {
     const postgres = familyOf(backend?.pid ?? 0)
     for (const [id, targets] of plan) {
       const lone = rows[id].concurrency === 1
-      if (lone && !share(postgres, await others(targets), 'apart')) note(TOGETHER)
+      if (lone) apart = share(postgres, await others(targets), 'apart') && apart
       for (const target of targets) {
         const row = rows[id]
         const load = pass === 0 ? { ...row, count: warmUpOf(row, target) } : row
@@ -106,11 +107,10 @@ export async function measureRows(options: {
       if (lone) share(postgres, await others(targets), 'together')
     }
   }
+  if (!apart) note('lone requests shared the processors with the database')
   note(await governedCounts(sql, sent))
   return samples
 }
-
-const TOGETHER = 'lone requests shared the processors with the database'
 
 /**
  * A database has a machine of its own. Where it has not, a lone request waits for a processor
