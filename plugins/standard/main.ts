@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-import { allowManyRequests } from '../../kernel/boot/many-requests.ts'
+import { useRuntimeSettings } from '../../kernel/boot/runtime-settings.ts'
 
 const args = process.argv.slice(2)
 // Somebody waits for this command before each use of a tool: it loads nothing that it does not need.
@@ -14,6 +14,6 @@ process.exit(await run)
 
 async function runGateway(): Promise<number> {
   // Before anything is loaded, which would have to be loaded again.
-  allowManyRequests(process.env)
+  useRuntimeSettings(process.env)
   return await (await import('./gateway.ts')).runGateway(args)
 }

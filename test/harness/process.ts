@@ -8,7 +8,7 @@ import { ada } from './gateway.ts'
 const MAIN = new URL('../../plugins/standard/main.ts', import.meta.url).pathname
 const LOAD = new URL('./load.ts', import.meta.url).pathname
 
-/** What the start script sets: without it Bun runs 256 upstream calls at once. */
+/** Without it Bun runs 256 calls at once. */
 const MANY_REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65000' }
 
 export interface GatewayProcess {
@@ -56,7 +56,7 @@ export async function spawnGateway(
     const child = Bun.spawn(
       [process.execPath, MAIN, 'serve', '--config', file, '--data-dir', join(folder, 'data')],
       {
-        env: { ...process.env, ...MANY_REQUESTS, ...options.env },
+        env: { ...process.env, ...options.env },
         stdout: 'ignore',
         stderr: 'pipe',
       },
