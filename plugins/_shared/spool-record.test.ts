@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { decodeRecords, encodeRecord } from './spool-record.ts'
+import { decodeRecords, encodeRecords } from './spool-record.ts'
 
 const someRecords = fc.array(fc.string({ unit: 'binary', maxLength: 30 }), { maxLength: 8 })
 
 test('cut off at any byte, the whole records before the cut are read', () => {
   fc.assert(
     fc.property(someRecords, (records) => {
-      const encoded = records.map((record) => encodeRecord(record.toWellFormed()))
+      const encoded = records.map((record) => encodeRecords([record.toWellFormed()]))
       const file = Buffer.concat(encoded)
       for (let cut = 0; cut <= file.length; cut++) {
         let whole = 0
@@ -30,7 +30,7 @@ test('a flipped byte costs at most the record that it is in, and is never taken 
   )
   fc.assert(
     fc.property(lines, fc.integer({ min: 1, max: 255 }), (records, flip) => {
-      const encoded = records.map(encodeRecord)
+      const encoded = records.map((record) => encodeRecords([record]))
       const file = Buffer.concat(encoded)
       const hit = encoded.flatMap((bytes, n) => Array.from(bytes, () => n))
       for (let at = 0; at < file.length; at++) {
@@ -49,7 +49,7 @@ test('in whatever pieces a file is read, the records are the same', () => {
   fc.assert(
     fc.property(someRecords, fc.array(fc.nat({ max: 40 })), (records, sizes) => {
       const wellFormed = records.map((record) => record.toWellFormed())
-      const file = Buffer.concat(wellFormed.map(encodeRecord))
+      const file = encodeRecords(wellFormed)
       const read: string[] = []
       let rest: Buffer = Buffer.alloc(0)
       let at = 0

@@ -7,20 +7,27 @@ const NEWLINE = 10
 const MAX_RECORD_BYTES = 16 * 1024 * 1024
 
 /**
- * A record as it stands in a file: length, checksum of length and content, content, newline.
+ * Records as they stand in a file: of each length, checksum of length and content, content, newline.
  * Throws RangeError for one of more than 16 MiB.
  */
-export function encodeRecord(record: string): Buffer {
-  const size = Buffer.byteLength(record)
-  if (size > MAX_RECORD_BYTES) throw new RangeError('a spool record is larger than 16 MiB')
-  const length = hex(size)
-  const bytes = Buffer.allocUnsafe(HEADER_BYTES + size + 1)
-  // The length stands where the checksum will, beside the content that is summed up with it.
-  bytes.write(length, LENGTH_BYTES, 'latin1')
-  bytes.write(record, HEADER_BYTES)
-  const sum = checksum(bytes.subarray(LENGTH_BYTES, HEADER_BYTES + size))
-  bytes.write(length + sum, 0, 'latin1')
-  bytes[HEADER_BYTES + size] = NEWLINE
+export function encodeRecords(records: readonly string[]): Buffer {
+  const sizes = records.map((record) => Buffer.byteLength(record))
+  const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + HEADER_BYTES + size + 1, 0))
+  let at = 0
+  records.forEach((record, n) => {
+    const size = sizes[n] as number
+    if (size > MAX_RECORD_BYTES) throw new RangeError('a spool record is larger than 16 MiB')
+    const content = at + HEADER_BYTES
+    const end = content + size
+    // The length stands where the checksum will, beside the content that is summed up with it.
+    writeHex(bytes, at + LENGTH_BYTES, size)
+    bytes.write(record, content)
+    const sum = Bun.hash.crc32(bytes.subarray(at + LENGTH_BYTES, end))
+    writeHex(bytes, at, size)
+    writeHex(bytes, at + LENGTH_BYTES, sum)
+    bytes[end] = NEWLINE
+    at = end + 1
+  })
   return bytes
 }
 
@@ -74,9 +81,14 @@ function isIntact(bytes: Buffer, at: number, end: number): boolean {
 }
 
 function checksum(bytes: Buffer): string {
-  return hex(Bun.hash.crc32(bytes))
+  return Bun.hash.crc32(bytes).toString(16).padStart(LENGTH_BYTES, '0')
 }
 
-function hex(value: number): string {
-  return value.toString(16).padStart(LENGTH_BYTES, '0')
+const DIGITS = Buffer.from('0123456789abcdef')
+
+/** Eight digits. Without a text of its own: this runs for each tool call. */
+function writeHex(bytes: Buffer, at: number, value: number): void {
+  for (let n = 0; n < LENGTH_BYTES; n++) {
+    bytes[at + n] = DIGITS[(value >>> (4 * (LENGTH_BYTES - 1 - n))) & 15] as number
+  }
 }

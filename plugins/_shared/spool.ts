@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { ownFile, type SpoolFile } from './spool-file.ts'
-import { encodeRecord } from './spool-record.ts'
+import { encodeRecords } from './spool-record.ts'
 
 /** Records handed to `apply` at once. */
 const GROUP = 500
@@ -151,7 +151,7 @@ export function openSpool(options: SpoolOptions): Spool {
         const batch: string[] = []
         const done = inTurn(async () => {
           gathering = undefined
-          const file = await write(Buffer.concat(batch.map(encodeRecord)))
+          const file = await write(encodeRecords(batch))
           file.count += batch.length
           depth += batch.length
         })

@@ -1,5 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import type { BatchRow } from '../_shared/batch-writer.ts'
+import { arrayOf, type BatchRow } from '../_shared/batch-writer.ts'
 import type { Decision, Disposition } from './decision.ts'
 
 /** With filters or without, so many matches are counted: the newest. */
@@ -77,7 +77,7 @@ export function createStore({ sql, schema }: Database): Store {
   const table = `"${schema}".guardrail_decisions`
   return {
     async write(rows) {
-      const json = `[${rows.map((row) => row.json).join(',')}]`
+      const json = arrayOf(rows)
       await sql.unsafe(
         `insert into ${table} (${names})
           select ${names} from json_to_recordset($1::text::json) as d (${typed})

@@ -5,7 +5,7 @@ import { createInvocations } from './invocations.ts'
 import { noPayloads } from './policy.ts'
 import type { WrittenRow } from './rows.ts'
 import type { Store } from './store.ts'
-import type { WriteAhead } from './write-ahead.ts'
+import type { HeldFile, WriteAhead } from './write-ahead.ts'
 
 const call: McpInvocation = {
   invocationId: Bun.randomUUIDv7(),
@@ -25,12 +25,14 @@ const call: McpInvocation = {
   arguments: { q: 'x' },
 }
 
+const file = {} as HeldFile
+
 function start(options: { add?: WriteAhead['add']; find?: Store['find'] }) {
   const pushed: WrittenRow[] = []
   const logged: string[] = []
   const invocations = createInvocations({
     store: { find: options.find ?? (async () => undefined) } as Store,
-    ahead: { add: options.add ?? (async () => () => {}), close: async () => {} },
+    ahead: { add: options.add ?? (async () => file) },
     leaseMs: 1_000,
     resumeMs: 1_000,
     push: (row) => void pushed.push(row),
@@ -55,19 +57,16 @@ const full = async () => {
 describe('a call is sent', () => {
   test('when the disk has its row, whatever the database does', async () => {
     const written: string[] = []
-    let released = 0
     const { open, pushed } = start({
       async add(record) {
         written.push(record)
-        return () => void released++
+        return file
       },
     })
     await open(call)
     expect(written).toEqual([pushed[0]?.json ?? ''])
     expect(JSON.parse(written[0] ?? '')).toMatchObject({ kind: 'open', tool_name: 'search' })
-    expect(released).toBe(0)
-    pushed[0]?.settled?.()
-    expect(released).toBe(1)
+    expect(pushed[0]?.ahead).toBe(file)
   })
 
   test('when the database has its row, if the disk takes none', async () => {

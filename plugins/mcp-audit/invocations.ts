@@ -17,7 +17,7 @@ export interface InvocationOptions {
   readonly leaseMs: number
   /** How long a result may come on another connection. */
   readonly resumeMs: number
-  readonly ahead: WriteAhead
+  readonly ahead: Pick<WriteAhead, 'add'>
   push(row: WrittenRow): void
   policy(): PayloadPolicy
   /** Throws `store_unavailable` when the work cannot be done in time. */
@@ -60,18 +60,17 @@ export function createInvocations(options: InvocationOptions): Invocations {
 
   /** Resolves when the row will outlive this process. */
   async function begin(row: WrittenRow): Promise<void> {
-    let settled: () => void
     try {
-      settled = await ahead.add(row.json)
+      const file = await ahead.add(row.json)
       diskFails = false
+      push({ ...row, ahead: file })
     } catch (error) {
       if (!diskFails) {
         log.warn(describe(error), 'the disk takes no tool calls: each waits for the database')
       }
       diskFails = true
-      return await inTime(() => new Promise<void>((resolve) => push({ ...row, settled: resolve })))
+      await inTime(() => new Promise<void>((resolve) => push({ ...row, settled: resolve })))
     }
-    push({ ...row, settled })
   }
 
   function createHandle({ id, serverId, openedAt, key, policy }: Facts): McpInvocationHandle {
@@ -93,7 +92,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
           left.delete(key)
         }
         try {
-          const payload = payloadOf(id, 'result', result.result, policy)
+          const payload = payloadOf('result', result.result, policy)
           push({ json: closeRow(id, result, now()), payload })
           options.finished(serverId, result, result.latencyMs)
         } catch (error) {
@@ -114,7 +113,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
       const policy = logged ? options.policy() : { ...options.policy(), captures: false }
       await begin({
         json: openRow(invocation, openedAt, hash),
-        payload: payloadOf(id, 'arguments', invocation.arguments, policy),
+        payload: payloadOf('arguments', invocation.arguments, policy),
       })
       const key =
         hash === undefined || jsonRpcId === undefined ? undefined : keyOf(serverId, hash, jsonRpcId)

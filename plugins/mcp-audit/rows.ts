@@ -10,6 +10,7 @@ import type { BatchRow } from '../_shared/batch-writer.ts'
 import { type BoundedJson, encodeBounded } from '../_shared/bounded-json.ts'
 import { limitedText } from '../_shared/safe-text.ts'
 import type { PayloadPolicy } from './policy.ts'
+import type { HeldFile } from './write-ahead.ts'
 
 /** Longest name or id that a caller can write into a row, in characters. */
 const NAME_LIMIT = 256
@@ -18,7 +19,9 @@ const MOST_NAMES = 32
 
 /** Something that is written later: JSON with a `kind`, and perhaps one side of a payload. */
 export interface WrittenRow extends BatchRow {
-  /** Called when the database or the spool has it. */
+  /** Where it stands until the database or the spool has it. */
+  readonly ahead?: HeldFile
+  /** Called when one of them has it. */
   readonly settled?: () => void
 }
 
@@ -88,9 +91,8 @@ export function overheadRow(id: string, overhead: McpTokenOverhead, occurredAt: 
   })
 }
 
-/** One side of a payload, sanitised and bounded; undefined where none is kept. */
+/** One side of a payload as members of its row, sanitised and bounded; undefined where none is kept. */
 export function payloadOf(
-  id: string,
   side: 'arguments' | 'result',
   value: JsonValue | undefined,
   policy: PayloadPolicy,
@@ -101,7 +103,7 @@ export function payloadOf(
   let step = steps.next()
   while (!step.done) step = steps.next()
   const { json, truncated }: BoundedJson = step.value
-  return `{"id":"${id}","${side}":${json},"${side}_truncated":${truncated}}`
+  return `"${side}":${json},"${side}_truncated":${truncated}`
 }
 
 function argumentMetadata(args: JsonValue | undefined): JsonObject {

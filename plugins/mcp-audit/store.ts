@@ -1,4 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
+import { arrayOf } from '../_shared/batch-writer.ts'
 import type { WrittenRow } from './rows.ts'
 
 /** A row that nobody has closed. */
@@ -28,6 +29,8 @@ const openColumns = `id uuid, occurred_at timestamptz, request_id text, jsonrpc_
 const closeColumns = `policy_result text, latency_ms integer, error_code text,
   guardrail_decision_id text, response_bytes bigint, result_metadata jsonb,
   finished_at timestamptz`
+const payloadColumns = `arguments json, arguments_truncated boolean, result json,
+  result_truncated boolean`
 const overheadColumns = 'tool_count integer, token_count bigint'
 
 function names(columns: string): readonly string[] {
@@ -47,7 +50,7 @@ function writeStatement(schema: string): string {
   return `
     with input as materialized (
       select * from json_to_recordset($1::text::json) as r (kind text, ${openColumns},
-        status text, ${closeColumns}, held_until timestamptz, ${overheadColumns})
+        status text, ${closeColumns}, held_until timestamptz, ${overheadColumns}, ${payloadColumns})
     ), closes as (
       select distinct on (id) * from input where kind = 'close'
     ), leaves as (
@@ -57,7 +60,7 @@ function writeStatement(schema: string): string {
       select distinct on (i.id) ${opened.map((name) => `i.${name}`)},
         coalesce(c.status, 'started'), coalesce(c.policy_result, 'not_evaluated'),
         ${closed.slice(2).map((name) => `c.${name}`)},
-        coalesce(l.held_until, now() + $3::float8 * interval '1 ms')
+        coalesce(l.held_until, now() + $2::float8 * interval '1 ms')
       from input i left join closes c on c.id = i.id left join leaves l on l.id = i.id
       where i.kind = 'open'
       on conflict (id) do update set ${from('excluded')}
@@ -81,8 +84,7 @@ function writeStatement(schema: string): string {
     select id,
       (array_agg(arguments) filter (where arguments is not null))[1], bool_or(arguments_truncated),
       (array_agg(result) filter (where result is not null))[1], bool_or(result_truncated)
-    from json_to_recordset($2::text::json) as r (id uuid, arguments json,
-      arguments_truncated boolean, result json, result_truncated boolean)
+    from input where arguments is not null or result is not null
     group by id
     on conflict (invocation_id) do update set
       arguments_json = coalesce(p.arguments_json, excluded.arguments_json),
@@ -96,9 +98,7 @@ export function createStore({ sql, schema }: Database): Store {
   const invocations = sql(`${schema}.mcp_tool_invocations`)
   return {
     async write(rows, leaseMs) {
-      const main = `[${rows.map(({ json }) => json).join(',')}]`
-      const payloads = `[${rows.flatMap(({ payload }) => payload ?? []).join(',')}]`
-      await sql.unsafe(statement, [main, payloads, leaseMs], { prepare: true })
+      await sql.unsafe(statement, [arrayOf(rows), leaseMs], { prepare: true })
     },
     async hold(ids, leaseMs) {
       await sql`

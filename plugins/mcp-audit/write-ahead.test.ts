@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { openSpool } from '../_shared/spool.ts'
-import { createWriteAhead } from './write-ahead.ts'
+import { createWriteAhead, type HeldFile } from './write-ahead.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'write-ahead-'))
 const log = pino({ level: 'silent' })
@@ -33,7 +33,7 @@ test('what is not released is found by the spool of the next process, and by no 
   const first = await ahead.add('first')
   await ahead.add('second')
   expect(await adopted(directory)).toEqual([])
-  first()
+  ahead.release(first)
   await ahead.close()
   expect(await adopted(directory)).toEqual(['first', 'second'])
   expect(readdirSync(directory)).toEqual([])
@@ -44,8 +44,7 @@ test('what was killed leaves its records behind', async () => {
   const code = `
     import { createWriteAhead } from ${JSON.stringify(join(import.meta.dir, 'write-ahead.ts'))}
     const ahead = createWriteAhead(${JSON.stringify(directory)}, 'calls')
-    const released = await ahead.add('released')
-    released()
+    ahead.release(await ahead.add('released'))
     for (let n = 0; n < 3; n++) await ahead.add('call ' + n)
     process.kill(process.pid, 'SIGKILL')`
   await Bun.spawn([process.execPath, '-e', code]).exited
@@ -55,13 +54,13 @@ test('what was killed leaves its records behind', async () => {
 test('files become empty as records are released, also when there are always some', async () => {
   const directory = folder()
   const ahead = createWriteAhead(directory, 'calls')
-  const waiting: (() => void)[] = []
+  const waiting: HeldFile[] = []
   for (let n = 0; n < 6_000; n++) {
     waiting.push(await ahead.add('x'.repeat(1_000)))
-    if (waiting.length > 10) waiting.shift()?.()
+    if (waiting.length > 10) ahead.release(waiting.shift() as HeldFile)
   }
   expect(bytesIn(directory)).toBeLessThan(2.2 * 1024 * 1024)
-  for (const release of waiting) release()
+  for (const file of waiting) ahead.release(file)
   expect(bytesIn(directory)).toBe(0)
   await ahead.close()
   expect(readdirSync(directory)).toEqual([])

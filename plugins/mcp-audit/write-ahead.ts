@@ -1,20 +1,22 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownFile, type SpoolFile } from '../_shared/spool-file.ts'
-import { encodeRecord } from '../_shared/spool-record.ts'
+import { encodeRecords } from '../_shared/spool-record.ts'
 
 /** A file of this size is not written to any more until its records are released. */
 const FULL_BYTES = 1024 * 1024
 
 /** Records of what is in memory only, on the local disk, where they outlive this process. */
 export interface WriteAhead {
-  /** Resolves when the record is written, to what forgets it. Rejects when the disk does not take it. */
-  add(record: string): Promise<() => void>
+  /** Resolves when the record is written, to where. Rejects when the disk does not take it. */
+  add(record: string): Promise<HeldFile>
+  /** Forgets one record of this file. */
+  release(file: HeldFile): void
   /** Leaves what has not been released to the next process. */
   close(): Promise<void>
 }
 
-interface HeldFile {
+export interface HeldFile {
   readonly file: SpoolFile
   /** Records that are not released yet, and bytes of all since the file was empty. */
   held: number
@@ -31,7 +33,7 @@ export function createWriteAhead(directory: string, name: string): WriteAhead {
   let current: HeldFile | undefined
   let other: HeldFile | undefined
   /** What is added in one turn goes to the file together. */
-  let gathered: Buffer[] = []
+  let gathered: string[] = []
   let written: Promise<HeldFile> | undefined
 
   async function newFile(): Promise<HeldFile> {
@@ -59,7 +61,7 @@ export function createWriteAhead(directory: string, name: string): WriteAhead {
       await files
       const used = take()
       if (used === undefined) throw new Error('the write-ahead files are closed')
-      const bytes = Buffer.concat(gathered)
+      const bytes = encodeRecords(gathered)
       used.file.appendNow(bytes)
       used.bytes += bytes.length
       used.held += gathered.length
@@ -70,27 +72,25 @@ export function createWriteAhead(directory: string, name: string): WriteAhead {
     }
   }
 
-  function release(held: HeldFile): void {
-    held.held--
-    if (held.held > 0) return
-    try {
-      held.file.clear()
-      held.bytes = 0
-    } catch {
-      // What stays there is written once more, which changes nothing.
-    }
-  }
-
   return {
-    async add(record) {
+    add(record) {
       files ??= openFiles().catch((error: unknown) => {
         files = undefined
         throw error
       })
-      gathered.push(encodeRecord(record))
+      gathered.push(record)
       written ??= write()
-      const used = await written
-      return () => release(used)
+      return written
+    },
+    release(file) {
+      file.held--
+      if (file.held > 0) return
+      try {
+        file.file.clear()
+        file.bytes = 0
+      } catch {
+        // What stays there is written once more, which changes nothing.
+      }
     },
     async close() {
       await files?.catch(() => {})

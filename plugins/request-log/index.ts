@@ -129,7 +129,7 @@ export default definePlugin({
         }
         const { requestBody: body, response, usage } = exchange
         const raw = { headers: exchange.requestHeaders(), body, response, usage }
-        intake.add({ id, occurredAt, json }, raw, policy)
+        intake.add({ occurredAt, json }, raw, policy)
       },
     })
     ctx.provide(healthChecks, {

@@ -9,9 +9,7 @@ import type { Row } from './row.ts'
 /** Longest time that payloads are worked on before others have their turn. */
 const TURN_MS = 2
 
-export interface Draft extends Omit<Row, 'payload'> {
-  readonly id: string
-}
+export type Draft = Omit<Row, 'payload'>
 
 export interface Intake {
   /** Sanitises and encodes the payload later, in turns, and hands the whole row on. */
@@ -89,7 +87,7 @@ export function createIntake(options: {
         push({ occurredAt: draft.occurredAt, json: draft.json, payload: undefined })
         return
       }
-      jobs.push({ draft, steps: encodePayload(draft.id, raw, policy), size })
+      jobs.push({ draft, steps: encodePayload(raw, policy), size })
       schedule()
     },
     waiting: () => jobs.length,

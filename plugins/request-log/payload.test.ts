@@ -19,7 +19,6 @@ describe('wrapping', () => {
       response: { kind: 'buffered', body: { id: 'x' } },
     })
     expect(row).toEqual({
-      id: expect.any(String),
       request: { headers: { 'content-type': 'application/json' }, body: { model: 'fast' } },
       response: { body: { id: 'x' } },
       request_truncated: false,

@@ -15,11 +15,10 @@ export interface RawPayload {
 }
 
 /**
- * A payload row as JSON: `id`, `request` and `response`, and whether either is truncated. It pauses
+ * A payload as members of a row: `request` and `response`, and whether either is truncated. It pauses
  * between steps of at most a millisecond or two.
  */
 export function* encodePayload(
-  id: string,
   raw: RawPayload,
   policy: PayloadPolicy,
 ): Generator<undefined, string> {
@@ -34,7 +33,7 @@ export function* encodePayload(
     raw.response.kind === 'buffered'
       ? yield* encodeBounded({ body: raw.response.body }, policy.paths, wire.response_max_bytes)
       : yield* encodeStream(raw.response, raw.usage, policy)
-  return `{"id":"${id}","request":${request.json},"response":${response.json},"request_truncated":${request.truncated},"response_truncated":${response.truncated}}`
+  return `"request":${request.json},"response":${response.json},"request_truncated":${request.truncated},"response_truncated":${response.truncated}`
 }
 
 type SentStream = Extract<SentResponse, { kind: 'stream' }>

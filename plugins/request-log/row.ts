@@ -14,7 +14,7 @@ export interface Row {
   readonly occurredAt: number
   /** The columns, and the arrays `tags` and `attempts`. An absent member is null. */
   readonly json: string
-  /** `id`, `request`, `response`, `request_truncated`, `response_truncated`. */
+  /** Its members `request`, `response`, `request_truncated` and `response_truncated`. */
   readonly payload: string | undefined
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
+import { arrayOf } from '../_shared/batch-writer.ts'
 import { type Day, dayOf, isoDay } from './partitions.ts'
 import type { Row } from './row.ts'
 
@@ -24,6 +25,8 @@ const summaryColumns = `id uuid, occurred_at timestamptz, request_id text, owner
 const attemptColumns = `attempt_number integer, provider_key text, provider_type text,
   route_id text, upstream_model text, status text, started_at timestamptz, latency_ms integer,
   first_byte_ms integer, upstream_status integer, error_code text, error_message text`
+const payloadColumns =
+  'request json, response json, request_truncated boolean, response_truncated boolean'
 
 /** The names in a list of columns, each behind `prefix`. */
 function names(columns: string, prefix = ''): string {
@@ -51,31 +54,28 @@ const dimensions = [
   ['filtered_tool_count', 'filtered_tool'],
 ] as const
 
-/** `$1`: rows, `$2`: payloads, both as arrays of JSON. All of it follows the summaries that are new. */
+/** `$1`: rows with their payloads, as an array of JSON. All of it follows the summaries that are new. */
 function insertStatement(schema: string): string {
   const sums = dimensions.flatMap(([, name]) => [`${name}_sum`, `${name}_requests`])
   const added = ['request_count', ...sums]
   return `
     with input as materialized (
       select * from json_to_recordset($1::text::json)
-        as r (${summaryColumns}, tags json, attempts json)
-    ), payloads as materialized (
-      select * from json_to_recordset($2::text::json) as p
-        (id uuid, request json, response json, request_truncated boolean, response_truncated boolean)
+        as r (${summaryColumns}, tags json, attempts json, ${payloadColumns})
     ), summaries as (
       insert into "${schema}".request_logs (${names(summaryColumns)},
         has_payload, request_payload_truncated, response_payload_truncated)
-      select ${names(summaryColumns, 'i.')}, p.id is not null,
-        coalesce(p.request_truncated, false), coalesce(p.response_truncated, false)
-      from input i left join payloads p on p.id = i.id
+      select ${names(summaryColumns)}, request is not null,
+        coalesce(request_truncated, false), coalesce(response_truncated, false)
+      from input
       on conflict do nothing
       returning id, occurred_at, request_id, owner_kind, user_id, service_account_id,
         agent_harness_key, agent_harness_label, ${dimensions.map(([count]) => count).join(', ')}
     ), kept_payloads as (
       insert into "${schema}".request_log_payloads
         (${childColumns}, request_json, response_json)
-      select s.id, s.occurred_at, s.request_id, p.request, p.response
-      from summaries s join payloads p on p.id = s.id
+      select s.id, s.occurred_at, s.request_id, i.request, i.response
+      from summaries s join input i on i.id = s.id and i.request is not null
     ), kept_tags as (
       insert into "${schema}".request_log_tags (${childColumns}, key, value)
       select s.id, s.occurred_at, s.request_id, t.key, t.value
@@ -103,9 +103,7 @@ export function createStore({ sql, schema }: Database): Store {
   const insert = insertStatement(schema)
 
   const write = async (rows: readonly Row[]): Promise<void> => {
-    const summaries = `[${rows.map((row) => row.json).join(',')}]`
-    const payloads = `[${rows.flatMap((row) => row.payload ?? []).join(',')}]`
-    await sql.unsafe(insert, [summaries, payloads], { prepare: true })
+    await sql.unsafe(insert, [arrayOf(rows)], { prepare: true })
   }
 
   const ensurePartitions = async (days: readonly Day[]): Promise<void> => {

@@ -21,7 +21,6 @@ export function finish<T>(steps: Generator<undefined, T>): { value: T; pauses: n
 }
 
 export interface PayloadRow {
-  readonly id: string
   readonly request: { readonly [key: string]: JsonValue }
   readonly response: { readonly [key: string]: JsonValue }
   readonly request_truncated: boolean
@@ -35,13 +34,13 @@ const noRawPayload: RawPayload = {
   usage: undefined,
 }
 
-/** A payload row as it goes to the database. */
+/** A payload as it goes to the database. */
 export function payloadRow(raw: Partial<RawPayload>, by: PayloadPolicy = policy()): PayloadRow {
   return JSON.parse(payloadText(raw, by)) as PayloadRow
 }
 
 export function payloadText(raw: Partial<RawPayload>, by: PayloadPolicy = policy()): string {
-  return finish(encodePayload(newRowId(0), { ...noRawPayload, ...raw }, by)).value
+  return `{${finish(encodePayload({ ...noRawPayload, ...raw }, by)).value}}`
 }
 
 /** A row of an exchange; without its payload when the policy does not capture any. */
@@ -61,7 +60,7 @@ export function encodedRow(
   return {
     occurredAt,
     json: encodeSummary(id, occurredAt, done, by),
-    payload: captures ? finish(encodePayload(id, raw, by)).value : undefined,
+    payload: captures ? finish(encodePayload(raw, by)).value : undefined,
   }
 }
 
