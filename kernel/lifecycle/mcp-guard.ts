@@ -8,7 +8,7 @@ import {
   type JsonValue,
   type McpServer,
 } from '../plugin/index.ts'
-import { repeatedKeyWithin } from '../protocol/json-keys.ts'
+import { repeatsKey } from '../protocol/json-keys.ts'
 import {
   type RpcMessage,
   responsesIn,
@@ -112,7 +112,7 @@ function read(call: McpCall, text: string): Heard {
     throw malformed('something that is not JSON', cause)
   }
   const responses = responsesIn(value)
-  if (responses.length > 0 && repeatedKeyWithin(text, 0) !== undefined) {
+  if (responses.length > 0 && repeatsKey(text, 0, value)) {
     throw malformed('an object with a key that stands in it twice')
   }
   // Lists and prompts that were asked for are no results of tools.

@@ -1,4 +1,5 @@
-import { skipSpace, stringEnd, visitJson } from '../plugin/json-text.ts'
+import { isJsonObject, type JsonValue } from '../plugin/json.ts'
+import { skipSpace, stringEnd } from '../plugin/json-text.ts'
 
 const QUOTE = 34
 const COLON = 58
@@ -8,38 +9,43 @@ const OPEN_BRACKET = 91
 const CLOSE_BRACKET = 93
 
 /**
- * A key that an object has twice: parsers do not agree on which one counts. Looks at the object
- * that begins at `at` alone. The text must be valid JSON.
+ * Whether an object has a key twice, at any depth of the value that begins at `at` in JSON text:
+ * parsers do not agree on which one counts. `value` is what ours has made of it, with fewer members
+ * than the text has then.
  */
-export function repeatedKey(text: string, at: number): string | undefined {
-  const keys = new Set<string>()
-  let repeated: string | undefined
-  if (text.charCodeAt(at) !== OPEN_BRACE) return undefined
-  visitJson(text, at, (key) => {
-    if (keys.has(key as string)) repeated ??= key as string
-    keys.add(key as string)
-  })
-  return repeated
+export function repeatsKey(text: string, at: number, value: JsonValue): boolean {
+  return membersInText(text, at) !== membersOf(value)
 }
 
-/** As `repeatedKey`, of the value that begins at `at` and all that is in it. One pass, any depth. */
-export function repeatedKeyWithin(text: string, at: number): string | undefined {
-  const open: (Set<string> | undefined)[] = []
+/** Members of all objects in a value of a valid JSON text: as many as there are colons. */
+function membersInText(text: string, at: number): number {
+  let members = 0
+  let depth = 0
   for (let i = skipSpace(text, at); i < text.length; i++) {
     const code = text.charCodeAt(i)
-    if (code === QUOTE) {
-      const end = stringEnd(text, i)
-      if (text.charCodeAt(skipSpace(text, end)) === COLON) {
-        const key = JSON.parse(text.slice(i, end)) as string
-        const keys = open.at(-1)
-        if (keys?.has(key)) return key
-        keys?.add(key)
-      }
-      i = end - 1
-    } else if (code === OPEN_BRACE) open.push(new Set())
-    else if (code === OPEN_BRACKET) open.push(undefined)
-    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) open.pop()
-    if (open.length === 0) return undefined
+    if (code === QUOTE) i = stringEnd(text, i) - 1
+    else if (code === COLON) members++
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
+    if (depth === 0) break
   }
-  return undefined
+  return members
+}
+
+/** Without recursion: a caller may nest as deeply as a body is long. */
+function membersOf(value: JsonValue): number {
+  let members = 0
+  const left: JsonValue[] = [value]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (Array.isArray(next)) {
+      for (const item of next) if (typeof item === 'object') left.push(item)
+    } else if (isJsonObject(next)) {
+      for (const key in next) {
+        members++
+        const member = next[key]
+        if (typeof member === 'object') left.push(member)
+      }
+    }
+  }
+  return members
 }

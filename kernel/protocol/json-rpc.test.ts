@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { repeatedKey, repeatedKeyWithin } from './json-keys.ts'
+import { repeatsKey } from './json-keys.ts'
 import {
   faultOf,
   RpcFault,
@@ -14,10 +14,12 @@ import {
 const noHeaders = () => null
 
 describe('a key that stands twice', () => {
+  const repeats = (text: string, at = 0) => repeatsKey(text, at, JSON.parse(text.slice(at)))
+
   test('is found wherever it is, and only then', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
-        expect(repeatedKeyWithin(JSON.stringify(value, null, 1), 0)).toBeUndefined()
+        expect(repeats(JSON.stringify(value, null, 1))).toBe(false)
       }),
     )
     for (const text of [
@@ -25,23 +27,54 @@ describe('a key that stands twice', () => {
       '[{"b":{"a":"}","a":2}}]',
       '{"a":1,"\\u0061":2}',
       '{ "x" : ["a","a"] , "a" :1, "a"\n:2}',
+      '{"a":{"b":{"c":1}},"a":null}',
+      '{"__proto__":1,"__proto__":{"a":1}}',
     ]) {
-      expect(repeatedKeyWithin(text, 0)).toBe('a')
+      expect(repeats(text)).toBe(true)
     }
-    expect(repeatedKeyWithin('{"a":{"a":"a","b":["a"]},"b":1}', 0)).toBeUndefined()
+    for (const text of [
+      '{"a":{"a":"a","b":["a"]},"b":1}',
+      '{"a":":","b":"\\":"}',
+      '{"__proto__":{"a":1}}',
+      '"a:b"',
+      '[]',
+      '0',
+    ]) {
+      expect(repeats(text)).toBe(false)
+    }
   })
 
-  test('is looked for in one object alone when that is asked', () => {
-    expect(repeatedKey('{"b":{"a":1,"a":2}}', 0)).toBeUndefined()
-    expect(repeatedKey('{"b":1,"b":2}', 0)).toBe('b')
-    expect(repeatedKey('[1]', 0)).toBeUndefined()
+  test('is looked for in the value that begins there', () => {
+    const text = '{"x":{"a":1,"a":2},"y":{"a":1},"z":{"b":1}}'
+    expect(repeatsKey(text, text.indexOf('{"a":1}'), { a: 1 })).toBe(false)
+    expect(repeatsKey(text, text.indexOf('{"a":1,'), { a: 2 })).toBe(true)
   })
 
   test('takes linear time', () => {
     const deep = `${'{"a":['.repeat(200_000)}${']}'.repeat(200_000)}`
     const begin = performance.now()
-    expect(repeatedKeyWithin(deep, 0)).toBeUndefined()
+    expect(repeats(deep)).toBe(false)
     expect(performance.now() - begin).toBeLessThan(2_000)
+  })
+
+  test('is a fault in the message, in its params and in the arguments of a call, nowhere else', () => {
+    const faulty = (text: string) => {
+      const message = readMessage(text)
+      return faultOf(message, toolCallOf(message), noHeaders) !== undefined
+    }
+    const call = (params: string, more = '') =>
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call"${more},"params":{"name":"t"${params}}}`
+    expect(faulty(call(''))).toBe(false)
+    expect(faulty(call(',"arguments":{"a":1}'))).toBe(false)
+    expect(faulty(call('', ',"id":1'))).toBe(true)
+    expect(faulty(call('', ',"params":{}'))).toBe(true)
+    expect(faulty(call(',"name":"u"'))).toBe(true)
+    expect(faulty(call(',"arguments":{},"arguments":{"a":1}'))).toBe(true)
+    expect(faulty(call(',"arguments":{"a":[{"b":1,"b":1}]}'))).toBe(true)
+    expect(faulty(call(',"_meta":{"a":1,"a":1}'))).toBe(false)
+    const list =
+      '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"a","cursor":"b"}}'
+    expect(faulty(list)).toBe(true)
   })
 })
 

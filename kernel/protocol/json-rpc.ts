@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { skipSpace, visitJson } from '../plugin/json-text.ts'
-import { repeatedKey, repeatedKeyWithin } from './json-keys.ts'
+import { repeatsKey } from './json-keys.ts'
 
 export type RpcId = string | number
 
@@ -35,8 +35,15 @@ export interface RpcMessage {
   readonly idText: string
   readonly method: string | undefined
   readonly params: JsonValue | undefined
-  /** Where `params` begins in the text. */
-  readonly paramsAt: number | undefined
+  /** Where `params.arguments` stands in the text. */
+  readonly argumentsPlace: Place | undefined
+  /** A key stands twice in the message itself, or in its `params`. */
+  readonly repeatsKey: boolean
+}
+
+interface Place {
+  readonly from: number
+  readonly to: number
 }
 
 /** Reads one message. Throws RpcFault for all that is not JSON, for batches and for other shapes. */
@@ -70,11 +77,22 @@ export function readMessage(text: string): RpcMessage {
     )
   }
   let idText = 'null'
-  let paramsAt: number | undefined
+  let paramsAt = 0
+  let argumentsPlace: Place | undefined
+  let members = 0
   visitJson(text, skipSpace(text, 0), (key, from, to) => {
+    members++
     if (key === 'id') idText = text.slice(from, to)
     else if (key === 'params') paramsAt = from
   })
+  let known = Object.keys(value).length
+  if (isJsonObject(params)) {
+    known += Object.keys(params).length
+    visitJson(text, paramsAt, (key, from, to) => {
+      members++
+      if (key === 'arguments') argumentsPlace = { from, to }
+    })
+  }
   return {
     kind: method === undefined ? 'response' : hasId ? 'request' : 'notification',
     text,
@@ -82,7 +100,8 @@ export function readMessage(text: string): RpcMessage {
     idText,
     method: method as string | undefined,
     params,
-    paramsAt,
+    argumentsPlace,
+    repeatsKey: members !== known,
   }
 }
 
@@ -92,20 +111,14 @@ export interface ToolCall {
   readonly tool: string
   readonly arguments: JsonValue | undefined
   /** Where the arguments stand in the message; undefined when it has none. */
-  readonly place: { readonly from: number; readonly to: number } | undefined
+  readonly place: Place | undefined
 }
 
 /** The tool call of a message; undefined when it is none. */
-export function toolCallOf({ text, method, params, paramsAt }: RpcMessage): ToolCall | undefined {
+export function toolCallOf({ method, params, argumentsPlace }: RpcMessage): ToolCall | undefined {
   if (method !== 'tools/call') return undefined
-  let place: ToolCall['place']
-  if (isJsonObject(params) && paramsAt !== undefined) {
-    visitJson(text, paramsAt, (key, from, to) => {
-      if (key === 'arguments') place = { from, to }
-    })
-  }
   const { name = undefined, arguments: args = undefined } = isJsonObject(params) ? params : {}
-  return { tool: typeof name === 'string' ? name : '', arguments: args, place }
+  return { tool: typeof name === 'string' ? name : '', arguments: args, place: argumentsPlace }
 }
 
 /** The member of `params` that `Mcp-Name` repeats. */
@@ -127,12 +140,10 @@ export function faultOf(
   call: ToolCall | undefined,
   header: (name: string) => string | null,
 ): RpcFault | undefined {
-  const { text, paramsAt } = message
-  const repeated =
-    repeatedKey(text, skipSpace(text, 0)) ??
-    (paramsAt === undefined ? undefined : repeatedKey(text, paramsAt)) ??
-    (call?.place === undefined ? undefined : repeatedKeyWithin(text, call.place.from))
-  if (repeated !== undefined) {
+  const { text, repeatsKey: repeats } = message
+  const { place, arguments: args } = call ?? {}
+  const within = place !== undefined && args !== undefined && repeatsKey(text, place.from, args)
+  if (repeats || within) {
     return new RpcFault(rpcCodes.invalidRequest, 'a key stands twice in the same object')
   }
   if (call !== undefined) {
