@@ -74,9 +74,7 @@ export function createMcpProxy(services: McpServices): McpProxy {
     traced.finished({
       statusCode: reply.status,
       errorCode,
-      serverId: server?.mcpServerId,
-      serverKey: server?.serverKey,
-      authMode: server?.authMode,
+      server,
       ownerKind: principal?.owner.kind,
     })
     return reply

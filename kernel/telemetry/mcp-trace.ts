@@ -1,4 +1,5 @@
-import { attribute } from './span-export.ts'
+import type { McpServer } from '../plugin/index.ts'
+import { also, attribute } from './span-export.ts'
 import { parseTraceparent, randomHex, SERVER, spanText } from './trace.ts'
 
 /** As much of a request to the MCP proxy as its trace needs. */
@@ -9,13 +10,13 @@ export interface McpTracedRequest {
   header(name: string): string | null
 }
 
+type TracedServer = Pick<McpServer, 'mcpServerId' | 'serverKey' | 'authMode'>
+
 /** What is told of it: names and numbers of ours, nothing that a caller or a server wrote. */
 export interface McpTraceOutcome {
   readonly statusCode: number
   readonly errorCode?: string | undefined
-  readonly serverId?: string | undefined
-  readonly serverKey?: string | undefined
-  readonly authMode?: string | undefined
+  readonly server?: TracedServer | undefined
   readonly ownerKind?: string | undefined
 }
 
@@ -43,8 +44,9 @@ export function createMcpTracing(options: {
   const { sampleRatio, add } = options
   return ({ method, receivedAt, requestId, header }) => {
     const parent = parseTraceparent(header('traceparent'))
-    const traceId = parent?.traceId ?? randomHex(16)
-    const spanId = randomHex(8)
+    const random = randomHex(24)
+    const traceId = parent?.traceId ?? random.slice(16)
+    const spanId = random.slice(0, 16)
     const kept = parent === undefined ? Math.random() < sampleRatio : parent.traceFlags !== 0
     if (!kept) return { traceparent: `00-${traceId}-${spanId}-00`, finished() {} }
     const above = parent === undefined ? '' : `,"parentSpanId":"${parent.spanId}"`
@@ -68,17 +70,28 @@ export function createMcpTracing(options: {
 }
 
 function attributesOf(requestId: string, outcome: McpTraceOutcome): string {
-  const { statusCode, errorCode, serverId, serverKey, authMode, ownerKind } = outcome
-  const optional = (key: string, value: string | undefined) =>
-    value === undefined ? '' : `,${attribute(key, value)}`
+  const { statusCode, errorCode, server, ownerKind } = outcome
   return (
     attribute('http.route', '/mcp/{server_key}') +
-    `,${attribute('http.response.status_code', statusCode)}` +
-    optional('gateway.request_id', requestId) +
-    optional('gateway.mcp.server_id', serverId) +
-    optional('gateway.mcp.server_key', serverKey) +
-    optional('gateway.mcp.upstream_auth_mode', authMode) +
-    optional('gateway.mcp.caller_owner_kind', ownerKind) +
-    optional('error.type', errorCode)
+    also('http.response.status_code', statusCode) +
+    also('gateway.request_id', requestId) +
+    (server === undefined ? '' : serverAttributes(server)) +
+    also('gateway.mcp.caller_owner_kind', ownerKind) +
+    also('error.type', errorCode)
   )
+}
+
+const ofServers = new WeakMap<TracedServer, string>()
+
+/** The same text for all requests of a server, until the server changes. */
+function serverAttributes(server: TracedServer): string {
+  let text = ofServers.get(server)
+  if (text === undefined) {
+    text =
+      also('gateway.mcp.server_id', server.mcpServerId) +
+      also('gateway.mcp.server_key', server.serverKey) +
+      also('gateway.mcp.upstream_auth_mode', server.authMode)
+    ofServers.set(server, text)
+  }
+  return text
 }

@@ -53,7 +53,11 @@ export function createSpanExport(options: {
   }
 
   async function send(spans: readonly string[]): Promise<void> {
-    const body = head + spans.join() + tail
+    // Head and tail are joined with the spans: added to the whole text they would copy it.
+    const last = spans.length - 1
+    const body = spans
+      .map((span, n) => `${n === 0 ? head : ''}${span}${n === last ? tail : ''}`)
+      .join()
     const deadline = performance.now() + timeoutMs
     for (let pause = RETRY_MS; ; pause *= 2) {
       const fault = await post(body, deadline - performance.now())
@@ -112,6 +116,11 @@ export function attribute(key: string, value: string | number | boolean): string
   const type =
     typeof value === 'boolean' ? 'boolValue' : Number.isInteger(value) ? 'intValue' : 'doubleValue'
   return `{"key":"${key}","value":{"${type}":${value}}}`
+}
+
+/** One attribute more, where there is a value. */
+export function also(key: string, value: string | number | boolean | undefined): string {
+  return value === undefined ? '' : `,${attribute(key, value)}`
 }
 
 /**

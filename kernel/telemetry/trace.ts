@@ -1,6 +1,6 @@
 import { TraceFlags } from '@opentelemetry/api'
 import type { ApiSurface, Attempt, ExchangeRecord, Family, ProviderSpec } from '../plugin/index.ts'
-import { attribute } from './span-export.ts'
+import { also, attribute } from './span-export.ts'
 
 /** As much of an inference request as its trace needs. */
 export interface TracedRequest {
@@ -182,11 +182,6 @@ function requestAttributes(exchange: ExchangeRecord): string {
     tags.custom.map(({ key, value }) => also(`gateway.tag.${key}`, value)).join('') +
     also('error.type', errorCode && errorType(errorCode))
   )
-}
-
-/** One attribute more, where there is a value. */
-function also(name: string, value: string | number | boolean | undefined): string {
-  return value === undefined ? '' : `,${attribute(name, value)}`
 }
 
 const random = Buffer.alloc(4096)
