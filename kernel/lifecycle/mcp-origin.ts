@@ -1,7 +1,7 @@
 import { GatewayError } from '../plugin/index.ts'
 import type { McpIncoming, McpServices } from './mcp-exchange.ts'
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
 /**
  * Refuses pages that may not call. On a loopback address the `Host` is looked at as well: a page
@@ -12,20 +12,22 @@ export function requireOwnOrigin(
   { header }: McpIncoming,
   { door, registry }: Pick<McpServices, 'door' | 'registry'>,
 ): void {
-  const own = door.publicBaseUrl === undefined ? undefined : new URL(door.publicBaseUrl)
   const host = header('host')
-  if (door.loopback && !isOwnHost(host, own)) {
+  if (door.loopback && !isOwnHost(host, door)) {
     throw new GatewayError('csrf_rejected', 'Host: is not the name of this gateway')
   }
   const origin = header('origin')
-  if (origin === null || origin === own?.origin) return
+  if (origin === null || origin === publicUrl(door)?.origin) return
   if (door.loopback && (origin === `http://${host}` || origin === `https://${host}`)) return
   if (registry?.allowedOrigins().includes(origin) === true) return
   throw new GatewayError('csrf_rejected', 'Origin: is not in mcp.allowed_origins')
 }
 
-function isOwnHost(host: string | null, own: URL | undefined): boolean {
+function isOwnHost(host: string | null, door: McpServices['door']): boolean {
   if (host === null) return false
-  if (host.toLowerCase() === own?.host) return true
-  return LOOPBACK.test(host.replace(/:\d{1,5}$/, ''))
+  return LOOPBACK.test(host) || host.toLowerCase() === publicUrl(door)?.host
+}
+
+function publicUrl({ publicBaseUrl }: McpServices['door']): URL | undefined {
+  return publicBaseUrl === undefined ? undefined : new URL(publicBaseUrl)
 }
