@@ -165,7 +165,9 @@ export function createInvocations(options: InvocationOptions): Invocations {
 
 /** The time inside a UUIDv7: its first 48 bits, with a dash behind the first 32. */
 function timeOf(id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8), 16) * 65_536 + Number.parseInt(id.slice(9, 13), 16))
+  return new Date(
+    Number.parseInt(id.slice(0, 8), 16) * 65_536 + Number.parseInt(id.slice(9, 13), 16),
+  )
 }
 
 function keyOf(serverId: string, hash: string, id: string | number): string {
