@@ -7,6 +7,9 @@ const SETTINGS = {
   // at once: giving it back and forth took an eighth of its CPU.
   MIMALLOC_PURGE_DELAY: '2000',
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: '1000',
+  // The engine lets garbage grow with the memory of the machine. As on one of 512 MB, a busy gateway
+  // takes a fifth less memory, which is what the settings above cost, and no more CPU.
+  BUN_JSC_forceRAMSize: String(512 * 1024 * 1024),
 }
 
 /**
