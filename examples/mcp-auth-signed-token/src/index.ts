@@ -2,16 +2,18 @@ import {
   type Clock,
   definePlugin,
   type McpAuthMode,
+  McpSecretReference,
   mcpAuthMode,
   mcpAuthModes,
+  readMcpSecret,
+  requireHttps,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { KeyReference, readKey } from './key.ts'
 import { tokenOf } from './token.ts'
 
 const authConfig = strictObject({
-  secret_ref: KeyReference,
+  secret_ref: McpSecretReference,
   audience: Type.String({
     pattern: '^[\\x21-\\x7e]{1,200}$',
     description: 'Whom the token is for, as the server calls itself',
@@ -30,14 +32,14 @@ function signedToken(issuer: string, clock: Clock): McpAuthMode {
     kind: 'gateway',
     configSchema: authConfig,
     // A token that is read on its way can be used until it ends.
-    *validate({ serverUrl, plainHttpAllowed }) {
-      if (serverUrl.protocol === 'https:' || plainHttpAllowed) return
-      yield { field: 'server_url', message: 'must be https, since the gateway sends a token to it' }
-    },
+    validate: requireHttps,
     headers({ serverKey, authConfig: { secret_ref, audience, lifetime_secs = LIFETIME_SECS } }) {
       const iat = Math.floor(clock.now().getTime() / 1000)
       const claims = { iss: issuer, aud: audience, iat, exp: iat + lifetime_secs }
-      const token = tokenOf({ ...claims, jti: crypto.randomUUID() }, readKey(secret_ref, serverKey))
+      const token = tokenOf(
+        { ...claims, jti: crypto.randomUUID() },
+        readMcpSecret(secret_ref, serverKey),
+      )
       return { authorization: `Bearer ${token}` }
     },
   })

@@ -1,13 +1,21 @@
-import { definePlugin, mcpAuthMode, mcpAuthModes, strictObject, Type } from 'model-gateway/plugin'
-import { readSecret, requireHttps, SecretReference } from '../_shared/secret.ts'
+import {
+  definePlugin,
+  McpSecretReference,
+  mcpAuthMode,
+  mcpAuthModes,
+  readMcpSecret,
+  requireHttps,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
 
 const gatewayBearerToken = mcpAuthMode({
   mode: 'gateway_bearer_token',
   kind: 'gateway',
-  configSchema: strictObject({ secret_ref: SecretReference }),
+  configSchema: strictObject({ secret_ref: McpSecretReference }),
   validate: requireHttps,
   headers: ({ serverKey, authConfig }) => ({
-    authorization: `Bearer ${readSecret(authConfig.secret_ref, serverKey)}`,
+    authorization: `Bearer ${readMcpSecret(authConfig.secret_ref, serverKey)}`,
   }),
 })
 

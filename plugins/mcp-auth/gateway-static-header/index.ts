@@ -1,13 +1,21 @@
-import { definePlugin, mcpAuthMode, mcpAuthModes, strictObject, Type } from 'model-gateway/plugin'
+import {
+  definePlugin,
+  McpSecretReference,
+  mcpAuthMode,
+  mcpAuthModes,
+  readMcpSecret,
+  requireHttps,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
 import { headerNameProblem } from '../_shared/header-name.ts'
-import { readSecret, requireHttps, SecretReference } from '../_shared/secret.ts'
 
 const gatewayStaticHeader = mcpAuthMode({
   mode: 'gateway_static_header',
   kind: 'gateway',
   configSchema: strictObject({
     header_name: Type.String({ minLength: 1, maxLength: 100 }),
-    secret_ref: SecretReference,
+    secret_ref: McpSecretReference,
   }),
   *validate(declaration) {
     yield* requireHttps(declaration)
@@ -15,7 +23,7 @@ const gatewayStaticHeader = mcpAuthMode({
     if (message !== undefined) yield { field: 'auth_config.header_name', message }
   },
   headers: ({ serverKey, authConfig }) => ({
-    [authConfig.header_name.toLowerCase()]: readSecret(authConfig.secret_ref, serverKey),
+    [authConfig.header_name.toLowerCase()]: readMcpSecret(authConfig.secret_ref, serverKey),
   }),
 })
 

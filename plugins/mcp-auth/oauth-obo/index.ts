@@ -1,5 +1,11 @@
-import { definePlugin, mcpAuthMode, mcpAuthModes, strictObject, Type } from 'model-gateway/plugin'
-import { SecretReference } from '../_shared/secret.ts'
+import {
+  definePlugin,
+  McpSecretReference,
+  mcpAuthMode,
+  mcpAuthModes,
+  strictObject,
+  Type,
+} from 'model-gateway/plugin'
 
 const text = Type.Optional(Type.String({ minLength: 1, maxLength: 500 }))
 
@@ -11,7 +17,7 @@ const oauthObo = mcpAuthMode({
       strictObject({
         token_url: text,
         client_id: text,
-        secret_ref: Type.Optional(SecretReference),
+        secret_ref: Type.Optional(McpSecretReference),
         audience: text,
         resource: text,
         scope: text,

@@ -1,14 +1,14 @@
-import {
-  GatewayError,
-  type McpAuthDeclaration,
-  type McpAuthProblem,
-  Type,
-} from 'model-gateway/plugin'
+import { Type } from '@sinclair/typebox'
+import { GatewayError } from './errors.ts'
+import type { McpAuthDeclaration, McpAuthProblem } from './mcp.ts'
 
-/** The prefix is fixed, so that a server cannot name any other variable of the gateway. */
 const REFERENCE = /^env\/(GATEWAY_MCP_SECRET_[A-Z0-9_]{1,64})$/
 
-export const SecretReference = Type.String({
+/**
+ * Where the secret of an MCP server is. The prefix is fixed, so that whoever registers a server cannot
+ * name any other variable of the gateway.
+ */
+export const McpSecretReference = Type.String({
   pattern: REFERENCE.source,
   description: 'An environment variable of the gateway: env/GATEWAY_MCP_SECRET_<NAME>.',
   errorMessage: 'must be env/GATEWAY_MCP_SECRET_<NAME>, of A-Z, 0-9 and _',
@@ -17,8 +17,11 @@ export const SecretReference = Type.String({
 /** What a header's value may hold. */
 const FIELD_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
-/** The secret that a reference names, as it is now. Throws GatewayError, which never shows it. */
-export function readSecret(reference: string, serverKey: string): string {
+/**
+ * The secret that a reference names, as it is now: keep it nowhere. Throws GatewayError
+ * `internal_error`, which never shows it, when it is not set or cannot stand in a header.
+ */
+export function readMcpSecret(reference: string, serverKey: string): string {
   const name = REFERENCE.exec(reference)?.[1]
   const value = name === undefined ? undefined : process.env[name]
   if (value !== undefined && FIELD_VALUE.test(value)) return value
@@ -29,7 +32,7 @@ export function readSecret(reference: string, serverKey: string): string {
   )
 }
 
-/** A secret does not cross a network in the clear. */
+/** For `validate` of a mode: a secret does not cross a network in the clear. */
 export function* requireHttps({
   serverUrl,
   plainHttpAllowed,
