@@ -28,7 +28,7 @@ test.each(['7d', '31d'])('the totals of %p are those of the tables', async (rang
     where occurred_at >= ${start} and occurred_at < ${end}`
   const [ledger] = await desk.sql`
     select sum(cost_pico_usd)::text as pico, sum(total_tokens)::text as tokens
-    from accounting.usage_cost_events where occurred_at >= ${start} and occurred_at < ${end}`
+    from accounting.usage_cost_events where dispatched_at >= ${start} and dispatched_at < ${end}`
   expect(await figure(page, 'Requests')).toBe(Number(log?.requests).toLocaleString('en-US'))
   expect(picoOf(await exactFigure(page, 'Spend'))).toBe(BigInt(ledger?.pico))
   expect((await exactFigure(page, 'Tokens'))?.replaceAll(',', '')).toBe(ledger?.tokens)

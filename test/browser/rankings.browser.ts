@@ -33,7 +33,7 @@ describe('with traffic', () => {
       select u.name, count(*)::int as requests,
         trim_scale(coalesce(sum(e.cost_pico_usd), 0) / 1e12)::text as dollars
       from accounting.usage_cost_events e join identity.users u on u.id::text = e.user_id
-      where e.occurred_at >= ${start} and e.occurred_at < ${end}
+      where e.dispatched_at >= ${start} and e.dispatched_at < ${end}
       group by u.id, u.name order by coalesce(sum(e.cost_pico_usd), 0) desc, 2 desc, 1 limit 30`
     expect(expected.length).toBeGreaterThan(5)
     const shown = await rows(page, 'Users by spend')
