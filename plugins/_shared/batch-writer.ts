@@ -1,29 +1,11 @@
 import type { Disposer } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
+import type { BatchRow } from './batch-row.ts'
 import type { Budget } from './budget.ts'
 import { createDeadline } from './deadline.ts'
 import { isRowFault } from './row-fault.ts'
 import type { Spool } from './spool.ts'
 import { describe, type Tally } from './tally.ts'
-
-/** What is written: a JSON object, and perhaps more members of it that it can do without. */
-export interface BatchRow {
-  readonly json: string
-  /** `"name":value,…` */
-  readonly payload: string | undefined
-}
-
-/** Rows with their payloads as a JSON array. In one piece and one parameter: each costs a copy. */
-export function arrayOf(rows: readonly BatchRow[]): string {
-  const pieces: string[] = []
-  for (const { json, payload } of rows) {
-    pieces.push(pieces.length === 0 ? '[' : ',')
-    if (payload === undefined) pieces.push(json)
-    else pieces.push(json.slice(0, -1), ',', payload, '}')
-  }
-  pieces.push(pieces.length === 0 ? '[]' : ']')
-  return pieces.join('')
-}
 
 export interface Limits {
   readonly batchRows: number

@@ -1,5 +1,5 @@
 import type { Meter } from '@opentelemetry/api'
-import type { BatchRow } from '../_shared/batch-writer.ts'
+import type { BatchRow } from '../_shared/batch-row.ts'
 import { type Decision, encodeDecision } from './decision.ts'
 
 const MILLISECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 50, 100, 500, 1_000, 5_000, 30_000, 120_000]

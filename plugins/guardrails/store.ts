@@ -1,5 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { arrayOf, type BatchRow } from '../_shared/batch-writer.ts'
+import { arrayOf, type BatchRow } from '../_shared/batch-row.ts'
 import type { Decision, Disposition } from './decision.ts'
 
 /** With filters or without, so many matches are counted: the newest. */

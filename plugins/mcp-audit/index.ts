@@ -86,10 +86,7 @@ export default definePlugin({
       toRecord: ({ json }) => json,
       fromRecord: (json) => ({ json, payload: undefined }),
       settled(rows) {
-        for (const row of rows) {
-          if (row.ahead !== undefined) ahead.release(row.ahead)
-          row.settled?.()
-        }
+        for (const row of rows) row.settled?.()
       },
       spool,
       payloads: { budget: createBudget(PAYLOAD_CHARS), shed },

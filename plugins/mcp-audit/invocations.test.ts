@@ -29,10 +29,14 @@ const file = {} as HeldFile
 
 function start(options: { add?: WriteAhead['add']; find?: Store['find'] }) {
   const pushed: WrittenRow[] = []
+  const released: HeldFile[] = []
   const logged: string[] = []
   const invocations = createInvocations({
     store: { find: options.find ?? (async () => undefined) } as Store,
-    ahead: { add: options.add ?? (async () => file) },
+    ahead: {
+      add: options.add ?? (async () => file),
+      release: (held) => void released.push(held),
+    },
     leaseMs: 1_000,
     resumeMs: 1_000,
     push: (row) => void pushed.push(row),
@@ -47,7 +51,7 @@ function start(options: { add?: WriteAhead['add']; find?: Store['find'] }) {
     now: () => new Date(),
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line).msg) }),
   })
-  return { ...invocations, pushed, logged }
+  return { ...invocations, pushed, released, logged }
 }
 
 const full = async () => {
@@ -57,7 +61,7 @@ const full = async () => {
 describe('a call is sent', () => {
   test('when the disk has its row, whatever the database does', async () => {
     const written: string[] = []
-    const { open, pushed } = start({
+    const { open, pushed, released } = start({
       async add(record) {
         written.push(record)
         return file
@@ -66,7 +70,9 @@ describe('a call is sent', () => {
     await open(call)
     expect(written).toEqual([pushed[0]?.json ?? ''])
     expect(JSON.parse(written[0] ?? '')).toMatchObject({ kind: 'open', tool_name: 'search' })
-    expect(pushed[0]?.ahead).toBe(file)
+    expect(released).toEqual([])
+    pushed[0]?.settled?.()
+    expect(released).toEqual([file])
   })
 
   test('when the database has its row, if the disk takes none', async () => {

@@ -17,7 +17,7 @@ export interface InvocationOptions {
   readonly leaseMs: number
   /** How long a result may come on another connection. */
   readonly resumeMs: number
-  readonly ahead: Pick<WriteAhead, 'add'>
+  readonly ahead: Pick<WriteAhead, 'add' | 'release'>
   push(row: WrittenRow): void
   policy(): PayloadPolicy
   /** Throws `store_unavailable` when the work cannot be done in time. */
@@ -63,7 +63,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
     try {
       const file = await ahead.add(row.json)
       diskFails = false
-      push({ ...row, ahead: file })
+      push({ ...row, settled: () => ahead.release(file) })
     } catch (error) {
       if (!diskFails) {
         log.warn(describe(error), 'the disk takes no tool calls: each waits for the database')

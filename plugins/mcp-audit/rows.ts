@@ -6,11 +6,10 @@ import {
   type McpInvocationResult,
   type McpTokenOverhead,
 } from 'model-gateway/plugin'
-import type { BatchRow } from '../_shared/batch-writer.ts'
+import type { BatchRow } from '../_shared/batch-row.ts'
 import { type BoundedJson, encodeBounded } from '../_shared/bounded-json.ts'
 import { limitedText } from '../_shared/safe-text.ts'
 import type { PayloadPolicy } from './policy.ts'
-import type { HeldFile } from './write-ahead.ts'
 
 /** Longest name or id that a caller can write into a row, in characters. */
 const NAME_LIMIT = 256
@@ -19,9 +18,7 @@ const MOST_NAMES = 32
 
 /** Something that is written later: JSON with a `kind`, and perhaps one side of a payload. */
 export interface WrittenRow extends BatchRow {
-  /** Where it stands until the database or the spool has it. */
-  readonly ahead?: HeldFile
-  /** Called when one of them has it. */
+  /** Called when the database or the spool has it. */
   readonly settled?: () => void
 }
 

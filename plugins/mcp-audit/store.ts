@@ -1,5 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { arrayOf } from '../_shared/batch-writer.ts'
+import { arrayOf } from '../_shared/batch-row.ts'
 import type { WrittenRow } from './rows.ts'
 
 /** A row that nobody has closed. */

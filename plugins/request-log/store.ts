@@ -1,5 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { arrayOf } from '../_shared/batch-writer.ts'
+import { arrayOf } from '../_shared/batch-row.ts'
 import { type Day, dayOf, isoDay } from './partitions.ts'
 import type { Row } from './row.ts'
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
 import postgres from 'postgres'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import {
@@ -53,6 +54,12 @@ const call = (id: number) =>
 const rows = () => sql<{ jsonrpc_id: string; status: string }[]>`
   select jsonrpc_id, status from mcp_audit.mcp_tool_invocations order by id`
 
+/** Bytes of calls that stand on the disk because the database has not got them yet. */
+const writtenAhead = () =>
+  [...new Bun.Glob('**/mcp-audit-*.log').scanSync({ cwd: gateway.dataDir, absolute: true })]
+    .map((path) => statSync(path).size)
+    .reduce((sum, size) => sum + size)
+
 test('kill -9 leaves rows that are started; a sweep closes them, and no row that is worked on', async () => {
   upstream.script = ({ text }) =>
     Number(idOf(text)) < 100 ? Response.json(fine(idOf(text))) : events([Number.POSITIVE_INFINITY])
@@ -62,6 +69,7 @@ test('kill -9 leaves rows that are started; a sweep closes them, and no row that
   await eventually(async () =>
     (await rows()).filter(({ status }) => status === 'success').length === 3 ? true : undefined,
   )
+  await eventually(async () => (writtenAhead() === 0 ? true : undefined))
   await gateway.end('SIGKILL')
   await Promise.all(asked)
   const left = await rows()

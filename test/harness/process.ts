@@ -16,6 +16,7 @@ export interface GatewayProcess {
   readonly url: string
   readonly pid: number
   readonly databaseUrl: string
+  readonly dataDir: string
   /** Every line that it logged, parsed. */
   readonly logs: readonly Record<string, unknown>[]
   /** Writes another config file in the place of the first; SIGHUP makes the gateway read it. */
@@ -44,6 +45,7 @@ export async function spawnGateway(
   const databaseUrl = options.databaseUrl ?? (database as { url: string }).url
   const folder = mkdtempSync(join(tmpdir(), 'gateway-process-'))
   const file = join(folder, 'gateway.yaml')
+  const dataDir = join(folder, 'data')
   const rewrite = (content: Record<string, unknown>) => {
     const server = { bind: '127.0.0.1:0', log_format: 'json', ...(content.server as object) }
     const database = { url: `literal.${databaseUrl}` }
@@ -54,7 +56,7 @@ export async function spawnGateway(
 
   async function start() {
     const child = Bun.spawn(
-      [process.execPath, MAIN, 'serve', '--config', file, '--data-dir', join(folder, 'data')],
+      [process.execPath, MAIN, 'serve', '--config', file, '--data-dir', dataDir],
       {
         env: { ...process.env, ...options.env },
         stdout: 'ignore',
@@ -86,6 +88,7 @@ export async function spawnGateway(
       return child.pid
     },
     databaseUrl,
+    dataDir,
     logs,
     async restart() {
       ;({ child, url } = await start())
