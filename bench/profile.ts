@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runtimeSettings } from '../kernel/boot/runtime-settings.ts'
 import { createTestDatabase } from '../test/harness/database.ts'
 import { canExportTelemetry, type Profile, startBenchGateway } from './gateways.ts'
 import { startService, threadMicros } from './machine.ts'
@@ -38,6 +39,8 @@ export async function printProfiles(quick: boolean): Promise<void> {
       const threads = await underLoad({ ...under, env: {} })
       const file = join(folder, `${profile}-${id}.cpuprofile`)
       const env = {
+        // A gateway without them starts itself again, which its profiler does not survive.
+        ...runtimeSettings,
         BUN_OPTIONS: `--cpu-prof --cpu-prof-interval=${INTERVAL_MICROS} --cpu-prof-dir=${folder} --cpu-prof-name=${profile}-${id}.cpuprofile`,
       }
       const { from, to } = await underLoad({ ...under, env })

@@ -1,5 +1,5 @@
 /** What the runtime reads from the environment when it starts, never later. */
-const SETTINGS = {
+export const runtimeSettings = {
   /** Upstream calls at once; the runtime alone allows 256. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65000',
   // Freed memory goes back to the system after two seconds, and gaps in pages are looked for once a
@@ -18,9 +18,9 @@ const SETTINGS = {
  * operator's, already. The process id stays.
  */
 export function useRuntimeSettings(env: Readonly<Record<string, string | undefined>>): void {
-  const isSet = Object.keys(SETTINGS).every((name) => env[name] !== undefined)
+  const isSet = Object.keys(runtimeSettings).every((name) => env[name] !== undefined)
   if (isSet || process.execve === undefined) return
   const program = Bun.isStandaloneExecutable ? [] : [...process.execArgv, Bun.main]
   const args = [process.execPath, ...program, ...process.argv.slice(2)]
-  process.execve(process.execPath, args, { ...SETTINGS, ...env } as NodeJS.ProcessEnv)
+  process.execve(process.execPath, args, { ...runtimeSettings, ...env } as NodeJS.ProcessEnv)
 }
