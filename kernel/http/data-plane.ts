@@ -2,6 +2,7 @@ import type { Incoming, Reply, ReplyStream } from '../lifecycle/exchange.ts'
 import { type ApiSurface, type Family, GatewayError } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
+import { headersOf } from './headers.ts'
 import { callersRequestId, newRequestId, requestIdHeaders } from './request-id.ts'
 
 export interface DataPlaneServices {
@@ -39,7 +40,7 @@ export function createDataPlane(services: DataPlaneServices) {
       receivedAt: new Date(),
       startedAt: performance.now(),
       header: (name) => headers.get(name),
-      headers: () => Object.fromEntries(headers),
+      headers: () => headersOf(headers),
       async body() {
         const text = await readBody(request, services.bodyLimits)
         services.keepOpen(request)

@@ -2,6 +2,7 @@ import type { McpProxy } from '../lifecycle/mcp.ts'
 import { GatewayError } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
+import { headersOf } from './headers.ts'
 import { callersRequestId, newRequestId } from './request-id.ts'
 
 export interface McpPlaneServices {
@@ -36,7 +37,7 @@ export function createMcpPlane(services: McpPlaneServices) {
       throw error
     }
     // At once, since nearly all of them are looked at.
-    const all = headers.toJSON() as Record<string, string>
+    const all = headersOf(headers)
     if (request.method !== 'POST') services.keepOpen(request)
     const reply = await services.proxy.handle({
       requestId,

@@ -122,12 +122,12 @@ export function createInstruments(meter: Meter): ExchangeRecorder {
 
   function addSeries(key: string, exchange: ExchangeRecord, tags: TagLabels): RequestSeries {
     const what = labelsOf(exchange, tags)
-    const labels = {
+    const labels = Object.freeze({
       ...what,
       stream: exchange.stream,
       status_code: exchange.statusCode,
       outcome: exchange.outcome,
-    }
+    })
     const whatKey = JSON.stringify(what)
     let used = consumption.get(whatKey)
     if (used === undefined) {
@@ -135,8 +135,8 @@ export function createInstruments(meter: Meter): ExchangeRecorder {
       const tools = { operation, resolved_model, provider }
       used = {
         labels: what,
-        exposedTools: { ...tools, dimension: 'exposed' },
-        invokedTools: { ...tools, dimension: 'invoked' },
+        exposedTools: Object.freeze({ ...tools, dimension: 'exposed' }),
+        invokedTools: Object.freeze({ ...tools, dimension: 'invoked' }),
         tokens: { input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 },
         usageRecords: {},
         costUsd: 0,

@@ -1,5 +1,5 @@
 import type { McpServer } from '../plugin/index.ts'
-import { also, attribute } from './span-export.ts'
+import { also, attribute, oneText } from './span-export.ts'
 import { parseTraceparent, randomHex, SERVER, spanText } from './trace.ts'
 
 /** As much of a request to the MCP proxy as its trace needs. */
@@ -56,7 +56,7 @@ export function createMcpTracing(options: {
         add(
           spanText({
             ids: `"traceId":"${traceId}","spanId":"${spanId}"${above}`,
-            name: `${method} /mcp/{server_key}`,
+            name: `"${method} /mcp/{server_key}"`,
             kind: SERVER,
             startedAt: receivedAt.getTime(),
             endedAt: Date.now(),
@@ -69,29 +69,39 @@ export function createMcpTracing(options: {
   }
 }
 
+const ROUTE = attribute('http.route', '/mcp/{server_key}')
+
 function attributesOf(requestId: string, outcome: McpTraceOutcome): string {
-  const { statusCode, errorCode, server, ownerKind } = outcome
-  return (
-    attribute('http.route', '/mcp/{server_key}') +
-    also('http.response.status_code', statusCode) +
-    also('gateway.request_id', requestId) +
-    (server === undefined ? '' : serverAttributes(server)) +
-    also('gateway.mcp.caller_owner_kind', ownerKind) +
-    also('error.type', errorCode)
-  )
+  return `${ROUTE}${also('gateway.request_id', requestId)}${outcomeAttributes(outcome)}`
 }
 
-const ofServers = new WeakMap<TracedServer, string>()
+const ofServers = new WeakMap<TracedServer, Map<string, string>>()
 
-/** The same text for all requests of a server, until the server changes. */
-function serverAttributes(server: TracedServer): string {
-  let text = ofServers.get(server)
+/** The same text for all requests of a server that end alike, until the server changes. */
+function outcomeAttributes(outcome: McpTraceOutcome): string {
+  const { statusCode, errorCode, server, ownerKind } = outcome
+  if (server === undefined) return outcomeText(outcome)
+  let texts = ofServers.get(server)
+  if (texts === undefined) {
+    texts = new Map()
+    ofServers.set(server, texts)
+  }
+  const key = `${statusCode} ${ownerKind} ${errorCode}`
+  let text = texts.get(key)
   if (text === undefined) {
-    text =
-      also('gateway.mcp.server_id', server.mcpServerId) +
-      also('gateway.mcp.server_key', server.serverKey) +
-      also('gateway.mcp.upstream_auth_mode', server.authMode)
-    ofServers.set(server, text)
+    text = outcomeText(outcome)
+    texts.set(key, text)
   }
   return text
+}
+
+function outcomeText({ statusCode, errorCode, server, ownerKind }: McpTraceOutcome): string {
+  return oneText(
+    also('http.response.status_code', statusCode),
+    also('gateway.mcp.server_id', server?.mcpServerId),
+    also('gateway.mcp.server_key', server?.serverKey),
+    also('gateway.mcp.upstream_auth_mode', server?.authMode),
+    also('gateway.mcp.caller_owner_kind', ownerKind),
+    also('error.type', errorCode),
+  )
 }

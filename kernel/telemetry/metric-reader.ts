@@ -1,25 +1,42 @@
 import { diag } from '@opentelemetry/api'
 import type { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import type { NodeSDKConfiguration } from '@opentelemetry/sdk-node'
+import type { Histograms } from './histograms.ts'
 
 type MetricReader = NonNullable<NodeSDKConfiguration['metricReaders']>[number]
 type MetricProducer = Parameters<MetricReader['setMetricProducer']>[0]
 type Collected = Parameters<OTLPMetricExporter['export']>[0]
 
 /** Most label combinations of one instrument; far above what its own caps allow. */
-const MOST_SERIES = 20_000
+export const MOST_SERIES = 20_000
 
 /** Exports all metrics every `intervalMs`, one export at a time, and once more at the end. */
 export function createMetricReader(
   exporter: OTLPMetricExporter,
-  { intervalMs, timeoutMs }: { readonly intervalMs: number; readonly timeoutMs: number },
+  {
+    intervalMs,
+    timeoutMs,
+    histograms,
+  }: {
+    readonly intervalMs: number
+    readonly timeoutMs: number
+    readonly histograms: Pick<Histograms, 'collect'>
+  },
 ): MetricReader {
   let producer: MetricProducer | undefined
   let exporting = false
 
-  function collect() {
+  async function collect() {
     if (producer === undefined) throw new Error('the reader belongs to no provider')
-    return producer.collect({ timeoutMillis: timeoutMs })
+    const collected = await producer.collect({ timeoutMillis: timeoutMs })
+    const { scopeMetrics } = collected.resourceMetrics
+    for (const { scope, metrics } of histograms.collect()) {
+      if (metrics.length === 0) continue
+      const same = scopeMetrics.find((its) => Bun.deepEquals(its.scope, scope))
+      if (same === undefined) scopeMetrics.push({ scope, metrics })
+      else same.metrics.push(...metrics)
+    }
+    return collected
   }
 
   function send(collected: Collected): Promise<void> {

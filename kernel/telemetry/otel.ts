@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { TelemetrySettings } from '../config/loaded.ts'
 import type { ExchangeRecorder } from '../plugin/index.ts'
 import { logDiagnostics } from './diagnostics.ts'
+import { createHistograms } from './histograms.ts'
 import { createInstruments } from './instruments.ts'
 import {
   createMcpTracing,
@@ -11,7 +12,7 @@ import {
   type McpTracedRequest,
   passMcpTraceOn,
 } from './mcp-trace.ts'
-import { createMetricReader } from './metric-reader.ts'
+import { createMetricReader, MOST_SERIES } from './metric-reader.ts'
 import { createSampler } from './sampler.ts'
 import { createSpanExport, exportHeaders } from './span-export.ts'
 import { createTracing, passTraceOn, type RequestTrace, type TracedRequest } from './trace.ts'
@@ -62,6 +63,7 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
   ])
   const timeoutMillis = EXPORT_TIMEOUT_MS
   const attributes = resource()
+  const histograms = createHistograms(MOST_SERIES)
   const sdk = new NodeSDK({
     serviceName: SERVICE,
     // What could be detected beyond this costs time at the start, or asks the network.
@@ -79,7 +81,7 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
                 timeoutMillis,
                 temporalityPreference: AggregationTemporalityPreference.CUMULATIVE,
               }),
-              { intervalMs: settings.exportIntervalMs, timeoutMs: EXPORT_TIMEOUT_MS },
+              { intervalMs: settings.exportIntervalMs, timeoutMs: EXPORT_TIMEOUT_MS, histograms },
             ),
           ],
     ...(tracesUrl === undefined
@@ -87,6 +89,11 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
       : { traceExporter: new OTLPTraceExporter({ url: tracesUrl, timeoutMillis }) }),
   } satisfies Partial<NodeSDKConfiguration>)
   sdk.start()
+  if (metricsUrl !== undefined) {
+    const meters = histograms.meters(metrics.getMeterProvider())
+    metrics.disable()
+    metrics.setGlobalMeterProvider(meters)
+  }
   logDiagnostics(log)
   const spans =
     tracesUrl === undefined

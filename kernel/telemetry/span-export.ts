@@ -123,6 +123,11 @@ export function also(key: string, value: string | number | boolean | undefined):
   return value === undefined ? '' : `,${attribute(key, value)}`
 }
 
+/** Texts joined for good: added to each other they are put together anew in each span. */
+export function oneText(...texts: readonly string[]): string {
+  return texts.join('')
+}
+
 /**
  * Headers for the collector from the standard's environment variables, `name=value,…` with values
  * in percent encoding; those for traces win.

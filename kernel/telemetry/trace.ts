@@ -1,6 +1,6 @@
 import { TraceFlags } from '@opentelemetry/api'
 import type { ApiSurface, Attempt, ExchangeRecord, Family, ProviderSpec } from '../plugin/index.ts'
-import { also, attribute } from './span-export.ts'
+import { also, attribute, oneText } from './span-export.ts'
 
 /** As much of an inference request as its trace needs. */
 export interface TracedRequest {
@@ -12,13 +12,16 @@ export interface TracedRequest {
   header(name: string): string | null
 }
 
+/** A call to a provider. */
+interface Called {
+  readonly provider: ProviderSpec
+  readonly operation: Family
+  readonly upstreamModel: string
+}
+
 export interface RequestTrace {
   /** The provider call begins; gives the W3C trace context that goes upstream with it. */
-  providerCalled(call: {
-    readonly provider: ProviderSpec
-    readonly operation: Family
-    readonly upstreamModel: string
-  }): string | undefined
+  providerCalled(call: Called): string | undefined
   finished(exchange: ExchangeRecord): void
 }
 
@@ -75,7 +78,7 @@ export function createTracing(options: {
       return { providerCalled: () => `00-${traceId}-${serverId}-00`, finished() {} }
     }
     const clientId = randomHex(8)
-    let called: Parameters<RequestTrace['providerCalled']>[0] | undefined
+    let called: Called | undefined
     let calledAt = 0
 
     return {
@@ -92,7 +95,7 @@ export function createTracing(options: {
           add(
             spanText({
               ids: `"traceId":"${traceId}","spanId":"${clientId}","parentSpanId":"${serverId}"`,
-              name: `${operation} ${called.upstreamModel}`,
+              name: JSON.stringify(`${operation} ${called.upstreamModel}`),
               kind: CLIENT,
               startedAt: calledAt,
               endedAt: attempt === undefined ? endedAt : calledAt + attempt.latencyMs,
@@ -106,7 +109,7 @@ export function createTracing(options: {
         add(
           spanText({
             ids: `"traceId":"${traceId}","spanId":"${serverId}"${above}`,
-            name: `POST ${pathOf(family, apiSurface)}`,
+            name: `"POST ${pathOf(family, apiSurface)}"`,
             kind: SERVER,
             startedAt: receivedAt,
             endedAt,
@@ -122,6 +125,7 @@ export function createTracing(options: {
 /** A span, as OTLP has it in JSON. */
 export function spanText(span: {
   readonly ids: string
+  /** As JSON. */
   readonly name: string
   readonly kind: number
   /** Milliseconds since 1970. */
@@ -131,7 +135,7 @@ export function spanText(span: {
   readonly attributes: string
 }): string {
   const { ids, name, kind, startedAt, endedAt, failed, attributes } = span
-  return `{${ids},"name":${JSON.stringify(name)},"kind":${kind},"startTimeUnixNano":"${nanos(startedAt)}","endTimeUnixNano":"${nanos(endedAt)}","attributes":[${attributes}],"status":{"code":${failed ? FAILED : 0}}}`
+  return `{${ids},"name":${name},"kind":${kind},"startTimeUnixNano":"${nanos(startedAt)}","endTimeUnixNano":"${nanos(endedAt)}","attributes":[${attributes}],"status":{"code":${failed ? FAILED : 0}}}`
 }
 
 /** To the microsecond: a date and the clock beside it know no more. */
@@ -141,17 +145,14 @@ function nanos(milliseconds: number): string {
 
 /** What the call used and how it ended. Neither messages nor bodies: they may hold anything. */
 function callAttributes(
-  { provider, upstreamModel }: Parameters<RequestTrace['providerCalled']>[0],
+  called: Called,
   operation: string,
   { usage }: ExchangeRecord,
   attempt: Attempt | undefined,
 ): string {
   const succeeded = attempt?.status === 'success'
   return (
-    attribute('gen_ai.operation.name', operation) +
-    also('gen_ai.provider.name', provider.id) +
-    also('gen_ai.request.model', upstreamModel) +
-    also('gateway.provider.type', provider.type) +
+    calledText(called, operation) +
     also('gen_ai.usage.input_tokens', usage?.promptTokens) +
     also('gen_ai.usage.output_tokens', usage?.output) +
     also('gen_ai.usage.cache_read.input_tokens', usage?.cacheRead) +
@@ -163,25 +164,69 @@ function callAttributes(
   )
 }
 
+const calledTexts = keptTexts()
+
+function calledText({ provider, upstreamModel }: Called, operation: string): string {
+  return calledTexts(`${operation}\0${provider.id}\0${provider.type}\0${upstreamModel}`, () =>
+    oneText(
+      attribute('gen_ai.operation.name', operation),
+      also('gen_ai.provider.name', provider.id),
+      also('gen_ai.request.model', upstreamModel),
+      also('gateway.provider.type', provider.type),
+    ),
+  )
+}
+
 function requestAttributes(exchange: ExchangeRecord): string {
-  const { resolvedModel, errorCode, tags } = exchange
+  const { errorCode, tags } = exchange
   return (
-    attribute('http.route', pathOf(exchange.operation, exchange.apiSurface)) +
-    also('http.response.status_code', exchange.statusCode) +
+    routeText(exchange) +
     also('gateway.request_id', exchange.requestId) +
-    also('gateway.outcome', exchange.outcome) +
-    also('gateway.stream', exchange.stream) +
-    also('gateway.config_version', exchange.configVersion) +
-    // What the caller wrote is told only when it is a name of ours.
-    also('gateway.requested_model', resolvedModel && exchange.requestedModel) +
-    also('gateway.resolved_model', resolvedModel) +
-    also('gateway.provider', exchange.provider) +
     also('gateway.tag.service', tags.service) +
     also('gateway.tag.component', tags.component) +
     also('gateway.tag.env', tags.env) +
     tags.custom.map(({ key, value }) => also(`gateway.tag.${key}`, value)).join('') +
     also('error.type', errorCode && errorType(errorCode))
   )
+}
+
+const routeTexts = keptTexts()
+
+function routeText(exchange: ExchangeRecord): string {
+  const { statusCode, outcome, stream, configVersion, resolvedModel, provider } = exchange
+  const path = pathOf(exchange.operation, exchange.apiSurface)
+  // What the caller wrote is told only when it is a name of ours.
+  const requestedModel = resolvedModel && exchange.requestedModel
+  const key = `${path}\0${statusCode}\0${outcome}\0${stream}\0${configVersion}\0${requestedModel}\0${resolvedModel}\0${provider}`
+  return routeTexts(key, () =>
+    oneText(
+      attribute('http.route', path),
+      also('http.response.status_code', statusCode),
+      also('gateway.outcome', outcome),
+      also('gateway.stream', stream),
+      also('gateway.config_version', configVersion),
+      also('gateway.requested_model', requestedModel),
+      also('gateway.resolved_model', resolvedModel),
+      also('gateway.provider', provider),
+    ),
+  )
+}
+
+/** Most texts that are kept; after that all are made anew. */
+const MOST_TEXTS = 1000
+
+/** Attributes that many spans have alike, made once for each key. */
+function keptTexts(): (key: string, make: () => string) => string {
+  const texts = new Map<string, string>()
+  return (key, make) => {
+    let text = texts.get(key)
+    if (text === undefined) {
+      text = make()
+      if (texts.size === MOST_TEXTS) texts.clear()
+      texts.set(key, text)
+    }
+    return text
+  }
 }
 
 const random = Buffer.alloc(4096)

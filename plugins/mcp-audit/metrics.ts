@@ -3,12 +3,19 @@ import type { McpInvocationResult } from 'model-gateway/plugin'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
+/** Calls with the same labels; those are frozen, so that a histogram knows them again. */
+interface Count {
+  calls: number
+  readonly labels: Attributes
+  readonly durationLabels: Attributes
+}
+
 type Result = Pick<McpInvocationResult, 'status' | 'policyResult'>
 
 /** Counts tool calls as they are closed. */
 export function createMetrics(meter: Meter) {
   // Counted here and asked for at an export: a call costs no more than finding its number.
-  const counts = new Map<string, { calls: number; readonly labels: Attributes }>()
+  const counts = new Map<string, Count>()
   meter
     .createObservableCounter('gateway.mcp.tool_invocations', {
       unit: '{call}',
@@ -26,10 +33,12 @@ export function createMetrics(meter: Meter) {
     const key = `${status} ${policyResult} ${serverId}`
     let count = counts.get(key)
     if (count === undefined) {
-      count = { calls: 0, labels: { server_id: serverId, status, policy_result: policyResult } }
+      const durationLabels = Object.freeze({ server_id: serverId, status })
+      const labels = { ...durationLabels, policy_result: policyResult }
+      count = { calls: 0, labels, durationLabels }
       counts.set(key, count)
     }
     count.calls++
-    if (latencyMs !== undefined) duration.record(latencyMs / 1000, { server_id: serverId, status })
+    if (latencyMs !== undefined) duration.record(latencyMs / 1000, count.durationLabels)
   }
 }

@@ -1,0 +1,163 @@
+import {
+  type Attributes,
+  diag,
+  type Histogram,
+  type HrTime,
+  type Meter,
+  type MeterProvider,
+  type MetricOptions,
+  ValueType,
+} from '@opentelemetry/api'
+import type { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
+
+type ResourceMetrics = Parameters<OTLPMetricExporter['export']>[0]
+type ScopeMetrics = ResourceMetrics['scopeMetrics'][number]
+type Metric = ScopeMetrics['metrics'][number]
+type HistogramMetric = Extract<Metric, { dataPointType: 0 }>
+
+/** As the standard has them for instruments without advice. */
+const USUAL_BOUNDARIES = [0, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10_000]
+/** As the SDK numbers it: values since the start. */
+const CUMULATIVE = 1
+const NO_LABELS: Attributes = Object.freeze({})
+/** Where values go that would make too many series. */
+const OVERFLOW: Attributes = Object.freeze({ 'otel.metric.overflow': true })
+
+/** Values with the same labels. */
+interface Series {
+  readonly labels: Attributes
+  readonly startTime: HrTime
+  /** Values up to each boundary, and at last those above all. */
+  readonly counts: number[]
+  count: number
+  sum: number
+  min: number
+  max: number
+}
+
+interface Kept {
+  readonly histogram: Histogram
+  collect(endTime: HrTime): HistogramMetric
+}
+
+export interface Histograms {
+  /** The same meters, with histograms that are kept here. */
+  meters(provider: MeterProvider): MeterProvider
+  /** What was recorded since the start, by scope. */
+  collect(): readonly ScopeMetrics[]
+}
+
+/**
+ * Histograms for the SDK's meters. The SDK sorts and serialises the labels of each value to find its
+ * series: with three histograms a request, that took a twentieth of a gateway's CPU. Here labels that
+ * are frozen are known again by their identity.
+ */
+export function createHistograms(mostSeries: number): Histograms {
+  const scopes = new Map<string, { scope: ScopeMetrics['scope']; kept: Map<string, Kept> }>()
+
+  return {
+    meters(provider) {
+      return {
+        getMeter(name, version, options) {
+          const own = provider.getMeter(name, version, options)
+          const scope = {
+            name,
+            ...(version === undefined ? {} : { version }),
+            ...(options?.schemaUrl === undefined ? {} : { schemaUrl: options.schemaUrl }),
+          }
+          const { kept } = getOrAdd(scopes, JSON.stringify(scope), () => ({
+            scope,
+            kept: new Map<string, Kept>(),
+          }))
+          const createHistogram: Meter['createHistogram'] = (histogram, options) => {
+            return getOrAdd(kept, histogram, () => keep(histogram, options ?? {}, mostSeries))
+              .histogram
+          }
+          return Object.assign(Object.create(own) as Meter, { createHistogram })
+        },
+      }
+    },
+    collect() {
+      const endTime = hrTime()
+      return [...scopes.values()].map(({ scope, kept }) => ({
+        scope,
+        metrics: [...kept.values()]
+          .map((one) => one.collect(endTime))
+          .filter(({ dataPoints }) => dataPoints.length > 0),
+      }))
+    },
+  }
+}
+
+function keep(name: string, options: MetricOptions, mostSeries: number): Kept {
+  const { description = '', unit = '', valueType = ValueType.DOUBLE, advice } = options
+  const boundaries = (advice?.explicitBucketBoundaries ?? USUAL_BOUNDARIES).toSorted(
+    (a, b) => a - b,
+  )
+  const byKey = new Map<string, Series>()
+  const byLabels = new WeakMap<Attributes, Series>()
+
+  function find(labels: Attributes): Series {
+    const key = JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)))
+    if (byKey.size >= mostSeries && !byKey.has(key) && labels !== OVERFLOW) return find(OVERFLOW)
+    const series = getOrAdd(byKey, key, () => ({
+      labels: { ...labels },
+      startTime: hrTime(),
+      counts: new Array<number>(boundaries.length + 1).fill(0),
+      count: 0,
+      sum: 0,
+      min: Number.POSITIVE_INFINITY,
+      max: Number.NEGATIVE_INFINITY,
+    }))
+    if (Object.isFrozen(labels)) byLabels.set(labels, series)
+    return series
+  }
+
+  return {
+    histogram: {
+      record(value, labels = NO_LABELS) {
+        if (!(value >= 0)) {
+          diag.warn(`metrics: ${name} cannot count ${value}`)
+          return
+        }
+        const series = byLabels.get(labels) ?? find(labels)
+        const counted = valueType === ValueType.INT ? Math.trunc(value) : value
+        let bucket = 0
+        while (bucket < boundaries.length && counted > (boundaries[bucket] as number)) bucket++
+        series.counts[bucket] = (series.counts[bucket] as number) + 1
+        series.count++
+        series.sum += counted
+        if (counted < series.min) series.min = counted
+        if (counted > series.max) series.max = counted
+      },
+    },
+    collect(endTime) {
+      return {
+        descriptor: { name, description, unit, valueType },
+        aggregationTemporality: CUMULATIVE,
+        dataPointType: 0,
+        dataPoints: [...byKey.values()].map(({ labels, startTime, counts, ...point }) => ({
+          attributes: labels,
+          startTime,
+          endTime,
+          value: { ...point, buckets: { boundaries, counts: [...counts] } },
+        })),
+      }
+    },
+  }
+}
+
+/** Now, in whole seconds and nanoseconds. */
+function hrTime(): HrTime {
+  const now = Date.now()
+  return [Math.floor(now / 1000), (now % 1000) * 1_000_000]
+}
+
+function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
+}
