@@ -143,31 +143,6 @@ export function createGate(options: GateOptions = {}): Gate {
     return await within(reach(target, entry, addresses), signal)
   }
 
-  async function sendChecked(
-    target: Target,
-    policy: AddressPolicy,
-    call: GateCall,
-  ): Promise<Response> {
-    const { signal } = call
-    const entry = look(target)
-    try {
-      const { resolved, reached } = entry
-      const address =
-        resolved !== undefined && reached !== undefined && isPermitted(entry, resolved, policy)
-          ? reached
-          : await addressFor(target, entry, policy, signal)
-      return await fetch(directUrl(target, address), {
-        ...initOf(call),
-        headers: { ...call.headers, host: target.url.host, 'accept-encoding': 'identity' },
-        // The certificate has to be the name's, not the address's.
-        ...(target.isTls ? { tls: { serverName: unbracketed(target.hostname) } } : {}),
-      })
-    } catch (error) {
-      if (!(error instanceof OutboundError) && !signal.aborted) forget(keyOf(target), entry)
-      throw error
-    }
-  }
-
   return {
     async check(url, policy) {
       const target = targetOf(url)
@@ -182,17 +157,31 @@ export function createGate(options: GateOptions = {}): Gate {
     },
     async send(url, call) {
       const { policy, signal } = call
+      let target: Target | undefined
+      let entry: Known | undefined
       try {
-        if (policy !== 'operator') return await sendChecked(targetOf(url), policy, call)
-        requireOperatorUrl(url)
-        return await fetch(url, {
+        if (policy === 'operator') {
+          requireOperatorUrl(url)
+          return await fetch(url, {
+            ...initOf(call),
+            headers: { ...call.headers, 'accept-encoding': 'identity' },
+            ...(call.proxy === undefined ? {} : { proxy: call.proxy }),
+          })
+        }
+        target = targetOf(url)
+        entry = look(target)
+        const address =
+          addressAtHand(entry, policy) ?? (await addressFor(target, entry, policy, signal))
+        return await fetch(directUrl(target, address), {
           ...initOf(call),
-          headers: { ...call.headers, 'accept-encoding': 'identity' },
-          ...(call.proxy === undefined ? {} : { proxy: call.proxy }),
+          headers: { ...call.headers, host: target.url.host, 'accept-encoding': 'identity' },
+          // The certificate has to be the name's, not the address's.
+          ...(target.isTls ? { tls: { serverName: unbracketed(target.hostname) } } : {}),
         })
       } catch (error) {
         if (signal.aborted) throw signal.reason
         if (error instanceof OutboundError) throw error
+        if (target !== undefined && entry !== undefined) forget(keyOf(target), entry)
         throw new OutboundError('transport', `the connection failed${codeOf(error)}`, {
           cause: error,
         })
@@ -234,6 +223,12 @@ async function checked(entry: Known, policy: AddressPolicy): Promise<readonly st
     'address_refused',
     'the host is, or its name resolves to, an address that may not be reached',
   )
+}
+
+/** The address that took the last connection, where this policy permits all that the host has. */
+function addressAtHand(entry: Known, policy: AddressPolicy): string | undefined {
+  const { resolved, reached } = entry
+  return resolved !== undefined && isPermitted(entry, resolved, policy) ? reached : undefined
 }
 
 /** Policies do not change, so that the answer for the same one and the same addresses is the same. */

@@ -21,7 +21,13 @@ export async function replyOf(
   if (status === 401 || status === 403 || (status >= 300 && status < 400)) {
     throw upstreamHttpError(status, `the server answered with status ${status}`)
   }
-  await keepSession(call, response)
+  const begun = newSession(call, response)
+  if (begun !== undefined) {
+    const { audit, server, principal } = call
+    const { mcpServerId: serverId } = server
+    await audit.bind(begun, { serverId, ownershipScopeKey: principal.ownershipScopeKey })
+  }
+  forgetSession(call, response)
   const head = {
     status,
     headers: {
@@ -119,16 +125,19 @@ function isEmpty({ status, headers }: Response): boolean {
   return status === 204 || headers.get('content-length') === '0'
 }
 
-/** Remembers whose a new session is, and forgets one that is no more. */
-async function keepSession(call: McpCall, { status, headers, ok }: Response): Promise<void> {
-  const { audit, incoming, principal, server, sessionId } = call
-  const { mcpServerId: serverId } = server
+/** The session that begins with this reply. */
+function newSession({ sessionId }: McpCall, { headers, ok }: Response): string | undefined {
   const minted = headers.get('mcp-session-id')
-  if (ok && minted !== null && minted !== sessionId) {
-    await audit.bind(minted, { serverId, ownershipScopeKey: principal.ownershipScopeKey })
-  }
+  return ok && minted !== null && minted !== sessionId ? minted : undefined
+}
+
+/** Forgets a session that is no more. */
+function forgetSession(call: McpCall, { status, ok }: Response): void {
+  const { audit, incoming, server, sessionId } = call
   if (sessionId === undefined) return
-  if (status === 404 || (ok && incoming.method === 'DELETE')) audit.unbind(serverId, sessionId)
+  if (status === 404 || (ok && incoming.method === 'DELETE')) {
+    audit.unbind(server.mcpServerId, sessionId)
+  }
 }
 
 /** The body of an error: it may repeat what it was sent, so credentials in it are masked. */

@@ -95,9 +95,11 @@ async function proxy(
   listening: Set<() => void>,
 ): Promise<McpReply> {
   requireOwnOrigin(incoming, services)
-  const principal = await authenticate(incoming, services)
+  const principal = await services.identity.authenticate(keyOf(incoming))
+  services.accounting.checkOwner(principal)
   reached.principal = principal
-  const body = incoming.method === 'POST' ? await readBody(incoming) : undefined
+  const body = incoming.method === 'POST' ? await incoming.body() : undefined
+  if (body !== undefined) requireUtf8(incoming)
   await nextTurn()
   const { server, audit } = findServer(incoming, services)
   reached.server = server
@@ -113,7 +115,7 @@ async function proxy(
     reached.invocation = await openInvocation(audit, facts, () => secrets)
   }
   if (fault !== undefined) throw invalidMessage(fault)
-  await requireOwnSession(sessionId, principal, server, audit)
+  if (sessionId !== undefined) await requireOwnSession(sessionId, principal, server, audit)
   const policy = reached.lease.runtime.guardOfServer(server.serverKey)
   const facts = { server, requestId: incoming.requestId, invocation: reached.invocation }
   const text =
@@ -158,18 +160,14 @@ function begin(lease: Lease, watch: McpWatch, traceparent: string | undefined): 
   }
 }
 
-async function authenticate(incoming: McpIncoming, services: McpServices): Promise<Principal> {
-  // Clients of MCP servers keep other things in this header.
-  const key = presentedKey((name) => (name === 'x-api-key' ? null : incoming.header(name)))
-  const principal = await services.identity.authenticate(key)
-  services.accounting.checkOwner(principal)
-  return principal
+function keyOf({ header }: McpIncoming): string {
+  // Clients of MCP servers keep other things in `x-api-key`.
+  return presentedKey((name) => (name === 'x-api-key' ? null : header(name)))
 }
 
 /** Throws `invalid_request` for a body that the server could read in another way. */
-async function readBody(incoming: McpIncoming): Promise<string> {
-  const body = await incoming.body()
-  if (isUtf8(incoming.header('content-type'))) return body
+function requireUtf8({ header }: McpIncoming): void {
+  if (isUtf8(header('content-type'))) return
   throw new GatewayError('invalid_request', 'content-type: the charset must be utf-8')
 }
 
@@ -195,12 +193,11 @@ function requireGatewayAuth(
 
 /** A session is its owner's; to all others it looks like one that does not exist. */
 async function requireOwnSession(
-  sessionId: string | undefined,
+  sessionId: string,
   { ownershipScopeKey }: Principal,
   { mcpServerId }: McpServer,
   audit: McpAudit,
 ): Promise<void> {
-  if (sessionId === undefined) return
   const binding = await audit.ownerOf(mcpServerId, sessionId)
   if (binding?.ownershipScopeKey === ownershipScopeKey) return
   throw new GatewayError('not_found', 'there is no such session', {

@@ -5,6 +5,7 @@ import { type BoundedOptions, encodeBounded } from './bounded-json.ts'
 
 function bounded(body: JsonValue, maxBytes: number, options?: BoundedOptions) {
   const steps = encodeBounded({ body }, undefined, maxBytes, options)
+  if ('json' in steps) return steps
   let step = steps.next()
   while (!step.done) step = steps.next()
   return step.value

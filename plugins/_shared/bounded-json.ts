@@ -18,20 +18,29 @@ export interface BoundedOptions {
 
 /**
  * A wrapped payload as JSON that may be kept: without secrets and bulky fields, within a limit in
- * bytes; of a larger one the beginning, as `{"truncated":true,"size_bytes":n,"preview":"…"}`. It
- * pauses between steps of at most a millisecond or two.
+ * bytes; of a larger one the beginning, as `{"truncated":true,"size_bytes":n,"preview":"…"}`, which
+ * may take long, so that it comes in steps of at most a millisecond or two.
  */
-export function* encodeBounded(
+export function encodeBounded(
   wrapped: JsonObject,
   paths: PathNode | undefined,
   maxBytes: number,
   { incomplete = false, sizeOf }: BoundedOptions = {},
-): Generator<undefined, BoundedJson> {
+): BoundedJson | Generator<undefined, BoundedJson> {
   const { value, over, tooDeep } = prune(wrapped, paths, maxBytes)
   const json = storableJson(JSON.stringify(value))
   if (!over && fits(json, maxBytes)) {
     return { json, truncated: incomplete || tooDeep }
   }
+  return encodeBeginning(json, wrapped, maxBytes, sizeOf)
+}
+
+function* encodeBeginning(
+  json: string,
+  wrapped: JsonObject,
+  maxBytes: number,
+  sizeOf: BoundedOptions['sizeOf'],
+): Generator<undefined, BoundedJson> {
   const size = sizeOf?.() ?? (yield* measure(wrapped))
   return { json: preview(json, size, maxBytes), truncated: true }
 }

@@ -8,11 +8,14 @@ const MAX_RECORD_BYTES = 16 * 1024 * 1024
 
 /**
  * Records as they stand in a file: of each length, checksum of length and content, content, newline.
- * Throws RangeError for one of more than 16 MiB.
+ * They stand in a buffer of `room`, from its beginning. Throws RangeError for one of more than 16 MiB.
  */
-export function encodeRecords(records: readonly string[]): Buffer {
+export function encodeRecords(
+  records: readonly string[],
+  room: (bytes: number) => Buffer = Buffer.allocUnsafe,
+): Buffer {
   const sizes = records.map((record) => Buffer.byteLength(record))
-  const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + HEADER_BYTES + size + 1, 0))
+  const bytes = room(sizes.reduce((sum, size) => sum + HEADER_BYTES + size + 1, 0))
   let at = 0
   records.forEach((record, n) => {
     const size = sizes[n] as number
@@ -28,7 +31,7 @@ export function encodeRecords(records: readonly string[]): Buffer {
     bytes[end] = NEWLINE
     at = end + 1
   })
-  return bytes
+  return bytes.subarray(0, at)
 }
 
 export interface Decoded {

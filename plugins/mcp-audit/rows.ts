@@ -7,7 +7,7 @@ import {
   type McpTokenOverhead,
 } from 'model-gateway/plugin'
 import type { BatchRow } from '../_shared/batch-row.ts'
-import { type BoundedJson, encodeBounded } from '../_shared/bounded-json.ts'
+import { encodeBounded } from '../_shared/bounded-json.ts'
 import { limitedText } from '../_shared/safe-text.ts'
 import type { PayloadPolicy } from './policy.ts'
 
@@ -96,11 +96,15 @@ export function payloadOf(
 ): string | undefined {
   if (value === undefined || !policy.captures) return undefined
   const maxBytes = side === 'arguments' ? policy.requestMaxBytes : policy.responseMaxBytes
-  const steps = encodeBounded({ body: value }, policy.paths, maxBytes)
+  const bounded = encodeBounded({ body: value }, policy.paths, maxBytes)
+  const { json, truncated } = 'json' in bounded ? bounded : inOneGo(bounded)
+  return `"${side}":${json},"${side}_truncated":${truncated}`
+}
+
+function inOneGo<T>(steps: Generator<undefined, T>): T {
   let step = steps.next()
   while (!step.done) step = steps.next()
-  const { json, truncated }: BoundedJson = step.value
-  return `"${side}":${json},"${side}_truncated":${truncated}`
+  return step.value
 }
 
 function argumentMetadata(args: JsonValue | undefined): JsonObject {
@@ -115,18 +119,26 @@ function argumentMetadata(args: JsonValue | undefined): JsonObject {
 function resultMetadata(result: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(result)) return undefined
   if (typeof result.code === 'number') return { error: true }
-  const content = Array.isArray(result.content) ? result.content : []
-  const kinds = new Map<string, number>()
+  return {
+    is_error: result.isError === true,
+    content: contentKinds(result.content),
+    structured: 'structuredContent' in result,
+  }
+}
+
+/** How many blocks there are of each kind. */
+function contentKinds(content: JsonValue | undefined): JsonObject {
+  const kinds = Object.create(null) as Record<string, number>
+  if (!Array.isArray(content)) return kinds
+  let count = 0
   for (const block of content) {
     const type = isJsonObject(block) && typeof block.type === 'string' ? block.type : 'unknown'
     const kind = /^[a-z_]{1,32}$/.test(type) ? type : 'unknown'
-    if (kinds.size < MOST_NAMES) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+    const known = kinds[kind]
+    if (known !== undefined) kinds[kind] = known + 1
+    else if (count++ < MOST_NAMES) kinds[kind] = 1
   }
-  return {
-    is_error: result.isError === true,
-    content: Object.fromEntries(kinds),
-    structured: 'structuredContent' in result,
-  }
+  return kinds
 }
 
 function shapeOf(value: JsonValue): string {

@@ -5,6 +5,8 @@ import { encodeRecords } from '../_shared/spool-record.ts'
 
 /** A file of this size is not written to any more until its records are released. */
 const FULL_BYTES = 1024 * 1024
+/** Room for what is added in a usual turn. */
+const SCRATCH_BYTES = 64 * 1024
 
 /** Records of what is in memory only, on the local disk, where they outlive this process. */
 export interface WriteAhead {
@@ -35,6 +37,9 @@ export function createWriteAhead(directory: string, name: string): WriteAhead {
   /** What is added in one turn goes to the file together. */
   let gathered: string[] = []
   let written: Promise<HeldFile> | undefined
+  const scratch = Buffer.alloc(SCRATCH_BYTES)
+  /** What is encoded is written at once, so that the next records can stand in the same place. */
+  const room = (bytes: number) => (bytes > SCRATCH_BYTES ? Buffer.alloc(bytes) : scratch)
 
   async function newFile(): Promise<HeldFile> {
     const file = await ownFile(join(directory, `${name}-${Bun.randomUUIDv7()}.log`), 'new')
@@ -61,7 +66,7 @@ export function createWriteAhead(directory: string, name: string): WriteAhead {
       await files
       const used = take()
       if (used === undefined) throw new Error('the write-ahead files are closed')
-      const bytes = encodeRecords(gathered)
+      const bytes = encodeRecords(gathered, room)
       used.file.appendNow(bytes)
       used.bytes += bytes.length
       used.held += gathered.length

@@ -26,13 +26,14 @@ export function* encodePayload(
   const headers = redactHeaders(raw.headers)
   const body = raw.body ?? null
   const sizeOf = () => statedSize(headers)
-  const request = yield* encodeBounded({ headers, body }, policy.paths, wire.request_max_bytes, {
-    sizeOf,
-  })
-  const response =
+  const sent = encodeBounded({ headers, body }, policy.paths, wire.request_max_bytes, { sizeOf })
+  const received =
     raw.response.kind === 'buffered'
-      ? yield* encodeBounded({ body: raw.response.body }, policy.paths, wire.response_max_bytes)
-      : yield* encodeStream(raw.response, raw.usage, policy)
+      ? encodeBounded({ body: raw.response.body }, policy.paths, wire.response_max_bytes)
+      : encodeStream(raw.response, raw.usage, policy)
+  // A generator costs more than most payloads.
+  const request = 'json' in sent ? sent : yield* sent
+  const response = 'json' in received ? received : yield* received
   return `"request":${request.json},"response":${response.json},"request_truncated":${request.truncated},"response_truncated":${response.truncated}`
 }
 
@@ -55,7 +56,8 @@ function* encodeStream(
   const error = sent.error && { code: sent.error.code, message: sent.error.message }
   const wrapped = { stream: true, events: yield* readEvents(kept), usage, error: error ?? null }
   const incomplete = truncated
-  return yield* encodeBounded(wrapped, policy.paths, response_max_bytes, { incomplete })
+  const bounded = encodeBounded(wrapped, policy.paths, response_max_bytes, { incomplete })
+  return 'json' in bounded ? bounded : yield* bounded
 }
 
 /** Bytes of headers and body, where the caller said how long the body is; the server has seen to that. */
