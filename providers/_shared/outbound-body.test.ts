@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { editMembers, outboundBody } from './outbound-body.ts'
 
 const edit = (text: string, changes: Record<string, JsonValue | undefined>) =>
-  editMembers(text, new Map(Object.entries(changes)))
+  editMembers(text, JSON.parse(text) as JsonObject, new Map(Object.entries(changes)))
 
 describe('editMembers', () => {
   test('replaces, removes and appends; the rest keeps its spelling', () => {
@@ -41,7 +41,8 @@ describe('editMembers', () => {
             const target = index % 2 === 0 ? (names[index] ?? name) : name
             changes.set(target, change?.value as JsonValue | undefined)
           }
-          const text = editMembers(JSON.stringify(object, null, indent), changes)
+          const before = JSON.stringify(object, null, indent)
+          const text = editMembers(before, JSON.parse(before) as JsonObject, changes)
           const expected = new Map(Object.entries(object))
           for (const [name, value] of changes) {
             if (value === undefined) expected.delete(name)

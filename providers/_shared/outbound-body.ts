@@ -30,7 +30,7 @@ export function outboundBody(call: Pick<ProviderCall, 'body' | 'rawBody'>): Outb
       changes.set(name, undefined)
     },
     text() {
-      const edited = rawBody === undefined ? undefined : editMembers(rawBody, changes)
+      const edited = rawBody === undefined ? undefined : editMembers(rawBody, body, changes)
       return edited ?? JSON.stringify(Object.fromEntries([...Object.entries(body), ...changes]))
     },
   }
@@ -49,30 +49,45 @@ export function mergeExtraBody(body: OutboundBody, extraBody: Readonly<JsonObjec
 }
 
 /**
- * The text of a JSON object with top-level members replaced, appended or, where the change is
- * `undefined`, left out. All else is copied, so that integers above 2⁵³ survive. `text` must be
- * valid. `undefined` when a top-level name occurs twice: parsers differ in which one they take,
- * and the upstream must not read another value than the one that was checked here.
+ * The text of the JSON object `body` with top-level members replaced, appended or, where the change
+ * is `undefined`, left out. All else is copied, so that integers above 2⁵³ survive. `undefined` when
+ * a top-level name occurs twice: parsers differ in which one they take, and the upstream must not
+ * read another value than the one that was checked here.
  */
 export function editMembers(
   text: string,
+  body: JsonObject,
   changes: ReadonlyMap<string, JsonValue | undefined>,
 ): string | undefined {
-  const members: string[] = []
-  const seen = new Set<string>()
-  let repeated = false
-  visitJson(text, skipSpace(text, 0), (key, _, to, start) => {
-    const name = String(key)
-    repeated ||= seen.has(name)
-    seen.add(name)
-    if (!changes.has(name)) members.push(text.slice(start, to))
-    else appendMember(members, name, changes.get(name))
-  })
-  if (repeated) return undefined
-  for (const [name, value] of changes) if (!seen.has(name)) appendMember(members, name, value)
-  return `{${members.join(',')}}`
-}
+  const changed: string[] = []
+  let out = ''
+  let members = 0
+  /** Where members stand that no change names, one after the other. */
+  let from = -1
+  let to = -1
 
-function appendMember(members: string[], name: string, value: JsonValue | undefined): void {
-  if (value !== undefined) members.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`)
+  function add(piece: string): void {
+    out += out === '' ? piece : `,${piece}`
+  }
+  function change(name: string): void {
+    const value = changes.get(name)
+    if (value !== undefined) add(`${JSON.stringify(name)}:${JSON.stringify(value)}`)
+  }
+  visitJson(text, skipSpace(text, 0), (key, _, end, start) => {
+    members++
+    const name = key as string
+    if (!changes.has(name)) {
+      if (from === -1) from = start
+      to = end
+      return
+    }
+    if (from !== -1) add(text.slice(from, to))
+    from = -1
+    changed.push(name)
+    change(name)
+  })
+  if (members !== Object.keys(body).length) return undefined
+  if (from !== -1) add(text.slice(from, to))
+  for (const name of changes.keys()) if (!changed.includes(name)) change(name)
+  return `{${out}}`
 }
