@@ -95,7 +95,7 @@ async function proxy(
   listening: Set<() => void>,
 ): Promise<McpReply> {
   requireOwnOrigin(incoming, services)
-  const principal = await services.identity.authenticate(keyOf(incoming))
+  const principal = await services.identity.authenticate(callersKey(incoming))
   services.accounting.checkOwner(principal)
   reached.principal = principal
   const body = incoming.method === 'POST' ? await incoming.body() : undefined
@@ -160,7 +160,7 @@ function begin(lease: Lease, watch: McpWatch, traceparent: string | undefined): 
   }
 }
 
-function keyOf({ header }: McpIncoming): string {
+function callersKey({ header }: McpIncoming): string {
   // Clients of MCP servers keep other things in `x-api-key`.
   return presentedKey((name) => (name === 'x-api-key' ? null : header(name)))
 }
