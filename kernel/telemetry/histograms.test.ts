@@ -33,6 +33,7 @@ function meters(mostSeries = 100) {
     own,
     sdkPoints: async () => pointsOf((await reader.collect()).resourceMetrics.scopeMetrics),
     ownPoints: () => pointsOf(histograms.collect()),
+    ownScopes: () => histograms.collect().map(({ scope }) => scope.name),
   }
 }
 
@@ -116,11 +117,13 @@ test('whole numbers and boundaries that nobody asked for are as in the SDK', asy
   expect(ownPoints()).toEqual(await sdkPoints())
 })
 
-test('what is no value is not counted', () => {
-  const { own, ownPoints } = meters()
+test('what is no value is not counted, and nothing is told of what has none', () => {
+  const { own, ownScopes } = meters()
   const histogram = own.getMeter('m').createHistogram('h', options)
   for (const value of [Number.NaN, -0.1]) histogram.record(value)
-  expect(ownPoints()).toEqual([])
+  expect(ownScopes()).toEqual([])
+  histogram.record(1)
+  expect(ownScopes()).toEqual(['m'])
 })
 
 test('all other instruments stay those of the SDK', async () => {

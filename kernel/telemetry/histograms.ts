@@ -43,7 +43,7 @@ interface Kept {
 export interface Histograms {
   /** The same meters, with histograms that are kept here. */
   meters(provider: MeterProvider): MeterProvider
-  /** What was recorded since the start, by scope. */
+  /** What was recorded since the start, by scope; nothing of what was not. */
   collect(): readonly ScopeMetrics[]
 }
 
@@ -65,13 +65,13 @@ export function createHistograms(mostSeries: number): Histograms {
             ...(version === undefined ? {} : { version }),
             ...(options?.schemaUrl === undefined ? {} : { schemaUrl: options.schemaUrl }),
           }
-          const { kept } = getOrAdd(scopes, JSON.stringify(scope), () => ({
+          const { kept } = scopes.getOrInsertComputed(JSON.stringify(scope), () => ({
             scope,
             kept: new Map<string, Kept>(),
           }))
           const createHistogram: Meter['createHistogram'] = (histogram, options) => {
-            return getOrAdd(kept, histogram, () => keep(histogram, options ?? {}, mostSeries))
-              .histogram
+            const make = () => keep(histogram, options ?? {}, mostSeries)
+            return kept.getOrInsertComputed(histogram, make).histogram
           }
           return Object.assign(Object.create(own) as Meter, { createHistogram })
         },
@@ -79,12 +79,14 @@ export function createHistograms(mostSeries: number): Histograms {
     },
     collect() {
       const endTime = hrTime()
-      return [...scopes.values()].map(({ scope, kept }) => ({
-        scope,
-        metrics: [...kept.values()]
-          .map((one) => one.collect(endTime))
-          .filter(({ dataPoints }) => dataPoints.length > 0),
-      }))
+      return [...scopes.values()]
+        .map(({ scope, kept }) => ({
+          scope,
+          metrics: [...kept.values()]
+            .map((one) => one.collect(endTime))
+            .filter(({ dataPoints }) => dataPoints.length > 0),
+        }))
+        .filter(({ metrics }) => metrics.length > 0)
     },
   }
 }
@@ -100,7 +102,7 @@ function keep(name: string, options: MetricOptions, mostSeries: number): Kept {
   function find(labels: Attributes): Series {
     const key = JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)))
     if (byKey.size >= mostSeries && !byKey.has(key) && labels !== OVERFLOW) return find(OVERFLOW)
-    const series = getOrAdd(byKey, key, () => ({
+    const series = byKey.getOrInsertComputed(key, () => ({
       labels: { ...labels },
       startTime: hrTime(),
       counts: new Array<number>(boundaries.length + 1).fill(0),
@@ -151,13 +153,4 @@ function keep(name: string, options: MetricOptions, mostSeries: number): Kept {
 function hrTime(): HrTime {
   const now = Date.now()
   return [Math.floor(now / 1000), (now % 1000) * 1_000_000]
-}
-
-function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key)
-  if (value === undefined) {
-    value = make()
-    map.set(key, value)
-  }
-  return value
 }

@@ -1,5 +1,5 @@
 import type { McpServer } from '../plugin/index.ts'
-import { also, attribute, oneText } from './span-export.ts'
+import { also, attribute, keptTexts } from './span-export.ts'
 import { parseTraceparent, randomHex, SERVER, spanText } from './trace.ts'
 
 /** As much of a request to the MCP proxy as its trace needs. */
@@ -75,33 +75,17 @@ function attributesOf(requestId: string, outcome: McpTraceOutcome): string {
   return `${ROUTE}${also('gateway.request_id', requestId)}${outcomeAttributes(outcome)}`
 }
 
-const ofServers = new WeakMap<TracedServer, Map<string, string>>()
+const outcomeTexts = keptTexts()
 
-/** The same text for all requests of a server that end alike, until the server changes. */
-function outcomeAttributes(outcome: McpTraceOutcome): string {
-  const { statusCode, errorCode, server, ownerKind } = outcome
-  if (server === undefined) return outcomeText(outcome)
-  let texts = ofServers.get(server)
-  if (texts === undefined) {
-    texts = new Map()
-    ofServers.set(server, texts)
-  }
-  const key = `${statusCode} ${ownerKind} ${errorCode}`
-  let text = texts.get(key)
-  if (text === undefined) {
-    text = outcomeText(outcome)
-    texts.set(key, text)
-  }
-  return text
-}
-
-function outcomeText({ statusCode, errorCode, server, ownerKind }: McpTraceOutcome): string {
-  return oneText(
+function outcomeAttributes({ statusCode, errorCode, server, ownerKind }: McpTraceOutcome): string {
+  const { mcpServerId, serverKey, authMode } = server ?? {}
+  const key = `${mcpServerId}\0${serverKey}\0${authMode}\0${statusCode}\0${ownerKind}\0${errorCode}`
+  return outcomeTexts(key, () => [
     also('http.response.status_code', statusCode),
-    also('gateway.mcp.server_id', server?.mcpServerId),
-    also('gateway.mcp.server_key', server?.serverKey),
-    also('gateway.mcp.upstream_auth_mode', server?.authMode),
+    also('gateway.mcp.server_id', mcpServerId),
+    also('gateway.mcp.server_key', serverKey),
+    also('gateway.mcp.upstream_auth_mode', authMode),
     also('gateway.mcp.caller_owner_kind', ownerKind),
     also('error.type', errorCode),
-  )
+  ])
 }

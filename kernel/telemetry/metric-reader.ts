@@ -29,13 +29,7 @@ export function createMetricReader(
   async function collect() {
     if (producer === undefined) throw new Error('the reader belongs to no provider')
     const collected = await producer.collect({ timeoutMillis: timeoutMs })
-    const { scopeMetrics } = collected.resourceMetrics
-    for (const { scope, metrics } of histograms.collect()) {
-      if (metrics.length === 0) continue
-      const same = scopeMetrics.find((its) => Bun.deepEquals(its.scope, scope))
-      if (same === undefined) scopeMetrics.push({ scope, metrics })
-      else same.metrics.push(...metrics)
-    }
+    collected.resourceMetrics.scopeMetrics.push(...histograms.collect())
     return collected
   }
 

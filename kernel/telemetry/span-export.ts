@@ -123,9 +123,24 @@ export function also(key: string, value: string | number | boolean | undefined):
   return value === undefined ? '' : `,${attribute(key, value)}`
 }
 
-/** Texts joined for good: added to each other they are put together anew in each span. */
-export function oneText(...texts: readonly string[]): string {
-  return texts.join('')
+/** Most texts that are kept; after that all are made anew. */
+const MOST_TEXTS = 1000
+
+/**
+ * Attributes that many spans have alike, made once for each key. They are joined for good: texts
+ * that are only added to each other are put together anew in each span.
+ */
+export function keptTexts(): (key: string, make: () => readonly string[]) => string {
+  const texts = new Map<string, string>()
+  return (key, make) => {
+    let text = texts.get(key)
+    if (text === undefined) {
+      text = make().join('')
+      if (texts.size === MOST_TEXTS) texts.clear()
+      texts.set(key, text)
+    }
+    return text
+  }
 }
 
 /**

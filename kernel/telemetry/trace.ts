@@ -1,6 +1,6 @@
 import { TraceFlags } from '@opentelemetry/api'
 import type { ApiSurface, Attempt, ExchangeRecord, Family, ProviderSpec } from '../plugin/index.ts'
-import { also, attribute, oneText } from './span-export.ts'
+import { also, attribute, keptTexts } from './span-export.ts'
 
 /** As much of an inference request as its trace needs. */
 export interface TracedRequest {
@@ -167,14 +167,12 @@ function callAttributes(
 const calledTexts = keptTexts()
 
 function calledText({ provider, upstreamModel }: Called, operation: string): string {
-  return calledTexts(`${operation}\0${provider.id}\0${provider.type}\0${upstreamModel}`, () =>
-    oneText(
-      attribute('gen_ai.operation.name', operation),
-      also('gen_ai.provider.name', provider.id),
-      also('gen_ai.request.model', upstreamModel),
-      also('gateway.provider.type', provider.type),
-    ),
-  )
+  return calledTexts(`${operation}\0${provider.id}\0${provider.type}\0${upstreamModel}`, () => [
+    attribute('gen_ai.operation.name', operation),
+    also('gen_ai.provider.name', provider.id),
+    also('gen_ai.request.model', upstreamModel),
+    also('gateway.provider.type', provider.type),
+  ])
 }
 
 function requestAttributes(exchange: ExchangeRecord): string {
@@ -198,35 +196,16 @@ function routeText(exchange: ExchangeRecord): string {
   // What the caller wrote is told only when it is a name of ours.
   const requestedModel = resolvedModel && exchange.requestedModel
   const key = `${path}\0${statusCode}\0${outcome}\0${stream}\0${configVersion}\0${requestedModel}\0${resolvedModel}\0${provider}`
-  return routeTexts(key, () =>
-    oneText(
-      attribute('http.route', path),
-      also('http.response.status_code', statusCode),
-      also('gateway.outcome', outcome),
-      also('gateway.stream', stream),
-      also('gateway.config_version', configVersion),
-      also('gateway.requested_model', requestedModel),
-      also('gateway.resolved_model', resolvedModel),
-      also('gateway.provider', provider),
-    ),
-  )
-}
-
-/** Most texts that are kept; after that all are made anew. */
-const MOST_TEXTS = 1000
-
-/** Attributes that many spans have alike, made once for each key. */
-function keptTexts(): (key: string, make: () => string) => string {
-  const texts = new Map<string, string>()
-  return (key, make) => {
-    let text = texts.get(key)
-    if (text === undefined) {
-      text = make()
-      if (texts.size === MOST_TEXTS) texts.clear()
-      texts.set(key, text)
-    }
-    return text
-  }
+  return routeTexts(key, () => [
+    attribute('http.route', path),
+    also('http.response.status_code', statusCode),
+    also('gateway.outcome', outcome),
+    also('gateway.stream', stream),
+    also('gateway.config_version', configVersion),
+    also('gateway.requested_model', requestedModel),
+    also('gateway.resolved_model', resolvedModel),
+    also('gateway.provider', provider),
+  ])
 }
 
 const random = Buffer.alloc(4096)

@@ -51,6 +51,15 @@ test('what was killed leaves its records behind', async () => {
   expect(await adopted(directory)).toEqual(['call 0', 'call 1', 'call 2'])
 })
 
+test('a record that is larger than the room for usual ones is written whole, and those after it', async () => {
+  const directory = folder()
+  const ahead = createWriteAhead(directory, 'calls')
+  const records = ['first', 'é'.repeat(100_000), 'x', 'last']
+  for (const record of records) await ahead.add(record)
+  await ahead.close()
+  expect(await adopted(directory)).toEqual(records)
+})
+
 test('files become empty as records are released, also when there are always some', async () => {
   const directory = folder()
   const ahead = createWriteAhead(directory, 'calls')
