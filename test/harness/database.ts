@@ -24,13 +24,19 @@ async function startServer(): Promise<OpenDatabase> {
 }
 
 /**
+ * Waits for the end of its standard input, then of Postgres. At the end of a file the test runner
+ * kills the children that are left: what removes the files is a child of the one that it kills.
+ */
+const REMOVER = `exec 3<&0
+(cat <&3; while [ -e "$1/postgres/postmaster.pid" ]; do sleep 0.1; done; rm -rf "$1") >/dev/null &
+wait`
+
+/**
  * Postgres ends with this process, whatever ends it; a shell that waits for the same end of a pipe
  * removes the files then. The test runner fires no `exit` event.
  */
 function removeAfterThisProcess(dataDir: string): void {
-  const script =
-    'cat >/dev/null; while [ -e "$1/postgres/postmaster.pid" ]; do sleep 0.1; done; rm -rf "$1"'
-  const remover = spawn('/bin/sh', ['-c', script, 'sh', dataDir], {
+  const remover = spawn('/bin/sh', ['-c', REMOVER, 'sh', dataDir], {
     cwd: '/',
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
