@@ -18,6 +18,13 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE'])
 export function createMcpPlane(services: McpPlaneServices) {
   return async function answer(request: Request, serverKey: string): Promise<Response> {
     const { headers } = request
+    let requestId: string
+    try {
+      requestId = callersRequestId(headers) ?? newRequestId()
+    } catch (error) {
+      if (error instanceof GatewayError) return errorResponse(error, newRequestId())
+      throw error
+    }
     if (!METHODS.has(request.method)) {
       const error = new GatewayError(
         'invalid_request',
@@ -27,14 +34,7 @@ export function createMcpPlane(services: McpPlaneServices) {
           headers: { allow: 'GET, POST, DELETE' },
         },
       )
-      return errorResponse(error, newRequestId())
-    }
-    let requestId: string
-    try {
-      requestId = callersRequestId(headers) ?? newRequestId()
-    } catch (error) {
-      if (error instanceof GatewayError) return errorResponse(error, newRequestId())
-      throw error
+      return errorResponse(error, requestId)
     }
     // At once, since nearly all of them are looked at.
     const all = headersOf(headers)

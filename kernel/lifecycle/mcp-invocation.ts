@@ -5,8 +5,8 @@ import type {
   McpAudit,
   McpInvocationHandle,
   McpInvocationStatus,
-  McpPolicyResult,
   McpServer,
+  McpVerdict,
   Principal,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
@@ -19,6 +19,8 @@ export interface Invocation {
   readonly id: string
   /** A guard has looked at it and lets it pass. */
   allowed(decisionId: string | undefined): void
+  /** The arguments that go to the server, after a guard has let them pass. */
+  wentOn(args: JsonValue | undefined): void
   /** Counts what the caller is sent. */
   sent(bytes: number): void
   /** Closes the row with what the server has answered. */
@@ -37,12 +39,14 @@ export interface InvocationFacts {
   readonly sessionId: string | undefined
   readonly message: RpcMessage
   readonly call: ToolCall
+  /** A guard is to look at the arguments. */
+  readonly guarded: boolean
 }
 
 /** Opens the row. Throws `store_unavailable`. */
 export async function openInvocation(
   audit: McpAudit,
-  { incoming, principal, server, sessionId, message, call }: InvocationFacts,
+  { incoming, principal, server, sessionId, message, call, guarded }: InvocationFacts,
   /** What no row may hold. */
   secrets: () => readonly string[],
 ): Promise<Invocation> {
@@ -59,19 +63,17 @@ export async function openInvocation(
     toolId: server.tools.get(call.tool),
     toolName: call.tool,
     arguments: call.arguments,
+    awaitsVerdict: guarded,
   })
-  let policyResult: McpPolicyResult = 'not_evaluated'
-  let guardrailDecisionId: string | undefined
+  let awaitsVerdict = guarded
   let responseBytes = 0
 
   function close(status: McpInvocationStatus, errorCode?: string, result?: JsonValue): void {
     const outcome = {
       status,
-      policyResult,
       latencyMs: latencyOf(handle),
       responseBytes,
       ...(errorCode === undefined ? {} : { errorCode }),
-      ...(guardrailDecisionId === undefined ? {} : { guardrailDecisionId }),
       ...(result === undefined ? {} : { result }),
     }
     void nextTurn().then(() => handle.close(outcome))
@@ -80,8 +82,14 @@ export async function openInvocation(
   return {
     id: invocationId,
     allowed(decisionId) {
-      policyResult = 'allowed'
-      guardrailDecisionId = decisionId ?? guardrailDecisionId
+      handle.judged({
+        policyResult: 'allowed',
+        ...(decisionId === undefined ? {} : { guardrailDecisionId: decisionId }),
+      })
+    },
+    wentOn(args) {
+      awaitsVerdict = false
+      if (args !== undefined) handle.judged({ policyResult: 'allowed', arguments: args })
     },
     sent(bytes) {
       responseBytes += bytes
@@ -91,8 +99,10 @@ export async function openInvocation(
     },
     failed(error) {
       if (error instanceof GuardDenial) {
-        policyResult = 'denied'
-        guardrailDecisionId = error.details.decision_id as string
+        handle.judged({
+          ...denied(error),
+          ...(awaitsVerdict ? { arguments: error.logged } : {}),
+        })
       }
       close(statusOfFailure(error), error.code)
     },
@@ -115,24 +125,23 @@ export function closeReopened(
   const { guarded, denial, bytes, secrets } = facts
   const row = { latencyMs: latencyOf(handle), responseBytes: bytes }
   if (denial !== undefined) {
-    handle.close({
-      ...row,
-      status: 'policy_denied',
-      policyResult: 'denied',
-      errorCode: denial.code,
-      guardrailDecisionId: denial.details.decision_id as string,
-    })
+    handle.judged(denied(denial))
+    handle.close({ ...row, status: 'policy_denied', errorCode: denial.code })
     return
   }
+  if (guarded) handle.judged({ policyResult: 'allowed' })
   const errorCode = errorCodeOf(response)
   const result = keptResult(response, secrets)
   handle.close({
     ...row,
     status: statusOf(response),
-    policyResult: guarded ? 'allowed' : 'not_evaluated',
     ...(errorCode === undefined ? {} : { errorCode }),
     ...(result === undefined ? {} : { result }),
   })
+}
+
+function denied({ details }: GuardDenial): McpVerdict {
+  return { policyResult: 'denied', guardrailDecisionId: details.decision_id as string }
 }
 
 function latencyOf(handle: McpInvocationHandle): number {

@@ -1,9 +1,11 @@
 import { GatewayError, maskCredentials, upstreamHttpError } from '../plugin/index.ts'
+import { errorReply } from './mcp-errors.ts'
 import type { McpCall, McpReply, McpServices } from './mcp-exchange.ts'
-import { guardErrorText, guardedEvents, guardedReply } from './mcp-guard.ts'
+import { guardErrorText } from './mcp-guard.ts'
+import { guardedEvents, guardedReply } from './mcp-guarded-reply.ts'
 import { essence, responseHeaders } from './mcp-headers.ts'
 import { passOn, readWhole, upstreamFailure } from './mcp-stream.ts'
-import { createTap, hearWhole } from './mcp-tap.ts'
+import { closeUnanswered, createTap, hearWhole } from './mcp-tap.ts'
 
 /** Bodies up to this size are read as one when the server says how long they are. */
 const WHOLE_BYTES = 64 * 1024
@@ -18,7 +20,7 @@ export async function replyOf(
   listening: Set<() => void>,
 ): Promise<McpReply> {
   const { status } = response
-  if (status === 401 || status === 403 || (status >= 300 && status < 400)) {
+  if (!mayPass(status)) {
     throw upstreamHttpError(status, `the server answered with status ${status}`)
   }
   const begun = newSession(call, response)
@@ -44,7 +46,10 @@ export async function replyOf(
   if (status >= 400) {
     const text = await errorText(call, body, services)
     closeWithoutResult(call, status)
-    return finish(call, { ...head, body: text })
+    if (text !== undefined) return finish(call, { ...head, body: text })
+    const error = upstreamHttpError(status, 'the server answered with an error that is too long')
+    const { headers, body: told } = errorReply(error, call.incoming.requestId, call.idText)
+    return finish(call, { status, headers: { ...head.headers, ...headers }, body: told })
   }
 
   const events = essence(response.headers.get('content-type')) === 'text/event-stream'
@@ -59,6 +64,12 @@ export async function replyOf(
     return finish(call, { ...head, body: bytes })
   }
   return { ...head, body: streamed(call, body, events, services, listening) }
+}
+
+/** Redirects and what is wrong with our own credentials stay here, and what is no status at all. */
+function mayPass(status: number): boolean {
+  if (status === 401 || status === 403) return false
+  return (status >= 200 && status < 300) || (status >= 400 && status < 600)
 }
 
 /** Throws `upstream_timeout` when it has not come within the longest silence. */
@@ -116,9 +127,9 @@ function finish(call: McpCall, reply: McpReply): McpReply {
   return reply
 }
 
-function closeWithoutResult({ invocation }: McpCall, status: number): void {
-  if (status >= 400) invocation?.close('upstream_error', `http_${status}`)
-  else invocation?.close('incomplete')
+function closeWithoutResult(call: McpCall, status: number): void {
+  if (status >= 400) call.invocation?.close('upstream_error', `http_${status}`)
+  else closeUnanswered(call, 'ended', false)
 }
 
 function isEmpty({ status, headers }: Response): boolean {
@@ -140,15 +151,25 @@ function forgetSession(call: McpCall, { status, ok }: Response): void {
   }
 }
 
-/** The body of an error: it may repeat what it was sent, so credentials in it are masked. */
+/**
+ * The body of an error: it may repeat what it was sent, so credentials in it are masked. Undefined
+ * for one that is too long.
+ */
 async function errorText(
   call: McpCall,
   body: ReadableStream<Uint8Array>,
   services: McpServices,
-): Promise<string> {
+): Promise<string | undefined> {
   const { upstream, secrets, invocation } = call
   const { idleMs } = services.limits
-  const bytes = await readWhole(body, { maxBytes: ERROR_BYTES, idleMs, upstream, tooLarge })
+  let bytes: Uint8Array
+  try {
+    bytes = await readWhole(body, { maxBytes: ERROR_BYTES, idleMs, upstream, tooLarge })
+  } catch (error) {
+    if (!(error instanceof ErrorTooLong)) throw error
+    upstream.abort(error)
+    return undefined
+  }
   let text = new TextDecoder().decode(bytes)
   for (const secret of secrets) {
     if (secret !== '') text = text.replaceAll(secret, '[redacted]')
@@ -161,6 +182,8 @@ async function errorText(
   return text
 }
 
-function tooLarge(): GatewayError {
-  return new GatewayError('upstream_transport', 'the server sent more than it may')
+class ErrorTooLong extends GatewayError {}
+
+function tooLarge(): ErrorTooLong {
+  return new ErrorTooLong('upstream_transport', 'the server sent more than it may')
 }

@@ -48,7 +48,7 @@ function eventTap(call: McpCall, services: McpServices): Tap {
       if (deaf) return
       for (const { data, hasId } of blocks.push(decoder.decode(bytes, { stream: true }))) {
         resumable ||= hasId
-        if (data !== undefined) hear(parse(data), call, services)
+        if (data !== undefined) hear(parse(data), call, services, Buffer.byteLength(data))
       }
       deaf = blocks.pending > MOST_CHARS
     },
@@ -83,16 +83,26 @@ function parse(text: string): JsonValue | undefined {
   }
 }
 
-/** Takes notice of a message of the server. */
-export function hear(value: JsonValue | undefined, call: McpCall, services: McpServices): void {
+/** Takes notice of a message of the server; `bytes`: its size, for a result that comes late. */
+export function hear(
+  value: JsonValue | undefined,
+  call: McpCall,
+  services: McpServices,
+  bytes = 0,
+): void {
   if (value === undefined) return
-  for (const response of responsesIn(value)) hearResponse(response, call, services)
+  for (const response of responsesIn(value)) hearResponse(response, call, services, bytes)
 }
 
-function hearResponse(response: JsonObject, call: McpCall, services: McpServices): void {
+function hearResponse(
+  response: JsonObject,
+  call: McpCall,
+  services: McpServices,
+  bytes: number,
+): void {
   const { request, invocation, audit, server, incoming } = call
   if (request === undefined || response.id !== request.id) {
-    hearLate(response, call, { denial: undefined, bytes: 0 }, services)
+    hearLate(response, call, { denial: undefined, bytes }, services)
     return
   }
   invocation?.answered(response)
@@ -128,8 +138,8 @@ export function hearLate(
 /** What is written of a call whose reply is over without an answer; nothing, if it had one. */
 export function closeUnanswered(call: McpCall, ending: Ending, resumable: boolean): void {
   const { invocation, sessionId } = call
-  // The caller can come back and have the answer on another stream.
-  if (resumable && sessionId !== undefined) invocation?.leave()
+  // The answer can come on another stream of the session.
+  if (sessionId !== undefined && (resumable || ending === 'ended')) invocation?.leave()
   else invocation?.close(...unanswered[ending])
 }
 

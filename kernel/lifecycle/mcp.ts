@@ -109,14 +109,15 @@ async function proxy(
   const call = message && toolCallOf(message)
   const fault = message && faultOf(message, call, incoming.header)
   const sessionId = incoming.header('mcp-session-id') ?? undefined
+  const policy = reached.lease.runtime.guardOfServer(server.serverKey)
   let secrets: readonly string[] = []
   if (message !== undefined && call !== undefined) {
-    const facts = { incoming, principal, server, sessionId, message, call }
+    const guarded = policy?.covers('mcp_call') === true
+    const facts = { incoming, principal, server, sessionId, message, call, guarded }
     reached.invocation = await openInvocation(audit, facts, () => secrets)
   }
   if (fault !== undefined) throw invalidMessage(fault)
   if (sessionId !== undefined) await requireOwnSession(sessionId, principal, server, audit)
-  const policy = reached.lease.runtime.guardOfServer(server.serverKey)
   const facts = { server, requestId: incoming.requestId, invocation: reached.invocation }
   const text =
     message === undefined || call === undefined || policy === undefined
@@ -210,8 +211,10 @@ function requestOf(message: RpcMessage | undefined): McpCall['request'] {
   return message.id === undefined ? undefined : { id: message.id, method: message.method }
 }
 
+/** Each of them also as it would stand in JSON. */
 function secretsOf(headers: Readonly<Record<string, string>>): readonly string[] {
-  return Object.values(headers).flatMap((value) => [value, value.replace(/^\S+\s+/, '')])
+  const values = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+\s+/, '')])
+  return [...new Set(values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]))]
 }
 
 async function send(
@@ -256,7 +259,6 @@ function noteCancellation(
     .then((handle) =>
       handle?.close({
         status: 'cancelled',
-        policyResult: 'not_evaluated',
         latencyMs: Date.now() - handle.openedAt.getTime(),
         responseBytes: 0,
       }),

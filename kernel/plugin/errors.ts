@@ -118,7 +118,10 @@ export function upstreamHttpError(
   const status =
     upstreamStatus === 529
       ? 503
-      : upstreamStatus === 401 || upstreamStatus === 403 || upstreamStatus < 400
+      : upstreamStatus === 401 ||
+          upstreamStatus === 403 ||
+          upstreamStatus < 400 ||
+          upstreamStatus > 599
         ? 502
         : upstreamStatus
   return new GatewayError('upstream_http_error', safeUpstreamMessage(message), {

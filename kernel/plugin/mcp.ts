@@ -110,16 +110,24 @@ export interface McpInvocation {
   /** `undefined` for a tool that discovery has not seen. */
   readonly toolId: string | undefined
   readonly toolName: string
-  /** As they came; kept redacted and bounded. */
+  /** As they came. Their names are kept, and they themselves, redacted and bounded, unless… */
   readonly arguments: JsonValue | undefined
+  /** …a guard is to look at them: then only what its verdict says is kept. */
+  readonly awaitsVerdict: boolean
+}
+
+/** What guards have said of a call so far. */
+export interface McpVerdict {
+  readonly policyResult: McpPolicyResult
+  readonly guardrailDecisionId?: string
+  /** The arguments as they may be kept, when the row was opened without them. */
+  readonly arguments?: JsonValue
 }
 
 export interface McpInvocationResult {
   readonly status: McpInvocationStatus
-  readonly policyResult: McpPolicyResult
   readonly latencyMs: number
   readonly errorCode?: string
-  readonly guardrailDecisionId?: string
   /** Bytes of the reply that the caller was sent. */
   readonly responseBytes: number
   /** The `result` or `error` member of the reply, as it came; kept redacted and bounded. */
@@ -130,6 +138,8 @@ export interface McpInvocationResult {
 export interface McpInvocationHandle {
   /** When the call was made. */
   readonly openedAt: Date
+  /** Counts however and on whatever connection the row is closed; what it leaves out stays. */
+  judged(verdict: McpVerdict): void
   /**
    * The response did not come where it was asked for, but may come on a later connection: whoever
    * sees it reopens the row. A row that nobody does becomes `incomplete`.

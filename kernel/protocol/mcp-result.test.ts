@@ -5,15 +5,23 @@ import { responseTexts } from './mcp-result.ts'
 
 const response = (result: unknown) => ({ jsonrpc: '2.0', id: 1, result }) as unknown as JsonObject
 
-test('no text of a result is overlooked', () => {
+test('no text, number or name of a result is overlooked', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       let count = 0
-      const marked = JSON.parse(JSON.stringify(value), (_, item) =>
-        typeof item === 'string' ? `(text ${count++})` : item,
-      )
+      const mark = (item: unknown): unknown => {
+        if (typeof item === 'string') return `(text ${count++})`
+        if (typeof item === 'number') return 4_000_000 + count++
+        if (Array.isArray(item)) return item.map(mark)
+        if (item === null || typeof item !== 'object') return item
+        return Object.fromEntries(
+          Object.values(item).map((member) => [`(text ${count++})`, mark(member)]),
+        )
+      }
+      const marked = mark(value)
       const said = responseTexts([response({ structuredContent: marked })]).segments.join('')
-      for (let n = 0; n < count; n++) expect(said).toContain(`(text ${n})`)
+      for (let n = 0; n < count; n++)
+        expect(said).toMatch(new RegExp(`\\(text ${n}\\)|${4_000_000 + n}`))
     }),
   )
 })
@@ -32,9 +40,12 @@ test('other texts go to the same places', () => {
   const { segments, replace } = responseTexts([
     response({ content, structuredContent: { a: ['two'], n: 1 } }),
   ])
-  expect(segments).toEqual(['one', '["two"]'])
-  expect(replace(['1', '["2"]'])).toEqual([
-    response({ content: [{ type: 'text', text: '1' }], structuredContent: { a: ['2'], n: 1 } }),
+  expect(segments).toEqual(['one', '["a","two","n","1"]'])
+  expect(replace(['1', '["a","2","m","1"]'])).toEqual([
+    response({ content: [{ type: 'text', text: '1' }], structuredContent: { a: ['2'], m: 1 } }),
+  ])
+  expect(replace(['one', '["a","two","n","***"]'])).toEqual([
+    response({ content, structuredContent: { a: ['two'], n: '***' } }),
   ])
   expect(replace(['1', '["2","3"]'])).toBeUndefined()
   expect(replace(['1', 'no'])).toBeUndefined()

@@ -19,6 +19,15 @@ function isSilent(text: string, key: string, owner: JsonObject | undefined): boo
       return text === ''
   }
 }
+/** Members that the protocol gives results and their parts: their names say nothing. */
+const usualNames: ReadonlySet<string> = new Set([
+  ...['content', 'structuredContent', 'isError', '_meta', 'code', 'message', 'data'],
+  ...['type', 'text', 'mimeType', 'resource', 'uri', 'blob', 'name', 'title', 'description'],
+  ...['size', 'annotations', 'audience', 'priority', 'lastModified', 'role'],
+])
+/** Numbers that are the protocol's. */
+const usualNumbers: ReadonlySet<string> = new Set(['code', 'size', 'priority'])
+
 /** Members that are judged one by one; all other texts are judged together. */
 const spoken: ReadonlySet<string> = new Set(['text', 'message'])
 
@@ -32,7 +41,10 @@ export interface ResponseTexts {
   replace(segments: readonly string[]): readonly JsonObject[] | undefined
 }
 
-/** Everything in the `result` or `error` of responses that says something. Binary data does not. */
+/**
+ * Everything in the `result` or `error` of responses that says something: texts, numbers, and names
+ * of members that are a server's own. Binary data does not.
+ */
 export function responseTexts(responses: readonly JsonObject[]): ResponseTexts {
   const texts: string[] = []
   const others: string[] = []
@@ -78,10 +90,15 @@ function mapResponses(responses: readonly JsonObject[], visit: Visit): readonly 
 
 function mapTexts(value: JsonValue, key: string, visit: Visit, owner?: JsonObject): JsonValue {
   if (typeof value === 'string') return isSilent(value, key, owner) ? value : visit(value, key)
+  if (typeof value === 'number' && !usualNumbers.has(key)) {
+    const digits = String(value)
+    const judged = visit(digits, key)
+    return judged === digits ? value : judged
+  }
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, key, visit))
   if (!isJsonObject(value)) return value
   const entries = Object.entries(value).map(([name, member]) => [
-    name,
+    usualNames.has(name) || name === '' ? name : visit(name, ''),
     member === undefined ? undefined : mapTexts(member, name, visit, value),
   ])
   return Object.fromEntries(entries) as JsonObject

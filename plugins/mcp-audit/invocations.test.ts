@@ -23,6 +23,7 @@ const call: McpInvocation = {
   toolId: undefined,
   toolName: 'search',
   arguments: { q: 'x' },
+  awaitsVerdict: false,
 }
 
 const file = {} as HeldFile
@@ -96,7 +97,12 @@ describe('a call is sent', () => {
 
 test('a row that another replica has not written yet is looked for again', async () => {
   let looks = 0
-  const found = { id: call.invocationId, occurredAt: new Date(), serverId: 'server' }
+  const found = {
+    id: call.invocationId,
+    occurredAt: new Date(),
+    serverId: 'server',
+    verdict: undefined,
+  }
   const { reopen } = start({ find: async () => (++looks === 1 ? undefined : found) })
   expect(await reopen({ serverId: 'server', sessionId: 's-1' }, 1)).toBeDefined()
   expect(looks).toBe(2)

@@ -1,4 +1,11 @@
-import type { McpAudit, McpInvocationHandle, McpInvocationResult } from 'model-gateway/plugin'
+import type {
+  JsonValue,
+  McpAudit,
+  McpInvocationHandle,
+  McpInvocationStatus,
+  McpPolicyResult,
+  McpVerdict,
+} from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import { describe } from '../_shared/tally.ts'
 import type { PayloadPolicy } from './policy.ts'
@@ -25,7 +32,8 @@ export interface InvocationOptions {
   /** Told of every row that is closed; no latency: nobody knows it. */
   finished(
     serverId: string,
-    result: Pick<McpInvocationResult, 'status' | 'policyResult'>,
+    status: McpInvocationStatus,
+    policyResult: McpPolicyResult,
     latencyMs?: number,
   ): void
   now(): Date
@@ -46,6 +54,8 @@ interface Facts {
   /** In which session, and under which id. */
   readonly key: string | undefined
   readonly policy: PayloadPolicy
+  /** What is known of it already. */
+  readonly verdict: McpVerdict | undefined
 }
 
 /** Open rows, and how they are closed. */
@@ -73,15 +83,25 @@ export function createInvocations(options: InvocationOptions): Invocations {
     }
   }
 
-  function createHandle({ id, serverId, openedAt, key, policy }: Facts): McpInvocationHandle {
+  function createHandle(facts: Facts): McpInvocationHandle {
+    const { id, serverId, openedAt, key, policy } = facts
+    let { verdict } = facts
     let isClosed = false
+    const payload = (result: JsonValue | undefined) =>
+      joined(
+        payloadOf('arguments', verdict?.arguments, policy),
+        payloadOf('result', result, policy),
+      )
     const handle: McpInvocationHandle = {
       openedAt,
+      judged(more) {
+        verdict = { ...verdict, ...more }
+      },
       leave() {
         if (!open.delete(id)) return
         const heldUntil = new Date(now().getTime() + resumeMs)
         if (key !== undefined) left.set(key, heldUntil.getTime())
-        push({ json: leaveRow(id, heldUntil), payload: undefined })
+        push({ json: leaveRow(id, verdict, heldUntil), payload: payload(undefined) })
       },
       close(result) {
         if (isClosed) return
@@ -92,9 +112,12 @@ export function createInvocations(options: InvocationOptions): Invocations {
           left.delete(key)
         }
         try {
-          const payload = payloadOf('result', result.result, policy)
-          push({ json: closeRow(id, result, now()), payload })
-          options.finished(serverId, result, result.latencyMs)
+          push({
+            json: closeRow(id, result, verdict, now()),
+            payload: payload(result.result),
+          })
+          const policyResult = verdict?.policyResult ?? 'not_evaluated'
+          options.finished(serverId, result.status, policyResult, result.latencyMs)
         } catch (error) {
           log.error(describe(error), 'a tool call could not be closed')
         }
@@ -113,11 +136,13 @@ export function createInvocations(options: InvocationOptions): Invocations {
       const policy = logged ? options.policy() : { ...options.policy(), captures: false }
       await begin({
         json: openRow(invocation, openedAt, hash),
-        payload: payloadOf('arguments', invocation.arguments, policy),
+        payload: invocation.awaitsVerdict
+          ? undefined
+          : payloadOf('arguments', invocation.arguments, policy),
       })
       const key =
         hash === undefined || jsonRpcId === undefined ? undefined : keyOf(serverId, hash, jsonRpcId)
-      const handle = createHandle({ id, serverId, openedAt, key, policy })
+      const handle = createHandle({ id, serverId, openedAt, key, policy, verdict: undefined })
       open.set(id, handle)
       if (key !== undefined) byKey.set(key, handle)
       return handle
@@ -140,6 +165,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
         key: undefined,
         // Whether the caller wants payloads kept is known where the row was made.
         policy: { ...options.policy(), captures: false },
+        verdict: found.verdict,
       })
     },
     async hold() {
@@ -153,14 +179,16 @@ export function createInvocations(options: InvocationOptions): Invocations {
     async sweep() {
       const given = await store.sweep()
       for (const { serverId } of given) {
-        options.finished(serverId, {
-          status: 'incomplete',
-          policyResult: 'not_evaluated',
-        })
+        options.finished(serverId, 'incomplete', 'not_evaluated')
       }
       if (given.length > 0) log.warn({ rows: given.length }, 'tool calls were left incomplete')
     },
   }
+}
+
+/** Two sides of a payload as one. */
+function joined(one: string | undefined, other: string | undefined): string | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : `${one},${other}`
 }
 
 /** The time inside a UUIDv7: its first 48 bits, with a dash behind the first 32. */

@@ -1,5 +1,5 @@
 import type { Attributes, Meter } from '@opentelemetry/api'
-import type { McpInvocationResult } from 'model-gateway/plugin'
+import type { McpInvocationStatus, McpPolicyResult } from 'model-gateway/plugin'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
@@ -9,8 +9,6 @@ interface Count {
   readonly labels: Attributes
   readonly durationLabels: Attributes
 }
-
-type Result = Pick<McpInvocationResult, 'status' | 'policyResult'>
 
 /** Counts tool calls as they are closed. */
 export function createMetrics(meter: Meter) {
@@ -29,7 +27,12 @@ export function createMetrics(meter: Meter) {
     description: 'Time from the arrival of a tool call to its result.',
     advice: { explicitBucketBoundaries: SECONDS },
   })
-  return (serverId: string, { status, policyResult }: Result, latencyMs?: number): void => {
+  return (
+    serverId: string,
+    status: McpInvocationStatus,
+    policyResult: McpPolicyResult,
+    latencyMs?: number,
+  ): void => {
     const key = `${status} ${policyResult} ${serverId}`
     let count = counts.get(key)
     if (count === undefined) {

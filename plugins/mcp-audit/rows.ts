@@ -5,6 +5,7 @@ import {
   type McpInvocation,
   type McpInvocationResult,
   type McpTokenOverhead,
+  type McpVerdict,
 } from 'model-gateway/plugin'
 import type { BatchRow } from '../_shared/batch-row.ts'
 import { encodeBounded } from '../_shared/bounded-json.ts'
@@ -57,23 +58,35 @@ export function rpcIdColumns(id: string | number) {
   return { text: limitedText(String(id), NAME_LIMIT) ?? '', type: typeof id }
 }
 
-export function closeRow(id: string, result: McpInvocationResult, finishedAt: Date): string {
+/** No verdict: what the row has already stays. */
+export function closeRow(
+  id: string,
+  result: McpInvocationResult,
+  verdict: McpVerdict | undefined,
+  finishedAt: Date,
+): string {
   return JSON.stringify({
     kind: 'close',
     id,
     status: result.status,
-    policy_result: result.policyResult,
+    policy_result: verdict?.policyResult,
     latency_ms: Math.round(result.latencyMs),
     error_code: limitedText(result.errorCode, NAME_LIMIT),
-    guardrail_decision_id: result.guardrailDecisionId,
+    guardrail_decision_id: verdict?.guardrailDecisionId,
     response_bytes: result.responseBytes,
     result_metadata: resultMetadata(result.result),
     finished_at: finishedAt.toISOString(),
   })
 }
 
-export function leaveRow(id: string, heldUntil: Date): string {
-  return JSON.stringify({ kind: 'leave', id, held_until: heldUntil.toISOString() })
+export function leaveRow(id: string, verdict: McpVerdict | undefined, heldUntil: Date): string {
+  return JSON.stringify({
+    kind: 'leave',
+    id,
+    policy_result: verdict?.policyResult,
+    guardrail_decision_id: verdict?.guardrailDecisionId,
+    held_until: heldUntil.toISOString(),
+  })
 }
 
 export function overheadRow(id: string, overhead: McpTokenOverhead, occurredAt: Date): string {

@@ -1,4 +1,4 @@
-import type { Database } from 'model-gateway/plugin'
+import type { Database, McpPolicyResult, McpVerdict } from 'model-gateway/plugin'
 import { arrayOf } from '../_shared/batch-row.ts'
 import type { WrittenRow } from './rows.ts'
 
@@ -7,6 +7,7 @@ export interface FoundRow {
   readonly id: string
   readonly occurredAt: Date
   readonly serverId: string
+  readonly verdict: McpVerdict | undefined
 }
 
 export interface Store {
@@ -37,11 +38,21 @@ function names(columns: string): readonly string[] {
   return columns.split(',').map((column) => column.trim().split(' ', 1)[0] ?? '')
 }
 
+/** What guards have said. */
+const verdict = ['policy_result', 'guardrail_decision_id']
+
 function writeStatement(schema: string): string {
   const invocations = `"${schema}".mcp_tool_invocations`
   const opened = names(openColumns)
   const closed = ['status', ...names(closeColumns)]
-  const from = (source: string) => closed.map((name) => `${name} = ${source}.${name}`).join(', ')
+  const from = (source: string) =>
+    closed
+      .filter((name) => !verdict.includes(name))
+      .map((name) => `${name} = ${source}.${name}`)
+      .join(', ')
+  // Who closes a row on another connection does not know what a guard has said of it.
+  const judged = (source: string) =>
+    verdict.map((name) => `${name} = coalesce(${source}.${name}, t.${name})`).join(', ')
   const isOpen = "t.status in ('started', 'incomplete')"
   const isNew = (row: string) =>
     `exists (select from input o where o.kind = 'open' and o.id = ${row}.id)`
@@ -58,18 +69,19 @@ function writeStatement(schema: string): string {
     ), opened as (
       insert into ${invocations} as t (${opened}, ${closed}, held_until)
       select distinct on (i.id) ${opened.map((name) => `i.${name}`)},
-        coalesce(c.status, 'started'), coalesce(c.policy_result, 'not_evaluated'),
-        ${closed.slice(2).map((name) => `c.${name}`)},
+        coalesce(c.status, 'started'),
+        coalesce(c.policy_result, l.policy_result, 'not_evaluated'),
+        ${closed.slice(2).map((name) => (verdict.includes(name) ? `coalesce(c.${name}, l.${name})` : `c.${name}`))},
         coalesce(l.held_until, now() + $2::float8 * interval '1 ms')
       from input i left join closes c on c.id = i.id left join leaves l on l.id = i.id
       where i.kind = 'open'
-      on conflict (id) do update set ${from('excluded')}
+      on conflict (id) do update set ${from('excluded')}, ${judged('excluded')}
         where excluded.status <> 'started' and ${isOpen}
     ), closed as (
-      update ${invocations} t set ${from('c')}
+      update ${invocations} t set ${from('c')}, ${judged('c')}
       from closes c where t.id = c.id and ${isOpen} and not ${isNew('c')}
     ), left_open as (
-      update ${invocations} t set held_until = l.held_until
+      update ${invocations} t set held_until = l.held_until, ${judged('l')}
       from leaves l where t.id = l.id and t.status = 'started' and not ${isNew('l')}
         and not exists (select from closes c where c.id = l.id)
     ), overheads as (
@@ -93,6 +105,16 @@ function writeStatement(schema: string): string {
       result_truncated = coalesce(p.result_truncated, excluded.result_truncated)`
 }
 
+interface Judged {
+  readonly policyResult: McpPolicyResult
+  readonly decisionId: string | null
+}
+
+function verdictOf({ policyResult, decisionId }: Judged): McpVerdict | undefined {
+  if (policyResult === 'not_evaluated') return undefined
+  return { policyResult, ...(decisionId !== null && { guardrailDecisionId: decisionId }) }
+}
+
 export function createStore({ sql, schema }: Database): Store {
   const statement = writeStatement(schema)
   const invocations = sql(`${schema}.mcp_tool_invocations`)
@@ -112,12 +134,14 @@ export function createStore({ sql, schema }: Database): Store {
         returning coalesce(server_id, '') as "serverId"`
     },
     async find({ serverId, hash }, { text, type }) {
-      const [row] = await sql<FoundRow[]>`
-        select id, occurred_at as "occurredAt", server_id as "serverId" from ${invocations}
+      const [row] = await sql<(Omit<FoundRow, 'verdict'> & Judged)[]>`
+        select id, occurred_at as "occurredAt", server_id as "serverId",
+          policy_result as "policyResult", guardrail_decision_id as "decisionId"
+        from ${invocations}
         where session_hash = ${hash} and jsonrpc_id = ${text} and jsonrpc_id_type = ${type}
           and server_id = ${serverId} and status = 'started'
         order by id desc limit 1`
-      return row
+      return row && { ...row, verdict: verdictOf(row) }
     },
   }
 }

@@ -23,8 +23,9 @@ beforeEach(() => {
 describe('the door', () => {
   test('knows three methods', async () => {
     for (const method of ['PUT', 'PATCH', 'OPTIONS']) {
-      const reply = await send('tools', { method })
+      const reply = await send('tools', { method, headers: { 'x-request-id': 'mine' } })
       expect(reply.status).toBe(405)
+      expect(reply.headers.get('x-request-id')).toBe('mine')
       expect(reply.headers.get('allow')).toBe('GET, POST, DELETE')
     }
   })

@@ -83,6 +83,23 @@ describe('sessions', () => {
     expect(await second.text()).toContain('fine')
     expect((await rowOf(first))?.status).toBe('success')
   })
+
+  test.each([
+    ['accepts the call', () => new Response(null, { status: 202 })],
+    ['ends a stream without ids', () => events([': nothing\n\n'])],
+  ])('a result comes on a later stream, too, when the server %s', async (_, reply) => {
+    const id = crypto.randomUUID()
+    await begin(id)
+    const headers = { 'mcp-session-id': id }
+    upstream.script = reply
+    const first = await send('tools', { body: call(78), headers })
+    await first.text()
+    upstream.script = () => events([event(fine(78))])
+    await (await send('tools', { method: 'GET', headers })).text()
+    const row = await rowOf(first)
+    expect(row?.status).toBe('success')
+    expect(Number(row?.response_bytes)).toBeGreaterThan(50)
+  })
 })
 
 describe('secrets', () => {
@@ -109,6 +126,54 @@ describe('secrets', () => {
     expect(kept).not.toContain(CANARY)
     expect(kept).not.toContain(adaKey)
   })
+})
+
+test('a secret that JSON writes in another way is known in JSON, too', async () => {
+  const name = 'GATEWAY_MCP_SECRET_CANARY'
+  const usual = process.env[name]
+  const secret = `${CANARY}-"with\\marks`
+  process.env[name] = secret
+  try {
+    const body = JSON.stringify({ error: `the token ${secret} is wrong` })
+    upstream.script = () => new Response(body, { status: 400 })
+    const refused = await send('secret', { body: call() })
+    expect(await refused.text()).toBe('{"error":"the token [redacted] is wrong"}')
+    upstream.script = ({ text }) => Response.json(fine(idOf(text), `the token ${secret}`))
+    const { id } = (await rowOf(await send('secret', { body: call() }))) as { id: string }
+    const [kept] = await gateway.sql`
+      select result_json from mcp_audit.mcp_tool_invocation_payloads where invocation_id = ${id}`
+    expect(kept?.result_json).toBeNull()
+  } finally {
+    process.env[name] = usual
+  }
+})
+
+test('a status that is none comes as 502', async () => {
+  const server = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data(socket) {
+        socket.end(
+          'HTTP/1.1 999 No\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
+        )
+      },
+    },
+  })
+  try {
+    const admin = await adminClient(gateway)
+    await admin.post('/api/v1/admin/mcp/servers', {
+      server_key: 'odd',
+      display_name: 'Odd',
+      server_url: `http://127.0.0.1:${server.port}/mcp`,
+    })
+    const reply = await send('odd', { body: call(7) })
+    expect(reply.status).toBe(502)
+    expect(await reply.json()).toMatchObject({ id: 7, error: { data: { upstream_status: 999 } } })
+    expect((await rowOf(reply))?.status).toBe('upstream_error')
+  } finally {
+    server.stop(true)
+  }
 })
 
 describe('what an admin sees', () => {

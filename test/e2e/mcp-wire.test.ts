@@ -140,6 +140,23 @@ describe('what passes', () => {
     )
   })
 
+  test.each([400, 404, 500])(
+    'the status %d comes also when its text is too long',
+    async (status) => {
+      upstream.script = () => new Response('x'.repeat(70_000), { status })
+      const reply = await send('tools', { body: call() })
+      expect(reply.status).toBe(status)
+      expect(await reply.json()).toMatchObject({
+        id: 1,
+        error: { data: { code: 'upstream_http_error', upstream_status: status } },
+      })
+      expect(await rowOf(reply)).toMatchObject({
+        status: 'upstream_error',
+        error_code: `http_${status}`,
+      })
+    },
+  )
+
   test('an event stream comes byte by byte, whatever is in it and however it is cut', async () => {
     const text = [
       ': hello\n\n',
