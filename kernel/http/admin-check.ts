@@ -1,7 +1,7 @@
 import { type TObject, Type } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
-import { type AdminRoute, GatewayError, type JsonValue } from '../plugin/index.ts'
+import { type AdminRoute, GatewayError } from '../plugin/index.ts'
 
 const nothing = Type.Object({}, { additionalProperties: false })
 
@@ -42,16 +42,13 @@ export function compileCheck(route: AdminRoute): RequestCheck {
         throw new GatewayError('invalid_request', `${name} takes no body`)
       }
       const value = parse(text)
-      if (route.allowsNul !== true && text.includes('\\u0000') && holdsNul(value)) {
-        throw nul('validation_failed', 'the body')
+      if (route.allowsNul !== true && SUSPICIOUS.test(text)) {
+        const problem = unkeepable(value)
+        if (problem !== undefined) throw invalidBody([problem])
       }
       if (checkBody.Check(value)) return value
       const problems = [...checkBody.Errors(value)].slice(0, MAX_PROBLEMS).map(problemOf)
-      throw new GatewayError(
-        'validation_failed',
-        `the body does not have the right shape: ${problems.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
-        { details: { problems } },
-      )
+      throw invalidBody(problems, 'the body does not have the right shape: ')
     },
   }
 }
@@ -68,7 +65,7 @@ function queryValues(url: URL, schema: TObject): Record<string, unknown> {
         `query ${name}: there is no such parameter; ${known === '' ? 'this route takes none' : `known are ${known}`}`,
       )
     }
-    if (value.includes('\0')) throw nul('invalid_request', `query ${name}`)
+    if (value.includes('\0')) throw new GatewayError('invalid_request', `query ${name}: ${NUL}`)
     if (schema.properties[name]?.type === 'integer' && !/^-?\d{1,15}$/.test(value)) {
       throw new GatewayError('invalid_request', `query ${name}: must be a whole number`)
     }
@@ -78,17 +75,42 @@ function queryValues(url: URL, schema: TObject): Record<string, unknown> {
   return values
 }
 
-/** No database keeps a text with this character, so that no text with it is let in. */
-function nul(code: 'validation_failed' | 'invalid_request', where: string): GatewayError {
-  const message = 'holds the character U+0000'
-  const details = code === 'validation_failed' ? { problems: [{ path: '/', message }] } : {}
-  return new GatewayError(code, `${where}: ${message}`, { details })
+function invalidBody(problems: BodyProblem[], intro = ''): GatewayError {
+  const list = problems.map(({ path, message }) => `${path}: ${message}`).join('; ')
+  return new GatewayError('validation_failed', intro + list, { details: { problems } })
 }
 
-function holdsNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0')
-  if (typeof value !== 'object' || value === null) return false
-  return Object.entries(value).some(([name, member]) => name.includes('\0') || holdsNul(member))
+/** Escapes of what cannot be kept. Pairs of surrogates have them too, hence the closer look. */
+const SUSPICIOUS = /\\u(?:0000|d[89a-f])/i
+const NUL = 'holds the character U+0000; leave it out'
+const HALF = 'holds half of a surrogate pair; send whole characters'
+
+/** Why no database keeps a text as it is. */
+function faultOf(text: string): string | undefined {
+  if (text.includes('\0')) return NUL
+  return text.isWellFormed() ? undefined : HALF
+}
+
+/** A text in a body that no database keeps; none is let in. No recursion: a body may be deep. */
+function unkeepable(body: unknown): BodyProblem | undefined {
+  const left: [value: unknown, path: string][] = [[body, '']]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [value, path] = next
+    if (typeof value === 'string') {
+      const message = faultOf(value)
+      if (message !== undefined) return { path: placeOf(path), message }
+    }
+    if (typeof value !== 'object' || value === null) continue
+    for (const [name, member] of Object.entries(value)) {
+      const message = faultOf(name)
+      if (message !== undefined) {
+        // Where it stands: the path must be a text that can be read.
+        return { path: placeOf(path), message: `the name of a member ${message}` }
+      }
+      left.push([member, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`])
+    }
+  }
+  return undefined
 }
 
 function parse(text: string): unknown {
@@ -100,10 +122,15 @@ function parse(text: string): unknown {
   }
 }
 
-function problemOf(
-  error: ValueError,
-): { path: string; message: string } & Record<string, JsonValue> {
-  return { path: error.path === '' ? '/' : error.path, message: messageOf(error) }
+/** A type and no interface, so that it is JSON. */
+type BodyProblem = { readonly path: string; readonly message: string }
+
+function problemOf(error: ValueError): BodyProblem {
+  return { path: placeOf(error.path), message: messageOf(error) }
+}
+
+function placeOf(path: string): string {
+  return path === '' ? '/' : path
 }
 
 function describe(error: ValueError): string {

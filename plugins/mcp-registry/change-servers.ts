@@ -11,7 +11,7 @@ import {
   type SessionCaller,
   type Static,
 } from 'model-gateway/plugin'
-import { type Declaration, declarationProblems, secretOf } from './declaration.ts'
+import { type Declaration, declarationProblems, secretInUrl, secretOf } from './declaration.ts'
 import { recommendedServers } from './recommended.ts'
 import { addressesOf } from './snapshot.ts'
 import {
@@ -79,8 +79,11 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
   async function require(
     declared: Declaration & { readonly server_url: string },
     addresses: AddressPolicy,
+    urlIsNew: boolean,
   ): Promise<void> {
     const problems = [...declarationProblems(declared, modes(), addresses)]
+    const secret = urlIsNew ? secretInUrl(declared.server_url) : undefined
+    if (secret !== undefined) problems.push(secret)
     if (problems.length > 0) throw invalid(problems)
     try {
       await outbound.check(declared.server_url, addresses)
@@ -126,7 +129,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
   return {
     async create(by, body) {
       const server = completed(body)
-      await require(server, policy())
+      await require(server, policy(), true)
       const id = Bun.randomUUIDv7()
       try {
         return await change(async (tx) => {
@@ -149,7 +152,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
       const declared = { ...seen, ...body }
       const urlIsOurs = body.server_url === undefined || body.server_url === seen.server_url
       if (reachChanges(body)) {
-        await require(declared, urlIsOurs ? addressesOf(seen, policy()) : policy())
+        await require(declared, urlIsOurs ? addressesOf(seen, policy()) : policy(), !urlIsOurs)
       }
       return await change(async (tx) => {
         const before = await find(id, tx)

@@ -6,6 +6,7 @@ import {
   type McpAuthProblem,
   outboundUrlProblem,
 } from 'model-gateway/plugin'
+import { isSensitiveParameter } from '../_shared/sensitive-names.ts'
 
 /** What a server says of where it is and how it is called; undefined: not to be judged. */
 export interface Declaration {
@@ -56,6 +57,15 @@ function wordsOf(message: string, own: unknown): string {
 /** Whether a URL names this machine itself, whatever a resolver says. */
 function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname)
+}
+
+/** A credential in a URL, which is shown and audited, unlike those of an auth mode. */
+export function secretInUrl(serverUrl: string): McpAuthProblem | undefined {
+  const names = URL.parse(serverUrl)?.searchParams.keys() ?? []
+  const name = [...names].find(isSensitiveParameter)
+  if (name === undefined) return undefined
+  const message = `the parameter ${name} would be stored and shown; leave it out and have an auth_mode such as gateway_static_header send the credential`
+  return { field: 'server_url', message }
 }
 
 /** The reference that a server's credentials come from, if it has some. */

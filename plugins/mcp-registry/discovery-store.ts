@@ -1,4 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
+import { storable } from './discovery/storable.ts'
 import type { DiscoveredTool } from './discovery/tool.ts'
 import { type DiscoveryStatus, lockRegistry, type ServerRow } from './store.ts'
 import { keepVersions } from './tool-version-store.ts'
@@ -282,5 +283,5 @@ async function record(
 }
 
 export function summaryOf(outcome: Outcome): string | null {
-  return outcome.status === 'success' ? null : outcome.summary.slice(0, 512)
+  return outcome.status === 'success' ? null : storable(outcome.summary.slice(0, 512))
 }

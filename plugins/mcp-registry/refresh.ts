@@ -7,6 +7,7 @@ import {
   type Outbound,
 } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
+import { repeatsCredentials } from './discovery/credentials.ts'
 import { discover } from './discovery/discover.ts'
 import { DiscoveryFailure } from './discovery/failure.ts'
 import type { DiscoveryStore, Outcome, Run } from './discovery-store.ts'
@@ -88,6 +89,9 @@ export function createRefresher(parts: RefreshParts): Refresher {
         },
         signal,
       )
+      if (repeatsCredentials(found.tools, headers)) {
+        throw new DiscoveryFailure("invalid tools: the server repeats the gateway's credentials")
+      }
       return { status: 'success', ...found }
     } catch (error) {
       return failed(server, error)
@@ -101,10 +105,27 @@ export function createRefresher(parts: RefreshParts): Refresher {
       return { status: 'failed', summary: error.message, upstreamStatus: error.upstreamStatus }
     }
     if (error instanceof GatewayError) return { status: 'failed', summary: error.message }
-    // Only the class of it: what was thrown may quote the upstream.
-    const name = error instanceof Error ? error.name : 'Error'
+    const name = nameOf(error)
     log.error({ server_key: server.server_key, error: name }, 'a discovery failed unexpectedly')
     return { status: 'failed', summary: `internal failure (${name})` }
+  }
+
+  /** Writes how a run ended. What the database refuses to keep has failed. */
+  async function commit(
+    server: ServerRow,
+    leaseId: string,
+    run: Run,
+    outcome: Outcome,
+  ): Promise<Outcome> {
+    try {
+      return await store.commit(server, leaseId, run, outcome)
+    } catch (error) {
+      if (outcome.status !== 'success') throw error
+      const failure = { server_key: server.server_key, error: nameOf(error), code: codeOf(error) }
+      log.error(failure, 'what a discovery found could not be kept')
+      const summary = 'internal failure: what was found could not be kept'
+      return await store.commit(server, leaseId, run, { status: 'failed', summary })
+    }
   }
 
   async function run(server: ServerRow, leaseId: string, asker: Asker): Promise<Outcome> {
@@ -120,12 +141,8 @@ export function createRefresher(parts: RefreshParts): Refresher {
     let labels: Attributes = { server_id: server.id, result: 'error', status: 'failed' }
     try {
       const outcome = await look(server)
-      const written = await store.commit(
-        server,
-        leaseId,
-        { ...asker, startedAt, finishedAt: clock.now() },
-        outcome,
-      )
+      const finished = { ...asker, startedAt, finishedAt: clock.now() }
+      const written = await commit(server, leaseId, finished, outcome)
       const result = written.status === 'success' ? 'success' : 'error'
       labels = { server_id: server.id, result, status: written.status }
       span.setAttribute('gateway.mcp.discovery.status', written.status)
@@ -162,6 +179,16 @@ export function createRefresher(parts: RefreshParts): Refresher {
       }
     },
   }
+}
+
+/** All that a log may have of an unexpected error: the rest may quote the upstream. */
+export function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'Error'
+}
+
+/** The SQLSTATE of what the database refused. */
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
 function notFound(): GatewayError {

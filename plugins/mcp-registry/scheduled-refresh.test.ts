@@ -37,14 +37,14 @@ const noLog = pino({ level: 'silent' })
 let now = new Date('2026-03-01T02:00:00Z')
 const clock = { now: () => now }
 
-function replica(refresh: Refresher['refresh']) {
+function replica(refresh: Refresher['refresh'], log = noLog) {
   const { signal } = new AbortController()
   const scheduled = createScheduledRefresh({
     servers,
     store,
     refresher: { refresh },
     clock,
-    log: noLog,
+    log,
     signal,
   })
   scheduled.configure('0 3 * * *')
@@ -93,6 +93,26 @@ test('a run that is still going keeps the next slot from starting another', asyn
   expect(calls).toBe(0)
   go.resolve()
   await running
+})
+
+test('a refresh that fails unexpectedly is logged, and the next server has its turn', async () => {
+  const lines: string[] = []
+  const refreshed: string[] = []
+  const scheduled = replica(
+    async (id) => {
+      refreshed.push(id)
+      if (id === ids[0]) throw new TypeError('what the upstream said')
+      return { status: 'auth_required', summary: '' }
+    },
+    pino({ level: 'error' }, { write: (line) => void lines.push(line) }),
+  )
+  now = new Date('2026-03-05T03:00:05Z')
+  await scheduled.tick()
+  expect(refreshed).toEqual([...ids])
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ server_id: ids[0], error: 'TypeError' }),
+  ])
+  expect(lines.join()).not.toContain('what the upstream said')
 })
 
 test('one replica at a time holds the lease of a server, and a lost one runs out', async () => {

@@ -1,7 +1,7 @@
 import { type Clock, GatewayError } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import type { DiscoveryStore } from './discovery-store.ts'
-import type { Refresher } from './refresh.ts'
+import { nameOf, type Refresher } from './refresh.ts'
 import { dueSlot } from './schedule.ts'
 import type { ServerStore } from './store.ts'
 
@@ -38,8 +38,10 @@ export function createScheduledRefresh(parts: {
           requestId: undefined,
         })
       } catch (error) {
-        // Gone, or being refreshed by an administrator.
-        if (!(error instanceof GatewayError)) throw error
+        // Of the gateway's own kind: gone, or being refreshed by an administrator.
+        if (!(error instanceof GatewayError)) {
+          log.error({ server_id: id, error: nameOf(error) }, 'a scheduled refresh failed')
+        }
       }
       await store.keepSlot(slot, SERVER_MS)
     }

@@ -88,7 +88,10 @@ export interface ServerStore {
     server: ServerColumns & Pick<ServerRow, 'id' | 'server_key' | 'recommended_catalog_key'>,
     fields: readonly string[],
   ): Promise<void>
-  /** Also outdates a discovery that is under way. */
+  /**
+   * Also outdates a discovery that is under way. A server that becomes active shows again what the
+   * last discovery came to that found it so.
+   */
   update(
     tx: Transaction,
     id: string,
@@ -188,9 +191,12 @@ export function createServerStore({ sql }: Database): ServerStore {
           }
           ${
             status === 'active'
-              ? tx`, disabled_at = null, discovery_status = case
-                  when discovery_status <> 'disabled' then discovery_status
-                  when last_successful_discovery_at is null then 'never' else 'success' end`
+              ? tx`, disabled_at = null, (discovery_status, last_error_summary) = (
+                  select coalesce(max(last.status), 'never'), max(last.error_summary) from (
+                    select r.status, r.error_summary
+                    from mcp_registry.external_mcp_discovery_runs r
+                    where r.server_id = ${id} and r.status <> 'disabled'
+                    order by r.started_at desc, r.id desc limit 1) last)`
               : tx``
           }`,
       )

@@ -67,7 +67,29 @@ test.each<[string, string, unknown, number, string]>([
   ['POST', 'users', { name: 'X', email: 'x' }, 422, '/email: must be an e-mail address'],
   ['POST', 'users', { name: ' ', email: 'x@y' }, 422, '/name'],
   ['POST', 'users', { name: 'a\nb', email: 'x@y' }, 422, '/name'],
-  ['POST', 'users', '{"name":"a\\u0000b","email":"x@y"}', 422, 'U+0000'],
+  ['POST', 'users', '{"name":"a\\u0000b","email":"x@y"}', 422, '/name: holds the character U+0000'],
+  ['POST', 'users', '{"name":"a\\ud800","email":"x@y"}', 422, '/name: holds half of a surrogate'],
+  ['PATCH', 'users/:user', '{"name":"\\udc00"}', 422, '/name: holds half of a surrogate'],
+  [
+    'POST',
+    'mcp/servers',
+    {
+      server_key: 'torn',
+      display_name: 'X',
+      server_url: 'https://example.com/',
+      auth_mode: 'oauth_obo',
+      auth_config: { token_exchange: { client_id: 'a\ud800' } },
+    },
+    422,
+    '/auth_config/token_exchange/client_id: holds half of a surrogate',
+  ],
+  [
+    'POST',
+    'mcp/servers',
+    { server_key: 'torn', display_name: 'X', auth_config: { '\ud800': 1 } },
+    422,
+    '/auth_config: the name of a member holds half of a surrogate',
+  ],
   ['POST', 'users', { name: 'X', email: 'x@y', role: 'god' }, 422, '/role: must be platform_admin'],
   ['POST', 'users', { name: 'X', email: 'x@y', status: 'disabled' }, 422, '/status'],
   ['POST', 'users', { name: 'X', email: 'x@y', password: 'short' }, 422, '/password'],
@@ -206,6 +228,7 @@ async function everything(): Promise<unknown> {
     union all select 'm', user_id::text, xmin::text from identity.team_memberships
     union all select 's', id::text, xmin::text from identity.service_accounts
     union all select 'k', id::text, secret_hash from identity.api_keys
+    union all select 'x', id::text, xmin::text from mcp_registry.external_mcp_servers
     union all select 'a', id::text, xmin::text from audit_log.audit_log
     order by 1, 2`
 }

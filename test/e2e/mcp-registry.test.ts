@@ -196,6 +196,13 @@ test('a declaration that cannot be is refused by the name of its field and chang
     ['/server_url', { server_url: `https://mcp.example.com/${'x'.repeat(2048)}` }],
     ['/server_url', { server_url: far, ...bearer }],
     ['/server_url', { server_url: far, ...header('x-key') }],
+    ...['?api_key=k', '?a=1&Access-Token=k', '?%6bey=k', '?password'].map(
+      (query) =>
+        ['/server_url', { server_url: `${scripted.url}${query}` }] as [
+          string,
+          Record<string, unknown>,
+        ],
+    ),
     ['/server_url', { server_url: 'http://169.254.169.254/latest/meta-data' }],
     ['/auth_mode', { auth_mode: 'unheard_of' }],
     ['/auth_config/secret_ref', { auth_config: { secret_ref } }],
@@ -493,7 +500,18 @@ test('a failed refresh says why, and leaves the tools as they were', async () =>
     [/not that of an object/, list([{ name: 'a', inputSchema: [] }])],
     [/not that of an object/, list([{ name: 'a', inputSchema: null }])],
     [/not that of an object/, list([{ name: 'a', inputSchema: { type: 'string' } }])],
-    [/canonical/, list([{ name: 'a', description: '\ud800' }])],
+    [/not that of an object/, list([{ name: 'a', inputSchema: { type: null } }])],
+    [/canonical/, list([{ name: 'a', inputSchema: { title: '\ud800' } }])],
+    [
+      /tool 2 has no canonical form: it holds a number/,
+      onList(
+        ({ id }) =>
+          new Response(
+            `{"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"a"},{"name":"b","inputSchema":{"x":1e400}}]}}`,
+            { headers: { 'content-type': 'application/json' } },
+          ),
+      ),
+    ],
     [/repeats a cursor/, list([], { nextCursor: 'again' })],
     [
       /more than 100/,
@@ -538,6 +556,95 @@ test('a failed refresh says why, and leaves the tools as they were', async () =>
   })
 }, 20_000)
 
+test('a parameter that is a credential keeps no other change of its server from being made', async () => {
+  const server = await create({ server_url: `${scripted.url}?tool=1&page=2` })
+  const server_url = `${scripted.url}?token=old`
+  await gateway.sql`
+    update mcp_registry.external_mcp_servers set server_url = ${server_url}
+    where id = ${server.mcp_server_id}`
+  const path = `${ROOT}/servers/${server.mcp_server_id}`
+  const changed = await admin.patch<{ server: Server }>(path, {
+    server_url,
+    auth_mode: 'user_passthrough',
+  })
+  expect(changed.server).toMatchObject({ auth_mode: 'user_passthrough' })
+  const [status, , message] = await admin.refused('PATCH', path, { server_url: `${server_url}2` })
+  expect([status, message]).toEqual([422, expect.stringContaining('auth_mode')])
+})
+
+test('half a character in a title is replaced', async () => {
+  const server = await create()
+  scripted.tools = [{ name: 'torn', title: 'x\ud800', description: '\udc00y' }]
+  expect(await refresh(server)).toMatchObject({
+    status: 'success',
+    tools: [{ display_name: 'x\ufffd', description: '\ufffdy' }],
+  })
+})
+
+test('a discovery that the database refuses is a failed one, and leaves the tools as they were', async () => {
+  const server = await create()
+  scripted.tools = [{ name: 'before' }]
+  await refresh(server)
+  const before = await toolsOf(server)
+  await gateway.sql`
+    create function mcp_registry.refuse() returns trigger language plpgsql as
+    $$ begin raise exception 'refused: %', new.description; end $$`
+  await gateway.sql`
+    create trigger refuse before insert on mcp_registry.external_mcp_tools for each row
+    when (new.upstream_name = 'unkeepable') execute function mcp_registry.refuse()`
+  scripted.tools = [{ name: 'unkeepable', description: 'canary-of-a-commit' }]
+  const failed = await refresh(server)
+  scripted.tools = []
+  await gateway.sql`drop function mcp_registry.refuse() cascade`
+  const error_summary = 'internal failure: what was found could not be kept'
+  expect(failed).toMatchObject({
+    status: 'failed',
+    error_summary,
+    server: { discovery_status: 'failed', last_error_summary: error_summary, tool_count: 1 },
+  })
+  expect(await toolsOf(server)).toEqual(before as Tool[])
+  const { items } = await admin.get<{ items: Record<string, unknown>[] }>(
+    `${ROOT}/servers/${server.mcp_server_id}/discovery-runs`,
+  )
+  expect(items.map((run) => [run.status, run.error_summary])).toEqual([
+    ['failed', error_summary],
+    ['success', null],
+  ])
+  expect(JSON.stringify(gateway.logs)).not.toContain('canary-of-a-commit')
+})
+
+test('what a discovery came to shows again when its server is enabled', async () => {
+  const again = async (server: Server, whileDisabled?: () => Promise<unknown>) => {
+    const path = `${ROOT}/servers/${server.mcp_server_id}`
+    await admin.post(`${path}/disable`)
+    await whileDisabled?.()
+    const enabled = (await admin.post<{ server: Server }>(`${path}/enable`)).server
+    return [enabled.discovery_status, enabled.last_error_summary]
+  }
+  const server = await create()
+  expect(await again(server, () => refresh(server))).toEqual(['never', null])
+  scripted.tools = [{ name: 'one' }]
+  await refresh(server)
+  expect(await again(server)).toEqual(['success', null])
+  expect(await again(server, () => refresh(server))).toEqual(['success', null])
+  scripted.script = () => new Response(null, { status: 500 })
+  const { error_summary } = await refresh(server)
+  scripted.script = undefined
+  expect(error_summary).toContain('status 500')
+  expect(await again(server, () => refresh(server))).toEqual(['failed', error_summary])
+
+  const path = `${ROOT}/servers/${server.mcp_server_id}`
+  await admin.patch(path, { status: 'disabled' })
+  expect((await admin.patch<{ server: Server }>(path, { status: 'active' })).server).toMatchObject({
+    discovery_status: 'failed',
+    last_error_summary: error_summary,
+  })
+
+  const passed = await create({ auth_mode: 'user_passthrough' })
+  const { error_summary: why } = await refresh(passed)
+  expect(await again(passed)).toEqual(['auth_required', why])
+})
+
 test('servers that want the caller to authenticate are not contacted', async () => {
   for (const auth_mode of ['user_passthrough', 'oauth_obo']) {
     const server = await create({ auth_mode })
@@ -580,6 +687,40 @@ test('the secret is read when it is needed, sent, and shown nowhere', async () =
   } finally {
     scripted.script = undefined
     delete process.env.GATEWAY_MCP_SECRET_CANARY
+  }
+})
+
+test('a server that repeats the secret it was sent is not kept', async () => {
+  const secret = 'canary-echoed-value'
+  process.env.GATEWAY_MCP_SECRET_ECHO = secret
+  const server = await create({
+    auth_mode: 'gateway_bearer_token',
+    auth_config: { secret_ref: 'env/GATEWAY_MCP_SECRET_ECHO' },
+  })
+  try {
+    scripted.tools = [{ name: 'kept' }]
+    await refresh(server)
+    for (const tool of [
+      { name: 'a', description: `called with Bearer ${secret}` },
+      { name: 'b', inputSchema: { type: 'object', default: { token: secret } } },
+    ]) {
+      scripted.tools = [{ name: 'kept' }, tool]
+      const failed = await refresh(server)
+      expect(failed).toMatchObject({
+        status: 'failed',
+        error_summary: "invalid tools: the server repeats the gateway's credentials",
+        tools: [{ upstream_name: 'kept' }],
+      })
+      const rows = await gateway.sql`
+        select to_json(s)::text as text from mcp_registry.external_mcp_servers s
+        union all select to_json(r)::text from mcp_registry.external_mcp_discovery_runs r
+        union all select to_json(v)::text from mcp_registry.external_mcp_tool_versions v
+        union all select to_json(t)::text from mcp_registry.external_mcp_tools t`
+      const texts = [JSON.stringify([failed, gateway.logs]), ...rows.map((row) => row.text)]
+      for (const text of texts) expect(text).not.toContain(secret)
+    }
+  } finally {
+    delete process.env.GATEWAY_MCP_SECRET_ECHO
   }
 })
 

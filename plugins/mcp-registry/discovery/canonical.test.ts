@@ -51,6 +51,7 @@ test('what has no canonical form is refused', () => {
   expect(() => canonicalJson(JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`))).toThrow(
     'nested too deeply',
   )
+  expect(() => canonicalJson(JSON.parse('{"a":[-1e400]}'))).toThrow('out of range')
 })
 
 test('a hash names its algorithm', () => {

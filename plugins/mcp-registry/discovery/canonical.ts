@@ -4,14 +4,22 @@ import type { JsonValue } from 'model-gateway/plugin'
 /** Deeper than any schema that somebody means. */
 const MOST_LEVELS = 200
 
+/** Why a value has no canonical text: what it does, with nothing of the value in it. */
+export class NoCanonicalForm extends Error {
+  override readonly name = 'NoCanonicalForm'
+}
+
 /**
  * The canonical text of a JSON value, as RFC 8785 has it: members by their names' UTF-16 units, no
- * space, numbers and strings as ECMAScript writes them. Throws for a lone surrogate, which has no
- * canonical form, and for a value that is nested too deeply.
+ * space, numbers and strings as ECMAScript writes them. Throws NoCanonicalForm for a lone surrogate,
+ * for a number that no double holds, and for a value that is nested too deeply.
  */
 export function canonicalJson(value: JsonValue, levels = MOST_LEVELS): string {
-  if (levels === 0) throw new Error('nested too deeply')
+  if (levels === 0) throw new NoCanonicalForm('is nested too deeply')
   if (typeof value === 'string') return quoted(value)
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new NoCanonicalForm('holds a number that is out of range')
+  }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) {
     return `[${value.map((item) => canonicalJson(item, levels - 1)).join()}]`
@@ -24,7 +32,7 @@ export function canonicalJson(value: JsonValue, levels = MOST_LEVELS): string {
 }
 
 function quoted(text: string): string {
-  if (!text.isWellFormed()) throw new Error('holds half a surrogate pair')
+  if (!text.isWellFormed()) throw new NoCanonicalForm('holds half a surrogate pair')
   return JSON.stringify(text)
 }
 

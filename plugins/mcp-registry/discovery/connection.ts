@@ -72,7 +72,7 @@ export function openConnection(
         response.body?.cancel().catch(() => {})
       }
     } catch (error) {
-      throw failureOf(error, limit)
+      throw failureOf(error, limit, ends)
     }
   }
 
@@ -179,12 +179,17 @@ async function readEvents(response: Response, id: number): Promise<JsonObject | 
 
 async function* capped(response: Response): AsyncGenerator<Uint8Array> {
   let size = 0
-  for await (const piece of response.body ?? []) {
-    size += piece.byteLength
-    if (size > MAX_REPLY_BYTES) {
-      throw new DiscoveryFailure('a reply of the server is larger than 2 MiB', response.status)
+  try {
+    for await (const piece of response.body ?? []) {
+      size += piece.byteLength
+      if (size > MAX_REPLY_BYTES) {
+        throw new DiscoveryFailure('a reply of the server is larger than 2 MiB', response.status)
+      }
+      yield piece
     }
-    yield piece
+  } catch (error) {
+    if (error instanceof DiscoveryFailure) throw error
+    throw new OutboundError('transport', 'the server broke off its reply', { cause: error })
   }
 }
 
@@ -211,14 +216,16 @@ const FAULTS = {
   transport: 'unreachable',
 } as const satisfies Record<OutboundError['fault'], string>
 
-function failureOf(error: unknown, limit: AbortSignal): unknown {
+function failureOf(error: unknown, limit: AbortSignal, ends: AbortSignal): unknown {
   if (error instanceof DiscoveryFailure) return error
+  // An abort breaks off whatever is under way, so it comes before what that looks like.
+  if (ends.aborted) return ends.reason
+  if (limit.aborted) return new DiscoveryFailure('timeout: a reply did not end in time')
   if (error instanceof OutboundError) {
     return new DiscoveryFailure(`${FAULTS[error.fault]}: ${error.message}`)
   }
   if (error instanceof GatewayError) {
     return new DiscoveryFailure(`invalid reply: ${error.message}`)
   }
-  if (limit.aborted) return new DiscoveryFailure('timeout: a reply did not end in time')
   return error
 }

@@ -14,11 +14,11 @@ beforeEach(() => {
   server.tools = [{ name: 'one' }]
 })
 
-function look(signal = new AbortController().signal) {
+function look(signal = new AbortController().signal, serverUrl = server.url) {
   return discover(
     outbound,
     {
-      serverUrl: server.url,
+      serverUrl,
       addresses: { allowPrivate: true, allowedCidrs: [] },
       timeoutMs: 2000,
       headers: {},
@@ -177,4 +177,38 @@ test('nobody who listens, and an address that is not allowed', async () => {
   expect((await of('http://127.0.0.1:1/', true)).message).toStartWith('unreachable: ')
   expect((await of(server.url, false)).message).toStartWith('address refused: ')
   expect(server.seen).toEqual([])
+})
+
+test.each([
+  ['application/json', '{"json'],
+  ['text/event-stream', 'data: {"json'],
+])('a server that breaks off within %s is unreachable', async (type, part) => {
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`
+  const broken = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      async data(socket) {
+        socket.write(`${head}${part.length.toString(16)}\r\n${part}\r\n`)
+        await Bun.sleep(50)
+        socket.terminate()
+      },
+    },
+  })
+  try {
+    const failure = await failureOf(look(undefined, `http://127.0.0.1:${broken.port}/mcp`))
+    expect(failure.message).toBe('unreachable: the server broke off its reply')
+  } finally {
+    broken.stop(true)
+  }
+})
+
+test('a discovery that is given up within a reply ends with the reason of that', async () => {
+  const caller = new AbortController()
+  server.script = () =>
+    new Response(new ReadableStream({ start: (c) => c.enqueue(new Uint8Array([123])) }), {
+      headers: { 'content-type': 'application/json' },
+    })
+  setTimeout(() => caller.abort(new DiscoveryFailure('given up')), 100)
+  expect((await failureOf(look(caller.signal))).message).toBe('given up')
 })

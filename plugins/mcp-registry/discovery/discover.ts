@@ -96,7 +96,7 @@ async function listTools(
       throw new DiscoveryFailure('invalid tools: tools/list was answered without a list of tools')
     }
     for (const entry of result.tools) {
-      const tool = readTool(entry)
+      const tool = readTool(entry, tools.size + 1)
       if (tools.has(tool.name)) throw new DiscoveryFailure('invalid tools: two have the same name')
       characters += tool.inputSchema.length + (tool.description?.length ?? 0)
       if (characters > MAX_TOOL_CHARACTERS) {

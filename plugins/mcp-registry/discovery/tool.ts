@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { canonicalJson, hashOf } from './canonical.ts'
+import { canonicalJson, hashOf, NoCanonicalForm } from './canonical.ts'
 import { DiscoveryFailure } from './failure.ts'
+import { storable } from './storable.ts'
 
 const MAX_NAME = 512
 
@@ -17,39 +18,48 @@ export interface DiscoveredTool {
   readonly definitionHash: string
 }
 
-/** One entry of `tools/list`. Throws DiscoveryFailure. */
-export function readTool(entry: JsonValue): DiscoveredTool {
-  if (!isJsonObject(entry)) throw invalid('one is no object')
-  const { name, title, description, annotations } = entry
-  if (typeof name !== 'string' || name.trim() === '') throw invalid('one has no name')
-  // No database keeps a text with this character.
-  if (name.length > MAX_NAME || name.includes('\0')) throw invalid('the name of one cannot be kept')
+/**
+ * One entry of `tools/list`; `position` is how a failure calls it, which has no word of the server's.
+ * Throws DiscoveryFailure.
+ */
+export function readTool(entry: JsonValue, position: number): DiscoveredTool {
+  const tool = `tool ${position}`
+  if (!isJsonObject(entry)) throw invalid(`${tool} is no object`)
+  const { name, title, annotations } = entry
+  if (typeof name !== 'string' || name.trim() === '') throw invalid(`${tool} has no name`)
+  // It is never mended: calls use it as the server wrote it.
+  if (name.length > MAX_NAME || name !== storable(name)) {
+    throw invalid(`the name of ${tool} cannot be kept`)
+  }
+  const schema = schemaOf(entry)
+  if (schema === undefined) throw invalid(`the input schema of ${tool} is not that of an object`)
   try {
-    const schema = schemaOf(entry)
     const inputSchema = canonicalJson(schema)
     const told: JsonObject = { name, inputSchema: schema }
-    if (typeof description === 'string') told.description = description
+    const description = keepable(entry.description)
+    if (description !== undefined) told.description = description
     if (isJsonObject(annotations)) told.annotations = annotations
     return {
       name,
       displayName: keepable(typeof title === 'string' ? title : titleOf(annotations)),
-      description: keepable(description),
+      description,
       annotations: isJsonObject(annotations) ? canonicalJson(annotations) : undefined,
       inputSchema,
       schemaHash: hashOf(inputSchema),
       definitionHash: hashOf(canonicalJson(told)),
     }
   } catch (error) {
-    if (error instanceof DiscoveryFailure) throw error
-    throw invalid('the definition of one has no canonical form')
+    if (!(error instanceof NoCanonicalForm)) throw error
+    throw invalid(`the definition of ${tool} has no canonical form: it ${error.message}`)
   }
 }
 
-/** A schema that is left out allows any object. */
-function schemaOf({ inputSchema }: JsonObject): JsonObject {
+/** A schema that is left out allows any object. `undefined`: it is not that of an object. */
+function schemaOf({ inputSchema }: JsonObject): JsonObject | undefined {
   if (inputSchema === undefined) return { type: 'object' }
-  if (isJsonObject(inputSchema) && (inputSchema.type ?? 'object') === 'object') return inputSchema
-  throw invalid('the input schema of one is not that of an object')
+  if (!isJsonObject(inputSchema)) return undefined
+  const { type } = inputSchema
+  return type === undefined || type === 'object' ? inputSchema : undefined
 }
 
 function titleOf(annotations: JsonValue | undefined): JsonValue | undefined {
@@ -57,7 +67,7 @@ function titleOf(annotations: JsonValue | undefined): JsonValue | undefined {
 }
 
 function keepable(text: JsonValue | undefined): string | undefined {
-  return typeof text === 'string' ? text.replaceAll('\0', '') : undefined
+  return typeof text === 'string' ? storable(text) : undefined
 }
 
 function invalid(what: string): DiscoveryFailure {

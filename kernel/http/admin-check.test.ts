@@ -1,0 +1,65 @@
+import { expect, test } from 'bun:test'
+import { adminRoute, GatewayError, strictObject, Type } from '../plugin/index.ts'
+import { compileCheck } from './admin-check.ts'
+
+const route = (allowsNul: boolean) =>
+  adminRoute({
+    method: 'POST',
+    path: '/api/v1/admin/things',
+    audience: 'platform_admin',
+    tag: 'things',
+    summary: 'A new thing.',
+    body: strictObject({ name: Type.String(), more: Type.Optional(Type.Unknown()) }),
+    allowsNul,
+    result: Type.Object({}),
+    handle: () => ({}),
+  })
+const check = compileCheck(route(false))
+
+function problemsOf(text: string): unknown {
+  try {
+    check.body(text)
+  } catch (error) {
+    if (error instanceof GatewayError) return [error.code, error.message, error.details?.problems]
+    throw error
+  }
+  return undefined
+}
+
+const HALF = 'holds half of a surrogate pair; send whole characters'
+const NUL = 'holds the character U+0000; leave it out'
+
+test.each([
+  [String.raw`{"name":"a\ud800"}`, '/name', HALF],
+  [String.raw`{"name":"\uDC00a"}`, '/name', HALF],
+  [String.raw`{"name":"\ude00\ud83d"}`, '/name', HALF],
+  [String.raw`{"name":"a","more":{"a/b":[0,{"c~":"\udbff"}]}}`, '/more/a~1b/1/c~0', HALF],
+  [String.raw`{"name":"a","more":[{"\ud800":1}]}`, '/more/0', `the name of a member ${HALF}`],
+  [String.raw`"\ud800"`, '/', HALF],
+  [String.raw`{"name":"a\u0000"}`, '/name', NUL],
+  [String.raw`{"name":"a","more":{"\u0000":1}}`, '/more', `the name of a member ${NUL}`],
+])('the body %s is refused by its path', (text, path, message) => {
+  expect(problemsOf(text)).toEqual([
+    'validation_failed',
+    `${path}: ${message}`,
+    [{ path, message }],
+  ])
+})
+
+test('whole characters pass, however they are written', () => {
+  for (const name of ['😀', String.raw`\ud83d\ude00`, String.raw`\\ud800 \\u0000`]) {
+    expect(problemsOf(`{"name":"${name}"}`)).toBeUndefined()
+  }
+})
+
+test('a body may be deep', () => {
+  const deep = (inner: string) =>
+    `{"name":"a","more":${'['.repeat(50_000)}${inner}${']'.repeat(50_000)}}`
+  expect(problemsOf(deep(String.raw`"\ud83d\ude00"`))).toBeUndefined()
+  expect(problemsOf(deep(String.raw`"\ud83d"`))).toContain('validation_failed')
+})
+
+test('a route whose body is kept nowhere takes both', () => {
+  const value = { name: 'a\0\ud800' }
+  expect(compileCheck(route(true)).body(JSON.stringify(value))).toEqual(value)
+})
