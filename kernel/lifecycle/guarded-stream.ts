@@ -107,7 +107,7 @@ async function collect(
       stream.end()
       break
     }
-    for (const { raw, data } of batch.value) size += (raw ?? data).length
+    for (const { raw, data } of batch.value) size += Buffer.byteLength(raw ?? data)
     if (size > most) throw tooLarge(most, stream.usage)
     batches.push(batch.value)
     events.push(...stream.push(batch.value))

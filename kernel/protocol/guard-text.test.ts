@@ -35,6 +35,38 @@ const prompts: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     },
     ['rules', 'ask', 'done'],
   ],
+  [
+    'chat: documents of text, their names, and calls that were made',
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'file',
+              file: { filename: 'notes', file_data: 'data:text/plain;base64,c2VjcmV0' },
+            },
+            { type: 'file', file: { file_data: 'data:application/pdf;base64,c2VjcmV0' } },
+          ],
+        },
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{"q":"call"}' } }],
+        },
+      ],
+    },
+    ['notes', 'secret', '{"q":"call"}'],
+  ],
+  [
+    'responses: variables of a stored prompt',
+    {
+      prompt: {
+        id: 'p',
+        variables: { city: 'paris', more: { type: 'input_text', text: 'words' } },
+      },
+    },
+    ['paris', 'words'],
+  ],
   ['responses: input as a string', { input: 'ask' }, ['ask']],
   ['embeddings: a list', { input: ['one', 'two', ''] }, ['one', 'two']],
   ['no text at all', { model: 'm', messages: [] }, []],

@@ -1,7 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 
-/** Members that hold what a model is told, tool results included. */
-const PROMPT = new Set(['content', 'input', 'prompt', 'text', 'instructions', 'system', 'output'])
+/** Members that hold what a model is told: tool results, earlier calls and names of files, too. */
+const PROMPT = new Set([
+  ...['content', 'input', 'prompt', 'text', 'instructions', 'system', 'output'],
+  ...['arguments', 'filename'],
+])
+/** Members whose members have names of their caller's, and texts for values. */
+const FREE = new Set(['variables'])
+/** Members that hold a document; one of text is told to the model as it is. */
+const DOCUMENTS = new Set(['file_data'])
+const TEXT_DOCUMENT = /^(data:text\/[\w.+-]+(?:;charset=utf-8)?;base64,)([A-Za-z0-9+/=_-]*)$/i
 
 /** Members that hold what a model said, its reasoning included. */
 const REPLY = new Set([
@@ -55,6 +63,7 @@ function mapTexts(
   names: ReadonlySet<string>,
   isText: boolean,
   map: (text: string) => string,
+  isFree = false,
 ): JsonValue {
   if (typeof value === 'string') return isText && value !== '' ? map(value) : value
   if (Array.isArray(value)) {
@@ -65,10 +74,28 @@ function mapTexts(
   let copy: Record<string, JsonValue> | undefined
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
-    const mapped = mapTexts(member, names, names.has(name), map)
+    const mapped =
+      names === PROMPT && DOCUMENTS.has(name)
+        ? mapDocument(member, map)
+        : mapTexts(
+            member,
+            names,
+            names.has(name) || isFree,
+            map,
+            names === PROMPT && FREE.has(name),
+          )
     if (mapped === member) continue
     copy ??= { ...value } as Record<string, JsonValue>
     copy[name] = mapped
   }
   return (copy as JsonObject | undefined) ?? value
+}
+
+/** A document in a data URL, if it is one of text. */
+function mapDocument(value: JsonValue, map: (text: string) => string): JsonValue {
+  const [, head = '', data] = typeof value === 'string' ? (TEXT_DOCUMENT.exec(value) ?? []) : []
+  if (data === undefined) return value
+  const text = Buffer.from(data, 'base64').toString('utf8')
+  const mapped = text === '' ? text : map(text)
+  return mapped === text ? value : head + Buffer.from(mapped).toString('base64')
 }

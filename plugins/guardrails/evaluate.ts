@@ -10,6 +10,7 @@ import { type Decision, denialMessage } from './decision.ts'
 import { covers, type Judgement } from './engine.ts'
 import { type HookCall, hookAnswer, hookFormats, readHook } from './hooks.ts'
 import { type CompiledPolicies, decisiveOf, GLOBAL } from './policies.ts'
+import type { Identify } from './servers.ts'
 import { Action, Disposition, MatchedRule, matchedRule, nullable } from './wire.ts'
 
 const Evaluation = Type.Object({
@@ -41,7 +42,7 @@ const bodies = [
 ]
 
 /** Judges a tool call of a coding agent, before it is made, by the global policy. */
-export function evaluateRoute(inForce: () => CompiledPolicies): AdminRoute {
+export function evaluateRoute(inForce: () => CompiledPolicies, identify: Identify): AdminRoute {
   return adminRoute({
     method: 'POST',
     path: '/api/v1/guardrails/evaluate',
@@ -66,7 +67,7 @@ export function evaluateRoute(inForce: () => CompiledPolicies): AdminRoute {
       if (call === undefined) {
         throw new GatewayError('invalid_request', `the body is no tool hook of ${format}`)
       }
-      const judgement = await judgeHarness(inForce(), { ...call, requestId })
+      const judgement = await judgeHarness(inForce(), identify({ ...call, requestId }))
       if (format !== undefined) {
         const { denial } = judgement ?? {}
         return hookAnswer(format, denial && denialMessage(denial))

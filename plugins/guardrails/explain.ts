@@ -14,6 +14,7 @@ import {
 } from 'model-gateway/plugin'
 import { covers } from './engine.ts'
 import { type CompiledPolicies, decisiveOf, GLOBAL } from './policies.ts'
+import type { Identify } from './servers.ts'
 import { Action, Disposition, MatchedRule, Mode, matchedRule, nullable, Phase } from './wire.ts'
 
 const Body = strictObject({
@@ -76,10 +77,11 @@ const Explanation = Type.Object({
 export interface ExplainParts {
   inForce(): CompiledPolicies
   packs(): readonly RunningPack[]
+  readonly identify: Identify
 }
 
 /** Says why a policy decides as it does. Managed checks are asked too; nothing is written down. */
-export function explainRoute({ inForce, packs }: ExplainParts): AdminRoute {
+export function explainRoute({ inForce, packs, identify }: ExplainParts): AdminRoute {
   return adminRoute({
     method: 'POST',
     path: '/api/v1/admin/guardrails/explain',
@@ -100,7 +102,7 @@ export function explainRoute({ inForce, packs }: ExplainParts): AdminRoute {
           `there is no policy for ${scope}: known are ${known}`,
         )
       }
-      const operation = readOperation(body, requestId)
+      const operation = identify(readOperation(body, requestId))
       const { phase } = operation
       const input = inputOf(operation)
       const { enabled, mode } = policy.settings

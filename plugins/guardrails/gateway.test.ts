@@ -55,6 +55,15 @@ const config = () => ({
     routes: [{ provider: 'up', upstream_model: 'org/u' }],
   })),
   guardrails,
+  mcp: {
+    servers: [
+      {
+        server_key: 'team-wiki',
+        display_name: 'Wiki',
+        server_url: 'https://mcp.notion.com/mcp',
+      },
+    ],
+  },
 })
 
 beforeAll(async () => {
@@ -337,6 +346,9 @@ describe('explain', () => {
   test('a tool call, a text, another scope', async () => {
     const call = { tool_name: 'archive_page', arguments: { id: '1' }, server: 'notion' }
     expect(await explain(call)).toMatchObject({ tree: null, verdict: { allowed: false } })
+    // The registry knows by its host whose server this is.
+    const wiki = await explain({ ...call, server: 'team-wiki' })
+    expect(wiki).toMatchObject({ verdict: { allowed: false } })
     expect((await explain({ text: 'FORBIDDEN' })).evaluators).toMatchObject([
       { evaluator: 'words', action: 'deny' },
     ])
@@ -409,6 +421,7 @@ describe('evaluate', () => {
     const archive = { tool_name: 'archive_page', arguments: { id: 1 } }
     expect(await verdict(archive)).toMatchObject({ action: 'allow' })
     expect(await verdict({ ...archive, server: 'notion' })).toMatchObject({ action: 'deny' })
+    expect(await verdict({ ...archive, server: 'team-wiki' })).toMatchObject({ action: 'deny' })
     expect(await verdict({ tool_name: 'x', command: ['rm', '-rf', '/'] })).toMatchObject({
       action: 'deny',
     })

@@ -6,6 +6,7 @@ import {
   guardrailPacks,
   healthChecks,
   managedCheckKinds,
+  mcpRegistry,
   snapshotListeners,
   Type,
 } from 'model-gateway/plugin'
@@ -21,6 +22,7 @@ import { explainRoute } from './explain.ts'
 import { guardCommand } from './guard-command-spec.ts'
 import { type CompiledPolicies, compilePolicies } from './policies.ts'
 import { createRecorder } from './recorder.ts'
+import { identifier } from './servers.ts'
 import { createStore } from './store.ts'
 
 const HOUR_MS = 3_600_000
@@ -99,6 +101,7 @@ export default definePlugin({
       if (current === undefined) throw new Error('no config is in force yet')
       return current
     }
+    const identify = identifier(() => services.all(mcpRegistry)[0])
     ctx.schedule.every(HOUR_MS, async () => {
       const { retentionMs } = inForce()
       const deleted = await store.purge(new Date(clock.now().getTime() - retentionMs))
@@ -108,8 +111,8 @@ export default definePlugin({
       id: 'guardrails',
       routes: [
         ...adminRoutes({ inForce, store, packs: () => services.all(guardrailPacks) }),
-        explainRoute({ inForce, packs: () => services.all(guardrailPacks) }),
-        evaluateRoute(inForce),
+        explainRoute({ inForce, packs: () => services.all(guardrailPacks), identify }),
+        evaluateRoute(inForce, identify),
       ],
     })
     provide(healthChecks, {

@@ -58,3 +58,23 @@ test(`a guarded stream of ${STREAM_MB} MB is refused at the limit, with memory f
   console.log(`${(written / 2 ** 20).toFixed(0)} MB came, memory grew by ${grown.toFixed(0)} MB`)
   expect(grown).toBeLessThan(60)
 }, 30_000)
+
+test('the limit counts bytes, whatever the language', async () => {
+  const text = '語'.repeat(100_000)
+  const frame = `data: {"choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":null}]}\n\n`
+  upstream.always(async (x) => {
+    await x.begin(200, { 'content-type': 'text/event-stream' })
+    for (let sent = 0; sent < BUFFER_BYTES && !x.gone.aborted; sent += text.length * 3) {
+      await x.write(frame)
+    }
+    await x.write('data: [DONE]\n\n')
+    await x.end()
+  })
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adaKey}` },
+    body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
+  })
+  expect(response.status).toBe(413)
+  await response.body?.cancel()
+})
