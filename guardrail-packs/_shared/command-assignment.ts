@@ -50,7 +50,8 @@ function soleWord(source: string): Word | undefined {
 /** `(a b)`, on one line or several: the words of a command that does nothing, and of those after it. */
 function array(source: string): Value | undefined {
   const inner = /^(?:\\\n)*\((.*)\)$/s.exec(source)?.[1]
-  if (inner === undefined || /\[[^\]]*\s/.test(inner)) return undefined
+  // A key in brackets is no pattern, as it would be in a command.
+  if (inner === undefined || /\[[^\]]*\s|(?:^|\s)\[/.test(inner)) return undefined
   const script = parse(`: ${inner}`)
   const elements: Word[] = []
   for (const { command } of script.commands) {

@@ -1,5 +1,5 @@
 import type { SimpleCommand, Word } from './command.ts'
-import { readOptions } from './command-options.ts'
+import { type OptionTable, readOptions } from './command-options.ts'
 import { knownInput } from './command-output.ts'
 import { nestedInSpecial } from './command-runners.ts'
 import { joined, literal } from './command-state.ts'
@@ -98,13 +98,29 @@ export type ShellInput =
   /** `-c` with nothing behind it. */
   | { readonly kind: 'missing' }
 
+const shellOptions: OptionTable = {
+  short: 'oO',
+  values: ['rcfile', 'init-file', 'command', 'init-command'],
+  leading: true,
+}
+
+/** `bash -n` reads its text and runs none of it, unless it is interactive or told otherwise again. */
+export function onlyChecks({ words }: SimpleCommand): boolean {
+  const { options, has } = readOptions(words, shellOptions)
+  const checks = options.some(
+    ({ name, value }) =>
+      /^(-n|--no-execute)$/.test(name) || (name === '-o' && value?.text === 'noexec'),
+  )
+  return checks && !has('-i') && !words.some(({ text }) => text.startsWith('+'))
+}
+
 export function shellInput(command: SimpleCommand): ShellInput {
-  const words = command.words.filter((word) => !/^\+[a-zA-Z]*$/.test(word.text))
-  const read = readOptions(words, {
-    short: 'oO',
-    values: ['rcfile', 'init-file', 'command', 'init-command'],
-    leading: true,
-  })
+  // `+x`, and `+o name`.
+  const words = command.words.filter(
+    ({ text }, at, all) =>
+      !/^\+[a-zA-Z]*$/.test(text) && !/^\+[a-zA-Z]*[oO]$/.test(all[at - 1]?.text ?? ''),
+  )
+  const read = readOptions(words, shellOptions)
   const long = read.value('--command')
   if (long !== undefined) return { kind: 'text', text: long, positional: read.operands }
   if (read.has('-c')) {
@@ -124,6 +140,7 @@ export function shellInput(command: SimpleCommand): ShellInput {
 }
 
 function nestedInShell(command: SimpleCommand): readonly Nested[] {
+  if (onlyChecks(command)) return none
   const input = shellInput(command)
   switch (input.kind) {
     case 'text': {
@@ -145,7 +162,7 @@ function nestedInShell(command: SimpleCommand): readonly Nested[] {
 }
 
 /** The script that a command takes from its standard input, as far as the line shows it. */
-export function fromStdin(command: SimpleCommand): readonly Nested[] {
+function fromStdin(command: SimpleCommand): readonly Nested[] {
   const { stdin } = command
   const known = knownInput(stdin)
   if (known !== undefined) return [{ text: literal(known), ownStdin: true }]

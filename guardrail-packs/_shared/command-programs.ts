@@ -10,6 +10,8 @@ interface Interpreter {
   readonly program: readonly string[]
   /** The first operand is the program, unless it comes from a file. */
   readonly operand?: boolean
+  /** Options that do without a value: the first operand is the program then. */
+  readonly prints?: readonly string[]
 }
 
 const python: Interpreter = {
@@ -19,8 +21,9 @@ const python: Interpreter = {
 }
 const javascript: Interpreter = {
   language: 'javascript',
-  options: { short: 'eprC', values: ['eval', 'print', 'require', 'import'], leading: true },
-  program: ['-e', '-p', '--eval', '--print'],
+  options: { short: 'erC', values: ['eval', 'require', 'import'], leading: true },
+  program: ['-e', '--eval', '--print'],
+  prints: ['-p', '--print'],
 }
 const awk: Interpreter = {
   language: 'awk',
@@ -44,8 +47,15 @@ const interpreters: ReadonlyMap<string, Interpreter> = new Map<string, Interpret
     'php',
     {
       language: 'php',
-      options: { short: 'rBREdfcz', leading: true },
-      program: ['-r', '-B', '-R', '-E'],
+      options: {
+        short: 'rBREdfcz',
+        values: ['run', 'process-begin', 'process-code', 'process-end'],
+        leading: true,
+      },
+      program: [
+        ...['-r', '-B', '-R', '-E'],
+        ...['--run', '--process-begin', '--process-code', '--process-end'],
+      ],
     },
   ],
   ['lua', { language: 'lua', options: { short: 'el', leading: true }, program: ['-e'] }],
@@ -74,11 +84,15 @@ export function readProgram(
   for (const option of read.options)
     if (option.value !== undefined && interpreter.program.includes(option.name))
       sources.push(option.value.text)
-  const [operand, second] = read.operands
+  const [operand, ...behind] = read.operands
   if (interpreter.operand && operand !== undefined && !read.has('-f', '--file', '--source', '-e'))
     sources.push(operand.text)
-  if (operand !== undefined && interpreter.program.includes(operand.text) && second !== undefined)
-    sources.push(second.text)
+  if (operand !== undefined && interpreter.prints && read.has(...interpreter.prints))
+    sources.push(operand.text)
+  if (operand !== undefined && interpreter.program.includes(operand.text)) {
+    const { operands } = readOptions(behind, interpreter.options)
+    if (operands[0] !== undefined) sources.push(operands[0].text)
+  }
   const fromStdin = operand === undefined || operand.text === '-' || operand.text === '/dev/stdin'
   if (sources.length === 0 && fromStdin && !read.has('-m')) {
     const text = stdin.kind === 'text' || stdin.kind === 'pipe' ? stdin.text : undefined

@@ -53,6 +53,7 @@ function read(text: string, walk: (place: Place) => void, spans?: Spans): Comman
     reparses: 0,
     defining: undefined,
     forwards: undefined,
+    aliases: undefined,
     work: 0,
     unreadable: refusal(text),
   }

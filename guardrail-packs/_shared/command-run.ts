@@ -65,6 +65,7 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
     for (const before of forwards)
       runNested({ argv: [...before, ...rest] }, executable, given, place)
   }
+  if (executable === 'alias') keepAliases(session, rest)
   let output = place.captured ? literalOutput(command) : undefined
   for (const nested of nestedIn(command)) {
     const written = runNested(nested, executable, given, place)
@@ -92,6 +93,35 @@ function keepForward(session: Session, name: string, words: readonly Word[]): vo
 }
 
 const mostForwards = 4
+
+function keepAliases(session: Session, words: readonly Word[]): void {
+  for (const { text } of words) {
+    const equals = text.indexOf('=')
+    if (equals < 1) continue
+    session.aliases ??= new Map()
+    session.aliases.set(text.slice(0, equals), text.slice(equals + 1))
+  }
+}
+
+/** What a command is behind `alias`: not in bash, but dash and zsh put the alias in its place. */
+export function runAlias(name: string, words: readonly Word[], place: Place, given: Given): void {
+  const text = place.session.aliases?.get(name)
+  if (text === undefined) return
+  const by = `alias ${name}`
+  if (place.nesting.includes(by)) return
+  const [first = '', ...others] = text.trim().split(/ +/)
+  if (/^[\w./:@%+, -]+$/.test(text)) {
+    const argv = [first, ...others].map(literal).concat(words.slice(1))
+    runNested({ argv }, by, given, place)
+    const inner = inside(place, by)
+    if (inner) runAlias(first, argv, inner, given)
+    return
+  }
+  const rest = words.slice(1).map((word) => {
+    return word.dynamic ? word.text : `'${word.text.replaceAll("'", "'\\''")}'`
+  })
+  runNested({ text: literal([text, ...rest].join(' ')), lenient: true }, by, given, place)
+}
 
 function runNested(nested: Nested, by: string, given: Given, place: Place): Output {
   if (nested.text !== undefined) return runText({ ...nested, text: nested.text }, by, place)

@@ -2,7 +2,7 @@ import { parse } from 'unbash'
 import type { SimpleCommand, Word } from './command.ts'
 import { noScope } from './command-constants.ts'
 import { concurrently, editor, expectScript } from './command-embedded.ts'
-import { fromStdin, type Nested } from './command-nested.ts'
+import type { Nested } from './command-nested.ts'
 import { readOptions } from './command-options.ts'
 import { knownInput } from './command-output.ts'
 import { inherited, joined, literal } from './command-state.ts'
@@ -124,6 +124,8 @@ function parallel(command: SimpleCommand): readonly Nested[] {
       nice env basefile return transferfile block recstart recend arg-sep semaphorename id seqreplace`.split(
         /\s+/,
       ),
+    // The beginnings of other names.
+    flags: ['tag', 'semaphore'],
     leading: true,
   })
   if (read.has('--dry-run', '--dryrun')) return []
@@ -198,6 +200,7 @@ function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
       unreadable: undefined,
       defining: undefined,
       forwards: undefined,
+      aliases: undefined,
     },
     scope: noScope,
     depth: 0,
@@ -219,14 +222,21 @@ function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
 }
 
 const sshOptions = { short: 'BbcDEeFIiJLlmOopQRSWw', leading: true }
+/** Without a command ssh starts a shell that reads its input, but not with one of these. */
+const noShell = ['-N', '-W', '-n', '-f', '-V', '-G', '-Q', '-O']
 const autosshOptions = { short: `M${sshOptions.short}`, leading: true }
 
 function ssh(command: SimpleCommand): readonly Nested[] {
   const options = command.executable === 'ssh' ? sshOptions : autosshOptions
-  const [host, ...afterHost] = readOptions(command.words, options).operands
+  const before = readOptions(command.words, options)
+  const [host, ...afterHost] = before.operands
   if (host === undefined) return []
-  const { operands } = readOptions(afterHost, sshOptions)
-  if (operands.length === 0) return fromStdin(command)
+  const behind = readOptions(afterHost, sshOptions)
+  const { operands } = behind
+  if (operands.length === 0) {
+    const none = command.openEnded || before.has(...noShell) || behind.has(...noShell)
+    return none ? [] : [{ argv: [literal('sh')] }]
+  }
   const text: Nested = { text: joined(operands), lenient: operands.length > 1 }
   return operands.length > 1 ? [text, { argv: operands }] : [text]
 }

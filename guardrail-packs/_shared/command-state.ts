@@ -29,6 +29,8 @@ export interface Session {
   defining: string | undefined
   /** Functions that run what they are given, and the words before it: `run() { sudo "$@"; }`. */
   forwards: Map<string, (readonly Word[])[]> | undefined
+  /** Names that were given another meaning with `alias`. */
+  aliases: Map<string, string> | undefined
 }
 
 /** Where in a reading something stands. */

@@ -3,16 +3,17 @@ import type {
   Command,
   For,
   ParsedScript,
-  Redirection,
+  Pipeline,
   Select,
   Statement,
   SyntaxNode,
   Word as WordNode,
 } from 'unbash'
-import type { Redirect, SimpleCommand, Stdin, Word } from './command.ts'
+import type { SimpleCommand, Stdin, Word } from './command.ts'
 import { assignedValue, eachChild } from './command-assignment.ts'
 import { knownWord } from './command-known.ts'
-import { runCommand } from './command-run.ts'
+import { leavesStdout, noRedirections, readRedirects } from './command-redirects.ts'
+import { runAlias, runCommand } from './command-run.ts'
 import {
   giveUp,
   inherited,
@@ -22,12 +23,11 @@ import {
   literal,
   noAssignments,
   noCommands,
-  noRedirects,
   noWords,
   type Output,
   type Place,
 } from './command-state.ts'
-import { assignedWords, expandText, expandWord, singleWord } from './command-words.ts'
+import { assignedWords, expandWord } from './command-words.ts'
 
 /** Reads every command of a script; answers what the script is known to write. */
 export function walkScript(script: ParsedScript, place: Place): Output {
@@ -89,7 +89,7 @@ function walkNode(node: SyntaxNode, place: Place): Output {
     case 'Command':
       return walkCommand(node, place)
     case 'Pipeline':
-      return walkPipeline(node.commands, place)
+      return walkPipeline(node, place)
     case 'AndOr': {
       let output: Output = node.operators.includes('||') ? undefined : ''
       for (const command of node.commands) {
@@ -163,7 +163,7 @@ function loopVariable(node: For | Select, place: Place): void {
   if (!one) place.scope.record(node.name.value, undefined)
 }
 
-function walkPipeline(stages: readonly SyntaxNode[], place: Place): Output {
+function walkPipeline({ commands: stages, prefixes }: Pipeline, place: Place): Output {
   const { commands } = place.session
   const last = stages.length - 1
   let { stdin } = place
@@ -172,14 +172,30 @@ function walkPipeline(stages: readonly SyntaxNode[], place: Place): Output {
   for (const stage of stages) {
     const start = commands.length
     const captured = place.captured || at < last
-    output = walkNode(stage, { ...place, stdin, captured })
+    const here = { ...place, stdin, captured }
+    output =
+      at === 0 &&
+      prefixes !== undefined &&
+      stage.type === 'Command' &&
+      takesOptions(prefixes, stage)
+        ? walkCommand(stage, here, timeCommand)
+        : walkNode(stage, here)
     if (at++ < last) stdin = { kind: 'pipe', producers: commands.slice(start), text: output }
   }
   return output
 }
 
-function walkCommand(node: Command, place: Place): Output {
-  let words: readonly Word[] = node.name === undefined ? noWords : expandWord(node.name, place)
+const timeCommand = [literal('time')]
+
+/** `time -v make`: with such options it is no keyword but a program, in shells other than bash. */
+function takesOptions(prefixes: NonNullable<Pipeline['prefixes']>, { name }: Command): boolean {
+  return prefixes.at(-1)?.type === 'Time' && name !== undefined && name.text.startsWith('-')
+}
+
+/** `before` are words in front of those of the node. */
+function walkCommand(node: Command, place: Place, before = noWords): Output {
+  let words = node.name === undefined ? noWords : expandWord(node.name, place)
+  if (before.length > 0) words = [...before, ...words]
   let assignments = noAssignments
   let redirected = false
   let escaped = node.name !== undefined && doublyEscaped(node.name)
@@ -218,64 +234,17 @@ function walkCommand(node: Command, place: Place): Output {
   const { commands, spans } = place.session
   const start = commands.length
   const output = runCommand(words, here, given)
+  if (node.name !== undefined) runAlias(node.name.text, words, here, given)
   spans?.set(node, { start, end: commands.length })
   if (escaped) rereadUnescaped(node, here, given)
   return leavesStdout(redirects) ? '' : output
 }
 
 function assign(item: Assignment, place: Place): readonly Word[] {
+  if (item.index !== undefined) walkSubstitutions(item.index, place)
   const values = assignedWords(assignedValue(item), place)
   place.scope.record(item.name, values)
   return values
-}
-
-const noRedirections = { redirects: noRedirects, stdin: undefined }
-
-/** What a stage with these redirects writes does not reach the pipe. */
-function leavesStdout(redirects: readonly Redirect[]): boolean {
-  return redirects.some(
-    ({ operator, descriptor, target }) =>
-      operator.includes('>') &&
-      (descriptor === undefined || descriptor === 1) &&
-      !(operator === '>&' && target.text === '1'),
-  )
-}
-
-function readRedirects(
-  items: readonly Redirection[],
-  place: Place,
-): { redirects: readonly Redirect[]; stdin: Stdin | undefined } {
-  const redirects: Redirect[] = []
-  let stdin: Stdin | undefined
-  for (const item of items) {
-    const descriptor =
-      item.descriptor?.type === 'FileDescriptor' ? item.descriptor.value : undefined
-    const toStdin = item.descriptor === undefined || descriptor === 0
-    if (item.type === 'Redirect') {
-      if (item.target === undefined) continue
-      const target = singleWord(item.target, place)
-      redirects.push({ operator: item.operator, descriptor, target })
-      if (toStdin && item.operator.startsWith('<')) {
-        stdin =
-          target.content === undefined
-            ? { kind: 'file', source: target }
-            : { kind: 'text', text: target.content, dynamic: false, produced: noCommands }
-      }
-      continue
-    }
-    let word: Word | undefined
-    if (item.type === 'HereString') word = item.target && singleWord(item.target, place)
-    else {
-      const quoted = item.delimiter?.quoted ?? false
-      const source = item.operator === '<<-' ? item.body.text.replace(/^\t+/gm, '') : item.body.text
-      word = expandText(source, quoted ? undefined : item.body.parts, place)
-    }
-    if (toStdin && word !== undefined) {
-      const { text, dynamic, produced } = word
-      stdin = { kind: 'text', text, dynamic, produced }
-    }
-  }
-  return { redirects, stdin }
 }
 
 /** A word such as `reset\n--hard`: white space that somebody escaped once too often. */

@@ -146,6 +146,7 @@ function pieceOf(part: WordPart, place: Place, quotes: boolean): Piece {
       walkSubstitutions(part, place)
       return { ...emptyPiece, text: part.text, dynamic: true }
     case 'ExtendedGlob':
+    case 'Glob':
       walkSubstitutions(part, place)
       return { ...emptyPiece, text: part.text }
     default:

@@ -1,7 +1,6 @@
 import type { SimpleCommand, Word } from './command.ts'
-import { fromStdin, type Nested } from './command-nested.ts'
-import type { OptionTable } from './command-options.ts'
-import { readOptions } from './command-options.ts'
+import type { Nested } from './command-nested.ts'
+import { type Options, type OptionTable, readOptions } from './command-options.ts'
 import { joined, literal } from './command-state.ts'
 import type { Wrapper } from './wrapper.ts'
 import { wrappers } from './wrapper-table.ts'
@@ -21,7 +20,10 @@ function unwrap(
 ): readonly Nested[] {
   const nested: Nested[] = []
   const table = wrapper.options ?? empty
-  const read = readOptions(words, wrapper.scattered ? table : { ...table, leading: true })
+  const { instead } = wrapper
+  if (instead && readOptions(words, { ...table, leading: true }).has(...instead.options))
+    return unwrap(instead.wrapper, words, command)
+  let read = readOptions(words, wrapper.scattered ? table : { ...table, leading: true })
   if (wrapper.inert?.some((name) => read.has(name)) && !mixedLookup(wrapper, words)) return nested
   for (const option of read.options) {
     if (option.value !== undefined && wrapper.text?.includes(option.name))
@@ -43,14 +45,17 @@ function unwrap(
       rest = rest.slice(1)
     }
     // sudo goes on reading options behind them.
-    if (assignments !== undefined && rest[0]?.text.startsWith('-'))
-      rest = readOptions(rest, { ...table, leading: true }).operands
+    if (assignments !== undefined && rest[0]?.text.startsWith('-')) {
+      read = readOptions(rest, { ...table, leading: true })
+      rest = read.operands
+    }
   }
   if (wrapper.ssh) {
     const given = read.dashesAfter === undefined ? [] : rest.slice(read.dashesAfter)
     return nested.length > 0 ? nested : [{ argv: [literal('ssh'), literal('host'), ...given] }]
   }
-  if (wrapper.scattered && read.dashesAfter !== undefined) rest = rest.slice(read.dashesAfter)
+  if (wrapper.user) rest = rest.slice(rest[0]?.text === '-' ? 2 : 1)
+  else if (wrapper.scattered && read.dashesAfter !== undefined) rest = rest.slice(read.dashesAfter)
   else rest = rest.slice(wrapper.operands ?? 0)
   if (rest[0]?.text === '--') rest = rest.slice(1)
   const program = wrapper.program === undefined ? undefined : read.value(wrapper.program)
@@ -60,9 +65,13 @@ function unwrap(
     return second === undefined ? nested : [...nested, { text: second }]
   }
   if (first === undefined) {
-    if (nested.length === 0 && wrapper.shell) nested.push(...fromStdin(command))
+    // What is yet to come is the command then.
+    if (nested.length === 0 && !command.openEnded && startsShell(wrapper, read))
+      nested.push({ argv: [literal('sh')] })
     return nested
   }
+  if (wrapper.user && wrapper.noCommand && nested.length === 0)
+    return [{ argv: [literal('sh'), ...rest] }]
   if (wrapper.noCommand) return nested
   if (wrapper.joins) nested.push({ text: joined(rest), lenient: rest.length > 1 })
   if (!wrapper.joins || rest.length > 1) {
@@ -70,6 +79,10 @@ function unwrap(
     nested.push(assignments === undefined ? run : { ...run, assignments })
   }
   return nested
+}
+
+function startsShell({ shell }: Wrapper, read: Options): boolean {
+  return typeof shell === 'object' ? read.has(...shell) : shell === true
 }
 
 /** `command -v git` asks; with more in the cluster and options behind it, it may as well run. */

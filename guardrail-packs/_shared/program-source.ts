@@ -99,6 +99,8 @@ function readSource(source: string, language: Language, program: Draft, depth: n
     }
     if (next?.kind === 'name' && tokens[at + 1]?.text === 'as' && value?.kind === 'name')
       aliases.set(value.text, token.text)
+    if (value?.kind === 'name' && next?.text === ':' && isPicked(tokens, at))
+      aliases.set(value.text, token.text)
     const call = readCall(tokens, at, language)
     if (call === undefined) return
     const name = aliases.get(token.text) ?? token.text
@@ -140,6 +142,16 @@ function readSource(source: string, language: Language, program: Draft, depth: n
     }
     if (evaluators.has(last) && depth < 4) readSource(first, language, program, depth + 1)
   })
+}
+
+/** `{ execSync: run } = require(…)`: a member under another name, where `{ a: b }` is but an object. */
+function isPicked(tokens: readonly ProgramToken[], at: number): boolean {
+  for (let end = at + 1; end < tokens.length && end < at + longestCall; end++) {
+    const token = tokens[end]
+    if (token?.kind === 'mark' && /^[{}]$/.test(token.text))
+      return token.text === '}' && tokens[end + 1]?.text === '='
+  }
+  return false
 }
 
 /** `/x/.exec(text)`: a pattern has an `exec` too. */

@@ -36,6 +36,8 @@ const places: readonly (readonly string[])[] = [
   ['cmd'],
   ['script'],
   ['code'],
+  ['commands'],
+  ['input'],
   ['input', 'command'],
   ['arguments', 'command'],
 ]
@@ -45,12 +47,21 @@ export function shellCommand(call: ToolCall): string | readonly string[] | undef
   if (!shellTools.has(identityWords(call.tool).join('_'))) return undefined
   let command: string | readonly string[] | undefined
   for (const place of places) {
-    const found = at(call.arguments, place)
-    const given = Array.isArray(found) ? found.map(String) : typeof found === 'string' ? found : ''
+    const given = commandAt(call.arguments, place)
     if (given.length === 0) continue
     command = command === undefined ? given : `${asText(command)}\n${asText(given)}`
   }
   return command
+}
+
+function commandAt(value: JsonValue, place: readonly string[]): string | readonly string[] {
+  const found = at(value, place)
+  if (!Array.isArray(found)) return typeof found === 'string' ? found : ''
+  // Several commands, one after the other; anywhere else a list is one command's words.
+  if (place[0] !== 'commands') return found.map(String)
+  return found
+    .map((each) => asText(Array.isArray(each) ? each.map(String) : String(each)))
+    .join('\n')
 }
 
 /** An argument vector as a shell would have to be given it. */

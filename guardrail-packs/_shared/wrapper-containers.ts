@@ -5,18 +5,44 @@ const containerOptions: OptionTable = {
   short: 'abcehlmpuvw',
   values:
     words(`add-host annotation attach blkio-weight cap-add cap-drop cgroup-parent cgroupns cidfile
-    cpu-period cpu-quota cpu-shares cpus cpuset-cpus cpuset-mems detach-keys device dns dns-search domainname
-    entrypoint env env-file expose gpus group-add health-cmd health-interval hostname index ip ipc
-    isolation label label-file link log-driver log-opt mac-address memory memory-swap mount name network
+    cpu-period cpu-quota cpu-rt-period cpu-rt-runtime cpu-shares cpus cpuset-cpus cpuset-mems detach-keys device device-cgroup-rule
+    device-read-bps device-read-iops device-write-bps device-write-iops dns dns-opt dns-option dns-search domainname
+    entrypoint env env-file expose gpus group-add health-cmd health-interval health-retries
+    health-start-interval health-start-period health-timeout hostname index ip ip6 ipc isolation label label-file link log-driver log-opt mac-address memory memory-reservation memory-swap
+    memory-swappiness mount name network
     network-alias oom-score-adj pid pids-limit platform publish pull restart runtime scale security-opt
     shm-size stop-signal stop-timeout storage-opt sysctl tmpfs ulimit user userns uts volume
     volume-driver volumes-from workdir`),
+  // The beginnings of other names.
+  flags: words('detach init latest passwd'),
 }
 export const inContainer: Wrapper = {
   options: containerOptions,
   operands: 1,
   program: '--entrypoint',
   text: ['--health-cmd'],
+}
+/** Options of podman's own. */
+const podOptions: OptionTable = {
+  ...containerOptions,
+  values: [
+    ...(containerOptions.values ?? []),
+    ...words(`arch authfile blkio-weight-device cert-dir cgroup-conf cgroups chrootdirs conmon-pidfile creds
+    decryption-key env-merge gidmap group-entry health-log-destination health-max-log-count
+    health-max-log-size health-on-failure health-startup-cmd health-startup-interval health-startup-retries
+    health-startup-success health-startup-timeout hosts-file hostuser image-volume init-ctr init-path os
+    passwd-entry personality pidfile pod pod-id-file preserve-fd preserve-fds rdt-class requires retry
+    retry-delay sdnotify seccomp-policy secret shm-size-systemd subgidname subuidname systemd timeout tz
+    uidmap umask unsetenv variant wait`),
+  ],
+}
+const inPodman: Wrapper = { ...inContainer, options: podOptions }
+/** `-l` is the container that was started last, which leaves no operand but the command. */
+const latest: OptionTable = { ...podOptions, short: 'euw' }
+const execInPodman: Wrapper = {
+  options: latest,
+  operands: 1,
+  instead: { options: ['-l', '--latest'], wrapper: { options: latest } },
 }
 export const compose: Wrapper = {
   options: {
@@ -25,18 +51,19 @@ export const compose: Wrapper = {
   },
   subcommands: { exec: inContainer, run: inContainer },
 }
-export const containers: Wrapper = {
-  options: {
-    short: 'cHl',
-    values: ['context', 'host', 'config', 'log-level', 'connection', 'url'],
-  },
-  subcommands: {
-    exec: inContainer,
-    run: inContainer,
-    create: inContainer,
-    compose,
-    container: { subcommands: { exec: inContainer, run: inContainer, create: inContainer } },
-  },
+const engineOptions: OptionTable = {
+  short: 'cHl',
+  values: ['context', 'host', 'config', 'log-level', 'connection', 'url'],
+}
+export const containers = engine(inContainer, inContainer)
+export const podContainers = engine(execInPodman, inPodman)
+
+function engine(exec: Wrapper, run: Wrapper): Wrapper {
+  const subcommands = { exec, run, create: run }
+  return {
+    options: engineOptions,
+    subcommands: { ...subcommands, compose, container: { subcommands } },
+  }
 }
 export const inPod: Wrapper = {
   options: {

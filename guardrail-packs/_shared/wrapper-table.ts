@@ -7,7 +7,9 @@ import {
   containers,
   inContainer,
   inPod,
+  podContainers,
 } from './wrapper-containers.ts'
+import { users } from './wrapper-users.ts'
 
 const plain: Wrapper = {}
 const afterOne: Wrapper = { operands: 1 }
@@ -24,18 +26,6 @@ const runs = (...names: string[]): Wrapper => ({
   options: runnerOptions,
   subcommands: Object.fromEntries(names.map((name) => [name, runner])),
 })
-const switchUser: Wrapper = {
-  options: {
-    short: 'cgGsuw',
-    values: words('command session-command group supp-group shell user whitelist-environment'),
-  },
-  scattered: true,
-  operands: 1,
-  text: ['-c', '--command', '--session-command'],
-  shell: true,
-  noCommand: true,
-}
-
 /** `saml2aws exec -a prod -- aws …`: lends a command its credentials. */
 const credentials: Wrapper = {
   options: { short: 'adepr' },
@@ -47,33 +37,7 @@ const credentials: Wrapper = {
 /** Commands that run the command they are given, by executable. */
 export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
   Object.entries<Wrapper>({
-    sudo: {
-      options: {
-        short: 'ugpCThrtDRUa',
-        values: words(
-          'user group prompt close-from command-timeout host role type chdir chroot other-user',
-        ),
-        flags: words(
-          'askpass background edit help list non-interactive preserve-env reset-timestamp remove-timestamp login shell stdin set-home validate version',
-        ),
-      },
-      assignments: true,
-      inert: ['-e', '--edit', '-l', '--list', '-v', '--validate', '-K', '-V', '--version'],
-      shell: true,
-    },
-    doas: { options: { short: 'uCa' }, inert: ['-C', '-L'], shell: true },
-    su: switchUser,
-    runuser: { ...switchUser, noCommand: false },
-    pkexec: { options: { values: ['user'] } },
-    gosu: afterOne,
-    'su-exec': afterOne,
-    setpriv: {
-      options: {
-        values: words(
-          'reuid regid groups inh-caps ambient-caps bounding-set securebits selinux-label apparmor-profile pdeathsig',
-        ),
-      },
-    },
+    ...users,
     env: {
       options: { short: 'uCa', values: ['unset', 'chdir', 'argv0'] },
       assignments: true,
@@ -112,9 +76,9 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     chronic: plain,
     ts: plain,
     eatmydata: plain,
-    fakeroot: { options: { short: 'lsifb', values: ['lib', 'faked'] } },
+    fakeroot: { options: { short: 'lsifb', values: ['lib', 'faked'] }, shell: true },
     fakechroot: plain,
-    firejail: plain,
+    firejail: { shell: true },
     proxychains: { options: { short: 'f' } },
     proxychains4: { options: { short: 'f' } },
     torsocks: plain,
@@ -133,9 +97,9 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     catchsegv: plain,
     valgrind: plain,
     nocache: plain,
-    setarch: { operands: 1 },
-    linux32: plain,
-    linux64: plain,
+    setarch: { operands: 1, shell: true },
+    linux32: { shell: true },
+    linux64: { shell: true },
     chroot: { options: { values: ['userspec', 'groups'] }, operands: 1, shell: true },
     unshare: {
       options: {
@@ -170,6 +134,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
       },
       operands: 1,
       text: ['-c', '--command'],
+      shell: true,
     },
     'systemd-run': {
       options: {
@@ -188,7 +153,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     perf: { subcommands: { stat: { options: { short: 'eIorx' } } } },
     sg: { scattered: true, text: ['-c'], options: { short: 'c' }, noCommand: true },
     mosh: { scattered: true, operands: 1 },
-    adb: { options: { short: 's' }, subcommands: { shell: { joins: true } } },
+    adb: { options: { short: 's' }, subcommands: { shell: { joins: true, shell: true } } },
     wsl: { options: { short: 'du', values: words('distribution user cd') } },
     crictl: { subcommands: { exec: inContainer } },
     minikube: { subcommands: { ssh: { joins: true }, kubectl: cluster } },
@@ -218,7 +183,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     asdf: runsPlain,
     toybox: plain,
     docker: containers,
-    podman: containers,
+    podman: podContainers,
     nerdctl: containers,
     'docker-compose': compose,
     'podman-compose': compose,

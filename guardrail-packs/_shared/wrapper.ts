@@ -20,8 +20,12 @@ export interface Wrapper {
   readonly program?: string
   /** A shell reads the words of the command, joined. */
   readonly joins?: boolean
-  /** Without a command it is a shell on its standard input. */
-  readonly shell?: boolean
+  /** Without a command it is a shell on its standard input: always, or with one of these options. */
+  readonly shell?: boolean | readonly string[]
+  /** Its first operand, a lone dash aside, is a user; behind that are the words of a shell. */
+  readonly user?: boolean
+  /** With one of these options it is read in another way. */
+  readonly instead?: { readonly options: readonly string[]; readonly wrapper: Wrapper }
   /** Words behind `--`, or else its standard input, go to ssh, unless an option holds the command. */
   readonly ssh?: boolean
   /** Operands are never a command. */

@@ -176,7 +176,7 @@ function judgeRsync(words: readonly Word[]): RuleId | undefined {
     ],
   })
   if (read.has('-n', '--dry-run', '--help', '--version')) return undefined
-  return read.options.some((option) => /^--del(ete(-\w+)?)?$/.test(option.name))
+  return read.options.some((option) => /^--del(ete(-[\w-]+)?)?$/.test(option.name))
     ? 'mirror-delete'
     : undefined
 }

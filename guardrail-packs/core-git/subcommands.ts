@@ -52,7 +52,7 @@ function clean({ words, config }: GitCall): RuleId | undefined {
   })
   if (read.has('-n', '--dry-run')) return undefined
   const unforced = /^(false|no|off|0)$/i.test(config.get('clean.requireforce') ?? '')
-  return read.has('-f', '--force') || unforced ? 'clean-force' : undefined
+  return read.has('-f', '--force') || read.dynamic || unforced ? 'clean-force' : undefined
 }
 
 function branch({ words }: GitCall): RuleId | undefined {
@@ -86,7 +86,7 @@ const dotName = /(?:^|\/)\.\w/
 /** Checkout with paths discards; with a branch alone, or a new one, it does not. */
 function checkout({ words, openEnded }: GitCall): RuleId | undefined {
   const read = readOptions(submoduleModes(words), checkoutTable)
-  if (read.has('-f', '--force', '--pathspec-from-file')) return 'checkout-discard'
+  if (read.has('-f', '--force', '--pathspec-from-file', '-p', '--patch')) return 'checkout-discard'
   // None of these goes together with paths.
   if (read.has('-b', '-B', '--orphan', '-t', '--track', '-d', '--detach')) return undefined
   const { operands, dashesAfter } = read

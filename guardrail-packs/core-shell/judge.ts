@@ -21,7 +21,7 @@ export function judge(command: SimpleCommand, reading: CommandReading): Finding 
     if (operator.includes('>') && isSysrq(target.text)) return found('sysrq', 'command.redirect')
   if (connectsShell(command)) return found('reverse-shell', 'command.redirect')
   if (isForkBomb(command, reading)) return found('fork-bomb', 'command.executable')
-  const unseen = runsUnseen(command)
+  const unseen = runsUnseen(command, reading)
   if (unseen !== undefined) return found(unseen, 'command.executable')
 
   const { executable } = command
@@ -147,8 +147,10 @@ function readsNothing({ stdin }: SimpleCommand): boolean {
   return stdin.kind === 'file' && stdin.source.text === '/dev/null'
 }
 
-function asksHelp(command: SimpleCommand): boolean {
-  return command.words.some((word) => /^(--help|--version|-V)$/.test(word.text))
+function asksHelp({ executable, words }: SimpleCommand): boolean {
+  // With anything else, `mkfs -V` only says more.
+  const version = executable !== 'mkfs' || words.length === 1
+  return words.some(({ text }) => /^--(help|version)$/.test(text) || (text === '-V' && version))
 }
 
 function changesPower(command: SimpleCommand): boolean {

@@ -1,15 +1,23 @@
 import type { CommandReading, SimpleCommand, Word } from '../_shared/command.ts'
-import { isShell, shellInput, shells, standardInput } from '../_shared/command-nested.ts'
+import {
+  isShell,
+  onlyChecks,
+  shellInput,
+  shells,
+  standardInput,
+} from '../_shared/command-nested.ts'
 import { readOptions } from '../_shared/command-options.ts'
 import { passesFunctions } from '../_shared/command-state.ts'
+import { isReadAtCalls } from './forwards.ts'
 import { fetchers, type RuleId, settingPrinters, settingWords } from './rules.ts'
 
 /** Whether a command runs what only the run will show: a script, or an executable. */
-export function runsUnseen(command: SimpleCommand): RuleId | undefined {
+export function runsUnseen(command: SimpleCommand, reading: CommandReading): RuleId | undefined {
   const { name, executable } = command
   if (name === undefined) return undefined
   if (executable === '') {
     if (name.produced.length > 0) return executesOutput(command)
+    if (name.text === '$@' && isReadAtCalls(command, reading)) return undefined
     return name.dynamic && !namesOwnFile(name.text) ? 'dynamic-executable' : undefined
   }
   // The place that xargs or parallel fills.
@@ -101,7 +109,7 @@ function isOutput({ produced, content, text }: Word): boolean {
 
 function shellRunsUnseen(command: SimpleCommand): boolean {
   const options = readOptions(command.words, shellOptions)
-  if (options.has('-n')) return false
+  if (onlyChecks(command)) return false
   const startFile = options.value('--rcfile', '--init-file')
   if (startFile !== undefined && isOutput(startFile)) return true
   const input = shellInput(command)

@@ -1,0 +1,53 @@
+import { type Wrapper, words } from './wrapper.ts'
+
+const afterOne: Wrapper = { operands: 1 }
+const shellText: Wrapper = {
+  options: {
+    short: 'cgGsuw',
+    values: words('command session-command group supp-group shell user whitelist-environment'),
+  },
+  text: ['-c', '--command', '--session-command'],
+}
+const switchUser: Wrapper = {
+  ...shellText,
+  scattered: true,
+  user: true,
+  shell: true,
+  noCommand: true,
+}
+
+/** Commands that run another as somebody else. */
+export const users: Readonly<Record<string, Wrapper>> = {
+  sudo: {
+    options: {
+      short: 'ugpCThrtDRUa',
+      values: words(
+        'user group prompt close-from command-timeout host role type chdir chroot other-user',
+      ),
+      flags: words(
+        'askpass background edit help list non-interactive preserve-env reset-timestamp remove-timestamp login shell stdin set-home validate version',
+      ),
+    },
+    assignments: true,
+    inert: ['-e', '--edit', '-l', '--list', '-v', '--validate', '-K', '-V', '--version'],
+    shell: ['-s', '--shell', '-i', '--login'],
+  },
+  doas: { options: { short: 'uCa' }, inert: ['-C', '-L'], shell: ['-s'] },
+  su: switchUser,
+  runuser: {
+    ...switchUser,
+    noCommand: false,
+    // Then the user is no operand, and all behind the options is the command.
+    instead: { options: ['-u', '--user'], wrapper: shellText },
+  },
+  pkexec: { options: { values: ['user'] }, shell: true },
+  gosu: afterOne,
+  'su-exec': afterOne,
+  setpriv: {
+    options: {
+      values: words(
+        'reuid regid groups inh-caps ambient-caps bounding-set securebits selinux-label apparmor-profile pdeathsig',
+      ),
+    },
+  },
+}
