@@ -113,13 +113,14 @@ async function execute(admitted: Admitted, services: LifecycleServices): Promise
   try {
     facts = readReply(admitted.family, answer.body)
   } catch (thrown) {
-    throw await failedCall(admitted, attempt, thrown, services)
+    throw await failedCall(admitted, attempt, thrown, services, answer.billingModifiers)
   }
   attempt.firstByte()
-  const finished = attempt.finish('success')
+  const succeeded = facts.failure === undefined
+  const finished = attempt.finish(succeeded ? 'success' : 'provider_error', facts.failure)
   if (failure === undefined) return await buffered(admitted, finished, answer, facts, services)
   // It has been paid for all the same.
-  const used = { usage: facts.usage, succeeded: true, modifiers: answer.billingModifiers }
+  const used = { usage: facts.usage, succeeded, modifiers: answer.billingModifiers }
   throw await settledFailure(admitted, failure.error, finished, used, services)
 }
 
@@ -128,12 +129,13 @@ async function failedCall(
   attempt: RunningAttempt,
   thrown: unknown,
   services: LifecycleServices,
+  modifiers?: readonly string[],
 ): Promise<ExecutionFailure> {
   const error = attempt.containFault(thrown)
   // Whatever is left of the call is not wanted.
   attempt.watchdog.abort(error)
   const ended = attempt.finish(admitted.stream ? 'stream_start_error' : 'provider_error', error)
-  const used = { usage: error.usage, succeeded: false }
+  const used = { usage: error.usage, succeeded: false, modifiers }
   return await settledFailure(admitted, error, ended, used, services)
 }
 
@@ -180,8 +182,8 @@ async function buffered(
   facts: ReplyFacts,
   services: LifecycleServices,
 ): Promise<Reply> {
-  const { usage, invokedToolCount } = facts
-  const used = { usage, succeeded: true, modifiers: result.billingModifiers }
+  const { usage, invokedToolCount, failure } = facts
+  const used = { usage, succeeded: failure === undefined, modifiers: result.billingModifiers }
   let passed = result
   if (guardsReply(admitted)) {
     try {
@@ -212,7 +214,12 @@ async function buffered(
     admitted,
     {
       statusCode: 200,
-      outcome: admitted.callerLeft() ? 'client_abort' : 'success',
+      outcome: admitted.callerLeft()
+        ? 'client_abort'
+        : failure === undefined
+          ? 'success'
+          : outcomeOf(failure),
+      error: failure,
       usage,
       settlement,
       attempts: [attempt],

@@ -18,7 +18,7 @@ export async function settle(
   const call = {
     ...admissionOf(admitted),
     pricing: admitted.route.bound.pricing,
-    usage: used.usage,
+    usage: used.succeeded ? used.usage : doubted(used.usage, admitted.stream),
     billingModifiers: used.modifiers ?? [],
     succeeded: used.succeeded,
   }
@@ -26,4 +26,9 @@ export async function settle(
   const settlement = await accounting.settle(call)
   sinks?.push(call, settlement)
   return settlement
+}
+
+/** Counters of a call that failed are no more than its latest ones. */
+function doubted(usage: Usage | undefined, stream: boolean): Usage | undefined {
+  return usage && { ...usage, doubt: usage.doubt ?? (stream ? 'stream_error' : 'provider_error') }
 }

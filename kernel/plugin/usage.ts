@@ -15,6 +15,11 @@ export interface Usage {
   /** The sum of the three input buckets, as the upstream or its sum states it. */
   readonly promptTokens: number | undefined
   readonly totalTokens: number | undefined
-  /** Why the counters cannot all be true; such a call is priced as `legacy_estimated`. */
+  /** What was used that may not cost what text does; its tokens are in the buckets. Absent: nothing. */
+  readonly besideText?: readonly BesideText[] | undefined
+  /** Why the counters cannot be trusted; such a call is priced as `legacy_estimated`. */
   readonly doubt?: string
 }
+
+/** Tokens that are no text, and tools that the upstream runs itself, such as a web search. */
+export type BesideText = `${'input' | 'output'}_${'audio' | 'image' | 'video'}` | 'hosted_tool'

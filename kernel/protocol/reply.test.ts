@@ -21,6 +21,18 @@ describe('a buffered reply', () => {
     expect(readReply('responses', { output })).toEqual({ usage: undefined, invokedToolCount: 2 })
   })
 
+  test('of a response that failed says why', () => {
+    const failed = (error?: JsonObject) =>
+      readReply('responses', { status: 'failed', output: [], ...(error && { error }) })
+    expect(failed({ code: 'server_error', message: 'boom sk-0123456789abcdef' })).toEqual({
+      usage: undefined,
+      invokedToolCount: 0,
+      failure: { code: 'server_error', message: 'boom [redacted]', forwarded: true },
+    })
+    expect(failed({ code: 7 }).failure?.code).toBe('upstream_transport')
+    expect(failed().failure?.code).toBe('upstream_transport')
+  })
+
   test('of embeddings has no tool dimension', () => {
     expect(readReply('embeddings', { data: [] }).invokedToolCount).toBeUndefined()
   })

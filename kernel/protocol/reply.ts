@@ -2,6 +2,7 @@ import { GatewayError, safeUpstreamMessage } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { Family } from '../plugin/route.ts'
 import type { Usage } from '../plugin/usage.ts'
+import type { StreamFailure } from './family-stream.ts'
 import { setModel } from './json-splice.ts'
 import { readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
 
@@ -9,6 +10,8 @@ export interface ReplyFacts {
   readonly usage: Usage | undefined
   /** Undefined for embeddings, which have no tool calls. */
   readonly invokedToolCount: number | undefined
+  /** Set when the reply has its shape and says that the call failed. */
+  readonly failure?: StreamFailure
 }
 
 /**
@@ -28,7 +31,9 @@ export function readReply(family: Family, body: JsonValue): ReplyFacts {
       if ((body.choices ?? null) !== null) throw malformed('it is a chat completion', usage)
       const { output } = body
       if (Array.isArray(output)) {
-        return { usage, invokedToolCount: output.filter(isToolCallItem).length }
+        const invokedToolCount = output.filter(isToolCallItem).length
+        if (body.status !== 'failed') return { usage, invokedToolCount }
+        return { usage, invokedToolCount, failure: failureOf(body) }
       }
       if ((body.error ?? null) !== null) throw malformed(faultOf(body, 'output'), usage)
       return { usage, invokedToolCount: 0 }
@@ -64,6 +69,15 @@ function countChatCalls(choices: readonly JsonValue[]): number {
     if (Array.isArray(calls)) count += calls.length
   }
   return count
+}
+
+function failureOf({ error }: JsonObject): StreamFailure {
+  const { code, message } = isJsonObject(error) ? error : {}
+  return {
+    code: typeof code === 'string' && /^.{1,64}$/s.test(code) ? code : 'upstream_transport',
+    message: safeUpstreamMessage(typeof message === 'string' ? message : 'the response failed'),
+    forwarded: true,
+  }
 }
 
 function faultOf(body: JsonObject, member: string): string {

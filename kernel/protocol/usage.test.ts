@@ -39,6 +39,24 @@ describe('usage of chat completions', () => {
     expect(written()).not.toHaveProperty('cacheWriteHour')
   })
 
+  test('what was used beside text is named', () => {
+    expect(
+      readChatUsage({
+        prompt_tokens: 100,
+        completion_tokens: 50,
+        prompt_tokens_details: { audio_tokens: 90, image_tokens: 5, video_tokens: 0 },
+        completion_tokens_details: { audio_tokens: 40, image_tokens: null },
+        server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 },
+      })?.besideText,
+    ).toEqual(['input_audio', 'input_image', 'output_audio', 'hosted_tool'])
+    const text = {
+      prompt_tokens: 100,
+      prompt_tokens_details: { audio_tokens: 0 },
+      server_tool_use: { web_search_requests: 0 },
+    }
+    expect(readChatUsage(text)).not.toHaveProperty('besideText')
+  })
+
   test('absent, zero and positive are three things', () => {
     const { cacheRead } = readChatUsage({ prompt_tokens: 5, completion_tokens: 0 }) ?? {}
     expect(cacheRead).toBeUndefined()

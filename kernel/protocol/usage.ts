@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../plugin/json.ts'
-import type { Usage } from '../plugin/usage.ts'
+import type { BesideText, Usage } from '../plugin/usage.ts'
 
 /** Reads a `usage` object of one family; undefined when it holds no usable count. */
 export type UsageReader = (raw: JsonValue | undefined) => Usage | undefined
@@ -85,7 +85,29 @@ function readTokens(
   }
   if (counters.input === undefined && counters.output === undefined) return undefined
   settleOutput(counters, doubts)
-  return usageOf(counters, doubts)
+  const usage = usageOf(counters, doubts)
+  const besideText = [
+    ...otherTokens('input', inputDetails),
+    ...otherTokens('output', outputDetails),
+    ...hostedTools(raw.server_tool_use),
+  ]
+  return besideText.length === 0 ? usage : { ...usage, besideText }
+}
+
+function otherTokens(side: 'input' | 'output', details: JsonValue | undefined): BesideText[] {
+  if (!isJsonObject(details)) return []
+  return (['audio', 'image', 'video'] as const)
+    .filter((kind) => isUsed(details[`${kind}_tokens`]))
+    .map((kind) => `${side}_${kind}` as const)
+}
+
+/** `server_tool_use` counts the requests to each tool. */
+function hostedTools(counts: JsonValue | undefined): BesideText[] {
+  return isJsonObject(counts) && Object.values(counts).some(isUsed) ? ['hosted_tool'] : []
+}
+
+function isUsed(count: JsonValue | undefined): boolean {
+  return typeof count === 'number' && count > 0
 }
 
 /**

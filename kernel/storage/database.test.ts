@@ -55,6 +55,27 @@ describe('values', () => {
     })
   })
 
+  test('are the same whatever the database is set to', async () => {
+    const own = await createTestDatabase()
+    const name = new URL(own.url).pathname.slice(1)
+    await own.sql.unsafe(`alter database ${name} set DateStyle = 'Postgres, DMY'`)
+    await own.sql.unsafe(`alter database ${name} set TimeZone = 'Asia/Kolkata'`)
+    const fresh = await openDatabase({ url: own.url, dataDir: '/unused' })
+    try {
+      const [row] = await fresh.sql`
+        select '2026-03-04'::date as day, '2026-03-04'::date::text as text,
+          '2026-03-04T05:06:07Z'::timestamptz as at`
+      expect(row).toEqual({
+        day: '2026-03-04',
+        text: '2026-03-04',
+        at: new Date('2026-03-04T05:06:07Z'),
+      })
+    } finally {
+      await fresh.close()
+      await own.drop()
+    }
+  })
+
   test('are the same through drizzle', async () => {
     await db.sql`create table things (at timestamptz, day date, doc jsonb, big bigint)`
     const things = pgTable('things', {

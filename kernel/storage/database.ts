@@ -106,7 +106,8 @@ function createPool(url: string): { sql: Sql; drizzled: PostgresJsDatabase } {
     connect_timeout: CONNECT_TIMEOUT_S,
     // A server that comes back is noticed within a second.
     backoff: (attempts: number) => Math.min(0.05 * 2 ** attempts, 1),
-    connection: { application_name: 'model-gateway', TimeZone: 'UTC' },
+    // Days are read as text, whatever form the database or the role has set for them.
+    connection: { application_name: 'model-gateway', TimeZone: 'UTC', DateStyle: 'ISO, MDY' },
     onnotice: () => {},
     types: {
       bigint: {

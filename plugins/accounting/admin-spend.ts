@@ -38,7 +38,9 @@ const exported = {
 const Charge = Type.Object({
   event_id: Type.String(),
   request_id: Type.String(),
-  reason: Type.Union([Type.Literal('budget_exceeded'), Type.Literal('duplicate_race')]),
+  reason: Type.Union([Type.Literal('budget_exceeded'), Type.Literal('duplicate_race')], {
+    errorMessage: 'must be budget_exceeded or duplicate_race',
+  }),
   owner_kind: Type.Union([Type.Literal('user'), Type.Literal('service_account')]),
   owner_id: Type.String(),
   owner_name: nullable(Type.String()),

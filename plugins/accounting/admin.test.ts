@@ -336,6 +336,17 @@ describe('spend', () => {
   })
 
   test.each([
+    ['rejected-charges?reason=x', 'query reason: must be budget_exceeded or duplicate_race'],
+    [
+      'budgets?budget_source=x',
+      'query budget_source: must be manual, config_user_override, config_user_default or config_user_model_default',
+    ],
+  ])('%s is refused with what it may be', async (path, expected) => {
+    const [status, , message] = await root.refused('GET', `/api/v1/admin/spend/${path}`)
+    expect([status, message]).toEqual([400, expected])
+  })
+
+  test.each([
     ['days=8', 'days'],
     ['owner_kind=team', 'owner_kind'],
   ])('a report with %s is refused by name', async (query, name) => {
@@ -377,6 +388,9 @@ describe('spend', () => {
     ['end=2026-03-02', 'start'],
     ['day=2026-02-30', 'day'],
     ['day=yesterday', 'day'],
+    ['day=0000-01-01', 'day'],
+    ['day=9999-12-31', 'day'],
+    ['start=9998-12-31&end=9999-01-01', 'end'],
     ['day=2026-02-01&start=2026-02-01', 'day'],
     ['start=2026-01-01&end=2026-04-01', 'end'],
     ['owner_kind=team', 'owner_kind'],

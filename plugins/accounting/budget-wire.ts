@@ -6,7 +6,15 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { type Budget, type BudgetSettings, isExhausted, isLow, remaining, used } from './budget.ts'
+import {
+  type Budget,
+  type BudgetSettings,
+  isExhausted,
+  isLow,
+  remaining,
+  timezoneFault,
+  used,
+} from './budget.ts'
 import type { WindowedBudget } from './budget-store.ts'
 import { picoUsd, usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
@@ -78,12 +86,18 @@ export const BudgetItem = Type.Object({
       timezone: Type.String(),
     }),
   ),
-  budget_source: Type.Union([
-    Type.Literal('manual'),
-    Type.Literal('config_user_override'),
-    Type.Literal('config_user_default'),
-    Type.Literal('config_user_model_default'),
-  ]),
+  budget_source: Type.Union(
+    [
+      Type.Literal('manual'),
+      Type.Literal('config_user_override'),
+      Type.Literal('config_user_default'),
+      Type.Literal('config_user_model_default'),
+    ],
+    {
+      errorMessage:
+        'must be manual, config_user_override, config_user_default or config_user_model_default',
+    },
+  ),
   current_window_spend_usd: nullable(Usd('Ledger rows of the current window')),
   current_window_rejected_usd: nullable(Usd('Charges that the hard limit kept out of the ledger')),
   remaining_usd: nullable(
@@ -176,11 +190,8 @@ export function readSettings(body: {
   readonly timezone?: string
 }): BudgetSettings {
   const { cadence, amount_usd, hard_limit = true, timezone = 'UTC' } = body
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone })
-  } catch {
-    throw invalid('/timezone', 'must be the name of a time zone, such as UTC or Europe/Berlin')
-  }
+  const fault = timezoneFault(timezone)
+  if (fault !== undefined) throw invalid('/timezone', fault)
   return { cadence, amountPicoUsd: picoUsd(amount_usd), hardLimit: hard_limit, timezone }
 }
 

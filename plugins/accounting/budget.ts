@@ -15,6 +15,16 @@ export interface BudgetSettings {
   readonly timezone: string
 }
 
+/** What is wrong with the name of a time zone; undefined: nothing. */
+export function timezoneFault(name: string): string | undefined {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return undefined
+  } catch {
+    return 'must be the name of a time zone, such as UTC or Europe/Berlin'
+  }
+}
+
 /**
  * What is decided for one scope. An inactive manual one is a tombstone: an administrator wants no
  * budget there.

@@ -4,12 +4,12 @@ import { checkConfig } from './config.ts'
 
 const models = [{ id: 'small' }, { id: 'fast', alias_of: 'small' }]
 
-function problems(budgets: unknown, email?: unknown): string[] {
+function problems(budgets: unknown, email?: unknown, others: object = {}): string[] {
   const draft: ConfigDraft = {
     modelIds: new Set(models.map(({ id }) => id)),
     providerIds: new Set(),
     declared: { guardrailPacks: [], managedChecks: [] },
-    section: (name) => ({ models, budgets, budget_alerts: { email } })[name],
+    section: (name) => ({ models, budgets, budget_alerts: { email }, ...others })[name as 'models'],
   }
   return [...checkConfig(draft)].map(({ path, message }) => `${path.join('.')}: ${message}`)
 }
@@ -29,6 +29,35 @@ test('model defaults name models that are executed, each once', () => {
 test('whatever was cut out of the section, the check goes on', () => {
   const shapes = [undefined, null, [], {}, { users: 1 }, { users: { model_defaults: 'x' } }]
   for (const shape of [...shapes, defaults(undefined, 7)]) expect(problems(shape)).toEqual([])
+})
+
+test('the time zone of a budget is any that has a name', () => {
+  const budget = (timezone: string) => ({ cadence: 'daily', amount_usd: '1', timezone })
+  const named = (timezone: string) =>
+    problems(
+      {
+        users: {
+          default: budget(timezone),
+          model_defaults: [{ model: 'small', budget: budget(timezone) }],
+        },
+      },
+      undefined,
+      {
+        users: [{ email: 'a@b' }, { email: 'b@b', budget: budget(timezone) }],
+        service_accounts: [{ key: 'bot', budget: budget(timezone) }],
+      },
+    )
+  expect(named('Europe/Berlin')).toEqual([])
+  expect(named('Mars/Base')).toEqual(
+    [
+      'budgets.users.default',
+      'budgets.users.model_defaults.0.budget',
+      'users.1.budget',
+      'service_accounts.0.budget',
+    ].map(
+      (path) => `${path}.timezone: must be the name of a time zone, such as UTC or Europe/Berlin`,
+    ),
+  )
 })
 
 test.each([

@@ -8,7 +8,7 @@ import {
   type Static,
   Type,
 } from 'model-gateway/plugin'
-import type { BudgetSettings } from './budget.ts'
+import { type BudgetSettings, timezoneFault } from './budget.ts'
 import { picoUsd } from './money.ts'
 
 const strict = { additionalProperties: false }
@@ -23,7 +23,7 @@ const Budget = Type.Object(
       default: true,
       description: 'true: refuses calls once it is used up',
     }),
-    timezone: Type.Literal('UTC', { default: 'UTC', description: 'In which windows begin' }),
+    timezone: Type.String({ default: 'UTC', description: 'Kept, not used: windows are in UTC' }),
   },
   strict,
 )
@@ -189,7 +189,37 @@ export function budgetSettings(config: BudgetConfig): BudgetSettings {
 
 export function* checkConfig(draft: ConfigDraft): Iterable<Problem> {
   yield* checkBudgets(draft)
+  yield* checkTimezones(draft)
   yield* checkEmail(draft)
+}
+
+/** What the schema cannot say of any budget: time zones are those that the runtime knows. */
+function* checkTimezones(draft: ConfigDraft): Iterable<Problem> {
+  for (const { path, budget } of budgetsOf(draft)) {
+    const timezone = isJsonObject(budget) ? budget.timezone : undefined
+    const message = typeof timezone === 'string' ? timezoneFault(timezone) : undefined
+    if (message !== undefined) yield { path: [...path, 'timezone'], message }
+  }
+}
+
+function* budgetsOf(
+  draft: ConfigDraft,
+): Iterable<{ readonly path: Problem['path']; readonly budget: unknown }> {
+  const section = draft.section('budgets')
+  const users = isJsonObject(section) ? section.users : undefined
+  if (isJsonObject(users)) {
+    const path = ['budgets', 'users']
+    yield { path: [...path, 'default'], budget: users.default }
+    yield* budgetsIn([...path, 'model_defaults'], users.model_defaults)
+  }
+  for (const name of ['users', 'service_accounts']) yield* budgetsIn([name], draft.section(name))
+}
+
+function* budgetsIn(path: Problem['path'], entries: unknown) {
+  if (!Array.isArray(entries)) return
+  for (const [index, entry] of entries.entries()) {
+    if (isJsonObject(entry)) yield { path: [...path, index, 'budget'], budget: entry.budget }
+  }
 }
 
 /** What the schema cannot say of `budgets.users.model_defaults`: models that are there, once. */

@@ -1,6 +1,7 @@
 import { GatewayError, Type } from 'model-gateway/plugin'
+import { dayOf } from '../_shared/instant.ts'
 import type { OwnerId } from './owner-names.ts'
-import { startOfDay, type UtcDay, utcDay, type Window } from './window.ts'
+import { type UtcDay, utcDay, type Window } from './window.ts'
 
 const MAX_DAYS = 90
 const DEFAULT_DAYS = 30
@@ -69,12 +70,9 @@ export function readRange(
 }
 
 function readDay(name: string, text: string): UtcDay {
-  const instant = new Date(`${text}T00:00:00Z`)
-  const day = utcDay(instant)
-  if (Number.isNaN(day) || startOfDay(day).toISOString().slice(0, 10) !== text) {
-    throw refused(name, 'is not a day of the calendar')
-  }
-  return day
+  const at = dayOf(text)
+  if (at === undefined) throw refused(name, 'is not a day of the calendar')
+  return utcDay(at)
 }
 
 function refused(name: string, message: string): GatewayError {

@@ -8,6 +8,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { instantOf } from '../_shared/instant.ts'
 import type { Store } from './store.ts'
 
 const instant = (description: string) =>
@@ -62,8 +63,8 @@ export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
       result: listOf(AuditItem),
       async handle({ query }) {
         const { offset, ...page } = pageOf(query)
-        const from = instantOf(query.occurred_at_start, 'occurred_at_start')
-        const to = instantOf(query.occurred_at_end, 'occurred_at_end')
+        const from = readInstant(query.occurred_at_start, 'occurred_at_start')
+        const to = readInstant(query.occurred_at_end, 'occurred_at_end')
         if (from !== undefined && to !== undefined && from > to) {
           throw new GatewayError(
             'invalid_request',
@@ -103,9 +104,9 @@ export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
   ]
 }
 
-function instantOf(text: string | undefined, name: string): Date | undefined {
+function readInstant(text: string | undefined, name: string): Date | undefined {
   if (text === undefined) return undefined
-  const at = new Date(text)
-  if (!Number.isNaN(at.getTime())) return at
+  const at = instantOf(text)
+  if (at !== undefined) return at
   throw new GatewayError('invalid_request', `query ${name}: there is no such instant`)
 }

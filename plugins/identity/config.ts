@@ -42,7 +42,7 @@ const Budget = Type.Object(
       default: true,
       description: 'true: refuses calls once it is used up',
     }),
-    timezone: Type.Literal('UTC', { default: 'UTC', description: 'In which windows begin' }),
+    timezone: Type.String({ default: 'UTC', description: 'Kept, not used: windows are in UTC' }),
   },
   strict,
 )

@@ -14,6 +14,8 @@ export interface ModelRate {
   readonly perToken: Readonly<Record<RateName, bigint | undefined>>
   /** Rates that depend on the length of the prompt, and are therefore not known. */
   readonly tiered: readonly string[]
+  /** What is sold beside text at a rate that is not among these. */
+  readonly apart: readonly string[]
   /** Days, UTC, from inclusive to exclusive. */
   readonly from: string | undefined
   readonly until: string | undefined
@@ -82,6 +84,7 @@ function modelRate(
     source,
     perToken,
     tiered,
+    apart: row.apart ?? [],
     from: row.from,
     until: row.until,
     fromMs: row.from === undefined ? -Infinity : Date.parse(row.from),

@@ -24,6 +24,11 @@ describe('decimalString', () => {
 })
 
 describe('rowsOf', () => {
+  test('names input that has a rate of its own', () => {
+    const prices = { input_mtok: 0.5, input_image_mtok: 0.45, input_video_mtok: 0.5 }
+    expect(rowsOf(prices)).toEqual([{ input: '0.5', apart: ['input_image'] }])
+  })
+
   test('takes the four rates and no other price', () => {
     const prices = {
       input_mtok: 0.3,

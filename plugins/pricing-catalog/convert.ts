@@ -28,6 +28,12 @@ const rateKeys: readonly (readonly [RateName, string])[] = [
   ['cache_write', 'cache_write_mtok'],
 ]
 
+/** Input that is counted in `input` and may be sold at another price. */
+const otherInput = [
+  ['input_image', 'input_image_mtok'],
+  ['input_video', 'input_video_mtok'],
+] as const
+
 /** Output that is counted in `output` but sold at another price. */
 const dearerOutput = ['output_reasoning_mtok', 'output_citation_mtok']
 
@@ -87,10 +93,12 @@ function rates(listed: ListedPrices): SnapshotRow {
     }
   }
   if (tiered.length > 0) row.tiered = tiered
+  const apart = otherInput.filter(([, key]) => !sameOrAbsent(listed[key], listed.input_mtok))
+  if (apart.length > 0) row.apart = apart.map(([kind]) => kind)
   return row
 }
 
-function sameOrAbsent(price: ListedPrice | undefined, expected: number): boolean {
+function sameOrAbsent(price: ListedPrice | undefined, expected: ListedPrice | undefined): boolean {
   return price === undefined || price === expected
 }
 

@@ -131,6 +131,35 @@ describe('reasons', () => {
   })
 })
 
+describe('what was used beside text', () => {
+  const catalog = buildCatalog({
+    p: {
+      m: [{ input: '1', output: '2' }],
+      apart: [{ input: '1', output: '2', apart: ['input_image'] }],
+    },
+  })
+  const used = { uncachedInput: 3, output: 1 }
+  const resolved = (model: string, besideText: Usage['besideText']) => {
+    const price = resolvePrice(catalog, query('p', model, { ...used, besideText }))
+    return price.status === 'unpriced' ? price.reason : price.costPicoUsd
+  }
+  test.each([
+    ['input_audio', 'missing_input_rate'],
+    ['output_audio', 'missing_output_rate'],
+    ['output_image', 'missing_output_rate'],
+    ['output_video', 'missing_output_rate'],
+    ['hosted_tool', 'unsupported_billing_modifier'],
+  ] as const)('%s is never priced as text: %s', (kind, reason) => {
+    expect(resolved('m', ['input_image', kind])).toBe(reason)
+  })
+  test('pictures that are put in cost what text does, unless they have a rate of their own', () => {
+    expect(resolved('m', ['input_image', 'input_video'])).toBe(5_000_000n)
+    expect(resolved('apart', ['input_image'])).toBe('missing_input_rate')
+    expect(resolved('apart', ['input_video'])).toBe(5_000_000n)
+    expect(resolved('apart', undefined)).toBe(5_000_000n)
+  })
+})
+
 test('dated rates: the one that holds at the time of the call', () => {
   const catalog = buildCatalog({
     p: {

@@ -1,4 +1,5 @@
 import type {
+  BesideText,
   PriceQuery,
   PriceResolution,
   PricingIdentity,
@@ -42,6 +43,11 @@ export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResoluti
   const rate = effectiveRate(models.get(identity.model), query.at.getTime())
   if (rate === undefined) return unpriced('model_not_found')
 
+  for (const kind of usage.besideText ?? []) {
+    const reason = withoutRate(kind, rate)
+    if (reason !== undefined) return unpriced(reason)
+  }
+
   // The catalogue's rate is that of writes for five minutes.
   const { cacheWrite, cacheWriteHour } = usage
   if (cacheWriteHour !== undefined) {
@@ -67,6 +73,21 @@ export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResoluti
     costPicoUsd += BigInt(tokens) * perToken
   }
   return { status: doubtful ? 'legacy_estimated' : 'priced', costPicoUsd, rateId: rate.id }
+}
+
+/** Why this may not cost what text does; undefined: its tokens have the rate of their bucket. */
+function withoutRate(kind: BesideText, { apart }: ModelRate): UnpricedReason | undefined {
+  switch (kind) {
+    case 'hosted_tool':
+      return 'unsupported_billing_modifier'
+    case 'input_image':
+    case 'input_video':
+      return apart.includes(kind) ? 'missing_input_rate' : undefined
+    case 'input_audio':
+      return 'missing_input_rate'
+    default:
+      return 'missing_output_rate'
+  }
 }
 
 /** What a million tokens of each kind cost on a route. */

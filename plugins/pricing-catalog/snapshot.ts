@@ -11,6 +11,8 @@ export interface SnapshotRow {
   cache_write?: string | undefined
   /** Rates that depend on the length of the prompt, and are therefore not given. */
   tiered?: readonly string[] | undefined
+  /** What has a rate of its own beside these, and therefore no price. */
+  apart?: readonly string[] | undefined
   /** First day, UTC; absent: since ever. */
   from?: string | undefined
   /** First day on which it no longer holds, UTC; absent: until further notice. */

@@ -1,4 +1,5 @@
 import { type Clock, type Command, type CommandSpec, UsageError } from 'model-gateway/plugin'
+import { dayOf, instantOf } from '../_shared/instant.ts'
 import type { PurgeStore } from './purge-store.ts'
 import { cutoffOf, isRetention, type Retention } from './retention.ts'
 
@@ -66,10 +67,7 @@ function parseArguments(args: readonly string[]): Options {
 
 /** A day is its beginning, in UTC. */
 function instant(text: string): Date {
-  const match = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(
-    text,
-  )
-  const at = new Date(text)
-  if (match && !Number.isNaN(at.getTime())) return at
+  const at = instantOf(text) ?? dayOf(text)
+  if (at !== undefined) return at
   throw new UsageError(`--before ${text}: must be a time such as 2026-11-21T00:00:00Z`)
 }

@@ -60,6 +60,7 @@ function chatUsage(raw: JsonObject, counters: Counters): JsonObject {
     total_tokens: prompt === undefined || output === undefined ? undefined : prompt + output,
     prompt_tokens_details: promptDetails,
     completion_tokens_details: completionDetails,
+    server_tool_use: raw.server_tool_use,
     provider_usage: raw,
   })
 }

@@ -224,6 +224,24 @@ describe('usage', () => {
     expect(usage?.provider_usage).toEqual(raw)
   })
 
+  test('tokens that are no text stand in the details', () => {
+    const usage = usageFromGoogle({
+      promptTokenCount: 1000,
+      candidatesTokenCount: 1300,
+      cachedContentTokenCount: 7,
+      promptTokensDetails: [
+        { modality: 'TEXT', tokenCount: 10 },
+        { modality: 'AUDIO', tokenCount: 500 },
+        { modality: 'VIDEO', tokenCount: 490 },
+      ],
+      candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1290 }, { modality: 'TEXT' }],
+    })
+    expect(usage).toMatchObject({
+      prompt_tokens_details: { cached_tokens: 7, audio_tokens: 500, video_tokens: 490 },
+      completion_tokens_details: { image_tokens: 1290 },
+    })
+  })
+
   test('without counters there is none', () => {
     for (const raw of [undefined, null, {}, { trafficType: 'ON_DEMAND' }]) {
       expect(usageFromGoogle(raw)).toBeUndefined()

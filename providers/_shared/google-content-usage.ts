@@ -21,12 +21,38 @@ export function usageFromGoogle(raw: JsonValue | undefined): JsonObject | undefi
     ...(input === undefined ? {} : { prompt_tokens: input }),
     ...(output === undefined ? {} : { completion_tokens: output }),
     ...(input === undefined || output === undefined ? {} : { total_tokens: input + output }),
-    ...(cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } }),
-    ...(thoughts === undefined
-      ? {}
-      : { completion_tokens_details: { reasoning_tokens: thoughts } }),
+    ...details('prompt_tokens_details', {
+      ...(cached === undefined ? {} : { cached_tokens: cached }),
+      ...tokensByKind(raw.promptTokensDetails),
+    }),
+    ...details('completion_tokens_details', {
+      ...(thoughts === undefined ? {} : { reasoning_tokens: thoughts }),
+      ...tokensByKind(raw.candidatesTokensDetails),
+    }),
     provider_usage: raw,
   }
+}
+
+function details(name: string, members: JsonObject): JsonObject {
+  return Object.keys(members).length === 0 ? {} : { [name]: members }
+}
+
+/** Tokens that are no text: `audio_tokens` and so on. A document counts as text. */
+function tokensByKind(list: JsonValue | undefined): JsonObject {
+  const tokens: Record<string, number> = {}
+  for (const entry of Array.isArray(list) ? list : []) {
+    if (!isJsonObject(entry)) continue
+    const { modality } = entry
+    const counted = count(entry.tokenCount)
+    if (
+      counted === undefined ||
+      (modality !== 'AUDIO' && modality !== 'IMAGE' && modality !== 'VIDEO')
+    )
+      continue
+    const name = `${modality.toLowerCase()}_tokens`
+    tokens[name] = (tokens[name] ?? 0) + counted
+  }
+  return tokens
 }
 
 /** The same in buckets, for a call that failed after it had been counted. */

@@ -9,6 +9,7 @@ import {
   type StreamEvent,
 } from 'model-gateway/plugin'
 import { collectEvents, providerCall } from 'model-gateway/testing'
+import { usageFromMessages } from '../_shared/chat-usage.ts'
 import { foldChat, gistOf } from '../_shared/fold-chat.fixture.ts'
 import { chatChunksFromMessages } from '../_shared/messages-stream.ts'
 import { bodyOf, eventStream, lastBody, startVertex } from './testing.ts'
@@ -147,6 +148,7 @@ describe('a call', () => {
       disableParallelToolUse: true,
       failedToolCalls: new Set(),
       cacheControl: new Map([['messages.0', { type: 'ephemeral' }]]),
+      members: new Map(),
     }
     const bound = vertex.bench.bind({ upstreamModel: MODEL })
     expect(bound.nativeMessages).toBe(true)
@@ -264,6 +266,12 @@ describe('the reply', () => {
       prompt_tokens_details: { cached_tokens: 128 },
       provider_usage: reply.usage,
     })
+  })
+
+  test('calls of hosted tools are told on', () => {
+    const server_tool_use = { web_search_requests: 5 }
+    const usage = usageFromMessages({ input_tokens: 1, output_tokens: 2, server_tool_use })
+    expect(usage).toMatchObject({ prompt_tokens: 1, server_tool_use })
   })
 
   const call = { body: { model: 'asked' }, requestId: 'r' }

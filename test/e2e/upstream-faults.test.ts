@@ -61,19 +61,22 @@ let counter = 0
 
 /** One chat call against a scripted fault, with what the database says of it afterwards. */
 async function call(reply: Reply, stream: boolean) {
+  const messages = [{ role: 'user', content: 'hi' }]
+  return await send(reply, 'chat/completions', { model: 'm', stream, messages })
+}
+
+async function send(reply: Reply, operation: string, body: object) {
   upstream.clear()
   upstream.script(reply)
   const id = `fault-${++counter}`
-  const response = await gateway.post(
-    '/v1/chat/completions',
-    { model: 'm', stream, messages: [{ role: 'user', content: 'hi' }] },
-    { 'x-request-id': id },
-  )
+  const response = await gateway.post(`/v1/${operation}`, body, { 'x-request-id': id })
   const text = await response.text()
   const row = await eventually(async () => {
     const rows = await gateway.sql`
       select r.outcome, r.status_code, a.status as attempt, a.error_code as attempt_error,
-        (select count(*)::int from accounting.usage_cost_events where request_id = ${id}) as charges
+        (select count(*)::int from accounting.usage_cost_events where request_id = ${id}) as charges,
+        (select pricing_status || ': ' || coalesce(usage_doubt, 'no doubt')
+          from accounting.usage_cost_events where request_id = ${id}) as price
       from request_log.request_logs r
       join request_log.request_log_attempts a on a.request_log_id = r.id
       where r.request_id = ${id}`
@@ -84,9 +87,41 @@ async function call(reply: Reply, stream: boolean) {
   return { response, text, row }
 }
 
-const neverFollowed = { outcome: 'upstream_error', charges: 0 }
+const neverFollowed = { outcome: 'upstream_error', charges: 0, price: null }
 
 describe('a buffered call', () => {
+  test('whose response says that it failed is passed on, and recorded as failed', async () => {
+    const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 }
+    const error = { code: 'server_error', message: 'boom' }
+    const failed = { object: 'response', model: 'u', status: 'failed', output: [], error, usage }
+    const { response, text, row } = await send(json(failed), 'responses', {
+      model: 'm',
+      input: 'x',
+    })
+    expect(response.status).toBe(200)
+    expect(JSON.parse(text)).toEqual({ ...failed, model: 'm' })
+    expect(row).toMatchObject({
+      outcome: 'upstream_error',
+      status_code: 200,
+      attempt: 'provider_error',
+      attempt_error: 'server_error',
+      price: 'legacy_estimated: provider_error',
+    })
+  })
+
+  test('that fails with usage in its reply is charged for it, as an estimate', async () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
+    const { row } = await call(json({ usage }), false)
+    expect(row).toMatchObject({
+      outcome: 'upstream_error',
+      price: 'legacy_estimated: provider_error',
+    })
+    const messages = [{ role: 'user', content: 'hi' }]
+    const flex = { model: 'm', service_tier: 'flex', messages }
+    const dear = await send(json({ usage }), 'chat/completions', flex)
+    expect(dear.row).toMatchObject({ price: 'unpriced: provider_error' })
+  })
+
   const faults: [string, Reply, number, string][] = [
     ['an upstream that never answers', neverAnswers, 504, 'upstream_timeout'],
     ['a reset connection', resetBeforeHeaders, 502, 'upstream_transport'],
@@ -187,17 +222,25 @@ describe('a streamed call', () => {
     expect(row).toMatchObject({ outcome: 'success', attempt: 'success' })
   })
 
-  test('that fails after its usage arrived is charged for it', async () => {
+  test.each([
+    ['with an error', ['data: {"error":{"message":"late","code":"late"}}\n\n']],
+    ['without its end', []],
+  ])('that breaks off %s is charged for the counters so far, as an estimate', async (_, end) => {
     const chunk = (more: object) =>
       `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', model: 'u', choices: [], ...more })}\n\n`
     const { row } = await call(
       sse([
         chunk({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }] }),
         chunk({ usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 } }),
-        'data: {"error":{"message":"late","code":"late"}}\n\n',
+        ...end,
       ]),
       true,
     )
-    expect(row).toMatchObject({ outcome: 'upstream_error', attempt: 'stream_error', charges: 1 })
+    expect(row).toMatchObject({
+      outcome: 'upstream_error',
+      attempt: 'stream_error',
+      charges: 1,
+      price: 'legacy_estimated: stream_error',
+    })
   })
 })

@@ -1,4 +1,5 @@
 import { GatewayError, type TSchema, Type } from 'model-gateway/plugin'
+import { instantOf } from '../../_shared/instant.ts'
 
 export const tag = 'observability'
 
@@ -28,19 +29,10 @@ export function invalidQuery(name: string, message: string): GatewayError {
 export const instantQuery = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-21T00:00:00Z'] }))
 
-const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i
-
 /** Throws `invalid_request` for what is no instant. */
 export function readInstant(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
-  const day = INSTANT.exec(text)?.[1]
-  const at = new Date(text)
-  // A day that its month does not have is another one to the parser, or none.
-  if (day !== undefined && !Number.isNaN(at.getTime()) && isDay(day)) return at
+  const at = instantOf(text)
+  if (at !== undefined) return at
   throw invalidQuery(name, 'must be a time such as 2026-11-21T00:00:00Z')
-}
-
-function isDay(day: string): boolean {
-  const at = new Date(`${day}T00:00:00Z`)
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day)
 }
