@@ -1,6 +1,7 @@
 import type { Chains } from '../lifecycle/chain.ts'
 import { internalError } from '../lifecycle/error-body.ts'
 import type { Runtime } from '../lifecycle/exchange.ts'
+import { messagesRefusal } from '../lifecycle/messages-over.ts'
 import {
   type Accounting,
   type BudgetState,
@@ -10,14 +11,13 @@ import {
   type Identity,
   type JsonValue,
   type Principal,
-  type RouteFlag,
   type Surface,
   seams,
 } from '../plugin/index.ts'
 import { readMessages } from '../protocol/messages-request.ts'
 import { readRequest } from '../protocol/request.ts'
 import { accessFault, candidatesOf, explainRoutes, type RouteFate } from '../routing/explain.ts'
-import { resolveRoute } from '../routing/resolve.ts'
+import { type RouteRequest, resolveRoute } from '../routing/resolve.ts'
 
 export interface Question {
   /** A raw key, the id of one, or its public id. */
@@ -90,7 +90,7 @@ export interface ExplainParts {
 export async function explain(question: Question, parts: ExplainParts): Promise<Explained> {
   const { accounting, runtime, chains } = parts
   const principal = await callerOf(question.key, parts.identity)
-  const { selector, needed } = readQuestion(question)
+  const { selector, needed, refusal } = readQuestion(question)
   const { catalog } = runtime
   const models = candidatesOf(catalog, selector).map((model) => {
     const execution = catalog.models.get(model.executionModel) ?? model
@@ -98,7 +98,7 @@ export async function explain(question: Question, parts: ExplainParts): Promise<
       id: model.id,
       execution_model: execution.id,
       refused: accessFault(principal, model) ?? null,
-      routes: explainRoutes(execution, needed).map((fate) =>
+      routes: explainRoutes(execution, needed, refusal).map((fate) =>
         viewOf(fate, (upstreamModel) =>
           budgetsOf(
             accounting,
@@ -118,7 +118,7 @@ export async function explain(question: Question, parts: ExplainParts): Promise<
     request: { surface: question.surface, model: selector, needs: needed },
     outcome: outcomeOf(() => {
       accounting?.checkOwner(principal)
-      const { route } = resolveRoute(catalog, { selector, principal, needed }, () => 0)
+      const { route } = resolveRoute(catalog, { selector, principal, needed, refusal }, () => 0)
       const [spent] = models
         .flatMap(({ routes }) => routes)
         .filter(({ id }) => id === route.spec.id)
@@ -149,19 +149,30 @@ async function callerOf(key: string, identity: Identity): Promise<Principal> {
   )
 }
 
-function readQuestion({ surface, model, body }: Question) {
+/** What the request asks of routes. */
+type Asked = Pick<RouteRequest, 'selector' | 'needed' | 'refusal'>
+
+function readQuestion({ surface, model, body }: Question): Asked {
   const family: Family = surface === 'messages' ? 'chat_completions' : surface
   if (body === undefined) {
     if (model === undefined)
       throw new GatewayError('invalid_request', 'there is no model to ask for')
-    return { selector: model, needed: [family] as readonly RouteFlag[] }
+    return { selector: model, needed: [family] }
   }
   const whole =
     model !== undefined && typeof body === 'object' && body !== null && !Array.isArray(body)
       ? { ...body, model }
       : body
-  const read = surface === 'messages' ? readMessages(whole, null) : readRequest(family, whole)
-  return { selector: read.model, needed: read.requirements }
+  if (surface !== 'messages') {
+    const read = readRequest(family, whole)
+    return { selector: read.model, needed: read.requirements }
+  }
+  const read = readMessages(whole, null)
+  return {
+    selector: read.model,
+    needed: read.requirements,
+    refusal: (route) => messagesRefusal(read, route),
+  }
 }
 
 function outcomeOf(run: () => void): Explained['outcome'] {

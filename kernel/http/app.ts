@@ -6,7 +6,7 @@ import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
 import { createMcpPlane, type McpPlaneServices } from './mcp-plane.ts'
-import { newRequestId } from './request-id.ts'
+import { requestIdOf } from './request-id.ts'
 import { createSites } from './sites.ts'
 
 export interface AppServices extends DataPlaneServices {
@@ -27,7 +27,7 @@ export function createApp(services: AppServices) {
   const mcp = createMcpPlane(services.mcp)
   return new Elysia()
     .onError(({ error, code, request, path }) => {
-      const requestId = newRequestId()
+      const requestId = requestIdOf(request.headers)
       const surface = surfaceOf(path)
       if (code === 'NOT_FOUND') {
         return errorResponse(
@@ -39,8 +39,8 @@ export function createApp(services: AppServices) {
       services.fault('a request failed outside its lifecycle', error, requestId)
       return errorResponse(internalError(error), requestId, surface)
     })
-    .get('/healthz', () => services.health.live())
-    .get('/readyz', () => services.health.ready())
+    .get('/healthz', ({ request }) => withRequestId(services.health.live(), request))
+    .get('/readyz', ({ request }) => withRequestId(services.health.ready(), request))
     .get('/v1/models', ({ request }) => data.models(request))
     .post('/v1/chat/completions', ({ request }) => data.infer('chat_completions', request), raw)
     .post('/v1/messages', ({ request }) => data.infer('chat_completions', request, 'messages'), raw)
@@ -50,6 +50,11 @@ export function createApp(services: AppServices) {
     .all('/mcp/:server_key', ({ request, params }) => mcp(request, params.server_key), raw)
     .use(createAdminPlane(services.admin))
     .use(createSites(services.sites))
+}
+
+function withRequestId(response: Response, { headers }: Request): Response {
+  response.headers.set('x-request-id', requestIdOf(headers))
+  return response
 }
 
 /** The API of a path, those included that it has and the gateway does not: `count_tokens`. */

@@ -12,6 +12,11 @@ export function errorResponse(
 ): Response {
   return new Response(JSON.stringify(errorBody(error, requestId, surface)), {
     status: error.status,
-    headers: { ...JSON_HEADERS, ...error.headers, ...requestIdHeaders(requestId, surface) },
+    headers: {
+      ...JSON_HEADERS,
+      ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...error.headers,
+      ...requestIdHeaders(requestId, surface),
+    },
   })
 }

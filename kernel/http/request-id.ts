@@ -6,6 +6,12 @@ export function newRequestId(): string {
   return Bun.randomUUIDv7()
 }
 
+/** The caller's id where it can be kept, else a new one: for answers that refuse nothing over it. */
+export function requestIdOf(headers: Headers): string {
+  const id = headers.get('x-request-id')
+  return id !== null && VISIBLE_ASCII.test(id) ? id : newRequestId()
+}
+
 /** How a response names its request; clients of the messages API look for a header of their own. */
 export function requestIdHeaders(requestId: string, surface?: ApiSurface) {
   return surface === 'messages'

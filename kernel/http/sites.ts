@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { GatewayError, type Site, type SiteFile } from '../plugin/index.ts'
 import { errorResponse } from './error-response.ts'
-import { newRequestId } from './request-id.ts'
+import { requestIdOf } from './request-id.ts'
 
 /** Scripts, styles and calls: all of it the gateway's own, and nothing that stands in the page. */
 const CONTENT_SECURITY_POLICY =
@@ -28,7 +28,7 @@ function notFound(request: Request): Response {
   const { pathname } = new URL(request.url)
   return errorResponse(
     new GatewayError('not_found', `there is no ${request.method} ${pathname}`),
-    newRequestId(),
+    requestIdOf(request.headers),
   )
 }
 

@@ -29,7 +29,7 @@ export interface RunningAttempt {
 }
 
 export function beginAttempt(admitted: Admitted, services: LifecycleServices): RunningAttempt {
-  const { route, provider, family } = admitted
+  const { route, provider, family, apiSurface } = admitted
   const startedAt = performance.now()
   const watchdog = createWatchdog(provider.timeouts)
   let firstByteMs: number | undefined
@@ -55,6 +55,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         ...admitted.call,
         requestId: admitted.requestId,
         stream: admitted.stream,
+        ...(apiSurface === undefined ? {} : { apiSurface }),
         traceparent: admitted.trace.providerCalled({
           provider,
           operation: family,

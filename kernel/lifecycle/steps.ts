@@ -1,5 +1,10 @@
-import { GatewayError, type JsonObject, type JsonValue } from '../plugin/index.ts'
-import { messagesCall } from '../protocol/messages-call.ts'
+import {
+  DEEPEST_JSON,
+  GatewayError,
+  type JsonObject,
+  type JsonValue,
+  nestsTooDeep,
+} from '../plugin/index.ts'
 import { readMessages } from '../protocol/messages-request.ts'
 import { readRequest } from '../protocol/request.ts'
 import { readTags } from '../protocol/tags.ts'
@@ -15,6 +20,7 @@ import type {
   Planned,
   Received,
 } from './exchange.ts'
+import { messagesOver, messagesRefusal } from './messages-over.ts'
 
 export function receive(incoming: Incoming, services: LifecycleServices): Received {
   return {
@@ -40,6 +46,12 @@ export async function decode(authenticated: Authenticated): Promise<Decoded> {
 
 /** The request that a body makes. Throws GatewayError. */
 export function decodeText(authenticated: Authenticated, rawBody: string): Decoded {
+  if (nestsTooDeep(rawBody)) {
+    throw new GatewayError(
+      'invalid_request',
+      `the request body nests arrays and objects more than ${DEEPEST_JSON} deep`,
+    )
+  }
   let json: JsonValue
   try {
     json = JSON.parse(rawBody) as JsonValue
@@ -71,10 +83,16 @@ export function decodeText(authenticated: Authenticated, rawBody: string): Decod
 }
 
 export function plan(decoded: Decoded, random: () => number): Planned {
+  const { messages } = decoded
   const { runtime } = decoded.lease
   const resolved = resolveRoute(
     runtime.catalog,
-    { selector: decoded.selector, principal: decoded.principal, needed: decoded.needed },
+    {
+      selector: decoded.selector,
+      principal: decoded.principal,
+      needed: decoded.needed,
+      refusal: messages && ((route) => messagesRefusal(messages, route)),
+    },
     random,
   )
   const provider = runtime.providers.get(resolved.route.spec.provider)
@@ -82,11 +100,9 @@ export function plan(decoded: Decoded, random: () => number): Planned {
   return { ...decoded, ...resolved, provider, call: callFor(decoded, resolved.route) }
 }
 
-function callFor({ json, rawBody, messages }: Decoded, { bound, capabilities }: Route) {
+function callFor({ json, rawBody, messages }: Decoded, route: Route) {
   if (messages === undefined) return { body: json, rawBody }
-  const { nativeMessages = false, compatShape = false } = bound
-  const route = { nativeMessages, compatShape, jsonSchema: capabilities.json_schema }
-  return { ...messagesCall(messages, route), rawBody: undefined }
+  return { ...messagesOver(messages, route), rawBody: undefined }
 }
 
 export async function admit(planned: Planned, services: LifecycleServices): Promise<Admitted> {

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Problem } from './config.ts'
+import type { ApiSurface } from './exchange.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { Family, RouteFlag, RouteSpec } from './route.ts'
 import type { StreamEvent } from './stream.ts'
@@ -27,6 +28,11 @@ export interface NativeMessages {
    * its message, so several system messages can follow each other.
    */
   readonly cacheControl: ReadonlyMap<string, JsonValue>
+  /**
+   * Members of tools and documents that the chat call has no place for, by the same places:
+   * `defer_loading` and others of a tool, `citations` of a document.
+   */
+  readonly members: ReadonlyMap<string, JsonObject>
 }
 
 /** One call of an upstream, handed to the executor of a bound route. */
@@ -37,6 +43,8 @@ export interface ProviderCall {
   /** The caller's body, byte for byte as text; `undefined` when the gateway built `body` itself. */
   readonly rawBody: string | undefined
   readonly stream: boolean
+  /** Present when the caller speaks another API than that of the family. */
+  readonly apiSurface?: ApiSurface
   /** Present when the request came through the messages API and the route is `nativeMessages`. */
   readonly messages?: NativeMessages
   /** W3C trace context to send on, when there is one. */

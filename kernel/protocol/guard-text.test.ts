@@ -143,3 +143,13 @@ describe('the tool calls of a reply', () => {
     expect(JSON.stringify(found.replace([other]))).toContain('other')
   })
 })
+
+test('what a document is about is told to the model too', () => {
+  const part = { type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } }
+  const body = { messages: [{ role: 'user', content: [{ ...part, context: 'secret' }] }] }
+  const { segments, replace } = promptTexts(body)
+  expect(segments).toEqual(['secret'])
+  expect(replace(['masked'])).toEqual({
+    messages: [{ role: 'user', content: [{ ...part, context: 'masked' }] }],
+  })
+})

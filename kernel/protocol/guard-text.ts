@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 
-/** Members that hold what a model is told: tool results, earlier calls and names of files, too. */
+/** Members that hold what a model is told: tool results, earlier calls and what files are called, too. */
 const PROMPT = new Set([
   ...['content', 'input', 'prompt', 'text', 'instructions', 'system', 'output'],
-  ...['arguments', 'filename'],
+  ...['arguments', 'filename', 'context'],
 ])
 /** Members whose members have names of their caller's, and texts for values. */
 const FREE = new Set(['variables'])

@@ -27,19 +27,30 @@ export function textOfBlock({ value, place }: Block): string {
   return value.text
 }
 
-/** An image or a document as the part of a chat message that says the same. */
+/**
+ * An image or a document as the part of a chat message that says the same. A document has no
+ * `filename` when it came without a title, and its `context` beside the file: `plainPart` makes a
+ * part of it that every upstream knows.
+ */
 export function mediaPart({ type, value, place }: Block): JsonObject {
   const at = `${place}.source`
   const { source } = value
   if (!isJsonObject(source)) throw invalid(`${at} must be an object`)
   if (type === 'image') return { type: 'image_url', image_url: { url: urlOf(source, at) } }
-  const title = value.title ?? undefined
-  const filename = typeof title === 'string' && title !== '' ? title : 'document'
-  if (source.type === 'url') {
-    return { type: 'file', file: { filename, file_url: urlOf(source, at) } }
+  const { title, context } = value
+  const file: JsonObject = {
+    ...(typeof title === 'string' && title !== '' ? { filename: title } : {}),
+    ...(source.type === 'url'
+      ? { file_url: urlOf(source, at) }
+      : { file_data: source.type === 'text' ? textUrl(source, at) : urlOf(source, at) }),
   }
-  const file_data = source.type === 'text' ? textUrl(source, at) : urlOf(source, at)
-  return { type: 'file', file: { filename, file_data } }
+  return { type: 'file', file, ...(typeof context === 'string' ? { context } : {}) }
+}
+
+/** A part without what only the messages API says of a document. */
+export function plainPart(part: JsonValue): JsonValue {
+  if (!isJsonObject(part) || part.type !== 'file') return part
+  return { type: 'file', file: { filename: 'document', ...(part.file as JsonObject) } }
 }
 
 function urlOf(source: JsonObject, at: string): string {

@@ -38,6 +38,7 @@ function callOver(route: RouteName, members: JsonObject, betas: string | null = 
         ...(messages.cacheControl.size > 0 && {
           cached: Object.fromEntries(messages.cacheControl),
         }),
+        ...(messages.members.size > 0 && { members: Object.fromEntries(messages.members) }),
       },
     }),
   }
@@ -72,6 +73,12 @@ const call = {
   id: 't1',
   type: 'function',
   function: { name: 'f', arguments: '{"a":1}' },
+}
+const cited = {
+  type: 'document',
+  title: 'a',
+  citations: { enabled: true },
+  source: { type: 'url', url: 'https://x/a.pdf' },
 }
 const use = { type: 'tool_use', id: 't1', name: 'f', input: { a: 1 } }
 const onlyNative = (field: string) => ({ refused: `${field}: only an upstream that speaks` })
@@ -161,6 +168,14 @@ const rows: Row[] = [
       { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'größer' } },
       { type: 'document', source: { type: 'url', url: 'https://x/y.pdf' } },
     ]),
+    native: user([
+      {
+        type: 'file',
+        file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBE' },
+      },
+      { type: 'file', file: { file_data: 'data:text/plain;base64,Z3LDtsOfZXI=' } },
+      { type: 'file', file: { file_url: 'https://x/y.pdf' } },
+    ]),
     all: user([
       {
         type: 'file',
@@ -172,6 +187,50 @@ const rows: Row[] = [
       },
       { type: 'file', file: { filename: 'document', file_url: 'https://x/y.pdf' } },
     ]),
+  },
+  {
+    row: 'document with a context and citations, also in a tool result',
+    request: user([
+      { type: 'tool_result', tool_use_id: 't1', content: [cited] },
+      { type: 'text', text: 'q' },
+      { ...cited, context: 'A letter.' },
+    ]),
+    native: {
+      messages: [
+        { role: 'tool', tool_call_id: 't1', content: '' },
+        {
+          role: 'user',
+          content: [
+            { type: 'file', file: { filename: 'a', file_url: 'https://x/a.pdf' } },
+            { type: 'text', text: 'q' },
+            {
+              type: 'file',
+              file: { filename: 'a', file_url: 'https://x/a.pdf' },
+              context: 'A letter.',
+            },
+          ],
+        },
+      ],
+      native: {
+        members: {
+          'messages.1.content.0': { citations: { enabled: true } },
+          'messages.1.content.2': { citations: { enabled: true } },
+        },
+      },
+    },
+    all: {
+      messages: [
+        { role: 'tool', tool_call_id: 't1', content: '' },
+        {
+          role: 'user',
+          content: [
+            { type: 'file', file: { filename: 'a', file_url: 'https://x/a.pdf' } },
+            { type: 'text', text: 'q' },
+            { type: 'file', file: { filename: 'a', file_url: 'https://x/a.pdf' } },
+          ],
+        },
+      ],
+    },
   },
   {
     row: 'document of blocks',
@@ -295,6 +354,29 @@ const rows: Row[] = [
       native: { cached: { 'tools.1': ephemeral } },
     },
     all: { tools: [chatTool, { ...chatTool, function: { ...chatTool.function, strict: true } }] },
+  },
+  {
+    row: 'tools with members of their own',
+    request: { tools: [search, { ...tool, defer_loading: true, input_examples: [{ a: 1 }] }] },
+    native: {
+      tools: [chatTool],
+      native: {
+        serverTools: [search],
+        members: { 'tools.0': { defer_loading: true, input_examples: [{ a: 1 }] } },
+      },
+    },
+    all: onlyNative('tools'),
+  },
+  {
+    row: 'tools with members that other upstreams do without',
+    request: { tools: [{ ...tool, eager_input_streaming: true, allowed_callers: ['direct'] }] },
+    native: {
+      tools: [chatTool],
+      native: {
+        members: { 'tools.0': { eager_input_streaming: true, allowed_callers: ['direct'] } },
+      },
+    },
+    all: { tools: [chatTool] },
   },
   {
     row: 'server tools',

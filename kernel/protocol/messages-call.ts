@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { NativeMessages } from '../plugin/provider.ts'
-import { invalid } from './messages-blocks.ts'
+import { invalid, plainPart } from './messages-blocks.ts'
 import type { MessagesRequest } from './messages-request.ts'
 
 /** What of a route decides how a messages request is sent over it. */
@@ -52,7 +52,10 @@ export function messagesCall(
   return { body: call }
 }
 
-/** One system message where several follow each other, and failed tool results marked as text. */
+/**
+ * One system message where several follow each other, failed tool results marked as text, and parts
+ * that every upstream knows.
+ */
 function plainMessages(list: readonly JsonObject[], failed: ReadonlySet<string>): JsonObject[] {
   const plain: JsonObject[] = []
   for (const message of list) {
@@ -61,6 +64,8 @@ function plainMessages(list: readonly JsonObject[], failed: ReadonlySet<string>)
       plain[plain.length - 1] = { ...before, content: `${before.content}\n\n${message.content}` }
     } else if (message.role === 'tool' && failed.has(message.tool_call_id as string)) {
       plain.push({ ...message, content: `Error: ${message.content}` })
+    } else if (Array.isArray(message.content)) {
+      plain.push({ ...message, content: message.content.map(plainPart) })
     } else {
       plain.push(message)
     }

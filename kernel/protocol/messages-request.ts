@@ -23,6 +23,11 @@ const CONVERTED: ReadonlySet<string> = new Set([
   'anthropic_beta',
 ])
 
+/** Members of a tool that its function has too, and what stands in the side channel by itself. */
+const CONVERTED_OF_TOOLS: ReadonlySet<string> = new Set([
+  ...['type', 'name', 'description', 'strict', 'input_schema', 'cache_control'],
+])
+
 /**
  * Converts a messages request. `betas` is the header `anthropic-beta`. `null` counts as absent.
  * Throws GatewayError `invalid_request`, which names the field as the caller wrote it.
@@ -37,9 +42,9 @@ export function readMessages(value: JsonValue, betas: string | null): MessagesRe
   for (const name of SAME) if (isPresent(value[name])) body[name] = value[name]
   if (isPresent(value.stop_sequences)) body.stop = value.stop_sequences
 
-  const { messages, failedToolCalls, cacheControl } = convertTurns(value)
+  const { messages, failedToolCalls, cacheControl, members } = convertTurns(value)
   body.messages = messages
-  const { tools, serverTools } = convertTools(value.tools, cacheControl)
+  const { tools, serverTools } = convertTools(value.tools, cacheControl, members)
   if (tools.length > 0) body.tools = tools
   const choice = convertToolChoice(value.tool_choice)
   if (choice !== undefined) body.tool_choice = choice.chat
@@ -56,11 +61,16 @@ export function readMessages(value: JsonValue, betas: string | null): MessagesRe
       disableParallelToolUse: choice?.disableParallel ?? false,
       failedToolCalls,
       cacheControl,
+      members,
     },
   }
 }
 
-function convertTools(list: JsonValue | undefined, cacheControl: Map<string, JsonValue>) {
+function convertTools(
+  list: JsonValue | undefined,
+  cacheControl: Map<string, JsonValue>,
+  members: Map<string, JsonObject>,
+) {
   const tools: JsonObject[] = []
   const serverTools: JsonObject[] = []
   if (!isPresent(list)) return { tools, serverTools }
@@ -73,7 +83,10 @@ function convertTools(list: JsonValue | undefined, cacheControl: Map<string, Jso
       serverTools.push(tool)
       continue
     }
-    if (isPresent(tool.cache_control)) cacheControl.set(`tools.${tools.length}`, tool.cache_control)
+    const at = `tools.${tools.length}`
+    if (isPresent(tool.cache_control)) cacheControl.set(at, tool.cache_control)
+    const more = Object.entries(tool).filter(([name]) => !CONVERTED_OF_TOOLS.has(name))
+    if (more.length > 0) members.set(at, Object.fromEntries(more))
     tools.push(functionTool(tool, place))
   }
   return { tools, serverTools }

@@ -15,6 +15,8 @@ export interface Turns {
   readonly failedToolCalls: Set<string>
   /** By place, as `NativeMessages` has it. */
   readonly cacheControl: Map<string, JsonValue>
+  /** By place, as `NativeMessages` has it. */
+  readonly members: Map<string, JsonObject>
 }
 
 /** Converts `system` and `messages`. Throws GatewayError `invalid_request`, which names the field. */
@@ -23,16 +25,30 @@ export function convertTurns(request: JsonObject): Turns {
   if (!Array.isArray(list) || list.length === 0) {
     throw invalid('messages must be a non-empty array of {role, content} objects')
   }
-  const turns: Turns = { messages: [], failedToolCalls: new Set(), cacheControl: new Map() }
+  const turns: Turns = {
+    messages: [],
+    failedToolCalls: new Set(),
+    cacheControl: new Map(),
+    members: new Map(),
+  }
   if ((request.system ?? null) !== null) addSystem(turns, readBlocks(request.system, 'system'))
   for (const [i, message] of list.entries()) {
     const place = `messages.${i}`
     if (!isJsonObject(message)) throw invalid(`${place} must be an object`)
     const blocks = () => readBlocks(message.content, `${place}.content`)
-    if (message.role === 'user') addUser(turns, message.content, blocks())
-    else if (message.role === 'assistant') addAssistant(turns, blocks())
+    if (message.role === 'user') {
+      const content = blocks()
+      if (Array.isArray(message.content) && content.length === 0) {
+        throw invalid(`${place}.content must hold at least one block`)
+      }
+      addUser(turns, message.content, content)
+    } else if (message.role === 'assistant') addAssistant(turns, blocks())
     else if (message.role === 'system') addSystem(turns, blocks())
     else throw invalid(`${place}.role must be 'user' or 'assistant'`)
+  }
+  // What is dropped of earlier turns, such as thinking, can be all there is.
+  if (turns.messages.length === 0) {
+    throw invalid('messages.0.content must hold a text, an image, a document or a tool block')
   }
   return turns
 }
@@ -62,29 +78,30 @@ function addUser(turns: Turns, content: JsonValue | undefined, blocks: readonly 
     turns.messages.push({ role: 'user', content })
     return
   }
-  const parts: JsonObject[] = []
-  const cached: [part: number, block: Block][] = []
+  /** Each becomes a part. */
+  const shown: Block[] = []
   for (const block of blocks) {
-    if (block.type === 'tool_result') {
-      addToolResult(turns, block, parts)
-      continue
-    }
-    if (isCached(block)) cached.push([parts.length, block])
-    parts.push(partOf(block))
+    if (block.type === 'tool_result') addToolResult(turns, block, shown)
+    else shown.push(block)
   }
   const message = `messages.${turns.messages.length}`
-  for (const [part, block] of cached) noteCache(turns, block, `${message}.content.${part}`)
+  const parts = shown.map((block, index) => {
+    const place = `${message}.content.${index}`
+    if (isCached(block)) noteCache(turns, block, place)
+    if (block.type === 'document') noteCitations(turns, block, place)
+    return partOf(block)
+  })
   if (parts.length > 0) turns.messages.push({ role: 'user', content: parts })
 }
 
-/** A chat's tool message holds text alone, so images and documents become `parts` of the user. */
-function addToolResult(turns: Turns, block: Block, parts: JsonObject[]): void {
+/** A chat's tool message holds text alone, so images and documents are `shown` by the user. */
+function addToolResult(turns: Turns, block: Block, shown: Block[]): void {
   const { value, place } = block
   const id = stringIn(value, 'tool_use_id', place)
   let text = ''
   for (const part of readBlocks(value.content ?? '', `${place}.content`)) {
     if (part.type === 'text') text += textOfBlock(part)
-    else parts.push(partOf(part))
+    else shown.push(part)
   }
   if (value.is_error === true) turns.failedToolCalls.add(id)
   if (isCached(block)) noteCache(turns, block, `messages.${turns.messages.length}`)
@@ -134,6 +151,10 @@ function toolCall({ value, place }: Block): JsonObject {
 
 function isCached({ value }: Block): boolean {
   return (value.cache_control ?? null) !== null
+}
+
+function noteCitations(turns: Turns, { value: { citations } }: Block, place: string): void {
+  if (isJsonObject(citations)) turns.members.set(place, { citations })
 }
 
 function noteCache(turns: Turns, { value }: Block, place: string): void {

@@ -80,3 +80,16 @@ test('access is explained exactly where it is refused', () => {
     }),
   )
 })
+
+test('a route that refuses a request is explained with its reason', () => {
+  const [a, b] = fc.sample(anyRoute, 2).map((route) => ({
+    ...route,
+    spec: { ...route.spec, enabled: true, weight: 1, priority: 1 },
+  })) as [Route, Route]
+  const refusal = (route: Route) =>
+    route === a ? new GatewayError('invalid_request', 'not this one') : undefined
+  expect(explainRoutes(modelOf([a, b]), [], refusal)).toEqual([
+    { route: a, dropped: 'not this one', share: 0 },
+    { route: b, dropped: undefined, share: 1 },
+  ])
+})

@@ -1,5 +1,6 @@
 import type { Principal, RouteFlag } from '../plugin/index.ts'
 import type { GatewayModel, ModelCatalog, Route } from './catalog.ts'
+import type { Refusal } from './plan.ts'
 import { TAG_PREFIX } from './resolve.ts'
 
 /** Why a caller may not ask for a model by this name; undefined when it may. */
@@ -30,8 +31,9 @@ export interface RouteFate {
 export function explainRoutes(
   model: GatewayModel,
   needed: readonly RouteFlag[],
+  refusal?: Refusal,
 ): readonly RouteFate[] {
-  const faults = new Map(model.routes.map((route) => [route, routeFault(route, needed)]))
+  const faults = new Map(model.routes.map((route) => [route, routeFault(route, needed, refusal)]))
   const viable = model.routes.filter((route) => faults.get(route) === undefined)
   const first = Math.min(...viable.map(({ spec }) => spec.priority))
   const drawn = viable.filter(({ spec }) => spec.priority === first)
@@ -47,11 +49,13 @@ export function explainRoutes(
   })
 }
 
-function routeFault({ spec, capabilities }: Route, needed: readonly RouteFlag[]) {
+function routeFault(route: Route, needed: readonly RouteFlag[], refusal: Refusal | undefined) {
+  const { spec, capabilities } = route
   if (!spec.enabled) return 'it is disabled'
   if (spec.weight <= 0) return `its weight is ${spec.weight}`
   const missing = needed.filter((flag) => !capabilities[flag])
-  return missing.length === 0 ? undefined : `it does not support ${missing.join(', ')}`
+  if (missing.length > 0) return `it does not support ${missing.join(', ')}`
+  return refusal?.(route)?.message
 }
 
 /** Models that a selector may mean, in the order in which they are tried. */

@@ -17,18 +17,23 @@ function order(routes: readonly Route[], random: Random): readonly Route[] {
   )
 }
 
+/** Why a route cannot take a request that its capabilities allow; undefined when it can. */
+export type Refusal = (route: Route) => GatewayError | undefined
+
 function missing(route: Route, needed: readonly RouteFlag[]): RouteFlag[] {
   return needed.filter((flag) => !route.capabilities[flag])
 }
 
 /**
  * The route that serves a request on an execution model. Throws `no_routes_available` when no route
- * is viable, `invalid_request` when none of the viable ones can do what is needed.
+ * is viable, `invalid_request` when none of the viable ones can do what is needed, and what the first
+ * capable one is refused with when each of them is.
  */
 export function planRoute(
   model: GatewayModel,
   needed: readonly RouteFlag[],
   random: Random,
+  refusal?: Refusal,
 ): Route {
   const ordered = order(model.routes, random)
   const first = ordered[0]
@@ -38,8 +43,14 @@ export function planRoute(
       `model '${model.id}' has no route in service: each one is disabled or has no positive weight`,
     )
   }
-  const capable = ordered.find((route) => missing(route, needed).length === 0)
-  if (capable !== undefined) return capable
+  let refused: GatewayError | undefined
+  for (const route of ordered) {
+    if (missing(route, needed).length > 0) continue
+    const reason = refusal?.(route)
+    if (reason === undefined) return route
+    refused ??= reason
+  }
+  if (refused !== undefined) throw refused
   throw new GatewayError(
     'invalid_request',
     `model '${model.id}' has no route that supports: ${missing(first, needed).join(', ')}`,

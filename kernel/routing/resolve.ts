@@ -1,7 +1,7 @@
 import { GatewayError, type Principal, type RouteFlag } from '../plugin/index.ts'
 import { mayUse } from './access.ts'
 import type { GatewayModel, ModelCatalog, Route } from './catalog.ts'
-import { planRoute, type Random } from './plan.ts'
+import { planRoute, type Random, type Refusal } from './plan.ts'
 
 export interface ResolvedRoute {
   /** The gateway model asked for, or the one that a tag selector picked. */
@@ -16,6 +16,7 @@ export interface RouteRequest {
   readonly selector: string
   readonly principal: Principal
   readonly needed: readonly RouteFlag[]
+  readonly refusal?: Refusal | undefined
 }
 
 export const TAG_PREFIX = 'tag:'
@@ -42,17 +43,17 @@ function resolveModel(catalog: ModelCatalog, request: RouteRequest, random: Rand
   if (!mayUse(request.principal, model)) {
     throw new GatewayError('model_not_granted', `this API key may not use model '${model.id}'`)
   }
-  return execute(catalog, model, request.needed, random)
+  return execute(catalog, model, request, random)
 }
 
 function execute(
   catalog: ModelCatalog,
   model: GatewayModel,
-  needed: readonly RouteFlag[],
+  { needed, refusal }: RouteRequest,
   random: Random,
 ): ResolvedRoute {
   const executionModel = catalog.models.get(model.executionModel) as GatewayModel
-  return { model, executionModel, route: planRoute(executionModel, needed, random) }
+  return { model, executionModel, route: planRoute(executionModel, needed, random, refusal) }
 }
 
 function resolveTags(catalog: ModelCatalog, request: RouteRequest, random: Random) {
@@ -64,7 +65,7 @@ function resolveTags(catalog: ModelCatalog, request: RouteRequest, random: Rando
   for (const model of catalog.ranked) {
     if (!tags.every((tag) => model.tags.has(tag)) || !mayUse(request.principal, model)) continue
     try {
-      return execute(catalog, model, request.needed, random)
+      return execute(catalog, model, request, random)
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       refusal ??= error

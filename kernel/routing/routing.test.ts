@@ -229,6 +229,34 @@ describe('planning', () => {
     expect(ask(catalogOf({ id: 'm', routes: [] }), 'm')).toStartWith('no_routes_available')
   })
 
+  test('a capable route that refuses gives way; the first one says why when all do', () => {
+    const routes = [
+      { upstreamModel: 'incapable', priority: 1, without: ['tools' as const] },
+      { upstreamModel: 'a', priority: 2 },
+      { upstreamModel: 'b', priority: 3 },
+    ]
+    const catalog = catalogOf({ id: 'm', routes, tags: ['t'] }, { id: 'n', rank: 200, tags: ['t'] })
+    const take = (selector: string, ...refused: string[]) =>
+      resolveRoute(
+        catalog,
+        {
+          selector,
+          principal: user(),
+          needed: ['tools'],
+          refusal: ({ spec }) =>
+            refused.includes(spec.upstreamModel)
+              ? new GatewayError('invalid_request', `not ${spec.upstreamModel}`)
+              : undefined,
+        },
+        Math.random,
+      ).route.spec.id
+    expect(take('m', 'incapable')).toBe('m/p/a')
+    expect(take('m', 'a')).toBe('m/p/b')
+    expect(() => take('m', 'a', 'b')).toThrow('not a')
+    expect(take('tag:t', 'a', 'b')).toBe('n/p/0')
+    expect(() => take('tag:t', 'a', 'b', '0')).toThrow('not a')
+  })
+
   test('a route that lacks a capability gives way to a later one', () => {
     const catalog = catalogOf({
       id: 'm',

@@ -6,7 +6,7 @@ import {
   safeUpstreamMessage,
   streamEvent,
 } from 'model-gateway/plugin'
-import { replyId } from './chat-reply.ts'
+import { replyId } from './reply-ids.ts'
 
 /** Makes the chunks of one streamed chat completion with one choice. */
 export interface ChatChunks {
@@ -29,12 +29,12 @@ export interface ChatChunks {
 
 /** `id` is the upstream's, if it has one. */
 export function createChatChunks(
-  call: Pick<ProviderCall, 'body'>,
+  call: Pick<ProviderCall, 'body' | 'apiSurface'>,
   id: JsonValue | undefined,
 ): ChatChunks {
   const created = Math.floor(Date.now() / 1000)
   const model = JSON.stringify(call.body.model ?? null)
-  const head = `{"id":${JSON.stringify(replyId(id))},"object":"chat.completion.chunk","created":${created},"model":${model}`
+  const head = `{"id":${JSON.stringify(replyId(call, id))},"object":"chat.completion.chunk","created":${created},"model":${model}`
   const start = `${head},"choices":[{"index":0,"delta":`
 
   /** Most chunks differ in their delta alone, which is JSON text here. */

@@ -22,6 +22,8 @@ export interface MediaBlock extends Placed {
   readonly mediaType: string
   readonly data: string
   readonly name: string | undefined
+  /** What a document is about, told beside it. */
+  readonly context?: string
 }
 
 export interface ToolUseBlock extends Placed {
@@ -88,7 +90,11 @@ function readPart(part: JsonObject, place: string): ContentBlock | undefined {
     case 'image':
       return { ...readImageSource(part.source, `${place}.source`), ...placed }
     case 'file':
-      return { ...readFile(part.file, `${place}.file`), ...placed }
+      return {
+        ...readFile(part.file, `${place}.file`),
+        ...(typeof part.context === 'string' ? { context: part.context } : {}),
+        ...placed,
+      }
     case 'tool_result':
       return { ...readToolResult(part, place), ...placed }
     default:

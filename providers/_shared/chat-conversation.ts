@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto'
-import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import {
+  DEEPEST_JSON,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  nestsTooDeep,
+} from 'model-gateway/plugin'
 import {
   type ContentBlock,
   readContent,
@@ -151,6 +157,9 @@ function toolUses(
 
 function parseArguments(text: JsonValue | undefined, field: string): JsonObject {
   if (text === undefined || text === null || text === '') return {}
+  if (typeof text === 'string' && nestsTooDeep(text)) {
+    throw invalidRequest(`${field} nests arrays and objects more than ${DEEPEST_JSON} deep`)
+  }
   let input: unknown
   try {
     input = typeof text === 'string' ? JSON.parse(text) : undefined

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue, ProviderCall } from 'model-gateway/plugin'
+import { replyId } from './reply-ids.ts'
 
 export interface ChatToolCall {
   readonly id: string
@@ -19,10 +20,13 @@ export interface ChatReplyParts {
 }
 
 /** A chat completion with one choice. */
-export function chatReply(call: Pick<ProviderCall, 'body'>, parts: ChatReplyParts): JsonObject {
+export function chatReply(
+  call: Pick<ProviderCall, 'body' | 'apiSurface'>,
+  parts: ChatReplyParts,
+): JsonObject {
   const { id, providerModel, toolCalls, providerMetadata, usage } = parts
   return {
-    id: replyId(id),
+    id: replyId(call, id),
     object: 'chat.completion',
     created: Math.floor(Date.now() / 1000),
     model: call.body.model ?? null,
@@ -41,11 +45,6 @@ export function chatReply(call: Pick<ProviderCall, 'body'>, parts: ChatReplyPart
     ],
     ...(usage === undefined ? {} : { usage }),
   }
-}
-
-/** The upstream's id, or one of ours. */
-export function replyId(id: JsonValue | undefined): string {
-  return typeof id === 'string' && id !== '' ? id : `chatcmpl-${crypto.randomUUID()}`
 }
 
 function toolCall({ id, name, input }: ChatToolCall): JsonObject {

@@ -3,6 +3,7 @@ import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { normaliseTools } from './compat-native-tools.ts'
 import { type Profile, profileTransforms, requestStreamUsage } from './compat-profile.ts'
 import { mergeExtraBody, outboundBody, setStream } from './outbound-body.ts'
+import { dropPreservedReasoning } from './preserved-reasoning.ts'
 
 export interface ChatRoute {
   readonly upstreamModel: string
@@ -12,12 +13,16 @@ export interface ChatRoute {
   readonly extraBody: Readonly<JsonObject>
 }
 
-/** Chat completions: the caller's body with the route's transforms, `extra_body` last. */
+/**
+ * Chat completions: the caller's body with the route's transforms and without preserved reasoning,
+ * `extra_body` last.
+ */
 export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execute {
   const transforms = profileTransforms(route.profile)
   return (call) => {
     const body = outboundBody(call)
     body.set('model', route.upstreamModel)
+    dropPreservedReasoning(body)
     normaliseTools(body)
     for (const transform of transforms) transform(body, call.stream)
     if (route.aggregatorProvider !== undefined) body.set('provider', route.aggregatorProvider)

@@ -7,10 +7,18 @@ import {
   type JsonObject,
   type ProviderCall,
   type ProviderResult,
+  type StreamEvent,
   safeUpstreamMessage,
   upstreamHttpError,
 } from 'model-gateway/plugin'
 import type { OutboundBody } from './outbound-body.ts'
+import {
+  createRedact,
+  mayNameError,
+  type Redact,
+  redactErrorEvents,
+  redactErrors,
+} from './redact.ts'
 import { readUpstreamError, refusesCredentials } from './upstream-error.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -61,12 +69,17 @@ export async function callCompat(
   const response = await postJson(endpoint, call, body.text(), accept)
   const billingModifiers = body.get('service_tier') == null ? [] : ['service_tier']
   return call.stream
-    ? { kind: 'stream', events: decodeSse(streamBody(response, EVENT_STREAM)), billingModifiers }
+    ? { kind: 'stream', events: readEventStream(response), billingModifiers }
     : { kind: 'buffered', ...(await readJsonReply(response)), billingModifiers }
 }
 
 /** The media type of server-sent events. */
 export const EVENT_STREAM = 'text/event-stream'
+
+/** The reply to a call, and how to take the call's credentials out of what it says. */
+export interface UpstreamResponse extends EgressResponse {
+  readonly redact: Redact
+}
 
 /** Sends JSON text with credentials. Throws GatewayError for anything but a 2xx status. */
 export async function postJson(
@@ -74,7 +87,7 @@ export async function postJson(
   call: ProviderCall,
   body: string,
   accept: string,
-): Promise<EgressResponse> {
+): Promise<UpstreamResponse> {
   const { url } = endpoint
   const headers = { 'content-type': 'application/json', accept, ...endpoint.headers }
   const credentials = await endpoint.credentials({ url, headers, body })
@@ -83,30 +96,39 @@ export async function postJson(
     headers: { ...headers, ...credentials },
     body,
   })
-  if (response.status >= 200 && response.status <= 299) return response
+  const redact = createRedact(Object.values(credentials), endpoint.headers)
+  if (response.status >= 200 && response.status <= 299) return { ...response, redact }
   if (refusesCredentials(response)) endpoint.refused?.(credentials)
-  throw await readUpstreamError(response, Object.values(credentials))
+  throw await readUpstreamError(response, redact)
 }
 
 /** The body of a streamed reply. Throws GatewayError when it has another media type. */
 export function streamBody(
-  { headers, body }: EgressResponse,
+  { headers, body, redact }: UpstreamResponse,
   mediaType: string,
 ): AsyncIterable<Uint8Array> {
   const contentType = headers.get('content-type') ?? 'no content type'
   if (contentType.split(';')[0]?.trim().toLowerCase() === mediaType) return body
   throw new GatewayError(
     'upstream_transport',
-    `the upstream answered a stream request with ${safeUpstreamMessage(contentType)}`,
+    `the upstream answered a stream request with ${safeUpstreamMessage(redact(contentType))}`,
   )
+}
+
+/** The server-sent events of a streamed reply. Throws as `streamBody` does. */
+export function readEventStream(response: UpstreamResponse): AsyncIterable<readonly StreamEvent[]> {
+  return redactErrorEvents(decodeSse(streamBody(response, EVENT_STREAM)), response.redact)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A JSON object and its text. Throws GatewayError when the reply is none, or only an error. */
+/**
+ * A JSON object, and its text unless a credential had to be taken out of it. Throws GatewayError
+ * when the reply is none, or only an error.
+ */
 export async function readJsonReply(
-  response: EgressResponse,
-): Promise<{ readonly body: JsonObject; readonly rawBody: string }> {
+  response: UpstreamResponse,
+): Promise<{ readonly body: JsonObject; readonly rawBody?: string }> {
   const bytes = await response.bytes()
   let rawBody: string
   let body: unknown
@@ -119,8 +141,10 @@ export async function readJsonReply(
   if (!isJsonObject(body)) {
     throw new GatewayError('upstream_transport', 'the upstream did not answer with a JSON object')
   }
-  refuseErrorInDisguise(body, response.status)
-  return { body, rawBody }
+  if (!mayNameError(rawBody)) return { body, rawBody }
+  const redacted = redactErrors(body, response.redact) as JsonObject
+  refuseErrorInDisguise(redacted, response.status)
+  return redacted === body ? { body, rawBody } : { body: redacted }
 }
 
 /** Some upstreams report a failure with status 200 and nothing but an `error`. */

@@ -1,4 +1,5 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { toolCallId } from './reply-ids.ts'
 
 /** A part of a reply, in the words of chat completions. */
 export type ReplyPart =
@@ -64,7 +65,7 @@ function readPart(part: JsonValue): ReplyPart[] {
 function toolCall({ id, name, args }: JsonObject, signature: string | undefined): JsonObject {
   if (typeof name !== 'string') throw malformed('a functionCall has no name')
   return {
-    id: typeof id === 'string' && id !== '' ? id : `call_${crypto.randomUUID()}`,
+    id: toolCallId(id),
     type: 'function',
     function: { name, arguments: JSON.stringify(args ?? {}) },
     ...(signature === undefined ? {} : { thought_signature: signature }),

@@ -37,7 +37,7 @@ describe('messages', () => {
         { role: 'system', content: '' },
         { role: 'system', content: null },
       ),
-    ).toEqual({ contents, systemInstruction: { parts: [{ text: 'A\n\nBb' }] } })
+    ).toEqual({ contents, systemInstruction: { parts: [{ text: 'A\n\nB\n\nb' }] } })
   })
 
   test('a conversation with tools', () => {
@@ -92,6 +92,20 @@ describe('messages', () => {
         parts: [{ functionResponse: { id: 'c', name: 'clock', response: { output: 'noon' } } }],
       },
       { role: 'model', parts: [{ text: '' }] },
+    ])
+  })
+
+  test('a tool result that nests too deep to be read is a text', () => {
+    const deep = `{"a":${'['.repeat(300)}${']'.repeat(300)}}`
+    const calls = [{ id: 'a', type: 'function', function: { name: 'f' } }]
+    const { contents } = messages(
+      { role: 'assistant', tool_calls: calls },
+      { role: 'tool', tool_call_id: 'a', content: deep },
+    )
+    const response = { output: deep }
+    expect(contents).toMatchObject([
+      {},
+      { parts: [{ functionResponse: { id: 'a', name: 'f', response } }] },
     ])
   })
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue, nestsTooDeep } from 'model-gateway/plugin'
 import { isMediaPart, mediaPart } from './google-content-media.ts'
 import { invalidRequest } from './invalid-request.ts'
 
@@ -34,8 +34,7 @@ export function googleConversation(messages: JsonValue | undefined): GoogleConve
     switch (message.role) {
       case 'system':
       case 'developer': {
-        const text = textOf(message.content, place)
-        if (text !== '') system.push(text)
+        system.push(...textsOf(message.content, place).filter((text) => text !== ''))
         break
       }
       case 'user':
@@ -75,14 +74,12 @@ function contentParts(content: JsonValue | undefined, place: string): JsonObject
   })
 }
 
-/** The text of a content that may hold nothing else. */
-function textOf(content: JsonValue | undefined, place: string): string {
-  return readParts(content, place)
-    .map(({ part, at }) => {
-      if (isText(part)) return textPart(part, at)
-      throw invalidRequest(`${at}: only text is possible here`)
-    })
-    .join('')
+/** The texts of a content that may hold nothing else. */
+function textsOf(content: JsonValue | undefined, place: string): string[] {
+  return readParts(content, place).map(({ part, at }) => {
+    if (isText(part)) return textPart(part, at)
+    throw invalidRequest(`${at}: only text is possible here`)
+  })
 }
 
 function readParts(content: JsonValue | undefined, place: string) {
@@ -161,11 +158,12 @@ function functionResponse(
   if (name === undefined) {
     throw invalidRequest(`${place}.tool_call_id: no earlier message has a tool call of this id`)
   }
-  const text = textOf(message.content, place)
+  const text = textsOf(message.content, place).join('')
   return { functionResponse: { id, name, response: parseObject(text) ?? { output: text } } }
 }
 
 function parseObject(text: string): JsonObject | undefined {
+  if (nestsTooDeep(text)) return undefined
   try {
     const value: unknown = JSON.parse(text)
     return isJsonObject(value) ? value : undefined

@@ -1,14 +1,17 @@
 import { GatewayError, type JsonObject, type ProviderCall } from 'model-gateway/plugin'
-import { replyId } from './chat-reply.ts'
 import { type Candidate, isPromptBlocked, readCandidates } from './google-content-candidate.ts'
 import { endingOf } from './google-content-finish.ts'
 import { countedByGoogle, usageFromGoogle } from './google-content-usage.ts'
+import { replyId } from './reply-ids.ts'
 
 /**
  * A GenerateContentResponse as a chat completion. A prompt that was refused is one empty choice.
  * Throws GatewayError `upstream_transport` for a reply that is none, with the usage it states.
  */
-export function chatFromGoogle(reply: JsonObject, call: Pick<ProviderCall, 'body'>): JsonObject {
+export function chatFromGoogle(
+  reply: JsonObject,
+  call: Pick<ProviderCall, 'body' | 'apiSurface'>,
+): JsonObject {
   const candidates = readCandidates(reply)
   if (candidates.length === 0 && !isPromptBlocked(reply)) {
     const usage = countedByGoogle(reply.usageMetadata)
@@ -20,7 +23,7 @@ export function chatFromGoogle(reply: JsonObject, call: Pick<ProviderCall, 'body
   }
   const usage = usageFromGoogle(reply.usageMetadata)
   return {
-    id: replyId(reply.responseId),
+    id: replyId(call, reply.responseId),
     object: 'chat.completion',
     created: Math.floor(Date.now() / 1000),
     model: call.body.model ?? null,

@@ -8,12 +8,12 @@ import {
   streamEvent,
 } from 'model-gateway/plugin'
 import { doneEvent, errorEvent } from './chat-chunks.ts'
-import { replyId } from './chat-reply.ts'
 import { isPromptBlocked, type ReplyPart, readCandidates } from './google-content-candidate.ts'
 import { endingOf } from './google-content-finish.ts'
 import { countsTokens, usageFromGoogle } from './google-content-usage.ts'
+import { replyId } from './reply-ids.ts'
 
-type Call = Pick<ProviderCall, 'body' | 'requestId'>
+type Call = Pick<ProviderCall, 'body' | 'apiSurface' | 'requestId'>
 
 /**
  * The responses of a Google content stream (from `decodeGoogleStream`) as chat completion chunks, a
@@ -62,7 +62,7 @@ function createConverter(call: Call) {
 
   function begin({ responseId }: JsonObject): string {
     head ??= JSON.stringify({
-      id: replyId(responseId),
+      id: replyId(call, responseId),
       object: 'chat.completion.chunk',
       created: Math.floor(Date.now() / 1000),
       model: call.body.model ?? null,

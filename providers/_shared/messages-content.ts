@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue, NativeMessages } from 'model-gateway/plugin'
 import type { ContentBlock, MediaBlock, TextBlock, ToolResultBlock } from './chat-content.ts'
 import type { Turn } from './chat-conversation.ts'
 import { invalidRequest } from './invalid-request.ts'
@@ -26,24 +26,24 @@ export function systemPrompt(
 export function messagesTurn(
   turn: Turn,
   dialect: MessagesDialect,
-  caches: CacheControl,
+  native: NativeMessages | undefined,
 ): JsonObject {
   const { role, blocks, bare } = turn
   const [first] = blocks
-  if (!dialect.strict && bare && first?.kind === 'text' && cacheOf(first, caches) === undefined) {
-    return { role, content: first.text }
-  }
-  return { role, content: blocks.map((block) => messagesBlock(block, dialect, caches)) }
+  const plain = first?.kind === 'text' && cacheOf(first, native?.cacheControl) === undefined
+  if (!dialect.strict && bare && plain) return { role, content: first.text }
+  return { role, content: blocks.map((block) => messagesBlock(block, dialect, native)) }
 }
 
 function messagesBlock(
   block: ContentBlock,
   dialect: MessagesDialect,
-  caches: CacheControl,
+  native: NativeMessages | undefined,
 ): JsonObject {
-  const cached = cacheOf(block, caches)
+  const cached = cacheOf(block, native?.cacheControl)
   return {
-    ...plainBlock(block, dialect, caches),
+    ...plainBlock(block, dialect, native),
+    ...native?.members.get(block.place),
     ...(cached === undefined ? {} : { cache_control: cached }),
   }
 }
@@ -51,7 +51,7 @@ function messagesBlock(
 function plainBlock(
   block: ContentBlock,
   dialect: MessagesDialect,
-  caches: CacheControl,
+  native: NativeMessages | undefined,
 ): JsonObject {
   switch (block.kind) {
     case 'text':
@@ -59,7 +59,7 @@ function plainBlock(
     case 'tool_use':
       return { type: 'tool_use', id: block.id, name: block.name, input: block.input }
     case 'tool_result':
-      return toolResult(block, dialect, caches)
+      return toolResult(block, dialect, native)
     case 'image':
     case 'document':
       if (!dialect.media) {
@@ -74,7 +74,7 @@ function plainBlock(
 function toolResult(
   { toolCallId, content, failed }: ToolResultBlock,
   dialect: MessagesDialect,
-  caches: CacheControl,
+  native: NativeMessages | undefined,
 ): JsonObject {
   return {
     type: 'tool_result',
@@ -82,22 +82,26 @@ function toolResult(
     content:
       typeof content === 'string'
         ? content
-        : content.map((block) => messagesBlock(block, dialect, caches)),
+        : content.map((block) => messagesBlock(block, dialect, native)),
     ...(failed ? { is_error: true } : {}),
   }
 }
 
 function documentBlock(block: MediaBlock): JsonObject {
-  const title = block.name === undefined ? {} : { title: block.name }
+  const { name, context } = block
+  const about = {
+    ...(name === undefined ? {} : { title: name }),
+    ...(context === undefined ? {} : { context }),
+  }
   switch (block.mediaType) {
     case 'application/pdf':
-      return { type: 'document', source: base64Source(block), ...title }
+      return { type: 'document', source: base64Source(block), ...about }
     case 'text/plain': {
       const data = Buffer.from(block.data, 'base64').toString()
       return {
         type: 'document',
         source: { type: 'text', media_type: 'text/plain', data },
-        ...title,
+        ...about,
       }
     }
     default:

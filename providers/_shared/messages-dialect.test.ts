@@ -248,3 +248,37 @@ describe('what came through the messages API', () => {
     })
   })
 })
+
+test('members of tools and documents that only this API has', () => {
+  const file = (more: JsonObject) => ({
+    type: 'file',
+    file: { file_data: 'data:text/plain;base64,aGk=', ...more },
+  })
+  const members = new Map<string, JsonObject>([
+    ['messages.0.content.1', { citations: { enabled: true } }],
+    ['tools.0', { defer_loading: true, input_examples: [{}] }],
+  ])
+  const content = [file({}), { ...file({ filename: 'a' }), context: 'A letter.' }]
+  const sent = body(
+    edgeMessages,
+    { tools: [tool], messages: [{ role: 'user', content }] },
+    { native: { members } },
+  )
+  const source = { type: 'text', media_type: 'text/plain', data: 'hi' }
+  expect(sent.messages).toEqual([
+    {
+      role: 'user',
+      content: [
+        { type: 'document', source },
+        {
+          type: 'document',
+          source,
+          title: 'a',
+          context: 'A letter.',
+          citations: { enabled: true },
+        },
+      ],
+    },
+  ])
+  expect(sent.tools).toMatchObject([{ name: 'weather', defer_loading: true, input_examples: [{}] }])
+})

@@ -8,6 +8,7 @@ import { type ChatToolCall, chatReply } from './chat-reply.ts'
 import { usageFromMessages } from './chat-usage.ts'
 import { finishReason } from './finish-reason.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
+import { toolCallId } from './reply-ids.ts'
 
 /**
  * The reply of the native messages API as a chat completion, `usage` included. Throws GatewayError
@@ -15,7 +16,7 @@ import type { MessagesDialect } from './messages-dialect.ts'
  */
 export function chatFromMessages(
   reply: JsonObject,
-  call: Pick<ProviderCall, 'body'>,
+  call: Pick<ProviderCall, 'body' | 'apiSurface'>,
   providerType: MessagesDialect['providerType'],
 ): JsonObject {
   if (!Array.isArray(reply.content)) {
@@ -34,7 +35,7 @@ export function chatFromMessages(
         if (typeof block.text === 'string') content += block.text
         break
       case 'tool_use':
-        toolCalls.push({ id: String(block.id), name: String(block.name), input: block.input })
+        toolCalls.push({ id: toolCallId(block.id), name: String(block.name), input: block.input })
         break
       case 'thinking':
       case 'redacted_thinking':

@@ -32,6 +32,7 @@ export function send(
               disableParallelToolUse: false,
               failedToolCalls: new Set<string>(),
               cacheControl: new Map(),
+              members: new Map(),
               ...native,
             },
           }),

@@ -75,7 +75,7 @@ export function messagesRequest(
     ...(dialect.sendsModel ? { model: upstreamModel } : {}),
     ...unmapped(chat, dialect, native),
     max_tokens: maxTokens(chat, route),
-    messages: turns.map((turn) => messagesTurn(turn, dialect, native?.cacheControl)),
+    messages: turns.map((turn) => messagesTurn(turn, dialect, native)),
   }
   if ((body.system ?? null) === null && system.length > 0) {
     body.system = systemPrompt(system, native?.cacheControl)

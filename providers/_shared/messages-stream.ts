@@ -10,6 +10,7 @@ import { type ChatChunks, createChatChunks, doneEvent, errorEvent } from './chat
 import { usageFromMessages } from './chat-usage.ts'
 import { finishReason } from './finish-reason.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
+import { toolCallId } from './reply-ids.ts'
 
 /**
  * The events of a native messages stream (from `decodeSse`) as chat completion chunks, a batch for
@@ -19,7 +20,7 @@ import type { MessagesDialect } from './messages-dialect.ts'
  */
 export async function* chatChunksFromMessages(
   events: AsyncIterable<readonly StreamEvent[]>,
-  call: Pick<ProviderCall, 'body' | 'requestId'>,
+  call: Pick<ProviderCall, 'body' | 'apiSurface' | 'requestId'>,
   providerType: MessagesDialect['providerType'],
 ): AsyncGenerator<readonly StreamEvent[]> {
   const converter = createConverter(call, providerType)
@@ -45,7 +46,7 @@ interface OpenTool {
 }
 
 function createConverter(
-  call: Pick<ProviderCall, 'body' | 'requestId'>,
+  call: Pick<ProviderCall, 'body' | 'apiSurface' | 'requestId'>,
   providerType: MessagesDialect['providerType'],
 ) {
   let state: 'open' | 'complete' | 'failed' = 'open'
@@ -79,7 +80,7 @@ function createConverter(
     } else if (block.type === 'tool_use') {
       const index = toolCount++
       tools.set(data.index, { index, input: block.input, fragments: false })
-      out.push(to.toolStart(index, String(block.id), String(block.name)))
+      out.push(to.toolStart(index, toolCallId(block.id), String(block.name)))
     } else if (block.type === 'redacted_thinking') {
       const metadata = reasoning({ type: 'redacted_thinking', data: block.data ?? '' })
       out.push(to.providerMetadata(metadata))

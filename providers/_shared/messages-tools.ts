@@ -16,7 +16,7 @@ export function messagesTools(
 ): JsonObject {
   const tools = [
     ...readToolList(chat.tools).map((tool, index) =>
-      messagesTool(tool, index, dialect, native?.cacheControl.get(`tools.${index}`)),
+      messagesTool(tool, `tools.${index}`, dialect, native),
     ),
     ...(native?.serverTools ?? []),
   ]
@@ -28,22 +28,22 @@ export function messagesTools(
 
 function messagesTool(
   tool: JsonValue,
-  index: number,
+  field: string,
   dialect: MessagesDialect,
-  cacheControl: JsonValue | undefined,
+  native: NativeMessages | undefined,
 ): JsonObject {
-  const field = `tools.${index}`
   const definition = readFunctionTool(tool, field)
   if (definition === undefined) {
     if (isJsonObject(tool) && !dialect.strict) return tool
     throw invalidRequest(`${field}.type must be function`)
   }
   const { name, description, parameters } = definition
-  const cached = cacheControl ?? definition.cacheControl
+  const cached = native?.cacheControl.get(field) ?? definition.cacheControl
   return {
     name,
     ...(description === undefined ? {} : { description }),
     input_schema: parameters,
+    ...native?.members.get(field),
     ...(cached === undefined ? {} : { cache_control: cached }),
   }
 }

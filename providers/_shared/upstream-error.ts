@@ -4,40 +4,31 @@ import {
   isJsonObject,
   upstreamHttpError,
 } from 'model-gateway/plugin'
+import type { Redact } from './redact.ts'
 
 /** As much of an error body as is read to find its message. */
 const ERROR_BODY_LIMIT = 64 * 1024
 
-/** Anything shorter would mask ordinary letters and protect nothing. */
-const SHORTEST_SECRET = 4
-
-const AUTH_SCHEME = /^(?:Bearer|Basic) /i
-
 /**
  * What to answer to an upstream's error reply: its own words when the body has some, its status,
- * and its `retry-after`. `credentials` are the header values that the call was sent with, should
- * the upstream repeat them.
+ * and its `retry-after`.
  */
 export async function readUpstreamError(
   response: Pick<EgressResponse, 'status' | 'headers' | 'body'>,
-  credentials: readonly string[],
+  redact: Redact,
 ): Promise<GatewayError> {
   const { status } = response
   const text = await readStart(response)
-  let message =
+  const message =
     status < 400
       ? `the upstream answered with status ${status}, which is not followed`
       : (errorMessage(text) ??
         awsErrorType(response.headers) ??
         `the upstream answered with status ${status}`)
-  for (const value of credentials) {
-    const secret = value.replace(AUTH_SCHEME, '')
-    if (secret.length >= SHORTEST_SECRET) message = message.replaceAll(secret, '[redacted]')
-  }
   const retryAfter = response.headers.get('retry-after')
   return upstreamHttpError(
     status,
-    message,
+    redact(message),
     retryAfter !== null && /^[\x20-\x7e]{1,64}$/.test(retryAfter)
       ? { headers: { 'retry-after': retryAfter } }
       : {},

@@ -5,6 +5,7 @@ import { chatFromGoogle } from '../_shared/google-content-reply.ts'
 import { googleRequest } from '../_shared/google-content-request.ts'
 import { chatChunksFromGoogle } from '../_shared/google-content-stream.ts'
 import { mergeDeep } from '../_shared/merge-extra-body.ts'
+import { redactErrorEvents } from '../_shared/redact.ts'
 import type { ModelEndpoint } from './endpoint.ts'
 
 const JSON_TYPE = 'application/json'
@@ -33,7 +34,8 @@ export function googleChat(
       return { kind: 'buffered', body: chatFromGoogle(reply, call), billingModifiers }
     }
     const response = await postJson(streamed, call, text, EVENT_STREAM)
-    const responses = decodeGoogleStream(streamBody(response, streamType(response)))
+    const frames = decodeGoogleStream(streamBody(response, streamType(response)))
+    const responses = redactErrorEvents(frames, response.redact)
     return { kind: 'stream', events: chatChunksFromGoogle(responses, call), billingModifiers }
   }
 }

@@ -1,5 +1,5 @@
-import { decodeSse, type Execute, type JsonObject } from 'model-gateway/plugin'
-import { EVENT_STREAM, postJson, readJsonReply, streamBody } from '../_shared/compat-http.ts'
+import type { Execute, JsonObject } from 'model-gateway/plugin'
+import { EVENT_STREAM, postJson, readEventStream, readJsonReply } from '../_shared/compat-http.ts'
 import { rawPredictMessages as dialect } from '../_shared/messages-dialect.ts'
 import { chatFromMessages } from '../_shared/messages-reply.ts'
 import { messagesRequest } from '../_shared/messages-request.ts'
@@ -26,7 +26,7 @@ export function messagesChat(
       return { kind: 'buffered', body, billingModifiers }
     }
     const response = await postJson(streamed, call, text, EVENT_STREAM)
-    const events = decodeSse(streamBody(response, EVENT_STREAM))
+    const events = readEventStream(response)
     return {
       kind: 'stream',
       events: chatChunksFromMessages(events, call, dialect.providerType),

@@ -1,8 +1,12 @@
 import type { Execute, JsonObject } from 'model-gateway/plugin'
 import { type CompatEndpoint, callCompat } from '../_shared/compat-http.ts'
 import { mergeExtraBody, outboundBody, setStream } from '../_shared/outbound-body.ts'
+import { dropPreservedReasoning } from '../_shared/preserved-reasoning.ts'
 
-/** Chat completions of the generic styles: the caller's body, `model`, `stream`, `extra_body`. */
+/**
+ * Chat completions of the generic styles: the caller's body without preserved reasoning, `model`,
+ * `stream`, `extra_body`.
+ */
 export function genericChat(
   endpoint: CompatEndpoint,
   upstreamModel: string,
@@ -11,6 +15,7 @@ export function genericChat(
   return (call) => {
     const body = outboundBody(call)
     body.set('model', upstreamModel)
+    dropPreservedReasoning(body)
     setStream(body, call.stream)
     mergeExtraBody(body, extraBody)
     return callCompat(endpoint, call, body)

@@ -1,10 +1,10 @@
-import { decodeSse, type Execute } from 'model-gateway/plugin'
+import type { Execute } from 'model-gateway/plugin'
 import {
   type CompatEndpoint,
   EVENT_STREAM,
   postJson,
+  readEventStream,
   readJsonReply,
-  streamBody,
 } from '../_shared/compat-http.ts'
 import { chatFromMessages } from '../_shared/messages-reply.ts'
 import { type MessagesRoute, messagesRequest } from '../_shared/messages-request.ts'
@@ -18,7 +18,7 @@ export function nativeChat(endpoint: CompatEndpoint, route: MessagesRoute): Exec
     const accept = call.stream ? EVENT_STREAM : 'application/json'
     const response = await postJson(withBetas(endpoint, betas), call, JSON.stringify(body), accept)
     if (call.stream) {
-      const events = decodeSse(streamBody(response, EVENT_STREAM))
+      const events = readEventStream(response)
       return {
         kind: 'stream',
         events: chatChunksFromMessages(events, call, providerType),

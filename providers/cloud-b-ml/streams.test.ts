@@ -54,8 +54,11 @@ const apis = {
         }),
         call,
         facts,
-        () => {
-          throw new Error('an event was not known')
+        {
+          unknownEvent() {
+            throw new Error('an event was not known')
+          },
+          redact: (text) => text,
         },
       ),
   },

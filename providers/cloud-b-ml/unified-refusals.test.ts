@@ -91,6 +91,23 @@ describe('what is refused before any call', () => {
     ],
     ['nothing to say', { messages: [{ role: 'user', content: '' }] }],
     ['only a system message', { messages: [{ role: 'system', content: 'x' }] }],
+    [
+      'arguments that nest too deep',
+      {
+        messages: [
+          {
+            role: 'assistant',
+            tool_calls: [
+              {
+                id: 't',
+                type: 'function',
+                function: { name: 'f', arguments: `{"a":${'['.repeat(200)}${']'.repeat(200)}}` },
+              },
+            ],
+          },
+        ],
+      },
+    ],
     ['a hosted tool', { tools: [{ type: 'web_search' }] }],
     ['a choice without tools', { tool_choice: 'required' }],
   ])('%s: %j', (_, fields) => {

@@ -7,6 +7,7 @@ import {
 import { type ChatToolCall, chatReply } from '../_shared/chat-reply.ts'
 import { usageFromConverse } from '../_shared/chat-usage.ts'
 import { finishReason } from '../_shared/finish-reason.ts'
+import { toolCallId } from '../_shared/reply-ids.ts'
 import { additionalFields, providerMetadata } from './metadata.ts'
 
 /** What is known of a reply beside its body. */
@@ -21,7 +22,7 @@ export interface ReplyFacts {
  */
 export function chatFromUnified(
   reply: JsonObject,
-  call: Pick<ProviderCall, 'body'>,
+  call: Pick<ProviderCall, 'body' | 'apiSurface'>,
   facts: ReplyFacts,
 ): JsonObject {
   const message = isJsonObject(reply.output) ? reply.output.message : undefined
@@ -42,7 +43,7 @@ export function chatFromUnified(
       content += text
     } else if (isJsonObject(toolUse)) {
       const { toolUseId, name, input } = toolUse
-      toolCalls.push({ id: String(toolUseId), name: String(name), input })
+      toolCalls.push({ id: toolCallId(toolUseId), name: String(name), input })
     } else if (isJsonObject(reasoningContent)) {
       const read = reasoningBlock(reasoningContent)
       if (read !== undefined) reasoning.push(read)

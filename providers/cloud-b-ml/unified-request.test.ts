@@ -186,7 +186,16 @@ describe('the mapping', () => {
       const strictOf = (model: string) =>
         JSON.stringify(body({ tools: [tool] }, model)).includes('"strict"')
       expect(strictOf(`us.anthropic.claude-${name}-v1:0`)).toBe(false)
+      expect(strictOf(`anthropic.claude-${name}-20261101-v1:0`)).toBe(false)
       expect(strictOf('anthropic.claude-opus-4-6-v1:0')).toBe(true)
+    },
+  )
+
+  test.each(['opus-5-5', 'fable-5-1', 'sonnet-5-5', 'opus-5-5-20261101'])(
+    'strict stays for the later claude-%s',
+    (name) => {
+      const sent = body({ tools: [tool] }, `global.anthropic.claude-${name}`)
+      expect(JSON.stringify(sent)).toContain('"strict":true')
     },
   )
 

@@ -8,12 +8,13 @@ import {
   frame,
 } from '../../test/harness/upstream-clouds-aws.ts'
 import { decodeEventStream } from '../_shared/event-stream.ts'
+import { createRedact, type Redact } from '../_shared/redact.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
 
 const call = { body: { model: 'asked' }, requestId: 'r-1' }
 
 /** Everything that came before the end, and what the end was. */
-async function run(frames: readonly Uint8Array[]) {
+async function run(frames: readonly Uint8Array[], redact: Redact = (text) => text) {
   async function* source() {
     yield* frames
   }
@@ -24,7 +25,7 @@ async function run(frames: readonly Uint8Array[]) {
     decodeEventStream(source(), () => counted.push('crc_mismatch')),
     call,
     { id: 'chatcmpl-1', model: 'up' },
-    () => counted.push('unknown_event'),
+    { unknownEvent: () => counted.push('unknown_event'), redact },
   )
   try {
     for await (const batch of stream) events.push(...batch)
@@ -269,4 +270,16 @@ describe('what is not as documented', () => {
     const { data } = await run([start, text, stop])
     expect(data.at(-1)).toBe('[DONE]')
   })
+})
+
+test('an exception that repeats the credentials does not pass them on', async () => {
+  // Cut at its limit only after the credential is gone: no half of it stays.
+  const message = `${'x'.repeat(2040)}odd-session-token`
+  const { data } = await run(
+    [exceptionFrame('throttlingException', { message })],
+    createRedact(['odd-session-token']),
+  )
+  const { error } = data[0] as { error: { message: string } }
+  expect(error.message).toStartWith('xxx')
+  expect(error.message).not.toContain('odd')
 })

@@ -10,6 +10,8 @@ import { createChatChunks, doneEvent, errorEvent } from '../_shared/chat-chunks.
 import { usageFromConverse } from '../_shared/chat-usage.ts'
 import type { EventStreamFrame } from '../_shared/event-stream.ts'
 import { finishReason } from '../_shared/finish-reason.ts'
+import type { Redact } from '../_shared/redact.ts'
+import { toolCallId } from '../_shared/reply-ids.ts'
 import { additionalFields, providerMetadata } from './metadata.ts'
 import type { ReplyFacts } from './unified-reply.ts'
 
@@ -21,11 +23,11 @@ import type { ReplyFacts } from './unified-reply.ts'
  */
 export async function* chatChunksFromUnified(
   frames: AsyncIterable<readonly EventStreamFrame[]>,
-  call: Pick<ProviderCall, 'body' | 'requestId'>,
+  call: Pick<ProviderCall, 'body' | 'apiSurface' | 'requestId'>,
   facts: ReplyFacts,
-  unknownEvent: () => void,
+  seams: Seams,
 ): AsyncGenerator<readonly StreamEvent[]> {
-  const converter = createConverter(call, facts, unknownEvent)
+  const converter = createConverter(call, facts, seams)
   for await (const batch of frames) {
     const chunks: StreamEvent[] = []
     for (const frame of batch) {
@@ -41,15 +43,21 @@ export async function* chatChunksFromUnified(
   yield [doneEvent]
 }
 
+interface Seams {
+  /** Told of each event of a kind that is not known. */
+  unknownEvent(): void
+  readonly redact: Redact
+}
+
 interface OpenTool {
   readonly index: number
   fragments: boolean
 }
 
 function createConverter(
-  call: Pick<ProviderCall, 'body' | 'requestId'>,
+  call: Pick<ProviderCall, 'body' | 'apiSurface' | 'requestId'>,
   facts: ReplyFacts,
-  unknownEvent: () => void,
+  { unknownEvent, redact }: Seams,
 ) {
   const chunks = createChatChunks(call, facts.id)
   let started = false
@@ -70,7 +78,7 @@ function createConverter(
     if (!isJsonObject(toolUse)) return []
     const index = toolCount++
     tools.set(contentBlockIndex, { index, fragments: false })
-    return [chunks.toolStart(index, String(toolUse.toolUseId), String(toolUse.name))]
+    return [chunks.toolStart(index, toolCallId(toolUse.toolUseId), String(toolUse.name))]
   }
 
   function takeDelta({ contentBlockIndex, delta }: JsonObject): StreamEvent[] {
@@ -129,7 +137,7 @@ function createConverter(
       call,
       typeof code === 'string' && code !== '' ? code : 'upstream_transport',
       typeof stated === 'string' && stated !== ''
-        ? stated
+        ? redact(stated)
         : 'the upstream reported an error in its stream',
     )
   }

@@ -9,8 +9,8 @@ import {
 } from '../_shared/chat-tools.ts'
 import { invalidRequest } from '../_shared/invalid-request.ts'
 
-/** Models that Bedrock refuses `strict` for. */
-const NO_STRICT = /claude-(?:opus-(?:4-[78]|5)|fable-5|sonnet-5)/i
+/** Models that Bedrock refuses `strict` for, but not their later minor versions; a date is none. */
+const NO_STRICT = /claude-(?:opus-(?:4-[78]|5)|fable-5|sonnet-5)(?!-?\d{1,2}(?!\d))/i
 
 /** `toolConfig` of Converse, or nothing. Throws GatewayError `invalid_request`. */
 export function unifiedTools(

@@ -1,6 +1,7 @@
-import type { EgressResponse, Execute } from 'model-gateway/plugin'
+import type { EgressResponse, Execute, ProviderCall } from 'model-gateway/plugin'
 import { type CompatEndpoint, postJson, readJsonReply, streamBody } from '../_shared/compat-http.ts'
 import { decodeEventStream } from '../_shared/event-stream.ts'
+import { ownReplyId } from '../_shared/reply-ids.ts'
 import { chatFromUnified, type ReplyFacts } from './unified-reply.ts'
 import { type UnifiedRoute, unifiedRequest } from './unified-request.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
@@ -22,9 +23,9 @@ export function unifiedChat(
   count: (anomaly: Anomaly) => void,
 ): Execute {
   /** The reply itself names neither its id nor its model. */
-  const replyFacts = ({ headers }: EgressResponse): ReplyFacts => {
+  const replyFacts = (call: ProviderCall, { headers }: EgressResponse): ReplyFacts => {
     const id = headers.get('x-amzn-requestid')
-    return { id: id === null ? undefined : `chatcmpl-${id}`, model: route.upstreamModel }
+    return { id: id === null ? undefined : ownReplyId(call, id), model: route.upstreamModel }
   }
   const crcMismatch = () => count('crc_mismatch')
   const unknownEvent = () => count('unknown_event')
@@ -36,7 +37,10 @@ export function unifiedChat(
       const frames = decodeEventStream(streamBody(response, AWS_EVENT_STREAM), crcMismatch)
       return {
         kind: 'stream',
-        events: chatChunksFromUnified(frames, call, replyFacts(response), unknownEvent),
+        events: chatChunksFromUnified(frames, call, replyFacts(call, response), {
+          unknownEvent,
+          redact: response.redact,
+        }),
         billingModifiers,
       }
     }
@@ -44,7 +48,7 @@ export function unifiedChat(
     const reply = await readJsonReply(response)
     return {
       kind: 'buffered',
-      body: chatFromUnified(reply.body, call, replyFacts(response)),
+      body: chatFromUnified(reply.body, call, replyFacts(call, response)),
       billingModifiers,
     }
   }

@@ -186,6 +186,15 @@ describe('bodies', () => {
     }
   })
 
+  test('of the generic styles go without preserved reasoning', async () => {
+    const said = { role: 'assistant', content: 'a' }
+    const reasoning = { source: 'anthropic_messages', blocks: [] }
+    const replayed = { ...said, provider_metadata: { cloud_b_ml: { reasoning } } }
+    const messages = [...chat.messages, replayed, ...chat.messages]
+    const { body } = await run('edge_generic_chat', { ...chat, messages })
+    expect(body.messages).toEqual([...chat.messages, said, ...chat.messages])
+  })
+
   test('of responses go without the hosted image tool', async () => {
     const image = { type: 'image_generation' }
     const { body } = await run('edge_generic_responses', {

@@ -104,6 +104,14 @@ describe('requests', () => {
     }
   })
 
+  test('reasoning that an earlier reply preserved is not replayed', async () => {
+    const said = { role: 'assistant', content: 'a' }
+    const reasoning = { source: 'anthropic_messages', blocks: [] }
+    const replayed = { ...said, provider_metadata: { cloud_b_ml: { reasoning } } }
+    const body = await chat({ model: 'asked', messages: [...messages, replayed, ...messages] })
+    expect(body.messages).toEqual([...messages, said, ...messages])
+  })
+
   test('extra_body is the last word, shallow, in all families', async () => {
     const extraBody = { model: 'forced', user: null, metadata: { a: 1 }, stream_options: 'x' }
     const fields = { model: 'asked', messages, user: 'me', metadata: { b: 2 }, stream: true }

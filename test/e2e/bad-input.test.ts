@@ -75,6 +75,18 @@ const cases: Record<string, Case> = {
   'broken JSON': { body: '{"model":', status: 400, code: 'invalid_request', says: 'JSON' },
   'no body': { body: '', status: 400, code: 'invalid_request' },
   'a JSON array': { body: [], status: 400, code: 'invalid_request', says: 'object' },
+  'a body that nests 201 deep': {
+    body: { ...chat, metadata: JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`) },
+    status: 400,
+    code: 'invalid_request',
+    says: '200 deep',
+  },
+  'a body that nests 25,000 deep': {
+    body: `{"model":"m","messages":[],"metadata":${'['.repeat(25_000)}${']'.repeat(25_000)}}`,
+    status: 400,
+    code: 'invalid_request',
+    says: '200 deep',
+  },
   'no model': {
     body: { messages: chat.messages },
     status: 400,
@@ -308,6 +320,45 @@ describe('refused before the provider:', () => {
     expect(answer).toStartWith('HTTP/1.1 400')
     expect(answer).toContain('400 ms')
     expect(performance.now() - started).toBeWithin(350, 3000)
+  })
+})
+
+describe('whatever the answer is', () => {
+  test.each<[string, string, number]>([
+    ['POST', '/v1/messages/count_tokens', 404],
+    ['GET', '/v1/chat/completions', 404],
+    ['GET', '/healthz', 200],
+    ['GET', '/readyz', 200],
+    ['GET', '/v1/models', 401],
+    ['GET', '/api/v1/me', 401],
+  ])('%s %s names the request by the id that its caller chose', async (method, path, status) => {
+    const ask = (id: string) =>
+      fetch(`${gateway.url}${path}`, { method, headers: { 'x-request-id': id } })
+    const response = await ask('mine')
+    expect(response.status).toBe(status)
+    expect(response.headers.get('x-request-id')).toBe('mine')
+    expect((await fetch(`${gateway.url}${path}`, { method })).headers.get('x-request-id')).toMatch(
+      /^[\da-f-]{36}$/,
+    )
+  })
+
+  test.each([
+    ['/v1/models', {}],
+    ['/v1/models', { authorization: 'Bearer gwk_nonsense' }],
+    ['/api/v1/me', { authorization: `Bearer ${testKey('unknown')}` }],
+    ['/api/v1/me', {}],
+    ['/api/v1/auth/session', {}],
+  ])('a 401 of %s for %j names the way to authenticate', async (path, headers) => {
+    const response = await fetch(`${gateway.url}${path}`, { headers: { ...headers } })
+    expect(response.status).toBe(401)
+    expect(response.headers.get('www-authenticate')).toBe('Bearer')
+  })
+
+  test('an id that cannot be kept does not hide that the gateway lives', async () => {
+    const headers = { 'x-request-id': 'a b' }
+    const response = await fetch(`${gateway.url}/healthz`, { headers })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-request-id')).not.toBe('a b')
   })
 })
 

@@ -298,6 +298,7 @@ describe('a native route', () => {
       disableParallelToolUse: false,
       failedToolCalls: ['t'],
       cacheControl: {},
+      members: {},
     },
   }
   const reasoning: object[] = [

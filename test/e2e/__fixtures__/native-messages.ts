@@ -23,6 +23,7 @@ function received({ body, rawBody, messages }: ProviderCall): string {
       ...messages,
       failedToolCalls: [...messages.failedToolCalls],
       cacheControl: Object.fromEntries(messages.cacheControl),
+      members: Object.fromEntries(messages.members),
     },
   })
 }

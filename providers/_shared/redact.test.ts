@@ -1,0 +1,95 @@
+import { expect, test } from 'bun:test'
+import { type JsonValue, type StreamEvent, streamEvent } from 'model-gateway/plugin'
+import { createRedact, redactErrorEvents, redactErrors } from './redact.ts'
+
+const redact = createRedact(['Bearer odd/"token"', '', 'Basic abc', '20261122T000000Z'])
+
+test.each([
+  ['key odd/"token" is unknown', 'key [redacted] is unknown'],
+  ['sent {"authorization":"Bearer odd/\\"token\\""}', 'sent {"authorization":"Bearer [redacted]"}'],
+  [
+    'sent {"authorization":"Bearer odd\\/\\"token\\""}',
+    'sent {"authorization":"Bearer [redacted]"}',
+  ],
+  ['at 20261122T000000Z', 'at [redacted]'],
+  ['abc is too short to be a secret', 'abc is too short to be a secret'],
+])('%s', (text, safe) => {
+  expect(redact(text)).toBe(safe)
+})
+
+test('configured headers count when they are named like a credential', () => {
+  const configured = { 'api-key': 'odd-key', 'x-team': 'team-1', authorization: 'Bearer odd-token' }
+  expect(createRedact([], configured)('odd-key of team-1, odd-token')).toBe(
+    '[redacted] of team-1, [redacted]',
+  )
+})
+
+const bad = 'bad odd/"token"'
+
+test.each<[JsonValue, JsonValue]>([
+  [{ error: bad }, { error: 'bad [redacted]' }],
+  [
+    { error: { message: bad, raw: [bad] } },
+    { error: { message: 'bad [redacted]', raw: ['bad [redacted]'] } },
+  ],
+  [
+    { choices: [{ error: { message: bad } }] },
+    { choices: [{ error: { message: 'bad [redacted]' } }] },
+  ],
+  [
+    { type: 'error', message: bad },
+    { type: 'error', message: 'bad [redacted]' },
+  ],
+])('the error in %j', (value, safe) => {
+  expect(redactErrors(value, redact)).toEqual(safe)
+})
+
+test('words of a reply are left alone, and so is an error that repeats nothing', () => {
+  const body = { choices: [{ message: { content: bad } }], error: { message: 'busy', at: null } }
+  expect(redactErrors(body, redact)).toBe(body)
+})
+
+async function through(...events: readonly StreamEvent[]) {
+  async function* source() {
+    yield events
+  }
+  const out: StreamEvent[] = []
+  for await (const batch of redactErrorEvents(source(), redact)) out.push(...batch)
+  return out
+}
+
+test('only events that repeat a credential in an error are other objects', async () => {
+  const kept = [
+    streamEvent(JSON.stringify({ choices: [{ delta: { content: `"error" ${bad}` } }] })),
+    streamEvent('{"error":null,"choices":[]}'),
+    streamEvent('not JSON, but "error"'),
+    streamEvent('[DONE]'),
+  ]
+  const failed = { type: 'response.failed', response: { error: { code: 'x', message: bad } } }
+  const events = await through(
+    ...kept,
+    streamEvent(JSON.stringify(failed), 'response.failed'),
+    streamEvent(JSON.stringify({ message: bad }), 'error'),
+  )
+  for (const [index, event] of kept.entries()) expect(events[index]).toBe(event)
+  expect(events[4]?.json()).toEqual({
+    type: 'response.failed',
+    response: { error: { code: 'x', message: 'bad [redacted]' } },
+  })
+  expect(events[4]?.event).toBe('response.failed')
+  expect(events[5]?.json()).toEqual({ message: 'bad [redacted]' })
+})
+
+test('leaving the events early lets the source go', async () => {
+  let left = false
+  async function* source() {
+    try {
+      yield [streamEvent('{}')]
+      yield [streamEvent('{}')]
+    } finally {
+      left = true
+    }
+  }
+  for await (const _ of redactErrorEvents(source(), redact)) break
+  expect(left).toBe(true)
+})

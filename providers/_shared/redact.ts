@@ -1,0 +1,111 @@
+import { isJsonObject, type JsonValue, type StreamEvent, streamEvent } from 'model-gateway/plugin'
+
+/** An upstream's words without the credentials that the call was sent with. */
+export type Redact = (text: string) => string
+
+/** Anything shorter would mask ordinary letters and protect nothing. */
+const SHORTEST_SECRET = 4
+
+const AUTH_SCHEME = /^(?:Bearer|Basic) /i
+
+/** Headers that an operator authenticates with, where config names them: `api-key`. */
+const CREDENTIAL_HEADER = /(?:^|-)(?:authorization|cookie|key|password|secret|token)$/
+
+/**
+ * `credentials` are header values, should the upstream repeat them; of the `configured` headers,
+ * names in lower case, those count that are named like a credential.
+ */
+export function createRedact(
+  credentials: readonly string[],
+  configured: Readonly<Record<string, string>> = {},
+): Redact {
+  return (text) => {
+    const named = Object.keys(configured).filter((name) => CREDENTIAL_HEADER.test(name))
+    let redacted = text
+    for (const value of [...credentials, ...named.map((name) => configured[name] as string)]) {
+      const secret = value.replace(AUTH_SCHEME, '')
+      if (secret.length < SHORTEST_SECRET) continue
+      // Upstreams quote the request as JSON too, and some writers of JSON escape the slash.
+      const escaped = JSON.stringify(secret).slice(1, -1)
+      for (const form of [secret, escaped, escaped.replaceAll('/', '\\/')]) {
+        redacted = redacted.replaceAll(form, '[redacted]')
+      }
+    }
+    return redacted
+  }
+}
+
+/** The same value unless an error in it, however deep, repeats a credential. */
+export function redactErrors(value: JsonValue, redact: Redact): JsonValue {
+  if (isJsonObject(value) && value.type === 'error') return redactStrings(value, redact)
+  return mapMembers(value, (member, name) =>
+    name === 'error' ? redactStrings(member, redact) : redactErrors(member, redact),
+  )
+}
+
+function redactStrings(value: JsonValue, redact: Redact): JsonValue {
+  if (typeof value === 'string') return redact(value)
+  return mapMembers(value, (member) => redactStrings(member, redact))
+}
+
+/** A copy with other members; the same value when none has changed. */
+function mapMembers(
+  value: JsonValue,
+  map: (member: JsonValue, name: string) => JsonValue,
+): JsonValue {
+  if (typeof value !== 'object' || value === null) return value
+  let changed = false
+  const mapped = Object.entries(value).map(([name, member = null]): [string, JsonValue] => {
+    const other = map(member, name)
+    if (other !== member) changed = true
+    return [name, other]
+  })
+  if (!changed) return value
+  return Array.isArray(value) ? mapped.map(([, member]) => member) : Object.fromEntries(mapped)
+}
+
+/** The events of an upstream, with no credential of the call in those that report an error. */
+export function redactErrorEvents(
+  events: AsyncIterable<readonly StreamEvent[]>,
+  redact: Redact,
+): AsyncIterableIterator<readonly StreamEvent[]> {
+  const source = events[Symbol.asyncIterator]()
+  const redactBatch = (step: IteratorResult<readonly StreamEvent[]>) =>
+    step.done === true || !step.value.some(mayBeError)
+      ? step
+      : { ...step, value: step.value.map((event) => redactEvent(event, redact)) }
+  return {
+    // By hand, because a generator costs more turns for each batch.
+    next: () => source.next().then(redactBatch),
+    async return() {
+      await source.return?.()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+/** A quick look at JSON text. Quotes within a string are escaped: no words of a reply match. */
+export function mayNameError(json: string): boolean {
+  return json.includes('"error"')
+}
+
+function mayBeError({ event, data }: StreamEvent): boolean {
+  return event === 'error' || mayNameError(data)
+}
+
+function redactEvent(event: StreamEvent, redact: Redact): StreamEvent {
+  if (!mayBeError(event)) return event
+  let value: JsonValue
+  try {
+    value = event.json()
+  } catch {
+    // The reader of the stream refuses it, and repeats nothing of it.
+    return event
+  }
+  const redacted =
+    event.event === 'error' ? redactStrings(value, redact) : redactErrors(value, redact)
+  return redacted === value ? event : streamEvent(JSON.stringify(redacted), event.event)
+}
