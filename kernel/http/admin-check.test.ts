@@ -63,3 +63,11 @@ test('a route whose body is kept nowhere takes both', () => {
   const value = { name: 'a\0\ud800' }
   expect(compileCheck(route(true)).body(JSON.stringify(value))).toEqual(value)
 })
+
+test('a place has one problem, and a member that is missing is told so', () => {
+  const [, , problems] = problemsOf('{"nme":1}') as unknown[]
+  expect(problems).toEqual([
+    { path: '/name', message: 'is required' },
+    { path: '/nme', message: 'there is no such member' },
+  ])
+})

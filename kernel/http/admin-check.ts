@@ -1,5 +1,6 @@
 import { type TObject, Type } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
+import { ValueErrorType } from '@sinclair/typebox/errors'
 import { Value } from '@sinclair/typebox/value'
 import { type AdminRoute, GatewayError } from '../plugin/index.ts'
 
@@ -47,8 +48,10 @@ export function compileCheck(route: AdminRoute): RequestCheck {
         if (problem !== undefined) throw invalidBody([problem])
       }
       if (checkBody.Check(value)) return value
-      const problems = [...checkBody.Errors(value)].slice(0, MAX_PROBLEMS).map(problemOf)
-      throw invalidBody(problems, 'the body does not have the right shape: ')
+      throw invalidBody(
+        problemsOf(checkBody.Errors(value)),
+        'the body does not have the right shape: ',
+      )
     },
   }
 }
@@ -125,6 +128,17 @@ function parse(text: string): unknown {
 /** A type and no interface, so that it is JSON. */
 type BodyProblem = { readonly path: string; readonly message: string }
 
+/** One for each place: a member that is missing is reported as missing, and as of a wrong type. */
+function problemsOf(errors: Iterable<ValueError>): BodyProblem[] {
+  const problems = new Map<string, BodyProblem>()
+  for (const error of errors) {
+    if (problems.size === MAX_PROBLEMS) break
+    const problem = problemOf(error)
+    if (!problems.has(problem.path)) problems.set(problem.path, problem)
+  }
+  return [...problems.values()]
+}
+
 function problemOf(error: ValueError): BodyProblem {
   return { path: placeOf(error.path), message: messageOf(error) }
 }
@@ -138,7 +152,8 @@ function describe(error: ValueError): string {
 }
 
 /** The schema's own words where it has some. */
-function messageOf({ schema, message }: ValueError): string {
+function messageOf({ type, schema, message }: ValueError): string {
+  if (type === ValueErrorType.ObjectRequiredProperty) return 'is required'
   if (typeof schema.errorMessage === 'string') return schema.errorMessage
   return message === 'Unexpected property' ? 'there is no such member' : lowerFirst(message)
 }

@@ -24,6 +24,7 @@ const sessions = new Map([
   ['t-bob', bob],
 ])
 const principal = { apiKeyId: 'k1' } as Principal
+const poor = { apiKeyId: 'k2' } as Principal
 
 const routes: AdminRoute[] = [
   adminRoute({
@@ -74,7 +75,12 @@ const faults: string[] = []
 const app = createAdminPlane({
   routes,
   sessions: { find: async (token) => sessions.get(token) },
-  identity: { authenticate: () => principal },
+  identity: { authenticate: (key) => (key === 'gwk_poor' ? poor : principal) },
+  accounting: {
+    checkOwner(of) {
+      if (of === poor) throw new GatewayError('service_account_budget_required', 'no budget')
+    },
+  },
   bodyLimits: { maxBytes: 1000, timeoutMs: 1000 },
   publicBaseUrl: undefined,
   address: () => '127.0.0.1',
@@ -151,6 +157,11 @@ test('an API key and a session are both somebody at a route for me, in its own c
   expect(await byKey.text()).toBe('who\napi_key\n')
   const bySession = await ask('GET', '/api/v1/me/export.csv', { cookie: 'gateway_session=t-bob' })
   expect(await bySession.text()).toBe('who\nsession\n')
+})
+
+test('a key whose owner may not call is refused as it is elsewhere', async () => {
+  const response = await ask('GET', '/api/v1/me/export.csv', { authorization: 'Bearer gwk_poor' })
+  expect((await errorOf(response)).slice(0, 2)).toEqual([403, 'service_account_budget_required'])
 })
 
 test.each([

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { presentedKey } from '../lifecycle/api-key.ts'
 import { internalError } from '../lifecycle/error-body.ts'
 import {
+  type Accounting,
   type AdminCall,
   type AdminRoute,
   type AdminSessions,
@@ -22,6 +23,8 @@ export interface AdminPlaneServices {
   /** Absent: nobody can sign in, and only API keys are known. */
   readonly sessions: AdminSessions | undefined
   readonly identity: Pick<Identity, 'authenticate'>
+  /** Absent: nobody keeps budgets, and every owner of a key may call. */
+  readonly accounting?: Pick<Accounting, 'checkOwner'> | undefined
   readonly bodyLimits: BodyLimits
   /** The gateway's address as browsers see it, when a proxy stands in front. */
   readonly publicBaseUrl: string | undefined
@@ -95,7 +98,9 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
     if (route.audience === 'anyone') return session
     if (route.audience === 'me' && session === undefined && showsKey(request.headers)) {
       const key = presentedKey((name) => request.headers.get(name))
-      return { kind: 'api_key', principal: await services.identity.authenticate(key) }
+      const principal = await services.identity.authenticate(key)
+      services.accounting?.checkOwner(principal)
+      return { kind: 'api_key', principal }
     }
     if (session === undefined) {
       throw new GatewayError(

@@ -14,6 +14,7 @@ const ERRORS_OF: Readonly<Record<Audience, readonly ErrorCode[]>> = {
     'api_key_expired',
     'api_key_secret_mismatch',
     'api_key_owner_inactive',
+    'service_account_budget_required',
   ],
   session: ['session_required'],
   platform_admin: ['session_required', 'insufficient_privileges'],

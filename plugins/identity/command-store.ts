@@ -1,5 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
-import { lockIdentity } from './_shared/store.ts'
+import { lockIdentity, type Transaction } from './_shared/store.ts'
+import { type ApiKeyRow, type ApiKeyStore, createApiKeyStore } from './api-keys/store.ts'
 
 /** Who a key is for: the id of the user with this e-mail or the service account with this key. */
 export type OwnerName =
@@ -35,12 +36,9 @@ export interface NewKey extends OwnerIds {
   readonly expiresAt: Date | null
 }
 
-export async function insertKey(
-  { sql }: { readonly sql: Database['sql'] | Parameters<typeof lockIdentity>[0] },
-  key: NewKey,
-): Promise<void> {
-  const columns = {
-    id: Bun.randomUUIDv7(),
+async function insertKey(store: ApiKeyStore, tx: Transaction, key: NewKey): Promise<string> {
+  const id = Bun.randomUUIDv7()
+  await store.insert(tx, id, {
     public_id: key.publicId,
     secret_hash: key.secretHash,
     name: key.name,
@@ -49,17 +47,32 @@ export async function insertKey(
     model_grant_mode: key.modelGrantMode,
     granted_models: key.grantedModels,
     expires_at: key.expiresAt,
-  }
-  await sql`insert into identity.api_keys ${sql(columns)}`
+  })
+  return id
+}
+
+/** Inserts the key, with what else belongs to it. */
+export async function issueKey(
+  database: Database,
+  key: NewKey,
+  also: (sql: Transaction, row: ApiKeyRow) => Promise<void>,
+): Promise<void> {
+  const store = createApiKeyStore(database)
+  await database.sql.begin(async (tx) => {
+    await lockIdentity(tx)
+    const row = await store.find(await insertKey(store, tx, key), tx)
+    if (row === undefined) throw new Error('the key is not there after it was made')
+    await also(tx, row)
+  })
 }
 
 /** Inserts the key unless the user has one already; false when it has, whatever its state. */
-export async function insertFirstKey({ sql }: Database, key: NewKey & { userId: string }) {
-  return await sql.begin(async (tx) => {
+export async function insertFirstKey(database: Database, key: NewKey & { userId: string }) {
+  return await database.sql.begin(async (tx) => {
     await lockIdentity(tx)
     const any = await tx`select from identity.api_keys where user_id = ${key.userId} limit 1`
     if (any.length > 0) return false
-    await insertKey({ sql: tx }, key)
+    await insertKey(createApiKeyStore(database), tx, key)
     return true
   })
 }

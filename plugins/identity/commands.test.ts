@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type Command, UsageError } from 'model-gateway/plugin'
-import { db, type Sections, sample, startReplica, until, useDatabase } from './testing.ts'
+import { db, keyEntry, type Sections, sample, startReplica, until, useDatabase } from './testing.ts'
 
 useDatabase()
 
@@ -29,6 +29,22 @@ test('keys create prints a key that works at once, and nothing else', async () =
   await until(async () => (await b.ask(raw)) === 'api_key_expired', 2_500)
   const [row] = await db.sql`select name from identity.api_keys where id = ${principal.apiKeyId}`
   expect(row?.name).toBe('mine')
+  expect(a.audited).toMatchObject([
+    {
+      actor: undefined,
+      requestId: 'command:keys-create',
+      action: 'api_key.create',
+      objectKind: 'api_key',
+      objectId: principal.apiKeyId,
+      after: {
+        name: 'mine',
+        owner: { kind: 'user', email: 'ada@example.com' },
+        granted_models: ['small', 'large'],
+        status: 'active',
+      },
+    },
+  ])
+  expect(JSON.stringify(a.audited)).not.toContain(raw.split('.')[1] ?? '')
 
   const [forAccount = ''] = await run(a.create, '--service-account ci --model demo')
   expect((await a.identity.authenticate(forAccount)).owner).toMatchObject({ key: 'ci' })
@@ -52,6 +68,19 @@ test.each([
   const refused = await run(replica.create, line).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(UsageError)
   expect(String(refused)).toContain(message)
+  expect(replica.audited).toEqual([])
+})
+
+test('a key that a command made is the operator’s: a file that names it changes nothing', async () => {
+  const replica = await startReplica()
+  const { sections, user } = sample()
+  await replica.accept(sections)
+  const [raw = ''] = await run(replica.create, '--user ada@example.com --model small --name mine')
+  const api_keys = [keyEntry(user, { all_models: true }), { ...keyEntry(raw), name: 'other' }]
+  await replica.accept({ ...sections, users: [{ ...sections.users[0], api_keys }] })
+  expect(replica.warnings.map(({ path, msg }) => `${path}: ${msg}`)).toEqual([
+    'users.0.api_keys.1: its name was set by an administrator and stays so',
+  ])
 })
 
 test('a quick start shows a working key and two curl lines, the next one how to make another', async () => {

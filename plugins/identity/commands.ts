@@ -1,4 +1,5 @@
 import {
+  type AuditTrail,
   type Clock,
   type Command,
   type CommandSpec,
@@ -6,10 +7,11 @@ import {
   UsageError,
   type Welcome,
 } from 'model-gateway/plugin'
+import { viewOfKey } from './api-keys/view.ts'
 import {
   findOwner,
   insertFirstKey,
-  insertKey,
+  issueKey,
   type NewKey,
   type OwnerName,
 } from './command-store.ts'
@@ -32,8 +34,15 @@ export const keysCreate: CommandSpec = {
     '(--user EMAIL | --service-account KEY) (--model M... | --all-models) [--name N] [--expires 90d]',
 }
 
+export interface KeysCommandParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly config: KnownConfig
+  readonly audit: () => AuditTrail
+}
+
 /** `gateway keys create`: prints the raw key, and nothing else, once. */
-export function createKeysCommand(database: Database, clock: Clock, config: KnownConfig): Command {
+export function createKeysCommand({ database, clock, config, audit }: KeysCommandParts): Command {
   return {
     name: keysCreate.name,
     async run(args, out) {
@@ -50,16 +59,25 @@ export function createKeysCommand(database: Database, clock: Clock, config: Know
         )
       }
       const { raw, columns } = newKey(options.name)
-      await insertKey(database, {
+      const now = clock.now()
+      const { expiresInMs } = options
+      const key: NewKey = {
         ...columns,
         ...owner,
         modelGrantMode: options.allModels ? 'all' : 'explicit',
         grantedModels: options.models,
-        expiresAt:
-          options.expiresInMs === undefined
-            ? null
-            : new Date(clock.now().getTime() + options.expiresInMs),
-      })
+        expiresAt: expiresInMs === undefined ? null : new Date(now.getTime() + expiresInMs),
+      }
+      await issueKey(database, key, (sql, row) =>
+        audit().write(sql, {
+          actor: undefined,
+          requestId: 'command:keys-create',
+          action: 'api_key.create',
+          objectKind: 'api_key',
+          objectId: row.api_key_id,
+          after: viewOfKey(row, now),
+        }),
+      )
       out(raw)
     },
   }

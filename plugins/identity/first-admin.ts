@@ -6,6 +6,7 @@ import {
   UsageError,
   type Welcome,
 } from 'model-gateway/plugin'
+import { FILE_FIELDS } from './_shared/file-fields.ts'
 import { hashPassword, passwordProblem } from './_shared/password.ts'
 import type { SessionStore } from './sessions/store.ts'
 
@@ -29,11 +30,13 @@ async function make(
   origin: Origin,
 ): Promise<Awaited<ReturnType<SessionStore['makeAdmin']>>> {
   const email = admin.email.toLowerCase()
+  const byPerson = origin === 'command:admin-create'
   return await store.makeAdmin({
     email,
     name: admin.name ?? (email.split('@', 1)[0] as string),
     hash: await hashPassword(admin.password),
-    unless: origin === 'command:admin-create' ? 'never' : 'there is an admin',
+    unless: byPerson ? 'never' : 'there is an admin',
+    fields: byPerson ? FILE_FIELDS.user : ['role'],
     also: (sql, userId) =>
       audit().write(sql, {
         actor: undefined,

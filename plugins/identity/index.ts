@@ -122,7 +122,12 @@ export default definePlugin({
     })
     ctx.provide(
       commands,
-      createKeysCommand(database, clock, () => known),
+      createKeysCommand({
+        database,
+        clock,
+        config: () => known,
+        audit: firstAdmin.audit,
+      }),
     )
     ctx.provide(
       commands,

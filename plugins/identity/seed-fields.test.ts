@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Problem } from 'model-gateway/plugin'
 import { leaveToAdmin } from './seed-fields.ts'
 
-test('what an administrator changed is not written, and contradictions are told once a field', () => {
+test('what an administrator set is not written, and contradictions are told once a field', () => {
   const warnings: Problem[] = []
   const row = {
     adminFields: ['role', 'model_access'],
@@ -25,7 +25,7 @@ test('what an administrator changed is not written, and contradictions are told 
   expect(warnings).toEqual([
     {
       path: ['users', 0],
-      message: 'its model_access was changed by an administrator and stays so',
+      message: 'its model_access was set by an administrator and stays so',
     },
   ])
 })

@@ -10,11 +10,13 @@ const FIELD_OF: Readonly<Record<string, string>> = {
   teamId: 'team',
   modelGrantMode: 'grants',
   grantedModels: 'grants',
+  publicId: 'secret',
+  secretHash: 'secret',
 }
 
 /**
  * The part of what the file states that it still has a say in. Where it contradicts what an
- * administrator changed, that gets a warning.
+ * administrator set, that gets a warning.
  */
 export function leaveToAdmin<T extends object>(
   stated: T,
@@ -28,7 +30,7 @@ export function leaveToAdmin<T extends object>(
   for (const [column, value] of Object.entries(stated)) {
     const field = FIELD_OF[column]
     if (field === undefined || !row.adminFields.includes(field)) kept[column] = value
-    else if (JSON.stringify(value) !== JSON.stringify((row as Record<string, unknown>)[column])) {
+    else if (comparable(value) !== comparable((row as Record<string, unknown>)[column])) {
       contradicted.add(field)
     }
   }
@@ -57,6 +59,11 @@ export function leaveTeamToAdmin<T extends { readonly teamId: string; readonly r
   return undefined
 }
 
+/** Lists of models are the same in any order. */
+function comparable(value: unknown): string | undefined {
+  return JSON.stringify(Array.isArray(value) ? [...new Set(value)].toSorted() : value)
+}
+
 function messageOf(field: string): string {
-  return `its ${field} was changed by an administrator and stays so`
+  return `its ${field} was set by an administrator and stays so`
 }

@@ -99,6 +99,60 @@ test('what an administrator did stays, and the file is told so', async () => {
   expect(rotated).toEqual({ granted_models: ['large'], secret_hash: '0'.repeat(64) })
 })
 
+test('the file never takes the role of the last platform admins who can sign in', async () => {
+  const replica = await startReplica()
+  const file = (role: string, name = 'Ada') => ({
+    users: [
+      { name, email: 'ada@example.com', role },
+      { name: 'Bea', email: 'bea@example.com', role },
+    ],
+  })
+  await replica.accept(file('platform_admin'))
+  await db.sql`insert into identity.user_passwords (user_id, hash)
+    select id, 'x' from identity.users where email = 'ada@example.com'`
+  const roles = async () =>
+    (await db.sql`select name, role from identity.users order by email`).map(
+      ({ name, role }) => `${name} ${role}`,
+    )
+
+  await replica.accept(file('user', 'Ada L.'))
+  expect(await roles()).toEqual(['Ada L. platform_admin', 'Bea user'])
+  const before = await rowVersions()
+  await replica.accept(file('user', 'Ada L.'))
+  expect(await rowVersions()).toEqual(before)
+  const message =
+    'users.0.role: nobody else could sign in as a platform admin; ada@example.com stays one'
+  expect(replica.warnings.map(({ path, msg }) => `${path}: ${msg}`)).toEqual([message, message])
+
+  await db.sql`insert into identity.users (id, name, email, role)
+    values (gen_random_uuid(), 'Cid', 'cid@example.com', 'platform_admin')`
+  await db.sql`insert into identity.user_passwords (user_id, hash)
+    select id, 'x' from identity.users where email = 'cid@example.com'`
+  await replica.accept(file('user', 'Ada L.'))
+  expect(await roles()).toEqual(['Ada L. user', 'Bea user', 'Cid platform_admin'])
+  expect(replica.warnings).toHaveLength(2)
+})
+
+test('who is demoted by an admin while the file is read counts as demoted', async () => {
+  const replica = await startReplica()
+  const file = (role: string) => ({ users: [{ name: 'Ada', email: 'ada@example.com', role }] })
+  await replica.accept(file('platform_admin'))
+  await db.sql`insert into identity.users (id, name, email, role)
+    values (gen_random_uuid(), 'Bea', 'bea@example.com', 'platform_admin')`
+  await db.sql`insert into identity.user_passwords (user_id, hash)
+    select id, 'x' from identity.users`
+  let accepted: Promise<void> | undefined
+  await db.sql.begin(async (tx) => {
+    await tx`select from identity.revision for update`
+    accepted = replica.accept(file('user'))
+    await Bun.sleep(300)
+    await tx`update identity.users set role = 'user' where name = 'Bea'`
+  })
+  await accepted
+  const [ada] = await db.sql`select role from identity.users where name = 'Ada'`
+  expect(ada?.role).toBe('platform_admin')
+})
+
 test('a key of the file that belongs to somebody else is refused, and nothing is written', async () => {
   const replica = await startReplica()
   const { sections, user } = sample()

@@ -8,6 +8,7 @@ import type {
   UserEntry,
 } from './config.ts'
 import { hashSecret, parseKey } from './keys.ts'
+import { lastAdmins } from './seed-admins.ts'
 import { leaveTeamToAdmin, leaveToAdmin } from './seed-fields.ts'
 import type { apiKeys, serviceAccounts, teamMemberships, teams, users } from './tables.ts'
 
@@ -23,6 +24,8 @@ type KeyRow = typeof apiKeys.$inferSelect
 export interface Existing {
   readonly teams: readonly (typeof teams.$inferSelect)[]
   readonly users: readonly (typeof users.$inferSelect)[]
+  /** Ids of the users who have a password. */
+  readonly withPassword: ReadonlySet<string>
   readonly memberships: readonly (typeof teamMemberships.$inferSelect)[]
   readonly serviceAccounts: readonly (typeof serviceAccounts.$inferSelect)[]
   readonly apiKeys: readonly KeyRow[]
@@ -99,12 +102,20 @@ export function planSeed(entries: SeedEntries, existing: Existing, newId: () => 
   const keys: OwnedKey[] = []
   const knownUsers = new Map(existing.users.map((row) => [row.email, row]))
   const memberships = new Map(existing.memberships.map((row) => [row.userId, row]))
+  const neededAdmins = lastAdmins(entries.users, existing)
   for (const [i, entry] of entries.users.entries()) {
-    const { api_keys, budget: _, ...own } = entry
+    const { api_keys, budget: _, ...written } = entry
     const email = entry.email.toLowerCase()
     const path = ['users', i]
     const row = knownUsers.get(email)
     const id = row?.id ?? newId()
+    const needed = neededAdmins.has(id)
+    if (needed) {
+      const message = `nobody else could sign in as a platform admin; ${email} stays one`
+      plan.warnings.push({ path: [...path, 'role'], message })
+    }
+    // Without the role in the hash too: once there is another admin, the entry counts as changed.
+    const own = needed ? { ...written, role: undefined } : written
     const configHash = entryHash(own)
     keys.push(...ownedKeys(api_keys, path, { userId: id, serviceAccountId: null }, `user:${email}`))
     if (row?.status === 'disabled') {

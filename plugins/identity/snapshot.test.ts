@@ -186,6 +186,32 @@ test('without its store the last state serves as long as it may, and not longer'
   expect(await refusal(() => snapshot.authenticate(raw))).toBe('accepted')
 })
 
+test('no patience at all refuses from the first look that fails, or that does not come back', async () => {
+  const { source, snapshot, clock, state } = await start()
+  const raw = source.add()
+  snapshot.setMaxAge(0)
+  await snapshot.check()
+  clock.at += 1_500
+  expect(await refusal(() => snapshot.authenticate(raw))).toBe('accepted')
+  expect(snapshot.health()).toEqual({ status: 'ok' })
+
+  state.down = true
+  await expect(snapshot.check()).rejects.toThrow('down')
+  expect(await refusal(() => snapshot.authenticate(raw))).toBe('store_unavailable')
+  expect(snapshot.health()).toEqual({ status: 'failing', details: { stale_secs: 1 } })
+  state.down = false
+  await snapshot.check()
+  expect(await refusal(() => snapshot.authenticate(raw))).toBe('accepted')
+
+  const gate = Promise.withResolvers<void>()
+  state.gate = gate.promise
+  const stuck = snapshot.check()
+  clock.at += 5_001
+  expect(await refusal(() => snapshot.authenticate(raw))).toBe('store_unavailable')
+  gate.resolve()
+  await stuck
+})
+
 test('a check that comes while another runs sees what was written before it came', async () => {
   const { source, snapshot, state } = await start()
   const gate = Promise.withResolvers<void>()

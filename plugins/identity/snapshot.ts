@@ -13,7 +13,7 @@ const LOOK_AGAIN_MS = 100
 /** Longest that a caller with an unknown id waits for that look. */
 const LOOK_AGAIN_PATIENCE_MS = 1_000
 const USE_NOTED_EVERY_MS = 60_000
-/** By then several looks at the database have failed, so that an operator should know. */
+/** By then several looks at the database have failed, or one hangs: an operator should know. */
 const FRESH_MS = 5_000
 
 /** A key whose secret was compared. */
@@ -50,6 +50,7 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
   let keys: ReadonlyMap<string, KeyRecord> = new Map()
   let revision: bigint | undefined
   let confirmedAt = Number.NEGATIVE_INFINITY
+  let lookFailed = false
   let maxAge = 0
   const verified = new Map<string, Verified>()
   const listeners = new Set<() => void>()
@@ -79,10 +80,24 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
 
   function start(): Promise<void> {
     following = undefined
-    running = load().finally(() => {
-      running = undefined
-    })
+    running = load().then(
+      () => {
+        running = undefined
+        lookFailed = false
+      },
+      (error: unknown) => {
+        running = undefined
+        lookFailed = true
+        throw error
+      },
+    )
     return running
+  }
+
+  /** The time between two looks that succeed does not count. */
+  function age(at: number): number {
+    const since = at - confirmedAt
+    return lookFailed || since > FRESH_MS ? since : 0
   }
 
   /** A load that is under way may have read too early, so the next one is waited for. */
@@ -142,7 +157,7 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
   return {
     authenticate(raw) {
       const at = now()
-      if (at - confirmedAt > maxAge) {
+      if (age(at) > maxAge) {
         throw new GatewayError(
           'store_unavailable',
           'API keys cannot be checked: the database has been out of reach for too long.',
@@ -184,10 +199,10 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
       maxAge = ms
     },
     health() {
-      const age = now() - confirmedAt
-      if (age <= Math.min(FRESH_MS, maxAge)) return { status: 'ok' }
-      const details = { stale_secs: Math.floor(age / 1000) }
-      return { status: age > maxAge ? 'failing' : 'degraded', details }
+      const stale = age(now())
+      if (stale <= Math.min(FRESH_MS, maxAge)) return { status: 'ok' }
+      const details = { stale_secs: Math.floor(stale / 1000) }
+      return { status: stale > maxAge ? 'failing' : 'degraded', details }
     },
     takeUses() {
       const taken = uses

@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
 import type { Database, Directory, Owner, Principal } from 'model-gateway/plugin'
 import type { Existing, SeedPlan } from './seed.ts'
-import { apiKeys, serviceAccounts, teamMemberships, teams, users } from './tables.ts'
+import { apiKeys, passwords, serviceAccounts, teamMemberships, teams, users } from './tables.ts'
 
 /** Told by the database whenever something that matters to authentication was committed. */
 export const CHANGED = 'identity_changed'
@@ -188,14 +188,17 @@ export async function seed(
   })
 }
 
+/** Replicas take turns, and no administrator changes what is being compared with the file. */
 async function lock(tx: Drizzle): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${SEED_LOCK}))`)
+  await tx.execute(sql`select from identity.revision for update`)
 }
 
 async function readExisting(tx: Drizzle, publicIds: readonly string[]): Promise<Existing> {
   return {
     teams: await tx.select().from(teams),
     users: await tx.select().from(users),
+    withPassword: new Set((await tx.select().from(passwords)).map(({ userId }) => userId)),
     memberships: await tx.select().from(teamMemberships),
     serviceAccounts: await tx.select().from(serviceAccounts),
     apiKeys: await tx

@@ -39,6 +39,10 @@ export const users = identity.table('users', {
   ...written,
 })
 
+export const passwords = identity.table('user_passwords', {
+  userId: uuid('user_id').primaryKey(),
+})
+
 export const teamMemberships = identity.table('team_memberships', {
   userId: uuid('user_id').primaryKey(),
   teamId: uuid('team_id').notNull(),

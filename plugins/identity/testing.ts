@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, setDefaultTimeout } from 'bun:test'
 import {
+  type AuditEntry,
+  auditTrail,
   type Capabilities,
   type Command,
   type ConfigSnapshot,
@@ -43,6 +45,8 @@ export interface Replica {
   readonly create: Command
   readonly welcome: Welcome
   readonly warnings: { path: string; msg: string }[]
+  /** What was written to the audit log. */
+  readonly audited: AuditEntry[]
   accept(sections: Sections): Promise<void>
   /** What the gateway answers to the key: `accepted` or a code. */
   ask(raw: string): Promise<string>
@@ -61,10 +65,16 @@ export async function startReplica(options: { deaf?: boolean } = {}): Promise<Re
   const clock = { skipMs: 0 }
   const timers: NodeJS.Timeout[] = []
   const warnings: { path: string; msg: string }[] = []
+  const audited: AuditEntry[] = []
+  const trail = { write: async (_: unknown, entry: AuditEntry) => void audited.push(entry) }
   const points = new Map<string, unknown[]>()
   const capabilities: Pick<Capabilities, 'database' | 'schedule' | 'services' | 'clock'> = {
     database: options.deaf ? { ...capability, listen: async () => () => {} } : capability,
-    services: { all: () => [], one: (point) => throwMissing(point.name) },
+    services: {
+      all: () => [],
+      one: (point) =>
+        point.name === auditTrail.name ? (trail as never) : throwMissing(point.name),
+    },
     schedule: { every: (ms, task) => void timers.push(setInterval(() => void task(), ms)) },
     clock: { now: () => new Date(Date.now() + clock.skipMs) },
   }
@@ -83,6 +93,7 @@ export async function startReplica(options: { deaf?: boolean } = {}): Promise<Re
     create: first(commands),
     welcome: first(welcome),
     warnings,
+    audited,
     clock,
     async accept(sections) {
       const putIntoForce = await first(snapshotListeners).prepare(snapshotOf(sections))

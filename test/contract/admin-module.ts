@@ -187,7 +187,7 @@ export function testAdminRoutes({ name, open, cases, openTo = [] }: AdminRoutesK
 
 const oddIds = [crypto.randomUUID(), "';--", '..', '%00', '\0', 'x'.repeat(5_000), '海']
 
-const oddTexts = ['', "'; drop table t; --", '\0', '\ud800', '海'.repeat(3_000), '__proto__']
+const oddTexts = ['', "'; drop table t; --", '\0', '\ud800', '海', '海'.repeat(3_000), '__proto__']
 
 function oddBodies(route: AdminRoute): unknown[] {
   const sample = sampleOf(route)

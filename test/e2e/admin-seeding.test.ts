@@ -143,13 +143,13 @@ test('what an admin did is never undone by the config file, at a reload or a res
       .map(({ path, msg }) => `${path}: ${msg}`)
       .filter((line) => line.includes('administrator') || line.includes('revoked'))
     expect(warned.toSorted()).toEqual([
-      'teams.0: its name was changed by an administrator and stays so',
+      'teams.0: its name was set by an administrator and stays so',
       'users.0.api_keys.0.value: the key laptop was rotated by an administrator; this value is not used',
-      'users.0.api_keys.0: its grants was changed by an administrator and stays so',
+      'users.0.api_keys.0: its grants was set by an administrator and stays so',
       'users.0.api_keys.1: the key desktop was revoked and stays so',
-      'users.0.team: its team was changed by an administrator and stays so',
-      'users.0: its model_access was changed by an administrator and stays so',
-      'users.0: its role was changed by an administrator and stays so',
+      'users.0.team: its team was set by an administrator and stays so',
+      'users.0: its model_access was set by an administrator and stays so',
+      'users.0: its role was set by an administrator and stays so',
       'users.1: eve@example.com was disabled by an administrator and stays so',
     ])
 
@@ -160,3 +160,128 @@ test('what an admin did is never undone by the config file, at a reload or a res
     await gateway.remove()
   }
 }, 60_000)
+
+test('what an admin made stays as it was made when a file names it later', async () => {
+  const basis = { providers: config(1).providers, models: config(1).models }
+  const gateway = await spawnGateway(basis)
+  try {
+    const admin = await adminClient(gateway)
+    const made = await makePeople(admin)
+    const issued = await admin.post<Item & { api_key: string }>('/api/v1/admin/api-keys', {
+      name: 'issued',
+      owner: { kind: 'user', user_id: made.carol.user_id },
+      granted_models: ['demo'],
+    })
+    const lists = ['users', 'teams', 'service-accounts', 'api-keys']
+    const views = async () => {
+      const items = await Promise.all(
+        lists.map((list) => admin.get<{ items: object[] }>(`/api/v1/admin/${list}`)),
+      )
+      return items.flatMap((list) => list.items.map(withoutTraces))
+    }
+    const before = await views()
+
+    const load = async (sections: object) => {
+      const from = gateway.logs.length
+      gateway.rewrite({ ...basis, ...sections })
+      gateway.signal('SIGHUP')
+      await eventually(async () =>
+        gateway.logs.slice(from).some(({ msg }) => msg === 'another config is in force')
+          ? true
+          : undefined,
+      )
+      return gateway.logs
+        .slice(from)
+        .filter(({ level }) => Number(level) >= 40)
+        .map(({ path, msg }) => `${path}: ${msg}`)
+        .toSorted()
+    }
+    const restricted = { mode: 'restricted', models: ['other', 'demo'] }
+    const budget = { cadence: 'daily', amount_usd: '5' }
+    const same = {
+      teams: [{ key: 'ops', name: 'Ops', model_access: restricted }],
+      users: [
+        {
+          name: 'Carol',
+          email: 'carol@example.com',
+          role: 'platform_admin',
+          request_logging_enabled: false,
+          model_access: restricted,
+          team: { key: 'ops' },
+          api_keys: [{ name: 'issued', value: `literal.${issued.api_key}`, models: ['demo'] }],
+        },
+      ],
+      service_accounts: [
+        { key: 'bot', name: 'Bot', team: 'ops', model_access: restricted, budget },
+      ],
+    }
+    expect(await load(same)).toEqual([])
+    expect(await views()).toEqual(before)
+
+    const all = { mode: 'all' }
+    const other = {
+      teams: [
+        { key: 'ops', name: 'Other', model_access: all },
+        { key: 'new', name: 'New' },
+      ],
+      users: [
+        {
+          name: 'Other',
+          email: 'carol@example.com',
+          role: 'user',
+          request_logging_enabled: true,
+          model_access: all,
+          team: { key: 'new', role: 'member' },
+          api_keys: [{ name: 'other', value: `literal.${issued.api_key}x`, all_models: true }],
+        },
+      ],
+      service_accounts: [{ key: 'bot', name: 'Other', team: 'new', model_access: all, budget }],
+    }
+    const kept = (of: string, ...fields: string[]) =>
+      fields.map((field) => `${of}: its ${field} was set by an administrator and stays so`)
+    const warnings = [
+      ...kept('service_accounts.0', 'model_access', 'name', 'team'),
+      ...kept('teams.0', 'model_access', 'name'),
+      ...kept('users.0', 'model_access', 'name', 'request_logging_enabled', 'role'),
+      ...kept('users.0.api_keys.0', 'grants', 'name', 'secret'),
+      ...kept('users.0.team', 'team'),
+    ].toSorted()
+    expect(await load(other)).toEqual(warnings)
+    expect((await views()).filter((view) => !('key' in view && view.key === 'new'))).toEqual(before)
+    expect(await codeOf(gateway, issued.api_key)).toBe('served')
+    expect(await load(other)).toEqual(warnings)
+  } finally {
+    await gateway.remove()
+  }
+}, 60_000)
+
+async function makePeople(admin: AdminClient) {
+  const model_access = { mode: 'restricted', models: ['demo', 'other'] }
+  const ops = await admin.post<Item>('/api/v1/admin/teams', {
+    key: 'ops',
+    name: 'Ops',
+    model_access,
+  })
+  const carol = await admin.post<Item>('/api/v1/admin/users', {
+    name: 'Carol',
+    email: 'carol@example.com',
+    role: 'platform_admin',
+    request_logging_enabled: false,
+    model_access,
+    team: { team_id: ops.team_id, role: 'owner' },
+  })
+  await admin.post('/api/v1/admin/service-accounts', {
+    key: 'bot',
+    name: 'Bot',
+    team_id: ops.team_id,
+    model_access,
+    budget: { cadence: 'daily', amount_usd: '5' },
+  })
+  return { carol }
+}
+
+/** A view without what changes when a file names the thing, or a call uses it. */
+function withoutTraces(view: object): object {
+  const { from_config, updated_at, last_used_at, ...rest } = view as Record<string, unknown>
+  return rest
+}

@@ -7,6 +7,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { instantOf } from '../../_shared/instant.ts'
 import { Id, invalid, ModelIds, missing, Name, requireModels, Search } from '../_shared/fields.ts'
 import type { KeyChanges, KeyParts } from './change-keys.ts'
 import { ApiKeyView, GrantMode, IssuedKeyView, viewOfKey } from './view.ts'
@@ -72,8 +73,8 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
 
   function expiry(text: string | null | undefined): Date | null {
     if (text === undefined || text === null) return null
-    const at = new Date(text)
-    if (Number.isNaN(at.getTime())) throw invalid('/expires_at', 'there is no such instant')
+    const at = instantOf(text)
+    if (at === undefined) throw invalid('/expires_at', 'there is no such instant')
     if (at <= clock.now()) throw invalid('/expires_at', 'must be in the future')
     return at
   }

@@ -1,4 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
+import { FILE_FIELDS } from '../_shared/file-fields.ts'
 import type { Transaction } from '../_shared/store.ts'
 
 export interface ApiKeyRow {
@@ -48,6 +49,7 @@ export interface ApiKeyStore {
   ): Promise<{ readonly rows: readonly ApiKeyRow[]; readonly total: number }>
   find(id: string, tx?: Transaction): Promise<ApiKeyRow | undefined>
   hasOwner(tx: Transaction, kind: 'user' | 'service_account', id: string): Promise<boolean>
+  /** The config file has no say in what is made here. */
   insert(tx: Transaction, id: string, columns: ApiKeyColumns): Promise<void>
   /** `fields`: what the config file has no say in from now on. */
   update(
@@ -116,7 +118,8 @@ export function createApiKeyStore({ sql }: Database): ApiKeyStore {
       return rows.length > 0
     },
     async insert(tx, id, set) {
-      await tx`insert into identity.api_keys ${tx({ id, ...set })}`
+      const admin_fields = [...FILE_FIELDS.apiKey]
+      await tx`insert into identity.api_keys ${tx({ id, ...set, admin_fields })}`
     },
     async update(tx, id, set, fields) {
       await tx`

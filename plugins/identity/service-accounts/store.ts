@@ -1,4 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
+import { FILE_FIELDS } from '../_shared/file-fields.ts'
 import type { Transaction } from '../_shared/store.ts'
 
 export interface ServiceAccountRow {
@@ -34,6 +35,7 @@ export interface ServiceAccountStore {
   ): Promise<{ readonly rows: readonly ServiceAccountRow[]; readonly total: number }>
   find(id: string, tx?: Transaction): Promise<ServiceAccountRow | undefined>
   hasTeam(tx: Transaction, id: string): Promise<boolean>
+  /** The config file has no say in what is made here. */
   insert(tx: Transaction, id: string, columns: ServiceAccountColumns): Promise<void>
   /** `fields`: what the config file has no say in from now on. */
   update(
@@ -80,7 +82,8 @@ export function createServiceAccountStore({ sql }: Database): ServiceAccountStor
       return rows.length > 0
     },
     async insert(tx, id, set) {
-      await tx`insert into identity.service_accounts ${tx({ id, ...set })}`
+      const admin_fields = [...FILE_FIELDS.serviceAccount]
+      await tx`insert into identity.service_accounts ${tx({ id, ...set, admin_fields })}`
     },
     async update(tx, id, set, fields) {
       await tx`

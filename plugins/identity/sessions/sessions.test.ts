@@ -27,6 +27,7 @@ beforeEach(async () => {
     name: 'Ada',
     hash: await hashPassword(PASSWORD),
     unless: 'never',
+    fields: [],
     also: async () => {},
   })
 })

@@ -51,6 +51,8 @@ export interface SessionStore {
     readonly name: string
     readonly hash: string
     readonly unless: 'there is an admin' | 'never'
+    /** What the config file has no say in when the user is new. */
+    readonly fields: readonly string[]
     /** Written with it. */
     readonly also: (sql: Transaction, userId: string) => Promise<void>
   }): Promise<'made' | 'there is an admin' | 'disabled'>
@@ -115,7 +117,7 @@ export function createSessionStore({ sql }: Database): SessionStore {
     async hasAdmin() {
       return await adminExists(sql)
     },
-    async makeAdmin({ email, name, hash, unless, also }) {
+    async makeAdmin({ email, name, hash, unless, fields, also }) {
       return await sql.begin(async (tx) => {
         await lockIdentity(tx)
         if (unless === 'there is an admin' && (await adminExists(tx))) return unless
@@ -124,8 +126,8 @@ export function createSessionStore({ sql }: Database): SessionStore {
         if (user?.status === 'disabled') return 'disabled'
         const id = user?.id ?? Bun.randomUUIDv7()
         await tx`
-          insert into identity.users (id, name, email, role)
-          values (${id}, ${name}, ${email}, 'platform_admin')
+          insert into identity.users (id, name, email, role, admin_fields)
+          values (${id}, ${name}, ${email}, 'platform_admin', ${[...fields]})
           on conflict (id) do update set role = 'platform_admin', status = 'active',
             admin_fields = array(select distinct unnest(users.admin_fields || '{role}'::text[])),
             updated_at = now()`

@@ -1,4 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
+import { FILE_FIELDS } from '../_shared/file-fields.ts'
 import type { Transaction } from '../_shared/store.ts'
 
 export interface TeamRow {
@@ -37,6 +38,7 @@ export interface TeamStore {
     page: Page,
   ): Promise<{ readonly rows: readonly TeamRow[]; readonly total: number }>
   find(id: string, tx?: Transaction): Promise<TeamRow | undefined>
+  /** The config file has no say in what is made here. */
   insert(tx: Transaction, id: string, columns: TeamColumns): Promise<void>
   /** `fields`: what the config file has no say in from now on. */
   update(
@@ -100,7 +102,8 @@ export function createTeamStore({ sql }: Database): TeamStore {
       return row
     },
     async insert(tx, id, set) {
-      await tx`insert into identity.teams ${tx({ id, ...set })}`
+      const admin_fields = [...FILE_FIELDS.team]
+      await tx`insert into identity.teams ${tx({ id, ...set, admin_fields })}`
     },
     async update(tx, id, set, fields) {
       await tx`

@@ -1,4 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
+import { FILE_FIELDS } from '../_shared/file-fields.ts'
 import type { Transaction } from '../_shared/store.ts'
 
 export interface UserRow {
@@ -47,6 +48,7 @@ export interface UserStore {
     page: { readonly offset: number; readonly page_size: number },
   ): Promise<{ readonly rows: readonly UserRow[]; readonly total: number }>
   find(id: string, tx?: Transaction): Promise<UserRow | undefined>
+  /** The config file has no say in what is made here. */
   insert(tx: Transaction, id: string, columns: UserColumns): Promise<void>
   /** `fields`: what the config file has no say in from now on. */
   update(
@@ -99,7 +101,8 @@ export function createUserStore({ sql }: Database): UserStore {
       return row
     },
     async insert(tx, id, set) {
-      await tx`insert into identity.users ${tx({ id, ...set })}`
+      const admin_fields = [...FILE_FIELDS.user]
+      await tx`insert into identity.users ${tx({ id, ...set, admin_fields })}`
     },
     async update(tx, id, set, fields) {
       await tx`
