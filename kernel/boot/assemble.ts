@@ -120,8 +120,10 @@ export async function prepareListeners(
   registry: Registry,
   snapshot: ConfigSnapshot,
 ): Promise<() => void> {
+  const listeners = registry.all(snapshotListeners)
+  for (const listener of listeners) listener.check?.(snapshot)
   const ready: (() => void)[] = []
-  for (const listener of registry.all(snapshotListeners)) {
+  for (const listener of listeners) {
     ready.push(await listener.prepare(snapshot))
   }
   return () => {

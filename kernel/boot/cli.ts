@@ -58,7 +58,7 @@ export async function main(argv: readonly string[], distribution: Distribution):
       ...distribution,
       args: words.slice(1),
       configFile,
-      dataDir: dataDir ?? env.GATEWAY_DATA_DIR ?? './.gateway',
+      dataDir: dataDir ?? (env.GATEWAY_DATA_DIR || './.gateway'),
       env,
       out,
     }
@@ -66,7 +66,7 @@ export async function main(argv: readonly string[], distribution: Distribution):
       case 'serve':
         return await serveCommand(invocation)
       case 'check-config':
-        return checkConfigCommand(invocation)
+        return await checkConfigCommand(invocation)
       case 'migrate':
         return await migrateCommand(invocation)
       case 'openapi':

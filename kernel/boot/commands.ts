@@ -10,7 +10,7 @@ import type { Invocation } from './cli.ts'
 import { StartError } from './errors.ts'
 import { withPlugins } from './inspect-commands.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
-import { type ConfigSource, findConfig } from './source.ts'
+import { type ConfigSource, findConfig, readSource } from './source.ts'
 import { type Gateway, startGateway } from './start.ts'
 
 const HEALTHCHECK_TIMEOUT_MS = 3_000
@@ -26,6 +26,13 @@ function sourceOf({ configFile, env, quickstart }: Invocation) {
 /** `gateway serve`: until a signal ends it. */
 export async function serveCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
+  // Without a listener the signal ends the process; one that comes during the start is obeyed later.
+  let reload: (() => void) | undefined
+  let reloadWanted = false
+  process.on('SIGHUP', () => {
+    if (reload === undefined) reloadWanted = true
+    else reload()
+  })
   const source = sourceOf(invocation)
   const { loaded } = await read(source, invocation)
   const log = createLogger(loaded?.server.logFormat)
@@ -37,22 +44,33 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   for (const { lines } of gateway.registry.all(welcome)) {
     for (const line of await lines(gateway.url)) invocation.out(line)
   }
-  process.on('SIGHUP', () => {
-    reloadOnSignal(gateway, invocation, log).catch((err) => {
+  reload = () => {
+    reloadOnSignal(gateway, source, log).catch((err) => {
       log.error({ err }, 'the config was not reloaded')
     })
-  })
+  }
+  if (reloadWanted) reload()
   log.info({ signal: await signal }, 'shutting down')
   await gateway.stop()
   return 0
 }
 
-async function reloadOnSignal(gateway: Gateway, invocation: Invocation, log: Logger) {
-  const source = sourceOf(invocation)
+async function reloadOnSignal(gateway: Gateway, started: ConfigSource, log: Logger) {
+  if (started.file === undefined) {
+    log.warn('the quick start config is in force: there is no file to read again')
+    return
+  }
+  const refuse = (why: string) =>
+    log.error(`the config was refused, the one before stays in force:\n${why}`)
+  let source: ConfigSource
+  try {
+    source = readSource(started.file)
+  } catch (error) {
+    refuse((error as Error).message)
+    return
+  }
   const problems = await gateway.reload(source)
-  if (problems.length === 0) return
-  const list = formatProblems(problems, source.file ?? 'config')
-  log.error(`the config was refused, the one before stays in force:\n${list}`)
+  if (problems.length > 0) refuse(formatProblems(problems, started.file))
 }
 
 /** `gateway check-config`: exit code 1 when there is an error. */

@@ -10,7 +10,9 @@ const program = `
   import { useRuntimeSettings } from ${JSON.stringify(join(import.meta.dir, 'runtime-settings.ts'))}
   process.env.STARTS = (process.env.STARTS ?? '') + ' ' + process.pid
   useRuntimeSettings(process.env)
-  console.log(JSON.stringify({ env: process.env, args: process.argv.slice(2) }))`
+  console.log(
+    JSON.stringify({ env: process.env, args: process.argv.slice(2), own: process.execArgv }),
+  )`
 
 /** What a process sees that was started in this environment. */
 async function start(env: Readonly<Record<string, string>>) {
@@ -23,6 +25,7 @@ async function start(env: Readonly<Record<string, string>>) {
   const seen = JSON.parse(await new Response(child.stdout).text()) as {
     readonly env: Readonly<Record<string, string>>
     readonly args: readonly string[]
+    readonly own: readonly string[]
   }
   return { ...seen, starts: (seen.env.STARTS ?? '').trim().split(' ') }
 }
@@ -33,6 +36,10 @@ test('a process starts once more with the settings, as the same process with the
   expect(env).toMatchObject({ BUN_CONFIG_MAX_HTTP_REQUESTS: '65000', GATEWAY_BIND: '127.0.0.1:0' })
   expect(args).toEqual(['serve', '--config', 'a b.yaml'])
   expect((await start(env)).starts).toHaveLength(3)
+})
+
+test('a module that is not installed is missing, and not got from a registry', async () => {
+  expect((await start({})).own).toEqual(['--no-install'])
 })
 
 test("the operator's own settings win", async () => {

@@ -19,12 +19,14 @@ export const runtimeSettings = {
 
 /**
  * Replaces this process with one that has these settings, unless it has them, or others of the
- * operator's, already. The process id stays.
+ * operator's, already. The process id stays. The new one never gets modules from a registry: where
+ * there is no `node_modules`, the runtime would get and run what a plugin's file imports, under any
+ * name. A compiled program does not.
  */
 export function useRuntimeSettings(env: Readonly<Record<string, string | undefined>>): void {
   const isSet = Object.keys(runtimeSettings).every((name) => env[name] !== undefined)
   if (isSet || process.execve === undefined) return
-  const program = Bun.isStandaloneExecutable ? [] : [...process.execArgv, Bun.main]
+  const program = Bun.isStandaloneExecutable ? [] : ['--no-install', ...process.execArgv, Bun.main]
   const args = [process.execPath, ...program, ...process.argv.slice(2)]
   process.execve(process.execPath, args, { ...runtimeSettings, ...env } as NodeJS.ProcessEnv)
 }

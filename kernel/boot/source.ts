@@ -8,7 +8,7 @@ export interface ConfigSource {
 }
 
 /**
- * The config in force: the file named on the command line or in GATEWAY_CONFIG, else
+ * The config to start with: the file named on the command line or in GATEWAY_CONFIG, else
  * `./gateway.yaml`, else the bundled quick start. Throws when a named file cannot be read.
  */
 export function findConfig(
@@ -16,10 +16,16 @@ export function findConfig(
   env: Readonly<Record<string, string | undefined>>,
   quickstart: string,
 ): ConfigSource {
-  const file =
-    named ?? env.GATEWAY_CONFIG ?? (existsSync('gateway.yaml') ? 'gateway.yaml' : undefined)
-  if (file === undefined) return { text: quickstart, file: undefined }
-  const path = resolve(file)
+  const inFolder = existsSync('gateway.yaml') ? 'gateway.yaml' : undefined
+  const file = named ?? (env.GATEWAY_CONFIG || inFolder)
+  return file === undefined ? { text: quickstart, file } : readSource(resolve(file))
+}
+
+/**
+ * The config in the file of this path. Throws when it cannot be read: a moment without it, as while it
+ * is replaced, must not put the quick start into force.
+ */
+export function readSource(path: string): ConfigSource {
   try {
     return { text: readFileSync(path, 'utf8'), file: path }
   } catch (error) {

@@ -28,6 +28,7 @@ import { type Assembled, assemble, type BootOptions, prepareListeners } from './
 import { watchDatabase } from './database-watch.ts'
 import { StartError } from './errors.ts'
 import { chainsOf, createChainTools, leftOutCheck, sinksOf } from './extensions.ts'
+import { needsRestart } from './needs-restart.ts'
 import { readConfig } from './read-config.ts'
 import {
   type BoundRuntime,
@@ -164,6 +165,7 @@ function serve(
         routes: registry.all(adminModules).flatMap(({ routes }) => routes),
         sessions: registry.all(adminSessions)[0],
         identity: services.identity,
+        accounting: services.accounting,
         bodyLimits: { maxBytes: ADMIN_BODY_BYTES, timeoutMs: server.bodyTimeoutMs },
         publicBaseUrl: server.publicBaseUrl,
         fault: services.fault,
@@ -191,7 +193,7 @@ function isLoopback(hostname: string): boolean {
 
 async function reloadConfig(
   source: ConfigSource,
-  { config: before, registry }: Assembled,
+  { config: before, loaded: started, registry }: Assembled,
   { builtins, env, log }: BootOptions,
   current: CurrentRuntime,
 ): Promise<readonly LocatedProblem[]> {
@@ -231,6 +233,8 @@ async function reloadConfig(
     throw error
   }
   for (const problem of problems) log.warn(formatProblems([problem], read.file))
+  const waiting = needsRestart(started, loaded)
+  if (waiting.length > 0) log.warn(`${waiting.join(', ')}: another value needs a restart`)
   log.info({ configVersion: loaded.snapshot.version }, 'another config is in force')
   return []
 }

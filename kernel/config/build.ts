@@ -38,6 +38,7 @@ export function serverSettings(root: RootEntry, address: Address): ServerSetting
       exportIntervalMs: server.otel_export_interval_secs * 1000,
       traceSampleRatio: server.otel_trace_sample_ratio,
     },
+    byKey: { ...server, bind: address },
   })
 }
 

@@ -60,7 +60,7 @@ describe('an OTLP endpoint', () => {
 describe('a config without mistakes', () => {
   test('has every default filled in', () => {
     const loaded = load(minimal)
-    expect(loaded.server).toEqual({
+    expect(loaded.server).toMatchObject({
       hostname: '127.0.0.1',
       port: 8080,
       logFormat: undefined,

@@ -1,10 +1,9 @@
-import {
-  type ConfigDraft,
-  type ConfigPath,
-  type JsonObject,
-  type Problem,
-  type ProviderTypeSpec,
-  Secret,
+import type {
+  ConfigDraft,
+  ConfigPath,
+  JsonObject,
+  Problem,
+  ProviderTypeSpec,
 } from '../plugin/index.ts'
 import { createSnapshot, loadedProviders, serverSettings } from './build.ts'
 import {
@@ -15,6 +14,7 @@ import {
   runCheck,
   shapePluginConfigs,
 } from './contributions.ts'
+import { databaseUrl, withDatabaseUrl } from './database-url.ts'
 import type { LoadedConfig, LoadedPlugin, ResolvedPlugins } from './loaded.ts'
 import type { ParsedConfig } from './parse.ts'
 import { checkPluginRules } from './plugin-rules.ts'
@@ -31,12 +31,12 @@ import type { Environment } from './secrets.ts'
 import {
   checkModels,
   checkProviders,
+  checkServerUrls,
   declaredIds,
-  isPostgresUrl,
   type Pruned,
   parseBind,
 } from './semantics.ts'
-import { fieldOf, isFields, originalPath, type Shaping, shape } from './shape.ts'
+import { fieldOf, originalPath, type Shaping, shape } from './shape.ts'
 import { matchKeys } from './suggest.ts'
 
 export interface CheckedConfig {
@@ -44,29 +44,6 @@ export interface CheckedConfig {
   readonly loaded?: LoadedConfig
   /** In the order of the file. */
   readonly problems: readonly LocatedProblem[]
-}
-
-/** `database.url` may also be written bare: it is called a URL, and most have no password. */
-function withDatabaseUrl(data: Readonly<Record<string, unknown>>) {
-  const { database } = data
-  if (!isFields(database) || typeof database.url !== 'string' || !isPostgresUrl(database.url)) {
-    return data
-  }
-  return { ...data, database: { ...database, url: `literal.${database.url}` } }
-}
-
-function databaseUrl(root: Pruned<RootEntry>, env: Environment, report: Report) {
-  const hint = 'write postgres://user:password@host:5432/name'
-  const message = 'is not a postgres:// URL'
-  const path = ['database', 'url']
-  const fromFile = root.database?.url
-  if (fromFile instanceof Secret && !isPostgresUrl(fromFile.reveal())) {
-    report({ path, message, hint })
-  }
-  const override = env.DATABASE_URL
-  if (override === undefined || override === '') return fromFile
-  if (!isPostgresUrl(override)) report({ path, message: `DATABASE_URL ${message}`, hint })
-  return new Secret(override)
 }
 
 function bindAddress(root: Pruned<RootEntry>, env: Environment, report: Report) {
@@ -174,6 +151,7 @@ export function checkConfig(
   }
   const address = bindAddress(root, env, inFile)
   const url = databaseUrl(root, env, inFile)
+  inFileAll(checkServerUrls(root))
   inFileAll(checkProviders(root, types, complete))
   inFileAll(
     checkModels(root, declared, (index, field) => {

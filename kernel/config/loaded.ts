@@ -49,6 +49,8 @@ export interface ServerSettings {
   /** Proxy for provider calls only. */
   readonly egressProxy: string | undefined
   readonly telemetry: TelemetrySettings
+  /** All of it by the keys of the file. */
+  readonly byKey: Readonly<Record<string, unknown>>
 }
 
 /** Where traces and metrics go by OTLP over HTTP. */

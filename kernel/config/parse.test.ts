@@ -37,7 +37,24 @@ describe('refusals', () => {
     for (const problem of problems) expect(problem).toMatch(/^@\d+:\d+ YAML syntax: /)
     expect(parse('a: [1\n').data).toBeUndefined()
     expect(found('\ta: 1\n')).toHaveLength(1)
-    expect(found('a: 1\n---\nb: 2\n')).toHaveLength(1)
+  })
+
+  test('a second document', () => {
+    expect(found('a: 1\n---\nb: 2\n')).toEqual([
+      '@2:1 a second YAML document begins here, and the file must have one document',
+    ])
+    expect(found('---\na: 1\n')).toEqual([])
+  })
+
+  test('merge keys', () => {
+    const [problem] = parse('a: &a { b: 1 }\nc: { <<: *a, d: 2 }\n').problems
+    expect(problem).toMatchObject({
+      path: ['c', '<<'],
+      message: 'YAML merge keys are not supported',
+      hint: 'write its fields out, or name the whole map by its alias',
+      line: 2,
+    })
+    expect(found('a: { "<<": 1 }\n')).toEqual([])
   })
 
   test('a flood of syntax errors is cut short', () => {

@@ -64,7 +64,10 @@ function createReader(
       const key = isScalar(keyNode) ? String(keyNode.value) : String(keyNode)
       const at = [...path, key]
       if (key === '__proto__') report(at, keyNode, 'is an unknown key')
-      else if (Object.hasOwn(result, key)) {
+      else if (key === '<<' && isScalar(keyNode) && keyNode.type === 'PLAIN') {
+        const hint = 'write its fields out, or name the whole map by its alias'
+        report(at, keyNode, 'YAML merge keys are not supported', hint)
+      } else if (Object.hasOwn(result, key)) {
         report(at, keyNode, 'is written twice', 'keep one of the two')
       } else {
         note(at, keyNode)
@@ -169,7 +172,11 @@ export function parseConfig(source: { text: string; file: string }): ParsedConfi
       // A slip in the syntax often counts as several errors at one place.
       if (seen.has(place.line) || seen.size === MAX_SYNTAX_ERRORS) continue
       seen.add(place.line)
-      report({ path: [], message: `YAML syntax: ${error.message}` }, place)
+      const message =
+        error.code === 'MULTIPLE_DOCS'
+          ? 'a second YAML document begins here, and the file must have one document'
+          : `YAML syntax: ${error.message}`
+      report({ path: [], message }, place)
     }
     return parsed(undefined)
   }

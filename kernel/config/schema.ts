@@ -1,6 +1,6 @@
 import { OptionalKind, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type ProviderTypeSpec, routeFlags, SecretRef } from '../plugin/index.ts'
-import { ServerSection } from './server-section.ts'
+import { MAX_TIMER_MS, ServerSection } from './server-section.ts'
 import { AS_WRITTEN, chosenBy, fieldOf, isFields, UNKNOWN_KEY_HINT } from './shape.ts'
 import { closest } from './suggest.ts'
 
@@ -58,11 +58,13 @@ const providerCommon = {
     {
       total_ms: Type.Integer({
         minimum: 1,
+        maximum: MAX_TIMER_MS,
         default: 120_000,
         description: 'To the first byte of a reply',
       }),
       idle_ms: Type.Integer({
         minimum: 1,
+        maximum: MAX_TIMER_MS,
         default: 60_000,
         description: 'Between any two later ones',
       }),

@@ -98,6 +98,17 @@ function* checkUniqueIds(
   }
 }
 
+/** What the patterns of section `server` let pass and nothing can connect to. */
+export function* checkServerUrls({ server }: Pruned<RootEntry>): Iterable<Problem> {
+  const { public_base_url, egress_proxy, otel_endpoint, otel_metrics_endpoint } = server ?? {}
+  const urls = { public_base_url, egress_proxy, otel_endpoint, otel_metrics_endpoint }
+  for (const [key, url] of Object.entries(urls)) {
+    if (url === undefined || URL.canParse(url)) continue
+    const hint = 'write http://host or https://host:port, with a port up to 65535'
+    yield { path: ['server', key], message: 'is no valid URL', hint }
+  }
+}
+
 export function* checkProviders(
   root: Pruned<RootEntry>,
   types: ProviderTypes,
@@ -201,9 +212,7 @@ export function parseBind(text: string): Address | undefined {
   const [, v6, host, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]/]+)):(\d{1,5})$/.exec(text) ?? []
   const hostname = v6 ?? host
   const port = Number(digits)
-  return hostname !== undefined && port <= 65_535 ? { hostname, port } : undefined
-}
-
-export function isPostgresUrl(text: string): boolean {
-  return /^postgres(ql)?:\/\/\S+$/.test(text)
+  // An address of digits and dots, or in brackets, has to be one.
+  const exists = hostname !== undefined && URL.canParse(`http://${text}`)
+  return exists ? { hostname, port } : undefined
 }

@@ -15,6 +15,9 @@ const otlpUrl = (description: string) =>
     [WRITE]: 'write a URL such as http://collector:4318',
   })
 
+/** The longest that a timer counts: with more it would be up at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
+
 /** Section `server`. */
 export const ServerSection = Type.Object(
   {
@@ -31,11 +34,13 @@ export const ServerSection = Type.Object(
     }),
     body_timeout_ms: Type.Integer({
       minimum: 1,
+      maximum: MAX_TIMER_MS,
       default: 30_000,
       description: 'Time that a request body may take to arrive',
     }),
     shutdown_grace_secs: Type.Number({
       minimum: 0,
+      maximum: Math.floor(MAX_TIMER_MS / 1000),
       default: 30,
       description: 'How long running requests may finish when the gateway stops',
     }),

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import type { LoadedPlugin, ResolvedPlugins } from '../config/loaded.ts'
 import { didYouMean } from '../config/suggest.ts'
 import type { ConfigPath, Plugin, Problem } from '../plugin/index.ts'
+import { locatePackage } from './packages.ts'
 import { asPlugin } from './plugin-shape.ts'
 import { registerSelfReference } from './self-reference.ts'
 
@@ -53,12 +54,7 @@ function expandAll(entries: readonly Entry[], builtins: Builtins): readonly Entr
 /** Where an entry's module lies; throws when there is none. */
 function locateModule(use: string, folder: string): string {
   if (!use.startsWith('npm:')) return isAbsolute(use) ? use : resolve(folder, use)
-  const name = use.slice('npm:'.length)
-  try {
-    return Bun.resolveSync(name, folder)
-  } catch {
-    return Bun.resolveSync(name, process.cwd())
-  }
+  return locatePackage(use.slice('npm:'.length), [folder, process.cwd()])
 }
 
 const looksLikePath = (use: string) => /^\.{0,2}\//.test(use) || /\.[cm]?[jt]s$/.test(use)

@@ -4,6 +4,7 @@ import {
   auditTrail,
   budgetWriter,
   ConfigError,
+  type ConfigSnapshot,
   type Disposer,
   definePlugin,
   healthChecks,
@@ -109,17 +110,16 @@ export default definePlugin({
     })
     ctx.provide(accounting, running)
 
-    /** The spool stays where it was opened, so that there is one. */
+    const spoolPath = (snapshot: ConfigSnapshot) =>
+      snapshot.section(accountingSection).spool_dir ?? ctx.files.directory()
+
     async function placeSpool(directory: string): Promise<void> {
-      const path = ['accounting', 'spool_dir']
-      if (spoolDirectory !== undefined) {
-        if (directory === spoolDirectory) return
-        throw new ConfigError([{ path, message: 'another directory needs a restart' }])
-      }
+      if (spoolDirectory !== undefined) return
       spoolDirectory = directory
       try {
         await running.probeSpool()
       } catch (error) {
+        const path = ['accounting', 'spool_dir']
         throw new ConfigError([{ path, message: `${directory} cannot be written: ${error}` }])
       }
       await running.takeOver()
@@ -134,9 +134,15 @@ export default definePlugin({
     const keeper = createBudgetKeeper({ store: budgets, directory, log, changed: look })
     let stopWatching: Disposer | undefined
     ctx.provide(snapshotListeners, {
+      /** The spool stays where it was opened, so that there is one. */
+      check(snapshot) {
+        if (spoolDirectory === undefined || spoolPath(snapshot) === spoolDirectory) return
+        const path = ['accounting', 'spool_dir']
+        throw new ConfigError([{ path, message: 'another directory needs a restart' }])
+      },
       async prepare(snapshot) {
         const config = snapshot.section(accountingSection)
-        await placeSpool(config.spool_dir ?? ctx.files.directory())
+        await placeSpool(spoolPath(snapshot))
         const configured = {
           budgets: snapshot.section(budgetsSection),
           users: snapshot.section(usersSection),

@@ -78,6 +78,13 @@ test('an admin makes a team, a user and a service account; their keys work at on
     granted_models: ['demo'],
   })
   expect(await ask(first, accountKey.api_key)).toBe('service_account_budget_required')
+  const keyed = await keyClient(first.url, accountKey.api_key)
+  for (const path of ['', '/api-keys', '/spend', '/spend/focus.csv', '/budgets', '/usage']) {
+    expect((await keyed.refused('GET', `/api/v1/me${path}`)).slice(0, 2)).toEqual([
+      403,
+      'service_account_budget_required',
+    ])
+  }
   await admin.put('/api/v1/admin/spend/budgets', {
     scope: { kind: 'service_account', service_account_id: account.service_account_id },
     cadence: 'daily',
@@ -176,6 +183,20 @@ test('grants, allowlists and expiry hold from the next call on', async () => {
   await admin.patch(`/api/v1/admin/users/${user.user_id}`, { status: 'disabled' })
   expect(await ask(first, key.api_key)).toBe('api_key_owner_inactive')
 })
+
+test.each(['2030-02-31T00:00:00Z', '2030-02-29T12:00:00+02:00', '2030-01-31T24:00:00Z'])(
+  'a key cannot expire at %s, which is no instant',
+  async (expires_at) => {
+    const user = await makeUser()
+    const key = await makeKey(user.user_id, { expires_at: '2032-02-29T23:59:59.5-08:00' })
+    const owner = { kind: 'user', user_id: user.user_id }
+    const body = { name: 'key', owner, granted_models: ['demo'], expires_at }
+    const refused = [422, 'validation_failed', '/expires_at: there is no such instant']
+    expect(await admin.refused('POST', '/api/v1/admin/api-keys', body)).toEqual(refused as never)
+    const path = `/api/v1/admin/api-keys/${key.api_key_id}`
+    expect(await admin.refused('PATCH', path, { expires_at })).toEqual(refused as never)
+  },
+)
 
 test('lists have pages and filters', async () => {
   const team = await makeTeam({ name: 'Strange 100%_name' })

@@ -100,7 +100,47 @@ pricing:
   test('a config file that is not there is an error that names it', async () => {
     const { err, code } = await gateway(['check-config', '--config', 'gone.yaml'])
     expect(code).toBe(1)
-    expect(err).toContain('gone.yaml')
+    expect(err).toMatch(/^gateway: the config file .*gone\.yaml cannot be read: .*\n$/)
+  })
+
+  test('what is not installed is not there: no registry is asked for it', async () => {
+    const asked: string[] = []
+    const registry = Bun.serve({
+      port: 0,
+      fetch({ url }) {
+        asked.push(url)
+        return new Response(null, { status: 404 })
+      },
+    })
+    writeFileSync(join(folder, 'imports.ts'), "export { default } from 'gateway-plugin-mistyped'")
+    writeFileSync(
+      join(folder, 'mistyped.yaml'),
+      'plugins: [{ use: npm:gateway-provider-mistyped }, { use: ./imports.ts }]',
+    )
+    try {
+      const { out, code } = await gateway(['check-config', '--config', 'mistyped.yaml'], {
+        BUN_CONFIG_REGISTRY: registry.url.href,
+      })
+      expect([code, asked]).toEqual([1, []])
+      expect(out).toContain('plugin npm:gateway-provider-mistyped cannot be loaded')
+      expect(out).toContain(`no node_modules in ${folder}, or above, has it`)
+      expect(out).toContain('plugin ./imports.ts cannot be loaded')
+    } finally {
+      await registry.stop(true)
+    }
+  })
+
+  test('a word too much is a wrong command line', async () => {
+    expect(await gateway(['check-config', '--strict'])).toEqual({
+      code: 2,
+      out: '',
+      err: "gateway: unexpected argument '--strict'\n",
+    })
+  })
+
+  test('an empty variable is none', async () => {
+    const { out, code } = await gateway(['check-config'], { GATEWAY_CONFIG: '' })
+    expect([code, out]).toEqual([0, expect.stringContaining('quick start config is valid')])
   })
 })
 
@@ -179,7 +219,7 @@ test('the quick start prints a key and curl lines that work as printed', async (
     expect(JSON.parse(buffered ?? '').choices[0].message.content).toBeString()
     expect(streamed).toContain('data: [DONE]')
 
-    const env = { GATEWAY_BIND: '127.0.0.1:0' }
+    const env = { GATEWAY_BIND: '127.0.0.1:0', GATEWAY_DATA_DIR: '' }
     const second = await gateway(['serve'], env)
     expect(second.code).toBe(1)
     expect(second.err).toContain('.gateway')

@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import postgres from 'postgres'
 import { ada, adaKey, eventually } from '../harness/gateway.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 import { believable, delayed, startUpstream, type Upstream } from '../harness/upstream.ts'
 
+const MAIN = new URL('../../plugins/standard/main.ts', import.meta.url).pathname
+
 let upstream: Upstream
+let folder: string
 let gateway: GatewayProcess
 let sql: postgres.Sql
 
@@ -17,6 +23,7 @@ function config(...models: string[]) {
 }
 
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gateway-reload-'))
   upstream = await startUpstream()
   upstream.always(delayed(30, believable()))
   gateway = await spawnGateway(config('old'))
@@ -27,6 +34,7 @@ afterAll(async () => {
   await sql?.end()
   await gateway?.remove()
   await upstream?.stop()
+  rmSync(folder, { recursive: true, force: true })
 })
 
 async function call(model: string): Promise<number> {
@@ -56,8 +64,8 @@ function underLoad(model: string) {
   }
 }
 
-function logged(text: string) {
-  return eventually(async () => gateway.logs.find(({ msg }) => String(msg).includes(text)))
+function logged(text: string, { logs } = gateway, since = 0) {
+  return eventually(async () => logs.slice(since).find(({ msg }) => String(msg).includes(text)))
 }
 
 async function configVersions(): Promise<string[]> {
@@ -102,15 +110,81 @@ test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }, { config: {}
     const plugins = [{ use: 'builtin:*' }, { use: 'builtin:core-git', ...change }]
     gateway.rewrite({ ...config('old'), plugins })
     gateway.signal('SIGHUP')
-    const refusal = await eventually(async () =>
-      gateway.logs.slice(before).find(({ msg }) => String(msg).includes('the config was refused')),
-    )
+    const refusal = await logged('the config was refused', gateway, before)
     expect(String(refusal.msg)).toContain(
       'another list of plugins, or another setting of one, needs a restart',
     )
     expect(await call('old')).toBe(200)
   },
 )
+
+test('SIGHUP: what only a restart changes is put into force with a warning that names it', async () => {
+  const before = gateway.logs.length
+  gateway.rewrite({ ...config('old'), server: { max_body_bytes: 500, log_format: 'pretty' } })
+  gateway.signal('SIGHUP')
+  const warning = await logged('restart', gateway, before)
+  expect(warning).toMatchObject({ level: 40 })
+  expect(String(warning.msg)).toContain('server.log_format, server.max_body_bytes')
+  expect(String(warning.msg)).not.toContain('database.url')
+  await logged('another config is in force', gateway, before)
+})
+
+test('SIGHUP: a reload that one part refuses has changed nothing in another', async () => {
+  const before = gateway.logs.length
+  const users = [{ ...ada, name: 'Ada of the refused file' }]
+  gateway.rewrite({ ...config('old'), users, accounting: { spool_dir: join(folder, 'spool') } })
+  gateway.signal('SIGHUP')
+  const refusal = await logged('the config was refused', gateway, before)
+  expect(String(refusal.msg)).toContain('accounting.spool_dir')
+  expect(await sql`select name from identity.users`).not.toContainEqual({ name: users[0]?.name })
+})
+
+test('SIGHUP while ./gateway.yaml is missing: refused, and never the quick start instead', async () => {
+  const file = join(folder, 'gateway.yaml')
+  const server = { bind: '127.0.0.1:0', log_format: 'json' }
+  writeFileSync(file, JSON.stringify({ ...config('old'), server }))
+  const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
+    cwd: folder,
+    env: { ...process.env, DATABASE_URL: gateway.databaseUrl },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  try {
+    const lines = linesOf(child.stderr)
+    const { url, configVersion } = await lines('the gateway is serving')
+    rmSync(file)
+    child.kill('SIGHUP')
+    const { msg } = await lines('the config was refused')
+    expect(String(msg)).toContain(`the config file ${file} cannot be read`)
+    const ready = await fetch(`${url}/readyz`)
+    expect(await ready.json()).toMatchObject({ config_version: configVersion })
+  } finally {
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(0)
+  }
+}, 30_000)
+
+test('SIGHUP during the start is obeyed as soon as the gateway serves', async () => {
+  const file = join(folder, 'hasty.ts')
+  writeFileSync(
+    file,
+    `process.kill(process.pid, 'SIGHUP')
+    export default {
+      manifest: {
+        id: 'plugin.hasty', version: '1.0.0', contract: 1, summary: 'Hasty.', needs: [],
+        config: { type: 'object', properties: {}, [Symbol.for('TypeBox.Kind')]: 'Object' },
+      },
+      setup() {},
+    }`,
+  )
+  const plugins = [{ use: 'builtin:*' }, { use: file }]
+  const hasty = await spawnGateway({ ...config('old'), plugins })
+  try {
+    await logged('another config is in force', hasty)
+  } finally {
+    await hasty.remove()
+  }
+}, 30_000)
 
 test('what an admin revoked stays revoked over reload and restart', async () => {
   await sql`update identity.api_keys set revoked_at = now()`
@@ -133,3 +207,24 @@ test('what an admin revoked stays revoked over reload and restart', async () => 
     await restarted.remove()
   }
 }, 30_000)
+
+/** Reads a gateway's log until a line has this message, each time from where it stopped. */
+function linesOf(stream: ReadableStream<Uint8Array>) {
+  const decoder = new TextDecoder()
+  const reader = stream.getReader()
+  let text = ''
+  return async (wanted: string): Promise<Record<string, unknown>> => {
+    for (;;) {
+      const end = text.indexOf('\n')
+      if (end === -1) {
+        const { value, done } = await reader.read()
+        if (done) throw new Error(`the gateway ended without "${wanted}": ${text}`)
+        text += decoder.decode(value)
+        continue
+      }
+      const line = text.slice(0, end)
+      text = text.slice(end + 1)
+      if (line.includes(wanted)) return JSON.parse(line)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { Secret } from '../plugin/index.ts'
+import type { Report } from './contributions.ts'
+import type { RootEntry } from './schema.ts'
+import type { Environment } from './secrets.ts'
+import type { Pruned } from './semantics.ts'
+import { isFields } from './shape.ts'
+
+const path = ['database', 'url']
+/** Where poolers listen when they are set up as their manuals say. */
+const POOLER_PORTS = ['6432', '6543']
+
+const isMeantForPostgres = (text: string) => /^postgres(ql)?:\/\/\S+$/.test(text)
+
+/** `database.url` may also be written bare: it is called a URL, and most have no password. */
+export function withDatabaseUrl(data: Readonly<Record<string, unknown>>) {
+  const { database } = data
+  if (!isFields(database) || typeof database.url !== 'string') return data
+  if (!isMeantForPostgres(database.url)) return data
+  return { ...data, database: { ...database, url: `literal.${database.url}` } }
+}
+
+/** The URL of the database in force; reports what is wrong with it, and shows nothing of it. */
+export function databaseUrl(root: Pruned<RootEntry>, env: Environment, report: Report) {
+  const fromFile = root.database?.url
+  const written = fromFile instanceof Secret ? fromFile.reveal() : undefined
+  const override = env.DATABASE_URL === '' ? undefined : env.DATABASE_URL
+  if (written !== undefined) checkUrl(written, '', report)
+  if (override !== undefined) checkUrl(override, 'DATABASE_URL ', report)
+  const inForce = override ?? written
+  if (inForce !== undefined && looksLikePooler(inForce)) {
+    const subject = override === undefined ? '' : 'DATABASE_URL '
+    report({
+      path,
+      message: `${subject}leads to what looks like a transaction pooler, which notifications and session locks do not pass`,
+      hint: 'name the server itself or a session pooler',
+      severity: 'warning',
+    })
+  }
+  return override === undefined ? fromFile : new Secret(override)
+}
+
+function checkUrl(url: string, subject: string, report: Report): void {
+  if (!isMeantForPostgres(url)) {
+    const hint = 'write postgres://user:password@host:5432/name'
+    report({ path, message: `${subject}is not a postgres:// URL`, hint })
+  } else if (!canBeRead(url)) {
+    const hint =
+      'write postgres://user:password@host:5432/name, and in user and password % as %25, @ as %40, / as %2F, # as %23'
+    report({ path, message: `${subject}cannot be read as a URL`, hint })
+  }
+}
+
+/** The driver decodes user, password and host. */
+function canBeRead(url: string): boolean {
+  const [, authority = ''] = /^\w+:\/\/([^/?#]*)/.exec(url) ?? []
+  try {
+    decodeURIComponent(authority)
+    return URL.canParse(url)
+  } catch {
+    return false
+  }
+}
+
+function looksLikePooler(url: string): boolean {
+  const parsed = URL.parse(url)
+  if (parsed === null) return false
+  const { hostname, port, searchParams } = parsed
+  return (
+    POOLER_PORTS.includes(port) ||
+    /pooler|pgbouncer/i.test(hostname) ||
+    searchParams.get('pgbouncer') === 'true'
+  )
+}

@@ -1,0 +1,28 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+
+/**
+ * The module of an installed package: in the nearest `node_modules` of the first folder that has it
+ * there or above. Throws when none has. The runtime alone would ask a registry for what is not
+ * installed and run what it gets, so that a slip in a name would run a stranger's code.
+ */
+export function locatePackage(name: string, folders: readonly string[]): string {
+  const [, packageName] = /^((?:@[^/\\]+\/)?[^/\\@.][^/\\]*)(?:\/|$)/.exec(name) ?? []
+  if (packageName === undefined) throw new Error(`"${name}" is no name of a package`)
+  for (const start of folders) {
+    for (let at = start; ; at = dirname(at)) {
+      const installed = join(at, 'node_modules', packageName)
+      if (existsSync(installed)) return moduleIn(installed, name, at)
+      if (at === dirname(at)) break
+    }
+  }
+  const places = [...new Set(folders)].join(' or ')
+  throw new Error(`${packageName} is not installed: no node_modules in ${places}, or above, has it`)
+}
+
+function moduleIn(installed: string, name: string, from: string): string {
+  const module = Bun.resolveSync(name, from)
+  const inside = relative(realpathSync(installed), realpathSync(module))
+  if (inside.startsWith('..')) throw new Error(`${installed} has no module ${name}`)
+  return module
+}
