@@ -18,6 +18,7 @@ export async function settle(
   const call = {
     ...admissionOf(admitted),
     pricing: admitted.route.bound.pricing,
+    configVersion: admitted.lease.runtime.configVersion,
     usage: used.succeeded ? used.usage : doubted(used.usage, admitted.stream),
     billingModifiers: used.modifiers ?? [],
     succeeded: used.succeeded,

@@ -26,6 +26,7 @@ const call: SettlementRequest = {
   upstreamModel: 'x',
   dispatchedAt: new Date(0),
   pricing: { pricingProviderId: 'p', model: 'x' },
+  configVersion: 'v1',
   usage: undefined,
   billingModifiers: ['batch'],
   succeeded: true,

@@ -22,6 +22,8 @@ export interface AdmissionRequest {
 /** A call that reached the provider, with what it used. */
 export interface SettlementRequest extends AdmissionRequest {
   readonly pricing: PricingIdentity
+  /** Of the config that the call began with. */
+  readonly configVersion: string
   readonly usage: Usage | undefined
   readonly billingModifiers: readonly string[]
   /** False: the provider call failed, so that without usage there is nothing to write. */
@@ -99,6 +101,8 @@ export interface AccountingSink {
 
 export interface PriceQuery {
   readonly identity: PricingIdentity
+  /** Of the config that the call began with, whose prices count. */
+  readonly configVersion: string
   readonly usage: Usage
   readonly billingModifiers: readonly string[]
   readonly at: Date

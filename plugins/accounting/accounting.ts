@@ -144,6 +144,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
           : priced(
               pricing().resolve({
                 identity: call.pricing,
+                configVersion: call.configVersion,
                 usage,
                 billingModifiers: call.billingModifiers,
                 at: call.dispatchedAt,

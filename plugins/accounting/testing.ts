@@ -105,6 +105,7 @@ export function call(changes: Partial<SettlementRequest> = {}): SettlementReques
     dispatchedAt: new Date('2026-03-31T23:59:59.999Z'),
     pricing: { pricingProviderId: 'p', model: 'vendor/small' },
     usage: usage(),
+    configVersion: 'v1',
     billingModifiers: [],
     succeeded: true,
     ...changes,

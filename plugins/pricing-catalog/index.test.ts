@@ -11,9 +11,11 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
+let versions = 0
+
 function snapshot(overrides: unknown[]): ConfigSnapshot {
   const section = () => ({ overrides }) as never
-  return { version: '1', models: new Map(), providers: new Map(), section }
+  return { version: `v${++versions}`, models: new Map(), providers: new Map(), section }
 }
 
 test('prices by the accepted config; a catalog that cannot be stored changes nothing', async () => {
@@ -30,8 +32,9 @@ test('prices by the accepted config; a catalog that cannot be stored changes not
   })
   const source = provided.get('pricing_source') as PricingSource
   const listener = provided.get('snapshot_listeners') as SnapshotListener
-  const price = () =>
+  const price = (configVersion = `v${versions}`) =>
     source.resolve({
+      configVersion,
       identity: { pricingProviderId: 'mine', model: 'm' },
       usage: {
         uncachedInput: 3,
@@ -62,4 +65,6 @@ test('prices by the accepted config; a catalog that cannot be stored changes not
   await database.sql`alter table pricing_catalog.gone rename to catalog_state`
   await accept(snapshot([]))
   expect(price()).toMatchObject({ reason: 'unsupported_pricing_provider_id' })
+  // A call that began with another config is priced by that one.
+  expect(price('v2')).toMatchObject({ costPicoUsd: 1_500_000n })
 })

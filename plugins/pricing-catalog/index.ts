@@ -1,5 +1,6 @@
 import { definePlugin, pricingSource, snapshotListeners, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/pricing-catalog/0001_tables.sql' with { type: 'text' }
+import { createConfigVersions } from '../_shared/config-versions.ts'
 import { buildCatalog, withOverrides } from './catalog.ts'
 import { checkPricing, pricing } from './config.ts'
 import { resolvePrice, resolveRates } from './resolve.ts'
@@ -21,18 +22,16 @@ export default definePlugin({
   },
   setup(ctx) {
     const bundled = buildCatalog(bundledSnapshot)
-    let catalog = bundled
+    const catalogs = createConfigVersions(bundled)
     ctx.provide(pricingSource, {
-      resolve: (query) => resolvePrice(catalog, query),
-      rates: (identity, at) => resolveRates(catalog, identity, at),
+      resolve: (query) => resolvePrice(catalogs.of(query.configVersion), query),
+      rates: (identity, at) => resolveRates(catalogs.latest(), identity, at),
     })
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
         const next = withOverrides(bundled, snapshot.section(pricing).overrides)
         await storeCatalog(ctx.database, next)
-        return () => {
-          catalog = next
-        }
+        return () => catalogs.accept(snapshot.version, next)
       },
     })
   },

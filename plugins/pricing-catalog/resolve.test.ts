@@ -32,7 +32,13 @@ function query(
   usage: Partial<Usage> = {},
 ): PriceQuery {
   const identity = { pricingProviderId: provider, model }
-  return { identity, usage: { ...none, ...usage }, billingModifiers: [], at: now }
+  return {
+    identity,
+    configVersion: 'v1',
+    usage: { ...none, ...usage },
+    billingModifiers: [],
+    at: now,
+  }
 }
 
 function cost(provider: string, model: string, usage: Partial<Usage>) {

@@ -118,6 +118,7 @@ test('a priced call names a rate that the table has', async () => {
       promptTokens: 1,
       totalTokens: 2,
     },
+    configVersion: 'v1',
     billingModifiers: [],
     at: new Date(),
   })

@@ -16,13 +16,14 @@ import failedRequests from '../../migrations/request-log/0003_failed_requests.sq
 }
 import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createBudget } from '../_shared/budget.ts'
+import { createConfigVersions } from '../_shared/config-versions.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
 import { type LoggingPolicy, policyRoutes } from './admin.ts'
 import { checkRequestLogging, defaultSettings, requestLogging } from './config.ts'
 import { createIntake } from './intake.ts'
 import { neededDays } from './partitions.ts'
-import { createPolicies, payloadPolicy } from './policy.ts'
+import { payloadPolicy } from './policy.ts'
 import { createPurgeCommand, purgeRequestLogs } from './purge-command.ts'
 import { createPurgeStore } from './purge-store.ts'
 import { createPurgeWorker } from './purge-worker.ts'
@@ -71,7 +72,7 @@ export default definePlugin({
       createPurgeCommand(purges, clock, () => retention),
     )
 
-    const policies = createPolicies(payloadPolicy(defaultSettings))
+    const policies = createConfigVersions(payloadPolicy(defaultSettings))
     let shown: LoggingPolicy | undefined
     ctx.provide(adminModules, { id: 'request-log', routes: policyRoutes(() => shown) })
     ctx.provide(snapshotListeners, {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { createConfigVersions } from '../_shared/config-versions.ts'
 import { limitedBytes, limitedText } from '../_shared/safe-text.ts'
-import { createPolicies } from './policy.ts'
 import { fromRecord, isLogged, toRecord } from './row.ts'
 import { attempt, encodedRow, exchange, noon, policy, serviceAccount, user } from './testing.ts'
 
@@ -25,7 +25,7 @@ describe('who is logged', () => {
 
   test('a request is logged under the config that it began with', () => {
     const [first, second] = [policy(), policy({ capture_mode: 'disabled' })]
-    const policies = createPolicies(first)
+    const policies = createConfigVersions(first)
     policies.accept('v1', first)
     policies.accept('v2', second)
     expect(policies.of('v1')).toBe(first)
@@ -36,7 +36,7 @@ describe('who is logged', () => {
 
   test('old config versions are forgotten, the one that is accepted again is not', () => {
     const [kept, other] = [policy(), policy({ capture_mode: 'disabled' })]
-    const policies = createPolicies(kept)
+    const policies = createConfigVersions(kept)
     policies.accept('back and forth', kept)
     for (let n = 0; n < 100; n += 1) {
       policies.accept(`v${n}`, other)

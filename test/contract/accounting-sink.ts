@@ -33,6 +33,7 @@ export function settledCall(more: Partial<SettledCall> = {}): SettledCall {
       promptTokens: 24,
       totalTokens: 41,
     },
+    configVersion: 'v1',
     billingModifiers: [],
     succeeded: true,
     caller: {
