@@ -8,6 +8,7 @@ import {
 import { createChatStream } from '../protocol/chat-stream.ts'
 import { chatEvents, collectChat } from '../protocol/collect-chat.ts'
 import { collectResponse, responseEvents } from '../protocol/collect-responses.ts'
+import type { FamilyStream } from '../protocol/family-stream.ts'
 import { createResponsesStream } from '../protocol/responses-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
@@ -45,15 +46,22 @@ async function decide(
   services: LifecycleServices,
 ): Promise<ReplyStream> {
   const modifiers = result.billingModifiers
+  const isResponse = admitted.family === 'responses'
+  const createStream = isResponse ? createResponsesStream : createChatStream
+  const stream = createStream({ publicModel: admitted.model.id })
+  const left = leaving(admitted, services)
   let collected: Collected
   try {
-    collected = await collect(admitted, attempt, result)
+    collected = await collect(admitted, attempt, result, stream, left.check)
   } catch (thrown) {
     const error = attempt.containFault(thrown)
     attempt.watchdog.abort(error)
-    // What we broke off ourselves has been served and is charged.
-    const succeeded = error.code === 'guarded_response_too_large'
-    const used = { usage: error.usage, succeeded, modifiers }
+    // What we broke off ourselves has been served and is charged, by the counters so far.
+    const succeeded = left.isOver() || error.code === 'guarded_response_too_large'
+    const doubt = left.isOver() ? 'client_abort' : 'stream_error'
+    const counted = error.usage ?? stream.usage
+    const usage = counted && { ...counted, doubt: counted.doubt ?? doubt }
+    const used = { usage, succeeded, modifiers }
     throw await settledFailure(
       admitted,
       error,
@@ -86,14 +94,31 @@ interface Collected {
   readonly usage: Usage | undefined
 }
 
-/** Throws GatewayError, with the usage so far, for a stream that fails or is too large. */
+/** Notices, batch by batch, that nobody waits for a reply, and for how long it is read on. */
+function leaving({ callerLeft }: Admitted, { accounting }: LifecycleServices) {
+  let since: number | undefined
+  let over = false
+  return {
+    isOver: () => over,
+    /** Throws when the caller has been gone for longer than usage is worth waiting for. */
+    check() {
+      if (!callerLeft()) return
+      since ??= performance.now()
+      over = performance.now() - since > accounting.abortDrainMs()
+      if (over) throw new GatewayError('upstream_timeout', 'the caller has left')
+    },
+  }
+}
+
+/** Throws GatewayError for a stream that fails or is too large, and what `check` throws. */
 async function collect(
-  { family, model, route }: Admitted,
+  { family, route }: Admitted,
   { watchdog, firstByte }: RunningAttempt,
   result: StreamResult,
+  stream: FamilyStream,
+  check: () => void,
 ): Promise<Collected> {
   const isResponse = family === 'responses'
-  const stream = (isResponse ? createResponsesStream : createChatStream)({ publicModel: model.id })
   const batches: (readonly StreamEvent[])[] = []
   const events: StreamEvent[] = []
   const most = route.guard?.streamBufferBytes ?? 0
@@ -103,12 +128,13 @@ async function collect(
     const batch = await watchdog.guard(upstream.next())
     firstByte()
     watchdog.alive()
+    check()
     if (batch.done) {
       stream.end()
       break
     }
     for (const { raw, data } of batch.value) size += Buffer.byteLength(raw ?? data)
-    if (size > most) throw tooLarge(most, stream.usage)
+    if (size > most) throw tooLarge(most)
     batches.push(batch.value)
     events.push(...stream.push(batch.value))
   }
@@ -116,7 +142,6 @@ async function collect(
   if (failure !== undefined) {
     throw new GatewayError('upstream_transport', failure.message, {
       details: { upstream_code: failure.code },
-      ...(usage !== undefined && { usage }),
     })
   }
   readOut(upstream, () => void upstream.return?.().catch(() => {}))
@@ -169,11 +194,10 @@ function waitingStream(
   }
 }
 
-function tooLarge(bytes: number, usage: Usage | undefined): GatewayError {
+function tooLarge(bytes: number): GatewayError {
   return new GatewayError(
     'guarded_response_too_large',
     `the reply is larger than the ${bytes} bytes that guardrails can judge`,
-    usage === undefined ? {} : { usage },
   )
 }
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { adaKey } from '../harness/gateway.ts'
+import postgres from 'postgres'
+import { adaKey, eventually } from '../harness/gateway.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
-import { startUpstream, type Upstream } from '../harness/upstream.ts'
+import { paced, startUpstream, type Upstream } from '../harness/upstream.ts'
 
 const STREAM_MB = 100
 const BUFFER_BYTES = 4 << 20
@@ -15,6 +16,7 @@ beforeAll(async () => {
   gateway = await spawnGateway({
     providers: [{ id: 'up', type: 'generic_compat', base_url: upstream.url }],
     models: [{ id: 'm', routes: [{ provider: 'up', upstream_model: 'u' }] }],
+    accounting: { abort_drain_secs: 1 },
     guardrails: { default: { enabled: true, mode: 'deny', packs: ['core.shell'] } },
   })
 }, 30_000)
@@ -77,4 +79,29 @@ test('the limit counts bytes, whatever the language', async () => {
   })
   expect(response.status).toBe(413)
   await response.body?.cancel()
+})
+
+test('a stream that its caller has left is read on for abort_drain_secs, and charged', async () => {
+  upstream.always(paced(600, 50))
+  const away = new AbortController()
+  setTimeout(() => away.abort(), 300)
+  const call = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adaKey}`, 'x-request-id': 'left-alone' },
+    body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
+    signal: away.signal,
+  })
+  await expect(call).rejects.toThrow()
+  const sql = postgres(gateway.databaseUrl, { max: 1 })
+  try {
+    const [row] = await eventually(async () => {
+      const found = await sql`
+        select pricing_status from accounting.usage_cost_events where request_id = 'left-alone'`
+      return found.length > 0 ? found : undefined
+    })
+    expect(row?.pricing_status).toBe('usage_missing')
+    expect(upstream.journal.calls.at(-1)?.outcome).toBe('aborted')
+  } finally {
+    await sql.end()
+  }
 })
