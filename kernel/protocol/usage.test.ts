@@ -99,6 +99,14 @@ describe('usage of chat completions', () => {
     expect(readChatUsage(raw)).toMatchObject({ output: 2, doubt })
   })
 
+  test('a side that is missing is doubted unless the total proves that it is nothing', () => {
+    expect(readChatUsage({ prompt_tokens: 5 })?.doubt).toBe('output_missing')
+    expect(readChatUsage({ prompt_tokens: 5, total_tokens: 9 })?.doubt).toBe('output_missing')
+    expect(readChatUsage({ prompt_tokens: 5, total_tokens: 5 })?.doubt).toBeUndefined()
+    expect(readChatUsage({ completion_tokens: 5 })?.doubt).toBe('input_missing')
+    expect(readEmbeddingsUsage({ prompt_tokens: 5 })?.doubt).toBeUndefined()
+  })
+
   test('reasoning beside the output joins it where the total proves it', () => {
     const beside = {
       prompt_tokens: 10,

@@ -11,6 +11,8 @@ type Doubt =
   | 'cached_exceeds_input'
   | 'reasoning_exceeds_output'
   | 'total_mismatch'
+  | 'input_missing'
+  | 'output_missing'
 
 /** Counters as stated. Cached input and cache writes stand inside `input`, reasoning in `output`. */
 interface Counters {
@@ -116,7 +118,12 @@ function isUsed(count: JsonValue | undefined): boolean {
  */
 function settleOutput(counters: Counters, doubts: Doubt[]): void {
   const { input, output, reasoning, total } = counters
-  if (output === undefined) return
+  if (input === undefined) doubts.push('input_missing')
+  if (output === undefined) {
+    // Where the total is the input there was none.
+    if (total === undefined || total !== input) doubts.push('output_missing')
+    return
+  }
   if (input !== undefined) {
     if (total === undefined) {
       counters.total = input + output
