@@ -16,6 +16,7 @@ const denies: Pick<GuardPolicy, 'covers' | 'inspect'> = {
 test('a denied prompt is not logged, even when the store fails at the same moment', async () => {
   const admitted = {
     requestId: 'r1',
+    lease: { runtime: { configVersion: 'v1' } },
     route: { guard: denies, bound: { pricing: {} }, spec: {} },
     call: { body: { messages: [{ role: 'user', content: 'raw words' }] } },
     executionModel: {},

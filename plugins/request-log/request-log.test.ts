@@ -351,7 +351,8 @@ describe('rows', () => {
     while ((log.health.check().details?.queued as number) > 0) await Bun.sleep(1)
     clearInterval(ticking)
     await log.dispose()
-    expect(longest).toBeLessThan(50)
+    // Room for a turn of the engine's collector.
+    expect(longest).toBeLessThan(80)
     const rows = await testDatabase.sql`
       select request_payload_truncated as request, response_payload_truncated as response
       from request_log.request_logs where request_id in ${testDatabase.sql(done.map((d) => d.requestId))}`
