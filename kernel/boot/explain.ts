@@ -1,7 +1,7 @@
 import type { Chains } from '../lifecycle/chain.ts'
 import { internalError } from '../lifecycle/error-body.ts'
 import type { Runtime } from '../lifecycle/exchange.ts'
-import { messagesRefusal } from '../lifecycle/messages-over.ts'
+import { messagesOver } from '../lifecycle/messages-over.ts'
 import {
   type Accounting,
   type BudgetState,
@@ -171,7 +171,7 @@ function readQuestion({ surface, model, body }: Question): Asked {
   return {
     selector: read.model,
     needed: read.requirements,
-    refusal: (route) => messagesRefusal(read, route),
+    refusal: messagesOver(read).refusal,
   }
 }
 

@@ -162,12 +162,18 @@ async function errorText(
 ): Promise<string | undefined> {
   const { upstream, secrets, invocation } = call
   const { idleMs } = services.limits
+  const tooLong = new GatewayError('upstream_transport', 'the server sent more than it may')
   let bytes: Uint8Array
   try {
-    bytes = await readWhole(body, { maxBytes: ERROR_BYTES, idleMs, upstream, tooLarge })
+    bytes = await readWhole(body, {
+      maxBytes: ERROR_BYTES,
+      idleMs,
+      upstream,
+      tooLarge: () => tooLong,
+    })
   } catch (error) {
-    if (!(error instanceof ErrorTooLong)) throw error
-    upstream.abort(error)
+    if (error !== tooLong) throw error
+    upstream.abort(tooLong)
     return undefined
   }
   let text = new TextDecoder().decode(bytes)
@@ -180,10 +186,4 @@ async function errorText(
   }
   invocation?.sent(Buffer.byteLength(text))
   return text
-}
-
-class ErrorTooLong extends GatewayError {}
-
-function tooLarge(): ErrorTooLong {
-  return new ErrorTooLong('upstream_transport', 'the server sent more than it may')
 }

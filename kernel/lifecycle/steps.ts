@@ -8,7 +8,6 @@ import {
 import { readMessages } from '../protocol/messages-request.ts'
 import { readRequest } from '../protocol/request.ts'
 import { readTags } from '../protocol/tags.ts'
-import type { Route } from '../routing/catalog.ts'
 import { resolveRoute } from '../routing/resolve.ts'
 import { presentedKey } from './api-key.ts'
 import type {
@@ -20,7 +19,7 @@ import type {
   Planned,
   Received,
 } from './exchange.ts'
-import { messagesOver, messagesRefusal } from './messages-over.ts'
+import { messagesOver } from './messages-over.ts'
 
 export function receive(incoming: Incoming, services: LifecycleServices): Received {
   return {
@@ -83,26 +82,23 @@ export function decodeText(authenticated: Authenticated, rawBody: string): Decod
 }
 
 export function plan(decoded: Decoded, random: () => number): Planned {
-  const { messages } = decoded
+  const { json, rawBody, messages } = decoded
   const { runtime } = decoded.lease
+  const over = messages && messagesOver(messages)
   const resolved = resolveRoute(
     runtime.catalog,
     {
       selector: decoded.selector,
       principal: decoded.principal,
       needed: decoded.needed,
-      refusal: messages && ((route) => messagesRefusal(messages, route)),
+      refusal: over?.refusal,
     },
     random,
   )
   const provider = runtime.providers.get(resolved.route.spec.provider)
   if (provider === undefined) throw new Error(`no provider ${resolved.route.spec.provider}`)
-  return { ...decoded, ...resolved, provider, call: callFor(decoded, resolved.route) }
-}
-
-function callFor({ json, rawBody, messages }: Decoded, route: Route) {
-  if (messages === undefined) return { body: json, rawBody }
-  return { ...messagesOver(messages, route), rawBody: undefined }
+  const call = over ? { ...over.call(resolved.route), rawBody: undefined } : { body: json, rawBody }
+  return { ...decoded, ...resolved, provider, call }
 }
 
 export async function admit(planned: Planned, services: LifecycleServices): Promise<Admitted> {

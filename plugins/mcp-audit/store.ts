@@ -50,9 +50,12 @@ function writeStatement(schema: string): string {
       .filter((name) => !verdict.includes(name))
       .map((name) => `${name} = ${source}.${name}`)
       .join(', ')
-  // Who closes a row on another connection does not know what a guard has said of it.
+  // Who closes a row on another connection does not know what a guard has said of it. A row that is
+  // to be made has the default then.
   const judged = (source: string) =>
-    verdict.map((name) => `${name} = coalesce(${source}.${name}, t.${name})`).join(', ')
+    verdict
+      .map((name) => `${name} = coalesce(nullif(${source}.${name}, 'not_evaluated'), t.${name})`)
+      .join(', ')
   const isOpen = "t.status in ('started', 'incomplete')"
   const isNew = (row: string) =>
     `exists (select from input o where o.kind = 'open' and o.id = ${row}.id)`
