@@ -1,4 +1,4 @@
-import { GatewayError, maskCredentials, upstreamHttpError } from '../plugin/index.ts'
+import { GatewayError, maskCredentials, maskForms, upstreamHttpError } from '../plugin/index.ts'
 import { errorReply } from './mcp-errors.ts'
 import type { McpCall, McpReply, McpServices } from './mcp-exchange.ts'
 import { guardErrorText } from './mcp-guard.ts'
@@ -176,11 +176,7 @@ async function errorText(
     upstream.abort(tooLong)
     return undefined
   }
-  let text = new TextDecoder().decode(bytes)
-  for (const secret of secrets) {
-    if (secret !== '') text = text.replaceAll(secret, '[redacted]')
-  }
-  text = maskCredentials(text)
+  let text = maskCredentials(maskForms(new TextDecoder().decode(bytes), secrets))
   if (call.resultGuard !== undefined && invocation !== undefined) {
     text = await guardErrorText(call, text)
   }

@@ -1,4 +1,5 @@
 import {
+  credentialForms,
   GatewayError,
   isJsonObject,
   type McpAudit,
@@ -124,7 +125,7 @@ async function proxy(
       ? message?.text
       : await guardCall(policy, message, call, facts)
   const authHeaders = await mode.headers(server, reached.watch.upstream.signal)
-  secrets = secretsOf(authHeaders)
+  secrets = credentialForms(Object.values(authHeaders))
   const mcpCall: McpCall = {
     incoming,
     principal,
@@ -209,12 +210,6 @@ async function requireOwnSession(
 function requestOf(message: RpcMessage | undefined): McpCall['request'] {
   if (message?.kind !== 'request' || message.method === undefined) return undefined
   return message.id === undefined ? undefined : { id: message.id, method: message.method }
-}
-
-/** Each of them also as it would stand in JSON. */
-function secretsOf(headers: Readonly<Record<string, string>>): readonly string[] {
-  const values = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+\s+/, '')])
-  return [...new Set(values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]))]
 }
 
 async function send(

@@ -1,5 +1,12 @@
 import { sign } from 'node:crypto'
-import { isJsonObject, type JsonObject, Secret, safeUpstreamMessage } from 'model-gateway/plugin'
+import {
+  credentialForms,
+  isJsonObject,
+  type JsonObject,
+  maskForms,
+  Secret,
+  safeUpstreamMessage,
+} from 'model-gateway/plugin'
 import type { Token } from './google-auth-cache.ts'
 import {
   type AuthorizedUser,
@@ -102,9 +109,8 @@ function reason(text: string, form: Readonly<Record<string, string>>): string {
   }
   if (!isJsonObject(answer) || typeof answer.error !== 'string') return ''
   const { error, error_description: description } = answer
-  let words = typeof description === 'string' ? `${error}, ${description}` : error
-  for (const value of Object.values(form)) words = words.replaceAll(value, '[redacted]')
-  return `: ${safeUpstreamMessage(words)}`
+  const words = typeof description === 'string' ? `${error}, ${description}` : error
+  return `: ${safeUpstreamMessage(maskForms(words, credentialForms(Object.values(form))))}`
 }
 
 async function getMetadata(env: Environment, path: string): Promise<string> {

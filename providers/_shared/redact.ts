@@ -1,12 +1,14 @@
-import { isJsonObject, type JsonValue, type StreamEvent, streamEvent } from 'model-gateway/plugin'
+import {
+  credentialForms,
+  isJsonObject,
+  type JsonValue,
+  maskForms,
+  type StreamEvent,
+  streamEvent,
+} from 'model-gateway/plugin'
 
 /** An upstream's words without the credentials that the call was sent with. */
 export type Redact = (text: string) => string
-
-/** Anything shorter would mask ordinary letters and protect nothing. */
-const SHORTEST_SECRET = 4
-
-const AUTH_SCHEME = /^(?:Bearer|Basic) /i
 
 /** Headers that an operator authenticates with, where config names them: `api-key`. */
 const CREDENTIAL_HEADER = /(?:^|-)(?:authorization|cookie|key|password|secret|token)$/
@@ -21,17 +23,8 @@ export function createRedact(
 ): Redact {
   return (text) => {
     const named = Object.keys(configured).filter((name) => CREDENTIAL_HEADER.test(name))
-    let redacted = text
-    for (const value of [...credentials, ...named.map((name) => configured[name] as string)]) {
-      const secret = value.replace(AUTH_SCHEME, '')
-      if (secret.length < SHORTEST_SECRET) continue
-      // Upstreams quote the request as JSON too, and some writers of JSON escape the slash.
-      const escaped = JSON.stringify(secret).slice(1, -1)
-      for (const form of [secret, escaped, escaped.replaceAll('/', '\\/')]) {
-        redacted = redacted.replaceAll(form, '[redacted]')
-      }
-    }
-    return redacted
+    const sent = [...credentials, ...named.map((name) => configured[name] as string)]
+    return maskForms(text, credentialForms(sent))
   }
 }
 

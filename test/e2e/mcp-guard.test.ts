@@ -1,91 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { builtins } from '../../plugins/standard/builtins.ts'
-import { adaKey, eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
+import { eventually } from '../harness/gateway.ts'
 import { BUFFER_BYTES, inspected } from './__fixtures__/keyword-guard.ts'
-import {
-  event,
-  events,
-  fine,
-  idOf,
-  type McpUpstream,
-  startMcpUpstream,
-  toolCall,
-} from './mcp-upstream.fixture.ts'
+import { type GuardedMcp, startGuardedMcp } from './mcp-guard.fixture.ts'
+import { event, events, fine, toolCall } from './mcp-upstream.fixture.ts'
 
-const fixture = new URL('./__fixtures__/keyword-guard.ts', import.meta.url).pathname
-
-let upstream: McpUpstream
-let gateway: TestGateway
+let mcp: GuardedMcp
 
 beforeAll(async () => {
-  upstream = startMcpUpstream()
-  const server = (server_key: string, more = {}) => ({
-    server_key,
-    display_name: server_key,
-    server_url: upstream.url,
-    allow_private: true,
-    ...more,
-  })
-  gateway = await startTestGateway({
-    plugins: [
-      ...Object.keys(builtins)
-        .filter((name) => name !== 'guardrails')
-        .map((name) => ({ use: `builtin:${name}` })),
-      { use: fixture },
-    ],
-    mcp: {
-      allow_private_networks: true,
-      servers: [
-        server('tools'),
-        server('unset', {
-          auth_mode: 'gateway_bearer_token',
-          auth_config: { secret_ref: 'env/GATEWAY_MCP_SECRET_THAT_IS_NOT_SET' },
-        }),
-      ],
-    },
-  })
+  mcp = await startGuardedMcp()
 })
-afterAll(async () => {
-  await gateway?.stop()
-  await upstream?.stop()
-})
-beforeEach(() => {
-  upstream.script = undefined
-  upstream.seen.length = 0
-  inspected.length = 0
-})
-
-async function send(body: unknown, options: { server?: string; session?: string } = {}) {
-  const { server = 'tools', session } = options
-  const reply = await fetch(`${gateway.url}/mcp/${server}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      authorization: `Bearer ${adaKey}`,
-      accept: 'application/json, text/event-stream',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(session !== undefined && { 'mcp-session-id': session }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  return { status: reply.status, text: await reply.text(), id: reply.headers.get('x-request-id') }
-}
-
-const row = (id: string | null) =>
-  eventually(async () => {
-    const [found] = await gateway.sql`
-      select i.*, p.result_json::text as result from mcp_audit.mcp_tool_invocations i
-      left join mcp_audit.mcp_tool_invocation_payloads p on p.invocation_id = i.id
-      where request_id = ${id} and status <> 'started'`
-    return found
-  })
-
-const answer = (text: string) => {
-  upstream.script = (seen) => Response.json(fine(idOf(seen.text), text))
-}
+afterAll(() => mcp?.stop())
+beforeEach(() => mcp.reset())
 
 describe('a call', () => {
   test('that is denied reaches no server, and no secret is read for it', async () => {
-    const denied = await send(toolCall(5, 'echo', { message: 'FORBIDDEN' }), { server: 'unset' })
+    const denied = await mcp.send(toolCall(5, 'echo', { message: 'FORBIDDEN' }), {
+      server: 'unset',
+    })
     expect(denied.status).toBe(403)
     expect(JSON.parse(denied.text)).toMatchObject({
       jsonrpc: '2.0',
@@ -95,38 +26,40 @@ describe('a call', () => {
         data: { code: 'guardrail_denied', decision_id: 'decision-1', reason_code: 'keyword' },
       },
     })
-    expect(upstream.seen).toEqual([])
-    const { id: _, ...found } = (await row(denied.id)) ?? {}
+    expect(mcp.upstream.seen).toEqual([])
+    const { id: _, ...found } = (await mcp.row(denied.id)) ?? {}
     expect(found).toMatchObject({
       status: 'policy_denied',
       policy_result: 'denied',
       guardrail_decision_id: 'decision-1',
     })
     // The same server without the word fails for want of its secret.
-    expect((await send(toolCall(), { server: 'unset' })).status).toBe(500)
+    expect((await mcp.send(toolCall(), { server: 'unset' })).status).toBe(500)
   })
 
   test('is judged as what it is', async () => {
-    const { id } = await send(toolCall(1, 'echo', { message: 'hello' }))
+    const { id } = await mcp.send(toolCall(1, 'echo', { message: 'hello' }))
     expect(inspected[0]).toMatchObject({
       phase: 'mcp_call',
       content: { kind: 'tool_calls', calls: [{ tool: 'echo', arguments: '{"message":"hello"}' }] },
       requestId: id,
       server: { key: 'tools' },
     })
-    expect((await row(id))?.policy_result).toBe('allowed')
-    expect(inspected.map(({ mcpInvocationId }) => mcpInvocationId)).toContain((await row(id))?.id)
+    expect((await mcp.row(id))?.policy_result).toBe('allowed')
+    expect(inspected.map(({ mcpInvocationId }) => mcpInvocationId)).toContain(
+      (await mcp.row(id))?.id,
+    )
   })
 
   test('that is masked goes on masked, and otherwise as it was', async () => {
     const call = toolCall(1, 'echo', { message: 'my SECRET' })
-    await send(call)
-    expect(upstream.seen[0]?.text).toBe(JSON.stringify(call).replace('SECRET', 'MASKED'))
+    await mcp.send(call)
+    expect(mcp.upstream.seen[0]?.text).toBe(JSON.stringify(call).replace('SECRET', 'MASKED'))
   })
 
   test('of anything but a tool is not judged as one', async () => {
-    await send({ jsonrpc: '2.0', id: 1, method: 'prompts/get', params: { name: 'FORBIDDEN' } })
-    expect(upstream.seen).toHaveLength(1)
+    await mcp.send({ jsonrpc: '2.0', id: 1, method: 'prompts/get', params: { name: 'FORBIDDEN' } })
+    expect(mcp.upstream.seen).toHaveLength(1)
     expect(inspected).toEqual([])
   })
 })
@@ -146,12 +79,12 @@ const shapes: readonly [string, (message: unknown) => Response][] = [
 describe.each(shapes)('a result as %s', (_, reply) => {
   test('passes as it came when it is fine', async () => {
     const message = fine(1, 'hello')
-    upstream.script = () => reply(message)
-    const { status, text, id } = await send(toolCall())
+    mcp.upstream.script = () => reply(message)
+    const { status, text, id } = await mcp.send(toolCall())
     expect(status).toBe(200)
-    upstream.script = undefined
+    mcp.upstream.script = undefined
     expect(text).toBe(await reply(message).text())
-    expect(await row(id)).toMatchObject({ status: 'success', policy_result: 'allowed' })
+    expect(await mcp.row(id)).toMatchObject({ status: 'success', policy_result: 'allowed' })
   })
 
   test.each([
@@ -176,56 +109,56 @@ describe.each(shapes)('a result as %s', (_, reply) => {
     ['in an error', { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'm', data: 'FORBIDDEN' } }],
     ['under an id that clients take for the same', fine('1', 'FORBIDDEN')],
   ])('is denied for what stands %s, and none of it comes', async (__, message) => {
-    upstream.script = () => reply(message)
-    const { status, text, id } = await send(toolCall())
+    mcp.upstream.script = () => reply(message)
+    const { status, text, id } = await mcp.send(toolCall())
     expect(status).toBe(403)
     expect(text).not.toContain('FORBIDDEN')
     expect(text).not.toContain('progress')
-    const found = await row(id)
+    const found = await mcp.row(id)
     expect(found).toMatchObject({ status: 'policy_denied', policy_result: 'denied', result: null })
   })
 
   test('comes masked when it is masked', async () => {
-    upstream.script = () => reply(fine(1, 'a SECRET'))
-    const { status, text, id } = await send(toolCall())
+    mcp.upstream.script = () => reply(fine(1, 'a SECRET'))
+    const { status, text, id } = await mcp.send(toolCall())
     expect(status).toBe(200)
     expect(text).toContain('a MASKED')
     expect(text).not.toContain('SECRET')
-    const found = await row(id)
+    const found = await mcp.row(id)
     expect(found?.status).toBe('success')
     expect(found?.result ?? '').not.toContain('SECRET')
   })
 
   test('that does not fit is refused', async () => {
-    upstream.script = () => reply(fine(1, 'x'.repeat(BUFFER_BYTES)))
-    const { status, text } = await send(toolCall())
+    mcp.upstream.script = () => reply(fine(1, 'x'.repeat(BUFFER_BYTES)))
+    const { status, text } = await mcp.send(toolCall())
     expect(status).toBe(413)
     expect(JSON.parse(text).error.data.code).toBe('guarded_response_too_large')
   })
 
   test('with a key that stands in it twice is refused', async () => {
-    upstream.script = () => {
+    mcp.upstream.script = () => {
       const twice = '{"jsonrpc":"2.0","id":1,"result":{"content":[]},"result":{"content":[1]}}'
       return _ === 'JSON'
         ? new Response(twice, { headers: { 'content-type': 'application/json' } })
         : events([`data: ${twice}\n\n`])
     }
-    expect((await send(toolCall())).status).toBe(502)
+    expect((await mcp.send(toolCall())).status).toBe(502)
   })
 })
 
 test('what comes behind a result does not come', async () => {
-  upstream.script = () => events([event(fine(1)) + event(fine(1, 'FORBIDDEN'))])
-  const { status, text } = await send(toolCall())
+  mcp.upstream.script = () => events([event(fine(1)) + event(fine(1, 'FORBIDDEN'))])
+  const { status, text } = await mcp.send(toolCall())
   expect(status).toBe(200)
   expect(text).toBe(event(fine(1)))
 })
 
 test('a result that never ends becomes a 504, a JSON-RPC error', async () => {
   const dripping = Array.from({ length: 40 }, () => [': still here\n\n', 100]).flat()
-  upstream.script = () => events(dripping)
+  mcp.upstream.script = () => events(dripping)
   const begin = performance.now()
-  const { status, text, id } = await send(toolCall(9))
+  const { status, text, id } = await mcp.send(toolCall(9))
   expect(status).toBe(504)
   expect(performance.now() - begin).toBeWithin(900, 2500)
   expect(JSON.parse(text)).toMatchObject({
@@ -233,33 +166,25 @@ test('a result that never ends becomes a 504, a JSON-RPC error', async () => {
     id: 9,
     error: { data: { type: 'guardrail_error', code: 'guardrail_timeout' } },
   })
-  expect((await row(id))?.status).toBe('timeout')
-  await eventually(async () => (upstream.seen[0]?.signal.aborted ? true : undefined))
+  expect((await mcp.row(id))?.status).toBe('timeout')
+  await eventually(async () => (mcp.upstream.seen[0]?.signal.aborted ? true : undefined))
 })
 
 test('an error body of the server is judged as well', async () => {
-  upstream.script = () => new Response('so FORBIDDEN', { status: 400 })
-  const { status, text } = await send(toolCall())
+  mcp.upstream.script = () => new Response('so FORBIDDEN', { status: 400 })
+  const { status, text } = await mcp.send(toolCall())
   expect(status).toBe(403)
   expect(text).not.toContain('so FORBIDDEN')
 })
 
 describe('a later stream', () => {
-  async function session(): Promise<string> {
-    const id = crypto.randomUUID()
-    upstream.script = ({ text }) =>
-      Response.json(fine(idOf(text)), { headers: { 'mcp-session-id': id } })
-    await send({ jsonrpc: '2.0', id: 0, method: 'initialize', params: {} })
-    return id
-  }
-
   test('brings results only when they may pass', async () => {
-    const id = await session()
-    upstream.script = () => events(['id: 1\ndata:\n\n'])
+    const id = await mcp.session()
+    mcp.upstream.script = () => events(['id: 1\ndata:\n\n'])
     const calls = []
-    for (const n of [11, 12, 13]) calls.push(await send(toolCall(n), { session: id }))
+    for (const n of [11, 12, 13]) calls.push(await mcp.send(toolCall(n), { session: id }))
     const other = event({ jsonrpc: '2.0', method: 'notifications/message' })
-    upstream.script = () =>
+    mcp.upstream.script = () =>
       events(
         (
           event(fine(11, 'good'), '2') +
@@ -268,32 +193,32 @@ describe('a later stream', () => {
           event(fine(13, 'a SECRET'), '4')
         ).match(/[\s\S]{1,9}/g) ?? [],
       )
-    const { text } = await send(undefined, { session: id })
+    const { text } = await mcp.send(undefined, { session: id })
     expect(text).toStartWith(event(fine(11, 'good'), '2') + other)
     expect(text).not.toContain('FORBIDDEN')
     expect(text).not.toContain('SECRET')
     expect(text).toContain('a MASKED')
     expect(text).toContain('id: 3\nevent: message\ndata: {"jsonrpc":"2.0","id":12,"error"')
-    const statuses = await Promise.all(calls.map(async (call) => (await row(call.id))?.status))
+    const statuses = await Promise.all(calls.map(async (call) => (await mcp.row(call.id))?.status))
     expect(statuses).toEqual(['success', 'policy_denied', 'success'])
   })
 
   test('of another request cannot bring them unseen', async () => {
-    const id = await session()
+    const id = await mcp.session()
     for (const reply of [
       () => events([event(fine(99, 'so FORBIDDEN'))]),
       () => Response.json(fine(99, 'so FORBIDDEN')),
     ]) {
-      upstream.script = reply
-      const { text } = await send({ jsonrpc: '2.0', id: 1, method: 'ping' }, { session: id })
+      mcp.upstream.script = reply
+      const { text } = await mcp.send({ jsonrpc: '2.0', id: 1, method: 'ping' }, { session: id })
       expect(text).not.toContain('so FORBIDDEN')
     }
   })
 })
 
 test('lists of tools are not judged', async () => {
-  answer('FORBIDDEN')
-  const { status, text } = await send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  mcp.upstream.script = () => Response.json(fine(1, 'FORBIDDEN'))
+  const { status, text } = await mcp.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
   expect(status).toBe(200)
   expect(text).toContain('FORBIDDEN')
 })

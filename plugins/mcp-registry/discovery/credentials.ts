@@ -1,6 +1,7 @@
+import { credentialForms } from 'model-gateway/plugin'
 import type { DiscoveredTool } from './tool.ts'
 
-/** What is shorter stands in texts by chance. */
+/** A server is refused for it: what is shorter may stand in its texts by chance. */
 const SHORTEST = 8
 
 /** Whether anything that is kept of the tools repeats what the headers authenticate with. */
@@ -8,32 +9,11 @@ export function repeatsCredentials(
   tools: readonly DiscoveredTool[],
   headers: Readonly<Record<string, string>>,
 ): boolean {
-  const credentials = Object.values(headers)
-    .flatMap(credentialsOf)
-    .filter(({ length }) => length >= SHORTEST)
-  if (credentials.length === 0) return false
-  // A text of JSON may itself hold JSON.
-  const forms = [
-    ...new Set(credentials.flatMap((text) => [text, escaped(text), escaped(escaped(text))])),
-  ]
+  const forms = credentialForms(Object.values(headers)).filter(({ length }) => length >= SHORTEST)
+  if (forms.length === 0) return false
   return tools.some((tool) =>
     keptTexts(tool).some((text) => forms.some((form) => text.includes(form))),
   )
-}
-
-/** The value of a header, and what it holds behind a scheme such as `Bearer`. */
-function credentialsOf(value: string): string[] {
-  const whole = value.trim()
-  const { 1: scheme = '', 2: bare } = /^(\S+)\s+(.+)$/s.exec(whole) ?? []
-  if (bare === undefined) return [whole]
-  if (scheme.toLowerCase() !== 'basic') return [whole, bare]
-  const pair = Buffer.from(bare, 'base64').toString('utf8')
-  return [whole, bare, pair.slice(pair.indexOf(':') + 1)]
-}
-
-/** As it stands between the quotes of a JSON string. */
-function escaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
 }
 
 function keptTexts(tool: DiscoveredTool): string[] {
