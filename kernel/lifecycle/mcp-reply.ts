@@ -4,10 +4,10 @@ import type { McpCall, McpReply, McpServices } from './mcp-exchange.ts'
 import { guardErrorText } from './mcp-guard.ts'
 import { guardedEvents, guardedReply } from './mcp-guarded-reply.ts'
 import { essence, responseHeaders } from './mcp-headers.ts'
-import { passOn, readWhole, upstreamFailure } from './mcp-stream.ts'
+import { passOn, readBeginning, readWhole, type Source, upstreamFailure } from './mcp-stream.ts'
 import { closeUnanswered, createTap, hearWhole } from './mcp-tap.ts'
 
-/** Bodies up to this size are read as one when the server says how long they are. */
+/** Bodies up to this size are passed on as one where nobody has to wait for it. */
 const WHOLE_BYTES = 64 * 1024
 /** Longest body of an error that is passed on. */
 const ERROR_BYTES = 64 * 1024
@@ -23,11 +23,11 @@ export async function replyOf(
   if (!mayPass(status)) {
     throw upstreamHttpError(status, `the server answered with status ${status}`)
   }
-  const begun = newSession(call, response)
-  if (begun !== undefined) {
+  const minted = newSession(call, response)
+  if (minted !== undefined) {
     const { audit, server, principal } = call
     const { mcpServerId: serverId } = server
-    await audit.bind(begun, { serverId, ownershipScopeKey: principal.ownershipScopeKey })
+    await audit.bind(minted, { serverId, ownershipScopeKey: principal.ownershipScopeKey })
   }
   forgetSession(call, response)
   const head = {
@@ -60,10 +60,18 @@ export async function replyOf(
   const declared = response.headers.get('content-length')
   if (!events && declared !== null && Number(declared) <= WHOLE_BYTES) {
     const bytes = await wholeBody(call, response, services)
-    hearWhole(call, bytes, services)
+    hearWhole(call, bytes, events, services)
     return finish(call, { ...head, body: bytes })
   }
-  return { ...head, body: streamed(call, body, events, services, listening) }
+  if (call.incoming.method === 'GET' || call.resultGuard !== undefined) {
+    return { ...head, body: streamed(call, body.getReader(), events, services, listening) }
+  }
+  const begun = await readBeginning(body, WHOLE_BYTES)
+  if ('rest' in begun) {
+    return { ...head, body: streamed(call, begun.rest, events, services, listening) }
+  }
+  hearWhole(call, begun.whole, events, services)
+  return finish(call, { ...head, body: begun.whole })
 }
 
 /** Redirects and what is wrong with our own credentials stay here, and what is no status at all. */
@@ -94,7 +102,7 @@ function silent(): GatewayError {
 
 function streamed(
   call: McpCall,
-  body: ReadableStream<Uint8Array>,
+  source: Source,
   events: boolean,
   services: McpServices,
   listening: Set<() => void>,
@@ -102,7 +110,7 @@ function streamed(
   const { incoming, upstream, watch } = call
   const tap = call.resultGuard === undefined ? createTap(call, events, services) : undefined
   const guarded = call.resultGuard === undefined ? undefined : guardedEvents(call, services)
-  const { stream, end } = passOn(body, {
+  const { stream, end } = passOn(source, {
     limits: services.limits,
     whenLeft: watch.whenLeft,
     upstream,

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { GatewayError } from '../plugin/index.ts'
-import { type Ending, type PassOn, passOn, readWhole } from './mcp-stream.ts'
+import {
+  type Ending,
+  type PassOn,
+  passOn,
+  readBeginning,
+  readWhole,
+  type Source,
+} from './mcp-stream.ts'
 
 const limits = { keepAliveMs: 40, idleMs: 400 }
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -16,7 +24,7 @@ function open(options: Partial<PassOn> = {}) {
   const caller = new AbortController()
   const upstream = new AbortController()
   const endings: Ending[] = []
-  const { stream, end } = passOn(body, {
+  const { stream, end } = passOn(body.getReader(), {
     limits,
     whenLeft: (listener) => caller.signal.addEventListener('abort', listener),
     upstream,
@@ -112,6 +120,82 @@ describe('a stream', () => {
     await leave(one)
     expect(one.endings).toEqual(['left'])
     expect(one.upstream.signal.aborted).toBe(true)
+  })
+})
+
+describe('the beginning of a body', () => {
+  /** A body whose pieces come after turns of the event loop, as many as are said before each. */
+  function coming(pieces: readonly (readonly [string, number])[], breaks = false) {
+    return new ReadableStream<Uint8Array>({
+      async start(controller) {
+        for (const [text, turns] of pieces) {
+          for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve))
+          controller.enqueue(bytes(text))
+        }
+        if (breaks) controller.error(new Error('broken'))
+        else controller.close()
+      },
+    })
+  }
+
+  async function readRest(source: Source): Promise<string> {
+    let text = ''
+    for (;;) {
+      const { value } = await source.read()
+      if (value === undefined) return text
+      text += Buffer.from(value).toString('latin1')
+    }
+  }
+
+  test('is all of it when it is over by the next turn', async () => {
+    expect(await readBeginning(coming([['data: 1\n\n', 0]]), 100)).toEqual({
+      whole: Buffer.from('data: 1\n\n'),
+    })
+    expect(await readBeginning(coming([]), 100)).toEqual({ whole: Buffer.alloc(0) })
+  })
+
+  test('is waited for no longer', async () => {
+    const silent = await readBeginning(new ReadableStream<Uint8Array>({}), 100)
+    expect(silent).toHaveProperty('rest')
+  })
+
+  test('is no longer than it may be, and a piece', async () => {
+    let pulled = 0
+    const endless = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          pulled++
+          controller.enqueue(bytes('x'.repeat(10)))
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    expect(await readBeginning(endless, 30)).toHaveProperty('rest')
+    expect(pulled).toBe(5)
+  })
+
+  test('and what follows it are the body, however it comes', async () => {
+    const pieces = fc.array(
+      fc.tuple(fc.string({ unit: 'grapheme-ascii', minLength: 1 }), fc.nat(2)),
+      { maxLength: 8 },
+    )
+    const shapes = { whole: 0, rest: 0 }
+    await fc.assert(
+      fc.asyncProperty(pieces, fc.boolean(), fc.nat(40), async (sent, breaks, most) => {
+        const begun = await readBeginning(coming(sent, breaks), most)
+        const all = sent.map(([text]) => text).join('')
+        if ('whole' in begun) {
+          shapes.whole++
+          expect([Buffer.from(begun.whole).toString('latin1'), breaks]).toEqual([all, false])
+          return
+        }
+        shapes.rest++
+        const read: Promise<unknown> = readRest(begun.rest)
+        expect(await read.catch(({ message }) => message)).toBe(breaks ? 'broken' : all)
+      }),
+      { numRuns: 500 },
+    )
+    expect(Math.min(shapes.whole, shapes.rest)).toBeGreaterThan(20)
   })
 })
 

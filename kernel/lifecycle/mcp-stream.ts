@@ -1,4 +1,5 @@
 import { GatewayError } from '../plugin/index.ts'
+import { nextTurn } from '../plugin/turn.ts'
 import { createBoundary } from '../protocol/sse-blocks.ts'
 import type { McpLimits } from './mcp-exchange.ts'
 
@@ -26,10 +27,62 @@ export interface PassedOn {
   end(): void
 }
 
-/** A body as it comes, piece by piece, watched for silence and for the caller's leaving. */
-export function passOn(body: ReadableStream<Uint8Array>, options: PassOn): PassedOn {
-  const { limits, upstream, events } = options
+/** What is read piece by piece: a reader, or what is left for it. */
+export interface Source {
+  read(): Promise<Piece>
+  cancel(): Promise<void>
+}
+
+interface Piece {
+  /** Undefined when all is read. */
+  readonly value?: Uint8Array | undefined
+}
+
+/** As bytes a body that has come, as a source one that has only begun. */
+export type Begun = { readonly whole: Uint8Array<ArrayBuffer> } | { readonly rest: Source }
+
+/**
+ * Reads a body until the event loop's next turn, and no more than `maxBytes` and a piece. Most event
+ * streams are one event, and over by then; to go on as a stream would cost them a fifth more.
+ */
+export async function readBeginning(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<Begun> {
   const reader = body.getReader()
+  const pieces: Uint8Array[] = []
+  let size = 0
+  let isWhole = false
+  let hasTurned = false
+  let pending = read()
+
+  function read(): Promise<Piece> {
+    const next: Promise<Piece> = reader.read()
+    next.then(take, () => {})
+    return next
+  }
+  function take({ value }: Piece) {
+    // It is the next that the source gives then.
+    if (hasTurned || size > maxBytes) return
+    if (value === undefined) {
+      isWhole = true
+      return
+    }
+    pieces.push(value)
+    size += value.byteLength
+    pending = read()
+  }
+
+  await nextTurn()
+  hasTurned = true
+  if (isWhole) return { whole: Buffer.concat(pieces, size) }
+  const ahead = [...pieces.map((value) => Promise.resolve({ value })), pending]
+  return { rest: { read: () => ahead.shift() ?? reader.read(), cancel: () => reader.cancel() } }
+}
+
+/** A body as it comes, piece by piece, watched for silence and for the caller's leaving. */
+export function passOn(source: Source, options: PassOn): PassedOn {
+  const { limits, upstream, events } = options
   const boundary = events ? createBoundary() : undefined
   let heardAt = performance.now()
   let sentAt = heardAt
@@ -43,7 +96,7 @@ export function passOn(body: ReadableStream<Uint8Array>, options: PassOn): Passe
     clearTimeout(timer)
     if (ending !== 'ended') {
       upstream.abort(new GatewayError('upstream_timeout', 'the reply is not wanted any more'))
-      reader.cancel().catch(() => {})
+      source.cancel().catch(() => {})
     }
     options.over(ending)
     return true
@@ -74,9 +127,9 @@ export function passOn(body: ReadableStream<Uint8Array>, options: PassOn): Passe
   async function pull(): Promise<void> {
     try {
       for (;;) {
-        const { done, value } = await reader.read()
+        const { value } = await source.read()
         if (isOver) return
-        if (done) return close('ended')
+        if (value === undefined) return close('ended')
         heardAt = performance.now()
         const passed = options.pass(value)
         const bytes = passed instanceof Promise ? await passed : passed

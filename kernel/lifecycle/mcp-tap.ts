@@ -22,8 +22,19 @@ export function createTap(call: McpCall, events: boolean, services: McpServices)
 }
 
 /** Takes notice of a body that has come as one. */
-export function hearWhole(call: McpCall, bytes: Uint8Array, services: McpServices): void {
+export function hearWhole(
+  call: McpCall,
+  bytes: Uint8Array,
+  events: boolean,
+  services: McpServices,
+): void {
   if (!hears(call)) return
+  if (events) {
+    const tap = eventTap(call, services)
+    tap.add(bytes)
+    tap.over('ended')
+    return
+  }
   call.invocation?.sent(bytes.byteLength)
   hear(parse(utf8.decode(bytes)), call, services)
   closeUnanswered(call, 'ended', false)
