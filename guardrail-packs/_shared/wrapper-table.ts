@@ -39,7 +39,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
   Object.entries<Wrapper>({
     ...users,
     env: {
-      options: { short: 'uCa', values: ['unset', 'chdir', 'argv0'] },
+      options: { short: 'uCaP', values: ['unset', 'chdir', 'argv0'] },
       assignments: true,
     },
     command: { inert: ['-v', '-V'], lookup: true },

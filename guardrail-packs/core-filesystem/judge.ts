@@ -56,7 +56,7 @@ function judgeArguments(command: SimpleCommand): RuleId | undefined {
     case 'find':
     case 'gfind':
     case 'bfs':
-      return findDeletes(words) ? 'bulk-delete' : undefined
+      return judgeFind(words)
     case 'truncate':
     case 'gtruncate': {
       const read = readOptions(words, { short: 'sr', values: ['size', 'reference'] })
@@ -128,7 +128,7 @@ function isPlace(word: Word): boolean {
   return word.dynamic || word.text.includes('{}')
 }
 
-function findDeletes(words: readonly Word[]): boolean {
+function judgeFind(words: readonly Word[]): RuleId | undefined {
   const own: Word[] = []
   for (let at = 0; at < words.length; at++) {
     const word = words[at]
@@ -142,7 +142,10 @@ function findDeletes(words: readonly Word[]): boolean {
       at++
     }
   }
-  return readOptions(own, { singleDash: true, values: findValues }).has('-delete')
+  const read = readOptions(own, { singleDash: true, values: findValues })
+  if (read.has('-delete')) return 'bulk-delete'
+  const written = read.options.filter(({ name }) => /^-f(print[0f]?|ls)$/.test(name))
+  return judgeTargets(written.map(({ value }) => value?.text ?? ''))
 }
 
 function judgeRsync(words: readonly Word[]): RuleId | undefined {

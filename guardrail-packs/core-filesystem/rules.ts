@@ -168,7 +168,7 @@ export const destroyingOptions: ReadonlyMap<string, RegExp> = new Map([
 
 /** Options of find whose next word is no action, whatever it looks like. */
 export const findValues: readonly string[] =
-  `amin anewer atime cmin cnewer context ctime fls fprint fprint0 fstype gid
+  `amin anewer atime cmin cnewer context ctime fls fprint fprint0 fprintf fstype gid
   group ilname iname inum ipath iregex iwholename links lname maxdepth mindepth mmin mtime name newer newerXY path perm
   printf regex regextype samefile size type uid used user wholename xtype`.split(/\s+/)
 

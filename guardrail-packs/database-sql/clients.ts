@@ -18,6 +18,8 @@ export interface SqlClientTool {
   readonly shows: readonly string[]
   /** Checks the SQL without running it. */
   readonly dryRun?: readonly string[]
+  /** Opens the database so that nothing in it can change. */
+  readonly readOnly?: readonly string[]
   /** Words before the client's own options: `bq query`, `cockroach sql`. */
   readonly subcommands?: readonly string[]
   /** `-psecret`: the password is attached to its letter. */
@@ -92,6 +94,7 @@ const sqlite: SqlClientTool = {
   startup: ['-cmd', '--cmd', '-init', '--init'],
   sqlFrom: 1,
   shows: ['-version', '--version', '-help', '--help'],
+  readOnly: ['-readonly', '--readonly'],
   pairs: ['lookaside', 'pagecache'],
 }
 
@@ -106,6 +109,7 @@ const duckdb: SqlClientTool = {
   startup: ['-cmd', '--cmd', '-init', '--init'],
   sqlFrom: 1,
   shows: ['-version', '--version', '-help', '--help'],
+  readOnly: ['-readonly', '--readonly'],
 }
 
 const bq: SqlClientTool = {

@@ -7,6 +7,19 @@ import { ruleOfHazard } from './rules.ts'
 
 const ARGUMENTS = 'command.arguments'
 
+/** What fails in a database that is open for reading only. */
+const changes: ReadonlySet<SqlHazard> = new Set([
+  'drop',
+  'truncate',
+  'delete',
+  'update',
+  'alter_drop',
+  'merge_delete',
+  'purge',
+])
+
+type Judge = (sql: string) => SqlHazard | undefined
+
 /** The first hazard of a command that talks to a database. */
 export function judgeCommand(command: SimpleCommand): Finding | undefined {
   if (removes(command)) return { ruleId: 'drop-tool', matchedField: 'command.executable' }
@@ -46,6 +59,13 @@ function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | u
   }
   if (client.dryRun?.some((name) => given.has(name) && !isNo(given.value(name)))) return undefined
 
+  const isReadOnly = given.has(...(client.readOnly ?? []))
+  const judge = (text: string) => {
+    const hazard = judgeSql(text, client.dialect, true)
+    // The client's own commands can open another database.
+    const fails = isReadOnly && hazard !== undefined && changes.has(hazard) && !/^\s*\./m.test(text)
+    return fails ? undefined : hazard
+  }
   const texts = valuesOf(given, client.sql)
   const files = valuesOf(given, client.files)
   let done = given.options.some(({ name }) => finishes(client, name))
@@ -59,14 +79,14 @@ function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | u
   }
 
   for (const text of texts) {
-    const finding = judgeWord(text, client, command)
+    const finding = judgeWord(text, judge, command)
     if (finding !== undefined) return finding
   }
   for (const file of files) {
     if (file !== undefined && isNothing(file)) continue
     const literal = file !== undefined && isInput(file) && isLiteral(command.stdin)
     if (!literal) return { ruleId: 'script-input', matchedField: ARGUMENTS }
-    const finding = judgeInput(command, client)
+    const finding = judgeInput(command, judge)
     if (finding !== undefined) return finding
   }
   const output = given.value('-o', '--output')
@@ -75,11 +95,11 @@ function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | u
   if (done) {
     return given.dynamic ? { ruleId: 'unreadable-sql', matchedField: ARGUMENTS } : undefined
   }
-  return judgeInput(command, client)
+  return judgeInput(command, judge)
 }
 
 /** What a client without SQL in its arguments reads: its standard input. */
-function judgeInput(command: SimpleCommand, client: SqlClientTool): Finding | undefined {
+function judgeInput(command: SimpleCommand, judge: Judge): Finding | undefined {
   const { stdin } = command
   const fromInput: Finding = { ruleId: 'script-input', matchedField: ARGUMENTS }
   switch (stdin.kind) {
@@ -91,11 +111,11 @@ function judgeInput(command: SimpleCommand, client: SqlClientTool): Finding | un
         : { ruleId: 'script-input', matchedField: 'command.redirect' }
     case 'pipe': {
       if (stdin.text === undefined) return fromInput
-      return found(judgeSql(stdin.text, client.dialect, true))
+      return found(judge(stdin.text))
     }
     case 'text':
       return (
-        found(judgeSql(stdin.text, client.dialect, true)) ??
+        found(judge(stdin.text)) ??
         (stdin.dynamic ? { ruleId: 'unreadable-sql', matchedField: ARGUMENTS } : undefined)
       )
   }
@@ -103,11 +123,11 @@ function judgeInput(command: SimpleCommand, client: SqlClientTool): Finding | un
 
 function judgeWord(
   word: Word | undefined,
-  client: SqlClientTool,
+  judge: Judge,
   command: SimpleCommand,
 ): Finding | undefined {
   if (word === undefined) return { ruleId: 'unreadable-sql', matchedField: ARGUMENTS }
-  const hazard = judgeSql(word.text, client.dialect, true)
+  const hazard = judge(word.text)
   const replaced = command.openEnded && word.text.includes('{}')
   return found(hazard ?? (word.dynamic || replaced ? 'unreadable' : undefined))
 }
