@@ -1,5 +1,5 @@
 import { Kind, OptionalKind, type TSchema } from '@sinclair/typebox'
-import { DecimalString, SECRET_KEYWORD } from '../kernel/plugin/index.ts'
+import { DecimalString, KEY_ALIASES, SECRET_KEYWORD } from '../kernel/plugin/index.ts'
 
 /** One setting of the config file, in words. */
 export interface Row {
@@ -29,12 +29,10 @@ function partsOf(key: string, schema: TSchema): Row[] {
   switch (schema[Kind]) {
     case 'Object':
       return Object.entries(schema.properties as Record<string, TSchema>).flatMap(
-        ([name, part], at, all) => {
-          const path = `${key}.${name}`.replace(/^\./, '')
-          const twin = all.slice(0, at).find(([, other]) => isTwin(other, part))
-          if (twin === undefined) return rowsOf(path, part, isRequired(part))
-          return [{ key: path, type: 'map', default: '', tells: `Another name of \`${twin[0]}\`.` }]
-        },
+        ([name, part]) => [
+          ...rowsOf(`${key}.${name}`.replace(/^\./, ''), part, isRequired(part)),
+          ...aliasRows(key, schema, name),
+        ],
       )
     case 'Array':
       return partsOf(`${key}[]`, schema.items)
@@ -72,9 +70,16 @@ function variantsOf(key: string, variants: readonly TSchema[]): Row[] {
   return [...rows.values()]
 }
 
-/** Whether two keys are two spellings of one. */
-function isTwin(one: TSchema, other: TSchema): boolean {
-  return one.properties !== undefined && one.properties === other.properties
+/** The other names of a key. */
+function aliasRows(key: string, schema: TSchema, name: string): Row[] {
+  return Object.entries<string>(schema[KEY_ALIASES] ?? {})
+    .filter(([, meant]) => meant === name)
+    .map(([alias]) => ({
+      key: `${key}.${alias}`,
+      type: 'map',
+      default: '',
+      tells: `Another name of \`${name}\`.`,
+    }))
 }
 
 function isWord(schema: TSchema): boolean {

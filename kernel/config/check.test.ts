@@ -126,14 +126,21 @@ describe('a config without mistakes', () => {
     expect(loaded.pluginConfigs.get('plugin.people')).toEqual({ greeting: 'hello' })
   })
 
-  test('names a provider type by its alias and keeps compatibility as written', () => {
+  test('knows a provider type by its neutral name, whatever it is called', () => {
     const loaded = load(
       minimal
         .replace('type: wire', 'type: acme_wire')
-        .replace('upstream_model: big', 'upstream_model: big, compatibility: { only: [a] }'),
+        .replace(
+          'upstream_model: big',
+          'upstream_model: big, compatibility: { acme_wire: { strict: true }, only: [a] }',
+        ),
     )
     expect(loaded.snapshot.providers.get('up')?.type).toBe('wire')
-    expect(loaded.snapshot.models.get('m')?.routes[0]?.compatibility).toEqual({ only: ['a'] })
+    // What is left out stays so: the default of `store` is not there.
+    expect(loaded.snapshot.models.get('m')?.routes[0]?.compatibility).toEqual({
+      wire: { strict: true },
+      only: ['a'],
+    })
   })
 
   test('cannot be changed', () => {
@@ -259,6 +266,21 @@ describe('one slip of the pen is one problem', () => {
     expect(loaded).toBeUndefined()
     expect(lines(text)).toHaveLength(1)
     expect(problems[0]?.line).toBeGreaterThan(0)
+  })
+})
+
+describe('a block of compatibility under an alias', () => {
+  const withBlocks = (blocks: string) =>
+    minimal.replace('upstream_model: big', `upstream_model: big, compatibility: { ${blocks} }`)
+  const at = 'models[0].routes[0].compatibility'
+
+  test.each([
+    ['acme_wire: { strict: false }', `${at}.acme_wire.strict: is not strict`],
+    ['acme_wire: { strict: 1 }', `${at}.acme_wire.strict: must be true or false, but is a number`],
+    ['wire: {}, acme_wire: {}', `${at}.acme_wire: says the same as wire`],
+    ['acme_wier: {}', `${at}.acme_wier: is an unknown key`],
+  ])('has its mistakes told as it is written: %s', (blocks, problem) => {
+    expect(lines(withBlocks(blocks))).toEqual([problem])
   })
 })
 

@@ -3,6 +3,7 @@ import {
   DecimalString,
   definePlugin,
   isJsonObject,
+  KEY_ALIASES,
   type Plugin,
   type Problem,
   SecretRef,
@@ -75,14 +76,22 @@ export const wire = definePlugin({
             ]),
           ),
         }),
-        compatibility: Type.Object({
-          store: Type.Optional(Type.Boolean({ default: true })),
-          only: Type.Optional(Type.Array(Type.String())),
-        }),
+        compatibility: Type.Object(
+          {
+            store: Type.Optional(Type.Boolean({ default: true })),
+            only: Type.Optional(Type.Array(Type.String())),
+            wire: Type.Optional(Type.Object({ strict: Type.Optional(Type.Boolean()) })),
+          },
+          { [KEY_ALIASES]: { acme_wire: 'wire' } },
+        ),
         *checkRoute(route, provider) {
           if (isJsonObject(route.compatibility) && route.compatibility.store === false) {
             const path = ['compatibility', 'store']
             if (provider.base_url === 'http://strict') yield { path, message: 'strict stores' }
+          }
+          const { wire: own } = isJsonObject(route.compatibility) ? route.compatibility : {}
+          if (isJsonObject(own) && own.strict === false) {
+            yield { path: ['compatibility', 'wire', 'strict'], message: 'is not strict' }
           }
         },
         *checkProvider(provider) {

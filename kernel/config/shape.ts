@@ -1,6 +1,12 @@
 import { Kind, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { type ConfigPath, type Problem, SECRET_KEYWORD, Secret } from '../plugin/index.ts'
+import {
+  type ConfigPath,
+  KEY_ALIASES,
+  type Problem,
+  SECRET_KEYWORD,
+  Secret,
+} from '../plugin/index.ts'
 import { type Description, describeError, expectation, notAmong, wrongType } from './describe.ts'
 import { deepFreeze } from './freeze.ts'
 import { type Environment, resolveSecret } from './secrets.ts'
@@ -103,7 +109,8 @@ function shapeSecret(value: unknown, path: ConfigPath, use: Shaping): Secret | u
 
 function shapeObject(schema: TObject, value: unknown, path: ConfigPath, use: Shaping) {
   if (!isFields(value)) return describe(use, path, wrongType('a map', value))
-  const known = Object.keys(schema.properties)
+  const aliases: Readonly<Record<string, string>> = schema[KEY_ALIASES] ?? {}
+  const known = [...Object.keys(schema.properties), ...Object.keys(aliases)]
   const rest: TSchema | boolean = schema.additionalProperties ?? false
   const { written, unknown } =
     rest === false
@@ -117,6 +124,14 @@ function shapeObject(schema: TObject, value: unknown, path: ConfigPath, use: Sha
     const hint =
       meant === undefined ? (schema[UNKNOWN_KEY_HINT] ?? keys) : `did you mean "${meant}"?`
     use.report({ path: [...path, key], message: 'is an unknown key', hint })
+  }
+  for (const [alias, name] of Object.entries(aliases)) {
+    const key = written.get(alias)
+    if (key === undefined) continue
+    if (written.has(name)) {
+      const hint = `keep one of ${name} and ${alias}`
+      use.report({ path: [...path, key], message: `says the same as ${name}`, hint })
+    } else written.set(name, key)
   }
   const result: Record<string, unknown> = {}
   const moved = new Map<string, string>()

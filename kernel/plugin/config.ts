@@ -36,6 +36,12 @@ export function SecretRef(options: { description?: string } = {}) {
   return Type.Unsafe<Secret>({ ...options, type: 'string', [SECRET_KEYWORD]: true })
 }
 
+/**
+ * Keyword of an object schema: other names of its keys, each with the key that it becomes at load.
+ * They are no properties. Problems are told under the name that was written.
+ */
+export const KEY_ALIASES = 'x-key-aliases'
+
 /** A money amount or rate in USD: a quoted decimal without sign or exponent. */
 export function DecimalString(options: { description?: string; maxPlaces?: number } = {}) {
   const { maxPlaces = 12, ...rest } = options

@@ -96,21 +96,6 @@ const effortToReasoning: Transform = (body) => {
   if (effort !== null && body.get('reasoning') == null) body.set('reasoning', { effort })
 }
 
-/** Reports a block that stands there under both of its names. */
-export function* checkAlias(
-  route: Readonly<JsonObject>,
-  name: string,
-  alias: string,
-): Iterable<Problem> {
-  const compatibility = isJsonObject(route.compatibility) ? route.compatibility : {}
-  if (!(name in compatibility) || !(alias in compatibility)) return
-  yield {
-    path: ['compatibility', alias],
-    message: `says the same as ${name}`,
-    hint: `keep one of ${name} and ${alias}`,
-  }
-}
-
 /** Warns of a priced route whose streams may say nothing of their usage. */
 export function* checkMetering(
   route: Readonly<JsonObject>,
@@ -121,11 +106,10 @@ export function* checkMetering(
   const streams = capabilities.chat_completions !== false && capabilities.stream !== false
   if (typeof provider.pricing_provider_id !== 'string' || !streams || route.enabled === false)
     return
-  const block = 'openai_compat' in compatibility ? 'openai_compat' : 'generic_compat'
-  const profile = compatibility[block]
+  const profile = compatibility.generic_compat
   if (isJsonObject(profile) && profile.supports_stream_usage === true) return
   yield {
-    path: ['compatibility', block, 'supports_stream_usage'],
+    path: ['compatibility', 'generic_compat', 'supports_stream_usage'],
     message: 'is false on a priced route that streams chat: its streams may go unmetered',
     hint: 'set it to true if the upstream knows stream_options.include_usage',
     severity: 'warning',

@@ -36,7 +36,7 @@ export function createService(
       pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
       chat_completions: chatExecutor(endpoint('chat/completions'), {
         upstreamModel,
-        profile: compatibility.generic_compat ?? compatibility.openai_compat ?? {},
+        profile: compatibility.generic_compat ?? {},
         aggregatorProvider: undefined,
         extraBody,
       }),

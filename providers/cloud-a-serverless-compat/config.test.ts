@@ -32,19 +32,12 @@ test.each([
 })
 
 describe('routes', () => {
-  test('a profile under both of its names is refused', () => {
-    const route = { compatibility: { generic_compat: {}, openai_compat: {} } }
-    expect(lines(checkRoute(route, {}))).toEqual([
-      'compatibility.openai_compat: says the same as generic_compat',
-    ])
-  })
-
   test('streams that may go unmetered are a warning where they have a price', () => {
     const priced = { pricing_provider_id: 'own' }
     expect(lines(checkRoute({}, priced))).toEqual([
       'warning compatibility.generic_compat.supports_stream_usage: is false on a priced route that streams chat: its streams may go unmetered',
     ])
-    const metered = { compatibility: { openai_compat: { supports_stream_usage: true } } }
+    const metered = { compatibility: { generic_compat: { supports_stream_usage: true } } }
     expect(lines(checkRoute(metered, priced))).toEqual([])
     expect(lines(checkRoute({}, {}))).toEqual([])
   })

@@ -1,6 +1,6 @@
-import { type JsonObject, type Problem, type Static, Type } from 'model-gateway/plugin'
+import { type JsonObject, KEY_ALIASES, type Problem, type Static, Type } from 'model-gateway/plugin'
 import { checkBaseUrl, isLoopback } from '../_shared/base-url.ts'
-import { checkAlias, checkMetering, profileSchema } from '../_shared/compat-profile.ts'
+import { checkMetering, profileSchema } from '../_shared/compat-profile.ts'
 import { googleAuthSchema } from '../_shared/google-auth.ts'
 
 const strict = { additionalProperties: false }
@@ -31,9 +31,8 @@ export type Config = Static<typeof configSchema>
 export const compatibilitySchema = Type.Object(
   {
     generic_compat: Type.Optional(profileSchema),
-    openai_compat: Type.Optional(profileSchema),
   },
-  strict,
+  { ...strict, [KEY_ALIASES]: { openai_compat: 'generic_compat' } },
 )
 export type Compatibility = Static<typeof compatibilitySchema>
 
@@ -60,6 +59,5 @@ export function* checkRoute(
   route: Readonly<JsonObject>,
   provider: Readonly<JsonObject>,
 ): Iterable<Problem> {
-  yield* checkAlias(route, 'generic_compat', 'openai_compat')
   yield* checkMetering(route, provider)
 }

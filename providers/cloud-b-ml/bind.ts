@@ -105,8 +105,7 @@ export function createBinder(
 
 /** What `checkRoute` has made sure of is taken for granted. */
 function profileOf(route: RouteSpec): Profile {
-  const { cloud_b_ml: own, bedrock: alias } = route.compatibility as Compatibility
-  return (own ?? alias) as Profile
+  return (route.compatibility as Compatibility).cloud_b_ml as Profile
 }
 
 function authentication(

@@ -63,14 +63,9 @@ describe('a route', () => {
     expect(paths(route(style, chat, { base_path: '/openai/v1' }))).toEqual(present)
   })
 
-  test('must say its style, once', () => {
+  test('must say its style', () => {
     expect(paths({})).toEqual(['compatibility.cloud_b_ml'])
     expect(paths({ compatibility: {} })).toEqual(['compatibility.cloud_b_ml'])
-    const profile = { api_style: 'runtime_unified' }
-    expect(paths({ compatibility: { bedrock: profile } })).toEqual([])
-    expect(paths({ compatibility: { bedrock: profile, cloud_b_ml: profile } })).toEqual([
-      'compatibility.bedrock',
-    ])
   })
 
   test('has a hint for every problem', () => {

@@ -1,6 +1,7 @@
 import {
   isJsonObject,
   type JsonObject,
+  KEY_ALIASES,
   type Problem,
   SecretRef,
   type Static,
@@ -60,9 +61,8 @@ export type Profile = Static<typeof profileSchema>
 export const compatibilitySchema = Type.Object(
   {
     cloud_b_ml: Type.Optional(profileSchema),
-    bedrock: Type.Optional(profileSchema),
   },
-  strict,
+  { ...strict, [KEY_ALIASES]: { bedrock: 'cloud_b_ml' } },
 )
 export type Compatibility = Static<typeof compatibilitySchema>
 
@@ -86,26 +86,18 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
 
 export function* checkRoute(route: Readonly<JsonObject>): Iterable<Problem> {
   const compatibility = isJsonObject(route.compatibility) ? route.compatibility : {}
-  if ('cloud_b_ml' in compatibility && 'bedrock' in compatibility) {
+  const profile = compatibility.cloud_b_ml
+  if (profile === undefined && !('cloud_b_ml' in compatibility)) {
     yield {
-      path: ['compatibility', 'bedrock'],
-      message: 'says the same as cloud_b_ml',
-      hint: 'keep one of cloud_b_ml and bedrock',
-    }
-  }
-  const block = 'bedrock' in compatibility ? 'bedrock' : 'cloud_b_ml'
-  const profile = compatibility[block]
-  if (profile === undefined && !(block in compatibility)) {
-    yield {
-      path: ['compatibility', block],
+      path: ['compatibility', 'cloud_b_ml'],
       message: 'is missing',
-      hint: `say how the model is called: ${block}: { api_style: runtime_unified }`,
+      hint: 'say how the model is called: cloud_b_ml: { api_style: runtime_unified }',
     }
   }
   if (!isJsonObject(profile)) return
   const style = apiStyles.find((name) => name === profile.api_style)
   if (style === undefined) return
-  yield* checkBasePath(style, profile, ['compatibility', block, 'base_path'])
+  yield* checkBasePath(style, profile, ['compatibility', 'cloud_b_ml', 'base_path'])
   yield* checkCapabilities(style, isJsonObject(route.capabilities) ? route.capabilities : {})
   yield* checkMetering(style, route)
 }

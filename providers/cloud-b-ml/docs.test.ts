@@ -32,7 +32,7 @@ test('the page has a block without a problem for each auth mode and style', asyn
     }
     for (const { routes } of loaded?.snapshot.models.values() ?? []) {
       for (const { compatibility } of routes) {
-        styles.add((compatibility.bedrock as { api_style: string }).api_style)
+        styles.add((compatibility.cloud_b_ml as { api_style: string }).api_style)
       }
     }
   }

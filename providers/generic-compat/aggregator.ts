@@ -62,28 +62,24 @@ export function aggregatorProvider(aggregator: Aggregator): JsonObject {
   return provider
 }
 
-/**
- * The contradictions that the schema cannot see. `block` is what the config calls it, `name` the
- * spelling of its key.
- */
+/** The contradictions that the schema cannot see. */
 export function* checkAggregator(
   block: JsonValue | undefined,
-  name: string,
   route: Readonly<JsonObject>,
   gatewayProvider: Readonly<JsonObject>,
 ): Iterable<Problem> {
   if (!isJsonObject(block)) return
-  yield* checkPlace(['compatibility', name], gatewayProvider)
+  yield* checkPlace(['compatibility', 'aggregator'], gatewayProvider)
   if (isJsonObject(route.extra_body) && 'provider' in route.extra_body) {
     yield {
       path: ['extra_body', 'provider'],
-      message: `would replace what compatibility.${name} says`,
-      hint: `keep one of extra_body.provider and compatibility.${name}`,
+      message: 'would replace what compatibility.aggregator says',
+      hint: 'keep one of extra_body.provider and compatibility.aggregator',
     }
   }
   const { provider } = block
   if (!isJsonObject(provider)) return
-  const path = ['compatibility', name, 'provider']
+  const path = ['compatibility', 'aggregator', 'provider']
   if (Object.keys(provider).length === 0) {
     yield { path, message: 'is empty', hint: 'set at least one field, or leave the block out' }
   }

@@ -15,7 +15,7 @@ export function bindRoute(
 ): BoundRoute {
   const { upstreamModel, extraBody } = route
   const compatibility = route.compatibility as Compatibility
-  const aggregator = compatibility.aggregator ?? compatibility.openrouter
+  const { aggregator } = compatibility
   const headers = mergeHeaders(settings.defaultHeaders, route.extraHeaders)
   const { auth } = config
   const credentials = () =>
@@ -32,7 +32,7 @@ export function bindRoute(
     pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
     chat_completions: chatExecutor(endpoint('chat/completions'), {
       upstreamModel,
-      profile: compatibility.generic_compat ?? compatibility.openai_compat ?? {},
+      profile: compatibility.generic_compat ?? {},
       aggregatorProvider: aggregator && aggregatorProvider(aggregator),
       extraBody,
     }),

@@ -53,15 +53,15 @@ describe('the aggregator block', () => {
     expect(problems(aggregator(provider))).toEqual(expected)
   })
 
-  test('several mistakes are several problems, under the alias too', () => {
+  test('several mistakes are several problems', () => {
     const provider = { only: ['a', 'a'], max_price: {}, preferred_max_latency: -1 }
-    const route = { compatibility: { openrouter: { provider } }, extra_body: { provider: null } }
+    const route = { compatibility: { aggregator: { provider } }, extra_body: { provider: null } }
     expect(problems(route, { base_url: 'https://other.example/v1' })).toEqual([
-      'compatibility.openrouter: only works with a provider whose base_url is https://openrouter.ai/…',
-      'extra_body.provider: would replace what compatibility.openrouter says',
-      'compatibility.openrouter.provider.only.1: repeats a',
-      'compatibility.openrouter.provider.preferred_max_latency: is not above 0',
-      'compatibility.openrouter.provider.max_price: is empty',
+      'compatibility.aggregator: only works with a provider whose base_url is https://openrouter.ai/…',
+      'extra_body.provider: would replace what compatibility.aggregator says',
+      'compatibility.aggregator.provider.only.1: repeats a',
+      'compatibility.aggregator.provider.preferred_max_latency: is not above 0',
+      'compatibility.aggregator.provider.max_price: is empty',
     ])
   })
 
@@ -82,11 +82,6 @@ describe('the aggregator block', () => {
   })
 })
 
-test('a block under both of its names is refused', () => {
-  const route = { compatibility: { generic_compat: {}, openai_compat: {} } }
-  expect(problems(route)).toEqual(['compatibility.openai_compat: says the same as generic_compat'])
-})
-
 describe('a priced route that streams chat without asking for usage', () => {
   const priced = { ...openrouter, pricing_provider_id: 'openrouter' }
   const warning =
@@ -100,7 +95,6 @@ describe('a priced route that streams chat without asking for usage', () => {
 
   test.each([
     [{ compatibility: { generic_compat: { supports_stream_usage: true } } }],
-    [{ compatibility: { openai_compat: { supports_stream_usage: true } } }],
     [{ capabilities: { stream: false } }],
     [{ capabilities: { chat_completions: false } }],
     [{ enabled: false }],

@@ -1,13 +1,14 @@
 import {
   isJsonObject,
   type JsonObject,
+  KEY_ALIASES,
   type Problem,
   SecretRef,
   type Static,
   Type,
 } from 'model-gateway/plugin'
 import { checkBaseUrl } from '../_shared/base-url.ts'
-import { checkAlias, checkMetering, profileSchema } from '../_shared/compat-profile.ts'
+import { checkMetering, profileSchema } from '../_shared/compat-profile.ts'
 import { aggregatorSchema, checkAggregator } from './aggregator.ts'
 
 const strict = { additionalProperties: false }
@@ -38,11 +39,12 @@ export type Config = Static<typeof configSchema>
 export const compatibilitySchema = Type.Object(
   {
     generic_compat: Type.Optional(profileSchema),
-    openai_compat: Type.Optional(profileSchema),
     aggregator: Type.Optional(aggregatorSchema),
-    openrouter: Type.Optional(aggregatorSchema),
   },
-  strict,
+  {
+    ...strict,
+    [KEY_ALIASES]: { openai_compat: 'generic_compat', openrouter: 'aggregator' },
+  },
 )
 export type Compatibility = Static<typeof compatibilitySchema>
 
@@ -54,10 +56,7 @@ export function* checkRoute(
   route: Readonly<JsonObject>,
   provider: Readonly<JsonObject>,
 ): Iterable<Problem> {
-  yield* checkAlias(route, 'generic_compat', 'openai_compat')
-  yield* checkAlias(route, 'aggregator', 'openrouter')
   const compatibility = isJsonObject(route.compatibility) ? route.compatibility : {}
-  const aggregator = 'aggregator' in compatibility ? 'aggregator' : 'openrouter'
-  yield* checkAggregator(compatibility[aggregator], aggregator, route, provider)
+  yield* checkAggregator(compatibility.aggregator, route, provider)
   yield* checkMetering(route, provider)
 }

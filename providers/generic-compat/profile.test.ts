@@ -125,7 +125,6 @@ describe('the profile', () => {
     '%s',
     async (_, profile, fields, expected) => {
       expect(await profiled(fields, profile)).toEqual({ ...base, ...expected })
-      expect(await chat(fields, { openai_compat: profile })).toEqual({ ...base, ...expected })
     },
   )
 
@@ -176,7 +175,6 @@ describe('the aggregator block', () => {
     expect(await chat({ provider: 'mine' }, { aggregator: { provider } })).toEqual(
       expected as JsonObject,
     )
-    expect(await chat({}, { openrouter: { provider } })).toEqual(expected as JsonObject)
   })
 
   test('slugs go out trimmed', async () => {
