@@ -9,6 +9,7 @@ import type {
   McpServer,
   Principal,
 } from '../plugin/index.ts'
+import type { RpcId } from '../protocol/rpc-id.ts'
 import type { McpTraced } from '../telemetry/mcp-trace.ts'
 import type { Lease } from './exchange.ts'
 import type { Invocation } from './mcp-invocation.ts'
@@ -89,7 +90,7 @@ export interface McpCall {
   /** As the caller sent it, or as a guard has changed it. */
   readonly text: string | undefined
   /** Of a request: its id and method. */
-  readonly request: { readonly id: string | number; readonly method: string } | undefined
+  readonly request: { readonly id: RpcId; readonly method: string } | undefined
   /** JSON, for errors; undefined while no message has been read. */
   readonly idText: string | undefined
   /** Of a `tools/call`. */

@@ -1,6 +1,6 @@
-import { GatewayError, type JsonObject, type JsonValue } from '../plugin/index.ts'
-import { repeatsKey } from '../protocol/json-keys.ts'
+import { GatewayError, type JsonObject, type JsonValue, repeatsKey } from '../plugin/index.ts'
 import { responsesIn, rpcErrorText } from '../protocol/json-rpc.ts'
+import { sameId, withExactIds } from '../protocol/rpc-id.ts'
 import { createSseBlocks, type SseBlock, withData } from '../protocol/sse-blocks.ts'
 import { GuardDenial } from './guard.ts'
 import { rpcError } from './mcp-errors.ts'
@@ -30,8 +30,9 @@ function read(call: McpCall, text: string): Heard {
   if (responses.length > 0 && repeatsKey(text, 0, value)) {
     throw malformed('an object with a key that stands in it twice')
   }
+  withExactIds(text, value)
   const { request } = call
-  const isOther = ({ id }: JsonObject) => id === request?.id && !givesResult(call)
+  const isOther = ({ id }: JsonObject) => sameId(id, request?.id) && !givesResult(call)
   return {
     value,
     responses: responses.filter((response) => !isOther(response)),
@@ -97,7 +98,8 @@ async function passJson(call: McpCall, text: string, services: McpServices): Pro
   const replaced = await judge(call, heard.responses)
   const passed = replaced === undefined ? text : encode(heard, replaced)
   call.invocation?.sent(Buffer.byteLength(passed))
-  hear(replaced === undefined ? heard.value : (JSON.parse(passed) as JsonValue), call, services)
+  const told = replaced === undefined ? heard.value : (JSON.parse(passed) as JsonValue)
+  hear(withExactIds(passed, told), call, services)
   return passed
 }
 
@@ -146,7 +148,7 @@ async function passBlock(
   const replaced = await judge(call, heard.responses)
   const responses = replaced ?? heard.responses
   const text = replaced === undefined ? block.raw : withData(block, encode(heard, replaced))
-  const answer = responses.find(({ id }) => id === request?.id)
+  const answer = responses.find(({ id }) => sameId(id, request?.id))
   if (answer === undefined) return { text, answered: false }
   invocation?.sent(Buffer.byteLength(text))
   hear(responses as JsonObject[], call, services)
@@ -176,7 +178,8 @@ export function guardedEvents(
     const settle = (passed: readonly JsonObject[], text: string, denial?: GuardDenial) => {
       const bytes = Buffer.byteLength(text)
       for (const response of passed) {
-        if (response.id !== call.request?.id) hearLate(response, call, { denial, bytes }, services)
+        if (sameId(response.id, call.request?.id)) continue
+        hearLate(response, call, { denial, bytes }, services)
       }
       return text
     }

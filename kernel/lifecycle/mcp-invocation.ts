@@ -54,7 +54,7 @@ export async function openInvocation(
   const handle = await audit.open({
     invocationId,
     requestId: incoming.requestId,
-    jsonRpcId: message.id,
+    jsonRpcId: message.id === undefined ? undefined : message.idText,
     sessionId,
     protocolVersion: incoming.header('mcp-protocol-version') ?? undefined,
     principal,

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, McpInvocationStatus } from '../plugin/index.ts'
 import { responsesIn, toolOverhead } from '../protocol/json-rpc.ts'
+import { isId, sameId, withExactIds } from '../protocol/rpc-id.ts'
 import { createSseBlocks } from '../protocol/sse-blocks.ts'
 import type { GuardDenial } from './guard.ts'
 import type { McpCall, McpServices } from './mcp-exchange.ts'
@@ -88,7 +89,7 @@ function jsonTap(call: McpCall, services: McpServices): Tap {
 
 function parse(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue
+    return withExactIds(text, JSON.parse(text) as JsonValue)
   } catch {
     return undefined
   }
@@ -112,7 +113,7 @@ function hearResponse(
   bytes: number,
 ): void {
   const { request, invocation, audit, server, incoming } = call
-  if (request === undefined || response.id !== request.id) {
+  if (request === undefined || !sameId(response.id, request.id)) {
     hearLate(response, call, { denial: undefined, bytes }, services)
     return
   }
@@ -136,9 +137,9 @@ export function hearLate(
 ): void {
   const { audit, server, sessionId, incoming, resultGuard, secrets } = call
   const { id } = response
-  if (sessionId === undefined || (typeof id !== 'string' && typeof id !== 'number')) return
+  if (sessionId === undefined || !isId(id)) return
   audit
-    .reopen({ serverId: server.mcpServerId, sessionId }, id)
+    .reopen({ serverId: server.mcpServerId, sessionId }, JSON.stringify(id))
     .then((handle) => {
       if (handle === undefined) return
       closeReopened(handle, response, { ...outcome, secrets, guarded: resultGuard !== undefined })

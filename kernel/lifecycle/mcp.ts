@@ -1,7 +1,6 @@
 import {
   credentialForms,
   GatewayError,
-  isJsonObject,
   type McpAudit,
   type McpGatewayAuthMode,
   type McpServer,
@@ -10,6 +9,7 @@ import {
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
 import {
+  cancelledId,
   faultOf,
   type RpcMessage,
   readMessage,
@@ -246,11 +246,10 @@ function noteCancellation(
   { audit, server, sessionId, incoming }: McpCall,
   { fault }: McpServices,
 ): void {
-  if (message?.method !== 'notifications/cancelled' || sessionId === undefined) return
-  const id = isJsonObject(message.params) ? message.params.requestId : undefined
-  if (typeof id !== 'string' && typeof id !== 'number') return
+  const id = message && cancelledId(message)
+  if (id === undefined || sessionId === undefined) return
   audit
-    .reopen({ serverId: server.mcpServerId, sessionId }, id)
+    .reopen({ serverId: server.mcpServerId, sessionId }, JSON.stringify(id))
     .then((handle) =>
       handle?.close({
         status: 'cancelled',

@@ -99,8 +99,8 @@ export interface McpInvocation {
   /** A UUIDv7; the time in it is the time of the call. */
   readonly invocationId: string
   readonly requestId: string
-  /** As the caller chose it; `undefined` when the call has none. */
-  readonly jsonRpcId: string | number | undefined
+  /** JSON, as the caller wrote it: `7` or `"7"`; `undefined` when the call has none. */
+  readonly jsonRpcId: string | undefined
   /** Only a digest of it is kept. */
   readonly sessionId: string | undefined
   readonly protocolVersion: string | undefined
@@ -173,7 +173,7 @@ export interface McpAudit {
    */
   reopen(
     session: { readonly serverId: string; readonly sessionId: string },
-    jsonRpcId: string | number,
+    jsonRpcId: string,
   ): Promise<McpInvocationHandle | undefined>
   /** Binds a session that a server has just minted. Resolves when every replica can know it. */
   bind(sessionId: string, binding: McpSessionBinding): Promise<void>

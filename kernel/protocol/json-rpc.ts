@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { repeatsKey } from '../plugin/json-keys.ts'
 import { skipSpace, visitJson } from '../plugin/json-text.ts'
-import { repeatsKey } from './json-keys.ts'
-
-export type RpcId = string | number
+import { exact, isId, memberText, type RpcId } from './rpc-id.ts'
 
 /** Codes of JSON-RPC, of MCP, and one of the range that is left to implementations. */
 export const rpcCodes = {
@@ -96,7 +95,7 @@ export function readMessage(text: string): RpcMessage {
   return {
     kind: method === undefined ? 'response' : hasId ? 'request' : 'notification',
     text,
-    id: id as RpcId | undefined,
+    id: exact(id, idText) as RpcId | undefined,
     idText,
     method: method as string | undefined,
     params,
@@ -181,6 +180,14 @@ function decodeHeader(value: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Which call of its own the caller gives up with this message, if that is what it says. */
+export function cancelledId({ method, params, text }: RpcMessage): RpcId | undefined {
+  if (method !== 'notifications/cancelled' || !isJsonObject(params)) return undefined
+  const written = memberText(text, skipSpace(text, 0), 'params')
+  const id = exact(params.requestId, memberText(written, 0, 'requestId'))
+  return isId(id) ? id : undefined
 }
 
 /** The message with other arguments; all the rest as it was. */

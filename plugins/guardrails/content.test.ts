@@ -27,6 +27,26 @@ test('arguments are a JSON object, and nothing is an empty one', () => {
   }
 })
 
+test.each([
+  ['{"a":1,"a":2}', true],
+  ['{"a":1,"\\u0061":1}', true],
+  ['{"a":[{"b":":","b":null}]}', true],
+  ['{ "x" : {"y":{}} , "x"\n: 1}', true],
+  ['{"__proto__":1,"__proto__":{"a":1}}', true],
+  ['{"a":{"a":"a","b":["a"]},"b":{"a":{}}}', false],
+  ['{"a":":,\\"a\\":","b\\\\":"\\\\"}', false],
+])('arguments with a key that stands twice are none: %s', (text, repeats) => {
+  expect(parseArguments(text)).toEqual(repeats ? undefined : JSON.parse(text))
+})
+
+test('a key that stands twice is looked for in linear time, however deep arguments nest', () => {
+  const deep = `${'{"a":['.repeat(200_000)}${']}'.repeat(200_000)}`
+  const begin = performance.now()
+  expect(parseArguments(deep)).toBeDefined()
+  expect(parseArguments(deep.replace('[]', '[{"b":1,"b":1}]'))).toBeUndefined()
+  expect(performance.now() - begin).toBeLessThan(2_000)
+})
+
 test('texts go back to where they came from, as far as they fit', () => {
   const command = ['rm', 'SECRET']
   expect(withTexts({ kind: 'command', command }, ['["rm","x"]'])).toEqual({
@@ -40,4 +60,9 @@ test('texts go back to where they came from, as far as they fit', () => {
     command: 'b',
   })
   expect(withTexts({ kind: 'text', segments: ['a', 'b'] }, ['x'])).toBeUndefined()
+  // Where such a call is only recorded, what a check masks in it stays masked.
+  const calls = (text: string) =>
+    ({ kind: 'tool_calls', calls: [{ tool: 't', arguments: text }] }) as const
+  const twice = calls('{"a":"SECRET","a":"SECRET"}')
+  expect(withTexts(twice, ['{"a":"x","a":"x"}'])).toEqual(calls('{"a":"x","a":"x"}'))
 })

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { GuardedContent, JsonObject, JsonValue } from 'model-gateway/plugin'
+import {
+  type GuardedContent,
+  type JsonObject,
+  type JsonValue,
+  repeatsKey,
+} from 'model-gateway/plugin'
 
 /** The texts of what passes a boundary, as managed checks get them. */
 export function textsOf(content: GuardedContent): readonly string[] {
@@ -53,8 +58,16 @@ export function withTexts(
   }
 }
 
-/** The arguments of a tool call; undefined when they are no JSON object. Nothing written is `{}`. */
+/**
+ * The arguments of a tool call; undefined when they are no JSON object, or one that can be read in
+ * two ways. Nothing written is `{}`.
+ */
 export function parseArguments(text: string): JsonObject | undefined {
+  const value = parseObject(text)
+  return value === undefined || repeatsKey(text, 0, value) ? undefined : value
+}
+
+function parseObject(text: string): JsonObject | undefined {
   if (text.trim() === '') return {}
   const value = parseJson(text)
   return value !== undefined && isObject(value) ? value : undefined
@@ -62,7 +75,7 @@ export function parseArguments(text: string): JsonObject | undefined {
 
 function isSameObject(before: string | undefined, after: string): boolean {
   if (before === after) return true
-  const [was, is] = [parseArguments(before ?? ''), parseArguments(after)]
+  const [was, is] = [parseObject(before ?? ''), parseObject(after)]
   return was !== undefined && is !== undefined && sameShape(was, is)
 }
 

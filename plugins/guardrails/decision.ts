@@ -64,10 +64,15 @@ export function encodeDecision(decision: Decision, configVersion: string): strin
 }
 
 /** What a denied caller is told: the rule and something safer, never what was denied. */
-export function denialMessage({ id, match, evaluator, reasonCode }: Decision): string {
-  const why =
-    match === undefined
-      ? `denied by ${evaluator} (${reasonCode}).`
-      : `denied by ${match.packId}, rule ${match.ruleId}: ${match.description} ${match.saferAction}`
-  return `${why} Decision ${id}.`
+export function denialMessage(decision: Decision): string {
+  return `denied by ${reasonOf(decision)} Decision ${decision.id}.`
+}
+
+function reasonOf({ match, evaluator, reasonCode }: Decision): string {
+  if (match !== undefined) {
+    const { packId, ruleId, description, saferAction } = match
+    return `${packId}, rule ${ruleId}: ${description} ${saferAction}`
+  }
+  if (reasonCode !== MALFORMED_ARGUMENTS) return `${evaluator} (${reasonCode}).`
+  return `${evaluator} (${reasonCode}): arguments must be a JSON object in which no key stands twice.`
 }

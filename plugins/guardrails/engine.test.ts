@@ -151,7 +151,7 @@ const cases: readonly Case[] = [
     ran: ['pack.a deny pack.a.word'],
     denied: 'pack.a.word',
   },
-  ...['', '{', '[]', '"x"', 'null', '{"a":1} x'].map(
+  ...['', '{', '[]', '"x"', 'null', '{"a":1} x', '{"x":"ALPHA","x":"fine"}'].map(
     (args): Case =>
       args === ''
         ? {

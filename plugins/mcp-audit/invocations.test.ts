@@ -10,7 +10,7 @@ import type { HeldFile, WriteAhead } from './write-ahead.ts'
 const call: McpInvocation = {
   invocationId: Bun.randomUUIDv7(),
   requestId: 'r-1',
-  jsonRpcId: 1,
+  jsonRpcId: '1',
   sessionId: 's-1',
   protocolVersion: undefined,
   principal: {
@@ -104,6 +104,6 @@ test('a row that another replica has not written yet is looked for again', async
     verdict: undefined,
   }
   const { reopen } = start({ find: async () => (++looks === 1 ? undefined : found) })
-  expect(await reopen({ serverId: 'server', sessionId: 's-1' }, 1)).toBeDefined()
+  expect(await reopen({ serverId: 'server', sessionId: 's-1' }, '1')).toBeDefined()
   expect(looks).toBe(2)
 })

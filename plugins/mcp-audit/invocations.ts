@@ -2,6 +2,7 @@ import type {
   JsonValue,
   McpAudit,
   McpInvocationHandle,
+  McpInvocationResult,
   McpInvocationStatus,
   McpPolicyResult,
   McpVerdict,
@@ -9,8 +10,8 @@ import type {
 import type { Logger } from 'pino'
 import { describe } from '../_shared/tally.ts'
 import type { PayloadPolicy } from './policy.ts'
-import type { WrittenRow } from './rows.ts'
-import { closeRow, leaveRow, openRow, payloadOf, rpcIdColumns } from './rows.ts'
+import type { RowId, WrittenRow } from './rows.ts'
+import { closeRow, leaveRow, openRow, payloadOf, readRowId } from './rows.ts'
 import { sessionHash } from './sessions/sessions.ts'
 import type { Store } from './store.ts'
 import type { WriteAhead } from './write-ahead.ts'
@@ -86,16 +87,21 @@ export function createInvocations(options: InvocationOptions): Invocations {
   function createHandle(facts: Facts): McpInvocationHandle {
     const { id, serverId, openedAt, key, policy } = facts
     let { verdict } = facts
-    let isClosed = false
+    let closed: McpInvocationResult | undefined
     const payload = (result: JsonValue | undefined) =>
       joined(
         payloadOf('arguments', verdict?.arguments, policy),
         payloadOf('result', result, policy),
       )
+    function writeClosed(result: McpInvocationResult) {
+      push({ json: closeRow(id, result, verdict, now()), payload: payload(result.result) })
+    }
     const handle: McpInvocationHandle = {
       openedAt,
       judged(more) {
         verdict = { ...verdict, ...more }
+        // The call was given up while a guard looked at it.
+        if (closed !== undefined) writeClosed(closed)
       },
       leave() {
         if (!open.delete(id)) return
@@ -104,18 +110,15 @@ export function createInvocations(options: InvocationOptions): Invocations {
         push({ json: leaveRow(id, verdict, heldUntil), payload: payload(undefined) })
       },
       close(result) {
-        if (isClosed) return
-        isClosed = true
+        if (closed !== undefined) return
+        closed = result
         open.delete(id)
         if (key !== undefined && byKey.get(key) === handle) {
           byKey.delete(key)
           left.delete(key)
         }
         try {
-          push({
-            json: closeRow(id, result, verdict, now()),
-            payload: payload(result.result),
-          })
+          writeClosed(result)
           const policyResult = verdict?.policyResult ?? 'not_evaluated'
           options.finished(serverId, result.status, policyResult, result.latencyMs)
         } catch (error) {
@@ -131,17 +134,18 @@ export function createInvocations(options: InvocationOptions): Invocations {
       const { invocationId: id, serverId, principal, sessionId, jsonRpcId } = invocation
       const openedAt = timeOf(id)
       const hash = sessionId === undefined ? undefined : sessionHash(sessionId)
+      const rowId = jsonRpcId === undefined ? undefined : readRowId(jsonRpcId)
       const { owner } = principal
       const logged = owner.kind !== 'user' || owner.requestLoggingEnabled
       const policy = logged ? options.policy() : { ...options.policy(), captures: false }
       await begin({
-        json: openRow(invocation, openedAt, hash),
+        json: openRow(invocation, openedAt, rowId, hash),
         payload: invocation.awaitsVerdict
           ? undefined
           : payloadOf('arguments', invocation.arguments, policy),
       })
       const key =
-        hash === undefined || jsonRpcId === undefined ? undefined : keyOf(serverId, hash, jsonRpcId)
+        hash === undefined || rowId === undefined ? undefined : keyOf(serverId, hash, rowId)
       const handle = createHandle({ id, serverId, openedAt, key, policy, verdict: undefined })
       open.set(id, handle)
       if (key !== undefined) byKey.set(key, handle)
@@ -149,9 +153,10 @@ export function createInvocations(options: InvocationOptions): Invocations {
     },
     async reopen({ serverId, sessionId }, jsonRpcId) {
       const hash = sessionHash(sessionId)
-      const here = byKey.get(keyOf(serverId, hash, jsonRpcId))
+      const rowId = readRowId(jsonRpcId)
+      const here = byKey.get(keyOf(serverId, hash, rowId))
       if (here !== undefined) return here
-      const find = () => inTime(() => store.find({ serverId, hash }, rpcIdColumns(jsonRpcId)))
+      const find = () => inTime(() => store.find({ serverId, hash }, rowId))
       let found = await find()
       if (found === undefined) {
         await Bun.sleep(ON_ITS_WAY_MS)
@@ -198,6 +203,6 @@ function timeOf(id: string): Date {
   )
 }
 
-function keyOf(serverId: string, hash: string, id: string | number): string {
-  return `${serverId} ${hash} ${typeof id} ${id}`
+function keyOf(serverId: string, hash: string, { type, key }: RowId): string {
+  return `${serverId} ${hash} ${type} ${key}`
 }

@@ -23,21 +23,48 @@ export interface WrittenRow extends BatchRow {
   readonly settled?: () => void
 }
 
+/** The id of a call, as rows have it. */
+export interface RowId {
+  readonly type: 'string' | 'number'
+  /** As the caller wrote it. */
+  readonly text: string
+  /** What tells it from others: a number in the usual spelling, if JavaScript has it exactly. */
+  readonly key: string
+}
+
+/** `json`: the id as it is written; 1 and "1" are two ids. */
+export function readRowId(json: string): RowId {
+  if (!json.startsWith('"')) return { type: 'number', text: json, key: numberKey(json) }
+  const id = JSON.parse(json) as string
+  return { type: 'string', text: id, key: id }
+}
+
+/** 1, 1.0 and 1e0 are one id; two that are rounded to the same number are not. */
+export function numberKey(text: string): string {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? String(number) : text
+}
+
+/** An id as a column has room for it. */
+export function idColumn(text: string): string {
+  return limitedText(text, NAME_LIMIT) ?? ''
+}
+
 /** `hash`: of the session's id. */
 export function openRow(
   invocation: McpInvocation,
   occurredAt: Date,
+  id: RowId | undefined,
   hash: string | undefined,
 ): string {
-  const { principal, jsonRpcId } = invocation
+  const { principal } = invocation
   const { owner } = principal
-  const id = jsonRpcId === undefined ? undefined : rpcIdColumns(jsonRpcId)
   return JSON.stringify({
     kind: 'open',
     id: invocation.invocationId,
     occurred_at: occurredAt.toISOString(),
     request_id: invocation.requestId,
-    jsonrpc_id: id?.text,
+    jsonrpc_id: id && idColumn(id.text),
     jsonrpc_id_type: id?.type,
     session_hash: hash,
     protocol_version: limitedText(invocation.protocolVersion, NAME_LIMIT),
@@ -52,10 +79,6 @@ export function openRow(
     tool_name: limitedText(invocation.toolName, NAME_LIMIT),
     argument_metadata: argumentMetadata(invocation.arguments),
   })
-}
-
-export function rpcIdColumns(id: string | number) {
-  return { text: limitedText(String(id), NAME_LIMIT) ?? '', type: typeof id }
 }
 
 /** No verdict: what the row has already stays. */

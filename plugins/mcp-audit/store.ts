@@ -1,6 +1,6 @@
 import type { Database, McpPolicyResult, McpVerdict } from 'model-gateway/plugin'
 import { arrayOf } from '../_shared/batch-row.ts'
-import type { WrittenRow } from './rows.ts'
+import { idColumn, numberKey, type RowId, type WrittenRow } from './rows.ts'
 
 /** A row that nobody has closed. */
 export interface FoundRow {
@@ -19,7 +19,7 @@ export interface Store {
   sweep(): Promise<readonly { readonly serverId: string }[]>
   find(
     session: { readonly serverId: string; readonly hash: string },
-    id: { readonly text: string; readonly type: string },
+    id: RowId,
   ): Promise<FoundRow | undefined>
 }
 
@@ -45,28 +45,38 @@ function writeStatement(schema: string): string {
   const invocations = `"${schema}".mcp_tool_invocations`
   const opened = names(openColumns)
   const closed = ['status', ...names(closeColumns)]
+  // What came of a call counts, also when its row was given up too early; it counts once.
+  const takes = (source: string) =>
+    `(${source}.status <> 'started' and t.status in ('started', 'incomplete'))`
   const from = (source: string) =>
     closed
       .filter((name) => !verdict.includes(name))
-      .map((name) => `${name} = ${source}.${name}`)
+      .map(
+        (name) => `${name} = case when ${takes(source)} then ${source}.${name} else t.${name} end`,
+      )
       .join(', ')
-  // Who closes a row on another connection does not know what a guard has said of it. A row that is
-  // to be made has the default then.
-  const judged = (source: string) =>
-    verdict
-      .map((name) => `${name} = coalesce(nullif(${source}.${name}, 'not_evaluated'), t.${name})`)
-      .join(', ')
-  const isOpen = "t.status in ('started', 'incomplete')"
+  // A row can be closed by who does not know what a guard has said of it: whoever knows may be the
+  // first to write, the last, or at the same time. A denial outweighs the rest.
+  const judged = (source: string) => `
+    policy_result = case when 'denied' in (t.policy_result, ${source}.policy_result) then 'denied'
+      else coalesce(nullif(t.policy_result, 'not_evaluated'), ${source}.policy_result,
+        'not_evaluated') end,
+    guardrail_decision_id = case
+      when ${source}.policy_result = 'denied' and t.policy_result <> 'denied'
+      then ${source}.guardrail_decision_id
+      else coalesce(t.guardrail_decision_id, ${source}.guardrail_decision_id) end`
+  const knows = (source: string) => `${source}.policy_result in ('allowed', 'denied')`
   const isNew = (row: string) =>
     `exists (select from input o where o.kind = 'open' and o.id = ${row}.id)`
-  // What came of a call counts, also when its row was given up too early. A row that is new in this
-  // batch is made as it will be after it: no part of a statement sees what another part has made.
+  // A row that is new in this batch is made as it will be after it: no part of a statement sees what
+  // another part has made. Of two closings of one row, the one that knows a verdict comes first.
   return `
     with input as materialized (
       select * from json_to_recordset($1::text::json) as r (kind text, ${openColumns},
         status text, ${closeColumns}, held_until timestamptz, ${overheadColumns}, ${payloadColumns})
     ), closes as (
       select distinct on (id) * from input where kind = 'close'
+      order by id, policy_result desc nulls last
     ), leaves as (
       select distinct on (id) * from input where kind = 'leave'
     ), opened as (
@@ -79,14 +89,15 @@ function writeStatement(schema: string): string {
       from input i left join closes c on c.id = i.id left join leaves l on l.id = i.id
       where i.kind = 'open'
       on conflict (id) do update set ${from('excluded')}, ${judged('excluded')}
-        where excluded.status <> 'started' and ${isOpen}
+        where ${takes('excluded')} or ${knows('excluded')}
     ), closed as (
       update ${invocations} t set ${from('c')}, ${judged('c')}
-      from closes c where t.id = c.id and ${isOpen} and not ${isNew('c')}
+      from closes c where t.id = c.id and (${takes('c')} or ${knows('c')}) and not ${isNew('c')}
     ), left_open as (
-      update ${invocations} t set held_until = l.held_until, ${judged('l')}
-      from leaves l where t.id = l.id and t.status = 'started' and not ${isNew('l')}
-        and not exists (select from closes c where c.id = l.id)
+      update ${invocations} t set ${judged('l')},
+        held_until = case when t.status = 'started' then l.held_until else t.held_until end
+      from leaves l where t.id = l.id and (t.status = 'started' or ${knows('l')})
+        and not ${isNew('l')} and not exists (select from closes c where c.id = l.id)
     ), overheads as (
       insert into "${schema}".request_mcp_token_overheads
         (id, occurred_at, request_id, server_id, tool_count, token_count, source)
@@ -136,15 +147,19 @@ export function createStore({ sql, schema }: Database): Store {
         where status = 'started' and held_until < now()
         returning coalesce(server_id, '') as "serverId"`
     },
-    async find({ serverId, hash }, { text, type }) {
-      const [row] = await sql<(Omit<FoundRow, 'verdict'> & Judged)[]>`
-        select id, occurred_at as "occurredAt", server_id as "serverId",
+    async find({ serverId, hash }, { key, type }) {
+      const written = idColumn(key)
+      // A number may stand there in another spelling.
+      const other = type === 'number' ? sql`or jsonrpc_id ~ '[.eE]'` : sql``
+      const rows = await sql<(Omit<FoundRow, 'verdict'> & Judged & { rpcId: string })[]>`
+        select id, occurred_at as "occurredAt", server_id as "serverId", jsonrpc_id as "rpcId",
           policy_result as "policyResult", guardrail_decision_id as "decisionId"
         from ${invocations}
-        where session_hash = ${hash} and jsonrpc_id = ${text} and jsonrpc_id_type = ${type}
-          and server_id = ${serverId} and status = 'started'
-        order by id desc limit 1`
-      return row && { ...row, verdict: verdictOf(row) }
+        where session_hash = ${hash} and jsonrpc_id_type = ${type} and server_id = ${serverId}
+          and status = 'started' and (jsonrpc_id = ${written} ${other})
+        order by id desc`
+      const found = rows.find(({ rpcId }) => type === 'string' || numberKey(rpcId) === written)
+      return found && { ...found, verdict: verdictOf(found) }
     },
   }
 }

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonValue } from '../plugin/json.ts'
-import { skipSpace, stringEnd } from '../plugin/json-text.ts'
+import { isJsonObject, type JsonValue } from './json.ts'
+import { skipSpace, stringEnd } from './json-text.ts'
 
 const QUOTE = 34
 const COLON = 58

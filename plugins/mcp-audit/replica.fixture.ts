@@ -1,0 +1,49 @@
+import type { Database, McpInvocation } from 'model-gateway/plugin'
+import pino from 'pino'
+import { createInvocations } from './invocations.ts'
+import { noPayloads } from './policy.ts'
+import type { WrittenRow } from './rows.ts'
+import { createStore } from './store.ts'
+import type { HeldFile } from './write-ahead.ts'
+
+export const SESSION = { serverId: 'server', sessionId: 's-1' }
+
+/** A gateway on the database, which writes when it is told to. */
+export function replica(database: Database) {
+  const store = createStore(database)
+  const rows: WrittenRow[] = []
+  const invocations = createInvocations({
+    store,
+    ahead: { add: async () => ({}) as HeldFile, release() {} },
+    leaseMs: 60_000,
+    resumeMs: 60_000,
+    push: (row) => void rows.push(row),
+    policy: () => ({ ...noPayloads, captures: true }),
+    inTime: (work) => work(),
+    finished() {},
+    now: () => new Date(),
+    log: pino({ level: 'silent' }),
+  })
+  return { ...invocations, write: () => store.write(rows.splice(0), 60_000) }
+}
+
+export function callOf(jsonRpcId: string): McpInvocation {
+  return {
+    invocationId: Bun.randomUUIDv7(),
+    requestId: 'r-1',
+    jsonRpcId,
+    sessionId: SESSION.sessionId,
+    protocolVersion: undefined,
+    principal: {
+      apiKeyId: 'key',
+      ownershipScopeKey: 'user:ada',
+      owner: { kind: 'user', userId: 'ada', key: 'ada', requestLoggingEnabled: true },
+    } as unknown as McpInvocation['principal'],
+    serverId: SESSION.serverId,
+    serverKey: 'tools',
+    toolId: undefined,
+    toolName: 'search',
+    arguments: { q: 'x' },
+    awaitsVerdict: true,
+  }
+}
