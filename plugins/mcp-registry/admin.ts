@@ -193,12 +193,8 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       params,
       result: RefreshView,
       errors: ['conflict'],
-      async handle({ params: { server_id }, caller, requestId }) {
-        const outcome = await refresher.refresh(server_id, {
-          trigger: 'admin',
-          actorUserId: caller.userId,
-          requestId,
-        })
+      async handle({ params: { server_id }, ...by }) {
+        const outcome = await refresher.refresh(server_id, by)
         const row = await find(server_id)
         const { rows } = await discovery.listTools(row.id, { includeInactive: false }, ALL_TOOLS)
         return {

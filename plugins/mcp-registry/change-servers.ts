@@ -113,7 +113,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
     action: string,
   ): Promise<ServerRow> {
     const move = secretMove(before, { ...before, ...columns })
-    await store.update(tx, before.id, { ...columns, ...move }, fields)
+    await store.update(tx, before, { ...columns, ...move }, fields)
     const after = await find(before.id, tx)
     await audit(tx, by, action, before.id, { before: stateOf(before), after: stateOf(after) })
     if (move.secret_moved) {

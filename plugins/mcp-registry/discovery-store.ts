@@ -1,6 +1,8 @@
-import type { Database } from 'model-gateway/plugin'
+import type { AuditTrail, Database } from 'model-gateway/plugin'
+import type { By } from './change-servers.ts'
 import { storable } from './discovery/storable.ts'
 import type { DiscoveredTool } from './discovery/tool.ts'
+import { refreshEntry, type ToolChanges } from './refresh-audit.ts'
 import { type DiscoveryStatus, lockRegistry, type ServerRow } from './store.ts'
 import { keepVersions } from './tool-version-store.ts'
 
@@ -57,9 +59,8 @@ export type Outcome =
     }
 
 export interface Run {
-  readonly trigger: 'admin' | 'schedule'
-  readonly actorUserId: string | undefined
-  readonly requestId: string | undefined
+  /** Who asked for it; `undefined`: the schedule. */
+  readonly by: By | undefined
   readonly startedAt: Date
   readonly finishedAt: Date
 }
@@ -74,8 +75,9 @@ export interface DiscoveryStore {
   lease(serverId: string, ms: number): Promise<string | undefined>
   release(serverId: string, leaseId: string): Promise<void>
   /**
-   * Writes a run and what it found, all of it or nothing. A server that was disabled or changed
-   * meanwhile keeps its tools. Resolves to the outcome as it was written.
+   * Writes a run, what it found and the audit entry of whoever asked for it, all of it or nothing. A
+   * server that was disabled or changed meanwhile keeps its tools. Resolves to the outcome as it was
+   * written.
    */
   commit(server: ServerRow, leaseId: string, run: Run, outcome: Outcome): Promise<Outcome>
   listTools(
@@ -96,7 +98,7 @@ export interface DiscoveryStore {
 
 type Transaction = Parameters<typeof lockRegistry>[0]
 
-export function createDiscoveryStore({ sql }: Database): DiscoveryStore {
+export function createDiscoveryStore({ sql }: Database, audit: () => AuditTrail): DiscoveryStore {
   return {
     async lease(serverId, ms) {
       const [row] = await sql<{ lease_id: string }[]>`
@@ -116,10 +118,13 @@ export function createDiscoveryStore({ sql }: Database): DiscoveryStore {
       const written = await sql.begin(async (tx) => {
         await lockRegistry(tx)
         const final = await judge(tx, server, leaseId, outcome)
-        const counts =
-          final.status === 'success' ? await replaceTools(tx, server.id, run, final) : {}
+        const changes =
+          final.status === 'success' ? await replaceTools(tx, server.id, run, final) : undefined
         await summarise(tx, server.id, run, final)
-        await record(tx, server.id, run, final, counts)
+        await record(tx, server.id, run, final, changes)
+        if (run.by !== undefined) {
+          await audit().write(tx, refreshEntry(server, run.by, final, changes))
+        }
         return final
       })
       return written as Outcome
@@ -190,7 +195,7 @@ async function replaceTools(
   serverId: string,
   run: Run,
   { tools }: Extract<Outcome, { status: 'success' }>,
-) {
+): Promise<ToolChanges> {
   const before = await tx<Pick<ToolRow, 'upstream_name' | 'definition_hash' | 'is_active'>[]>`
     select upstream_name, definition_hash, is_active from mcp_registry.external_mcp_tools
     where server_id = ${serverId}`
@@ -225,13 +230,18 @@ async function replaceTools(
   await keepVersions(tx, serverId, run.finishedAt)
   const known = new Map(before.map((tool) => [tool.upstream_name, tool]))
   const found = new Set(tools.map(({ name }) => name))
+  const names = (found: readonly DiscoveredTool[]) => found.map(({ name }) => name)
   return {
-    added_count: tools.filter(({ name }) => known.get(name)?.is_active !== true).length,
-    changed_count: tools.filter(({ name, definitionHash }) => {
-      const tool = known.get(name)
-      return tool?.is_active === true && tool.definition_hash !== definitionHash
-    }).length,
-    removed_count: before.filter((tool) => tool.is_active && !found.has(tool.upstream_name)).length,
+    added: names(tools.filter(({ name }) => known.get(name)?.is_active !== true)),
+    changed: names(
+      tools.filter(({ name, definitionHash }) => {
+        const tool = known.get(name)
+        return tool?.is_active === true && tool.definition_hash !== definitionHash
+      }),
+    ),
+    removed: before
+      .filter((tool) => tool.is_active && !found.has(tool.upstream_name))
+      .map((tool) => tool.upstream_name),
   }
 }
 
@@ -261,22 +271,24 @@ async function record(
   serverId: string,
   run: Run,
   outcome: Outcome,
-  counts: Record<string, number>,
+  changes: ToolChanges | undefined,
 ) {
   const success = outcome.status === 'success'
   await tx`
     insert into mcp_registry.external_mcp_discovery_runs ${tx({
       id: Bun.randomUUIDv7(),
       server_id: serverId,
-      trigger: run.trigger,
-      actor_user_id: run.actorUserId ?? null,
-      request_id: run.requestId ?? null,
+      trigger: run.by === undefined ? 'schedule' : 'admin',
+      actor_user_id: run.by?.caller.userId ?? null,
+      request_id: run.by?.requestId ?? null,
       status: outcome.status,
       error_summary: summaryOf(outcome),
       upstream_status: success ? null : (outcome.upstreamStatus ?? null),
       protocol_version: success ? outcome.protocolVersion : null,
       tool_count: success ? outcome.tools.length : null,
-      ...counts,
+      added_count: changes?.added.length ?? null,
+      changed_count: changes?.changed.length ?? null,
+      removed_count: changes?.removed.length ?? null,
       started_at: run.startedAt,
       finished_at: run.finishedAt,
     })}`

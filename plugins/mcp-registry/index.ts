@@ -46,7 +46,8 @@ export default definePlugin({
   async setup(ctx) {
     const { database, schedule, services, clock, outbound, log, meter, tracer, signal } = ctx
     const servers = createServerStore(database)
-    const discovery = createDiscoveryStore(database)
+    const audit = () => services.one(auditTrail)
+    const discovery = createDiscoveryStore(database, audit)
     const snapshot = createSnapshot(servers)
     const modes = () => services.all(mcpAuthModes)
     let allowedOrigins: readonly string[] = []
@@ -98,7 +99,7 @@ export default definePlugin({
         changes: createServerChanges({
           database,
           store: servers,
-          audit: () => services.one(auditTrail),
+          audit,
           outbound,
           modes,
           policy: () => policy,

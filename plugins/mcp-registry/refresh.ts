@@ -7,6 +7,7 @@ import {
   type Outbound,
 } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
+import type { By } from './change-servers.ts'
 import { repeatsCredentials } from './discovery/credentials.ts'
 import { discover } from './discovery/discover.ts'
 import { DiscoveryFailure } from './discovery/failure.ts'
@@ -37,15 +38,12 @@ export interface RefreshParts {
   readonly signal: AbortSignal
 }
 
-/** Who asks for a refresh. */
-export type Asker = Pick<Run, 'trigger' | 'actorUserId' | 'requestId'>
-
 export interface Refresher {
   /**
    * Looks up a server's tools again; however that ends is a result. Throws `not_found`, and
-   * `conflict` while another refresh of the server is under way.
+   * `conflict` while another refresh of the server is under way. `by`: absent for the schedule.
    */
-  refresh(serverId: string, asker: Asker): Promise<Outcome>
+  refresh(serverId: string, by?: By): Promise<Outcome>
 }
 
 export function createRefresher(parts: RefreshParts): Refresher {
@@ -128,7 +126,7 @@ export function createRefresher(parts: RefreshParts): Refresher {
     }
   }
 
-  async function run(server: ServerRow, leaseId: string, asker: Asker): Promise<Outcome> {
+  async function run(server: ServerRow, leaseId: string, by: By | undefined): Promise<Outcome> {
     const startedAt = clock.now()
     const began = performance.now()
     const span = tracer.startSpan('mcp.discovery.refresh', {
@@ -141,7 +139,7 @@ export function createRefresher(parts: RefreshParts): Refresher {
     let labels: Attributes = { server_id: server.id, result: 'error', status: 'failed' }
     try {
       const outcome = await look(server)
-      const finished = { ...asker, startedAt, finishedAt: clock.now() }
+      const finished = { by, startedAt, finishedAt: clock.now() }
       const written = await commit(server, leaseId, finished, outcome)
       const result = written.status === 'success' ? 'success' : 'error'
       labels = { server_id: server.id, result, status: written.status }
@@ -161,7 +159,7 @@ export function createRefresher(parts: RefreshParts): Refresher {
   }
 
   return {
-    async refresh(serverId, asker) {
+    async refresh(serverId, by) {
       if ((await servers.find(serverId)) === undefined) throw notFound()
       const leaseId = await store.lease(serverId, LEASE_MS)
       if (leaseId === undefined) {
@@ -171,7 +169,7 @@ export function createRefresher(parts: RefreshParts): Refresher {
         // Read under the lease, so that nothing of an older state is written.
         const server = await servers.find(serverId)
         if (server === undefined) throw notFound()
-        return await run(server, leaseId, asker)
+        return await run(server, leaseId, by)
       } finally {
         await store.release(serverId, leaseId).catch(() => {})
         // The others are notified; a failure here leaves it to the next look, within a second.

@@ -17,7 +17,7 @@ beforeAll(async () => {
   database = await createTestDatabase()
   const { id, migrations = [] } = plugin.manifest
   const own = await database.forPlugin(id, migrations)
-  store = createDiscoveryStore(own)
+  store = createDiscoveryStore(own, () => ({ write: async () => {} }))
   servers = createServerStore(own)
   for (const [name, status] of [
     ['one', 'active'],

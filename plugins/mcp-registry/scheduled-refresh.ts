@@ -32,11 +32,7 @@ export function createScheduledRefresh(parts: {
     for (const id of await servers.listActive()) {
       if (signal.aborted) return
       try {
-        await refresher.refresh(id, {
-          trigger: 'schedule',
-          actorUserId: undefined,
-          requestId: undefined,
-        })
+        await refresher.refresh(id)
       } catch (error) {
         // Of the gateway's own kind: gone, or being refreshed by an administrator.
         if (!(error instanceof GatewayError)) {

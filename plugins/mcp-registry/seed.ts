@@ -7,7 +7,7 @@ import type { ServerRow } from './store.ts'
 /** What has to be written so that the registry follows the file, as far as the file may say. */
 export interface SeedPlan {
   readonly inserts: (Partial<ServerRow> & { readonly id: string })[]
-  readonly updates: { readonly id: string; readonly set: Partial<ServerRow> }[]
+  readonly updates: { readonly before: ServerRow; readonly set: Partial<ServerRow> }[]
   /** Where the file contradicts what an administrator did, who has the last word. */
   readonly warnings: Problem[]
 }
@@ -35,7 +35,7 @@ export function planSeed(
     const { server_key: _, ...stated } = entry
     const set = leaveToAdmin(stated, row, path, plan.warnings)
     if (row.config_hash !== config_hash) {
-      plan.updates.push({ id: row.id, set: { ...set, config_hash } })
+      plan.updates.push({ before: row, set: { ...set, config_hash } })
     }
   }
   return plan

@@ -89,12 +89,12 @@ export interface ServerStore {
     fields: readonly string[],
   ): Promise<void>
   /**
-   * Also outdates a discovery that is under way. A server that becomes active shows again what the
-   * last discovery came to that found it so.
+   * Also outdates a discovery that is under way, if it depends on what changes. A server that becomes
+   * active shows again what the last discovery came to that found it so.
    */
   update(
     tx: Transaction,
-    id: string,
+    before: ServerRow,
     columns: Partial<ServerColumns> & { readonly secret_moved?: SecretMove | null },
     fields: readonly string[],
   ): Promise<void>
@@ -111,16 +111,34 @@ export async function lockRegistry(tx: Transaction): Promise<void> {
 
 const json = (value: JsonValue | SecretMove) => JSON.stringify(value)
 
+/** What a discovery depends on. Whether a URL is the config file's own changes with the URL. */
+const reaching = [
+  'server_url',
+  'auth_mode',
+  'auth_config',
+  'timeout_ms',
+  'status',
+  'allow_private',
+] as const
+
+function outdates(before: ServerRow, columns: Partial<ServerRow>): boolean {
+  return reaching.some(
+    (name) => columns[name] !== undefined && !Bun.deepEquals(columns[name], before[name]),
+  )
+}
+
 export function createServerStore({ sql }: Database): ServerStore {
   async function write(
     tx: Transaction,
-    id: string,
-    { auth_config, secret_moved, ...plain }: Partial<ServerRow>,
+    before: ServerRow,
+    columns: Partial<ServerRow>,
     extra = tx``,
   ): Promise<void> {
+    const { auth_config, secret_moved, ...plain } = columns
     await tx`
       update mcp_registry.external_mcp_servers
-      set ${tx({ ...plain, updated_at: new Date() })}, version = version + 1
+      set ${tx({ ...plain, updated_at: new Date() })}
+        ${outdates(before, columns) ? tx`, version = version + 1` : tx``}
         ${auth_config === undefined ? tx`` : tx`, auth_config = ${json(auth_config)}::text::jsonb`}
         ${
           secret_moved === undefined
@@ -128,7 +146,7 @@ export function createServerStore({ sql }: Database): ServerStore {
             : tx`, secret_moved = ${secret_moved === null ? null : json(secret_moved)}::text::jsonb`
         }
         ${extra}
-      where id = ${id}`
+      where id = ${before.id}`
   }
 
   async function insert(
@@ -177,11 +195,11 @@ export function createServerStore({ sql }: Database): ServerStore {
     async insert(tx, server, fields) {
       await insert(tx, { ...server, admin_fields: fields })
     },
-    async update(tx, id, columns, fields) {
+    async update(tx, before, columns, fields) {
       const { status } = columns
       await write(
         tx,
-        id,
+        before,
         columns,
         tx`, admin_fields = array(select distinct unnest(admin_fields || ${[...fields]}::text[]))
           ${
@@ -195,7 +213,7 @@ export function createServerStore({ sql }: Database): ServerStore {
                   select coalesce(max(last.status), 'never'), max(last.error_summary) from (
                     select r.status, r.error_summary
                     from mcp_registry.external_mcp_discovery_runs r
-                    where r.server_id = ${id} and r.status <> 'disabled'
+                    where r.server_id = ${before.id} and r.status <> 'disabled'
                     order by r.started_at desc, r.id desc limit 1) last)`
               : tx``
           }`,
@@ -209,9 +227,10 @@ export function createServerStore({ sql }: Database): ServerStore {
     async seed(plan) {
       const planned = await sql.begin(async (tx) => {
         await lockRegistry(tx)
-        const result = plan(await tx<ServerRow[]>`select * from mcp_registry.external_mcp_servers`)
+        const rows = await tx<ServerRow[]>`select * from mcp_registry.external_mcp_servers`
+        const result = plan(rows)
         for (const row of result.inserts) await insert(tx, row)
-        for (const { id, set } of result.updates) await write(tx, id, set)
+        for (const { before, set } of result.updates) await write(tx, before, set)
         return result
       })
       return planned as SeedPlan

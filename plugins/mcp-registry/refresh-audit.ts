@@ -1,0 +1,49 @@
+import type { AuditEntry, JsonObject } from 'model-gateway/plugin'
+import type { By } from './change-servers.ts'
+import { type Outcome, summaryOf } from './discovery-store.ts'
+import type { ServerRow } from './store.ts'
+
+/** Most tools that an entry names of each kind: what a server says must not fill the log. */
+const MOST_NAMED = 100
+
+/** Upstream names of the tools that a discovery has changed. */
+export interface ToolChanges {
+  readonly added: readonly string[]
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/**
+ * What the audit log keeps of a refresh that an administrator asked for. Tools are named; what they
+ * say of themselves stays out. `changes`: absent when the tools stay as they were.
+ */
+export function refreshEntry(
+  before: ServerRow,
+  { caller, requestId }: By,
+  outcome: Outcome,
+  changes: ToolChanges | undefined,
+): AuditEntry {
+  const { id, discovery_status, tool_count } = before
+  return {
+    actor: caller,
+    requestId,
+    action: 'mcp_server.discovery_refresh',
+    objectKind: 'mcp_server',
+    objectId: id,
+    before: { discovery_status, tool_count },
+    after: {
+      discovery_status: outcome.status,
+      error_summary: summaryOf(outcome),
+      tool_count: outcome.status === 'success' ? outcome.tools.length : tool_count,
+      ...(changes && {
+        added: listed(changes.added),
+        changed: listed(changes.changed),
+        removed: listed(changes.removed),
+      }),
+    },
+  }
+}
+
+function listed(names: readonly string[]): JsonObject {
+  return { count: names.length, names: names.slice(0, MOST_NAMED) }
+}
