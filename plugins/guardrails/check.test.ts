@@ -46,7 +46,10 @@ test('without a section nothing is enabled, and the defaults are those of the co
 test('names and aliases of packs and kinds, and overrides without defaults', async () => {
   const { problems, section } = await load({
     default: { enabled: true, packs: ['core.shell', 'cloud.aws'], managed_checks: ['a', 'b'] },
-    managed_checks: { a: words, b: { ...words, kind: 'words', timeout_ms: 120_000 } },
+    managed_checks: {
+      a: words,
+      b: { kind: 'words', phases: ['prompt'], words: { denied_word: 'y' }, timeout_ms: 120_000 },
+    },
     model_routes: { 'm/up/org/model': { mode: 'deny' } },
   })
   expect(problems).toEqual([])
@@ -57,6 +60,7 @@ test('names and aliases of packs and kinds, and overrides without defaults', asy
     max_content_bytes: 262_144,
     word_list: { denied_word: 'x', mask: '[masked]' },
   })
+  expect(section?.managed_checks.b).toMatchObject({ word_list: { denied_word: 'y' } })
 })
 
 const broken: readonly (readonly [what: string, section: unknown, problem: string])[] = [

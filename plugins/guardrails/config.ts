@@ -2,6 +2,7 @@ import {
   configSection,
   type Declared,
   guardPhases,
+  KEY_ALIASES,
   type ManagedCheckSpec,
   type Static,
   type TSchema,
@@ -95,12 +96,16 @@ function schemaWith<C extends TSchema>(check: C) {
 }
 
 /**
- * An entry of `managed_checks`. The fields of its kind stand under the neutral name of the kind;
- * that there are those of its own kind and no others is for the section's check to say.
+ * An entry of `managed_checks`. The fields of its kind stand under the name of the kind; that there
+ * are those of its own kind and no others is for the section's check to say.
  */
 function checkSchema(kinds: readonly ManagedCheckSpec[]): TSchema {
   const own = kinds.map((spec) => [spec.kind, Type.Optional(spec.config)] as const)
-  return Type.Object({ kind, ...checkFields, ...Object.fromEntries(own) }, strict)
+  const aliases = kinds.flatMap((spec) => (spec.aliases ?? []).map((alias) => [alias, spec.kind]))
+  return Type.Object(
+    { kind, ...checkFields, ...Object.fromEntries(own) },
+    { ...strict, [KEY_ALIASES]: Object.fromEntries(aliases) },
+  )
 }
 
 export const guardrails = {
