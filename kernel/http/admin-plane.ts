@@ -14,9 +14,9 @@ import {
 } from '../plugin/index.ts'
 import { compileCheck } from './admin-check.ts'
 import { type BodyLimits, readBody } from './body.ts'
-import { createDocs } from './docs.ts'
 import { errorResponse } from './error-response.ts'
 import { callersRequestId, newRequestId } from './request-id.ts'
+import { urlOf } from './request-url.ts'
 
 export interface AdminPlaneServices {
   readonly routes: readonly AdminRoute[]
@@ -51,7 +51,7 @@ export function createAdminPlane(services: AdminPlaneServices) {
       { parse: 'none' },
     )
   }
-  return app.use(createDocs(services.routes))
+  return app
 }
 
 function createRoute(route: AdminRoute, services: AdminPlaneServices) {
@@ -73,7 +73,7 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
       requestId,
       caller,
       params: check.params(params),
-      query: check.query(new URL(request.url)),
+      query: check.query(urlOf(request)),
       body: check.body(text),
       headers,
       address: services.address(request),

@@ -3,6 +3,7 @@ import { internalError } from '../lifecycle/error-body.ts'
 import { type ApiSurface, GatewayError, type Site } from '../plugin/index.ts'
 import { type AdminPlaneServices, createAdminPlane } from './admin-plane.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
+import { createDocs } from './docs.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
 import { createMcpPlane, type McpPlaneServices } from './mcp-plane.ts'
@@ -39,8 +40,6 @@ export function createApp(services: AppServices) {
       services.fault('a request failed outside its lifecycle', error, requestId)
       return errorResponse(internalError(error), requestId, surface)
     })
-    .get('/healthz', ({ request }) => withRequestId(services.health.live(), request))
-    .get('/readyz', ({ request }) => withRequestId(services.health.ready(), request))
     .get('/v1/models', ({ request }) => data.models(request))
     .post('/v1/chat/completions', ({ request }) => data.infer('chat_completions', request), raw)
     .post('/v1/messages', ({ request }) => data.infer('chat_completions', request, 'messages'), raw)
@@ -49,12 +48,20 @@ export function createApp(services: AppServices) {
     .post('/v1/embeddings', ({ request }) => data.infer('embeddings', request), raw)
     .all('/mcp/:server_key', ({ request, params }) => mcp(request, params.server_key), raw)
     .use(createAdminPlane(services.admin))
-    .use(createSites(services.sites))
+    .use(createPublicRoutes(services))
 }
 
-function withRequestId(response: Response, { headers }: Request): Response {
-  response.headers.set('x-request-id', requestIdOf(headers))
-  return response
+/** What asks nobody who they are: health, and pages with their files. They are given their ids here. */
+function createPublicRoutes({ health, admin, sites }: AppServices) {
+  return new Elysia()
+    .onAfterHandle(({ request, responseValue }) => {
+      const { headers } = responseValue as Response
+      headers.set('x-request-id', requestIdOf(request.headers))
+    })
+    .get('/healthz', () => health.live())
+    .get('/readyz', () => health.ready())
+    .use(createDocs(admin.routes))
+    .use(createSites(sites))
 }
 
 /** The API of a path, those included that it has and the gateway does not: `count_tokens`. */

@@ -1,6 +1,11 @@
 import type { Logger } from 'pino'
+import { internalError } from '../lifecycle/error-body.ts'
+import { GatewayError } from '../plugin/index.ts'
 import type { AppServices } from './app.ts'
 import { createApp } from './app.ts'
+import { errorResponse } from './error-response.ts'
+import { newRequestId, requestIdOf } from './request-id.ts'
+import { urlOf } from './request-url.ts'
 
 export interface ListenOptions {
   readonly hostname: string
@@ -14,6 +19,11 @@ export interface ListenOptions {
   readonly log: Logger
 }
 
+/** The address cannot be listened on; the message is for the operator. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError'
+}
+
 export interface Listening {
   readonly url: string
   /** Takes no new requests, waits up to `graceMs` for the running ones, then closes everything. */
@@ -24,19 +34,46 @@ export interface Listening {
 const MAX_IDLE_SECS = 255
 const POLL_MS = 20
 
-/** Where Elysia begins to look for the path of a URL: behind `http://` and four more characters. */
-const ELYSIA_PATH_START = 11
+/** Elysia begins to look for the path of a URL behind `http://` and four more characters. */
+const ELYSIA_FINDS_PATH = /^http:\/\/[^/]{4}/
 
 /** Requests under a longer host name, by which alone Elysia finds their path. */
 const renamed = new WeakMap<Request, Request>()
 
 function withLongHost(request: Request): Request {
-  const url = new URL(request.url)
-  const copy = new Request(`http://localhost${url.pathname}${url.search}`, request)
+  const { pathname, search } = urlOf(request)
+  const copy = new Request(`http://localhost${pathname}${search}`, request)
   renamed.set(copy, request)
   return copy
 }
 
+const NO_ADDRESS = 'the name leads to no address of this machine; choose an address that it has'
+
+/** By the code of the system's error: why, and what to do. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there; end it, or choose another port',
+  EADDRNOTAVAIL: 'this machine does not have the address; choose one that it has',
+  EACCES: 'this account may not use the port; choose one from 1024 on',
+  EINVAL: NO_ADDRESS,
+  ENOTFOUND: NO_ADDRESS,
+}
+
+/** Throws ListenError. */
+function bind<T>({ hostname, port }: ListenOptions, serve: () => T): T {
+  try {
+    return serve()
+  } catch (error) {
+    const refusal = REFUSALS[(error as { code?: string }).code ?? '']
+    if (refusal === undefined) throw error
+    const address = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
+    throw new ListenError(
+      `cannot listen on ${address} (server.bind, or GATEWAY_BIND): ${refusal}`,
+      { cause: error },
+    )
+  }
+}
+
+/** Throws ListenError. */
 export function listen(options: ListenOptions): Listening {
   const keepOpen = (request: Request) => server.timeout(renamed.get(request) ?? request, 0)
   const app = createApp({
@@ -49,17 +86,32 @@ export function listen(options: ListenOptions): Listening {
       address: (request) => server.requestIP(renamed.get(request) ?? request)?.address,
     },
   })
-  const server = Bun.serve({
-    hostname: options.hostname,
-    port: options.port,
-    idleTimeout: Math.min(MAX_IDLE_SECS, Math.ceil(options.bodyTimeoutMs / 1000) + 10),
-    // Bodies are limited where they are read, with an error body of ours.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request) =>
-      app.fetch(request.url.indexOf('/', 7) < ELYSIA_PATH_START ? withLongHost(request) : request),
-  })
+  function serveUnderLongHost(request: Request) {
+    try {
+      return app.fetch(withLongHost(request))
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      return errorResponse(error, requestIdOf(request.headers))
+    }
+  }
+  const server = bind(options, () =>
+    Bun.serve({
+      hostname: options.hostname,
+      port: options.port,
+      idleTimeout: Math.min(MAX_IDLE_SECS, Math.ceil(options.bodyTimeoutMs / 1000) + 10),
+      // Bodies are limited where they are read, with an error body of ours.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      fetch: (request) =>
+        ELYSIA_FINDS_PATH.test(request.url) ? app.fetch(request) : serveUnderLongHost(request),
+      // Bun would answer with a page of its own, which shows callers the code.
+      error(err) {
+        options.log.error({ err }, 'a request could not be answered')
+        return errorResponse(internalError(err), newRequestId())
+      },
+    }),
+  )
   return {
-    url: `http://${server.hostname}:${server.port}`,
+    url: server.url.origin,
     async stop(graceMs) {
       const closed = server.stop()
       const deadline = performance.now() + graceMs

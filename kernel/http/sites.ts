@@ -1,7 +1,5 @@
-import { Elysia } from 'elysia'
-import { GatewayError, type Site, type SiteFile } from '../plugin/index.ts'
-import { errorResponse } from './error-response.ts'
-import { requestIdOf } from './request-id.ts'
+import { Elysia, NotFoundError } from 'elysia'
+import type { Site, SiteFile } from '../plugin/index.ts'
 
 /** Scripts, styles and calls: all of it the gateway's own, and nothing that stands in the page. */
 const CONTENT_SECURITY_POLICY =
@@ -16,20 +14,13 @@ export function createSites(sites: readonly Site[]) {
   for (const site of sites) {
     const serve = async (request: Request, path: string) => {
       const file = await site.find(path)
-      return file === undefined ? notFound(request) : fileResponse(file, request.headers)
+      if (file === undefined) throw new NotFoundError()
+      return fileResponse(file, request.headers)
     }
     app.get(site.mount, ({ request }) => serve(request, ''))
     app.get(`${site.mount}/*`, ({ request, params }) => serve(request, params['*']))
   }
   return app
-}
-
-function notFound(request: Request): Response {
-  const { pathname } = new URL(request.url)
-  return errorResponse(
-    new GatewayError('not_found', `there is no ${request.method} ${pathname}`),
-    requestIdOf(request.headers),
-  )
 }
 
 function fileResponse(file: SiteFile, request: Headers): Response {

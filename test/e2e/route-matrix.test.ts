@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createApp } from '../../kernel/http/app.ts'
-import { adminModules, sites } from '../../kernel/plugin/index.ts'
+import { sites } from '../../kernel/plugin/index.ts'
 import { type Column, matrix, type Row } from './route-matrix.fixture.ts'
 import { eyes } from './route-matrix-guard.fixture.ts'
 import {
@@ -12,6 +11,7 @@ import {
   startWorld,
   type World,
 } from './route-matrix-probe.fixture.ts'
+import { routesOf } from './routes.fixture.ts'
 
 let world: World
 beforeAll(async () => {
@@ -20,35 +20,6 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 const nameOf = ({ method, path }: Pick<Row, 'method' | 'path'>) => `${method} ${path}`
-const unused = () => {
-  throw new Error('only the routes are looked at')
-}
-const bodyLimits = { maxBytes: 0, timeoutMs: 0 }
-
-/** All routes of the door, as `METHOD path`, with those that plugins bring. */
-function realRoutes(): string[] {
-  const app = createApp({
-    infer: unused,
-    listModels: unused,
-    bodyLimits,
-    keepOpen: unused,
-    fault: unused,
-    sites: world.gateway.registry.all(sites),
-    health: { live: unused, ready: unused },
-    mcp: { proxy: { handle: unused }, bodyLimits, keepOpen: unused },
-    admin: {
-      routes: world.gateway.registry.all(adminModules).flatMap(({ routes }) => routes),
-      sessions: undefined,
-      identity: { authenticate: unused },
-      bodyLimits,
-      publicBaseUrl: undefined,
-      address: unused,
-      keepOpen: unused,
-      fault: unused,
-    },
-  })
-  return app.routes.map(({ method, path }) => `${method} ${path}`)
-}
 
 /** Not of the data plane: the control plane has tests of its own; files and health are for everybody. */
 const ELSEWHERE = /^\w+ \/api\/v1\/|^GET \/(?:healthz|readyz|docs(?:\/[\w.-]+)?)$/
@@ -73,7 +44,7 @@ async function withoutRow(routes: readonly string[]): Promise<string[]> {
 
 describe('the matrix', () => {
   test('has a row for every route of the data plane, and no row without a route', async () => {
-    const routes = realRoutes()
+    const routes = routesOf(world.gateway.registry)
     expect(await withoutRow(routes)).toEqual([])
     const unknown = matrix.filter(
       (row) => !routes.includes(nameOf(row)) && !routes.includes(`ALL ${row.path}`),
@@ -84,7 +55,7 @@ describe('the matrix', () => {
 
   test('misses a route that it does not know', async () => {
     const more = ['POST /v1/images', 'GET /v1/models/:id', 'GET /healthz/details', 'POST /docs']
-    expect(await withoutRow([...realRoutes(), ...more])).toEqual(more)
+    expect(await withoutRow([...routesOf(world.gateway.registry), ...more])).toEqual(more)
   })
 
   test.each(matrix.map((row) => [nameOf(row), row] as const))('is true of %s', async (_, row) => {

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { adminRoute, type SiteFile, strictObject, Type } from '../plugin/index.ts'
+import { ListenError, type Listening, listen } from './listen.ts'
+
+const file: SiteFile = { type: 'text/plain', body: new Uint8Array([120]), immutable: true }
+const bodyLimits = { maxBytes: 1000, timeoutMs: 1000 }
+const unused = () => {
+  throw new Error('nobody asks for it')
+}
+/** Holds the lowest port that needs no rights. */
+const FIRST_FREE_PORT = '/proc/sys/net/ipv4/ip_unprivileged_port_start'
+
+const faults: unknown[] = []
+let loggingFails = false
+
+const fault = (_: string, error: unknown) => {
+  if (loggingFails) throw new Error('the log is full')
+  faults.push(error)
+}
+
+const open = (hostname: string, port: number) =>
+  listen({
+    hostname,
+    port,
+    bodyTimeoutMs: 1000,
+    log: pino({ level: 'silent' }),
+    services: {
+      infer: unused,
+      listModels: unused,
+      bodyLimits,
+      fault,
+      health: { live: () => Response.json({ status: 'ok' }), ready: unused },
+      sites: [
+        {
+          mount: '/pages',
+          find(path) {
+            if (path === 'broken') throw new Error('secret detail')
+            return path === 'there' ? file : undefined
+          },
+        },
+      ],
+      mcp: { proxy: { handle: unused }, bodyLimits },
+      admin: {
+        routes: [
+          adminRoute({
+            method: 'GET',
+            path: '/api/v1/things',
+            audience: 'anyone',
+            tag: 'things',
+            summary: 'All things.',
+            query: strictObject({ page: Type.Optional(Type.String()) }),
+            result: Type.Array(Type.String()),
+            handle: ({ query }) => [query.page ?? 'all'],
+          }),
+        ],
+        sessions: undefined,
+        identity: { authenticate: unused },
+        bodyLimits,
+        publicBaseUrl: undefined,
+        fault,
+      },
+    },
+  })
+
+let listening: Listening
+beforeAll(() => {
+  listening = open('127.0.0.1', 0)
+})
+afterAll(() => listening.stop(0))
+beforeEach(() => {
+  faults.length = 0
+  loggingFails = false
+})
+
+/** Sends lines as they are, with an id of the caller. */
+function talk(...lines: string[]): Promise<{ status: number; id: string | null; text: string }> {
+  const all = [...lines, 'x-request-id: mine', 'connection: close', '', '']
+  return new Promise((resolve, reject) => {
+    let reply = ''
+    const socket = connect(Number(new URL(listening.url).port), '127.0.0.1', () => {
+      socket.write(all.join('\r\n'))
+    })
+    socket.on('data', (data) => {
+      reply += data
+    })
+    socket.on('error', reject)
+    socket.on('close', () => {
+      const [head = '', text = ''] = reply.split('\r\n\r\n')
+      const id = /^x-request-id: (.*?)\r?$/im.exec(head)?.[1] ?? null
+      resolve({ status: Number(head.split(' ')[1]), id, text })
+    })
+  })
+}
+
+describe('the host of a request', () => {
+  test.each([
+    ['/healthz', 200, '{"status":"ok"}'],
+    ['/api/v1/things?page=2', 200, '"data":["2"]'],
+    // Behind the name of a host, its end would be a path of ours.
+    ['/away/from/healthz', 404, 'there is no GET /away/from/healthz'],
+    ['//healthz', 404, 'there is no GET //healthz'],
+  ])('is not needed in HTTP/1.0, for %s', async (path, status, text) => {
+    const reply = await talk(`GET ${path} HTTP/1.0`)
+    expect(reply).toEqual({ status, id: 'mine', text: expect.stringContaining(text) })
+  })
+
+  test.each(['a b', 'a/healthz?', 'a@b', '[::', 'host:99999', 'longer.example:99999'])(
+    'is refused by name when it is %p',
+    async (host) => {
+      const reply = await talk('GET /api/v1/things HTTP/1.1', `host: ${host}`)
+      expect([reply.status, reply.id]).toEqual([400, 'mine'])
+      expect(JSON.parse(reply.text)).toMatchObject({
+        error: { code: 'invalid_request', message: expect.stringMatching(/^host: /) },
+      })
+      expect(faults).toEqual([])
+    },
+  )
+})
+
+describe('the request id stands on the reply', () => {
+  test('of a page', async () => {
+    const reply = await talk('GET /pages/there HTTP/1.1', 'host: localhost')
+    expect(reply).toEqual({ status: 200, id: 'mine', text: 'x' })
+  })
+
+  test.each([
+    ['a page that there is not', '/pages/gone', 404, 'not_found', 0],
+    ['a page that fails', '/pages/broken', 500, 'internal_error', 1],
+    ['health that fails', '/readyz', 500, 'internal_error', 1],
+    ['a route that fails outside its own rules', '/v1/models', 500, 'internal_error', 1],
+  ])('of %s', async (_, path, status, code, reported) => {
+    const reply = await talk(`GET ${path} HTTP/1.1`, 'host: localhost')
+    expect([reply.status, reply.id, faults.length]).toEqual([status, 'mine', reported])
+    expect(JSON.parse(reply.text)).toMatchObject({ error: { code, request_id: 'mine' } })
+    expect(reply.text).not.toContain('secret')
+  })
+
+  test('even when the fault cannot be reported, with nothing of the code on it', async () => {
+    loggingFails = true
+    const { status, id, text } = await talk('GET /pages/broken HTTP/1.1', 'host: localhost')
+    expect([status, JSON.parse(text).error.code]).toEqual([500, 'internal_error'])
+    expect(id).toBe(JSON.parse(text).error.request_id)
+  })
+})
+
+describe('an address that cannot be listened on', () => {
+  const portInUse = () => Number(new URL(listening.url).port)
+  test.each([
+    ['in use', () => ['127.0.0.1', portInUse()], 'another process listens there'],
+    ['of another machine', () => ['192.0.2.1', 8080], 'this machine does not have the address'],
+    // Too long for a name, so that nobody is asked for it.
+    ['of no machine', () => ['x'.repeat(64), 8080], 'the name leads to no address'],
+  ] as const)('since it is %s is named, with the setting', (_, address, reason) => {
+    const [hostname, port] = address() as [string, number]
+    const message = `cannot listen on ${hostname}:${port} (server.bind, or GATEWAY_BIND): ${reason}`
+    expect(() => open(hostname, port)).toThrow(message)
+    expect(() => open(hostname, port)).toThrow(ListenError)
+  })
+
+  test.skipIf(!existsSync(FIRST_FREE_PORT) || Number(readFileSync(FIRST_FREE_PORT)) < 2)(
+    'for want of the right to it is named, with the setting',
+    async () => {
+      // In a process of its own, which gives the rights of root away.
+      const script = `
+        const { listen } = await import(${JSON.stringify(join(import.meta.dir, 'listen.ts'))})
+        if (process.getuid() === 0) process.setuid(65534)
+        const none = { routes: [], sites: [], health: {}, bodyLimits: {} }
+        listen({ hostname: '127.0.0.1', port: 1, bodyTimeoutMs: 1, services: { ...none, mcp: none, admin: none } })`
+      const child = Bun.spawn([process.execPath, '-e', script], { stderr: 'pipe' })
+      expect(await new Response(child.stderr).text()).toContain(
+        'cannot listen on 127.0.0.1:1 (server.bind, or GATEWAY_BIND): this account may not use the port',
+      )
+    },
+  )
+})
+
+const hasVersion6 = Object.values(networkInterfaces())
+  .flat()
+  .some((one) => one?.address === '::1')
+test.skipIf(!hasVersion6)(
+  'an address of version 6 stands in brackets wherever it is told',
+  async () => {
+    const there = open('::1', 0)
+    expect(there.url).toMatch(/^http:\/\/\[::1\]:\d+$/)
+    const port = Number(new URL(there.url).port)
+    expect(() => open('::1', port)).toThrow(`cannot listen on [::1]:${port} `)
+    await there.stop(0)
+  },
+)
