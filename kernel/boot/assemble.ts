@@ -21,7 +21,11 @@ import {
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry/otel.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
 import { createSchedule } from './schedule.ts'
+import { unlessAborted } from './signals.ts'
 import type { ConfigSource } from './source.ts'
+
+/** How long a start that is to end waits for migrations: another process may be at them for hours. */
+const MIGRATION_PATIENCE_MS = 2_000
 
 export interface BootOptions {
   readonly source: ConfigSource
@@ -39,6 +43,8 @@ export interface BootOptions {
   readonly packWorker?: URL | string
   /** How names are resolved for URLs that nobody vouches for. */
   readonly outbound?: GateOptions
+  /** Ends the start when it aborts: all that was begun is taken down, and the reason is thrown. */
+  readonly ended?: AbortSignal
 }
 
 /** A config in force: database open, plugins set up, nothing listening yet. */
@@ -54,12 +60,13 @@ export interface Assembled {
 
 /** Everything up to the point where requests could be served. */
 export async function assemble(options: BootOptions): Promise<Assembled> {
-  const { log, env, dataDir } = options
+  const { log, env, dataDir, ended } = options
   removeProxyVariables(env)
   const config = await readConfig(options.source, options.builtins, env)
   const loaded = requireLoaded(config)
   for (const problem of config.problems) log.warn(formatProblems([problem], config.file))
 
+  ended?.throwIfAborted()
   const database = await openDatabase({
     url: options.ownDatabase === true ? undefined : loaded.databaseUrl?.reveal(),
     dataDir,
@@ -70,7 +77,9 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
   let telemetry = noTelemetry
   const gate = createGate(options.outbound)
   try {
-    const broken = await migrateAll(database, config.plugins, log)
+    const broken = await unlessAborted(ended, MIGRATION_PATIENCE_MS, () =>
+      migrateAll(database, config.plugins, log),
+    )
     if (options.telemetry === true) telemetry = await startTelemetry(loaded.server.telemetry, log)
     const egress = createEgress(loaded.server.egressProxy, gate)
     const outbound = createOutbound(gate)
@@ -88,6 +97,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
       }),
       log,
     })
+    ended?.throwIfAborted()
     const putIntoForce = await prepareListeners(registry, loaded.snapshot)
     putIntoForce()
   } catch (error) {

@@ -10,6 +10,7 @@ import type { Invocation } from './cli.ts'
 import { StartError } from './errors.ts'
 import { withPlugins } from './inspect-commands.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
+import { aborted, listenForEnd } from './signals.ts'
 import { type ConfigSource, findConfig, readSource } from './source.ts'
 import { type Gateway, startGateway } from './start.ts'
 
@@ -33,14 +34,18 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
     if (reload === undefined) reloadWanted = true
     else reload()
   })
+  const ended = listenForEnd()
   const source = sourceOf(invocation)
   const { loaded } = await read(source, invocation)
   const log = createLogger(loaded?.server.logFormat)
-  // One that comes during the start ends the gateway as soon as it has started.
-  const signal = new Promise<string>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT']) process.once(name, resolve)
+  const gateway = await startGateway({ ...invocation, source, log, ended }).catch((error) => {
+    // Whatever broke off: a Ctrl-C in the terminal also ends the children that a start has.
+    if (!ended.aborted) throw error
   })
-  const gateway = await startGateway({ ...invocation, source, log })
+  if (gateway === undefined) {
+    log.info({ signal: ended.reason }, 'shut down before serving')
+    return 0
+  }
   for (const { lines } of gateway.registry.all(welcome)) {
     for (const line of await lines(gateway.url)) invocation.out(line)
   }
@@ -50,7 +55,8 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
     })
   }
   if (reloadWanted) reload()
-  log.info({ signal: await signal }, 'shutting down')
+  await aborted(ended)
+  log.info({ signal: ended.reason }, 'shutting down')
   await gateway.stop()
   return 0
 }

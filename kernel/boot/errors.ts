@@ -1,6 +1,7 @@
 import { formatProblems } from '../config/problems.ts'
+import { ListenError } from '../http/listen.ts'
 import { ConfigError } from '../plugin/index.ts'
-import { PluginError } from '../registry/registry.ts'
+import { MissingServiceError, PluginError } from '../registry/registry.ts'
 import { DatabaseError, DataDirectoryInUseError, MigrationError } from '../storage/index.ts'
 
 /** The gateway cannot start as it has been told to. */
@@ -8,13 +9,24 @@ export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
+/** The built-ins that provide what is needed, by extension point. */
+const PROVIDED_BY: Readonly<Record<string, string>> = {
+  audit_trail: 'builtin:audit-log',
+  identity: 'builtin:identity',
+}
+
 /** The message of an error that the operator can do something about; no stack is needed for it. */
 export function operatorMessage(error: unknown): string | undefined {
   if (error instanceof ConfigError) {
     return `the config cannot be used:\n${formatProblems(error.problems, 'config')}`
   }
+  if (error instanceof MissingServiceError) {
+    const provider = PROVIDED_BY[error.point] ?? 'one that does'
+    return `${error.message}, which is needed here: add ${provider} to plugins`
+  }
   return error instanceof StartError ||
     error instanceof PluginError ||
+    error instanceof ListenError ||
     error instanceof DatabaseError ||
     error instanceof DataDirectoryInUseError ||
     error instanceof MigrationError

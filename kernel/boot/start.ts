@@ -68,6 +68,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
     const first = await prepareRuntime(loaded, registry, log)
     current = createCurrentRuntime(first)
     tellRoutes(registry, first)
+    options.ended?.throwIfAborted()
     const { url, stop } = serve(assembled, current, options)
     log.info({ url, configVersion: loaded.snapshot.version }, 'the gateway is serving')
 

@@ -17,6 +17,17 @@ import { checkDeclared } from './implementation-shape.ts'
 
 const DISPOSE_DEADLINE_MS = 10_000
 
+/** A service that is needed, and that no loaded plugin provides. */
+export class MissingServiceError extends Error {
+  override readonly name = 'MissingServiceError'
+  /** The extension point. */
+  readonly point: string
+  constructor(point: string) {
+    super(`no plugin provides ${point}`)
+    this.point = point
+  }
+}
+
 /** A plugin that could not be started: names it and the place in the config that loads it. */
 export class PluginError extends Error {
   override readonly name = 'PluginError'
@@ -116,7 +127,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
   }
   function one<T>(point: ExtensionPoint<T>): T {
     const implementations = all(point)
-    if (implementations.length === 0) throw new Error(`no plugin provides ${point.name}`)
+    if (implementations.length === 0) throw new MissingServiceError(point.name)
     return implementations[0] as T
   }
   const services: Services = Object.freeze({ all, one })

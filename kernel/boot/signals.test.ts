@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import { unlessAborted } from './signals.ts'
+
+const LONG_MS = 60_000
+
+/** What became of the work: its result, or the reason or message of its failure. */
+const outcome = (
+  signal: AbortSignal,
+  patienceMs: number,
+  work: () => Promise<string>,
+): Promise<string> =>
+  unlessAborted(signal, patienceMs, work).catch((error) => `${error.message ?? error}`)
+
+test('work comes to what it comes to while no signal ends it', async () => {
+  const { signal } = new AbortController()
+  expect(await outcome(signal, 0, async () => 'done')).toBe('done')
+  expect(await outcome(signal, 0, () => Promise.reject(new Error('failed')))).toBe('failed')
+})
+
+test('work is not begun after the signal', async () => {
+  let begun = false
+  const signal = AbortSignal.abort('SIGTERM')
+  const work = async () => {
+    begun = true
+    return 'done'
+  }
+  expect([await outcome(signal, LONG_MS, work), begun]).toEqual(['SIGTERM', false])
+})
+
+test('work that runs may end, and then is over as the signal has it', async () => {
+  const ending = new AbortController()
+  const running = Promise.withResolvers<string>()
+  const over = outcome(ending.signal, LONG_MS, () => running.promise)
+  ending.abort('SIGTERM')
+  await Bun.sleep(5)
+  expect(Bun.peek.status(over)).toBe('pending')
+  running.resolve('done')
+  expect(await over).toBe('SIGTERM')
+})
+
+test('work that does not end is left when the patience is over', async () => {
+  const ending = new AbortController()
+  const over = outcome(ending.signal, 5, () => new Promise(() => {}))
+  ending.abort('SIGINT')
+  expect(await over).toBe('SIGINT')
+})

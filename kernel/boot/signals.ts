@@ -1,0 +1,37 @@
+/**
+ * Aborts at the first SIGTERM or SIGINT, whose name is the reason. From then on nobody listens to
+ * either, so that a second one ends the process at once.
+ */
+export function listenForEnd(): AbortSignal {
+  const controller = new AbortController()
+  const names = ['SIGTERM', 'SIGINT'] as const
+  const end = (name: string) => {
+    for (const each of names) process.off(each, end)
+    controller.abort(name)
+  }
+  for (const name of names) process.on(name, end)
+  return controller.signal
+}
+
+/** Resolves when the signal aborts, or has. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+}
+
+/**
+ * What the work comes to, unless the signal aborts before: then rejects with its reason, as soon as
+ * the work is over and after `patienceMs` in any case.
+ */
+export async function unlessAborted<T>(
+  signal: AbortSignal | undefined,
+  patienceMs: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted()
+  if (signal === undefined) return await work()
+  const late = aborted(signal).then(() => Bun.sleep(patienceMs))
+  const result = await Promise.race([work(), late.then(() => signal.throwIfAborted() as never)])
+  signal.throwIfAborted()
+  return result
+}

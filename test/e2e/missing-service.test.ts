@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+import { ada } from '../harness/gateway.ts'
+
+const MAIN = new URL('../../plugins/standard/main.ts', import.meta.url).pathname
+const PASSWORD = 'correct horse battery'
+
+let folder: string
+let database: TestDatabase
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gateway-missing-'))
+  database = await createTestDatabase()
+})
+afterAll(async () => {
+  await database?.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Runs a command with a config that loads these built-ins and no others. */
+async function run(command: string, builtins: readonly string[], sections: object) {
+  const file = join(folder, 'gateway.yaml')
+  const plugins = builtins.map((name) => ({ use: `builtin:${name}` }))
+  const server = { bind: '127.0.0.1:0', ungoverned: true }
+  writeFileSync(file, stringify({ server, plugins, ...sections }))
+  const child = Bun.spawn([process.execPath, MAIN, ...command.split(' '), '--config', file], {
+    cwd: folder,
+    env: { ...process.env, DATABASE_URL: database.url, GATEWAY_ADMIN_PASSWORD: PASSWORD },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { code: await child.exited, out, errors: errors.replaceAll(/^\{"level":[34]0.*\n/gm, '') }
+}
+
+/** What the commands make. */
+async function changes() {
+  const [identity] = await database.sql`select to_regclass('identity.users') as is_there`
+  if (identity?.is_there === null) return []
+  return await database.sql`
+    select email as made from identity.users where role = 'platform_admin'
+    union all select name from identity.api_keys where name = 'created by command'`
+}
+
+const root = { email: 'root@example.com', password: `literal.${PASSWORD}` }
+const people = ['identity']
+test.each([
+  ['keys create --user ada@example.com --all-models', people, {}, 'audit_trail', 'audit-log'],
+  ['admin create --email root@example.com', people, {}, 'audit_trail', 'audit-log'],
+  ['serve', people, { auth: { bootstrap_admin: root } }, 'audit_trail', 'audit-log'],
+  ['serve', ['simulator'], { users: undefined }, 'identity', 'identity'],
+] as const)(
+  '%s with only the built-ins %p says which one it lacks, and changes nothing',
+  async (command, builtins, sections, point, missing) => {
+    const { code, out, errors } = await run(command, builtins, { users: [ada], ...sections })
+    expect([code, out]).toEqual([1, ''])
+    expect(errors).toBe(
+      `gateway: no plugin provides ${point}, which is needed here: add builtin:${missing} to plugins\n`,
+    )
+    expect(await changes()).toEqual([])
+  },
+)
