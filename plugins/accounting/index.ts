@@ -220,6 +220,7 @@ export default definePlugin({
     schedule.every(SWEEP_EVERY_MS, store.sweep)
     return async () => {
       await stopWatching?.()
+      await keeper.drained()
       alerts.close()
       await running.close()
     }

@@ -45,6 +45,8 @@ export function createBudgetKeeper(options: {
       })
       return running
     },
+    /** Resolves when no new owner is being given budgets. */
+    drained: () => running,
   }
 }
 
