@@ -62,7 +62,8 @@ export default definePlugin({
     config: Type.Object({}, { additionalProperties: false }),
     sections: [accountingSection, budgetsSection, budgetAlertsSection],
     needs: ['database', 'schedule', 'services', 'clock', 'files'],
-    after: ['plugin.pricing-catalog', 'plugin.identity'],
+    after: ['plugin.pricing-catalog'],
+    requires: ['plugin.identity'],
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_budgets', sql: budgetTables },

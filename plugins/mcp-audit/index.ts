@@ -60,6 +60,7 @@ export default definePlugin({
       { additionalProperties: false },
     ),
     needs: ['database', 'schedule', 'clock', 'files', 'services'],
+    requires: ['plugin.mcp-registry', 'plugin.request-log'],
     migrations: [{ name: '0001_tables', sql: tables }],
   },
   async setup(ctx) {
