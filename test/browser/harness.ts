@@ -29,6 +29,7 @@ const START_MS = 180_000
 const sizes = {
   laptop: { width: 1440, height: 900 },
   tablet: { width: 820, height: 1180 },
+  phone: { width: 390, height: 844 },
 } as const
 
 export interface ConsoleOptions {

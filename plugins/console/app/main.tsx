@@ -4,9 +4,11 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queryClient } from '@/api/query.ts'
 import { startTheme } from '@/lib/theme.ts'
+import { startWholeText } from '@/lib/whole-text.ts'
 import { router } from '@/routes.tsx'
 
 startTheme()
+startWholeText()
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>

@@ -52,6 +52,11 @@ export interface TimeSeriesProps {
 const usualMoment = (at: string) => `${day(at)}, ${time(at)} UTC`
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+function beginsDay(at: string, before: Point | undefined): boolean {
+  return before === undefined ? Date.parse(at) % DAY_MS === 0 : day(at) !== day(before.at)
+}
 
 /** Whether the points are so close together that their days would all be the same. */
 function isWithinDay(points: readonly Point[]): boolean {
@@ -67,13 +72,12 @@ export function TimeSeries(props: TimeSeriesProps) {
   const { label, kind, points, series, format, height = 200, legend = true, onPick } = props
   const { axis = format, moment = usualMoment } = props
   // One mark a day, where it begins, however many points a day has.
-  const days = points
-    .map(({ at }) => at)
-    .filter((at, index) => index > 0 && day(at) !== day(points[index - 1]?.at ?? at))
+  const days = points.map(({ at }) => at).filter((at, index) => beginsDay(at, points[index - 1]))
   const data = points.map(({ at, values }) => ({ at, ...values }))
   const shared = {
     data,
-    margin: { top: 8, right: 8, bottom: 0, left: 0 },
+    // At the right, room for half of the last day's name.
+    margin: { top: 8, right: 20, bottom: 0, left: 0 },
     accessibilityLayer: true,
     title: label,
     ...(onPick !== undefined && {
@@ -93,14 +97,14 @@ export function TimeSeries(props: TimeSeriesProps) {
         tick={{ fill: 'var(--muted)', fontSize: 11 }}
         tickLine={false}
         axisLine={{ stroke: 'var(--line)' }}
-        minTickGap={32}
+        minTickGap={24}
       />
       <YAxis
         tickFormatter={axis}
         tick={{ fill: 'var(--muted)', fontSize: 11 }}
         tickLine={false}
         axisLine={false}
-        width={56}
+        width="auto"
       />
       <Tooltip
         isAnimationActive={false}
@@ -164,29 +168,32 @@ export function TimeSeries(props: TimeSeriesProps) {
         </ResponsiveContainer>
       </div>
       {legend && series.length > 1 && <Legend series={painted} />}
-      <table className="sr-only">
-        <caption>{label}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            {series.map(({ key, label }) => (
-              <th key={key} scope="col">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {points.map(({ at, values }) => (
-            <tr key={at}>
-              <th scope="row">{moment(at)}</th>
-              {series.map(({ key }) => (
-                <td key={key}>{values[key] == null ? 'n/a' : format(values[key])}</td>
+      {/* Around the table, which does not get narrower than its words. */}
+      <div className="sr-only">
+        <table>
+          <caption>{label}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map(({ key, label }) => (
+                <th key={key} scope="col">
+                  {label}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {points.map(({ at, values }) => (
+              <tr key={at}>
+                <th scope="row">{moment(at)}</th>
+                {series.map(({ key }) => (
+                  <td key={key}>{values[key] == null ? 'n/a' : format(values[key])}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   )
 }

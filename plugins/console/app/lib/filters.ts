@@ -22,6 +22,12 @@ export function oneOf<const T extends string>(words: readonly T[], usual: T): Fi
   }
 }
 
+/** An instant that the API takes; '' when it is not set. */
+export const instant: Filter<string> = {
+  read: (value) => (Number.isNaN(Date.parse(value ?? '')) ? '' : (value as string)),
+  write: text.write,
+}
+
 /** A whole number from 1, such as a page. */
 export const page: Filter<number> = {
   read: (value) => (/^[1-9]\d{0,8}$/.test(value ?? '') ? Number(value) : 1),

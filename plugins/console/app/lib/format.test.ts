@@ -66,17 +66,18 @@ test('figures for reading at a glance', () => {
     '2B',
   ])
   expect([0, 0.0004, 0.1234, 1].map(percent)).toEqual(['0 %', '< 0.1 %', '12.3 %', '100 %'])
-  expect([850, 1240, 42_000, 125_000].map(duration)).toEqual([
+  expect([850, 1240, 42_000, 125_000, 120_000].map(duration)).toEqual([
     '850 ms',
     '1.24 s',
     '42.0 s',
     '2 min 5 s',
+    '2 min',
   ])
   expect([512, 1400, 3_200_000].map(bytes)).toEqual(['512 B', '1.4 kB', '3.2 MB'])
 })
 
-test('instants are told in UTC', () => {
-  expect(dateTime('2026-11-03T23:59:09.5Z')).toBe('3 Nov 2026, 23:59:09')
+test('instants are told in UTC, and those with a year say so', () => {
+  expect(dateTime('2026-11-03T23:59:09.5Z')).toBe('3 Nov 2026, 23:59:09 UTC')
   expect(dayTime('2026-11-03T23:59:09.5Z')).toBe('3 Nov, 23:59:09')
   expect(date('2026-11-03T00:30:00+02:00')).toBe('2 Nov 2026')
   const now = Date.parse('2026-11-03T12:00:00Z')

@@ -66,12 +66,13 @@ export function shareOf(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole
 }
 
-/** Milliseconds: `850 ms`, `1.24 s`, `2 min 5 s`; `n/a` for null. */
+/** Milliseconds: `850 ms`, `1.24 s`, `2 min 5 s`, `2 min`; `n/a` for null. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return NOT_KNOWN
   if (ms < 1000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
-  return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`
+  const seconds = Math.floor((ms % 60_000) / 1000)
+  return `${Math.floor(ms / 60_000)} min${seconds === 0 ? '' : ` ${seconds} s`}`
 }
 
 /** Bytes: `512 B`, `1.4 kB`, `3.2 MB`. */
@@ -83,14 +84,14 @@ export function bytes(size: number): string {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const two = (value: number) => String(value).padStart(2, '0')
 
-/** An instant in UTC: `3 Nov 2026, 14:05:09`. */
+/** An instant, with its zone: `3 Nov 2026, 14:05:09 UTC`. */
 export function dateTime(instant: string | null | undefined): string {
   if (instant === null || instant === undefined) return NOT_KNOWN
   const at = new Date(instant)
-  return `${date(instant)}, ${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())}`
+  return `${date(instant)}, ${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())} UTC`
 }
 
-/** An instant in UTC without its year: `3 Nov, 14:05:09`. */
+/** An instant without year and zone, for tables that name the zone: `3 Nov, 14:05:09`. */
 export function dayTime(instant: string): string {
   return `${day(instant)}, ${time(instant)}:${two(new Date(instant).getUTCSeconds())}`
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { Menu, Search } from 'lucide-react'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { sessionQuery } from '@/lib/session.ts'
 import { ConnectionBanner } from '@/shell/connection-banner.tsx'
 import { Sidebar } from '@/shell/sidebar.tsx'
@@ -15,6 +15,7 @@ export function Layout() {
   const { data: user } = useQuery(sessionQuery)
   const { pathname } = useLocation()
   const [menu, setMenu] = useState(false)
+  const menuButton = useRef<HTMLButtonElement>(null)
   const [palette, setPalette] = useState(false)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the menu
   useEffect(() => setMenu(false), [pathname])
@@ -27,6 +28,10 @@ export function Layout() {
     window.addEventListener('keydown', listen)
     return () => window.removeEventListener('keydown', listen)
   }, [])
+  function closeMenu() {
+    setMenu(false)
+    menuButton.current?.focus()
+  }
   if (!user) return null
   return (
     <div className="flex h-full">
@@ -36,16 +41,12 @@ export function Layout() {
       >
         Skip to content
       </a>
-      <Sidebar
-        user={user}
-        open={menu}
-        onClose={() => setMenu(false)}
-        onSearch={() => setPalette(true)}
-      />
+      <Sidebar user={user} open={menu} onClose={closeMenu} onSearch={() => setPalette(true)} />
       <div className="flex min-w-0 flex-1 flex-col">
         <ConnectionBanner />
         <header className="flex h-11 items-center gap-2 border-b border-line bg-panel px-2 lg:hidden">
           <Button
+            ref={menuButton}
             kind="ghost"
             size="icon"
             aria-label="Menu"

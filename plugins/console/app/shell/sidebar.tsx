@@ -1,5 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { LogOut, Monitor, Moon, Search, Sun } from 'lucide-react'
+import { useEffect, useEffectEvent, useRef } from 'react'
 import { api, takeNothing } from '@/api/client.ts'
 import { cx } from '@/lib/cx.ts'
 import { signedOut, type User } from '@/lib/session.ts'
@@ -17,6 +18,17 @@ export interface SidebarProps {
 }
 
 export function Sidebar({ user, open, onClose, onSearch }: SidebarProps) {
+  const first = useRef<HTMLButtonElement>(null)
+  const close = useEffectEvent(onClose)
+  useEffect(() => {
+    if (!open) return
+    first.current?.focus()
+    const listen = ({ key }: KeyboardEvent) => {
+      if (key === 'Escape') close()
+    }
+    window.addEventListener('keydown', listen)
+    return () => window.removeEventListener('keydown', listen)
+  }, [open])
   return (
     <>
       {open && (
@@ -38,6 +50,7 @@ export function Sidebar({ user, open, onClose, onSearch }: SidebarProps) {
           <span className="font-semibold tracking-tight">Model gateway</span>
         </div>
         <button
+          ref={first}
           type="button"
           onClick={onSearch}
           className="mx-3 mb-2 flex h-8 items-center gap-2 rounded-md border border-line bg-canvas px-2.5 text-muted hover:text-ink"

@@ -66,7 +66,7 @@ export function Stats({ children, className }: { children: ReactNode; className?
   return (
     <dl
       className={cx(
-        'grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line md:grid-cols-3 xl:grid-cols-6',
+        'grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line md:grid-cols-3 xl:grid-cols-6 max-md:*:last:odd:col-span-2',
         className,
       )}
     >

@@ -18,6 +18,7 @@ export function ChoiceFilter<T extends string>(props: ChoiceFilterProps<T>) {
     <Select
       aria-label={label}
       className={className}
+      active={value !== ''}
       value={value}
       onChange={({ target }) => onChange(target.value as T | '')}
     >

@@ -79,7 +79,7 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it
-    <div ref={scroller} className="overflow-auto" style={{ maxHeight }} tabIndex={0}>
+    <div ref={scroller} className="relative overflow-auto" style={{ maxHeight }} tabIndex={0}>
       {/* biome-ignore-start lint/a11y/useSemanticElements: rows that are not on the page leave gaps that a table element cannot have */}
       {/* biome-ignore-start lint/a11y/useFocusableInteractive: rows and headers of a table for reading are no controls */}
       <div role="table" aria-label={label} aria-rowcount={rows.length + 1} style={{ minWidth }}>

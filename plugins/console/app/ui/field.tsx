@@ -13,11 +13,19 @@ export function Textarea({ className, ...rest }: ComponentProps<'textarea'>) {
   return <textarea className={cx(box, 'h-auto min-h-20 py-2', className)} {...rest} />
 }
 
+export interface SelectProps extends ComponentProps<'select'> {
+  /** For a filter: whether it narrows anything. */
+  readonly active?: boolean
+}
+
 /** The browser's own list, with `<option>`s inside: it works with keys, screen readers and fingers. */
-export function Select({ className, children, ...rest }: ComponentProps<'select'>) {
+export function Select({ className, active = false, children, ...rest }: SelectProps) {
   return (
     <span className={cx('relative inline-block', className)}>
-      <select className={cx(box, 'appearance-none truncate pr-7')} {...rest}>
+      <select
+        className={cx(box, 'appearance-none truncate pr-7', active && 'border-accent')}
+        {...rest}
+      >
         {children}
       </select>
       <ChevronDown
@@ -70,7 +78,7 @@ export function Checkbox({ label, ...rest }: ComponentProps<'input'> & { label: 
   const id = useId()
   return (
     <span className="inline-flex items-center gap-2">
-      <input id={id} type="checkbox" className="size-4 accent-[var(--accent)]" {...rest} />
+      <input id={id} type="checkbox" className="size-4 shrink-0 accent-[var(--accent)]" {...rest} />
       <label htmlFor={id}>{label}</label>
     </span>
   )

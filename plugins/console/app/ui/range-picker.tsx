@@ -1,3 +1,4 @@
+import { cx } from '@/lib/cx.ts'
 import { Input, Select } from '@/ui/field.tsx'
 
 export interface Range {
@@ -33,12 +34,13 @@ export function RangePicker({ label, value, onChange }: RangePickerProps) {
     })
   }
   return (
-    <span className="inline-flex flex-wrap items-center gap-2">
+    <span className={cx('inline-flex flex-wrap items-center gap-2', custom && 'max-sm:col-span-2')}>
       <Select
         aria-label={label}
+        active={custom}
         value={custom ? 'custom' : ''}
         onChange={(event) => choose(event.target.value)}
-        className="w-36"
+        className="w-36 max-sm:w-full"
       >
         <option value="">All time</option>
         {presets.map(([hours, name]) => (

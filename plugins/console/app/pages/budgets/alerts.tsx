@@ -1,15 +1,22 @@
 import { useGet } from '@/api/query.ts'
+import { cadenceNames, leftText, modelOf } from '@/lib/budgets.ts'
 import { ago, count, date, dateTime, usd, usdExact } from '@/lib/format.ts'
-import { type Alert, cadenceNames, filters, modelOf, ownerName } from '@/pages/budgets/words.ts'
+import { type Alert, ownerName } from '@/pages/budgets/words.ts'
 import { Badge } from '@/ui/badge.tsx'
 import { Card } from '@/ui/card.tsx'
-import { Select } from '@/ui/field.tsx'
+import { ChoiceFilter } from '@/ui/choice-filter.tsx'
+import { Filters } from '@/ui/filters.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
 
 const PAGE_SIZE = 50
 type Status = Alert['status']
+const statuses = [
+  ['sent', 'All mails sent'],
+  ['pending', 'A mail is pending'],
+  ['failed', 'A mail failed'],
+] as const
 const tones = { sent: 'good', pending: 'plain', failed: 'bad' } as const
 
 export interface AlertsProps {
@@ -29,19 +36,16 @@ export function Alerts({ status, page, onStatus, onPage, onBudget }: AlertsProps
   )
   return (
     <>
-      <search>
-        <Select
-          aria-label="Mails"
+      <Filters narrowed={status !== ''} onClear={() => onStatus('')}>
+        <ChoiceFilter
+          label="Mails"
+          any="Any mails"
           className="w-44"
+          options={statuses}
           value={status}
-          onChange={({ target }) => onStatus(filters.alert_status.read(target.value))}
-        >
-          <option value="">Every alert</option>
-          <option value="sent">All mails sent</option>
-          <option value="pending">A mail is pending</option>
-          <option value="failed">A mail failed</option>
-        </Select>
-      </search>
+          onChange={onStatus}
+        />
+      </Filters>
       <Loaded query={query}>
         {(data) => (
           <Card padded={false} aria-label="Alerts">
@@ -82,20 +86,20 @@ export function AlertList({ alerts, onBudget }: AlertListProps) {
             {onBudget !== undefined && (
               <button
                 type="button"
-                className="font-medium hover:text-accent-text hover:underline"
+                className="text-left font-medium hover:text-accent-text hover:underline"
                 onClick={() => onBudget(alert.budget_id)}
               >
                 {ownerName(alert)}
               </button>
             )}
-            {onBudget !== undefined && <span className="text-muted">{modelOf(alert.scope)}</span>}
+            {onBudget !== undefined && (
+              <span className="min-w-0 break-words text-muted">{modelOf(alert.scope)}</span>
+            )}
             <span title={`${usdExact(alert.spend_usd)} spent`}>
-              {usd(alert.remaining_usd)} left of {usd(alert.amount_usd)}{' '}
+              {leftText(alert.remaining_usd)}, of {usd(alert.amount_usd)}{' '}
               {cadenceNames[alert.cadence]} from {date(alert.window_start)}
             </span>
-            <span className="ml-auto text-muted" title={dateTime(alert.created_at)}>
-              {dateTime(alert.created_at)}
-            </span>
+            <span className="ml-auto text-muted">{dateTime(alert.created_at)}</span>
           </p>
           <ul className="grid gap-1">
             {alert.deliveries.map((delivery) => (

@@ -3,18 +3,12 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { api, take } from '@/api/client.ts'
 import { keyOf, queryClient, useGet } from '@/api/query.ts'
+import { cadenceNames, modelOf } from '@/lib/budgets.ts'
 import { date, dateTime, usd, usdExact } from '@/lib/format.ts'
 import { AlertList } from '@/pages/budgets/alerts.tsx'
 import { BurnDown } from '@/pages/budgets/burn-down.tsx'
 import { State } from '@/pages/budgets/state.tsx'
-import {
-  type Budget,
-  cadenceNames,
-  modelOf,
-  ownerName,
-  requestsOf,
-  sourceNames,
-} from '@/pages/budgets/words.ts'
+import { type Budget, ownerName, requestsOf, sourceNames } from '@/pages/budgets/words.ts'
 import { Button, buttonStyle } from '@/ui/button.tsx'
 import { Card, Stat, Stats } from '@/ui/card.tsx'
 import { Confirm } from '@/ui/confirm.tsx'
@@ -70,7 +64,7 @@ export function BudgetSheet({ budgetId = '', onClose, onEdit }: BudgetSheetProps
 
 function windowOf({ window_start, window_end }: Budget): ReactNode {
   if (window_start === null || window_end === null) return undefined
-  return `${date(window_start)} – ${dateTime(window_end)} UTC`
+  return `${date(window_start)} – ${dateTime(window_end)}`
 }
 
 function Facts({ budget }: { budget: Budget }) {

@@ -1,19 +1,14 @@
-import { Bot } from 'lucide-react'
-import { percent, usd, usdExact } from '@/lib/format.ts'
+import { cadenceNames, modelOf, usedShare } from '@/lib/budgets.ts'
+import { NOT_KNOWN, percent, usd, usdExact } from '@/lib/format.ts'
 import { Projection, State } from '@/pages/budgets/state.tsx'
-import {
-  type Budget,
-  cadenceNames,
-  modelOf,
-  ownerName,
-  sourceNames,
-  usedShare,
-} from '@/pages/budgets/words.ts'
+import { type Budget, ownerName, sourceNames } from '@/pages/budgets/words.ts'
 import { Meter } from '@/ui/badge.tsx'
 import { type Column, DataTable, type DataTableProps } from '@/ui/data-table.tsx'
+import { OwnerName } from '@/ui/owner-name.tsx'
 
 function Money({ amount }: { amount: string | null | undefined }) {
-  if (amount === null || amount === undefined) return <span className="text-muted">–</span>
+  if (amount === null || amount === undefined)
+    return <span className="text-muted">{NOT_KNOWN}</span>
   return <span title={usdExact(amount)}>{usd(amount)}</span>
 }
 
@@ -21,21 +16,18 @@ const columns: readonly Column<Budget>[] = [
   {
     key: 'owner',
     header: 'Owner',
-    width: '1.8fr',
+    width: '2fr',
     sort: ownerName,
     cell: (budget) => (
-      <span className="flex items-center gap-2">
-        <span className="min-w-0 truncate font-medium">{ownerName(budget)}</span>
-        {budget.owner_kind === 'service_account' && (
-          <Bot aria-label="service account" className="size-3.5 shrink-0 text-muted" />
-        )}
-      </span>
+      <OwnerName kind={budget.owner_kind}>
+        <span className="font-medium">{ownerName(budget)}</span>
+      </OwnerName>
     ),
   },
   {
     key: 'model',
     header: 'Model',
-    width: '1fr',
+    width: '1.2fr',
     sort: ({ scope }) => modelOf(scope),
     cell: ({ scope }) => (
       <span className={scope.kind === 'user_model' ? '' : 'text-muted'}>{modelOf(scope)}</span>
@@ -44,7 +36,7 @@ const columns: readonly Column<Budget>[] = [
   {
     key: 'amount',
     header: 'Amount',
-    width: '1.3fr',
+    width: '9.25rem',
     align: 'right',
     sort: ({ settings }) => Number(settings?.amount_usd ?? 0),
     cell: ({ settings }) =>
@@ -74,7 +66,7 @@ const columns: readonly Column<Budget>[] = [
   {
     key: 'used',
     header: 'Used',
-    width: '8rem',
+    width: '7rem',
     sort: usedShare,
     cell: (budget) =>
       budget.settings !== null && (
@@ -89,7 +81,7 @@ const columns: readonly Column<Budget>[] = [
   {
     key: 'projection',
     header: 'Runs out',
-    width: '9.5rem',
+    width: '9rem',
     sort: ({ projected_exhaustion_at }) => projected_exhaustion_at ?? '~',
     cell: (budget) => <Projection budget={budget} />,
   },
@@ -97,7 +89,7 @@ const columns: readonly Column<Budget>[] = [
   {
     key: 'limit',
     header: 'Limit',
-    width: '4.5rem',
+    width: '4rem',
     sort: ({ settings }) => Number(settings?.hard_limit ?? false),
     cell: ({ settings }) => settings !== null && (settings.hard_limit ? 'hard' : 'soft'),
   },
@@ -120,7 +112,7 @@ export function BudgetTable(props: BudgetTableProps) {
       label="Budgets"
       columns={columns}
       rowKey={({ budget_id }) => budget_id}
-      minWidth={1180}
+      minWidth={1120}
       {...props}
     />
   )

@@ -1,10 +1,29 @@
-import { chosenOwner, filters, sourceNames } from '@/pages/budgets/words.ts'
+import { filters, sourceNames } from '@/pages/budgets/words.ts'
+import { ChoiceFilter } from '@/ui/choice-filter.tsx'
 import { Select } from '@/ui/field.tsx'
-import { OwnerPicker } from '@/ui/owner-picker.tsx'
+import { Filters } from '@/ui/filters.tsx'
+import { OwnerFilter } from '@/ui/owner-filter.tsx'
 
 export type Values = { [K in keyof typeof filters]: ReturnType<(typeof filters)[K]['read']> }
 
 const kinds = ['user', 'service_account'] as const
+const scopes = [
+  ['user', 'Users'],
+  ['user_model', 'A user and a model'],
+  ['service_account', 'Service accounts'],
+] as const
+const cleared = {
+  user_id: '',
+  service_account_id: '',
+  scope_kind: '',
+  budget_source: '',
+  status: 'active',
+} as const
+
+/** Whether anything is asked for but the active budgets of everybody. */
+export function isNarrowed(values: Values): boolean {
+  return Object.entries(cleared).some(([name, usual]) => values[name as keyof Values] !== usual)
+}
 
 export interface FilterBarProps {
   readonly values: Values
@@ -12,56 +31,37 @@ export interface FilterBarProps {
 }
 
 export function FilterBar({ values, change }: FilterBarProps) {
+  const { scope_kind, budget_source, status } = values
   return (
-    <search className="flex flex-wrap items-center gap-2">
-      <OwnerPicker
-        label="Owner"
-        kinds={kinds}
-        value={chosenOwner(values)}
-        className="w-56"
-        onChange={(next) =>
-          change({
-            user_id: next?.kind === 'user' ? next.id : '',
-            service_account_id: next?.kind === 'service_account' ? next.id : '',
-          })
-        }
-      />
-      <Select
-        aria-label="Scope"
+    <Filters narrowed={isNarrowed(values)} onClear={() => change(cleared)}>
+      <OwnerFilter label="Owner" kinds={kinds} values={values} change={change} />
+      <ChoiceFilter
+        label="Scope"
+        any="Any scope"
         className="w-44"
-        value={values.scope_kind}
-        onChange={({ target }) => change({ scope_kind: filters.scope_kind.read(target.value) })}
-      >
-        <option value="">Every scope</option>
-        <option value="user">Users</option>
-        <option value="user_model">A user and a model</option>
-        <option value="service_account">Service accounts</option>
-      </Select>
-      <Select
-        aria-label="Source"
+        options={scopes}
+        value={scope_kind}
+        onChange={(next) => change({ scope_kind: next })}
+      />
+      <ChoiceFilter
+        label="Source"
+        any="Any source"
         className="w-48"
-        value={values.budget_source}
-        onChange={({ target }) =>
-          change({ budget_source: filters.budget_source.read(target.value) })
-        }
-      >
-        <option value="">Every source</option>
-        {Object.entries(sourceNames).map(([key, name]) => (
-          <option key={key} value={key}>
-            {name}
-          </option>
-        ))}
-      </Select>
+        options={Object.entries(sourceNames) as [keyof typeof sourceNames, string][]}
+        value={budget_source}
+        onChange={(next) => change({ budget_source: next })}
+      />
       <Select
         aria-label="State"
         className="w-32"
-        value={values.status}
+        active={status !== 'active'}
+        value={status}
         onChange={({ target }) => change({ status: filters.status.read(target.value) })}
       >
         <option value="active">Active</option>
         <option value="inactive">Inactive</option>
         <option value="all">All</option>
       </Select>
-    </search>
+    </Filters>
   )
 }

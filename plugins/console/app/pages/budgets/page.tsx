@@ -8,11 +8,12 @@ import { Alerts } from '@/pages/budgets/alerts.tsx'
 import { BudgetForm } from '@/pages/budgets/budget-form.tsx'
 import { BudgetSheet } from '@/pages/budgets/budget-sheet.tsx'
 import { BudgetTable } from '@/pages/budgets/budget-table.tsx'
-import { FilterBar, type Values } from '@/pages/budgets/filter-bar.tsx'
-import { type Budget, chosenOwner, filters } from '@/pages/budgets/words.ts'
+import { FilterBar, isNarrowed, type Values } from '@/pages/budgets/filter-bar.tsx'
+import { type Budget, filters } from '@/pages/budgets/words.ts'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
+import { ownerOf } from '@/ui/owner-filter.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
 import { Tabs } from '@/ui/tabs.tsx'
@@ -57,7 +58,7 @@ export default function Budgets() {
         value={values.view}
         onChange={(view) => change({ view })}
       >
-        <div className="grid gap-3 pt-4">
+        <div className="grid gap-4">
           {values.view === 'alerts' ? (
             <Alerts
               status={values.alert_status}
@@ -78,7 +79,7 @@ export default function Budgets() {
       {(isNew || edited !== undefined) && (
         <BudgetForm
           budget={edited ?? null}
-          owner={chosenOwner(values)}
+          owner={ownerOf(values)}
           onClose={close}
           onSaved={({ budget_id }) => {
             setEdited(undefined)
@@ -113,7 +114,6 @@ function List({ values, onOpen, onPage }: ListProps) {
     },
     { placeholderData: (before) => before },
   )
-  const narrowed = [scope_kind, budget_source, user_id, service_account_id].some(Boolean)
   return (
     <Loaded query={query}>
       {(data) => (
@@ -122,7 +122,7 @@ function List({ values, onOpen, onPage }: ListProps) {
             rows={data.items}
             onOpen={({ budget_id }) => onOpen(budget_id)}
             empty={
-              narrowed || status !== 'active' ? (
+              isNarrowed(values) ? (
                 <EmptyState title="No budget matches">
                   Take a filter away, or look at all budgets, active or not.
                 </EmptyState>

@@ -1,4 +1,4 @@
-import { ago, date } from '@/lib/format.ts'
+import { ago, date, NOT_KNOWN } from '@/lib/format.ts'
 import type { Budget } from '@/pages/budgets/words.ts'
 import { Badge } from '@/ui/badge.tsx'
 
@@ -12,7 +12,7 @@ export function State({ budget: { active, exhausted, alert_ready } }: { budget: 
 /** When nothing will be left, in a few words. */
 export function Projection({ budget }: { budget: Budget }) {
   const { projected_exhaustion_at: at, recent_usd, window_end, active } = budget
-  if (!active || window_end === null) return <span className="text-muted">–</span>
+  if (!active || window_end === null) return <span className="text-muted">{NOT_KNOWN}</span>
   if (budget.exhausted || Number(budget.remaining_usd) <= 0) {
     return <span className="text-bad">nothing left</span>
   }

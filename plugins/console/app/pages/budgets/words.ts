@@ -28,33 +28,8 @@ export const sourceNames: Readonly<Record<Budget['budget_source'], string>> = {
   config_user_model_default: 'config default of a model',
 }
 
-export const cadenceNames = { daily: 'a day', weekly: 'a week', monthly: 'a month' } as const
-
-/** Whom the filters name. */
-export function chosenOwner(values: {
-  readonly user_id: string
-  readonly service_account_id: string
-}) {
-  const { user_id, service_account_id } = values
-  if (user_id !== '') return { kind: 'user', id: user_id } as const
-  if (service_account_id === '') return undefined
-  return { kind: 'service_account', id: service_account_id } as const
-}
-
-/** Which calls a budget counts, beside whose they are. */
-export function modelOf(scope: Scope): string {
-  if (scope.kind !== 'user_model') return 'all models'
-  return 'model_id' in scope ? scope.model_id : `upstream ${scope.upstream_model}`
-}
-
 export function ownerName({ owner_name, owner_kind }: Pick<Budget, 'owner_name' | 'owner_kind'>) {
   return owner_name ?? (owner_kind === 'user' ? 'deleted user' : 'deleted service account')
-}
-
-/** How much of the amount is gone; 1 for an amount of zero. */
-export function usedShare({ settings, remaining_usd }: Budget): number {
-  const amount = Number(settings?.amount_usd ?? 0)
-  return amount === 0 ? 1 : 1 - Number(remaining_usd ?? 0) / amount
 }
 
 /** Filters of the requests that a budget counts in its current window. */

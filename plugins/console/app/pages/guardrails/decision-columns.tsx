@@ -14,7 +14,7 @@ import type { Column } from '@/ui/data-table.tsx'
 export const columns: readonly Column<Decision>[] = [
   {
     key: 'time',
-    header: 'Time',
+    header: 'Time (UTC)',
     width: '9.75rem',
     cell: ({ occurred_at }) => <span title={dateTime(occurred_at)}>{dayTime(occurred_at)}</span>,
   },
@@ -29,7 +29,7 @@ export const columns: readonly Column<Decision>[] = [
   },
   {
     key: 'phase',
-    header: 'Of a',
+    header: 'Phase',
     width: '9.5rem',
     cell: ({ phase }) => phaseNames[phase],
   },
@@ -43,7 +43,7 @@ export const columns: readonly Column<Decision>[] = [
     key: 'rule',
     header: 'Rule',
     width: '1fr',
-    cell: ({ rule_id }) => rule_id ?? <span className="text-muted">–</span>,
+    cell: ({ rule_id }) => rule_id ?? <span className="text-muted">none</span>,
   },
   {
     key: 'reason',

@@ -61,7 +61,7 @@ function Facts({ decision, onClose }: { decision: Decision; onClose: () => void 
         <span className="text-muted"> under mode {decision.mode}</span>
       </Fact>
       <Fact label="When">{dateTime(decision.occurred_at)}</Fact>
-      <Fact label="Of a">{phaseNames[decision.phase]}</Fact>
+      <Fact label="Phase">{phaseNames[decision.phase]}</Fact>
       <Fact label="Policy">
         <Link
           to="/guardrails"

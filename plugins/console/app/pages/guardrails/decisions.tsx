@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useGet } from '@/api/query.ts'
-import { oneOf, page as pageFilter, text, useFilters } from '@/lib/filters.ts'
+import { instant, oneOf, page as pageFilter, text, useFilters } from '@/lib/filters.ts'
 import { columns } from '@/pages/guardrails/decision-columns.tsx'
 import { DecisionSheet } from '@/pages/guardrails/decision-sheet.tsx'
 import {
@@ -13,19 +13,20 @@ import {
   scopeName,
 } from '@/pages/guardrails/query.ts'
 import { Total } from '@/pages/guardrails/total.tsx'
-import { TextFilter } from '@/pages/requests/text-filter.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Card, Stats } from '@/ui/card.tsx'
 import { ChoiceFilter } from '@/ui/choice-filter.tsx'
 import { DataTable } from '@/ui/data-table.tsx'
+import { Filters } from '@/ui/filters.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
 import { RangePicker } from '@/ui/range-picker.tsx'
+import { TextFilter } from '@/ui/text-filter.tsx'
 
 const filters = {
-  occurred_at_start: text,
-  occurred_at_end: text,
+  occurred_at_start: instant,
+  occurred_at_end: instant,
   action: oneOf(['', ...actions], ''),
   phase: oneOf(['', ...phases], ''),
   evaluator: text,
@@ -58,7 +59,6 @@ export function Decisions() {
     { placeholderData: (before) => before, refetchInterval: REFRESH_MS },
   )
   const filtered = Object.keys(cleared).some((name) => values[name as keyof typeof cleared] !== '')
-  const clear = <Button onClick={() => change(cleared)}>Clear the filters</Button>
   const evaluators = [
     ...(policies.data?.packs.map(({ id }) => id) ?? []),
     ...(policies.data?.managed_checks.map(({ name }) => name) ?? []),
@@ -69,7 +69,7 @@ export function Decisions() {
   ]
   return (
     <>
-      <search className="flex flex-wrap items-center gap-2" aria-label="Filters">
+      <Filters narrowed={filtered} onClear={() => change(cleared)}>
         <RangePicker
           label="Time"
           value={{ start: values.occurred_at_start, end: values.occurred_at_end }}
@@ -110,8 +110,7 @@ export function Decisions() {
           value={values.request_id}
           onChange={(request_id) => change({ request_id })}
         />
-        {filtered && clear}
-      </search>
+      </Filters>
       <Stats className="md:grid-cols-4 xl:grid-cols-4">
         {actions.map((name) => (
           <Total
@@ -136,19 +135,24 @@ export function Decisions() {
                 onOpen={setChosen}
                 empty={
                   filtered ? (
-                    <EmptyState title="No decision matches these filters" action={clear} />
+                    <EmptyState
+                      title="No decision matches these filters"
+                      action={<Button onClick={() => change(cleared)}>Clear the filters</Button>}
+                    />
                   ) : (
                     <Nothing off={policies.data?.policies.every(({ enabled }) => !enabled)} />
                   )
                 }
               />
-              <Pagination
-                page={page}
-                pageSize={PAGE_SIZE}
-                total={data.total}
-                exact={data.total_exact}
-                onPage={(next) => change({ page: next })}
-              />
+              {data.total > 0 && (
+                <Pagination
+                  page={page}
+                  pageSize={PAGE_SIZE}
+                  total={data.total}
+                  exact={data.total_exact}
+                  onPage={(next) => change({ page: next })}
+                />
+              )}
             </>
           )}
         </Loaded>

@@ -95,8 +95,8 @@ function Rules({ pack, users }: PackItemProps) {
           {pack.rules.map((rule) => (
             <Tr key={rule.id}>
               <Td className="font-medium">{rule.id}</Td>
-              <Td className="whitespace-normal">{rule.description}</Td>
-              <Td className="whitespace-normal text-muted">{rule.safer_action}</Td>
+              <Td className="min-w-48 whitespace-normal">{rule.description}</Td>
+              <Td className="min-w-48 whitespace-normal text-muted">{rule.safer_action}</Td>
               <Td>{rule.reason_code}</Td>
             </Tr>
           ))}

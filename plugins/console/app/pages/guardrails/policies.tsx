@@ -83,7 +83,7 @@ function PolicyRow({ policy }: { policy: Policies['policies'][number] }) {
   const { scope, enabled, mode, packs, managed_checks } = policy
   return (
     <Tr>
-      <Td className="max-w-80 font-medium whitespace-normal [overflow-wrap:anywhere]">
+      <Td className="max-w-80 min-w-48 font-medium whitespace-normal [overflow-wrap:anywhere]">
         {scopeName(scope)}
         {scope === 'global' && (
           <span className="block text-xs font-normal text-muted">

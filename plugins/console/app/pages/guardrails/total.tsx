@@ -1,5 +1,5 @@
 import { useGet } from '@/api/query.ts'
-import { count } from '@/lib/format.ts'
+import { count, NOT_KNOWN } from '@/lib/format.ts'
 import { actionNames, type Decision } from '@/pages/guardrails/query.ts'
 
 const REFRESH_MS = 15_000
@@ -13,7 +13,7 @@ interface TotalProps {
 
 /** How many decisions of a kind the filters find; a click shows them alone. */
 export function Total({ action, query, chosen, onChoose }: TotalProps) {
-  const { data } = useGet(
+  const { data, isError } = useGet(
     '/api/v1/admin/guardrails/decisions',
     { query: { ...query, action, page_size: 1 } as { action: typeof action } },
     { placeholderData: (before) => before, refetchInterval: REFRESH_MS },
@@ -31,7 +31,7 @@ export function Total({ action, query, chosen, onChoose }: TotalProps) {
         >
           <span className="text-xs text-muted first-letter:uppercase">{word}</span>
           <span className="text-xl font-semibold tracking-tight">
-            {data === undefined ? '…' : count(data.total)}
+            {data === undefined ? (isError ? NOT_KNOWN : '…') : count(data.total)}
             {data?.total_exact === false && '+'}
           </span>
         </button>

@@ -7,12 +7,12 @@ import { KeyForm, type Saved } from '@/pages/identity/key-form.tsx'
 import { KeySheet } from '@/pages/identity/key-sheet.tsx'
 import { IdentityList, PAGE_SIZE, useOpen } from '@/pages/identity/list.tsx'
 import { type ApiKey, grantText, Status } from '@/pages/identity/words.tsx'
-import { Badge } from '@/ui/badge.tsx'
+import { ChoiceFilter } from '@/ui/choice-filter.tsx'
 import type { Column } from '@/ui/data-table.tsx'
-import { Select } from '@/ui/field.tsx'
 import { IssuedKey } from '@/ui/issued-key.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
-import { OwnerPicker } from '@/ui/owner-picker.tsx'
+import { OwnerFilter, ownerOf } from '@/ui/owner-filter.tsx'
+import { OwnerName } from '@/ui/owner-name.tsx'
 
 const filters = {
   search: text,
@@ -21,26 +21,28 @@ const filters = {
   service_account_id: text,
   page,
 }
+const cleared = { search: '', status: '', user_id: '', service_account_id: '' } as const
 const kinds = ['user', 'service_account'] as const
+const statuses = [
+  ['active', 'Active'],
+  ['expired', 'Expired'],
+  ['revoked', 'Revoked'],
+] as const
 
 const columns: readonly Column<ApiKey>[] = [
   {
     key: 'name',
     header: 'Name',
+    width: '1.4fr',
     sort: ({ name }) => name.toLowerCase(),
     cell: ({ name }) => <span className="font-medium">{name}</span>,
   },
   {
     key: 'owner',
     header: 'Owner',
-    width: '1.4fr',
+    width: '1.5fr',
     sort: ({ owner }) => owner.name.toLowerCase(),
-    cell: ({ owner }) => (
-      <span className="flex items-center gap-2">
-        <span className="min-w-0 truncate">{owner.name}</span>
-        {owner.kind === 'service_account' && <Badge>service</Badge>}
-      </span>
-    ),
+    cell: ({ owner }) => <OwnerName kind={owner.kind}>{owner.name}</OwnerName>,
   },
   {
     key: 'id',
@@ -101,12 +103,6 @@ export default function ApiKeys() {
     },
     { placeholderData: (before) => before },
   )
-  const owner =
-    user_id !== ''
-      ? ({ kind: 'user', id: user_id } as const)
-      : service_account_id !== ''
-        ? ({ kind: 'service_account', id: service_account_id } as const)
-        : undefined
   return (
     <IdentityList
       title="API keys"
@@ -117,6 +113,7 @@ export default function ApiKeys() {
       searchLabel="Search keys by name"
       onSearch={(next) => change({ search: next })}
       narrowed={[search, status, user_id, service_account_id].some(Boolean)}
+      onClear={() => change(cleared)}
       query={query}
       columns={columns}
       rowKey={({ api_key_id }) => api_key_id}
@@ -131,29 +128,15 @@ export default function ApiKeys() {
       }
       filters={
         <>
-          <Select
-            aria-label="Status"
+          <ChoiceFilter
+            label="Status"
+            any="Any status"
             className="w-36"
+            options={statuses}
             value={status}
-            onChange={({ target }) => change({ status: filters.status.read(target.value) })}
-          >
-            <option value="">Every status</option>
-            <option value="active">Active</option>
-            <option value="expired">Expired</option>
-            <option value="revoked">Revoked</option>
-          </Select>
-          <OwnerPicker
-            label="Owner"
-            kinds={kinds}
-            className="w-52"
-            value={owner}
-            onChange={(next) =>
-              change({
-                user_id: next?.kind === 'user' ? next.id : '',
-                service_account_id: next?.kind === 'service_account' ? next.id : '',
-              })
-            }
+            onChange={(next) => change({ status: next })}
           />
+          <OwnerFilter label="Owner" kinds={kinds} values={values} change={change} />
         </>
       }
     >
@@ -161,7 +144,7 @@ export default function ApiKeys() {
       {edited !== undefined && (
         <KeyForm
           apiKey={edited}
-          owner={owner}
+          owner={ownerOf(values)}
           onClose={() => setEdited(undefined)}
           onSaved={(saved) => {
             setEdited(undefined)

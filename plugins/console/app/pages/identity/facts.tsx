@@ -25,8 +25,8 @@ export function Facts({ of, rows }: FactsProps) {
             ? 'the config file, which has no say any more in what is changed here'
             : 'this console or the API',
         ],
-        ['Made', `${dateTime(of.created_at)} UTC`],
-        ['Changed', `${dateTime(of.updated_at)} UTC`],
+        ['Made', dateTime(of.created_at)],
+        ['Changed', dateTime(of.updated_at)],
       ]}
     />
   )

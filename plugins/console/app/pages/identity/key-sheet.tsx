@@ -59,7 +59,7 @@ export function KeySheet({ keyId = '', onClose, onEdit }: KeySheetProps) {
             )}
             {key.previous_secret_until !== null && (
               <Notice title="The secret before the rotation is still taken">
-                Until {dateTime(key.previous_secret_until)} UTC ({ago(key.previous_secret_until)}).
+                Until {dateTime(key.previous_secret_until)} ({ago(key.previous_secret_until)}).
                 Rotate once more without grace to end it now.
               </Notice>
             )}
@@ -88,7 +88,7 @@ function KeyFacts({ apiKey: key }: { apiKey: ApiKey }) {
       ? { id: owner.user_id, page: 'users' }
       : { id: owner.service_account_id, page: 'service-accounts' }
   const when = (instant: string | null, none: string) =>
-    instant === null ? none : `${dateTime(instant)} UTC`
+    instant === null ? none : dateTime(instant)
   return (
     <FactList
       rows={[

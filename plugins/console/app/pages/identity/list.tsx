@@ -5,6 +5,7 @@ import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { type Column, DataTable } from '@/ui/data-table.tsx'
 import { Input } from '@/ui/field.tsx'
+import { Filters } from '@/ui/filters.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
@@ -27,8 +28,9 @@ export interface IdentityListProps<T> {
   readonly onSearch: (text: string) => void
   /** Further filters. */
   readonly filters?: ReactNode
-  /** Whether any filter narrows the list. */
+  /** Whether any filter narrows the list, and the way back. */
   readonly narrowed: boolean
+  readonly onClear: () => void
   readonly query: { data: Listed<T> | undefined; error: Error | null; refetch: () => unknown }
   readonly columns: readonly Column<T>[]
   readonly rowKey: (row: T) => string
@@ -56,18 +58,18 @@ export function IdentityList<T extends object>(props: IdentityListProps<T>) {
         </Button>
       }
     >
-      <search className="flex flex-wrap items-center gap-2">
+      <Filters narrowed={narrowed} onClear={props.onClear}>
         <Input
           type="search"
           aria-label={searchLabel}
           placeholder={searchLabel}
           maxLength={200}
-          className="w-64"
+          className="w-64 max-sm:col-span-2"
           value={search}
           onChange={({ target }) => props.onSearch(target.value)}
         />
         {props.filters}
-      </search>
+      </Filters>
       <Loaded query={query}>
         {(data) => (
           <Card padded={false} aria-label={title}>
@@ -80,7 +82,10 @@ export function IdentityList<T extends object>(props: IdentityListProps<T>) {
               minWidth={props.minWidth ?? 860}
               empty={
                 narrowed ? (
-                  <EmptyState title="Nothing matches">
+                  <EmptyState
+                    title="Nothing matches"
+                    action={<Button onClick={props.onClear}>Clear the filters</Button>}
+                  >
                     Take a filter away, or search for less.
                   </EmptyState>
                 ) : (

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useGet } from '@/api/query.ts'
+import { cadenceNames, leftText, modelOf, usedShare } from '@/lib/budgets.ts'
 import { count, usd, usdExact } from '@/lib/format.ts'
 import { KeyForm } from '@/pages/identity/key-form.tsx'
 import { KeyTable } from '@/pages/identity/key-table.tsx'
@@ -110,24 +111,16 @@ function Budgets({ owner, search }: PartProps) {
                       to={`/budgets/${budget.budget_id}` as '/budgets'}
                       className="font-medium hover:text-accent-text hover:underline"
                     >
-                      {usd(budget.settings?.amount_usd ?? '0')} {budget.settings?.cadence}
+                      {usd(budget.settings?.amount_usd ?? '0')}{' '}
+                      {budget.settings !== null && cadenceNames[budget.settings.cadence]}
                     </Link>
-                    <span className="text-muted">
-                      {budget.scope.kind !== 'user_model'
-                        ? 'all models'
-                        : 'model_id' in budget.scope
-                          ? budget.scope.model_id
-                          : budget.scope.upstream_model}
-                    </span>
+                    <span className="min-w-0 break-words text-muted">{modelOf(budget.scope)}</span>
                     {budget.exhausted && <Badge tone="bad">used up</Badge>}
-                    <span className="ml-auto">{usd(budget.remaining_usd ?? '0')} left</span>
+                    <span className="ml-auto">{leftText(budget.remaining_usd ?? '0')}</span>
                   </span>
                   <Meter
                     label={`Budget of ${usd(budget.settings?.amount_usd ?? '0')}`}
-                    share={
-                      1 -
-                      Number(budget.remaining_usd ?? 0) / Number(budget.settings?.amount_usd || 1)
-                    }
+                    share={usedShare(budget)}
                   />
                 </li>
               ))}

@@ -1,8 +1,9 @@
 import { useMemo, useState } from 'react'
 import { api, take } from '@/api/client.ts'
 import { type Data, useGet } from '@/api/query.ts'
+import { cadenceNames } from '@/lib/budgets.ts'
 import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
-import { usd } from '@/lib/format.ts'
+import { NOT_KNOWN, usd } from '@/lib/format.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
 import { AccountForm } from '@/pages/identity/account-form.tsx'
 import { Facts } from '@/pages/identity/facts.tsx'
@@ -12,11 +13,11 @@ import { StatusButton } from '@/pages/identity/status-button.tsx'
 import { accessText, type ServiceAccount, Status } from '@/pages/identity/words.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
+import { ChoiceFilter } from '@/ui/choice-filter.tsx'
 import type { Column } from '@/ui/data-table.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
-import { Select } from '@/ui/field.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
-import { OwnerPicker } from '@/ui/owner-picker.tsx'
+import { OwnerFilter } from '@/ui/owner-filter.tsx'
 import { Loaded } from '@/ui/page.tsx'
 
 type Budgets = Data<'/api/v1/admin/spend/budgets'>
@@ -27,7 +28,12 @@ const filters = {
   team_id: text,
   page,
 }
+const cleared = { search: '', status: '', team_id: '' } as const
 const teamsOnly = ['team'] as const
+const statuses = [
+  ['active', 'Active'],
+  ['disabled', 'Disabled'],
+] as const
 
 /** Programs that call: their teams, and whether they have the budget that they need. */
 export default function ServiceAccounts() {
@@ -63,6 +69,7 @@ export default function ServiceAccounts() {
       searchLabel="Search name or key"
       onSearch={(next) => change({ search: next })}
       narrowed={[search, status, team_id].some(Boolean)}
+      onClear={() => change(cleared)}
       query={query}
       columns={columns}
       rowKey={({ service_account_id }) => service_account_id}
@@ -76,23 +83,15 @@ export default function ServiceAccounts() {
       }
       filters={
         <>
-          <Select
-            aria-label="Status"
+          <ChoiceFilter
+            label="Status"
+            any="Any status"
             className="w-36"
+            options={statuses}
             value={status}
-            onChange={({ target }) => change({ status: filters.status.read(target.value) })}
-          >
-            <option value="">Every status</option>
-            <option value="active">Active</option>
-            <option value="disabled">Disabled</option>
-          </Select>
-          <OwnerPicker
-            label="Team"
-            kinds={teamsOnly}
-            className="w-44"
-            value={team_id === '' ? undefined : { kind: 'team', id: team_id }}
-            onChange={(team) => change({ team_id: team?.id ?? '' })}
+            onChange={(next) => change({ status: next })}
           />
+          <OwnerFilter label="Team" kinds={teamsOnly} values={values} change={change} />
         </>
       }
     >
@@ -134,7 +133,7 @@ function columnsWith(budgets: Budgets | undefined): readonly Column<ServiceAccou
     {
       key: 'budget',
       header: 'Budget left',
-      width: '1.2fr',
+      width: '1.5fr',
       align: 'right',
       sort: ({ service_account_id: id }) => Number(known.get(id)?.remaining_usd ?? 0),
       cell: ({ service_account_id }) => {
@@ -144,12 +143,12 @@ function columnsWith(budgets: Budgets | undefined): readonly Column<ServiceAccou
             <>
               {usd(budget.remaining_usd ?? '0')}{' '}
               <span className="text-muted">
-                of {usd(budget.settings.amount_usd)} {budget.settings.cadence}
+                of {usd(budget.settings.amount_usd)} {cadenceNames[budget.settings.cadence]}
               </span>
             </>
           )
         }
-        return all ? <Badge tone="warn">none: refused</Badge> : '–'
+        return all ? <Badge tone="warn">none: refused</Badge> : NOT_KNOWN
       },
     },
     { key: 'access', header: 'May use', cell: ({ model_access }) => accessText(model_access) },

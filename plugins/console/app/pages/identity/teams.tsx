@@ -68,6 +68,7 @@ export default function Teams() {
       searchLabel="Search name or key"
       onSearch={(search) => change({ search })}
       narrowed={values.search !== ''}
+      onClear={() => change({ search: '' })}
       query={query}
       columns={columns}
       rowKey={({ team_id }) => team_id}

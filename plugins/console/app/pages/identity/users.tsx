@@ -12,11 +12,11 @@ import { UserForm } from '@/pages/identity/user-form.tsx'
 import { accessText, Status, type User } from '@/pages/identity/words.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
+import { ChoiceFilter } from '@/ui/choice-filter.tsx'
 import type { Column } from '@/ui/data-table.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
-import { Select } from '@/ui/field.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
-import { OwnerPicker } from '@/ui/owner-picker.tsx'
+import { OwnerFilter } from '@/ui/owner-filter.tsx'
 import { Loaded } from '@/ui/page.tsx'
 
 const filters = {
@@ -26,7 +26,17 @@ const filters = {
   team_id: text,
   page,
 }
+const cleared = { search: '', status: '', role: '', team_id: '' } as const
 const teamsOnly = ['team'] as const
+const statuses = [
+  ['active', 'Active'],
+  ['invited', 'Invited'],
+  ['disabled', 'Disabled'],
+] as const
+const roles = [
+  ['platform_admin', 'Platform admins'],
+  ['user', 'Users'],
+] as const
 
 const columns: readonly Column<User>[] = [
   {
@@ -117,6 +127,7 @@ export default function Users() {
       searchLabel="Search name or e-mail"
       onSearch={(next) => change({ search: next })}
       narrowed={[search, status, role, team_id].some(Boolean)}
+      onClear={() => change(cleared)}
       query={query}
       columns={columns}
       rowKey={({ user_id }) => user_id}
@@ -127,34 +138,23 @@ export default function Users() {
       empty={<EmptyState title="No users yet">Make one, or declare them in the config.</EmptyState>}
       filters={
         <>
-          <Select
-            aria-label="Status"
+          <ChoiceFilter
+            label="Status"
+            any="Any status"
             className="w-36"
+            options={statuses}
             value={status}
-            onChange={({ target }) => change({ status: filters.status.read(target.value) })}
-          >
-            <option value="">Every status</option>
-            <option value="active">Active</option>
-            <option value="invited">Invited</option>
-            <option value="disabled">Disabled</option>
-          </Select>
-          <Select
-            aria-label="Role"
-            className="w-36"
-            value={role}
-            onChange={({ target }) => change({ role: filters.role.read(target.value) })}
-          >
-            <option value="">Every role</option>
-            <option value="platform_admin">Platform admins</option>
-            <option value="user">Users</option>
-          </Select>
-          <OwnerPicker
-            label="Team"
-            kinds={teamsOnly}
-            className="w-44"
-            value={team_id === '' ? undefined : { kind: 'team', id: team_id }}
-            onChange={(team) => change({ team_id: team?.id ?? '' })}
+            onChange={(next) => change({ status: next })}
           />
+          <ChoiceFilter
+            label="Role"
+            any="Any role"
+            className="w-36"
+            options={roles}
+            value={role}
+            onChange={(next) => change({ role: next })}
+          />
+          <OwnerFilter label="Team" kinds={teamsOnly} values={values} change={change} />
         </>
       }
     >

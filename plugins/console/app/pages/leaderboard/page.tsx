@@ -14,8 +14,8 @@ type Leader = Ranking['leaders'][number]
 
 const filters = { range: daysFilter }
 const averages = [
-  ['exposed_tool_count', 'Tools offered'],
-  ['invoked_tool_count', 'Tools called'],
+  ['exposed_tool_count', 'Tools offered a request'],
+  ['invoked_tool_count', 'Tools called a request'],
 ] as const satisfies readonly (readonly [keyof Leader['tool_cardinality_averages'], string])[]
 
 /** Who spent most. */

@@ -1,25 +1,29 @@
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useGet } from '@/api/query.ts'
-import { oneOf, page as pageFilter, text, useFilters } from '@/lib/filters.ts'
+import { instant, oneOf, page as pageFilter, text, useFilters } from '@/lib/filters.ts'
 import { bytes, dateTime, dayTime, duration, NOT_KNOWN } from '@/lib/format.ts'
 import { CallSheet } from '@/pages/mcp/call-sheet.tsx'
+import { KeyFilter } from '@/pages/mcp/key-filter.tsx'
 import { type Call, callStatuses, callTone, policyNames } from '@/pages/mcp/query.ts'
-import { TextFilter } from '@/pages/requests/text-filter.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { ChoiceFilter } from '@/ui/choice-filter.tsx'
 import { type Column, DataTable } from '@/ui/data-table.tsx'
+import { Filters } from '@/ui/filters.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
+import { OwnerFilter } from '@/ui/owner-filter.tsx'
 import { Loaded } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
 import { RangePicker } from '@/ui/range-picker.tsx'
+import { TextFilter } from '@/ui/text-filter.tsx'
 
+const kinds = ['user', 'team'] as const
 const policyResults = ['allowed', 'denied', 'not_evaluated'] as const
 const filters = {
-  occurred_at_start: text,
-  occurred_at_end: text,
+  occurred_at_start: instant,
+  occurred_at_end: instant,
   server_key: text,
   tool_name: text,
   status: oneOf(['', ...callStatuses], ''),
@@ -69,7 +73,6 @@ export function Calls({ id }: { id: string | undefined }) {
     query: { include_disabled: true, page_size: 200 },
   })
   const filtered = Object.keys(cleared).some((name) => values[name as keyof typeof cleared] !== '')
-  const clear = <Button onClick={() => change(cleared)}>Clear the filters</Button>
   const open = (call: string | undefined) =>
     void navigate({
       to: (call === undefined ? '/mcp/invocations' : `/mcp/invocations/${call}`) as '/mcp',
@@ -77,7 +80,7 @@ export function Calls({ id }: { id: string | undefined }) {
     })
   return (
     <>
-      <search className="flex flex-wrap items-center gap-2" aria-label="Filters">
+      <Filters narrowed={filtered} onClear={() => change(cleared)}>
         <RangePicker
           label="Time"
           value={{ start: values.occurred_at_start, end: values.occurred_at_end }}
@@ -94,6 +97,8 @@ export function Calls({ id }: { id: string | undefined }) {
           value={values.tool_name}
           onChange={(tool_name) => change({ tool_name })}
         />
+        <OwnerFilter label="User or team" kinds={kinds} values={values} change={change} />
+        <KeyFilter value={values.api_key_id} onChange={(api_key_id) => change({ api_key_id })} />
         <ChoiceFilter
           label="Status"
           any="Any status"
@@ -115,8 +120,7 @@ export function Calls({ id }: { id: string | undefined }) {
           value={values.request_id}
           onChange={(request_id) => change({ request_id })}
         />
-        {filtered && clear}
-      </search>
+      </Filters>
       <Card padded={false} aria-label="Tool calls">
         <Loaded query={list}>
           {(data) => (
@@ -130,7 +134,10 @@ export function Calls({ id }: { id: string | undefined }) {
                 onOpen={({ mcp_tool_invocation_id }) => open(mcp_tool_invocation_id)}
                 empty={
                   filtered ? (
-                    <EmptyState title="No call matches these filters" action={clear}>
+                    <EmptyState
+                      title="No call matches these filters"
+                      action={<Button onClick={() => change(cleared)}>Clear the filters</Button>}
+                    >
                       Names have to be the whole name.
                     </EmptyState>
                   ) : (
@@ -141,13 +148,15 @@ export function Calls({ id }: { id: string | undefined }) {
                   )
                 }
               />
-              <Pagination
-                page={page}
-                pageSize={PAGE_SIZE}
-                total={data.total}
-                exact={data.total_exact}
-                onPage={(next) => change({ page: next })}
-              />
+              {data.total > 0 && (
+                <Pagination
+                  page={page}
+                  pageSize={PAGE_SIZE}
+                  total={data.total}
+                  exact={data.total_exact}
+                  onPage={(next) => change({ page: next })}
+                />
+              )}
             </>
           )}
         </Loaded>
@@ -164,14 +173,14 @@ function Muted({ children }: { children: ReactNode }) {
 const columns: readonly Column<Call>[] = [
   {
     key: 'time',
-    header: 'Time',
+    header: 'Time (UTC)',
     width: '9.75rem',
     cell: ({ occurred_at }) => <span title={dateTime(occurred_at)}>{dayTime(occurred_at)}</span>,
   },
   {
     key: 'status',
     header: 'Status',
-    width: '1.5fr',
+    width: '1.8fr',
     cell: ({ status, error_code }) => (
       <span className="flex min-w-0 items-center gap-1.5" title={error_code ?? undefined}>
         <Badge tone={callTone(status)}>{status.replaceAll('_', ' ')}</Badge>

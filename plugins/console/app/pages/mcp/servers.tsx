@@ -52,6 +52,7 @@ export function Servers() {
         <Select
           aria-label="State"
           className="w-44"
+          active={status !== 'all'}
           value={status}
           onChange={({ target }) => change({ status: target.value as typeof status })}
         >

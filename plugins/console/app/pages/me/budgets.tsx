@@ -1,4 +1,5 @@
 import { type Data, useGet } from '@/api/query.ts'
+import { leftText, modelOf, usedShare } from '@/lib/budgets.ts'
 import { date, percent, usd, usdExact } from '@/lib/format.ts'
 import { Badge, Meter } from '@/ui/badge.tsx'
 import { Card } from '@/ui/card.tsx'
@@ -40,18 +41,17 @@ export default function MyBudgets() {
 function BudgetCard({ budget }: { budget: Budget }) {
   const { settings, scope, remaining_usd: left, current_window_spend_usd: spent } = budget
   if (settings === null || left === null) return null
-  const amount = Number(settings.amount_usd)
-  const used = amount === 0 ? 1 : 1 - Number(left) / amount
+  const used = usedShare(budget)
   const name = `${names[settings.cadence]}, ${modelOf(scope)}`
   return (
     <Card title={name} actions={<State budget={budget} />}>
       <div className="grid gap-2">
         <p>
           <span className="text-xl font-semibold tracking-tight" title={usdExact(left)}>
-            {usd(left)}
+            {leftText(left)}
           </span>{' '}
           <span className="text-muted">
-            left of <span title={usdExact(settings.amount_usd)}>{usd(settings.amount_usd)}</span>
+            of <span title={usdExact(settings.amount_usd)}>{usd(settings.amount_usd)}</span>
           </span>
         </p>
         <Meter share={used} label={`Used of: ${name}`} />
@@ -76,9 +76,4 @@ function endOf(budget: Budget): string {
   if (exhausted) return `Calls are refused until then. ${fresh}`
   if (settings?.hard_limit === false) return `Calls go on when it is used up. ${fresh}`
   return at === null ? fresh : `At the pace of the last days it is used up by ${date(at)}. ${fresh}`
-}
-
-function modelOf(scope: Budget['scope']): string {
-  if (scope.kind !== 'user_model') return 'all models'
-  return 'model_id' in scope ? scope.model_id : scope.upstream_model
 }

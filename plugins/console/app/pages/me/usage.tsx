@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useGet } from '@/api/query.ts'
 import { TimeSeries } from '@/charts/time-series.tsx'
 import { oneOf, useFilters } from '@/lib/filters.ts'
@@ -49,7 +50,7 @@ export default function Usage() {
       <Loaded query={query} skeleton={<Skeleton className="h-80 w-full" />}>
         {({ totals, daily, models }) => (
           <>
-            <Stats className="xl:grid-cols-5">
+            <Stats className="md:grid-cols-5 xl:grid-cols-5">
               <Stat
                 label="Spend"
                 value={usd(totals.spend_usd)}
@@ -87,8 +88,11 @@ export default function Usage() {
             {totals.request_count === 0 ? (
               <Card>
                 <EmptyState title="No requests of yours in these days">
-                  Point a client at this gateway with one of your API keys, or try a model in the
-                  playground. An admin issues keys.
+                  Point a client at this gateway with one of your API keys, or try a model in the{' '}
+                  <Link to="/playground" className="text-accent-text underline">
+                    playground
+                  </Link>
+                  . An admin issues keys.
                 </EmptyState>
               </Card>
             ) : (

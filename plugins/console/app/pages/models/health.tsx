@@ -1,6 +1,8 @@
 import { type Data, useGet } from '@/api/query.ts'
-import { count, duration, percent, shareOf } from '@/lib/format.ts'
+import { cx } from '@/lib/cx.ts'
+import { ago, count, dateTime, duration, percent, shareOf } from '@/lib/format.ts'
 import { Badge } from '@/ui/badge.tsx'
+import { restStyle, Td } from '@/ui/table.tsx'
 
 /** Attempts of the last minutes by provider and model. */
 export type Recent = readonly Item[]
@@ -18,14 +20,9 @@ interface Sum {
   readonly p95: number | null
 }
 
-/** The attempts of the last 15 minutes; refreshed. `undefined` while they are not known. */
-export function useRecentAttempts(): Recent | undefined {
-  const { data } = useGet(
-    '/api/v1/admin/observability/providers',
-    {},
-    { refetchInterval: REFRESH_MS },
-  )
-  return data?.items
+/** The attempts of the last 15 minutes; refreshed. */
+export function useRecentAttempts() {
+  return useGet('/api/v1/admin/observability/providers', {}, { refetchInterval: REFRESH_MS })
 }
 
 function sumOf(items: Recent): Sum {
@@ -36,6 +33,20 @@ function sumOf(items: Recent): Sum {
       p95: item.latency_p95_ms === null ? sum.p95 : Math.max(sum.p95 ?? 0, item.latency_p95_ms),
     }),
     { attempts: 0, errors: 0, p95: null },
+  )
+}
+
+/** The last cell of a row of attempts: what went wrong last, and when. */
+export function LastError({ item }: { item: Pick<Item, 'last_error_at' | 'last_error_code'> }) {
+  const { last_error_at: at, last_error_code } = item
+  const code = last_error_code ?? 'unknown'
+  return (
+    <Td
+      className={cx(restStyle, 'text-muted')}
+      title={at === null ? undefined : `${code}, ${dateTime(at)}`}
+    >
+      {at === null ? 'none' : `${code}, ${ago(at)}`}
+    </Td>
   )
 }
 

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { type Data, useGet } from '@/api/query.ts'
 import { page as pageFilter, text, useFilters } from '@/lib/filters.ts'
+import { NOT_KNOWN } from '@/lib/format.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
 import { Health, useRecentAttempts } from '@/pages/models/health.tsx'
 import { LogPolicy } from '@/pages/models/log-policy.tsx'
@@ -25,10 +26,11 @@ const keep = (search: Readonly<Record<string, string>>) => search
 /** What callers may name, where it goes and what it costs. */
 export default function Models() {
   const [{ search, page }, change] = useFilters(filters)
-  const [chosen] = useSubPath()
+  // Names of models have slashes, too.
+  const chosen = useSubPath().join('/')
   const navigate = useNavigate()
   const query = useGet('/api/v1/admin/models', { query: { page, page_size: PAGE_SIZE } })
-  const attempts = useRecentAttempts()
+  const attempts = useRecentAttempts().data?.items
   const columns = useMemo(
     (): readonly Column<Model>[] => [
       {
@@ -48,14 +50,19 @@ export default function Models() {
         width: '1.4fr',
         cell: (model) => <Target model={model} />,
       },
-      { key: 'tags', header: 'Tags', width: '0.7fr', cell: ({ tags }) => tags.join(', ') || '–' },
+      {
+        key: 'tags',
+        header: 'Tags',
+        width: '0.7fr',
+        cell: ({ tags }) => tags.join(', ') || 'none',
+      },
       {
         key: 'price',
         header: 'Price per million tokens',
         width: '1.2fr',
         cell: ({ routes }) => {
           const first = routes.find(({ enabled }) => enabled)
-          return first === undefined ? '–' : <PriceLine price={first.price} />
+          return first === undefined ? NOT_KNOWN : <PriceLine price={first.price} />
         },
       },
       {

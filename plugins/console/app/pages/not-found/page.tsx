@@ -1,18 +1,21 @@
 import { Link } from '@tanstack/react-router'
+import { cx } from '@/lib/cx.ts'
 import { buttonStyle } from '@/ui/button.tsx'
 import { Page } from '@/ui/page.tsx'
 
 export default function NotFound() {
   return (
-    <main className="grid h-full place-items-center">
-      <Page title="There is no such page">
-        <p className="text-muted">The address may be mistyped, or the page may have moved.</p>
-        <div>
-          <Link to="/" className={buttonStyle({ kind: 'primary' })}>
+    <main className="flex h-full items-center justify-center text-center">
+      <div>
+        <Page
+          title="There is no such page"
+          note="The address may be mistyped, or the page may have moved."
+        >
+          <Link to="/" className={cx('justify-self-center', buttonStyle({ kind: 'primary' }))}>
             Go to the start
           </Link>
-        </div>
-      </Page>
+        </Page>
+      </div>
     </main>
   )
 }

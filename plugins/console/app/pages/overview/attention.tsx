@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { cadenceNames } from '@/lib/budgets.ts'
 import { count, percent, usd } from '@/lib/format.ts'
 import type { Overview } from '@/pages/overview/totals.tsx'
 import { Badge, Meter } from '@/ui/badge.tsx'
@@ -40,9 +41,9 @@ export function Attention({ overview }: { overview: Overview }) {
             {budgets.map((budget) => (
               <li
                 key={budget.budget_id}
-                className="grid gap-1.5 border-b border-line px-4 py-2.5 last:border-b-0 md:odd:not-last:border-r"
+                className="grid content-start gap-1.5 border-b border-line px-4 py-2.5 last:border-b-0 md:odd:not-last:border-r"
               >
-                <span className="flex items-center gap-2">
+                <span className="flex flex-wrap items-center gap-x-2">
                   <Link
                     to="/budgets"
                     search={{ [`${budget.owner_kind}_id`]: budget.owner_id }}
@@ -53,9 +54,9 @@ export function Attention({ overview }: { overview: Overview }) {
                   <Badge tone={budget.used_share >= 1 ? 'bad' : 'warn'}>
                     {budget.used_share >= 1 ? 'used up' : `${percent(budget.used_share)} used`}
                   </Badge>
-                  <span className="ml-auto text-muted whitespace-nowrap">
+                  <span className="ml-auto text-muted">
                     {usd(budget.current_window_spend_usd)} of {usd(budget.amount_usd)}{' '}
-                    {budget.cadence}
+                    {cadenceNames[budget.cadence]}
                   </span>
                 </span>
                 <Meter

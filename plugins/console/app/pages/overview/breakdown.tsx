@@ -83,8 +83,8 @@ export function Breakdown({ overview }: { overview: Overview }) {
                   <Th className="text-right">Requests</Th>
                   <Th className="text-right">Errors</Th>
                   <Th className="text-right">Tokens</Th>
-                  <Th className="text-right">p50</Th>
-                  <Th className="text-right">p95</Th>
+                  <Th className="text-right">Latency p50</Th>
+                  <Th className="text-right">Latency p95</Th>
                 </tr>
               </thead>
               <tbody>

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useGet } from '@/api/query.ts'
 import { useFilters } from '@/lib/filters.ts'
 import { ago, date } from '@/lib/format.ts'
@@ -50,8 +51,11 @@ export default function Overview() {
             {overview.totals.request_count === 0 ? (
               <Card>
                 <EmptyState title="No requests yet">
-                  Point a client at this gateway with an API key, or try a model in the playground.
-                  What happens shows up here within seconds.
+                  Point a client at this gateway with an API key, or try a model in the{' '}
+                  <Link to="/playground" className="text-accent-text underline">
+                    playground
+                  </Link>
+                  . What happens shows up here within seconds.
                 </EmptyState>
               </Card>
             ) : (

@@ -1,4 +1,5 @@
-import { ago, count, dateTime, duration, percent, shareOf } from '@/lib/format.ts'
+import { count, duration, percent, shareOf } from '@/lib/format.ts'
+import { LastError } from '@/pages/models/health.tsx'
 import type { Overview } from '@/pages/overview/totals.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Card } from '@/ui/card.tsx'
@@ -31,8 +32,8 @@ export function Providers({ overview: { recent_attempts } }: { overview: Overvie
               <Th className="text-right">Attempts</Th>
               <Th className="text-right">Errors</Th>
               <Th className="text-right">First byte p50</Th>
-              <Th className="text-right">p50</Th>
-              <Th className="text-right">p95</Th>
+              <Th className="text-right">Latency p50</Th>
+              <Th className="text-right">Latency p95</Th>
               <Th>Last error</Th>
             </tr>
           </thead>
@@ -54,11 +55,7 @@ export function Providers({ overview: { recent_attempts } }: { overview: Overvie
                 <Td className="text-right">{duration(item.first_byte_p50_ms)}</Td>
                 <Td className="text-right">{duration(item.latency_p50_ms)}</Td>
                 <Td className="text-right">{duration(item.latency_p95_ms)}</Td>
-                <Td className="whitespace-nowrap text-muted" title={dateTime(item.last_error_at)}>
-                  {item.last_error_at === null
-                    ? 'none'
-                    : `${item.last_error_code ?? 'unknown'}, ${ago(item.last_error_at)}`}
-                </Td>
+                <LastError item={item} />
               </Tr>
             ))}
           </tbody>

@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import { type Data, useGet } from '@/api/query.ts'
 import { page as pageFilter, useFilters } from '@/lib/filters.ts'
-import { ago, count, dateTime, duration } from '@/lib/format.ts'
-import { Health, type Recent, useRecentAttempts } from '@/pages/models/health.tsx'
+import { count, duration } from '@/lib/format.ts'
+import { Health, LastError, type Recent, useRecentAttempts } from '@/pages/models/health.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Card } from '@/ui/card.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
-import { Table, Td, Th, Tr } from '@/ui/table.tsx'
+import { restStyle, Table, Td, Th, Tr } from '@/ui/table.tsx'
 
 type Provider = Data<'/api/v1/admin/providers'>['items'][number]
 
@@ -30,7 +30,7 @@ export default function Providers() {
                 Add one under providers in the config file, and a route to it under models.
               </EmptyState>
             ) : (
-              <ProviderTable providers={data.items} attempts={attempts} />
+              <ProviderTable providers={data.items} attempts={attempts.data?.items} />
             )}
             {data.total > PAGE_SIZE && (
               <Pagination
@@ -43,7 +43,9 @@ export default function Providers() {
           </Card>
         )}
       </Loaded>
-      <RecentAttempts attempts={attempts} />
+      <Card title="Attempts" note="of the last 15 minutes, by provider and model" padded={false}>
+        <Loaded query={attempts}>{({ items }) => <RecentAttempts attempts={items} />}</Loaded>
+      </Card>
     </Page>
   )
 }
@@ -70,7 +72,7 @@ function ProviderTable({ providers, attempts }: ProviderTableProps) {
       <tbody>
         {providers.map((provider) => (
           <Tr key={provider.provider_key}>
-            <Td className="max-w-64 truncate font-medium">
+            <Td className="max-w-56 truncate font-medium">
               <Link
                 to="/requests"
                 search={{ provider_key: provider.provider_key }}
@@ -88,7 +90,7 @@ function ProviderTable({ providers, attempts }: ProviderTableProps) {
             <Td>{provider.pricing_provider_id ?? <Badge tone="warn">none named</Badge>}</Td>
             <Td className="text-right">{duration(provider.timeouts.total_ms)}</Td>
             <Td className="text-right">{duration(provider.timeouts.idle_ms)}</Td>
-            <Td className="max-w-96 truncate" title={provider.model_keys.join(', ')}>
+            <Td className={restStyle} title={provider.model_keys.join(', ')}>
               {provider.model_keys.length === 0 ? 'none' : provider.model_keys.join(', ')}
             </Td>
           </Tr>
@@ -98,52 +100,46 @@ function ProviderTable({ providers, attempts }: ProviderTableProps) {
   )
 }
 
-function RecentAttempts({ attempts }: { attempts: Recent | undefined }) {
-  if (attempts === undefined) return null
+function RecentAttempts({ attempts }: { attempts: Recent }) {
+  if (attempts.length === 0) {
+    return (
+      <EmptyState title="No attempts in the last 15 minutes">
+        As soon as a request goes to a provider, its errors and latency stand here.
+      </EmptyState>
+    )
+  }
   return (
-    <Card title="Attempts" note="of the last 15 minutes, by provider and model" padded={false}>
-      {attempts.length === 0 ? (
-        <EmptyState title="No attempts in the last 15 minutes">
-          As soon as a request goes to a provider, its errors and latency stand here.
-        </EmptyState>
-      ) : (
-        <Table aria-label="Attempts of the last 15 minutes">
-          <thead>
-            <tr>
-              <Th>Provider</Th>
-              <Th>Model</Th>
-              <Th className="text-right">Attempts</Th>
-              <Th className="text-right">Succeeded</Th>
-              <Th className="text-right">Failed</Th>
-              <Th className="text-right">Left by callers</Th>
-              <Th className="text-right">First byte p50</Th>
-              <Th className="text-right">p50</Th>
-              <Th className="text-right">p95</Th>
-              <Th>Last error</Th>
-            </tr>
-          </thead>
-          <tbody>
-            {attempts.map((item) => (
-              <Tr key={`${item.provider_key} ${item.model_key}`}>
-                <Td className="max-w-56 truncate font-medium">{item.provider_key}</Td>
-                <Td className="max-w-56 truncate">{item.model_key ?? 'n/a'}</Td>
-                <Td className="text-right">{count(item.attempt_count)}</Td>
-                <Td className="text-right">{count(item.success_count)}</Td>
-                <Td className="text-right">{count(item.error_count)}</Td>
-                <Td className="text-right">{count(item.client_abort_count)}</Td>
-                <Td className="text-right">{duration(item.first_byte_p50_ms)}</Td>
-                <Td className="text-right">{duration(item.latency_p50_ms)}</Td>
-                <Td className="text-right">{duration(item.latency_p95_ms)}</Td>
-                <Td className="text-muted" title={dateTime(item.last_error_at)}>
-                  {item.last_error_at === null
-                    ? 'none'
-                    : `${item.last_error_code ?? 'unknown'}, ${ago(item.last_error_at)}`}
-                </Td>
-              </Tr>
-            ))}
-          </tbody>
-        </Table>
-      )}
-    </Card>
+    <Table aria-label="Attempts of the last 15 minutes">
+      <thead>
+        <tr>
+          <Th>Provider</Th>
+          <Th>Model</Th>
+          <Th className="text-right">Attempts</Th>
+          <Th className="text-right">Succeeded</Th>
+          <Th className="text-right">Failed</Th>
+          <Th className="text-right">Aborted</Th>
+          <Th className="text-right">First byte p50</Th>
+          <Th className="text-right">Latency p50</Th>
+          <Th className="text-right">Latency p95</Th>
+          <Th>Last error</Th>
+        </tr>
+      </thead>
+      <tbody>
+        {attempts.map((item) => (
+          <Tr key={`${item.provider_key} ${item.model_key}`}>
+            <Td className="max-w-40 truncate font-medium">{item.provider_key}</Td>
+            <Td className="max-w-40 truncate">{item.model_key ?? 'n/a'}</Td>
+            <Td className="text-right">{count(item.attempt_count)}</Td>
+            <Td className="text-right">{count(item.success_count)}</Td>
+            <Td className="text-right">{count(item.error_count)}</Td>
+            <Td className="text-right">{count(item.client_abort_count)}</Td>
+            <Td className="text-right">{duration(item.first_byte_p50_ms)}</Td>
+            <Td className="text-right">{duration(item.latency_p50_ms)}</Td>
+            <Td className="text-right">{duration(item.latency_p95_ms)}</Td>
+            <LastError item={item} />
+          </Tr>
+        ))}
+      </tbody>
+    </Table>
   )
 }

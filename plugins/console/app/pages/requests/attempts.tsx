@@ -22,8 +22,10 @@ export function Attempts({ log }: { log: RequestDetail }) {
       {log.attempts.map((attempt) => (
         <li key={attempt.attempt_number} className="grid gap-1">
           <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-            <span className="text-muted">{attempt.attempt_number}.</span>
-            <span className="font-medium">{attempt.provider_key}</span>
+            <span className="min-w-0 break-words">
+              <span className="text-muted">{attempt.attempt_number}. </span>
+              <span className="font-medium">{attempt.provider_key}</span>
+            </span>
             <span className="min-w-0 truncate text-muted">{attempt.upstream_model}</span>
             <Badge tone={attempt.status === 'success' ? 'good' : 'bad'}>
               {attempt.upstream_status ?? ''} {attempt.status.replaceAll('_', ' ')}

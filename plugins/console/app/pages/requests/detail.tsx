@@ -68,7 +68,7 @@ function Headline({ log }: { log: RequestDetail }) {
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
         <StatusBadge status={log.status_code} outcome={log.outcome} />
         <span className="font-medium">{log.outcome.replaceAll('_', ' ')}</span>
-        <span className="text-muted">{dateTime(log.occurred_at)} UTC</span>
+        <span className="text-muted">{dateTime(log.occurred_at)}</span>
         <span className="ml-auto flex items-center gap-1">
           <code className="font-mono text-xs break-all">{log.request_id}</code>
           <CopyButton text={log.request_id} label="Copy the request id" />

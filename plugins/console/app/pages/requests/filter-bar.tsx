@@ -1,6 +1,5 @@
 import { useId, useState } from 'react'
 import { useGet } from '@/api/query.ts'
-import { OwnerFilter } from '@/pages/requests/owner-filter.tsx'
 import {
   type Change,
   cleared,
@@ -10,11 +9,14 @@ import {
   operations,
   type Values,
 } from '@/pages/requests/query.ts'
-import { TextFilter } from '@/pages/requests/text-filter.tsx'
 import { Button } from '@/ui/button.tsx'
 import { ChoiceFilter } from '@/ui/choice-filter.tsx'
+import { Filters, filterRow } from '@/ui/filters.tsx'
+import { OwnerFilter } from '@/ui/owner-filter.tsx'
 import { RangePicker } from '@/ui/range-picker.tsx'
+import { TextFilter } from '@/ui/text-filter.tsx'
 
+const kinds = ['user', 'service_account', 'team'] as const
 const statuses = [
   '200',
   '400',
@@ -44,54 +46,12 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
     <TextFilter label={label} value={values[name]} onChange={set(name)} />
   )
   return (
-    <search className="grid gap-2" aria-label="Filters">
-      <div className="flex flex-wrap items-center gap-2">
-        <RangePicker
-          label="Time"
-          value={{ start: values.occurred_at_start, end: values.occurred_at_end }}
-          onChange={({ start, end }) => change({ occurred_at_start: start, occurred_at_end: end })}
-        />
-        <TextFilter
-          label="Model"
-          value={values.model_key}
-          onChange={set('model_key')}
-          options={models.data?.items.map(({ model_key }) => model_key)}
-        />
-        <TextFilter
-          label="Provider"
-          value={values.provider_key}
-          onChange={set('provider_key')}
-          options={providers.data?.items.map(({ provider_key }) => provider_key)}
-        />
-        <OwnerFilter values={values} change={change} />
-        <ChoiceFilter
-          label="Status"
-          any="Any status"
-          className="w-32"
-          options={[...new Set([...statuses, values.status_code])]
-            .filter((status) => status !== '')
-            .map((status) => [status, `Status ${status}`])}
-          value={values.status_code}
-          onChange={set('status_code')}
-        />
-        <Button
-          kind="ghost"
-          aria-expanded={open}
-          aria-controls={id}
-          disabled={used > 0}
-          onClick={() => setWanted(!wanted)}
-        >
-          {open ? 'Fewer filters' : 'More filters'}
-        </Button>
-        {isFiltered(values) && (
-          <Button kind="ghost" onClick={() => change(cleared)}>
-            Clear all
-          </Button>
-        )}
-      </div>
-      <div id={id} hidden={!open} className="flex flex-wrap items-center gap-2 not-[[hidden]]:flex">
-        {open && (
-          <>
+    <Filters
+      narrowed={isFiltered(values)}
+      onClear={() => change(cleared)}
+      more={
+        open && (
+          <div id={id} className={filterRow}>
             {field('request_id', 'Request id')}
             <ChoiceFilter
               label="Kind"
@@ -108,10 +68,48 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
             {field('component', 'Component')}
             {field('env', 'Environment')}
             <TagFilter values={values} change={change} />
-          </>
-        )}
-      </div>
-    </search>
+          </div>
+        )
+      }
+    >
+      <RangePicker
+        label="Time"
+        value={{ start: values.occurred_at_start, end: values.occurred_at_end }}
+        onChange={({ start, end }) => change({ occurred_at_start: start, occurred_at_end: end })}
+      />
+      <TextFilter
+        label="Model"
+        value={values.model_key}
+        onChange={set('model_key')}
+        options={models.data?.items.map(({ model_key }) => model_key)}
+      />
+      <TextFilter
+        label="Provider"
+        value={values.provider_key}
+        onChange={set('provider_key')}
+        options={providers.data?.items.map(({ provider_key }) => provider_key)}
+      />
+      <OwnerFilter label="Owner or team" kinds={kinds} values={values} change={change} />
+      <ChoiceFilter
+        label="Status"
+        any="Any status"
+        className="w-32"
+        options={[...new Set([...statuses, values.status_code])]
+          .filter((status) => status !== '')
+          .map((status) => [status, `Status ${status}`])}
+        value={values.status_code}
+        onChange={set('status_code')}
+      />
+      <Button
+        kind="ghost"
+        aria-expanded={open}
+        aria-controls={id}
+        disabled={used > 0}
+        onClick={() => setWanted(!wanted)}
+      >
+        {open ? 'Fewer filters' : 'More filters'}
+      </Button>
+    </Filters>
   )
 }
 
@@ -119,7 +117,7 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
 function TagFilter({ values, change }: { values: Values; change: Change }) {
   const half = (values.tag_key === '') !== (values.tag_value === '')
   return (
-    <span className="inline-flex flex-wrap items-center gap-1">
+    <span className="col-span-2 inline-flex items-center gap-1 max-sm:*:min-w-0">
       <TextFilter label="Tag" value={values.tag_key} onChange={(tag_key) => change({ tag_key })} />
       <span aria-hidden className="text-muted">
         =

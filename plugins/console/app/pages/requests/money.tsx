@@ -15,12 +15,12 @@ export function Money({ log }: { log: RequestDetail }) {
         <Stat
           label="Input tokens"
           value={count(log.prompt_tokens)}
-          note={`${count(log.cache_read_tokens)} read from a cache, ${count(log.cache_write_tokens)} written`}
+          note={`cache: ${count(log.cache_read_tokens)} read, ${count(log.cache_write_tokens)} written`}
         />
         <Stat
           label="Output tokens"
           value={count(log.completion_tokens)}
-          note={`${count(log.reasoning_tokens)} of them reasoning`}
+          note={`reasoning: ${count(log.reasoning_tokens)}`}
         />
         <Stat label="All tokens" value={count(log.total_tokens)} />
         <Stat
@@ -41,7 +41,9 @@ export function Money({ log }: { log: RequestDetail }) {
 }
 
 function speedOf({ completion_tokens: tokens, latency_ms: ms }: RequestDetail): string {
-  return tokens === null || ms === 0 ? NOT_KNOWN : ((tokens * 1000) / ms).toFixed(1)
+  if (tokens === null || ms === 0) return NOT_KNOWN
+  const speed = (tokens * 1000) / ms
+  return speed < 100 ? speed.toFixed(1) : count(Math.round(speed))
 }
 
 function Ledger({ log }: { log: RequestDetail }) {

@@ -50,7 +50,7 @@ export default function Requests() {
   return (
     <Page
       title="Requests"
-      note="Newest first, times in UTC"
+      note="Newest first"
       actions={
         <>
           {live && (

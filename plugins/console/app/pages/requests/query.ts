@@ -1,5 +1,5 @@
 import type { Data } from '@/api/query.ts'
-import { type Filter, oneOf, page, text } from '@/lib/filters.ts'
+import { type Filter, instant, oneOf, page, text } from '@/lib/filters.ts'
 
 export type RequestPage = Data<'/api/v1/admin/observability/request-logs'>
 export type RequestLog = RequestPage['items'][number]
@@ -15,12 +15,6 @@ export const operationNames: Readonly<Record<string, string>> = {
 /** A status that the API takes; anything else is none. */
 const status: Filter<string> = {
   read: (value) => (/^[1-5]\d\d$/.test(value ?? '') ? (value as string) : ''),
-  write: text.write,
-}
-
-/** An instant that the API takes. */
-const instant: Filter<string> = {
-  read: (value) => (Number.isNaN(Date.parse(value ?? '')) ? '' : (value as string)),
   write: text.write,
 }
 

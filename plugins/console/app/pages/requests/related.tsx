@@ -1,9 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { useGet } from '@/api/query.ts'
-import { count, duration, time } from '@/lib/format.ts'
+import { count, dateTime, dayTime, duration } from '@/lib/format.ts'
+import { actionNames, phaseNames, scopeName, took } from '@/pages/guardrails/query.ts'
+import { callTone } from '@/pages/mcp/query.ts'
 import type { RequestDetail } from '@/pages/requests/query.ts'
 import { Section } from '@/pages/requests/section.tsx'
-import { Badge, type Tone } from '@/ui/badge.tsx'
+import { Badge } from '@/ui/badge.tsx'
 import { Skeleton } from '@/ui/notice.tsx'
 import { Loaded } from '@/ui/page.tsx'
 import { Table, Td, Th, Tr } from '@/ui/table.tsx'
@@ -22,13 +24,6 @@ export function Related({ log: { request_id } }: { log: RequestDetail }) {
       </Section>
     </>
   )
-}
-
-const actionTones: Readonly<Record<string, Tone>> = {
-  allow: 'good',
-  audit: 'warn',
-  deny: 'bad',
-  transformed: 'accent',
 }
 
 function Decisions({ requestId }: { requestId: string }) {
@@ -58,16 +53,16 @@ function Decisions({ requestId }: { requestId: string }) {
                 {items.map((decision) => (
                   <Tr key={decision.decision_id}>
                     <Td>
-                      <Badge tone={actionTones[decision.action] ?? 'plain'}>
-                        {decision.action}
+                      <Badge tone={actionNames[decision.action][1]}>
+                        {actionNames[decision.action][0]}
                       </Badge>
                     </Td>
-                    <Td>{decision.phase.replaceAll('_', ' ')}</Td>
+                    <Td>{phaseNames[decision.phase]}</Td>
                     <Td className="max-w-40 truncate">{decision.evaluator}</Td>
-                    <Td className="max-w-48 truncate">{decision.rule_id ?? 'n/a'}</Td>
+                    <Td className="max-w-48 truncate">{decision.rule_id ?? 'none'}</Td>
                     <Td className="max-w-48 truncate">{decision.reason_code}</Td>
-                    <Td className="max-w-40 truncate">{decision.scope}</Td>
-                    <Td className="text-right">{decision.latency_ms.toFixed(1)} ms</Td>
+                    <Td className="max-w-40 truncate">{scopeName(decision.scope)}</Td>
+                    <Td className="text-right">{took(decision.latency_ms)}</Td>
                   </Tr>
                 ))}
               </tbody>
@@ -99,7 +94,7 @@ function Invocations({ requestId }: { requestId: string }) {
           <Table aria-label="MCP calls">
             <thead>
               <tr>
-                <Th>Time</Th>
+                <Th>Time (UTC)</Th>
                 <Th>Server</Th>
                 <Th>Tool</Th>
                 <Th>Status</Th>
@@ -109,7 +104,7 @@ function Invocations({ requestId }: { requestId: string }) {
             <tbody>
               {items.map((call) => (
                 <Tr key={call.mcp_tool_invocation_id}>
-                  <Td>{time(call.occurred_at)}</Td>
+                  <Td title={dateTime(call.occurred_at)}>{dayTime(call.occurred_at)}</Td>
                   <Td className="max-w-40 truncate">{call.server_key}</Td>
                   <Td className="max-w-56 truncate font-medium">
                     <Link
@@ -120,9 +115,7 @@ function Invocations({ requestId }: { requestId: string }) {
                     </Link>
                   </Td>
                   <Td>
-                    <Badge tone={call.status === 'success' ? 'good' : 'warn'}>
-                      {call.status.replaceAll('_', ' ')}
-                    </Badge>
+                    <Badge tone={callTone(call.status)}>{call.status.replaceAll('_', ' ')}</Badge>
                   </Td>
                   <Td className="text-right">{duration(call.latency_ms)}</Td>
                 </Tr>

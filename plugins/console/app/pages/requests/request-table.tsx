@@ -16,27 +16,32 @@ import { type Column, DataTable } from '@/ui/data-table.tsx'
 const columns: readonly Column<RequestLog>[] = [
   {
     key: 'time',
-    header: 'Time',
+    header: 'Time (UTC)',
     width: '9.5rem',
     cell: ({ occurred_at }) => <span title={dateTime(occurred_at)}>{dayTime(occurred_at)}</span>,
   },
   {
     key: 'status',
     header: 'Status',
-    width: '1.5fr',
-    cell: (log) => (
-      <span className="flex min-w-0 items-center gap-1.5" title={log.error_message ?? undefined}>
-        <StatusBadge status={log.status_code} outcome={log.outcome} />
-        <span className="truncate text-muted">
-          {log.error_code ?? (log.outcome === 'success' ? '' : log.outcome.replaceAll('_', ' '))}
+    width: '2.1fr',
+    cell: (log) => {
+      const word =
+        log.error_code ?? (log.outcome === 'success' ? '' : log.outcome.replaceAll('_', ' '))
+      return (
+        <span
+          className="flex min-w-0 items-center gap-1.5"
+          title={log.error_message === null ? undefined : `${word}: ${log.error_message}`}
+        >
+          <StatusBadge status={log.status_code} outcome={log.outcome} />
+          <span className="truncate text-muted">{word}</span>
         </span>
-      </span>
-    ),
+      )
+    },
   },
   {
     key: 'model',
     header: 'Model and provider',
-    width: '2.2fr',
+    width: '1.9fr',
     cell: ({ model_key: asked, resolved_model_key: run, provider_key }) => (
       <span title={run === null || run === asked ? (asked ?? undefined) : `${asked} → ${run}`}>
         {asked ?? <Nothing />} <span className="text-muted">{provider_key}</span>
@@ -52,7 +57,7 @@ const columns: readonly Column<RequestLog>[] = [
   {
     key: 'operation',
     header: 'Kind',
-    width: '9.25rem',
+    width: '8.5rem',
     cell: ({ operation, stream }) => (
       <>
         {operationNames[operation] ?? operation}
@@ -63,7 +68,7 @@ const columns: readonly Column<RequestLog>[] = [
   {
     key: 'harness',
     header: 'Client',
-    width: '1fr',
+    width: '1.2fr',
     cell: ({ agent_harness_key: key, agent_harness_label: label, user_agent }) => (
       <span title={user_agent ?? undefined}>{key === 'unknown' ? <Nothing /> : label}</span>
     ),
@@ -109,7 +114,7 @@ export function RequestTable({ rows, onOpen, empty }: RequestTableProps) {
       rowKey={({ request_log_id }) => request_log_id}
       onOpen={onOpen}
       empty={empty}
-      minWidth={980}
+      minWidth={1060}
     />
   )
 }

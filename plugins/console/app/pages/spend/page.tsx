@@ -22,7 +22,8 @@ const ranges = [
 
 /** What was spent, by whom and on what; what has no price; and the way out of here as a file. */
 export default function Spend() {
-  const [{ days, by, owner_kind, reason, page }, change] = useFilters(filters)
+  const [values, change] = useFilters(filters)
+  const { days, by, owner_kind, page } = values
   const window = { days: days === '7' ? (7 as const) : (30 as const), owner_kind }
   const query = useGet(
     '/api/v1/admin/spend/report',
@@ -44,6 +45,7 @@ export default function Spend() {
           <Select
             aria-label="Owners"
             className="w-44"
+            active={owner_kind !== 'all'}
             value={owner_kind}
             onChange={({ target }) => change({ owner_kind: target.value as typeof owner_kind })}
           >
@@ -86,13 +88,8 @@ export default function Spend() {
           </>
         )}
       </Loaded>
-      <Rejected
-        ownerKind={owner_kind}
-        reason={reason}
-        page={page}
-        onReason={(next) => change({ reason: next })}
-        onPage={(next) => change({ page: next })}
-      />
+      {/* Not before what stands above it, which would push it down. */}
+      {!query.isPending && <Rejected values={values} change={change} />}
     </Page>
   )
 }

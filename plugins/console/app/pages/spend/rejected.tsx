@@ -1,57 +1,76 @@
 import { Link } from '@tanstack/react-router'
 import { useGet } from '@/api/query.ts'
-import { count, dateTime, NOT_KNOWN, usd, usdExact } from '@/lib/format.ts'
+import { count, date, dateTime, NOT_KNOWN, time, usd, usdExact } from '@/lib/format.ts'
+import type { Values } from '@/pages/spend/query.ts'
 import { Badge } from '@/ui/badge.tsx'
+import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
-import { Select } from '@/ui/field.tsx'
+import { ChoiceFilter } from '@/ui/choice-filter.tsx'
+import { Filters } from '@/ui/filters.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
+import { OwnerFilter } from '@/ui/owner-filter.tsx'
 import { Loaded } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
-import { Table, Td, Th, Tr } from '@/ui/table.tsx'
+import { restStyle, Table, Td, Th, Tr } from '@/ui/table.tsx'
+import { TextFilter } from '@/ui/text-filter.tsx'
 
 const PAGE_SIZE = 20
 const reasons = { budget_exceeded: 'over a hard limit', duplicate_race: 'request id used twice' }
-type Reason = '' | keyof typeof reasons
+const kinds = ['user', 'service_account'] as const
+const cleared = { reason: '', user_id: '', service_account_id: '', request_id: '' } as const
 
 export interface RejectedProps {
-  readonly ownerKind: 'all' | 'user' | 'service_account'
-  readonly reason: Reason
-  readonly page: number
-  readonly onReason: (reason: Reason) => void
-  readonly onPage: (page: number) => void
+  readonly values: Values
+  readonly change: (changes: Partial<Values>) => void
 }
 
 /** Calls that were served and whose charge is not in the ledger. */
-export function Rejected({ ownerKind, reason, page, onReason, onPage }: RejectedProps) {
+export function Rejected({ values, change }: RejectedProps) {
+  const { owner_kind, reason, user_id, service_account_id, request_id, page } = values
   const query = useGet(
     '/api/v1/admin/spend/rejected-charges',
-    { query: { owner_kind: ownerKind, reason: reason || undefined, page, page_size: PAGE_SIZE } },
+    {
+      query: {
+        owner_kind,
+        reason: reason === '' ? undefined : reason,
+        owner_id: user_id || service_account_id,
+        request_id,
+        page,
+        page_size: PAGE_SIZE,
+      },
+    },
     { placeholderData: (before) => before },
   )
+  const narrowed = [reason, user_id, service_account_id, request_id].some(Boolean)
+  const clear = () => change(cleared)
   return (
-    <Card
-      title="Rejected charges"
-      note="served, but not in the ledger; of all time"
-      padded={false}
-      actions={
-        <Select
-          aria-label="Reason"
-          className="w-48"
-          value={reason}
-          onChange={({ target }) => onReason(target.value as Reason)}
-        >
-          <option value="">Any reason</option>
-          {Object.entries(reasons).map(([key, name]) => (
-            <option key={key} value={key}>
-              {name}
-            </option>
-          ))}
-        </Select>
-      }
-    >
+    <Card title="Rejected charges" note="served, but not in the ledger; of all time" padded={false}>
+      <div className="border-b border-line px-4 py-2">
+        <Filters narrowed={narrowed} onClear={clear}>
+          <ChoiceFilter
+            label="Reason"
+            any="Any reason"
+            className="w-48"
+            options={Object.entries(reasons) as [keyof typeof reasons, string][]}
+            value={reason}
+            onChange={(next) => change({ reason: next })}
+          />
+          <OwnerFilter label="Owner" kinds={kinds} values={values} change={change} />
+          <TextFilter
+            label="Request id"
+            value={request_id}
+            onChange={(next) => change({ request_id: next })}
+          />
+        </Filters>
+      </div>
       <Loaded query={query}>
         {(data) =>
-          data.total === 0 ? (
+          data.total === 0 && narrowed ? (
+            <EmptyState
+              title="No charge matches these filters"
+              action={<Button onClick={clear}>Clear the filters</Button>}
+            />
+          ) : data.total === 0 ? (
             <EmptyState title="No rejected charges">
               A call whose cost would pass a hard limit of a budget stands here. Limits are set at{' '}
               <Link to="/budgets" className="text-accent-text underline">
@@ -64,7 +83,7 @@ export function Rejected({ ownerKind, reason, page, onReason, onPage }: Rejected
               <Table aria-label="Rejected charges">
                 <thead>
                   <tr>
-                    <Th>Time</Th>
+                    <Th>Time (UTC)</Th>
                     <Th>Reason</Th>
                     <Th>Owner</Th>
                     <Th>Model</Th>
@@ -77,13 +96,15 @@ export function Rejected({ ownerKind, reason, page, onReason, onPage }: Rejected
                 <tbody>
                   {data.items.map((charge) => (
                     <Tr key={charge.event_id}>
-                      <Td>{dateTime(charge.occurred_at)}</Td>
+                      <Td title={dateTime(charge.occurred_at)}>
+                        {date(charge.occurred_at)}, {time(charge.occurred_at)}
+                      </Td>
                       <Td>
                         <Badge tone="warn">{reasons[charge.reason]}</Badge>
                       </Td>
-                      <Td className="max-w-48 truncate">{charge.owner_name ?? 'deleted owner'}</Td>
-                      <Td className="max-w-48 truncate">{charge.model_key}</Td>
-                      <Td className="max-w-40 truncate">{charge.provider_key}</Td>
+                      <Td className="max-w-36 truncate">{charge.owner_name ?? 'deleted owner'}</Td>
+                      <Td className="max-w-40 truncate">{charge.model_key}</Td>
+                      <Td className="max-w-32 truncate">{charge.provider_key}</Td>
                       <Td className="text-right">{count(charge.total_tokens)}</Td>
                       <Td
                         className="text-right"
@@ -91,11 +112,11 @@ export function Rejected({ ownerKind, reason, page, onReason, onPage }: Rejected
                       >
                         {charge.cost_usd === null ? NOT_KNOWN : usd(charge.cost_usd)}
                       </Td>
-                      <Td>
+                      <Td className={restStyle}>
                         <Link
                           to="/requests"
                           search={{ request_id: charge.request_id }}
-                          className="block max-w-44 truncate text-accent-text hover:underline"
+                          className="text-accent-text hover:underline"
                         >
                           <code className="font-mono text-xs">{charge.request_id}</code>
                         </Link>
@@ -108,7 +129,7 @@ export function Rejected({ ownerKind, reason, page, onReason, onPage }: Rejected
                 page={data.page}
                 pageSize={data.page_size}
                 total={data.total}
-                onPage={onPage}
+                onPage={(next) => change({ page: next })}
               />
             </>
           )

@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { count, percent, shareOf, short, usd, usdExact } from '@/lib/format.ts'
 import { type Report, requestsOf, type Sums } from '@/pages/spend/query.ts'
-import { Badge } from '@/ui/badge.tsx'
 import { Card } from '@/ui/card.tsx'
 import { type Column, DataTable } from '@/ui/data-table.tsx'
+import { OwnerName } from '@/ui/owner-name.tsx'
 
 const linkStyle = 'font-medium hover:text-accent-text hover:underline'
 
@@ -65,7 +65,7 @@ function sumColumns<T extends Sums>(total: number): readonly Column<T>[] {
     {
       key: 'rejected',
       header: 'Rejected',
-      width: '7rem',
+      width: '8rem',
       align: 'right',
       sort: (row) => Number(row.rejected_spend_usd),
       cell: (row) => (
@@ -132,16 +132,15 @@ export function Owners({ report }: { report: Report }) {
         width: '2fr',
         sort: ({ owner_name }) => owner_name ?? '',
         cell: ({ owner_kind, owner_id, owner_name }) => (
-          <span className="flex min-w-0 items-center gap-2">
+          <OwnerName kind={owner_kind}>
             <Link
               to="/requests"
               search={requestsOf({ window_start, window_end }, { [`${owner_kind}_id`]: owner_id })}
-              className={`${linkStyle} min-w-0 truncate`}
+              className={linkStyle}
             >
               {owner_name ?? 'deleted owner'}
             </Link>
-            {owner_kind === 'service_account' && <Badge>service account</Badge>}
-          </span>
+          </OwnerName>
         ),
       },
       ...sumColumns<Owner>(Number(totals.spend_usd)),

@@ -9,38 +9,27 @@ export interface TextFilterProps {
   readonly onChange: (value: string) => void
   /** What can be chosen; anything else can be written. */
   readonly options?: readonly string[] | undefined
-  /** Called with what has been written so far. */
-  readonly onWrite?: (text: string) => void
-  /** Only what can be chosen counts; anything else is taken back. */
-  readonly strict?: boolean
-  readonly className?: string
 }
 
 /** A text that counts when it is chosen, on Enter, and when somebody leaves it. */
-export function TextFilter(props: TextFilterProps) {
-  const { label, value, onChange, options, onWrite, strict = false, className } = props
+export function TextFilter({ label, value, onChange, options }: TextFilterProps) {
   const [written, setWritten] = useState(value)
   const id = useId()
   useEffect(() => setWritten(value), [value])
   const take = (next: string) => {
     const text = next.trim()
-    if (text === value) return
-    if (!strict || text === '' || options?.includes(text)) return onChange(text)
-    const near = options?.filter((option) => option.toLowerCase().includes(text.toLowerCase()))
-    if (near?.[0] !== undefined && near.length === 1) onChange(near[0])
-    else setWritten(value)
+    if (text !== value) onChange(text)
   }
   return (
-    <span className={cx('relative inline-block w-40', className)}>
+    <span className="relative inline-block w-40">
       <Input
         aria-label={label}
         placeholder={label}
         value={written}
         list={options === undefined ? undefined : id}
-        className={cx('pr-7', value !== '' && 'border-accent')}
+        className={cx('truncate pr-7', value !== '' && 'border-accent')}
         onChange={({ target }) => {
           setWritten(target.value)
-          onWrite?.(target.value)
           if (options?.includes(target.value)) take(target.value)
         }}
         onBlur={() => take(written)}

@@ -1,0 +1,123 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { browserConfig } from './config.ts'
+import { testDesk } from './harness.ts'
+
+const SLASHED = 'acme/large-reasoning-model-with-a-name-that-no-column-has-room-for'
+
+const desk = testDesk({
+  requests: 300,
+  config: {
+    models: [
+      ...browserConfig.models,
+      { id: SLASHED, routes: [{ provider: 'simulator', upstream_model: 'simulator-1' }] },
+    ],
+  },
+})
+
+const PERSON = 'Maximiliana Konstantina von und zu Hohenstein-Schwarzburg'
+beforeAll(async () => {
+  await desk.admin.post('/api/v1/admin/users', { name: PERSON, email: 'max@example.com' })
+})
+
+test('what is cut off is told under the pointer, and what is whole is not', async () => {
+  const page = await desk.open('/identity/users', { size: 'tablet' })
+  const table = page.getByRole('table', { name: 'Users' })
+  await page.getByLabel('Search name or e-mail').fill('max@')
+  const name = table.getByText(PERSON)
+  await name.hover()
+  expect(await name.getAttribute('title')).toBe(PERSON)
+  const email = table.getByText('max@example.com')
+  await email.hover()
+  expect(await email.getAttribute('title')).toBeNull()
+})
+
+test('a model whose name has slashes opens from its row and from its address', async () => {
+  const page = await desk.open('/models')
+  await page.getByRole('table', { name: 'Models' }).getByText(SLASHED).click()
+  const sheet = page.getByRole('dialog', { name: SLASHED })
+  await sheet.getByText('simulator-1').waitFor()
+  await page.reload()
+  await sheet.getByText('simulator-1').waitFor()
+})
+
+test('the menu of a narrow window takes the focus and gives it back at Escape', async () => {
+  const page = await desk.open('/requests', { size: 'phone' })
+  const opener = page.getByRole('button', { name: 'Menu', exact: true })
+  await opener.click()
+  const menu = page.getByRole('complementary')
+  await menu.getByRole('link', { name: 'Budgets', exact: true }).waitFor()
+  expect(await menu.evaluate((it) => it.contains(document.activeElement))).toBe(true)
+  await page.keyboard.press('Escape')
+  await menu.waitFor({ state: 'hidden' })
+  expect(await opener.evaluate((it) => it === document.activeElement)).toBe(true)
+})
+
+test('a key can be copied out of its dialog where the browser has no clipboard for pages', async () => {
+  const page = await desk.open('/account')
+  // As on an address that is neither https nor this machine.
+  await page.addInitScript(() =>
+    Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined }),
+  )
+  await page.goto(`${desk.gateway.url}/console/identity/api-keys`)
+  await page.getByRole('button', { name: 'Issue a key' }).click()
+  const form = page.getByRole('dialog', { name: 'Issue an API key' })
+  await form.getByLabel('Name', { exact: true }).fill('laptop')
+  await form.getByRole('combobox', { name: 'Owner' }).fill('max@')
+  await page.getByRole('option', { name: PERSON }).click()
+  await form.getByLabel('Grants').selectOption({ index: 1 })
+  await form.getByRole('button', { name: 'Issue the key' }).click()
+  const issued = page.getByRole('dialog', { name: 'laptop' })
+  const secret = await issued.locator('code').first().innerText()
+  await issued.getByRole('button', { name: /^Copy/ }).click()
+  await issued.getByRole('button', { name: 'I have stored it' }).click()
+  const search = page.getByLabel('Search keys by name')
+  await search.focus()
+  await page.keyboard.press('Control+V')
+  expect(await search.inputValue()).toBe(secret.replaceAll(/\s/g, ''))
+})
+
+test('what arrives late pushes nothing down that is being read', async () => {
+  const page = await desk.open('/account')
+  await page.route('**/api/v1/admin/spend/report*', async (route) => {
+    await new Promise((done) => setTimeout(done, 1000))
+    await route.continue()
+  })
+  await page.addInitScript(() => {
+    Object.assign(window, { shift: 0 })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        ;(window as unknown as { shift: number }).shift += (
+          entry as unknown as { value: number }
+        ).value
+      }
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+  await page.goto(`${desk.gateway.url}/console/spend`)
+  await page.getByText('served, but not in the ledger').waitFor()
+  await page.waitForLoadState('networkidle')
+  // From here on, a page is said to move.
+  expect(await page.evaluate(() => (window as unknown as { shift: number }).shift)).toBeLessThan(
+    0.1,
+  )
+})
+
+test('a table of instants names its zone, and so does every instant in full', async () => {
+  const page = await desk.open('/requests')
+  await page.getByRole('columnheader', { name: 'Time (UTC)' }).waitFor()
+  await page.getByText(/, by day$/).waitFor()
+  const text = await page.locator('main').innerText()
+  expect(text.match(/\d{4}, \d\d:\d\d:\d\d(?! UTC)/)).toBeNull()
+})
+
+test('what the providers’ attempts could not be read for is said', async () => {
+  const page = await desk.open('/account')
+  await page.route('**/api/v1/admin/observability/providers*', (route) =>
+    route.fulfill({
+      status: 503,
+      contentType: 'application/json',
+      body: JSON.stringify({ error: { message: 'the database is away', code: 'unavailable' } }),
+    }),
+  )
+  await page.goto(`${desk.gateway.url}/console/providers`)
+  await page.getByRole('alert').getByText('the database is away').waitFor()
+})
