@@ -30,7 +30,7 @@ const bench = await setUpProvider({
   type: 'cloud_b_ml',
   config: { region: 'us-east-1', endpoint_url: new URL(upstream.url).origin },
 })
-const route = bench.bind({ compatibility: { bedrock: { api_style: 'runtime_unified' } } })
+const route = bench.bind({ compatibility: { cloud_b_ml: { api_style: 'runtime_unified' } } })
 const good = json(
   converseReply({
     blocks: [{ kind: 'text', pieces: ['hi'] }],
