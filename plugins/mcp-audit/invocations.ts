@@ -94,7 +94,11 @@ export function createInvocations(options: InvocationOptions): Invocations {
         payloadOf('result', result, policy),
       )
     function writeClosed(result: McpInvocationResult) {
-      push({ json: closeRow(id, result, verdict, now()), payload: payload(result.result) })
+      try {
+        push({ json: closeRow(id, result, verdict, now()), payload: payload(result.result) })
+      } catch (error) {
+        log.error(describe(error), 'a tool call could not be closed')
+      }
     }
     const handle: McpInvocationHandle = {
       openedAt,
@@ -117,13 +121,9 @@ export function createInvocations(options: InvocationOptions): Invocations {
           byKey.delete(key)
           left.delete(key)
         }
-        try {
-          writeClosed(result)
-          const policyResult = verdict?.policyResult ?? 'not_evaluated'
-          options.finished(serverId, result.status, policyResult, result.latencyMs)
-        } catch (error) {
-          log.error(describe(error), 'a tool call could not be closed')
-        }
+        writeClosed(result)
+        const policyResult = verdict?.policyResult ?? 'not_evaluated'
+        options.finished(serverId, result.status, policyResult, result.latencyMs)
       },
     }
     return handle

@@ -8,7 +8,7 @@ const SHOWN_MS = 1500
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false)
   async function copy(beside: Element) {
-    await writeText(text, beside)
+    if (!(await writeText(text, beside))) return
     setCopied(true)
     setTimeout(() => setCopied(false), SHOWN_MS)
   }
@@ -24,14 +24,20 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   )
 }
 
-/** Also on a plain http address, where browsers have no clipboard for pages. */
-async function writeText(text: string, beside: Element): Promise<void> {
-  if (navigator.clipboard !== undefined) return await navigator.clipboard.writeText(text)
+/** Whether the browser took it; also on a plain http address, where it has no clipboard for pages. */
+async function writeText(text: string, beside: Element): Promise<boolean> {
+  if (navigator.clipboard !== undefined) {
+    return await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    )
+  }
   const area = document.createElement('textarea')
   area.value = text
   // What lies behind an open dialog cannot be selected.
   beside.after(area)
   area.select()
-  document.execCommand('copy')
+  const copied = document.execCommand('copy')
   area.remove()
+  return copied
 }
