@@ -1,6 +1,6 @@
 import { GatewayError, type JsonObject, type JsonValue, repeatsKey } from '../plugin/index.ts'
 import { responsesIn, rpcErrorText } from '../protocol/json-rpc.ts'
-import { sameId, withExactIds } from '../protocol/rpc-id.ts'
+import { sameId, similarIds, withExactIds } from '../protocol/rpc-id.ts'
 import { createSseBlocks, type SseBlock, withData } from '../protocol/sse-blocks.ts'
 import { GuardDenial } from './guard.ts'
 import { rpcError } from './mcp-errors.ts'
@@ -145,14 +145,48 @@ async function passBlock(
     return { text: block.raw, answered: false }
   }
   const heard = read(call, block.data)
+  if (!heard.responses.some(({ id }) => similarIds(id, request?.id))) {
+    return { text: await passLate(call, block, heard, services), answered: false }
+  }
   const replaced = await judge(call, heard.responses)
   const responses = replaced ?? heard.responses
   const text = replaced === undefined ? block.raw : withData(block, encode(heard, replaced))
-  const answer = responses.find(({ id }) => sameId(id, request?.id))
-  if (answer === undefined) return { text, answered: false }
+  if (!responses.some(({ id }) => sameId(id, request?.id))) return { text, answered: false }
   invocation?.sent(Buffer.byteLength(text))
   hear(responses as JsonObject[], call, services)
   return { text, answered: true }
+}
+
+/**
+ * An event with responses to calls of other connections, each only if a guard lets it pass; one that
+ * is denied becomes an error with the same id.
+ */
+async function passLate(
+  call: McpCall,
+  block: SseBlock,
+  heard: Heard,
+  services: McpServices,
+): Promise<string> {
+  const { responses } = heard
+  if (responses.length === 0) return block.raw
+  const settle = (passed: readonly JsonObject[], text: string, denial?: GuardDenial) => {
+    const bytes = Buffer.byteLength(text)
+    for (const response of passed) {
+      if (sameId(response.id, call.request?.id)) continue
+      hearLate(response, call, { denial, bytes }, services)
+    }
+    return text
+  }
+  try {
+    const replaced = await judge({ ...call, invocation: undefined }, responses)
+    if (replaced === undefined) return settle(responses, block.raw)
+    return settle(replaced, withData(block, encode(heard, replaced)))
+  } catch (error) {
+    if (!(error instanceof GuardDenial)) throw error
+    const told = rpcError(error, call.incoming.requestId)
+    const errors = responses.map(({ id = null }) => rpcErrorText(JSON.stringify(id), told))
+    return settle(responses, errors.map((text) => withData(block, text)).join(''), error)
+  }
 }
 
 const utf8 = new TextEncoder()
@@ -172,27 +206,8 @@ export function guardedEvents(
   async function pass(block: SseBlock): Promise<string> {
     if (block.data === undefined || block.data.trim() === '') return block.raw
     const heard = read(call, block.data)
-    const { responses } = heard
     hear(heard.others as JsonObject[], call, services)
-    if (responses.length === 0) return block.raw
-    const settle = (passed: readonly JsonObject[], text: string, denial?: GuardDenial) => {
-      const bytes = Buffer.byteLength(text)
-      for (const response of passed) {
-        if (sameId(response.id, call.request?.id)) continue
-        hearLate(response, call, { denial, bytes }, services)
-      }
-      return text
-    }
-    try {
-      const replaced = await judge(call, responses)
-      if (replaced === undefined) return settle(responses, block.raw)
-      return settle(replaced, withData(block, encode(heard, replaced)))
-    } catch (error) {
-      if (!(error instanceof GuardDenial)) throw error
-      const told = rpcError(error, call.incoming.requestId)
-      const errors = responses.map(({ id = null }) => rpcErrorText(JSON.stringify(id), told))
-      return settle(responses, errors.map((text) => withData(block, text)).join(''), error)
-    }
+    return await passLate(call, block, heard, services)
   }
 
   return async (bytes) => {

@@ -26,6 +26,15 @@ export function sameId(one: JsonValue | undefined, other: RpcId | undefined): bo
   return JSON.isRawJSON(one) && JSON.isRawJSON(other) && one.rawJSON === other.rawJSON
 }
 
+/** Whether some clients take these for one id, as 1 and "1". */
+export function similarIds(one: JsonValue | undefined, other: RpcId | undefined): boolean {
+  return isId(one) && isId(other) && textOf(one) === textOf(other)
+}
+
+function textOf(id: RpcId): string {
+  return JSON.isRawJSON(id) ? id.rawJSON : String(id)
+}
+
 /** A value that was read from `written`, with every digit that it has there. */
 export function exact(value: JsonValue | undefined, written: string): JsonValue | undefined {
   return isRounded(value) ? JSON.rawJSON(written) : value

@@ -48,6 +48,23 @@ test('the verdict stays when the result comes on a later stream, and so do the a
   expect(Number(found?.response_bytes)).toBeGreaterThan(50)
 })
 
+test.each([
+  ['that may pass', 'hello', { status: 'success', policy_result: 'allowed' }],
+  ['that is denied', 'so FORBIDDEN', { status: 'policy_denied', policy_result: 'denied' }],
+])('the result of one call, on the stream of another, %s', async (_, text, outcome) => {
+  const session = await mcp.session()
+  mcp.upstream.script = () => events(['id: 1\ndata:\n\n'])
+  const first = await mcp.send(toolCall(23), { session })
+  mcp.upstream.script = () => events([event(fine(23, text)), event(fine(24, 'and all is well'))])
+  const second = await mcp.send(toolCall(24), { session })
+  expect(second.status).toBe(200)
+  expect(second.text).toContain('"id":23')
+  expect(second.text).not.toContain('FORBIDDEN')
+  expect(second.text).toContain('and all is well')
+  expect(await mcp.row(first.id)).toMatchObject(outcome)
+  expect(await mcp.row(second.id)).toMatchObject({ status: 'success', policy_result: 'allowed' })
+})
+
 test('the verdict stays when the call is cancelled', async () => {
   const id = await mcp.session()
   mcp.upstream.script = ({ text }) =>
