@@ -122,7 +122,8 @@ function streamed(
     },
     over(ending) {
       listening.delete(end)
-      tap?.over(ending)
+      // Whoever left before there was a stream is not heard by it; it breaks then.
+      tap?.over(ending === 'broken' && watch.hasLeft() ? 'left' : ending)
       call.finished()
     },
   })
