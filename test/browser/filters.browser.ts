@@ -109,6 +109,7 @@ test('a filter that narrows looks different from one that does not', async () =>
     ['/requests', 'Status', '503'],
     ['/mcp/invocations', 'Status', 'timeout'],
     ['/guardrails', 'Phase', 'prompt'],
+    ['/audit-log', 'Object', 'team'],
     ['/spend', 'Reason', 'budget_exceeded'],
     ['/budgets', 'State', 'all'],
     ['/identity/users', 'Role', 'user'],
@@ -132,6 +133,7 @@ test('a time in the address that is none is no filter', async () => {
     ['/requests', 'Requests'],
     ['/mcp/invocations', 'Tool calls'],
     ['/guardrails', undefined],
+    ['/audit-log', 'Changes'],
   ] as const) {
     await page.goto(`${desk.gateway.url}/console${path}?occurred_at_start=yesterday`)
     const shown =

@@ -131,6 +131,10 @@ async function plantGuardrailsAndMcp(): Promise<void> {
     values (gen_random_uuid(), now(), ${REQUEST}, 'prompt', ${evil('scope')}, 'deny',
       ${evil('evaluator')}, ${evil('pack')}, ${evil('rule')}, 'deny', ${evil('reason')}, 1, 'none',
       ${'0'.repeat(64)}, 'v')`
+  await desk.sql`
+    insert into audit_log.audit_log (id, request_id, action, object_kind, object_id, after)
+    values (gen_random_uuid(), ${REQUEST}, 'user.update', ${evil('audited')}, 'evil',
+      ${JSON.stringify({ name: evil('named'), [evil('member')]: evil('value') })}::text::jsonb)`
   const [server] = await desk.sql<{ id: string }[]>`
     insert into mcp_registry.external_mcp_servers (id, server_key, display_name, description,
       server_url, auth_mode, timeout_ms, discovery_status, last_error_summary, tool_count)
@@ -191,6 +195,7 @@ const visits: readonly (readonly [path: () => string, shows: readonly string[]])
   [() => `/guardrails?request_id=${REQUEST}`, ['reason']],
   [() => '/guardrails/policies', []],
   [() => '/guardrails/explain', []],
+  [() => '/audit-log', ['audited', 'named']],
   [() => '/models', []],
   [() => '/providers', []],
   [() => '/identity/users', ['user']],

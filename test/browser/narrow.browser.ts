@@ -114,6 +114,8 @@ const paths = () => [
   `/guardrails?request_id=${REQUEST}`,
   '/guardrails/policies',
   '/guardrails/explain',
+  '/audit-log',
+  `/audit-log?object_id=${ids.user}`,
   '/models',
   `/models/${encodeURIComponent(MODEL)}`,
   '/providers',

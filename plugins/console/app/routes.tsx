@@ -72,6 +72,7 @@ const routeTree = root.addChildren([
       ...pages(adminsOnly, '/budgets', () => import('@/pages/budgets/page.tsx')),
       ...pages(adminsOnly, '/mcp', () => import('@/pages/mcp/page.tsx')),
       ...pages(adminsOnly, '/guardrails', () => import('@/pages/guardrails/page.tsx')),
+      ...pages(adminsOnly, '/audit-log', () => import('@/pages/audit-log/page.tsx')),
       ...pages(adminsOnly, '/models', () => import('@/pages/models/page.tsx')),
       ...pages(adminsOnly, '/providers', () => import('@/pages/providers/page.tsx')),
       ...pages(adminsOnly, '/identity/users', () => import('@/pages/identity/users.tsx')),

@@ -6,6 +6,7 @@ import {
   Coins,
   FlaskConical,
   Gauge,
+  History,
   KeyRound,
   LayoutDashboard,
   type LucideIcon,
@@ -69,6 +70,7 @@ const navigation: readonly Group[] = [
         admin: true,
         words: 'policies decisions explain',
       },
+      { path: '/audit-log', label: 'Audit log', icon: History, admin: true, words: 'changes who' },
     ],
   },
   {

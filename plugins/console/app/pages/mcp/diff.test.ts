@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { changesBetween, compareTexts, flagsOf, visiblePieces } from './diff.ts'
+import { compareTexts, flagsOf } from './diff.ts'
 
 const tool = (description: string, input_schema: object, annotations: object | null = null) => ({
   description,
@@ -8,27 +8,6 @@ const tool = (description: string, input_schema: object, annotations: object | n
 })
 
 describe('two versions of a tool', () => {
-  test('differ at the places of their schemas, whatever the order', () => {
-    const before = {
-      type: 'object',
-      properties: { a: { type: 'string' }, b: {} },
-      required: ['a', 'b'],
-    }
-    const after = {
-      required: ['b'],
-      properties: { a: { type: 'number' }, c: { enum: ['x', 1] } },
-      type: 'object',
-    }
-    expect(changesBetween(before, after)).toEqual([
-      { path: 'properties.a.type', before: '"string"', after: '"number"' },
-      { path: 'properties.b', before: '{}', after: undefined },
-      { path: 'properties.c.enum.0', before: undefined, after: '"x"' },
-      { path: 'properties.c.enum.1', before: undefined, after: '1' },
-      { path: 'required[a]', before: '"a"', after: undefined },
-    ])
-    expect(changesBetween({ required: ['a', 'b'] }, { required: ['b', 'a'] })).toEqual([])
-  })
-
   test('are flagged for what they ask for and what they say', () => {
     const before = tool(
       'Reads',
@@ -82,14 +61,5 @@ describe('two texts', () => {
       expect(without('new')).toBe(before)
       expect(without('gone')).toBe(after)
     }
-  })
-
-  test('show what nobody would see', () => {
-    expect(visiblePieces('a\u202eb\u{e0041}')).toEqual([
-      { text: 'a', hidden: false },
-      { text: 'U+202E', hidden: true },
-      { text: 'b', hidden: false },
-      { text: 'U+E0041', hidden: true },
-    ])
   })
 })

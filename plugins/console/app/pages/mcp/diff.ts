@@ -1,15 +1,10 @@
+import { hidesText } from '@/lib/hidden-text.ts'
+
 /** What a tool says of itself, as far as two versions of it can differ. */
 export interface Definition {
   readonly description: string | null
   readonly annotations: Readonly<Record<string, unknown>> | null
   readonly input_schema: Readonly<Record<string, unknown>>
-}
-
-/** A place in a schema, and what stood and stands there; `undefined`: nothing. */
-export interface Change {
-  readonly path: string
-  readonly before: string | undefined
-  readonly after: string | undefined
 }
 
 /** Something about a change that should be looked at; `risky`: before anything else. */
@@ -23,43 +18,7 @@ export interface Stretch {
   readonly text: string
 }
 
-/** Characters that nobody sees, and that a model reads all the same. */
-const INVISIBLE =
-  /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/u
-
 const MOST_WORDS = 800
-
-/** Differences between two values, leaf by leaf, in the order of their places. */
-export function changesBetween(before: unknown, after: unknown): readonly Change[] {
-  const was = leavesOf(before)
-  const is = leavesOf(after)
-  return [...new Set([...was.keys(), ...is.keys()])]
-    .sort()
-    .filter((path) => was.get(path) !== is.get(path))
-    .map((path) => ({ path, before: was.get(path), after: is.get(path) }))
-}
-
-function leavesOf(value: unknown): ReadonlyMap<string, string> {
-  const leaves = new Map<string, string>()
-  function visit(here: unknown, path: string): void {
-    const isList = Array.isArray(here)
-    // The order of `required` and `enum` says nothing.
-    const members: readonly (readonly [string, unknown])[] =
-      typeof here !== 'object' || here === null
-        ? []
-        : isList && here.every((one) => typeof one === 'string')
-          ? here.map((one) => [`[${one}]`, one])
-          : Object.entries(here)
-    // Nothing is required, said in another way.
-    if (path === 'required' && members.length === 0) return
-    if (members.length === 0) leaves.set(path, JSON.stringify(here))
-    for (const [key, member] of members) {
-      visit(member, path === '' ? key : key.startsWith('[') ? `${path}${key}` : `${path}.${key}`)
-    }
-  }
-  visit(value, '')
-  return leaves
-}
 
 /** What of a change deserves a look. */
 export function flagsOf(before: Definition, after: Definition): readonly Flag[] {
@@ -90,25 +49,6 @@ export function flagsOf(before: Definition, after: Definition): readonly Flag[] 
     flag('no longer says that it only reads', true)
   }
   return flags
-}
-
-export function hidesText(text: string | null): boolean {
-  return text !== null && INVISIBLE.test(text)
-}
-
-/** A text in pieces, those apart that nobody would see. */
-export function visiblePieces(text: string): readonly { text: string; hidden: boolean }[] {
-  return text
-    .split(new RegExp(`(${INVISIBLE.source})`, 'u'))
-    .filter((piece) => piece !== '')
-    .map((piece) =>
-      INVISIBLE.test(piece)
-        ? {
-            text: `U+${(piece.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
-            hidden: true,
-          }
-        : { text: piece, hidden: false },
-    )
 }
 
 interface Parameter {

@@ -1,17 +1,17 @@
 import { type Data, useGet } from '@/api/query.ts'
+import { changesBetween } from '@/lib/changes.ts'
 import { dateTime } from '@/lib/format.ts'
-import { type Change, changesBetween, compareTexts, flagsOf } from '@/pages/mcp/diff.ts'
+import { compareTexts, flagsOf } from '@/pages/mcp/diff.ts'
 import type { Tool } from '@/pages/mcp/query.ts'
-import { Visible } from '@/pages/mcp/tool-sheet.tsx'
 import { Badge } from '@/ui/badge.tsx'
+import { Changes } from '@/ui/changes.tsx'
 import { Loaded } from '@/ui/page.tsx'
-import { Table, Td, Th, Tr } from '@/ui/table.tsx'
+import { Visible } from '@/ui/visible.tsx'
 
 type Version =
   Data<'/api/v1/admin/mcp/servers/{server_id}/tools/{tool_id}/versions'>['items'][number]
 
 const MOST = 50
-const SHOWN_CHANGES = 60
 
 /** What a tool said of itself before, each time against what it said until then. */
 export function History({ serverId, tool }: { serverId: string; tool: Tool }) {
@@ -104,47 +104,5 @@ function Difference({ before, after }: { before: Version; after: Version }) {
       {schema.length > 0 && <Changes title="Schema" changes={schema} />}
       {hints.length > 0 && <Changes title="Hints of the server" changes={hints} />}
     </>
-  )
-}
-
-function Changes({ title, changes }: { title: string; changes: readonly Change[] }) {
-  const more = changes.length - SHOWN_CHANGES
-  return (
-    <div className="grid gap-1">
-      <h4 className="text-xs text-muted">{title}</h4>
-      <Table aria-label={`${title}: changes`} className="text-xs">
-        <thead>
-          <tr>
-            <Th>Place</Th>
-            <Th>Before</Th>
-            <Th>After</Th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.slice(0, SHOWN_CHANGES).map(({ path, before, after }) => (
-            <Tr key={path}>
-              <Td className="font-mono whitespace-normal [overflow-wrap:anywhere]">{path}</Td>
-              <Value value={before} className="text-bad" />
-              <Value value={after} className="text-good" />
-            </Tr>
-          ))}
-        </tbody>
-      </Table>
-      {more > 0 && <p className="text-muted">and {more} more</p>}
-    </div>
-  )
-}
-
-function Value({ value, className }: { value: string | undefined; className: string }) {
-  return (
-    <Td className="font-mono whitespace-normal [overflow-wrap:anywhere]">
-      {value === undefined ? (
-        <span className="text-muted">–</span>
-      ) : (
-        <span className={className}>
-          <Visible text={value} />
-        </span>
-      )}
-    </Td>
   )
 }

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { dateTime } from '@/lib/format.ts'
-import { visiblePieces } from '@/pages/mcp/diff.ts'
 import { History } from '@/pages/mcp/history.tsx'
 import type { Server, Tool } from '@/pages/mcp/query.ts'
 import { Badge } from '@/ui/badge.tsx'
 import { buttonStyle } from '@/ui/button.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
 import { JsonTree } from '@/ui/json-tree.tsx'
+import { Visible } from '@/ui/visible.tsx'
 
 export interface ToolSheetProps {
   readonly server: Server
@@ -66,23 +66,5 @@ export function Part({ title, children }: { title: string; children: React.React
       <h3 className="border-b border-line pb-1 font-semibold">{title}</h3>
       {children}
     </section>
-  )
-}
-
-/** A text of a server's; characters that nobody would see are shown by their numbers. */
-export function Visible({ text }: { text: string }) {
-  return (
-    <bdi>
-      {visiblePieces(text).map((piece, n) =>
-        piece.hidden ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text, which never move
-          <Badge key={n} tone="bad">
-            {piece.text}
-          </Badge>
-        ) : (
-          piece.text
-        ),
-      )}
-    </bdi>
   )
 }

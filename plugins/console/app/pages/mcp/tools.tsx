@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react'
 import { useGet } from '@/api/query.ts'
 import { ago, count, dateTime } from '@/lib/format.ts'
-import { hidesText } from '@/pages/mcp/diff.ts'
+import { hidesText } from '@/lib/hidden-text.ts'
 import type { Server, Tool } from '@/pages/mcp/query.ts'
 import { ToolSheet } from '@/pages/mcp/tool-sheet.tsx'
 import { Badge } from '@/ui/badge.tsx'

@@ -1,0 +1,38 @@
+/** A place in a value, and what stood and stands there; `undefined`: nothing. */
+export interface Change {
+  readonly path: string
+  readonly before: string | undefined
+  readonly after: string | undefined
+}
+
+/** Differences between two values, leaf by leaf, in the order of their places. */
+export function changesBetween(before: unknown, after: unknown): readonly Change[] {
+  const was = leavesOf(before)
+  const is = leavesOf(after)
+  return [...new Set([...was.keys(), ...is.keys()])]
+    .sort()
+    .filter((path) => was.get(path) !== is.get(path))
+    .map((path) => ({ path, before: was.get(path), after: is.get(path) }))
+}
+
+function leavesOf(value: unknown): ReadonlyMap<string, string> {
+  const leaves = new Map<string, string>()
+  function visit(here: unknown, path: string): void {
+    const isList = Array.isArray(here)
+    // The order of `required` and `enum` says nothing.
+    const members: readonly (readonly [string, unknown])[] =
+      typeof here !== 'object' || here === null
+        ? []
+        : isList && here.every((one) => typeof one === 'string')
+          ? here.map((one) => [`[${one}]`, one])
+          : Object.entries(here)
+    // Nothing is required, said in another way.
+    if (path === 'required' && members.length === 0) return
+    if (members.length === 0) leaves.set(path, JSON.stringify(here))
+    for (const [key, member] of members) {
+      visit(member, path === '' ? key : key.startsWith('[') ? `${path}${key}` : `${path}.${key}`)
+    }
+  }
+  visit(value, '')
+  return leaves
+}

@@ -1,0 +1,11 @@
+import { expect, test } from 'bun:test'
+import { visiblePieces } from './hidden-text.ts'
+
+test('a text shows what nobody would see', () => {
+  expect(visiblePieces('a\u202eb\u{e0041}')).toEqual([
+    { text: 'a', hidden: false },
+    { text: 'U+202E', hidden: true },
+    { text: 'b', hidden: false },
+    { text: 'U+E0041', hidden: true },
+  ])
+})

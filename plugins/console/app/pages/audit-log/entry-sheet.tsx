@@ -1,0 +1,116 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { changesBetween } from '@/lib/changes.ts'
+import { dateTime } from '@/lib/format.ts'
+import {
+  actorOf,
+  type Entry,
+  nameOf,
+  objectNames,
+  pageOf,
+  verbOf,
+} from '@/pages/audit-log/query.ts'
+import { Changes } from '@/ui/changes.tsx'
+import { CopyButton } from '@/ui/copy-button.tsx'
+import { Sheet } from '@/ui/dialog.tsx'
+
+const linkStyle = 'text-accent-text hover:underline'
+
+export interface EntrySheetProps {
+  readonly entry: Entry | undefined
+  readonly onClose: () => void
+}
+
+/** One change: who made it, and what the thing was and became. */
+export function EntrySheet({ entry, onClose }: EntrySheetProps) {
+  return (
+    <Sheet
+      open={entry !== undefined}
+      onClose={onClose}
+      title={entry === undefined ? '' : `${kindOf(entry)}: ${verbOf(entry)}`}
+      description={entry && nameOf(entry)}
+    >
+      {entry !== undefined && (
+        <div className="grid gap-4">
+          <Facts entry={entry} onClose={onClose} />
+          <Difference entry={entry} />
+        </div>
+      )}
+    </Sheet>
+  )
+}
+
+function Difference({ entry: { before, after } }: { entry: Entry }) {
+  const changes = changesBetween(before ?? undefined, after ?? undefined)
+  if (changes.length > 0) return <Changes title="What changed" changes={changes} />
+  return <p className="text-muted">It is as it was: what is kept of it did not change.</p>
+}
+
+function Facts({ entry, onClose }: { entry: Entry; onClose: () => void }) {
+  const page = pageOf(entry)
+  return (
+    <dl className="grid gap-x-6 gap-y-2.5 sm:grid-cols-2">
+      <Fact label="Who">
+        {entry.actor_user_id === null ? (
+          actorOf(entry)
+        ) : (
+          <Link
+            to={`/identity/users/${entry.actor_user_id}` as '/identity/users'}
+            search={{}}
+            className={linkStyle}
+          >
+            {actorOf(entry)}
+          </Link>
+        )}
+      </Fact>
+      <Fact label="When">{dateTime(entry.occurred_at)}</Fact>
+      <Fact label="Action">{entry.action}</Fact>
+      <Fact label={kindOf(entry)}>
+        <Id id={entry.object_id} label="Copy its id" />
+        <span className="flex flex-wrap gap-x-3">
+          {page !== undefined && (
+            <Link to={page as '/'} search={{}} className={linkStyle}>
+              its page
+            </Link>
+          )}
+          <Link
+            to="/audit-log"
+            search={{ object_kind: entry.object_kind, object_id: entry.object_id }}
+            className={linkStyle}
+            onClick={onClose}
+          >
+            its changes
+          </Link>
+        </span>
+      </Fact>
+      <Fact label="Request id">
+        <Id id={entry.request_id} label="Copy the request id" />
+      </Fact>
+    </dl>
+  )
+}
+
+function kindOf({ object_kind }: Entry): string {
+  const name = objectNames[object_kind] ?? object_kind
+  return name.slice(0, 1).toUpperCase() + name.slice(1)
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-muted">{label}</dt>
+      <dd className="[overflow-wrap:anywhere]">{children}</dd>
+    </div>
+  )
+}
+
+function Id({ id, label }: { id: string; label: string }) {
+  return (
+    <span className="flex min-w-0 items-center gap-1">
+      <code className="truncate font-mono text-xs" title={id}>
+        {id}
+      </code>
+      <CopyButton text={id} label={label} />
+    </span>
+  )
+}

@@ -1,0 +1,126 @@
+import { useState } from 'react'
+import { useGet } from '@/api/query.ts'
+import { useFilters } from '@/lib/filters.ts'
+import { columns } from '@/pages/audit-log/columns.tsx'
+import { EntrySheet } from '@/pages/audit-log/entry-sheet.tsx'
+import {
+  actions,
+  cleared,
+  type Entry,
+  filters,
+  objectKinds,
+  objectNames,
+} from '@/pages/audit-log/query.ts'
+import { Button } from '@/ui/button.tsx'
+import { Card } from '@/ui/card.tsx'
+import { ChoiceFilter } from '@/ui/choice-filter.tsx'
+import { DataTable } from '@/ui/data-table.tsx'
+import { Filters } from '@/ui/filters.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+import { OwnerPicker } from '@/ui/owner-picker.tsx'
+import { Loaded, Page } from '@/ui/page.tsx'
+import { Pagination } from '@/ui/pagination.tsx'
+import { RangePicker } from '@/ui/range-picker.tsx'
+import { TextFilter } from '@/ui/text-filter.tsx'
+
+const PAGE_SIZE = 100
+const REFRESH_MS = 15_000
+const kinds = ['user'] as const
+
+/** What administrators changed, the newest first. */
+export default function AuditLog() {
+  const [values, change] = useFilters(filters)
+  const [chosen, setChosen] = useState<Entry>()
+  const { page, ...rest } = values
+  const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== ''))
+  const list = useGet(
+    '/api/v1/admin/audit-log',
+    { query: { ...set, page, page_size: PAGE_SIZE } },
+    { placeholderData: (before) => before, refetchInterval: REFRESH_MS },
+  )
+  const filtered = Object.keys(set).length > 0
+  return (
+    <Page title="Audit log" note="What administrators changed, and what it was before">
+      <Filters narrowed={filtered} onClear={() => change(cleared)}>
+        <RangePicker
+          label="Time"
+          value={{ start: values.occurred_at_start, end: values.occurred_at_end }}
+          onChange={({ start, end }) => change({ occurred_at_start: start, occurred_at_end: end })}
+        />
+        <OwnerPicker
+          label="Who"
+          kinds={kinds}
+          className="w-52"
+          value={
+            values.actor_user_id === '' ? undefined : { kind: 'user', id: values.actor_user_id }
+          }
+          onChange={(actor) => change({ actor_user_id: actor?.id ?? '' })}
+        />
+        <ChoiceFilter
+          label="Object"
+          any="Any object"
+          className="w-40"
+          options={[...new Set([...objectKinds, values.object_kind])]
+            .filter((kind) => kind !== '')
+            .map((kind) => [kind, objectNames[kind] ?? kind])}
+          value={values.object_kind}
+          onChange={(object_kind) => change({ object_kind })}
+        />
+        <TextFilter
+          label="Action"
+          value={values.action}
+          onChange={(action) => change({ action })}
+          options={actions}
+        />
+        <TextFilter
+          label="Object id"
+          value={values.object_id}
+          onChange={(object_id) => change({ object_id })}
+        />
+        <TextFilter
+          label="Request id"
+          value={values.request_id}
+          onChange={(request_id) => change({ request_id })}
+        />
+      </Filters>
+      <Card padded={false} aria-label="Changes">
+        <Loaded query={list}>
+          {(data) => (
+            <>
+              <DataTable
+                label="Changes"
+                columns={columns}
+                rows={data.items}
+                rowKey={({ audit_id }) => audit_id}
+                minWidth={860}
+                onOpen={setChosen}
+                empty={
+                  filtered ? (
+                    <EmptyState
+                      title="No change matches these filters"
+                      action={<Button onClick={() => change(cleared)}>Clear the filters</Button>}
+                    />
+                  ) : (
+                    <EmptyState title="No changes yet">
+                      Each change that an administrator makes to people, keys, budgets or MCP
+                      servers leaves an entry here, with what it was before.
+                    </EmptyState>
+                  )
+                }
+              />
+              {data.total > 0 && (
+                <Pagination
+                  page={page}
+                  pageSize={PAGE_SIZE}
+                  total={data.total}
+                  onPage={(next) => change({ page: next })}
+                />
+              )}
+            </>
+          )}
+        </Loaded>
+      </Card>
+      <EntrySheet entry={chosen} onClose={() => setChosen(undefined)} />
+    </Page>
+  )
+}

@@ -1,0 +1,115 @@
+import type { Data } from '@/api/query.ts'
+import { type Filter, instant, page, text } from '@/lib/filters.ts'
+
+export type Entry = Data<'/api/v1/admin/audit-log'>['items'][number]
+
+export const objectKinds = [
+  'user',
+  'team',
+  'service_account',
+  'api_key',
+  'budget',
+  'mcp_server',
+] as const
+type ObjectKind = (typeof objectKinds)[number]
+
+export const objectNames: Readonly<Record<string, string>> = {
+  user: 'user',
+  team: 'team',
+  service_account: 'service account',
+  api_key: 'API key',
+  budget: 'budget',
+  mcp_server: 'MCP server',
+}
+
+const pages: Readonly<Record<ObjectKind, string>> = {
+  user: '/identity/users',
+  team: '/identity/teams',
+  service_account: '/identity/service-accounts',
+  api_key: '/identity/api-keys',
+  budget: '/budgets',
+  mcp_server: '/mcp/servers',
+}
+
+/** An id of a user; anything else is none. */
+const userId: Filter<string> = {
+  read: (value) =>
+    /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value ?? '') ? (value as string) : '',
+  write: text.write,
+}
+
+/** What the page can be narrowed by; the names are the API's. */
+export const filters = {
+  occurred_at_start: instant,
+  occurred_at_end: instant,
+  actor_user_id: userId,
+  object_kind: text,
+  action: text,
+  object_id: text,
+  request_id: text,
+  page,
+}
+export const cleared = {
+  occurred_at_start: '',
+  occurred_at_end: '',
+  actor_user_id: '',
+  object_kind: '',
+  action: '',
+  object_id: '',
+  request_id: '',
+} as const
+
+/** What is done to things, in the order in which it is thought of. */
+export const actions = [
+  'user.create',
+  'user.update',
+  'user.change_password',
+  'user.make_admin',
+  'team.create',
+  'team.update',
+  'team.delete',
+  'team.set_member',
+  'team.remove_member',
+  'service_account.create',
+  'service_account.update',
+  'api_key.create',
+  'api_key.update',
+  'api_key.rotate',
+  'api_key.revoke',
+  'budget.set',
+  'budget.deactivate',
+  'mcp_server.create',
+  'mcp_server.update',
+  'mcp_server.enable',
+  'mcp_server.disable',
+  'mcp_server.secret_moved',
+  'mcp_server.discovery_refresh',
+]
+
+/** `set member` of `team.set_member`. */
+export function verbOf({ action }: Entry): string {
+  return action.slice(action.indexOf('.') + 1).replaceAll('_', ' ')
+}
+
+/** What the thing is or was called; undefined for what has no name. */
+export function nameOf({ before, after }: Entry): string | undefined {
+  for (const state of [after, before]) {
+    if (typeof state !== 'object' || state === null) continue
+    for (const key of ['name', 'display_name']) {
+      const name = (state as Readonly<Record<string, unknown>>)[key]
+      if (typeof name === 'string' && name !== '') return name
+    }
+  }
+  return undefined
+}
+
+/** The page of the thing; undefined for what has none. */
+export function pageOf({ object_kind, object_id }: Entry): string | undefined {
+  const path = pages[object_kind as ObjectKind]
+  return path === undefined ? undefined : `${path}/${encodeURIComponent(object_id)}`
+}
+
+/** Who did it; by hand, at the gateway's own command line, nobody is known. */
+export function actorOf({ actor_email, actor_user_id }: Entry): string {
+  return actor_email ?? actor_user_id ?? 'the command line'
+}

@@ -1,0 +1,80 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { testDesk } from './harness.ts'
+import { looksRight } from './look.ts'
+
+const desk = testDesk({ requests: 0 })
+const ids = { user: '', team: '' }
+
+beforeAll(async () => {
+  const { admin } = desk
+  const { team_id } = await admin.post<{ team_id: string }>('/api/v1/admin/teams', {
+    key: 'search',
+    name: 'Search',
+  })
+  const { user_id } = await admin.post<{ user_id: string }>('/api/v1/admin/users', {
+    name: 'Grace',
+    email: 'grace@example.com',
+    team: { team_id },
+  })
+  await admin.patch(`/api/v1/admin/users/${user_id}`, { name: 'Grace H.' })
+  await admin.put('/api/v1/admin/spend/budgets', {
+    scope: { kind: 'user', user_id },
+    cadence: 'daily',
+    amount_usd: '12.50',
+  })
+  Object.assign(ids, { user: user_id, team: team_id })
+})
+
+test('changes are those of the database, and filters narrow them', async () => {
+  const [all] = await desk.sql`
+    select count(*)::int as n, count(*) filter (where object_kind = 'user')::int as users
+    from audit_log.audit_log`
+  const page = await desk.open('/audit-log')
+  await page.getByText(`1 – ${all?.n} of ${all?.n}`).waitFor()
+  await looksRight(page, 'audit-log')
+  await page.getByLabel('Object', { exact: true }).selectOption('user')
+  await page.waitForURL(/object_kind=user/)
+  await page.getByText(`1 – ${all?.users} of ${all?.users}`).waitFor()
+  await page.getByLabel('Action').fill('user.update')
+  await page.getByText('1 – 1 of 1').waitFor()
+  await page.getByRole('combobox', { name: 'Who' }).fill('grace')
+  await page.getByRole('option', { name: /^Grace H\./ }).click()
+  await page.getByText('No change matches these filters').waitFor()
+  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByText(`1 – ${all?.n} of ${all?.n}`).waitFor()
+})
+
+test('an entry opens by keys with what was and what is, and leads to the thing', async () => {
+  const [entry] = await desk.sql`
+    select request_id from audit_log.audit_log where action = 'user.update'`
+  const page = await desk.open('/audit-log?action=user.update')
+  const row = page.getByRole('table', { name: 'Changes' }).getByRole('row').nth(1)
+  await row.getByText('Grace H.').waitFor()
+  await row.focus()
+  await page.keyboard.press('Enter')
+  const sheet = page.getByRole('dialog', { name: 'User: update' })
+  await sheet.getByText(String(entry?.request_id), { exact: true }).waitFor()
+  const changes = sheet.getByRole('table', { name: 'What changed: changes' })
+  const name = changes.getByRole('row').filter({ hasText: 'name' })
+  await name.getByText('"Grace"', { exact: true }).waitFor()
+  await name.getByText('"Grace H."', { exact: true }).waitFor()
+  await looksRight(page, 'audit-entry')
+  await sheet.getByRole('link', { name: 'its changes' }).click()
+  await page.waitForURL((url) => url.searchParams.get('object_id') === ids.user)
+  await page.getByText('1 – 2 of 2').waitFor()
+  await page.getByRole('table', { name: 'Changes' }).getByRole('row').nth(2).click()
+  await page.getByRole('link', { name: 'its page' }).click()
+  await page.waitForURL(new RegExp(`/identity/users/${ids.user}$`))
+  await page.getByRole('dialog', { name: 'Grace H.' }).waitFor()
+})
+
+test('an address with an id that is none shows all changes', async () => {
+  const page = await desk.open('/audit-log?actor_user_id=nobody')
+  await page.getByRole('table', { name: 'Changes' }).getByRole('row').nth(1).waitFor()
+  expect(await page.getByRole('combobox', { name: 'Who' }).inputValue()).toBe('')
+})
+
+test('whoever is no admin is sent to their own pages', async () => {
+  const page = await desk.open('/audit-log', { as: 'user' })
+  await page.waitForURL(/\/me\/usage$/)
+})
