@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { changesBetween } from '@/lib/changes.ts'
 import { dateTime } from '@/lib/format.ts'
 import {
@@ -11,8 +10,8 @@ import {
   verbOf,
 } from '@/pages/audit-log/query.ts'
 import { Changes } from '@/ui/changes.tsx'
-import { CopyButton } from '@/ui/copy-button.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
+import { Fact, Id } from '@/ui/fact.tsx'
 
 const linkStyle = 'text-accent-text hover:underline'
 
@@ -93,24 +92,4 @@ function Facts({ entry, onClose }: { entry: Entry; onClose: () => void }) {
 function kindOf({ object_kind }: Entry): string {
   const name = objectNames[object_kind] ?? object_kind
   return name.slice(0, 1).toUpperCase() + name.slice(1)
-}
-
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-xs text-muted">{label}</dt>
-      <dd className="[overflow-wrap:anywhere]">{children}</dd>
-    </div>
-  )
-}
-
-function Id({ id, label }: { id: string; label: string }) {
-  return (
-    <span className="flex min-w-0 items-center gap-1">
-      <code className="truncate font-mono text-xs" title={id}>
-        {id}
-      </code>
-      <CopyButton text={id} label={label} />
-    </span>
-  )
 }

@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { dateTime } from '@/lib/format.ts'
 import {
   actionNames,
@@ -11,8 +10,8 @@ import {
   took,
 } from '@/pages/guardrails/query.ts'
 import { Badge } from '@/ui/badge.tsx'
-import { CopyButton } from '@/ui/copy-button.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
+import { Fact, Id } from '@/ui/fact.tsx'
 
 const linkStyle = 'text-accent-text hover:underline'
 
@@ -123,25 +122,5 @@ function Facts({ decision, onClose }: { decision: Decision; onClose: () => void 
         <Id id={decision.config_version} label="Copy the config version" />
       </Fact>
     </dl>
-  )
-}
-
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-xs text-muted">{label}</dt>
-      <dd className="[overflow-wrap:anywhere]">{children}</dd>
-    </div>
-  )
-}
-
-function Id({ id, label }: { id: string; label: string }) {
-  return (
-    <span className="flex min-w-0 items-center gap-1">
-      <code className="truncate font-mono text-xs" title={id}>
-        {id}
-      </code>
-      <CopyButton text={id} label={label} />
-    </span>
   )
 }

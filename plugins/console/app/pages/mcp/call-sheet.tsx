@@ -1,12 +1,11 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { type Data, useGet } from '@/api/query.ts'
 import { bytes, dateTime, duration, NOT_KNOWN } from '@/lib/format.ts'
 import { callTone, policyNames } from '@/pages/mcp/query.ts'
 import { Part } from '@/pages/mcp/tool-sheet.tsx'
 import { Badge } from '@/ui/badge.tsx'
-import { CopyButton } from '@/ui/copy-button.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
+import { Fact, Id } from '@/ui/fact.tsx'
 import { JsonTree } from '@/ui/json-tree.tsx'
 import { Loaded } from '@/ui/page.tsx'
 
@@ -156,26 +155,6 @@ function Payload({ call }: { call: Detail }) {
         )}
       </Part>
     </>
-  )
-}
-
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-xs text-muted">{label}</dt>
-      <dd className="[overflow-wrap:anywhere]">{children}</dd>
-    </div>
-  )
-}
-
-function Id({ id, label }: { id: string; label: string }) {
-  return (
-    <span className="flex min-w-0 items-center gap-1">
-      <code className="truncate font-mono text-xs" title={id}>
-        {id}
-      </code>
-      <CopyButton text={id} label={label} />
-    </span>
   )
 }
 

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
 import { keyOf, queryClient, useGet } from '@/api/query.ts'
 import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
@@ -16,6 +16,7 @@ import { Card } from '@/ui/card.tsx'
 import { Confirm } from '@/ui/confirm.tsx'
 import { CopyButton } from '@/ui/copy-button.tsx'
 import { ErrorPanel } from '@/ui/error-panel.tsx'
+import { Fact } from '@/ui/fact.tsx'
 import { Notice } from '@/ui/notice.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
 import { Tabs } from '@/ui/tabs.tsx'
@@ -210,15 +211,6 @@ function Facts({ server }: { server: Server }) {
         </dl>
       </Card>
     </>
-  )
-}
-
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-xs text-muted">{label}</dt>
-      <dd className="[overflow-wrap:anywhere]">{children}</dd>
-    </div>
   )
 }
 

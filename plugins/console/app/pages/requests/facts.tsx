@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { useGet } from '@/api/query.ts'
 import { count, duration, NOT_KNOWN } from '@/lib/format.ts'
 import { operationNames, type RequestDetail } from '@/pages/requests/query.ts'
 import { Badge } from '@/ui/badge.tsx'
-import { CopyButton } from '@/ui/copy-button.tsx'
+import { Fact, Id } from '@/ui/fact.tsx'
 import { Tooltip } from '@/ui/tooltip.tsx'
 
 const linkStyle = 'hover:text-accent-text hover:underline'
@@ -79,15 +78,6 @@ export function Facts({ log }: { log: RequestDetail }) {
   )
 }
 
-function Fact({ label, wide, children }: { label: string; wide?: boolean; children: ReactNode }) {
-  return (
-    <div className={wide ? 'min-w-0 lg:col-span-2' : 'min-w-0'}>
-      <dt className="text-xs text-muted">{label}</dt>
-      <dd className="break-words">{children}</dd>
-    </div>
-  )
-}
-
 function Nothing() {
   return <span className="text-muted">{NOT_KNOWN}</span>
 }
@@ -104,17 +94,6 @@ function Key({ id }: { id: string }) {
       {data !== undefined && <span className="mr-1">{data.name}</span>}
       <Id id={id} label="Copy the id of the key" />
     </>
-  )
-}
-
-function Id({ id, label }: { id: string; label: string }) {
-  return (
-    <span className="flex min-w-0 items-center gap-1">
-      <code className="truncate font-mono text-xs" title={id}>
-        {id}
-      </code>
-      <CopyButton text={id} label={label} />
-    </span>
   )
 }
 
