@@ -44,7 +44,7 @@ const places: readonly (readonly string[])[] = [
 
 /** The command that a shell-like tool is to run: text, or an argument vector; text when there are several. */
 export function shellCommand(call: ToolCall): string | readonly string[] | undefined {
-  if (!shellTools.has(identityWords(call.tool).join('_'))) return undefined
+  if (!isShellTool(call.tool)) return undefined
   let command: string | readonly string[] | undefined
   for (const place of places) {
     const given = commandAt(call.arguments, place)
@@ -52,6 +52,12 @@ export function shellCommand(call: ToolCall): string | readonly string[] | undef
     command = command === undefined ? given : `${asText(command)}\n${asText(given)}`
   }
   return command
+}
+
+/** By its whole name, or by what stands behind a namespace: `functions.shell`, `mcp__host__bash`. */
+function isShellTool(name: string): boolean {
+  const own = name.split(/__|[./:]/).at(-1) ?? name
+  return [name, own].some((each) => shellTools.has(identityWords(each).join('_')))
 }
 
 function commandAt(value: JsonValue, place: readonly string[]): string | readonly string[] {
