@@ -23,11 +23,14 @@ export type ToolVerb = 'destructive' | 'read' | 'write' | 'none'
 /**
  * What a tool's or an operation's name says that it does: its first telling word decides, so
  * `list_deleted_pages` reads and `pages.delete` destroys. Words of transport (`post`, `batch`) and
- * things tell nothing.
+ * things tell nothing. `find_and_delete` does both.
  */
 export function toolVerb(words: readonly string[], destructive: ReadonlySet<string>): ToolVerb {
+  const alsoDestroys = words.some(
+    (word, at) => word === 'and' && destructive.has(words[at + 1] ?? ''),
+  )
   for (const word of words) {
-    if (destructive.has(word)) {
+    if (alsoDestroys || destructive.has(word)) {
       return harmlessEnds.has(words.at(-1) ?? '') ? 'read' : 'destructive'
     }
     if (readVerbs.has(word)) return 'read'
