@@ -21,8 +21,9 @@ export function judgeCommand(command: SimpleCommand): Finding | undefined {
   const path = given.operands.slice(0, DEEPEST).map(({ text }) => text)
   const [group] = path
   if (path.slice(0, 2).includes('help')) return undefined
-  // The first operand is a group; a later one that tells what to do decides.
-  const verb = toolVerb(path.slice(1), destructiveVerbs)
+  // The first operand is a group; a later one that tells what to do decides. `search` needs none.
+  const searches = toolVerb(path.slice(0, 1), destructiveVerbs) === 'read'
+  const verb = searches ? 'read' : toolVerb(path.slice(1), destructiveVerbs)
   const called = group === 'api' || group === 'tools'
   if ((called || verb !== 'read') && given.options.some(trashesByOption)) return denied
   if (group === 'api') return judgeRequest(given, command)
