@@ -156,6 +156,12 @@ describe('the SQL judge', () => {
     ['SELECT $x$; DROP TABLE x; $x$', 'mysql', 'drop'],
     ['DROP TABLE `p.d.t`', 'bigquery', 'drop'],
     ['\ufeffDROP TABLE x', 'sqlite', 'drop'],
+    // Some databases take the white space of Unicode for white space, MySQL none of it.
+    ['DROP\u00a0TABLE x', 'duckdb', 'drop'],
+    ['DELETE\u2003FROM\u3000t', 'bigquery', 'delete'],
+    ['SELECT 1 --\u00a0x; DROP TABLE x', 'mysql', 'drop'],
+    ["SELECT 'DROP\u00a0TABLE x'", 'duckdb', undefined],
+    ['SELECT\u00a0a FROM t', 'any', undefined],
     ["SELECT 'open; DROP TABLE x", 'postgres', 'unreadable'],
     ["EXECUTE E'DR\\x4fP TABLE x'", 'postgres', 'unreadable'],
     ['SELECT 1\0; DROP TABLE x', 'postgres', 'unreadable'],

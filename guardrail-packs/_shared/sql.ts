@@ -52,6 +52,8 @@ const clients = { postgres: 'backslash', mysql: 'words', sqlite: 'dot', duckdb: 
 /** No verdict but `undefined` is possible without one of these. */
 const concerning =
   /drop|truncate|delete|update|merge|alter|copy|purge|reset|prepare|exec|dblink|query_to|openquery|^\s*do\b|;\s*do\b/i
+/** White space to DuckDB, BigQuery and SQL Server; parts of a name to others. */
+const unicodeSpaces = /[\u00a0\u1680\u180e\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/g
 const readDifferently = /[\\#$[]|\/\*|--/
 
 /**
@@ -65,7 +67,10 @@ export function judgeSql(
   dialect: SqlDialect,
   viaClient = false,
 ): SqlHazard | undefined {
-  return judge(text, dialect, viaClient, 0)
+  const hazard = judge(text, dialect, viaClient, 0)
+  if (hazard !== undefined) return hazard
+  const spaced = text.replace(unicodeSpaces, ' ')
+  return spaced === text ? undefined : judge(spaced, dialect, viaClient, 0)
 }
 
 function judge(
