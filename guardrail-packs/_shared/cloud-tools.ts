@@ -6,6 +6,7 @@ import {
 } from 'model-gateway/plugin'
 import { readCommands, type SimpleCommand } from './command.ts'
 import type { Finding, ToolCall } from './command-pack.ts'
+import { unwrapped } from './json-text.ts'
 import { shellCommand } from './shell-tools.ts'
 import { identityWords } from './tool-identity.ts'
 import { type ToolVerb, toolVerb } from './tool-verbs.ts'
@@ -31,6 +32,7 @@ export interface CloudToolSpec {
 
 const cliKeys: ReadonlySet<string> = new Set([
   'command',
+  'commands',
   'cli_command',
   'cmd',
   'cli',
@@ -57,12 +59,19 @@ const deletingKeys: ReadonlySet<string> = new Set([
   'delete_unmatched_destination_objects',
 ])
 const nestedKeys: ReadonlySet<string> = new Set([
+  'args',
+  'arguments',
+  'body',
+  'calls',
   'input',
+  'operations',
   'params',
   'parameters',
   'request',
-  'body',
+  'requests',
 ])
+/** In these, text that is JSON is no data of the operation. */
+const parsedKeys: ReadonlySet<string> = new Set([...cliKeys, 'params', 'parameters', 'requests'])
 
 const queryWords: ReadonlySet<string> = new Set(['execute', 'queries', 'query', 'sql', 'statement'])
 
@@ -110,9 +119,10 @@ function judgeObject(
   spec: CloudToolSpec,
   depth: number,
 ): Finding | undefined {
-  for (const [key, value] of Object.entries(given)) {
-    if (value === undefined) continue
+  for (const [key, written] of Object.entries(given)) {
+    if (written === undefined) continue
     const name = identityWords(key).join('_')
+    const value = parsedKeys.has(name) ? unwrapped(written) : written
     const here = `${path}.${key}`
     const finding =
       (operationKeys.has(name) && typeof value === 'string' && verbOf(value, spec) === 'destructive'
@@ -124,10 +134,29 @@ function judgeObject(
       (cliKeys.has(name) ? judgeCli(call, value, here, spec) : undefined) ??
       judgeStatements(name, value, here, call, spec) ??
       spec.argument?.(name, value, here) ??
-      (nestedKeys.has(name) && isJsonObject(value) && depth < 3
-        ? judgeObject(call, value, here, syncs, spec, depth + 1)
+      (nestedKeys.has(name) && depth < 3
+        ? judgeInside(call, value, here, syncs, spec, depth + 1)
         : undefined)
     if (finding !== undefined) return finding
+  }
+  return undefined
+}
+
+/** An object of arguments, or a list of them. */
+function judgeInside(
+  call: ToolCall,
+  value: JsonValue,
+  path: string,
+  syncs: boolean,
+  spec: CloudToolSpec,
+  depth: number,
+): Finding | undefined {
+  if (isJsonObject(value)) return judgeObject(call, value, path, syncs, spec, depth)
+  if (!Array.isArray(value)) return undefined
+  for (const [i, each] of value.entries()) {
+    const here = `${path}[${i}]`
+    const finding = isJsonObject(each) && judgeObject(call, each, here, syncs, spec, depth)
+    if (finding) return finding
   }
   return undefined
 }

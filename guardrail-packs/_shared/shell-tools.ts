@@ -1,4 +1,5 @@
 import { type GuardInput, isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import { unwrapped } from './json-text.ts'
 import { identityWords } from './tool-identity.ts'
 
 type ToolCall = Extract<GuardInput, { kind: 'tool_call' }>
@@ -61,7 +62,10 @@ function isShellTool(name: string): boolean {
 }
 
 function commandAt(value: JsonValue, place: readonly string[]): string | readonly string[] {
-  const found = at(value, place)
+  const given = at(value, place)
+  // A list, or a list that the model wrote as text.
+  const parsed = given === undefined ? '' : unwrapped(given)
+  const found = Array.isArray(parsed) ? parsed : given
   if (!Array.isArray(found)) return typeof found === 'string' ? found : ''
   // Several commands, one after the other; anywhere else a list is one command's words.
   if (place[0] !== 'commands') return found.map(String)

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { Finding, ToolCall } from '../_shared/command-pack.ts'
+import { unwrapped } from '../_shared/json-text.ts'
 import { judgeSql, type SqlDialect } from '../_shared/sql.ts'
 import { identityWords, onServer } from '../_shared/tool-identity.ts'
 import { toolVerb } from '../_shared/tool-verbs.ts'
@@ -117,8 +118,9 @@ function judgeArguments(
   if (!isJsonObject(value) || depth > 4) return undefined
   const entries = Object.entries(value)
   const besideSql = entries.some(([key]) => identityWords(key).some(holdsSql))
-  for (const [key, inside] of entries) {
-    if (inside === undefined) continue
+  for (const [key, written] of entries) {
+    if (written === undefined) continue
+    const inside = unwrapped(written)
     const names = identityWords(key)
     const wraps = !besideSql && names.some((word) => wrappers.has(word))
     if (!wraps && names.some((word) => dataNames.has(word))) continue

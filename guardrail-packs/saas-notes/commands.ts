@@ -3,9 +3,10 @@ import type { SimpleCommand, Word } from '../_shared/command.ts'
 import { type Option, type Options, readOptions } from '../_shared/command-options.ts'
 import { knownInput } from '../_shared/command-output.ts'
 import type { Finding } from '../_shared/command-pack.ts'
+import { readBody } from '../_shared/json-text.ts'
 import { toolVerb } from '../_shared/tool-verbs.ts'
 import { cliOptions, destructiveVerbs, executables, trashingFlags } from './rules.ts'
-import { judgeArguments, readBody } from './tools.ts'
+import { judgeArguments } from './tools.ts'
 
 const denied: Finding = { ruleId: 'cli', matchedField: 'command.arguments' }
 /** `pages trash`, `workers env delete`: how deep a command's verb may stand. */

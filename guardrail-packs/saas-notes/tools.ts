@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { Finding, ToolCall } from '../_shared/command-pack.ts'
+import { readBody } from '../_shared/json-text.ts'
 import { readSql } from '../_shared/sql-script.ts'
 import { judgeStatement } from '../_shared/sql-statement.ts'
 import { identityWords, onServer } from '../_shared/tool-identity.ts'
@@ -86,16 +87,6 @@ function judgeInside(value: JsonValue, path: string, depth: number): Finding | u
     if (finding !== undefined) return finding
   }
   return undefined
-}
-
-/** An object or a list that is written as text, as in `body: '{"archived":true}'`. */
-export function readBody(text: string): JsonValue | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
 }
 
 function isTrue(value: JsonValue): boolean {
