@@ -6,6 +6,8 @@ import type {
   PackRule,
 } from 'model-gateway/plugin'
 import { type CommandReading, commandOf, readCommands, type SimpleCommand } from './command.ts'
+import { globbedNames, isGlob } from './command-glob.ts'
+import { literal } from './command-state.ts'
 import { commandTree } from './command-tree.ts'
 
 export type ToolCall = Extract<GuardInput, { kind: 'tool_call' }>
@@ -59,10 +61,21 @@ export function commandPack(spec: CommandPackSpec): GuardrailPack {
     const { unreadable } = reading
     if (unreadable !== undefined && unreadable !== 'syntax') return unread
     for (const command of reading.commands) {
-      const finding = spec.command(command, reading)
+      const finding = spec.command(command, reading) ?? findByGlob(command, reading)
       if (finding !== undefined) return finding
     }
     return unreadable === 'syntax' && reading.mentions(spec.executables) ? unread : undefined
+  }
+
+  /** What a command that is named by a pattern may be. */
+  function findByGlob(command: SimpleCommand, reading: CommandReading): Finding | undefined {
+    const { executable, name } = command
+    if (executable !== '' || name === undefined || !isGlob(name)) return undefined
+    for (const each of globbedNames(name, spec.executables)) {
+      const finding = spec.command({ ...command, executable: each, name: literal(each) }, reading)
+      if (finding !== undefined) return finding
+    }
+    return undefined
   }
 
   function evaluate(input: GuardInput): PackMatch | undefined {

@@ -1,6 +1,7 @@
 import { parse } from 'unbash'
 import type { ProgramCall, Redirect, SimpleCommand, Stdin, Word } from './command.ts'
 import { createScope } from './command-constants.ts'
+import { isGlob } from './command-glob.ts'
 import { type Nested, nestedIn } from './command-nested.ts'
 import { literalOutput } from './command-output.ts'
 import { readProgram } from './command-programs.ts'
@@ -162,6 +163,7 @@ function runText(
 function executableName(name: Word): string {
   const { text } = name
   if (/^[a-z][a-z0-9_-]*$/.test(text)) return text
+  if (isGlob(name)) return ''
   let base = text.slice(text.lastIndexOf('/') + 1)
   if (name.dynamic) {
     if (name.produced.length > 0 && /[`)]\s*$/.test(text)) return ''

@@ -1,4 +1,5 @@
 import type { CommandReading, SimpleCommand, Word } from '../_shared/command.ts'
+import { isGlob } from '../_shared/command-glob.ts'
 import {
   isShell,
   onlyChecks,
@@ -17,6 +18,7 @@ export function runsUnseen(command: SimpleCommand, reading: CommandReading): Rul
   if (name === undefined) return undefined
   if (executable === '') {
     if (name.produced.length > 0) return executesOutput(command)
+    if (isGlob(name)) return 'dynamic-executable'
     if (name.text === '$@' && isReadAtCalls(command, reading)) return undefined
     return name.dynamic && !namesOwnFile(name.text) ? 'dynamic-executable' : undefined
   }

@@ -1,0 +1,28 @@
+import type { Word } from './command.ts'
+
+/** `/bin/r?`: a program by a pattern, which is whatever the machine has there. */
+export function isGlob({ text, quoted }: Word): boolean {
+  return !quoted && text.startsWith('/') && /[*?]|\[.+\]/.test(lastPart(text))
+}
+
+/** The names that such a pattern may stand for. */
+export function globbedNames({ text }: Word, names: ReadonlySet<string>): readonly string[] {
+  const pattern = lastPart(text).replace(/\*+/g, '*')
+  // Many stars match almost all, and cost a pattern dearly.
+  if (pattern.split('*').length > 4) return [...names]
+  const source = pattern
+    .replace(/[.+^${}()|\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
+    .replaceAll('[!', '[^')
+  try {
+    const expression = new RegExp(`^${source}$`, 'i')
+    return [...names].filter((name) => expression.test(name))
+  } catch {
+    return [...names]
+  }
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
