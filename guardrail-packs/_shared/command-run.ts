@@ -13,6 +13,7 @@ import {
   limits,
   literal,
   noAssignments,
+  noCommands,
   noRedirects,
   type Output,
   type Place,
@@ -75,6 +76,8 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
   if (program !== undefined) {
     for (const text of program.texts)
       runText({ text: literal(text), lenient: true }, executable, place)
+    const fed: Place = { ...place, stdin: { kind: 'pipe', producers: noCommands, text: undefined } }
+    for (const text of program.fed) runText({ text: literal(text), lenient: true }, executable, fed)
     for (const argv of program.argvs) {
       const inner = inside(place, executable, { openEnded: false })
       if (inner) runCommand(argv, inner)

@@ -8,6 +8,8 @@ export interface Program {
   readonly calls: readonly ProgramCall[]
   /** Shell text that it hands to a shell. */
   readonly texts: readonly string[]
+  /** The same, with a standard input that the program writes. */
+  readonly fed: readonly string[]
   /** Commands that it starts without a shell. */
   readonly argvs: readonly (readonly Word[])[]
 }
@@ -15,6 +17,7 @@ export interface Program {
 interface Draft {
   readonly calls: ProgramCall[]
   readonly texts: string[]
+  readonly fed: string[]
   readonly argvs: (readonly Word[])[]
 }
 
@@ -47,6 +50,8 @@ const starters: ReadonlySet<string> = new Set([
   'popen',
   'popen2',
   'popen3',
+  'posix_spawn',
+  'posix_spawnp',
   'proc_open',
   'run',
   'shell',
@@ -65,7 +70,7 @@ const starters: ReadonlySet<string> = new Set([
 const evaluators: ReadonlySet<string> = new Set(['eval', 'exec', 'function', 'runinthiscontext'])
 
 export function readSources(sources: readonly string[], language: Language): Program {
-  const program: Draft = { calls: [], texts: [], argvs: [] }
+  const program: Draft = { calls: [], texts: [], fed: [], argvs: [] }
   for (const source of sources) readSource(source, language, program, 0)
   return program
 }
@@ -82,6 +87,7 @@ function readSource(source: string, language: Language, program: Draft, depth: n
   let defined: Defined | undefined
   tokens.forEach((token, at) => {
     if (token.kind === 'shell') program.texts.push(token.text)
+    if (language === 'awk' && token.kind === 'string') readAwkPipe(tokens, at, program)
     if (token.kind !== 'name') return
     const next = tokens[at + 1]
     const value = tokens[at + 2]
@@ -90,6 +96,9 @@ function readSource(source: string, language: Language, program: Draft, depth: n
       if (strings !== undefined) constants.set(token.text, strings)
       const items = listOfCommands(tokens, at + 2)
       if (items !== undefined) tables.set(token.text, items)
+      // `run = subprocess.run`, and no call of it.
+      if (value.kind === 'name' && !/^[([]$/.test(tokens[at + 3]?.text ?? ''))
+        aliases.set(token.text, value.text)
     }
     defined = definition(tokens, at) ?? defined
     if (token.text === 'in' || token.text === 'of') {
@@ -134,6 +143,8 @@ function readSource(source: string, language: Language, program: Draft, depth: n
     }
     const [first] = literals
     if (first === undefined) return
+    if (/^(?:Kernel\.|IO\.)?open$/.test(name) && bareCalls.has(language))
+      readOpen(literals, program)
     if (starts || token.text === 'os.execute' || token.text === 'Deno.Command') {
       const list = call.tokens[0]?.kind === 'mark' && call.tokens[0].text === '['
       const argv = [...(helper ?? []), ...argvOf(call.tokens, constants)]
@@ -142,6 +153,25 @@ function readSource(source: string, language: Language, program: Draft, depth: n
     }
     if (evaluators.has(last) && depth < 4) readSource(first, language, program, depth + 1)
   })
+}
+
+/** `"cmd" | getline`, `print | "cmd"`. */
+function readAwkPipe(tokens: readonly ProgramToken[], at: number, program: Draft): void {
+  const isPipe = (i: number) => tokens[i]?.text === '|' && tokens[i]?.kind === 'mark'
+  const command = tokens[at]?.text ?? ''
+  if (isPipe(at + 1) && !isPipe(at + 2)) program.texts.push(command)
+  else if (isPipe(at - 1) && !isPipe(at - 2)) program.fed.push(command)
+}
+
+/** `open(F, "cmd |")`, `open(my $f, "|-", "cmd")` of Perl, `open("| cmd")` of Ruby. */
+function readOpen([mode = '', ...others]: readonly string[], program: Draft): void {
+  const written = mode.trim()
+  const feeds = written.startsWith('|')
+  if (!feeds && !written.endsWith('|')) return
+  const own = written.replace(/^\||\|$/g, '').trim()
+  const command = own === '-' ? others : [own]
+  if (command.length > 1) program.argvs.push(command.map(literal))
+  else (feeds ? program.fed : program.texts).push(...command)
 }
 
 /** `{ execSync: run } = require(…)`: a member under another name, where `{ a: b }` is but an object. */
@@ -202,14 +232,14 @@ function listOfCommands(
   return undefined
 }
 
-/** The strings of `['git', 'status']`, a list of nothing else. */
+/** The strings of `['git', 'status']` or `("git", "status")`, a list of nothing else. */
 function listOfStrings(tokens: readonly ProgramToken[], at: number): readonly string[] | undefined {
-  if (tokens[at]?.kind !== 'mark' || tokens[at]?.text !== '[') return undefined
+  if (tokens[at]?.kind !== 'mark' || !/^[[(]$/.test(tokens[at]?.text ?? '')) return undefined
   const strings: string[] = []
   for (let i = at + 1; i < tokens.length && i < at + longestCall; i++) {
     const token = tokens[i]
     if (token?.kind === 'string') strings.push(token.text)
-    else if (token?.kind === 'mark' && token.text === ']') return strings
+    else if (token?.kind === 'mark' && /^[\])]$/.test(token.text)) return strings
     else if (token?.kind === 'name') return undefined
   }
   return undefined
@@ -217,7 +247,7 @@ function listOfStrings(tokens: readonly ProgramToken[], at: number): readonly st
 
 /** `spawn('rm', ['-rf'])` and `execl('/bin/rm', 'rm', '-rf')`: the second names the first again. */
 function asArgv(name: string, argv: readonly Word[]): readonly Word[] {
-  const again = /^(execl|execv|spawnl|spawnv)/.test(name) && argv[1]?.dynamic === false
+  const again = /^(execl|execv|spawnl|spawnv|posix_spawn)/.test(name) && argv[1]?.dynamic === false
   return again ? argv.slice(1) : argv
 }
 
