@@ -10,6 +10,7 @@ import {
   inherited,
   inside,
   isOver,
+  joined,
   limits,
   literal,
   noAssignments,
@@ -65,7 +66,7 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
     // Functions that call each other branch out fast.
     spend(session, 32 * forwards.length)
     for (const before of forwards)
-      runNested({ argv: [...before, ...rest] }, executable, given, place)
+      runNested({ argv: forwarded(before, rest) }, executable, given, place)
   }
   if (executable === 'alias') keepAliases(session, rest)
   let output = place.captured ? literalOutput(command) : undefined
@@ -86,14 +87,27 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
   return output
 }
 
-/** Keeps what a function runs its arguments with. */
+/** Keeps what a function runs its arguments with, and whether these are one word: then the last. */
 function keepForward(session: Session, name: string, words: readonly Word[]): void {
-  const at = words.findIndex((word) => word.text === '$@')
+  const at = words.findIndex((word) => passesAll.has(word.text))
   if (at === -1) return
   session.forwards ??= new Map()
   const known = session.forwards.get(name)
-  if (known === undefined) session.forwards.set(name, [words.slice(0, at)])
-  else if (known.length < mostForwards) known.push(words.slice(0, at))
+  const before = words.slice(0, isOneWord(words[at]) ? at + 1 : at)
+  if (known === undefined) session.forwards.set(name, [before])
+  else if (known.length < mostForwards) known.push(before)
+}
+
+export const passesAll: ReadonlySet<string> = new Set(['$@', '$*'])
+
+/** `"$*"` is all arguments in one word. */
+function isOneWord(word: Word | undefined): boolean {
+  return word?.text === '$*' && word.quoted
+}
+
+function forwarded(before: readonly Word[], given: readonly Word[]): readonly Word[] {
+  if (!isOneWord(before.at(-1))) return [...before, ...given]
+  return given.length === 0 ? before.slice(0, -1) : [...before.slice(0, -1), joined(given)]
 }
 
 const mostForwards = 4

@@ -1,5 +1,6 @@
 import type { CommandReading, SimpleCommand, Word } from '../_shared/command.ts'
 import { readOptions } from '../_shared/command-options.ts'
+import { passesAll } from '../_shared/command-run.ts'
 import { passesFunctions } from '../_shared/command-state.ts'
 
 /** What a reading says of a function that runs `"$@"`. */
@@ -35,7 +36,7 @@ export function isReadAtCalls(command: SimpleCommand, reading: CommandReading): 
 function forwardsIn({ commands }: CommandReading): ReadonlyMap<string, Forward> {
   const forwards = new Map<string, Forward>()
   for (const command of commands) {
-    const name = command.name?.text === '$@' ? functionOf(command) : undefined
+    const name = passesAll.has(command.name?.text ?? '') ? functionOf(command) : undefined
     if (name !== undefined) forwards.set(name, { given: [], read: new Set(), changes: false })
   }
   for (const command of commands) {

@@ -8,6 +8,7 @@ import {
   standardInput,
 } from '../_shared/command-nested.ts'
 import { readOptions } from '../_shared/command-options.ts'
+import { passesAll } from '../_shared/command-run.ts'
 import { passesFunctions } from '../_shared/command-state.ts'
 import { isReadAtCalls } from './forwards.ts'
 import { fetchers, type RuleId, settingPrinters, settingWords } from './rules.ts'
@@ -19,7 +20,7 @@ export function runsUnseen(command: SimpleCommand, reading: CommandReading): Rul
   if (executable === '') {
     if (name.produced.length > 0) return executesOutput(command)
     if (isGlob(name)) return 'dynamic-executable'
-    if (name.text === '$@' && isReadAtCalls(command, reading)) return undefined
+    if (passesAll.has(name.text) && isReadAtCalls(command, reading)) return undefined
     return name.dynamic && !namesOwnFile(name.text) ? 'dynamic-executable' : undefined
   }
   // The place that xargs or parallel fills.
