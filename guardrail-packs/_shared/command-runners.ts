@@ -244,7 +244,7 @@ function ssh(command: SimpleCommand): readonly Nested[] {
 const gitPrograms =
   /^(git_pager|git_editor|git_sequence_editor|git_ssh_command|git_external_diff|git_askpass|pager|editor|visual)$/i
 const gitProgramSetting =
-  /^(?:alias\.[^=]+=!|(?:core\.(?:pager|editor|sshcommand|fsmonitor)|pager\.[^=]+|sequence\.editor|diff\.external)=)/i
+  /^(?:(?:alias\.[^=]+|credential\.(?:[^=]+\.)?helper)=!|(?:core\.(?:pager|editor|sshcommand|fsmonitor)|pager\.[^=]+|sequence\.editor|diff\.external|diff\.[^=]+\.(?:command|textconv)|filter\.[^=]+\.(?:clean|smudge|process)|(?:diff|merge)tool\.[^=]+\.cmd)=)/i
 
 /**
  * Commands that git itself runs: `bisect run`, `submodule foreach`, `rebase --exec`, tree filters,
