@@ -18,6 +18,7 @@ export function connectsShell(command: SimpleCommand): boolean {
     case 'nc':
     case 'ncat':
     case 'netcat':
+    case 'nc.traditional':
       return command.words.some((word, at) => {
         if (/^(-[a-z]*[ec]|--exec|--sh-exec)$/.test(word.text))
           return namesShell(command.words[at + 1]?.text ?? '')

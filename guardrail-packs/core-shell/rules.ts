@@ -136,6 +136,7 @@ export const judged: ReadonlySet<string> = new Set([
   'nc',
   'ncat',
   'netcat',
+  'nc.traditional',
   'socat',
 ])
 
@@ -173,6 +174,7 @@ export const fetchers: ReadonlySet<string> = new Set([
   'nc',
   'ncat',
   'netcat',
+  'nc.traditional',
   'socat',
   'ftp',
   'tftp',
