@@ -223,13 +223,14 @@ describe('the overview', () => {
       cadence: string,
       amount: number,
       spent: readonly [day: string, spent: number, rejected?: number][],
-      active = true,
+      { active = true, hard = true } = {},
     ) => {
       const key = `budget:v1:user:${idOf(n)}`
       await bench.sql`
         insert into accounting.budgets (budget_id, scope_key, scope_kind, user_id, budget_source,
-          active, cadence, amount_pico_usd)
-        values (${idOf(n)}, ${key}, 'user', ${idOf(n)}, 'manual', ${active}, ${cadence}, ${amount})`
+          active, cadence, amount_pico_usd, hard_limit)
+        values (${idOf(n)}, ${key}, 'user', ${idOf(n)}, 'manual', ${active}, ${cadence}, ${amount},
+          ${hard})`
       for (const [day, sum, rejected = 0] of spent) {
         await bench.sql`
           insert into accounting.spend_counters values (${key}, ${day}, ${sum}, ${rejected})`
@@ -250,16 +251,20 @@ describe('the overview', () => {
       ['2026-10-31', 100],
       ['2026-11-01', 90],
     ])
-    await add(5, 'monthly', 100, [['2026-11-01', 100]], false)
+    await add(5, 'monthly', 100, [['2026-11-01', 100]], { active: false })
     await add(6, 'daily', 0, [])
+    // What another budget's hard limit rejected takes nothing from a soft one.
+    await add(7, 'daily', 100, [['2026-11-21', 79, 1000]], { hard: false })
+    await add(8, 'daily', 100, [['2026-11-21', 85, 1000]], { hard: false })
     const { budgets_near_end } = await bench.get<Overview>(OVERVIEW)
     expect(budgets_near_end.map((b) => [b.owner_id, b.used_share])).toEqual([
       [idOf(3), 1.05],
       [idOf(6), 1],
       [idOf(4), 0.9],
+      [idOf(8), 0.85],
       [idOf(1), 0.8],
     ])
-    expect(budgets_near_end[3]).toMatchObject({
+    expect(budgets_near_end[4]).toMatchObject({
       owner_kind: 'user',
       owner_name: 'Ada',
       cadence: 'weekly',

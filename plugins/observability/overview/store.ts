@@ -138,8 +138,9 @@ export async function readOwnerNames(
 }
 
 const nearBudgetsSql = `
-  with used as (
-    select b.*, coalesce(c.spent, 0) as spent, coalesce(c.rejected, 0) as rejected
+  with windowed as (
+    select b.*, coalesce(c.spent, 0) as spent, coalesce(c.rejected, 0) as rejected,
+      coalesce(c.spent, 0) + case when hard_limit then coalesce(c.rejected, 0) else 0 end as used
     from "${accounting}".budgets b cross join lateral (
       select sum(spent) as spent, sum(rejected) as rejected from "${accounting}".spend_counters c
       where c.scope_key = b.scope_key and c.utc_day <= ($1::timestamptz at time zone 'UTC')::date
@@ -154,9 +155,8 @@ const nearBudgetsSql = `
   from (
     select *, case when user_id is null then 'service_account' else 'user' end as owner_kind,
       coalesce(user_id, service_account_id) as owner_id,
-      case when amount_pico_usd = 0 then 1 else (spent + rejected) / amount_pico_usd end::float8
-        as used_share
-    from used where (amount_pico_usd - spent - rejected) * 5 <= amount_pico_usd
+      case when amount_pico_usd = 0 then 1 else used / amount_pico_usd end::float8 as used_share
+    from windowed where (amount_pico_usd - used) * 5 <= amount_pico_usd
   ) as near
   order by used_share desc, scope_key limit 10`
 
