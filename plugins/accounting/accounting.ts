@@ -84,7 +84,8 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       const stale = now - lookedAt > CHANGES_KEPT_MS
       const after = complete || stale ? NOTHING_SEEN : snapshot
       const from = today - LONGEST_WINDOW_DAYS
-      const changes = await reach.call(() => store.readChanges(after, from))
+      // How much there is to read grows with the budgets, and what a commit may take does not.
+      const changes = await reach.patiently(() => store.readChanges(after, from), store.ping)
       const lowBudgets = spend.apply(changes, today, after === NOTHING_SEEN)
       if (lowBudgets.length > 0) low(lowBudgets)
       snapshot = changes.snapshot

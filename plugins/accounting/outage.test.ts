@@ -164,6 +164,23 @@ test('a commit that was given up and succeeds late is the same row, not a duplic
   expect(() => accounting.admit(call())).toThrow('used up')
 })
 
+test('a look may take longer than a commit, as long as the database answers', async () => {
+  const accounting = await open()
+  const locked = Promise.withResolvers<void>()
+  const lock = database.sql.begin(async (tx) => {
+    await tx`lock table accounting.budgets in access exclusive mode`
+    locked.resolve()
+    await Bun.sleep(4 * TIMEOUT)
+  })
+  await locked.promise
+  await accounting.refresh()
+  expect(accounting.status().away).toBe(false)
+  await lock
+  proxy.freeze()
+  await expect(accounting.refresh()).rejects.toThrow('no answer')
+  expect(accounting.status().away).toBe(true)
+})
+
 describe('while the database is away', () => {
   const chosen = (requestId: string) => call({ requestId, callerChoseRequestId: true })
   const duplicate = { code: 'invalid_request', status: 400 }

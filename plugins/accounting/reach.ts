@@ -5,6 +5,8 @@ export interface Reach {
   readonly away: boolean
   /** Rejects when the call fails or takes too long; unless a row is at fault, the database is away then. */
   call<T>(work: () => Promise<T>): Promise<T>
+  /** The same for what may take longer, as long as the database answers a `ping` meanwhile. */
+  patiently<T>(work: () => Promise<T>, ping: () => Promise<void>): Promise<T>
   /** Tries whether it answers again. */
   probe(ping: () => Promise<void>): Promise<void>
 }
@@ -18,15 +20,22 @@ export function createReach(options: {
   const { timeoutMs, log, lost } = options
   let away = false
 
-  async function call<T>(work: () => Promise<T>): Promise<T> {
-    const ms = timeoutMs()
+  /** What comes of `work` in time; undefined when it is not over. */
+  async function inTime<T>(ms: number, work: Promise<T>) {
     let timer: ReturnType<typeof setTimeout> | undefined
-    const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+    const tooLate = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), ms)
     })
     try {
-      // A call that is given up may still succeed; nothing here minds.
-      return await Promise.race([work(), tooLate])
+      return await Promise.race([work.then((value) => ({ value })), tooLate])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async function watched<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
     } catch (err) {
       if (!away && !isRowFault(err)) {
         away = true
@@ -34,16 +43,32 @@ export function createReach(options: {
         lost()
       }
       throw err
-    } finally {
-      clearTimeout(timer)
     }
   }
+
+  const call = <T>(work: () => Promise<T>): Promise<T> =>
+    watched(async () => {
+      const ms = timeoutMs()
+      // A call that is given up may still succeed; nothing here minds.
+      const done = await inTime(ms, work())
+      if (done === undefined) throw new Error(`no answer within ${ms} ms`)
+      return done.value
+    })
 
   return {
     get away() {
       return away
     },
     call,
+    patiently: (work, ping) =>
+      watched(async () => {
+        const running = work()
+        for (;;) {
+          const done = await inTime(timeoutMs(), running)
+          if (done !== undefined) return done.value
+          await call(ping)
+        }
+      }),
     async probe(ping) {
       await call(ping)
       if (!away) return
