@@ -75,13 +75,15 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
 
   let snapshot = NOTHING_SEEN
   let lookedAt = Number.NEGATIVE_INFINITY
+  let lookedOn = Number.NEGATIVE_INFINITY
   let refreshing: Promise<void> = Promise.resolve()
   /** `complete`: everything is read again, and not only what changed. */
   function refresh(complete: boolean): Promise<void> {
     const done = refreshing.then(async () => {
       const today = utcDay(clock.now())
       const now = performance.now()
-      const stale = now - lookedAt > CHANGES_KEPT_MS
+      // Days are forgotten as time goes on; a clock that is set back wants them again.
+      const stale = now - lookedAt > CHANGES_KEPT_MS || today < lookedOn
       const after = complete || stale ? NOTHING_SEEN : snapshot
       const from = today - LONGEST_WINDOW_DAYS
       // How much there is to read grows with the budgets, and what a commit may take does not.
@@ -90,6 +92,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       if (lowBudgets.length > 0) low(lowBudgets)
       snapshot = changes.snapshot
       lookedAt = now
+      lookedOn = today
     })
     refreshing = done.catch(() => {})
     return done

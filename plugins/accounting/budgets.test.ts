@@ -193,6 +193,21 @@ describe('in the middle of a window', () => {
   })
 })
 
+test('a clock that ran ahead and was set right again has made nothing forget what was spent', async () => {
+  let now = '2026-04-20T12:00:00Z'
+  const accounting = openAccounting(own.database, { now: () => new Date(now) })
+  await accounting.budget([dailyBudget('u1', 800n, { cadence: 'monthly' })])
+  await accounting.settle(at('2026-04-10T12:00:00Z'))
+  await accounting.settle(at('2026-04-11T12:00:00Z'))
+  await accounting.refresh()
+  now = '2026-09-01T00:00:00Z'
+  await accounting.refresh()
+  expect(accounting.admit(at(now))).toBeUndefined()
+  now = '2026-04-20T12:00:01Z'
+  await accounting.refresh()
+  expect(refusal(() => accounting.admit(at(now)))).toEqual(exceeded)
+})
+
 describe('at the edge of a window', () => {
   const edges = {
     daily: ['2026-03-31T23:59:59.999Z', '2026-04-01T00:00:00Z'],
