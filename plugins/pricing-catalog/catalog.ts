@@ -12,8 +12,9 @@ export interface ModelRate {
   readonly source: 'snapshot' | 'override'
   /** Pico-USD per token. */
   readonly perToken: Readonly<Record<RateName, bigint | undefined>>
-  /** Rates that depend on the length of the prompt, and are therefore not known. */
+  /** Rates that are known for prompts of up to `longestPrompt` tokens only. */
   readonly tiered: readonly string[]
+  readonly longestPrompt: number | undefined
   /** What is sold beside text at a rate that is not among these. */
   readonly apart: readonly string[]
   /** Days, UTC, from inclusive to exclusive. */
@@ -76,6 +77,7 @@ function modelRate(
     tiered.join(),
     row.from,
     row.until,
+    ...(row.longest_prompt === undefined ? [] : [row.longest_prompt]),
   ]
   return {
     id: new Bun.CryptoHasher('sha256').update(content.join('\0')).digest('hex').slice(0, 32),
@@ -84,6 +86,7 @@ function modelRate(
     source,
     perToken,
     tiered,
+    longestPrompt: row.longest_prompt,
     apart: row.apart ?? [],
     from: row.from,
     until: row.until,

@@ -39,12 +39,20 @@ describe('rowsOf', () => {
     expect(rowsOf(prices)).toEqual([{ input: '0.3', output: '2.5' }])
   })
 
-  test('leaves a tiered rate out and says so', () => {
+  test('takes the lowest of tiered rates and says for how long a prompt it is', () => {
     const prices = {
-      input_mtok: { base: 5, tiers: [{ start: 200000, price: 10 }] },
+      input_mtok: {
+        base: 5,
+        tiers: [
+          { start: 1_000_000, price: 20 },
+          { start: 200_000, price: 10 },
+        ],
+      },
       output_mtok: 25,
     }
-    expect(rowsOf(prices)).toEqual([{ output: '25', tiered: ['input'] }])
+    expect(rowsOf(prices)).toEqual([
+      { input: '5', output: '25', tiered: ['input'], longest_prompt: 200_000 },
+    ])
   })
 
   test('leaves out a rate that is finer than the money unit', () => {

@@ -3,7 +3,9 @@ import type { RateName, SnapshotRow } from './snapshot.ts'
 
 /** The parts that we read of a price list entry, numbers in USD per million tokens. */
 export type ListedPrices = Readonly<Record<string, ListedPrice | undefined>>
-type ListedPrice = number | { readonly base: number; readonly tiers: readonly unknown[] }
+type ListedPrice =
+  | number
+  | { readonly base: number; readonly tiers: readonly { readonly start: number }[] }
 
 export interface DatedPrices {
   readonly constraint?:
@@ -83,16 +85,24 @@ function rates(listed: ListedPrices): SnapshotRow {
   // A fee for each request cannot be said in rates, so no cost in tokens would be the whole cost.
   if (listed.requests_kcount !== undefined) return row
   const tiered: RateName[] = []
+  const starts: number[] = []
   for (const [name, key] of rateKeys) {
     const price = listed[key]
     if (price === undefined) continue
-    if (typeof price !== 'number') tiered.push(name)
-    else if (name !== 'output' || dearerOutput.every((k) => sameOrAbsent(listed[k], price))) {
-      const decimal = decimalString(price)
+    if (typeof price !== 'number') {
+      tiered.push(name)
+      starts.push(...price.tiers.map(({ start }) => start))
+    }
+    if (name !== 'output' || dearerOutput.every((k) => sameOrAbsent(listed[k], price))) {
+      const decimal = decimalString(typeof price === 'number' ? price : price.base)
       if (picoUsdPerToken(decimal) !== undefined) row[name] = decimal
     }
   }
-  if (tiered.length > 0) row.tiered = tiered
+  if (tiered.length > 0) {
+    row.tiered = tiered
+    // A tier begins behind its start.
+    row.longest_prompt = Math.min(...starts)
+  }
   const apart = otherInput.filter(([, key]) => !sameOrAbsent(listed[key], listed.input_mtok))
   if (apart.length > 0) row.apart = apart.map(([kind]) => kind)
   return row

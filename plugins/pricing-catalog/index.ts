@@ -1,5 +1,8 @@
 import { definePlugin, pricingSource, snapshotListeners, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/pricing-catalog/0001_tables.sql' with { type: 'text' }
+import contextTiers from '../../migrations/pricing-catalog/0002_context_tiers.sql' with {
+  type: 'text',
+}
 import { createConfigVersions } from '../_shared/config-versions.ts'
 import { buildCatalog, withOverrides } from './catalog.ts'
 import { checkPricing, pricing } from './config.ts'
@@ -17,7 +20,10 @@ export default definePlugin({
     config: Type.Object({}, { additionalProperties: false }),
     sections: [pricing],
     needs: ['database'],
-    migrations: [{ name: '0001_tables', sql: tables }],
+    migrations: [
+      { name: '0001_tables', sql: tables },
+      { name: '0002_context_tiers', sql: contextTiers },
+    ],
     check: checkPricing,
   },
   setup(ctx) {

@@ -85,8 +85,36 @@ describe('the bundled price list', () => {
     for (const id of ['openai', 'openrouter', 'mistral', 'groq', 'deepseek', 'x-ai', 'azure']) {
       expect(bundled.get(id)?.size).toBeGreaterThan(3)
     }
-    expect(cost('openai', 'gpt-5.5', { uncachedInput: 1 })).toBe('unsupported_context_tier')
     expect(cost('openai', 'gpt-5.4-nano', { uncachedInput: 1 })).toBe(200_000n)
+  })
+})
+
+describe('a price that depends on the length of the prompt', () => {
+  const longest = 200_000
+  const sonnet = (usage: Partial<Usage>) => cost('anthropic', 'claude-sonnet-4-5', usage)
+
+  test('is exact for prompts of the first tier, and unknown for longer ones', () => {
+    const cached = { uncachedInput: 1, cacheRead: longest - 3, cacheWrite: 2, output: 1 }
+    expect(sonnet({ ...cached, promptTokens: longest })).toBe(
+      3_000_000n + BigInt(longest - 3) * 300_000n + 2n * 3_750_000n + 15_000_000n,
+    )
+    expect(sonnet({ ...cached, promptTokens: longest + 1 })).toBe('unsupported_context_tier')
+    expect(sonnet({ output: 1, promptTokens: longest + 1 })).toBe('unsupported_context_tier')
+  })
+
+  test('is unknown when the length is', () => {
+    expect(sonnet({ output: 1 })).toBe('unsupported_context_tier')
+  })
+
+  test('does not change what the others are', () => {
+    const catalog = buildCatalog({
+      p: { m: [{ input: '1', output: '2', tiered: ['input'], longest_prompt: 10 }] },
+    })
+    const price = (usage: Partial<Usage>) => resolvePrice(catalog, query('p', 'm', usage))
+    expect(price({ output: 1, promptTokens: 11 })).toMatchObject({ costPicoUsd: 2_000_000n })
+    expect(price({ uncachedInput: 11, promptTokens: 11 })).toMatchObject({
+      reason: 'unsupported_context_tier',
+    })
   })
 })
 
@@ -193,7 +221,7 @@ test('an override replaces every bundled rate of its model, and of no other', ()
   })
   expect(price('gpt-5.5', { output: 1 })).toMatchObject({ reason: 'missing_output_rate' })
   expect(price('gpt-5.4-nano', { uncachedInput: 1 })).toMatchObject({ costPicoUsd: 200_000n })
-  expect(cost('openai', 'gpt-5.5', { uncachedInput: 4 })).toBe('unsupported_context_tier')
+  expect(cost('openai', 'gpt-5.5', { uncachedInput: 4, promptTokens: 4 })).toBe(20_000_000n)
 })
 
 describe('counts that cannot be true', () => {

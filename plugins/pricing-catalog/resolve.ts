@@ -65,14 +65,19 @@ export function resolvePrice(catalog: Catalog, query: PriceQuery): PriceResoluti
       doubtful = true
       continue
     }
-    const perToken = rate.perToken[bucket.rate]
-    if (perToken === undefined) {
-      const tiered = rate.tiered.includes(bucket.rate)
-      return unpriced(tiered ? 'unsupported_context_tier' : bucket.missing)
+    if (rate.tiered.includes(bucket.rate) && !isWithin(rate, usage.promptTokens)) {
+      return unpriced('unsupported_context_tier')
     }
+    const perToken = rate.perToken[bucket.rate]
+    if (perToken === undefined) return unpriced(bucket.missing)
     costPicoUsd += BigInt(tokens) * perToken
   }
   return { status: doubtful ? 'legacy_estimated' : 'priced', costPicoUsd, rateId: rate.id }
+}
+
+/** Whether the rates that depend on the length of the prompt are those of this one. */
+function isWithin({ longestPrompt }: ModelRate, promptTokens: number | undefined): boolean {
+  return longestPrompt !== undefined && promptTokens !== undefined && promptTokens <= longestPrompt
 }
 
 /** Why this may not cost what text does; undefined: its tokens have the rate of their bucket. */

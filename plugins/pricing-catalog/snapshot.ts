@@ -9,8 +9,10 @@ export interface SnapshotRow {
   output?: string | undefined
   cache_read?: string | undefined
   cache_write?: string | undefined
-  /** Rates that depend on the length of the prompt, and are therefore not given. */
+  /** Which of these depend on the length of the prompt: they are of prompts up to the longest one. */
   tiered?: readonly string[] | undefined
+  /** In tokens; what longer prompts cost is not given. */
+  longest_prompt?: number | undefined
   /** What has a rate of its own beside these, and therefore no price. */
   apart?: readonly string[] | undefined
   /** First day, UTC; absent: since ever. */

@@ -26,7 +26,7 @@ const small = buildCatalog({
       { input: '10', until: '2025-06-10' },
       { input: '2', output: '8.5', from: '2025-06-10' },
     ],
-    tiered: [{ cache_read: '0', tiered: ['input', 'output'] }],
+    tiered: [{ input: '1', cache_read: '0', tiered: ['input', 'output'], longest_prompt: 200 }],
   },
 })
 const override = { pricing_provider_id: 'p', model: 'dated', input_usd_per_million: '999999999999' }
@@ -49,6 +49,7 @@ test('rates are stored as integers with their dates', async () => {
       since: '-infinity',
       until: utc('2025-06-10'),
       context_tiers: [],
+      longest_prompt: null,
     }),
     expect.objectContaining({
       pricing_provider_id: 'p',
@@ -59,7 +60,12 @@ test('rates are stored as integers with their dates', async () => {
       until: 'infinity',
       current: true,
     }),
-    expect.objectContaining({ cache_read_pico_usd: 0n, context_tiers: ['input', 'output'] }),
+    expect.objectContaining({
+      input_pico_usd: 1_000_000n,
+      cache_read_pico_usd: 0n,
+      context_tiers: ['input', 'output'],
+      longest_prompt: 200,
+    }),
   ])
 })
 

@@ -17,14 +17,16 @@ export async function storeCatalog(database: Database, catalog: Catalog): Promis
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext(${`${schema}.model_pricing`}))`
     await tx`
-      insert into ${tx(schema)}.model_pricing as known
+      insert into ${tx(schema)}.model_pricing as known (rate_id, pricing_provider_id, model, source,
+        input_pico_usd, output_pico_usd, cache_read_pico_usd, cache_write_pico_usd, context_tiers,
+        longest_prompt, effective_from, effective_until)
       select rate_id, pricing_provider_id, model, source, input, output, cache_read, cache_write,
-        string_to_array(tiered, ','), coalesce(effective_from, '-infinity'),
+        string_to_array(tiered, ','), longest_prompt, coalesce(effective_from, '-infinity'),
         coalesce(effective_until, 'infinity')
       from json_to_recordset(${rows}::text::json) as r (
         rate_id text, pricing_provider_id text, model text, source text, input bigint,
         output bigint, cache_read bigint, cache_write bigint, tiered text,
-        effective_from timestamptz, effective_until timestamptz)
+        longest_prompt integer, effective_from timestamptz, effective_until timestamptz)
       on conflict (rate_id) do update set superseded_at = null where known.superseded_at is not null`
     await tx`
       update ${tx(schema)}.model_pricing set superseded_at = now()
@@ -55,6 +57,7 @@ function storedRow(rate: ModelRate) {
     cache_read: perToken.cache_read?.toString(),
     cache_write: perToken.cache_write?.toString(),
     tiered: rate.tiered.join(),
+    longest_prompt: rate.longestPrompt,
     effective_from: day(rate.from),
     effective_until: day(rate.until),
   }

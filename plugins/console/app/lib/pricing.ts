@@ -21,7 +21,8 @@ const reasons: Readonly<Record<string, string>> = {
   unsupported_location: 'The price list has no price for this location: use pricing.overrides.',
   unsupported_billing_modifier:
     'The call used something that is billed in another way, such as a service tier.',
-  unsupported_context_tier: 'The price depends on how long the input is, which is not supported.',
+  unsupported_context_tier:
+    'The input is longer than those that the price list has a price for: use pricing.overrides.',
   mixed_cache_write_ttl: 'The call wrote to caches of two lifetimes, whose prices differ.',
 }
 
