@@ -19,6 +19,9 @@ import { createSpend, type Exhausted, type LowBudget } from './spend.ts'
 import { CHANGES_KEPT_MS, NOTHING_SEEN, type Store } from './store.ts'
 import { LONGEST_WINDOW_DAYS, startOfDay, utcDay } from './window.ts'
 
+/** How much there is to read grows with the budgets, and what a commit may take does not. */
+const LONGEST_LOOK_MS = 30_000
+
 export interface AccountingSettings {
   readonly abortDrainMs: number
   readonly commitTimeoutMs: number
@@ -86,8 +89,8 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       const stale = now - lookedAt > CHANGES_KEPT_MS || today < lookedOn
       const after = complete || stale ? NOTHING_SEEN : snapshot
       const from = today - LONGEST_WINDOW_DAYS
-      // How much there is to read grows with the budgets, and what a commit may take does not.
-      const changes = await reach.patiently(() => store.readChanges(after, from), store.ping)
+      const read = () => store.readChanges(after, from)
+      const changes = await reach.patiently(read, store.ping, LONGEST_LOOK_MS)
       const lowBudgets = spend.apply(changes, today, after === NOTHING_SEEN)
       if (lowBudgets.length > 0) low(lowBudgets)
       snapshot = changes.snapshot

@@ -5,8 +5,8 @@ export interface Reach {
   readonly away: boolean
   /** Rejects when the call fails or takes too long; unless a row is at fault, the database is away then. */
   call<T>(work: () => Promise<T>): Promise<T>
-  /** The same for what may take longer, as long as the database answers a `ping` meanwhile. */
-  patiently<T>(work: () => Promise<T>, ping: () => Promise<void>): Promise<T>
+  /** The same for what may take `mostMs`, as long as the database answers a `ping` meanwhile. */
+  patiently<T>(work: () => Promise<T>, ping: () => Promise<void>, mostMs: number): Promise<T>
   /** Tries whether it answers again. */
   probe(ping: () => Promise<void>): Promise<void>
 }
@@ -60,12 +60,15 @@ export function createReach(options: {
       return away
     },
     call,
-    patiently: (work, ping) =>
+    patiently: (work, ping, mostMs) =>
       watched(async () => {
+        const deadline = performance.now() + mostMs
         const running = work()
         for (;;) {
           const done = await inTime(timeoutMs(), running)
           if (done !== undefined) return done.value
+          // Its connection may be dead although others live.
+          if (performance.now() > deadline) throw new Error(`no answer within ${mostMs} ms`)
           await call(ping)
         }
       }),
