@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import { Value } from '@sinclair/typebox/value'
 import type { ConfigDraft } from 'model-gateway/plugin'
-import { checkConfig } from './config.ts'
+import { accountingSection, checkConfig } from './config.ts'
 
 const models = [{ id: 'small' }, { id: 'fast', alias_of: 'small' }]
 
@@ -58,6 +59,15 @@ test('the time zone of a budget is any that has a name', () => {
       (path) => `${path}.timezone: must be the name of a time zone, such as UTC or Europe/Berlin`,
     ),
   )
+})
+
+test.each([
+  [{ abort_drain_secs: 2_147_483, commit_timeout_ms: 2_147_483_647 }, true],
+  [{ abort_drain_secs: 2_147_484 }, false],
+  [{ commit_timeout_ms: 2_147_483_648 }, false],
+])('times are those that a timer can count: %p', (times, good) => {
+  const section = { abort_drain_secs: 10, commit_timeout_ms: 2000, ...times }
+  expect(Value.Check(accountingSection.schema, section)).toBe(good)
 })
 
 test.each([

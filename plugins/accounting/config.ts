@@ -13,6 +13,9 @@ import { picoUsd } from './money.ts'
 
 const strict = { additionalProperties: false }
 
+/** The longest that a timer counts: with more it would be up at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
 const Budget = Type.Object(
   {
     cadence: Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly')], {
@@ -36,11 +39,13 @@ export const accountingSection = configSection(
       abort_drain_secs: Type.Number({
         default: 10,
         minimum: 0,
+        maximum: Math.floor(MAX_TIMER_MS / 1000),
         description: 'How long a stream is read on after its caller left, to learn what it cost',
       }),
       commit_timeout_ms: Type.Integer({
         default: 2000,
         minimum: 1,
+        maximum: MAX_TIMER_MS,
         description: 'How long the database may take before rows go to the spool',
       }),
       spool_dir: Type.Optional(
