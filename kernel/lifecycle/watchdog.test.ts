@@ -26,6 +26,14 @@ describe('the watchdog of a provider call', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(140)
   })
 
+  test('counts it from an answer that came later than the idle limit, too', async () => {
+    const dog = createWatchdog({ totalMs: 60_000, idleMs: 50 })
+    await Bun.sleep(80)
+    dog.alive()
+    const cut = dog.guard(never).catch((error) => error.message)
+    expect(await Promise.race([cut, Bun.sleep(2000)])).toContain('sent nothing for 50 ms')
+  })
+
   test('hands results and errors through, and stays quiet when stopped', async () => {
     const dog = createWatchdog({ totalMs: 20, idleMs: 20 })
     expect(await dog.guard(Promise.resolve(7))).toBe(7)

@@ -16,8 +16,8 @@ export interface Watchdog {
 
 /**
  * One timer a call: it looks how long ago the last sign of life was and sleeps for the rest, so
- * that a sign of life costs no more than reading the clock. It first looks when the shorter limit
- * could have passed.
+ * that a sign of life costs no more than reading the clock. It never sleeps for longer than the idle
+ * limit, which may come to count at any moment.
  */
 export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): Watchdog {
   const controller = new AbortController()
@@ -31,7 +31,7 @@ export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): W
     const limit = answered ? timeouts.idleMs : timeouts.totalMs
     const left = limit - (performance.now() - lastSign)
     if (left > 1) {
-      timer = setTimeout(look, left)
+      timer = setTimeout(look, Math.min(left, timeouts.idleMs))
       return
     }
     abort(
