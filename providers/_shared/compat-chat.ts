@@ -2,6 +2,7 @@ import type { Execute, JsonObject } from 'model-gateway/plugin'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { normaliseTools } from './compat-native-tools.ts'
 import { type Profile, profileTransforms, requestStreamUsage } from './compat-profile.ts'
+import { fitUser } from './compat-user.ts'
 import { mergeExtraBody, outboundBody, setStream } from './outbound-body.ts'
 import { dropPreservedReasoning } from './preserved-reasoning.ts'
 
@@ -23,6 +24,7 @@ export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execut
     const body = outboundBody(call)
     body.set('model', route.upstreamModel)
     dropPreservedReasoning(body)
+    fitUser(body, call)
     normaliseTools(body)
     for (const transform of transforms) transform(body, call.stream)
     if (route.aggregatorProvider !== undefined) body.set('provider', route.aggregatorProvider)

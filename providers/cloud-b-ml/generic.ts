@@ -1,5 +1,6 @@
 import type { Execute, JsonObject } from 'model-gateway/plugin'
 import { type CompatEndpoint, callCompat } from '../_shared/compat-http.ts'
+import { fitUser } from '../_shared/compat-user.ts'
 import { mergeExtraBody, outboundBody, setStream } from '../_shared/outbound-body.ts'
 import { dropPreservedReasoning } from '../_shared/preserved-reasoning.ts'
 
@@ -16,6 +17,7 @@ export function genericChat(
     const body = outboundBody(call)
     body.set('model', upstreamModel)
     dropPreservedReasoning(body)
+    fitUser(body, call)
     setStream(body, call.stream)
     mergeExtraBody(body, extraBody)
     return callCompat(endpoint, call, body)

@@ -186,6 +186,17 @@ describe('bodies', () => {
     }
   })
 
+  test('of the generic styles have no user that the messages API let be too long', async () => {
+    const profile = {
+      compatibility: { cloud_b_ml: { api_style: 'edge_generic_chat', base_path: '/v1' } },
+    }
+    const call = providerCall({ ...chat, user: 'u'.repeat(65) })
+    const surface = { apiSurface: 'messages', rawBody: undefined } as const
+    await benches.static.bind(profile).chat_completions?.({ ...call, ...surface })
+    const sent = upstream.journal.calls.at(-1)?.body as JsonObject | undefined
+    expect(sent?.user).toMatch(/^user_[\w-]{43}$/)
+  })
+
   test('of the generic styles go without preserved reasoning', async () => {
     const said = { role: 'assistant', content: 'a' }
     const reasoning = { source: 'anthropic_messages', blocks: [] }

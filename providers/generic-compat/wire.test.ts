@@ -1,5 +1,6 @@
 /** What goes out on the wire, as the upstream's journal saw it; the profiles are in profile.test.ts. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import { type Family, type JsonObject, type RouteSpec, Secret } from 'model-gateway/plugin'
 import {
   collectEvents,
@@ -110,6 +111,20 @@ describe('requests', () => {
     const replayed = { ...said, provider_metadata: { cloud_b_ml: { reasoning } } }
     const body = await chat({ model: 'asked', messages: [...messages, replayed, ...messages] })
     expect(body.messages).toEqual([...messages, said, ...messages])
+  })
+
+  test('a user that the messages API lets be longer than 64 characters becomes its hash', async () => {
+    const userOf = async (user: string, more: object) => {
+      const call = providerCall({ model: 'asked', messages, user })
+      await bench.bind({}).chat_completions?.({ ...call, ...more })
+      return (upstream.journal.calls.at(-1)?.body as JsonObject | undefined)?.user
+    }
+    const surface = { apiSurface: 'messages', rawBody: undefined }
+    const long = 'u'.repeat(65)
+    const hash = createHash('sha256').update(long).digest('base64url')
+    expect(await userOf(long, surface)).toBe(`user_${hash}`)
+    expect(await userOf(long.slice(1), surface)).toBe(long.slice(1))
+    expect(await userOf(long, {})).toBe(long)
   })
 
   test('extra_body is the last word, shallow, in all families', async () => {
