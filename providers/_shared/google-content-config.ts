@@ -89,10 +89,15 @@ function readEffort(body: JsonObject): JsonValue | undefined {
   return first
 }
 
+/** The version in the id of a Gemini model; zeros where it names none. */
+export function geminiVersion(upstreamModel: string): readonly [major: number, minor: number] {
+  const version = /gemini-(\d+)(?:\.(\d+))?/.exec(upstreamModel.toLowerCase())
+  return [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)]
+}
+
 /** Gemini 2.5 counts thinking tokens, later models know levels; never both. */
 function effortMember(upstreamModel: string, effort: JsonValue): JsonObject | undefined {
-  const version = /gemini-(\d+)(?:\.(\d+))?/.exec(upstreamModel.toLowerCase())
-  const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)]
+  const [major, minor] = geminiVersion(upstreamModel)
   if (major >= 3) {
     const thinkingLevel = LEVELS.get(effort)
     return thinkingLevel === undefined ? undefined : { thinkingLevel }

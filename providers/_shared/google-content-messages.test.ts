@@ -95,6 +95,47 @@ describe('messages', () => {
     ])
   })
 
+  describe('calls without a signature, of which Gemini 3 wants one for the first of a turn', () => {
+    const call = (id: string, more = {}) => ({
+      id,
+      type: 'function',
+      function: { name: 'f' },
+      ...more,
+    })
+    const body = {
+      model: 'asked',
+      messages: [
+        user,
+        { role: 'assistant', content: 'ok', tool_calls: [call('a'), call('b')] },
+        { role: 'tool', tool_call_id: 'a', content: '1' },
+        { role: 'tool', tool_call_id: 'b', content: '2' },
+        { role: 'assistant', tool_calls: [call('c', { thought_signature: 'sig' }), call('d')] },
+      ],
+    }
+    const signatures = (apiSurface: 'messages' | undefined, model: string) =>
+      (
+        googleRequest({ body, stream: false, ...(apiSurface && { apiSurface }) }, model)
+          .contents as JsonObject[]
+      )
+        .flatMap((content) => content.parts as JsonObject[])
+        .filter((part) => part.functionCall !== undefined)
+        .map((part) => part.thoughtSignature)
+
+    test('have the one that skips its check where the messages API has no place for it', () => {
+      const skip = 'skip_thought_signature_validator'
+      for (const model of ['gemini-3-pro-preview', 'gemini-3.5-flash']) {
+        expect(signatures('messages', model)).toEqual([skip, undefined, 'sig', undefined])
+      }
+    })
+
+    test.each([
+      ['messages', 'gemini-2.5-flash'],
+      [undefined, 'gemini-3-pro-preview'],
+    ] as const)('stay without for %p, %s', (apiSurface, model) => {
+      expect(signatures(apiSurface, model)).toEqual([undefined, undefined, 'sig', undefined])
+    })
+  })
+
   test('a tool result that nests too deep to be read is a text', () => {
     const deep = `{"a":${'['.repeat(300)}${']'.repeat(300)}}`
     const calls = [{ id: 'a', type: 'function', function: { name: 'f' } }]

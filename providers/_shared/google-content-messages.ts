@@ -9,9 +9,13 @@ export interface GoogleConversation {
 
 /**
  * The messages of a chat call as Google content. Consecutive tool messages are one user content.
- * Throws GatewayError `invalid_request`, also when there is no message besides system ones.
+ * `lostSignature` is given to the first call of a turn that has none. Throws GatewayError
+ * `invalid_request`, also when there is no message besides system ones.
  */
-export function googleConversation(messages: JsonValue | undefined): GoogleConversation {
+export function googleConversation(
+  messages: JsonValue | undefined,
+  lostSignature: string | undefined,
+): GoogleConversation {
   if (!Array.isArray(messages)) throw invalidRequest('messages must be a list')
   const contents: JsonObject[] = []
   const system: string[] = []
@@ -42,7 +46,7 @@ export function googleConversation(messages: JsonValue | undefined): GoogleConve
         break
       case 'assistant': {
         const parts = contentParts(message.content, place)
-        parts.push(...functionCalls(message.tool_calls, place, names))
+        parts.push(...functionCalls(message.tool_calls, place, names, lostSignature))
         contents.push({ role: 'model', parts: filled(parts) })
         break
       }
@@ -110,6 +114,7 @@ function functionCalls(
   calls: JsonValue | undefined,
   place: string,
   names: Map<string, string>,
+  lostSignature: string | undefined,
 ): JsonObject[] {
   if (calls === undefined || calls === null) return []
   if (!Array.isArray(calls)) throw invalidRequest(`${place}.tool_calls must be a list`)
@@ -126,7 +131,8 @@ function functionCalls(
     }
     const id = typeof call.id === 'string' && call.id !== '' ? call.id : undefined
     if (id !== undefined) names.set(id, name)
-    const signature = call.thought_signature ?? call.thoughtSignature
+    const lost = index === 0 ? lostSignature : undefined
+    const signature = call.thought_signature ?? call.thoughtSignature ?? lost
     return {
       functionCall: {
         ...(id === undefined ? {} : { id }),

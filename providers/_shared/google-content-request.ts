@@ -1,5 +1,5 @@
 import type { JsonObject, ProviderCall } from 'model-gateway/plugin'
-import { generationConfig } from './google-content-config.ts'
+import { geminiVersion, generationConfig } from './google-content-config.ts'
 import { googleConversation } from './google-content-messages.ts'
 import { googleTools } from './google-content-tools.ts'
 import { invalidRequest } from './invalid-request.ts'
@@ -11,12 +11,15 @@ const COPIED = [
   ['labels', 'labels'],
 ] as const
 
+/** Stands for a signature that is lost: the service's own word for not checking it. */
+const SKIP_SIGNATURE = 'skip_thought_signature_validator'
+
 /**
  * A chat call as a GenerateContentRequest. What has no mapping is left out, because the upstream
  * refuses fields that it does not know. Throws GatewayError `invalid_request`.
  */
 export function googleRequest(
-  { body, stream }: Pick<ProviderCall, 'body' | 'stream'>,
+  { body, stream, apiSurface }: Pick<ProviderCall, 'body' | 'stream' | 'apiSurface'>,
   upstreamModel: string,
 ): JsonObject {
   if (stream && typeof body.n === 'number' && body.n > 1) {
@@ -25,7 +28,12 @@ export function googleRequest(
   if (body.streamFunctionCallArguments === true) {
     throw invalidRequest('streamFunctionCallArguments is not supported')
   }
-  const { contents, systemInstruction } = googleConversation(body.messages)
+  // The messages API has no place for the signatures of calls, without which Gemini 3 refuses them.
+  const unsigned = apiSurface === 'messages' && geminiVersion(upstreamModel)[0] >= 3
+  const { contents, systemInstruction } = googleConversation(
+    body.messages,
+    unsigned ? SKIP_SIGNATURE : undefined,
+  )
   const config = generationConfig(body, upstreamModel)
   const request: JsonObject = {
     contents,
