@@ -29,8 +29,9 @@ export function unifiedSystem(messages: readonly (readonly TextBlock[])[]): Json
 /** `messages` of Converse: roles alternate and no turn is empty. Throws GatewayError. */
 export function unifiedMessages(turns: readonly Turn[]): JsonObject[] {
   const messages: { role: string; content: JsonObject[] }[] = []
+  const nameOf = documentNames()
   for (const turn of turns) {
-    const content = turnBlocks(turn)
+    const content = turnBlocks(turn, nameOf)
     const last = messages.at(-1)
     if (content.length === 0) continue
     if (last?.role === turn.role) last.content.push(...content)
@@ -40,15 +41,15 @@ export function unifiedMessages(turns: readonly Turn[]): JsonObject[] {
   return messages.map(({ role, content }) => ({ role, content }))
 }
 
-function turnBlocks({ role, blocks }: Turn): JsonObject[] {
+function turnBlocks({ role, blocks }: Turn, nameOf: NameOf): JsonObject[] {
   const document = blocks.find(({ kind }) => kind === 'document')
   if (document !== undefined && role === 'user' && !blocks.some(({ kind }) => kind === 'text')) {
     throw invalidRequest(`${document.place}: a file needs a text beside it`)
   }
-  return blocks.map(unifiedBlock)
+  return blocks.map((block) => unifiedBlock(block, nameOf))
 }
 
-function unifiedBlock(block: ContentBlock): JsonObject {
+function unifiedBlock(block: ContentBlock, nameOf: NameOf): JsonObject {
   switch (block.kind) {
     case 'text':
       return { text: block.text }
@@ -57,21 +58,21 @@ function unifiedBlock(block: ContentBlock): JsonObject {
         image: { format: block.mediaType.slice('image/'.length), source: { bytes: block.data } },
       }
     case 'document':
-      return document(block)
+      return document(block, nameOf)
     case 'tool_use':
       return { toolUse: { toolUseId: block.id, name: block.name, input: block.input } }
     case 'tool_result':
-      return toolResult(block)
+      return toolResult(block, nameOf)
   }
 }
 
-function toolResult({ toolCallId, content, failed }: ToolResultBlock): JsonObject {
+function toolResult({ toolCallId, content, failed }: ToolResultBlock, nameOf: NameOf): JsonObject {
   return {
     toolResult: {
       toolUseId: toolCallId,
       content:
         typeof content !== 'string'
-          ? content.map(unifiedBlock)
+          ? content.map((block) => unifiedBlock(block, nameOf))
           : content === ''
             ? []
             : [{ text: content }],
@@ -80,12 +81,31 @@ function toolResult({ toolCallId, content, failed }: ToolResultBlock): JsonObjec
   }
 }
 
-function document({ mediaType, data, name, place }: MediaBlock): JsonObject {
+function document({ mediaType, data, name, place }: MediaBlock, nameOf: NameOf): JsonObject {
   const format = DOCUMENT_FORMATS.get(mediaType)
   if (format === undefined) {
     throw invalidRequest(`${place}: files of the type ${mediaType} are not supported`)
   }
-  return { document: { format, name: documentName(name), source: { bytes: data } } }
+  return { document: { format, name: nameOf(name), source: { bytes: data } } }
+}
+
+/** The name of the next document of a request. */
+type NameOf = (name: string | undefined) => string
+
+/** Converse refuses a request in which two documents have the same name. */
+function documentNames(): NameOf {
+  const taken = new Set<string>()
+  let number = 1
+  return (name) => {
+    const own = documentName(name)
+    let unique = own
+    while (taken.has(unique.toLowerCase())) {
+      const suffix = ` ${++number}`
+      unique = own.slice(0, LONGEST_NAME - suffix.length).trim() + suffix
+    }
+    taken.add(unique.toLowerCase())
+    return unique
+  }
 }
 
 /** Converse takes few characters in a name; the extension stands in `format`. */

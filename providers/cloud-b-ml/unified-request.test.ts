@@ -117,6 +117,33 @@ describe('the mapping', () => {
     ])
   })
 
+  test('no two documents of a conversation have the same name', () => {
+    const pdf = 'data:application/pdf;base64,cGRm'
+    const text = { type: 'text', text: 'What?' }
+    const long = 'x'.repeat(200)
+    const sent = body({
+      messages: [
+        { role: 'tool', tool_call_id: 't1', content: [file('report.pdf', pdf)] },
+        { role: 'user', content: [file('Report.md', pdf), file('document 3', pdf), text] },
+        { role: 'assistant', content: 'That.' },
+        {
+          role: 'user',
+          content: [file(undefined, pdf), file('', pdf), file(long, pdf), file(long, pdf), text],
+        },
+      ],
+    })
+    const names = [...JSON.stringify(sent.messages).matchAll(/"name":"([^"]*)"/g)].map((m) => m[1])
+    expect(names).toEqual([
+      'report',
+      'Report 2',
+      'document 3',
+      'document',
+      'document 4',
+      long,
+      `${'x'.repeat(198)} 5`,
+    ])
+  })
+
   test('a tool result may hold images, and may have failed', () => {
     const image = { type: 'image_url', image_url: 'data:image/png;base64,cG5n' }
     const part = { type: 'tool_result', tool_use_id: 't', content: [image], is_error: true }
