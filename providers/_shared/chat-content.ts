@@ -45,13 +45,13 @@ const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif
 const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i
 
 /**
- * The blocks of a message's `content`; empty texts are left out. `place` is that of the message.
+ * The blocks of a message's `content`; blank texts are left out. `place` is that of the message.
  * Throws GatewayError `invalid_request`.
  */
 export function readContent(content: JsonValue | undefined, place: string): ContentBlock[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string')
-    return content === '' ? [] : [{ kind: 'text', text: content, place }]
+    return isBlank(content) ? [] : [{ kind: 'text', text: content, place }]
   if (!Array.isArray(content)) {
     throw invalidRequest(`${place}.content must be a string or a list of parts`)
   }
@@ -82,7 +82,7 @@ function readPart(part: JsonObject, place: string): ContentBlock | undefined {
     case 'text':
     case 'input_text': {
       if (typeof part.text !== 'string') throw invalidRequest(`${place}.text must be a string`)
-      return part.text === '' ? undefined : { kind: 'text', text: part.text, ...placed }
+      return isBlank(part.text) ? undefined : { kind: 'text', text: part.text, ...placed }
     }
     case 'image_url':
     case 'input_image':
@@ -100,6 +100,11 @@ function readPart(part: JsonObject, place: string): ContentBlock | undefined {
     default:
       throw invalidRequest(`${place}.type: ${JSON.stringify(part.type ?? null)} is not supported`)
   }
+}
+
+/** Upstreams with blocks refuse such texts, which models write before their tool calls. */
+export function isBlank(text: string): boolean {
+  return text.trim() === ''
 }
 
 type Unplaced<B extends ContentBlock> = Omit<B, keyof Placed>

@@ -139,6 +139,31 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
     }
   })
 
+  test('no texts of white space alone, which models write and the upstream refuses', () => {
+    const call = { id: 'a', type: 'function', function: { name: 'weather' } }
+    const sent = body(dialect, {
+      tools: [tool],
+      messages: [
+        { role: 'system', content: ' ' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: '\n' },
+            { type: 'text', text: ' hi ' },
+          ],
+        },
+        { role: 'assistant', content: '\n\n', tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: ' ' }] },
+      ],
+    })
+    expect(sent).not.toHaveProperty('system')
+    expect(sent.messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: ' hi ' }] },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'weather', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [] }] },
+    ])
+  })
+
   test('what is copied', () => {
     const copied = {
       temperature: 0.5,

@@ -1,9 +1,10 @@
 import type { JsonObject } from 'model-gateway/plugin'
-import type {
-  ContentBlock,
-  MediaBlock,
-  TextBlock,
-  ToolResultBlock,
+import {
+  type ContentBlock,
+  isBlank,
+  type MediaBlock,
+  type TextBlock,
+  type ToolResultBlock,
 } from '../_shared/chat-content.ts'
 import type { Turn } from '../_shared/chat-conversation.ts'
 import { invalidRequest } from '../_shared/invalid-request.ts'
@@ -73,7 +74,7 @@ function toolResult({ toolCallId, content, failed }: ToolResultBlock, nameOf: Na
       content:
         typeof content !== 'string'
           ? content.map((block) => unifiedBlock(block, nameOf))
-          : content === ''
+          : isBlank(content)
             ? []
             : [{ text: content }],
       ...(failed ? { status: 'error' } : {}),

@@ -91,6 +91,34 @@ describe('the mapping', () => {
     ])
   })
 
+  test('texts of white space alone are left out: the service calls them blank', () => {
+    const sent = body({
+      messages: [
+        { role: 'user', content: 'Go.' },
+        { role: 'assistant', content: '\n\n', tool_calls: [call('t1')] },
+        { role: 'tool', tool_call_id: 't1', content: '\n' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: ' ' },
+            { type: 'text', text: ' Well? ' },
+          ],
+        },
+      ],
+    })
+    expect(sent.messages).toEqual([
+      { role: 'user', content: [{ text: 'Go.' }] },
+      {
+        role: 'assistant',
+        content: [{ toolUse: { toolUseId: 't1', name: 'weather', input: {} } }],
+      },
+      {
+        role: 'user',
+        content: [{ toolResult: { toolUseId: 't1', content: [] } }, { text: ' Well? ' }],
+      },
+    ])
+  })
+
   test('images and files', () => {
     const content = [
       { type: 'image_url', image_url: { url: 'data:image/jpeg;base64,anBn' } },
