@@ -164,6 +164,16 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
     ])
   })
 
+  test('no turn in which the assistant said nothing, which the upstream refuses', () => {
+    const said = (role: string, content: JsonValue) => ({ role, content })
+    const nothing = ['', null, []].map((content) => said('assistant', content))
+    const sent = body(dialect, { messages: [...messages, ...nothing, said('user', 'Well?')] })
+    expect(sent.messages).toEqual(
+      body(dialect, { messages: [...messages, said('user', 'Well?')] }).messages,
+    )
+    expect(sent.messages).toHaveLength(2)
+  })
+
   test('what is copied', () => {
     const copied = {
       temperature: 0.5,

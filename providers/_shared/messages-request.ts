@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, NativeMessages, ProviderCall } from 'model-gateway/plugin'
-import { readConversation } from './chat-conversation.ts'
+import { readConversation, type Turn } from './chat-conversation.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { mergeDeep } from './merge-extra-body.ts'
 import { messagesTurn, systemPrompt } from './messages-content.ts'
@@ -75,7 +75,7 @@ export function messagesRequest(
     ...(dialect.sendsModel ? { model: upstreamModel } : {}),
     ...unmapped(chat, dialect, native),
     max_tokens: maxTokens(chat, route),
-    messages: turns.map((turn) => messagesTurn(turn, dialect, native)),
+    messages: turns.filter(saysSomething).map((turn) => messagesTurn(turn, dialect, native)),
   }
   if ((body.system ?? null) === null && system.length > 0) {
     body.system = systemPrompt(system, native?.cacheControl)
@@ -92,6 +92,11 @@ export function messagesRequest(
     body.stream = call.stream
   }
   return finish(mergeDeep(body, route.extraBody), dialect)
+}
+
+/** The upstream refuses turns of the assistant that are empty, as replies can be. */
+function saysSomething({ role, blocks }: Turn): boolean {
+  return role === 'user' || blocks.length > 0
 }
 
 /** What the mapping does not know: refused by name, or passed through. */
