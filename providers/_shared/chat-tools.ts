@@ -33,10 +33,15 @@ export function readFunctionTool(tool: JsonValue, field: string): FunctionTool |
     name,
     description:
       typeof description === 'string' && description.trim() !== '' ? description : undefined,
-    parameters: parameters ?? EMPTY_SCHEMA,
+    parameters: parameters ? objectSchema(parameters) : EMPTY_SCHEMA,
     strict: typeof strict === 'boolean' ? strict : undefined,
     cacheControl: tool.cache_control ?? undefined,
   }
+}
+
+/** Arguments are always an object, and these upstreams want to read that in the schema. */
+function objectSchema(schema: JsonObject): JsonObject {
+  return schema.type === undefined ? { type: 'object', ...schema } : schema
 }
 
 /** The entries of `tools`; none when it is absent. */

@@ -139,6 +139,17 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
     }
   })
 
+  test.each<[JsonObject, JsonObject]>([
+    [{}, { type: 'object' }],
+    [{ properties: { a: {} } }, { type: 'object', properties: { a: {} } }],
+    [{ type: ['object', 'null'] }, { type: ['object', 'null'] }],
+  ])('a schema that leaves out that arguments are an object: %j', (parameters, schema) => {
+    const sent = body(dialect, {
+      tools: [{ type: 'function', function: { name: 'f', parameters } }],
+    })
+    expect(sent.tools).toEqual([{ name: 'f', input_schema: schema }])
+  })
+
   test('no texts of white space alone, which models write and the upstream refuses', () => {
     const call = { id: 'a', type: 'function', function: { name: 'weather' } }
     const sent = body(dialect, {
