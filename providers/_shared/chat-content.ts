@@ -127,7 +127,13 @@ function readImageSource(source: JsonValue | undefined, field: string): Unplaced
   return image(mediaType.toLowerCase(), data, field)
 }
 
-function image(mediaType: string, data: string, field: string): Unplaced<MediaBlock> {
+/** As OpenAI does, takes the name that many give to JPEG. */
+export function imageType(mediaType: string): string {
+  return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType
+}
+
+function image(type: string, data: string, field: string): Unplaced<MediaBlock> {
+  const mediaType = imageType(type)
   if (!IMAGE_TYPES.has(mediaType)) {
     throw invalidRequest(`${field}: images must be jpeg, png, webp or gif, not ${mediaType}`)
   }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { imageType } from './chat-content.ts'
 import { invalidRequest } from './invalid-request.ts'
 
 /** Types of content parts that hold a file, remote or inline. */
@@ -88,7 +89,7 @@ function statedType(owners: readonly JsonObject[], place: string): string | unde
   if (typeof first !== 'string' || !/^[\w.+-]+\/[\w.+-]+$/.test(first)) {
     throw invalidRequest(`${place}: its media type must be like image/png`)
   }
-  return first
+  return imageType(first)
 }
 
 function inlineData(url: string, stated: string | undefined, place: string): JsonObject {
@@ -97,7 +98,7 @@ function inlineData(url: string, stated: string | undefined, place: string): Jso
   if (comma === -1 || parameters.at(-1)?.toLowerCase() !== 'base64') {
     throw invalidRequest(`${place}: its data URL must be in base64`)
   }
-  const mimeType = type === '' ? stated : type.toLowerCase()
+  const mimeType = type === '' ? stated : imageType(type.toLowerCase())
   if (mimeType === undefined) throw invalidRequest(`${place}: its data URL has no media type`)
   if (stated !== undefined && stated.toLowerCase() !== mimeType) {
     throw invalidRequest(`${place}: its media types contradict each other`)

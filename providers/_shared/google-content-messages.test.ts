@@ -218,6 +218,11 @@ describe('media', () => {
       { type: 'image_url', image_url: { url: 'data:;base64,QUJD' }, mime_type: 'image/jpeg' },
       inline('image/jpeg'),
     ],
+    [{ type: 'image_url', image_url: 'data:image/jpg;base64,QUJD' }, inline('image/jpeg')],
+    [
+      { type: 'image_url', image_url: 'gs://bucket/a', mime_type: 'image/jpg' },
+      remote('gs://bucket/a', 'image/jpeg'),
+    ],
     [
       { type: 'file', file: { file_data: 'data:application/pdf;name=a;base64,QUJD' } },
       inline('application/pdf'),

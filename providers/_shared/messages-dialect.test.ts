@@ -86,6 +86,15 @@ describe.each(Object.entries(strict))('on cloud_b_ml: %s', (_, dialect) => {
     ])
   })
 
+  test.each<JsonObject>([
+    { type: 'image_url', image_url: 'data:image/jpg;base64,QUJD' },
+    { type: 'image', source: { type: 'base64', media_type: 'image/jpg', data: 'QUJD' } },
+  ])('image/jpg, which many write, is image/jpeg: %j', (part) => {
+    const sent = body(dialect, { messages: [{ role: 'user', content: [part] }] })
+    const source = { type: 'base64', media_type: 'image/jpeg', data: 'QUJD' }
+    expect(sent.messages).toEqual([{ role: 'user', content: [{ type: 'image', source }] }])
+  })
+
   test.each<[string, JsonObject]>([
     ['svg', { type: 'image_url', image_url: 'data:image/svg+xml;base64,eA==' }],
     ['base64', { type: 'image', source: { type: 'url', url: 'https://x.test/a.png' } }],
