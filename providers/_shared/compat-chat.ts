@@ -1,8 +1,8 @@
 import type { Execute, JsonObject } from 'model-gateway/plugin'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
+import { fitMessages, wantsNewerLimit } from './compat-messages.ts'
 import { normaliseTools } from './compat-native-tools.ts'
 import { type Profile, profileTransforms, requestStreamUsage } from './compat-profile.ts'
-import { fitUser } from './compat-user.ts'
 import { mergeExtraBody, outboundBody, setStream } from './outbound-body.ts'
 import { dropPreservedReasoning } from './preserved-reasoning.ts'
 
@@ -20,11 +20,14 @@ export interface ChatRoute {
  */
 export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execute {
   const transforms = profileTransforms(route.profile)
+  const newerLimit =
+    route.profile.max_tokens_field === 'max_completion_tokens' ||
+    wantsNewerLimit(route.upstreamModel)
   return (call) => {
     const body = outboundBody(call)
     body.set('model', route.upstreamModel)
     dropPreservedReasoning(body)
-    fitUser(body, call)
+    fitMessages(body, call, newerLimit)
     normaliseTools(body)
     for (const transform of transforms) transform(body, call.stream)
     if (route.aggregatorProvider !== undefined) body.set('provider', route.aggregatorProvider)

@@ -1,6 +1,6 @@
 import type { Execute, JsonObject } from 'model-gateway/plugin'
 import { type CompatEndpoint, callCompat } from '../_shared/compat-http.ts'
-import { fitUser } from '../_shared/compat-user.ts'
+import { fitMessages, wantsNewerLimit } from '../_shared/compat-messages.ts'
 import { mergeExtraBody, outboundBody, setStream } from '../_shared/outbound-body.ts'
 import { dropPreservedReasoning } from '../_shared/preserved-reasoning.ts'
 
@@ -13,11 +13,12 @@ export function genericChat(
   upstreamModel: string,
   extraBody: Readonly<JsonObject>,
 ): Execute {
+  const newerLimit = wantsNewerLimit(upstreamModel)
   return (call) => {
     const body = outboundBody(call)
     body.set('model', upstreamModel)
     dropPreservedReasoning(body)
-    fitUser(body, call)
+    fitMessages(body, call, newerLimit)
     setStream(body, call.stream)
     mergeExtraBody(body, extraBody)
     return callCompat(endpoint, call, body)

@@ -186,15 +186,19 @@ describe('bodies', () => {
     }
   })
 
-  test('of the generic styles have no user that the messages API let be too long', async () => {
+  test('of the generic styles are made fit when they come by the messages API', async () => {
     const profile = {
       compatibility: { cloud_b_ml: { api_style: 'edge_generic_chat', base_path: '/v1' } },
     }
     const call = providerCall({ ...chat, user: 'u'.repeat(65) })
     const surface = { apiSurface: 'messages', rawBody: undefined } as const
-    await benches.static.bind(profile).chat_completions?.({ ...call, ...surface })
+    await benches.static
+      .bind({ upstreamModel: 'openai.gpt-5.5', ...profile })
+      .chat_completions?.({ ...call, ...surface })
     const sent = upstream.journal.calls.at(-1)?.body as JsonObject | undefined
     expect(sent?.user).toMatch(/^user_[\w-]{43}$/)
+    expect(sent).toMatchObject({ max_completion_tokens: 9 })
+    expect(sent).not.toHaveProperty('max_tokens')
   })
 
   test('of the generic styles go without preserved reasoning', async () => {

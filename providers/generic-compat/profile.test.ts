@@ -57,6 +57,41 @@ describe('the profile', () => {
     expect(await profiled(fields, defaults)).toEqual({ ...base, ...fields })
   })
 
+  const newer = { max_completion_tokens: 5 }
+  test.each<[string, JsonObject, JsonObject]>([
+    ['gpt-4.1-mini', {}, { max_tokens: 5 }],
+    ['gpt-4o', {}, { max_tokens: 5 }],
+    ['gpt-35-turbo', {}, { max_tokens: 5 }],
+    ['gpt-oss-120b', {}, { max_tokens: 5 }],
+    ['olmo-2', {}, { max_tokens: 5 }],
+    ['gpt-5-mini', {}, newer],
+    ['gpt-5.5', {}, newer],
+    ['openai/o4-mini', {}, newer],
+    ['o3', {}, newer],
+    ['gpt-5-mini', { max_tokens_field: 'max_tokens' }, { max_tokens: 5 }],
+    ['my-deployment', { max_tokens_field: 'max_completion_tokens' }, newer],
+  ])(
+    'the limit of a messages call to %s, profile %j: %j',
+    async (upstreamModel, profile, limit) => {
+      const route = { upstreamModel, compatibility: { generic_compat: profile } }
+      const call = providerCall({ model: 'asked', messages, max_tokens: 5 })
+      await bench
+        .bind(route)
+        .chat_completions?.({ ...call, apiSurface: 'messages', rawBody: undefined })
+      expect(upstream.journal.calls.at(-1)?.body).toEqual({
+        model: upstreamModel,
+        messages,
+        ...limit,
+      })
+    },
+  )
+
+  test('the limit of a chat call stays as the caller named it', async () => {
+    const route = { upstreamModel: 'gpt-5-mini', compatibility: {} }
+    await bench.bind(route).chat_completions?.(providerCall({ messages, max_tokens: 5 }))
+    expect(upstream.journal.calls.at(-1)?.body).toMatchObject({ max_tokens: 5 })
+  })
+
   test.each([
     ['supports_store: false', { supports_store: false }, { store: true }, {}],
     [

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import type { ProviderCall } from 'model-gateway/plugin'
+import type { OutboundBody } from './outbound-body.ts'
+
+/** OpenAI refuses a longer `user`, and so do others. */
+const LONGEST_USER = 64
+
+/** OpenAI's models that take the limit under its newer name alone: `o3`, `openai/gpt-5.5-mini`. */
+const NEWER_LIMIT = /(?:^|[/.:])(?:o[1-9]|gpt-(?:[5-9]|1\d))(?=$|[-.:@])/i
+
+/** Whether the upstream, by its model, wants `max_completion_tokens` for `max_tokens`. */
+export function wantsNewerLimit(upstreamModel: string): boolean {
+  return NEWER_LIMIT.test(upstreamModel)
+}
+
+/** Makes a call that came by the messages API fit compatible upstreams; others stay as they are. */
+export function fitMessages(
+  body: OutboundBody,
+  { apiSurface }: Pick<ProviderCall, 'apiSurface'>,
+  newerLimit: boolean,
+): void {
+  if (apiSurface !== 'messages') return
+  const limit = body.get('max_tokens')
+  if (newerLimit && limit !== undefined) {
+    body.remove('max_tokens')
+    body.set('max_completion_tokens', limit)
+  }
+  const user = body.get('user')
+  // Coding agents name device, account and session in it. Equal ones stay equal.
+  if (typeof user === 'string' && user.length > LONGEST_USER) {
+    body.set('user', `user_${createHash('sha256').update(user).digest('base64url')}`)
+  }
+}
