@@ -15,6 +15,7 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
 } from './chat-content.ts'
+import { parseExact } from './exact-json.ts'
 import { invalidRequest } from './invalid-request.ts'
 
 export interface Turn {
@@ -162,11 +163,14 @@ function parseArguments(text: JsonValue | undefined, field: string): JsonObject 
   }
   let input: unknown
   try {
-    input = typeof text === 'string' ? JSON.parse(text) : undefined
+    input = typeof text === 'string' ? parseExact(text) : undefined
   } catch {
     input = undefined
   }
-  if (!isJsonObject(input)) throw invalidRequest(`${field} must be a JSON object, as text`)
+  // A number alone, should it be long, is an object too.
+  if (!isJsonObject(input) || JSON.isRawJSON(input)) {
+    throw invalidRequest(`${field} must be a JSON object, as text`)
+  }
   return input
 }
 

@@ -1,5 +1,6 @@
 import type { Execute, JsonObject } from 'model-gateway/plugin'
 import { EVENT_STREAM, postJson, readEventStream, readJsonReply } from '../_shared/compat-http.ts'
+import { exactReply } from '../_shared/exact-json.ts'
 import { rawPredictMessages as dialect } from '../_shared/messages-dialect.ts'
 import { chatFromMessages } from '../_shared/messages-reply.ts'
 import { messagesRequest } from '../_shared/messages-request.ts'
@@ -21,7 +22,7 @@ export function messagesChat(
     const text = JSON.stringify(request.body)
     if (!call.stream) {
       const response = await postJson(buffered, call, text, 'application/json')
-      const { body: reply } = await readJsonReply(response)
+      const reply = exactReply(await readJsonReply(response))
       const body = chatFromMessages(reply, call, dialect.providerType)
       return { kind: 'buffered', body, billingModifiers }
     }

@@ -212,6 +212,16 @@ describe('refused before any call', () => {
 })
 
 describe('the reply', () => {
+  test('ids in the arguments of a call keep every digit', async () => {
+    const input = '{"channel":1234567890123456789}'
+    const text = `{"content":[{"type":"tool_use","id":"a","name":"f","input":${input}}]}`
+    const headers = { 'content-type': 'application/json' }
+    cloud.answer = () => new Response(text, { headers })
+    expect(bodyOf(await run(MODEL, { messages })).choices).toMatchObject([
+      { message: { tool_calls: [{ function: { arguments: input } }] } },
+    ])
+  })
+
   test('text, calls and thoughts, each in its place', async () => {
     const { created: _, ...body } = bodyOf(await run(MODEL, { messages }))
     expect(body).toEqual({

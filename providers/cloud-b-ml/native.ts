@@ -6,6 +6,7 @@ import {
   readEventStream,
   readJsonReply,
 } from '../_shared/compat-http.ts'
+import { exactReply } from '../_shared/exact-json.ts'
 import { chatFromMessages } from '../_shared/messages-reply.ts'
 import { type MessagesRoute, messagesRequest } from '../_shared/messages-request.ts'
 import { chatChunksFromMessages } from '../_shared/messages-stream.ts'
@@ -28,7 +29,7 @@ export function nativeChat(endpoint: CompatEndpoint, route: MessagesRoute): Exec
     const reply = await readJsonReply(response)
     return {
       kind: 'buffered',
-      body: chatFromMessages(reply.body, call, providerType),
+      body: chatFromMessages(exactReply(reply), call, providerType),
       billingModifiers,
     }
   }

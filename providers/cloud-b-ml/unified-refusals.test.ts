@@ -108,6 +108,19 @@ describe('what is refused before any call', () => {
         ],
       },
     ],
+    [
+      'arguments that are a long number',
+      {
+        messages: [
+          {
+            role: 'assistant',
+            tool_calls: [
+              { id: 't', type: 'function', function: { name: 'f', arguments: '1'.repeat(20) } },
+            ],
+          },
+        ],
+      },
+    ],
     ['a hosted tool', { tools: [{ type: 'web_search' }] }],
     ['a choice without tools', { tool_choice: 'required' }],
   ])('%s: %j', (_, fields) => {

@@ -1,6 +1,7 @@
 import type { EgressResponse, Execute, ProviderCall } from 'model-gateway/plugin'
 import { type CompatEndpoint, postJson, readJsonReply, streamBody } from '../_shared/compat-http.ts'
 import { decodeEventStream } from '../_shared/event-stream.ts'
+import { exactReply } from '../_shared/exact-json.ts'
 import { ownReplyId } from '../_shared/reply-ids.ts'
 import { chatFromUnified, type ReplyFacts } from './unified-reply.ts'
 import { type UnifiedRoute, unifiedRequest } from './unified-request.ts'
@@ -48,7 +49,7 @@ export function unifiedChat(
     const reply = await readJsonReply(response)
     return {
       kind: 'buffered',
-      body: chatFromUnified(reply.body, call, replyFacts(call, response)),
+      body: chatFromUnified(exactReply(reply), call, replyFacts(call, response)),
       billingModifiers,
     }
   }
