@@ -495,6 +495,21 @@ describe.each(Object.keys(routes) as RouteName[])('over a %s route', (route) => 
   })
 })
 
+test('an id that two tool calls have: only the result that failed is marked', () => {
+  const use = {
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 'f:0', name: 'f', input: {} }],
+  }
+  const result = (content: string, more = {}) => ({
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: 'f:0', content, ...more }],
+  })
+  const messages = [use, result('no', { is_error: true }), use, result('yes')]
+  const { body } = messagesCall(readMessages({ ...minimal, messages }, null), routes.compat)
+  const results = (body.messages as JsonObject[]).filter(({ role }) => role === 'tool')
+  expect(results.map(({ content }) => content)).toEqual(['Error: no', 'yes'])
+})
+
 test('the header anthropic-beta joins the betas of the body, for native routes alone', () => {
   const betas = ' b2, b1 ,,b3'
   const request = { anthropic_beta: ['b1'] }

@@ -27,7 +27,7 @@ export function messagesCall(
   request: MessagesRequest,
   route: MessagesRoute,
 ): { readonly body: JsonObject; readonly messages?: NativeMessages } {
-  const { body, native } = request
+  const { body, native, failedResults } = request
   if (route.nativeMessages) return { body, messages: native }
   const serverTool = native.serverTools[0]
   if (serverTool !== undefined) {
@@ -35,7 +35,7 @@ export function messagesCall(
   }
   const call: JsonObject = {
     ...body,
-    messages: plainMessages(body.messages as JsonObject[], native.failedToolCalls),
+    messages: plainMessages(body.messages as JsonObject[], failedResults),
   }
   if (native.disableParallelToolUse && body.tools !== undefined) call.parallel_tool_calls = false
   for (const [name, value] of Object.entries(native.fields)) {
@@ -56,13 +56,13 @@ export function messagesCall(
  * One system message where several follow each other, failed tool results marked as text, and parts
  * that every upstream knows.
  */
-function plainMessages(list: readonly JsonObject[], failed: ReadonlySet<string>): JsonObject[] {
+function plainMessages(list: readonly JsonObject[], failed: ReadonlySet<JsonObject>): JsonObject[] {
   const plain: JsonObject[] = []
   for (const message of list) {
     const before = plain.at(-1)
     if (message.role === 'system' && before?.role === 'system') {
       plain[plain.length - 1] = { ...before, content: `${before.content}\n\n${message.content}` }
-    } else if (message.role === 'tool' && failed.has(message.tool_call_id as string)) {
+    } else if (failed.has(message)) {
       plain.push({ ...message, content: `Error: ${message.content}` })
     } else if (Array.isArray(message.content)) {
       plain.push({ ...message, content: message.content.map(plainPart) })

@@ -7,6 +7,8 @@ import { type InferenceRequest, readRequest } from './request.ts'
 /** A request of the messages API as a chat call; `body` is that of a native route. */
 export interface MessagesRequest extends InferenceRequest {
   readonly native: NativeMessages
+  /** Those tool messages of `body` that report an error. */
+  readonly failedResults: ReadonlySet<JsonObject>
 }
 
 /** Members that a chat call has too, under the same name. */
@@ -42,7 +44,7 @@ export function readMessages(value: JsonValue, betas: string | null): MessagesRe
   for (const name of SAME) if (isPresent(value[name])) body[name] = value[name]
   if (isPresent(value.stop_sequences)) body.stop = value.stop_sequences
 
-  const { messages, failedToolCalls, cacheControl, members } = convertTurns(value)
+  const { messages, failedToolCalls, failedResults, cacheControl, members } = convertTurns(value)
   body.messages = messages
   const { tools, serverTools } = convertTools(value.tools, cacheControl, members)
   if (tools.length > 0) body.tools = tools
@@ -55,6 +57,7 @@ export function readMessages(value: JsonValue, betas: string | null): MessagesRe
     ...read,
     requirements: wantsTools ? [...read.requirements, 'tools'] : read.requirements,
     exposedToolCount: tools.length + serverTools.length,
+    failedResults,
     native: {
       fields: nativeFields(value, betas),
       serverTools,

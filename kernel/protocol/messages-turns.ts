@@ -13,6 +13,8 @@ import {
 export interface Turns {
   readonly messages: JsonObject[]
   readonly failedToolCalls: Set<string>
+  /** The tool messages that report an error: ids alone do not tell, some upstreams repeat them. */
+  readonly failedResults: Set<JsonObject>
   /** By place, as `NativeMessages` has it. */
   readonly cacheControl: Map<string, JsonValue>
   /** By place, as `NativeMessages` has it. */
@@ -28,6 +30,7 @@ export function convertTurns(request: JsonObject): Turns {
   const turns: Turns = {
     messages: [],
     failedToolCalls: new Set(),
+    failedResults: new Set(),
     cacheControl: new Map(),
     members: new Map(),
   }
@@ -103,9 +106,12 @@ function addToolResult(turns: Turns, block: Block, shown: Block[]): void {
     if (part.type === 'text') text += textOfBlock(part)
     else shown.push(part)
   }
-  if (value.is_error === true) turns.failedToolCalls.add(id)
   if (isCached(block)) noteCache(turns, block, `messages.${turns.messages.length}`)
-  turns.messages.push({ role: 'tool', tool_call_id: id, content: text })
+  const message = { role: 'tool', tool_call_id: id, content: text }
+  turns.messages.push(message)
+  if (value.is_error !== true) return
+  turns.failedToolCalls.add(id)
+  turns.failedResults.add(message)
 }
 
 function partOf(block: Block): JsonObject {
