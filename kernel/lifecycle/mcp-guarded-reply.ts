@@ -1,4 +1,10 @@
-import { GatewayError, type JsonObject, type JsonValue, repeatsKey } from '../plugin/index.ts'
+import {
+  GatewayError,
+  type JsonObject,
+  type JsonValue,
+  nestsTooDeep,
+  repeatsKey,
+} from '../plugin/index.ts'
 import { responsesIn, rpcErrorText } from '../protocol/json-rpc.ts'
 import { sameId, similarIds, withExactIds } from '../protocol/rpc-id.ts'
 import { createSseBlocks, type SseBlock, withData } from '../protocol/sse-blocks.ts'
@@ -20,6 +26,7 @@ interface Heard {
 
 /** Throws `upstream_transport` for what clients may read in different ways. */
 function read(call: McpCall, text: string): Heard {
+  if (nestsTooDeep(text)) throw malformed('something that is nested too deeply')
   let value: JsonValue
   try {
     value = JSON.parse(text) as JsonValue

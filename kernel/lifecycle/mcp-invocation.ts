@@ -1,13 +1,14 @@
-import type {
-  GatewayError,
-  JsonObject,
-  JsonValue,
-  McpAudit,
-  McpInvocationHandle,
-  McpInvocationStatus,
-  McpServer,
-  McpVerdict,
-  Principal,
+import {
+  type GatewayError,
+  isTooDeep,
+  type JsonObject,
+  type JsonValue,
+  type McpAudit,
+  type McpInvocationHandle,
+  type McpInvocationStatus,
+  type McpServer,
+  type McpVerdict,
+  type Principal,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
 import { errorCodeOf, type RpcMessage, statusOf, type ToolCall } from '../protocol/json-rpc.ts'
@@ -148,10 +149,11 @@ function latencyOf(handle: McpInvocationHandle): number {
   return Math.max(0, Date.now() - handle.openedAt.getTime())
 }
 
-/** A server that repeats our own credentials has nothing kept of what it said. */
+/** A server that repeats our own credentials, or may do so, has nothing kept of what it said. */
 function keptResult(response: JsonObject, secrets: readonly string[]): JsonValue | undefined {
   const result = response.result ?? response.error
   if (result === undefined || secrets.length === 0) return result
+  if (isTooDeep(result)) return undefined
   const text = JSON.stringify(result)
   return secrets.some((secret) => text.includes(secret)) ? undefined : result
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { DEEPEST_JSON, nestsTooDeep } from './json-depth.ts'
+import { DEEPEST_JSON, isTooDeep, nestsTooDeep } from './json-depth.ts'
 
 /** Arrays around the text, so many that it is at the limit when it is `depth` deep itself. */
 function atLimit(text: string, depth: number) {
@@ -18,6 +18,8 @@ test.each([
   expect(() => JSON.parse(text)).not.toThrow()
   expect(nestsTooDeep(atLimit(text, depth))).toBe(false)
   expect(nestsTooDeep(`[${atLimit(text, depth)}]`)).toBe(true)
+  expect(isTooDeep(JSON.parse(atLimit(text, depth)))).toBe(false)
+  expect(isTooDeep(JSON.parse(`[${atLimit(text, depth)}]`))).toBe(true)
 })
 
 test('text that is no JSON comes to an end', () => {

@@ -1,3 +1,5 @@
+import type { JsonValue } from './json.ts'
+
 const QUOTE = 34
 const OPEN_BRACKET = 91
 const BACKSLASH = 92
@@ -22,6 +24,13 @@ export function nestsTooDeep(text: string): boolean {
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
   }
   return false
+}
+
+/** The same of a value. To write one that nests far too deep would take seconds, and then fail. */
+export function isTooDeep(value: JsonValue | undefined, levels = DEEPEST_JSON): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  return Object.values(value).some((member) => isTooDeep(member, levels - 1))
 }
 
 /** Where the string that begins at `open` ends; the text's end when it does not. */

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { isTooDeep } from '../plugin/json-depth.ts'
 import { repeatsKey } from '../plugin/json-keys.ts'
 import { skipSpace, visitJson } from '../plugin/json-text.ts'
 import { exact, isId, memberText, type RpcId } from './rpc-id.ts'
@@ -233,10 +234,13 @@ export function errorCodeOf({ error }: JsonObject): string | undefined {
 /** Characters of a schema for each token of a model; a rough measure. */
 const BYTES_PER_TOKEN = 4
 
-/** How many tools a `tools/list` result has, and the tokens that they take in a model's context. */
+/**
+ * How many tools a `tools/list` result has, and the tokens that they take in a model's context;
+ * undefined for none, and for what nests too deep to be written.
+ */
 export function toolOverhead(response: JsonObject): { tools: number; tokens: number } | undefined {
   const tools = isJsonObject(response.result) ? response.result.tools : undefined
-  if (!Array.isArray(tools)) return undefined
+  if (!Array.isArray(tools) || isTooDeep(tools)) return undefined
   const utf8 = new TextEncoder()
   let tokens = 0
   for (const tool of tools) {

@@ -145,6 +145,16 @@ describe.each(shapes)('a result as %s', (_, reply) => {
     }
     expect((await mcp.send(toolCall())).status).toBe(502)
   })
+
+  test('that nests too deep to be judged is refused', async () => {
+    const deep = `${'['.repeat(400)}${']'.repeat(400)}`
+    const text = `{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"a":${deep}}}}`
+    mcp.upstream.script = () =>
+      _ === 'JSON'
+        ? new Response(text, { headers: { 'content-type': 'application/json' } })
+        : events([`data: ${text}\n\n`])
+    expect((await mcp.send(toolCall())).status).toBe(502)
+  })
 })
 
 test('what comes behind a result does not come', async () => {

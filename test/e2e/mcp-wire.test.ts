@@ -254,6 +254,29 @@ describe('what passes', () => {
     expect((await rowOf(sent))?.status).toBe(status)
   })
 
+  test.each(['tools', 'secret'])('of %s may nest deeper than JSON can be written', async (name) => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const result = (members: string) => `{"jsonrpc":"2.0","id":1,"result":{${members}}}`
+    const called = result(`"content":[],"structuredContent":{"a":${deep}}`)
+    const listed = result(`"tools":[{"name":"a","inputSchema":{"a":${deep}}}]`)
+    for (const [method, text] of [
+      ['tools/call', called],
+      ['tools/list', listed],
+    ] as const) {
+      for (const reply of [
+        () => new Response(text, { headers: { 'content-type': 'application/json' } }),
+        () => events([`data: ${text}\n\n`, 20]),
+      ]) {
+        upstream.script = reply
+        const body = { jsonrpc: '2.0', id: 1, method, params: { name: 'echo' } }
+        const signal = AbortSignal.timeout(1000)
+        const sent = await send(name, { body, signal })
+        expect(await sent.text()).toContain(text)
+        if (method === 'tools/call') expect((await rowOf(sent))?.status).toBe('success')
+      }
+    }
+  })
+
   test('a number and a text are two ids', async () => {
     for (const id of [1, '1']) {
       const reply = await send('tools', { body: call(id) })
