@@ -12,6 +12,9 @@ const WHOLE_BYTES = 64 * 1024
 /** Longest body of an error that is passed on. */
 const ERROR_BYTES = 64 * 1024
 
+/** Has a stream on which a server speaks unasked, as a GET has in the revisions with a handshake. */
+const LISTEN = 'subscriptions/listen'
+
 /** What the caller gets of the server's reply. Throws GatewayError. */
 export async function replyOf(
   call: McpCall,
@@ -107,7 +110,7 @@ function streamed(
   services: McpServices,
   listening: Set<() => void>,
 ): ReadableStream<Uint8Array> {
-  const { incoming, upstream, watch } = call
+  const { incoming, request, upstream, watch } = call
   const tap = call.resultGuard === undefined ? createTap(call, events, services) : undefined
   const guarded = call.resultGuard === undefined ? undefined : guardedEvents(call, services)
   const { stream, end } = passOn(source, {
@@ -127,7 +130,7 @@ function streamed(
       call.finished()
     },
   })
-  if (incoming.method === 'GET') listening.add(end)
+  if (incoming.method === 'GET' || request?.method === LISTEN) listening.add(end)
   return stream
 }
 
