@@ -51,6 +51,8 @@ export const noTelemetry: Telemetry = {
 export async function startTelemetry(settings: TelemetrySettings, log: Logger): Promise<Telemetry> {
   const { tracesUrl, metricsUrl } = settings
   if (tracesUrl === undefined && metricsUrl === undefined) return noTelemetry
+  // The SDK obeys it by itself, and would leave the spans that are not its own.
+  if (process.env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return noTelemetry
   // Loading these takes a tenth of a second and some memory, which only those pay who export.
   const [
     { NodeSDK },

@@ -51,6 +51,19 @@ test('without an endpoint the trace context of the caller goes upstream as it is
   expect(sent).toEqual([traceparent, undefined])
 }, 20_000)
 
+test('with the SDK disabled by the environment nothing is exported, and nothing is said of it', async () => {
+  const receiver = startOtlpReceiver()
+  const server = { otel_endpoint: receiver.url, otel_export_interval_secs: 1 }
+  const gateway = await startGateway(upstream, server, { OTEL_SDK_DISABLED: 'TRUE' })
+  await (await send(gateway, {})).text()
+  await Bun.sleep(1500)
+  expect(await gateway.end('SIGTERM')).toBe(0)
+  expect(receiver.bodies).toEqual([])
+  expect(gateway.logs.filter(({ component }) => component === 'telemetry')).toEqual([])
+  await gateway.remove()
+  await receiver.stop()
+}, 20_000)
+
 describe('a collector that is', () => {
   let undisturbed: number
   beforeAll(async () => {

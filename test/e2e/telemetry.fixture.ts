@@ -10,13 +10,14 @@ export const CANARY = 'canary-7f3a'
 export function startGateway(
   upstream: Upstream,
   server: Record<string, unknown>,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<GatewayProcess> {
   const route = (upstream_model: string) => ({
     provider: 'up',
     upstream_model,
     compatibility: { generic_compat: { supports_stream_usage: true } },
   })
-  return spawnGateway({
+  const config = {
     server,
     providers: [
       {
@@ -44,7 +45,8 @@ export function startGateway(
         },
       ],
     },
-  })
+  }
+  return spawnGateway(config, { env })
 }
 
 export interface Ask {
