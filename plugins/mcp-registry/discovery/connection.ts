@@ -160,7 +160,7 @@ async function readMessage(
 ): Promise<JsonObject | undefined> {
   const pieces: Uint8Array[] = []
   for await (const piece of capped(response)) pieces.push(piece)
-  const message = parse(Buffer.concat(pieces).toString('utf8'))
+  const message = parse(new TextDecoder().decode(Buffer.concat(pieces)))
   if (!isJsonObject(message)) return undefined
   const anonymous = refused && (message.id === null || message.id === undefined)
   return message.id === id || anonymous ? message : undefined

@@ -103,6 +103,15 @@ test('a reply is found in an event stream, among other messages and however it i
   expect((await look()).tools.map(({ name }) => name)).toEqual(['größe'])
 })
 
+test('a byte order mark before a reply counts for nothing, as in every client', async () => {
+  server.script = ({ message }) => {
+    if (message?.method !== 'tools/list') return undefined
+    const text = JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { tools: server.tools } })
+    return new Response(`\ufeff${text}`, { headers: { 'content-type': 'application/json' } })
+  }
+  expect((await look()).tools.map(({ name }) => name)).toEqual(['one'])
+})
+
 test.each([
   [400, -32022],
   [400, -32020],
