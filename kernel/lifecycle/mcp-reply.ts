@@ -158,7 +158,9 @@ function newSession({ sessionId }: McpCall, { headers, ok }: Response): string |
 function forgetSession(call: McpCall, { status, ok }: Response): void {
   const { audit, incoming, server, sessionId } = call
   if (sessionId === undefined) return
-  if (status === 404 || (ok && incoming.method === 'DELETE')) {
+  const { method } = incoming
+  // A server may have no GET at all, and many say so with 404 where 405 is meant.
+  if ((status === 404 && method !== 'GET') || (ok && method === 'DELETE')) {
     audit.unbind(server.mcpServerId, sessionId)
   }
 }

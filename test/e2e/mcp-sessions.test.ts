@@ -68,6 +68,22 @@ describe('sessions', () => {
     )
   })
 
+  test('outlive a stream that their server does not have, as they do without a gateway', async () => {
+    const id = crypto.randomUUID()
+    await begin(id)
+    const headers = { 'mcp-session-id': id }
+    upstream.script = ({ method }) =>
+      new Response('Cannot GET /mcp', { status: method === 'GET' ? 404 : 202 })
+    expect((await send('tools', { method: 'GET', headers })).status).toBe(404)
+    expect((await send('tools', { body: call(), headers })).status).toBe(202)
+    upstream.script = () => new Response('{}', { status: 404 })
+    expect((await send('tools', { body: call(), headers })).status).toBe(404)
+    upstream.script = undefined
+    await eventually(async () =>
+      (await send('tools', { body: call(), headers })).status === 404 ? true : undefined,
+    )
+  })
+
   test('a result that comes on a later stream closes the row', async () => {
     const id = crypto.randomUUID()
     await begin(id)
