@@ -98,6 +98,10 @@ export function listen(options: ListenOptions): Listening {
     Bun.serve({
       hostname: options.hostname,
       port: options.port,
+      // Else Bun writes a reply that breaks to the log: code, stack and the server's whole URL.
+      development: false,
+      // Which would then be Bun's own choice, and let two gateways have one port.
+      reusePort: false,
       idleTimeout: Math.min(MAX_IDLE_SECS, Math.ceil(options.bodyTimeoutMs / 1000) + 10),
       // Bodies are limited where they are read, with an error body of ours.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { adaKey, eventually } from '../harness/gateway.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
@@ -19,9 +19,22 @@ const CANARY = 'canary-93b2'
 let upstream: McpUpstream
 let collector: OtlpReceiver
 let gateway: GatewayProcess
+let breaking: Server
+
+/** Begins an event stream and hangs up in the middle of it. */
+function startBreakingServer(): Promise<Server> {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked'
+  const server = createServer((socket) => {
+    socket.once('data', () => socket.write(`${head}\r\n\r\n6\r\n: hi\n\n\r\n`))
+    setTimeout(() => socket.destroy(), 100)
+  })
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
+}
 
 beforeAll(async () => {
   upstream = startMcpUpstream()
+  breaking = await startBreakingServer()
+  const { port } = breaking.address() as { port: number }
   collector = startOtlpReceiver()
   gateway = await spawnGateway(
     {
@@ -40,6 +53,11 @@ beforeAll(async () => {
             auth_mode: 'gateway_bearer_token',
             auth_config: { secret_ref: 'env/GATEWAY_MCP_SECRET_MANY' },
           },
+          {
+            server_key: 'breaking',
+            display_name: 'Breaking',
+            server_url: `http://127.0.0.1:${port}/mcp?tenant=${CANARY}`,
+          },
         ],
       },
     },
@@ -50,6 +68,7 @@ afterAll(async () => {
   await gateway?.remove()
   await collector?.stop()
   await upstream?.stop()
+  breaking?.close()
 })
 
 const headers = { authorization: `Bearer ${adaKey}`, 'content-type': 'application/json' }
@@ -149,6 +168,15 @@ test('a thousand streams at once, again and again: all of them speak, and memory
   expect(last - first).toBeLessThan(60)
   expect(last).toBeLessThan(400)
 }, 60_000)
+
+test('a stream that its server breaks off breaks for the caller, too, and no code is in the log', async () => {
+  const body = JSON.stringify(toolCall())
+  const reply = await fetch(`${gateway.url}/mcp/breaking`, { method: 'POST', headers, body })
+  await expect(reply.text()).rejects.toThrow()
+  await Bun.sleep(100)
+  expect(gateway.logs.filter(({ level }) => level === undefined)).toEqual([])
+  expect(JSON.stringify(gateway.logs)).not.toContain(CANARY)
+})
 
 test('streams on which servers only speak do not hold up the end', async () => {
   const listen = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: {} }
