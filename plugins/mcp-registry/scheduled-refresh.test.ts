@@ -115,6 +115,25 @@ test('a refresh that fails unexpectedly is logged, and the next server has its t
   expect(lines.join()).not.toContain('what the upstream said')
 })
 
+test('a schedule that a reload brings holds from then on; one that it leaves as it is loses nothing', async () => {
+  const refreshed: string[] = []
+  now = new Date('2026-03-06T02:00:00Z')
+  const scheduled = replica(async (id) => {
+    refreshed.push(id)
+    return { status: 'auth_required', summary: '' }
+  })
+  scheduled.configure('off')
+  now = new Date('2026-03-06T12:00:00Z')
+  await scheduled.tick()
+  scheduled.configure('0 3 * * *')
+  await scheduled.tick()
+  expect(refreshed).toEqual([])
+  now = new Date('2026-03-07T03:00:05Z')
+  scheduled.configure('0 3 * * *')
+  await scheduled.tick()
+  expect(refreshed).toEqual([...ids])
+})
+
 test('one replica at a time holds the lease of a server, and a lost one runs out', async () => {
   const [id = ''] = ids
   const first = await store.lease(id, 60_000)

@@ -45,6 +45,8 @@ export function createScheduledRefresh(parts: {
 
   return {
     configure(changed) {
+      // What a new schedule would have asked for before is over.
+      if (changed !== schedule) seen = clock.now()
       schedule = changed
     },
     async tick() {
