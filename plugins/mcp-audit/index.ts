@@ -132,6 +132,7 @@ export default definePlugin({
       policy: () => policy,
       inTime,
       finished: createMetrics(meter),
+      lost: () => lost.add(1, 'a server answers too many calls that are not open'),
       now,
       log,
     })

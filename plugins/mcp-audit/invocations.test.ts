@@ -32,6 +32,7 @@ function start(options: { add?: WriteAhead['add']; find?: Store['find'] }) {
   const pushed: WrittenRow[] = []
   const released: HeldFile[] = []
   const logged: string[] = []
+  const lost: number[] = []
   const invocations = createInvocations({
     store: { find: options.find ?? (async () => undefined) } as Store,
     ahead: {
@@ -49,10 +50,11 @@ function start(options: { add?: WriteAhead['add']; find?: Store['find'] }) {
       return await Promise.race([work(), late])
     },
     finished() {},
+    lost: () => void lost.push(1),
     now: () => new Date(),
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line).msg) }),
   })
-  return { ...invocations, pushed, released, logged }
+  return { ...invocations, pushed, released, logged, lost }
 }
 
 const full = async () => {
@@ -106,4 +108,23 @@ test('a row that another replica has not written yet is looked for again', async
   const { reopen } = start({ find: async () => (++looks === 1 ? undefined : found) })
   expect(await reopen({ serverId: 'server', sessionId: 's-1' }, '1')).toBeDefined()
   expect(looks).toBe(2)
+})
+
+test('a server that answers any number of calls that nobody made keeps the database for the others', async () => {
+  let looks = 0
+  let most = 0
+  const { reopen, lost } = start({
+    async find() {
+      most = Math.max(most, ++looks)
+      await Bun.sleep(5)
+      looks--
+      return undefined
+    },
+  })
+  const ids = Array.from({ length: 1000 }, (_, n) => `"u${n}"`)
+  await Promise.all(ids.map((id) => reopen({ serverId: 'server', sessionId: 's-1' }, id)))
+  expect(most).toBe(100)
+  expect(lost).toHaveLength(900)
+  await reopen({ serverId: 'server', sessionId: 's-1' }, '"u1"')
+  expect(lost).toHaveLength(900)
 })

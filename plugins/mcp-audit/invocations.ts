@@ -18,6 +18,8 @@ import type { WriteAhead } from './write-ahead.ts'
 
 /** How long another replica may take to write down a call, in milliseconds. */
 const ON_ITS_WAY_MS = 500
+/** Look-ups at once for one server, which may answer any number of calls that nobody has made. */
+const MOST_LOOK_UPS = 100
 
 export interface InvocationOptions {
   readonly store: Store
@@ -37,6 +39,8 @@ export interface InvocationOptions {
     policyResult: McpPolicyResult,
     latencyMs?: number,
   ): void
+  /** Told of an answer whose row is not looked for. */
+  lost(): void
   now(): Date
   readonly log: Logger
 }
@@ -67,6 +71,8 @@ export function createInvocations(options: InvocationOptions): Invocations {
   const byKey = new Map<string, McpInvocationHandle>()
   /** Until when those are waited for, in milliseconds since the epoch. */
   const left = new Map<string, number>()
+  /** Look-ups under way, by server. */
+  const lookUps = new Map<string, number>()
   let diskFails = false
 
   /** Resolves when the row will outlive this process. */
@@ -129,6 +135,26 @@ export function createInvocations(options: InvocationOptions): Invocations {
     return handle
   }
 
+  async function lookUp(serverId: string, hash: string, rowId: RowId) {
+    const others = lookUps.get(serverId) ?? 0
+    if (others >= MOST_LOOK_UPS) {
+      options.lost()
+      return undefined
+    }
+    lookUps.set(serverId, others + 1)
+    try {
+      const find = () => inTime(() => store.find({ serverId, hash }, rowId))
+      const found = await find()
+      if (found !== undefined) return found
+      await Bun.sleep(ON_ITS_WAY_MS)
+      return await find()
+    } finally {
+      const remaining = (lookUps.get(serverId) ?? 1) - 1
+      if (remaining === 0) lookUps.delete(serverId)
+      else lookUps.set(serverId, remaining)
+    }
+  }
+
   return {
     async open(invocation) {
       const { invocationId: id, serverId, principal, sessionId, jsonRpcId } = invocation
@@ -156,12 +182,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
       const rowId = readRowId(jsonRpcId)
       const here = byKey.get(keyOf(serverId, hash, rowId))
       if (here !== undefined) return here
-      const find = () => inTime(() => store.find({ serverId, hash }, rowId))
-      let found = await find()
-      if (found === undefined) {
-        await Bun.sleep(ON_ITS_WAY_MS)
-        found = await find()
-      }
+      const found = await lookUp(serverId, hash, rowId)
       if (found === undefined) return undefined
       return createHandle({
         id: found.id,

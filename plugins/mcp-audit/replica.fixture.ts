@@ -21,6 +21,7 @@ export function replica(database: Database) {
     policy: () => ({ ...noPayloads, captures: true }),
     inTime: (work) => work(),
     finished() {},
+    lost() {},
     now: () => new Date(),
     log: pino({ level: 'silent' }),
   })
