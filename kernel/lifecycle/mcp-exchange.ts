@@ -89,6 +89,8 @@ export interface McpCall {
   readonly sessionId: string | undefined
   /** As the caller sent it, or as a guard has changed it. */
   readonly text: string | undefined
+  /** The caller's, those that repeat its arguments as a guard has changed them. */
+  readonly headers: Readonly<Record<string, string>>
   /** Of a request: its id and method. */
   readonly request: { readonly id: RpcId; readonly method: string } | undefined
   /** JSON, for errors; undefined while no message has been read. */

@@ -20,14 +20,21 @@ interface Judged {
   readonly invocation: Invocation | undefined
 }
 
-/** The message as it may go to the server. Throws GuardDenial, with nothing sent and no secret read. */
+/** A message as it may go to its server. */
+export interface Passed {
+  readonly text: string
+  /** The arguments, if a guard has changed them. */
+  readonly changed?: JsonObject
+}
+
+/** Throws GuardDenial, with nothing sent and no secret read. */
 export async function guardCall(
   policy: GuardPolicy,
   message: RpcMessage,
   call: ToolCall,
   facts: Judged,
-): Promise<string> {
-  if (!policy.covers('mcp_call')) return message.text
+): Promise<Passed> {
+  if (!policy.covers('mcp_call')) return message
   const { place, tool } = call
   const text = place === undefined ? '{}' : message.text.slice(place.from, place.to)
   const content = await inspect(policy, facts, 'mcp_call', {
@@ -37,12 +44,12 @@ export async function guardCall(
   const other = content?.kind === 'tool_calls' ? content.calls[0]?.arguments : undefined
   if (other === undefined || other === text) {
     facts.invocation?.wentOn(call.arguments)
-    return message.text
+    return message
   }
   const changed = objectIn(other)
   if (place !== undefined && changed !== undefined) {
     facts.invocation?.wentOn(changed)
-    return withArguments(message, call, other)
+    return { text: withArguments(message, call, other), changed }
   }
   throw new GatewayError('internal_error', 'a guardrail made arguments that are none')
 }

@@ -1,3 +1,5 @@
+import { DEEPEST_JSON, isJsonObject, type JsonValue } from '../plugin/index.ts'
+import { decodeHeader, encodeHeader } from '../protocol/json-rpc.ts'
 import type { McpIncoming } from './mcp-exchange.ts'
 
 /** What a server may see of the caller's headers. */
@@ -27,7 +29,7 @@ const responseNames = [
 
 /** The headers of the call: the caller's that may pass, then the gateway's own. */
 export function requestHeaders(
-  { headers: from, requestId }: McpIncoming,
+  { headers: from, requestId }: Pick<McpIncoming, 'headers' | 'requestId'>,
   traceparent: string | undefined,
   authHeaders: Readonly<Record<string, string>>,
 ): Record<string, string> {
@@ -44,6 +46,55 @@ export function requestHeaders(
   Object.assign(headers, authHeaders)
   headers['x-request-id'] = requestId
   return headers
+}
+
+/**
+ * The caller's headers after a guard has changed the arguments of a call, which the revision without
+ * a handshake repeats in some of them. One that repeats no argument may hold what was taken out.
+ */
+export function withChangedArguments(
+  from: Readonly<Record<string, string>>,
+  before: JsonValue | undefined,
+  after: JsonValue,
+): Record<string, string> {
+  const texts = new Map<string, string | undefined>()
+  pairTexts(before, after, texts, DEEPEST_JSON)
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(from)) {
+    const passed = name.startsWith(PARAMETER_PREFIX) ? changedHeader(value, texts) : value
+    if (passed !== undefined) headers[name] = passed
+  }
+  return headers
+}
+
+function changedHeader(value: string, texts: ReadonlyMap<string, string | undefined>) {
+  const old = decodeHeader(value)
+  const text = old === undefined ? undefined : texts.get(old)
+  if (text === undefined) return undefined
+  return text === old ? value : encodeHeader(text)
+}
+
+/** What each text or number among the arguments has become; of two that were alike the change counts. */
+function pairTexts(
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+  texts: Map<string, string | undefined>,
+  levels: number,
+): void {
+  if (isJsonObject(before)) {
+    if (levels === 0) return
+    for (const [name, value] of Object.entries(before)) {
+      pairTexts(value, isJsonObject(after) ? after[name] : undefined, texts, levels - 1)
+    }
+  } else if (isScalar(before)) {
+    const old = String(before)
+    if (texts.has(old) && texts.get(old) !== old) return
+    texts.set(old, isScalar(after) ? String(after) : undefined)
+  }
+}
+
+function isScalar(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null && typeof value !== 'object'
 }
 
 /** Names that belong to the connection and end with it. */

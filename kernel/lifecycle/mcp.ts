@@ -20,8 +20,8 @@ import { presentedKey } from './api-key.ts'
 import type { Lease } from './exchange.ts'
 import { errorReply, invalidMessage, readFailure } from './mcp-errors.ts'
 import type { McpCall, McpIncoming, McpReply, McpServices } from './mcp-exchange.ts'
-import { guardCall } from './mcp-guard.ts'
-import { isUtf8, requestHeaders } from './mcp-headers.ts'
+import { guardCall, type Passed } from './mcp-guard.ts'
+import { isUtf8, requestHeaders, withChangedArguments } from './mcp-headers.ts'
 import { type Invocation, openInvocation } from './mcp-invocation.ts'
 import { requireOwnOrigin } from './mcp-origin.ts'
 import { replyOf } from './mcp-reply.ts'
@@ -120,9 +120,9 @@ async function proxy(
   if (fault !== undefined) throw invalidMessage(fault)
   if (sessionId !== undefined) await requireOwnSession(sessionId, principal, server, audit)
   const facts = { server, requestId: incoming.requestId, invocation: reached.invocation }
-  const text =
+  const passed: Passed | undefined =
     message === undefined || call === undefined || policy === undefined
-      ? message?.text
+      ? message
       : await guardCall(policy, message, call, facts)
   const authHeaders = await mode.headers(server, reached.watch.upstream.signal)
   secrets = credentialForms(Object.values(authHeaders))
@@ -132,7 +132,11 @@ async function proxy(
     server,
     audit,
     sessionId,
-    text,
+    text: passed?.text,
+    headers:
+      passed?.changed === undefined
+        ? incoming.headers
+        : withChangedArguments(incoming.headers, call?.arguments, passed.changed),
     request: requestOf(message),
     idText: message?.idText,
     invocation: reached.invocation,
@@ -213,7 +217,7 @@ function requestOf(message: RpcMessage | undefined): McpCall['request'] {
 }
 
 async function send(
-  { incoming, server, text, watch }: McpCall,
+  { incoming: { method, requestId }, server, text, headers, watch }: McpCall,
   authHeaders: Readonly<Record<string, string>>,
   traceparent: string | undefined,
   services: McpServices,
@@ -221,8 +225,8 @@ async function send(
   watch.limit(server.timeoutMs, late)
   try {
     return await services.send(server.serverUrl, {
-      method: incoming.method,
-      headers: requestHeaders(incoming, traceparent, authHeaders),
+      method,
+      headers: requestHeaders({ headers, requestId }, traceparent, authHeaders),
       ...(text === undefined ? {} : { body: text }),
       policy: server.addresses,
       signal: watch.upstream.signal,

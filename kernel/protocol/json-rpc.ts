@@ -172,7 +172,7 @@ export function faultOf(
 const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/
 
 /** Values that no header can carry come as Base64 of their UTF-8. */
-function decodeHeader(value: string): string | undefined {
+export function decodeHeader(value: string): string | undefined {
   const encoded = ENCODED.exec(value)?.[1]
   if (encoded === undefined) return value
   try {
@@ -181,6 +181,12 @@ function decodeHeader(value: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+const PLAIN = /^(?!=\?base64\?)[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/
+
+export function encodeHeader(value: string): string {
+  return PLAIN.test(value) ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`
 }
 
 /** Which call of its own the caller gives up with this message, if that is what it says. */

@@ -14,7 +14,7 @@ export interface GuardedMcp {
   /** A message by POST; without one, a stream by GET. */
   send(
     body: unknown,
-    options?: { server?: string; session?: string },
+    options?: { server?: string; session?: string; headers?: Record<string, string> },
   ): Promise<{ status: number; text: string; id: string | null }>
   /** Opens a session with the server; its id. */
   session(): Promise<string>
@@ -62,7 +62,7 @@ export async function startGuardedMcp(): Promise<GuardedMcp> {
       upstream.seen.length = 0
       inspected.length = 0
     },
-    async send(body, { server = 'tools', session } = {}) {
+    async send(body, { server = 'tools', session, headers = {} } = {}) {
       const reply = await fetch(`${gateway.url}/mcp/${server}`, {
         method: body === undefined ? 'GET' : 'POST',
         headers: {
@@ -70,6 +70,7 @@ export async function startGuardedMcp(): Promise<GuardedMcp> {
           accept: 'application/json, text/event-stream',
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(session !== undefined && { 'mcp-session-id': session }),
+          ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })

@@ -57,6 +57,28 @@ describe('a call', () => {
     expect(mcp.upstream.seen[0]?.text).toBe(JSON.stringify(call).replace('SECRET', 'MASKED'))
   })
 
+  test('that is masked goes on masked in the headers that repeat its arguments', async () => {
+    const args = { note: 'my SECRET', place: { name: 'SECRET ü', region: 'eu', floor: 3 } }
+    const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`
+    const kept = { 'mcp-param-region': 'eu', 'mcp-param-floor': '3', 'mcp-name': 'echo' }
+    const headers = {
+      ...kept,
+      'mcp-param-note': 'my SECRET',
+      'mcp-param-name': base64('SECRET ü'),
+      'mcp-param-other': 'SECRET of no argument',
+    }
+    expect((await mcp.send(toolCall(1, 'echo', args), { headers })).status).toBe(200)
+    const seen = [...(mcp.upstream.seen[0]?.headers ?? [])]
+    expect(Object.fromEntries(seen.filter(([name]) => /^mcp-(param|name)/.test(name)))).toEqual({
+      ...kept,
+      'mcp-param-note': 'my MASKED',
+      'mcp-param-name': base64('MASKED ü'),
+    })
+    const plain = { note: 'nothing to mask' }
+    await mcp.send(toolCall(1, 'echo', plain), { headers: { 'mcp-param-note': 'as it came' } })
+    expect(mcp.upstream.seen[1]?.headers.get('mcp-param-note')).toBe('as it came')
+  })
+
   test('of anything but a tool is not judged as one', async () => {
     await mcp.send({ jsonrpc: '2.0', id: 1, method: 'prompts/get', params: { name: 'FORBIDDEN' } })
     expect(mcp.upstream.seen).toHaveLength(1)
