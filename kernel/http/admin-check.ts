@@ -18,9 +18,6 @@ export interface RequestCheck {
 export function compileCheck(route: AdminRoute): RequestCheck {
   const name = `${route.method} ${route.path}`
   const query = route.query ?? nothing
-  if (query.additionalProperties !== false) {
-    throw new Error(`${name}: make its query with strictObject, so that unknown names are refused`)
-  }
   const checkQuery = TypeCompiler.Compile(query)
   const checkParams = TypeCompiler.Compile(route.params ?? Type.Object({}))
   const checkBody = route.body === undefined ? undefined : TypeCompiler.Compile(route.body)

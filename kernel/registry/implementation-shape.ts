@@ -20,6 +20,7 @@ import {
   snapshotListeners,
   welcome,
 } from '../plugin/index.ts'
+import { adminModuleFault } from './admin-shape.ts'
 import { middlewareFault } from './middleware-shape.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -75,6 +76,10 @@ export function implementationFault(
   }
   for (const name of functions ?? []) {
     if (typeof fields[name] !== 'function') return `${point.name}: it has no function ${name}`
+  }
+  if (point === adminModules) {
+    const fault = adminModuleFault(fields)
+    return fault && `the admin module "${String(fields.id)}" ${fault}`
   }
   return undefined
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { LoadedPlugin } from '../config/loaded.ts'
 import { formatPath } from '../config/problems.ts'
 import {
+  adminModules,
   type Capabilities,
   type CapabilityName,
   ConfigError,
@@ -11,6 +12,7 @@ import {
   type Plugin,
   type Services,
 } from '../plugin/index.ts'
+import { checkRoutes } from './admin-shape.ts'
 import { contain } from './contain.ts'
 import { createContext, type Provision } from './context.ts'
 import { checkDeclared } from './implementation-shape.ts'
@@ -187,9 +189,10 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
     } finally {
       close()
     }
-    checkDeclared(plugin, (point) =>
-      provisions.filter((one) => one.point.name === point.name).map((one) => one.implementation),
-    )
+    const provided = (point: ExtensionPoint<unknown>) =>
+      provisions.filter((one) => one.point.name === point.name).map((one) => one.implementation)
+    checkDeclared(plugin, provided)
+    checkRoutes(id, provided(adminModules), points.get(adminModules.name) ?? [])
     register(id, provisions)
     const provides = [...new Set(provisions.map(({ point }) => point.name))]
     started.push(Object.freeze({ id, version, summary, use, provides, needs, isolation }))

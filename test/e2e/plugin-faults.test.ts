@@ -58,6 +58,12 @@ async function start(entries: readonly Entry[], more: Record<string, unknown>) {
   }
 }
 
+/** An admin module: a route for each text, which says what is special about it. */
+const routes = (...own: readonly string[]) => {
+  const usual = `method: 'GET', path: '/api/v1/admin/x', audience: 'platform_admin', tag: 't', summary: 's', result: Type.Null(), handle: () => null,`
+  return `{ id: 'x', routes: [${own.map((text) => `{ ${usual} ${text} }`)}] } as never`
+}
+
 /** What a plugin does wrong, and what the message has to hold beside its id and file. */
 const faults: Record<
   string,
@@ -134,6 +140,36 @@ const faults: Record<
   'no-record': {
     text: { setup: 'ctx.provide(accountingSinks, {} as never)' },
     rule: 'no function record',
+  },
+  'admin-without-routes': {
+    text: { setup: `ctx.provide(kit.adminModules, { id: 'x' } as never)` },
+    rule: 'the admin module "x" has no list of routes',
+  },
+  'admin-for-whom': {
+    text: { setup: `ctx.provide(kit.adminModules, ${routes("audience: 'admin'")})` },
+    rule: 'has the route GET /api/v1/admin/x whose audience is none of anyone, me, session, platform_admin',
+  },
+  'admin-elsewhere': {
+    text: { setup: `ctx.provide(kit.adminModules, ${routes("path: '/v1/models'")})` },
+    rule: 'has the route GET /v1/models whose path does not begin with /api/v1/',
+  },
+  'admin-no-handle': {
+    text: { setup: `ctx.provide(kit.adminModules, ${routes('handle: undefined')})` },
+    rule: 'has the route GET /api/v1/admin/x without handle',
+  },
+  'admin-loose-query': {
+    text: { setup: `ctx.provide(kit.adminModules, ${routes('query: Type.Object({})')})` },
+    rule: 'has the route GET /api/v1/admin/x whose query lets unknown names in: make it with strictObject',
+  },
+  'admin-twice': {
+    text: { setup: `ctx.provide(kit.adminModules, ${routes('', '')})` },
+    rule: 'provides GET /api/v1/admin/x, which plugin "plugin.admin-twice" provides already',
+  },
+  'admin-taken': {
+    text: {
+      setup: `ctx.provide(kit.adminModules, ${routes("method: 'PATCH', path: '/api/v1/admin/users/{id}'")})`,
+    },
+    rule: 'provides PATCH /api/v1/admin/users/{}, which plugin "plugin.identity" provides already',
   },
   'pack-without-pack': {
     text: { manifest: `guardrailPacks: [{ id: 'test.none', phases: [] }],` },

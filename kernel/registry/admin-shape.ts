@@ -1,0 +1,74 @@
+import { KindGuard } from '@sinclair/typebox'
+import type { AdminModule, AdminRoute, Audience } from '../plugin/index.ts'
+import type { Provided } from './registry.ts'
+
+const methods: readonly AdminRoute['method'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const audiences: readonly Audience[] = ['anyone', 'me', 'session', 'platform_admin']
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What keeps an implementation from being an admin module; `undefined` when nothing does. */
+export function adminModuleFault({ routes }: Fields): string | undefined {
+  if (!Array.isArray(routes)) return 'has no list of routes'
+  for (const [index, route] of (routes as unknown[]).entries()) {
+    const fields = (route ?? {}) as Fields
+    const fault = routeFault(fields)
+    if (fault === undefined) continue
+    const { method, path } = fields
+    const named = typeof method === 'string' && typeof path === 'string'
+    return `has ${named ? `the route ${method} ${path}` : `a route, the number ${index + 1},`} ${fault}`
+  }
+  return undefined
+}
+
+function routeFault(route: Fields): string | undefined {
+  const { method, path, audience, handle, query } = route
+  if (!(methods as readonly unknown[]).includes(method))
+    return `whose method is none of ${methods.join(', ')}`
+  if (typeof path !== 'string' || !path.startsWith('/api/v1/')) {
+    return 'whose path does not begin with /api/v1/'
+  }
+  if (!(audiences as readonly unknown[]).includes(audience))
+    return `whose audience is none of ${audiences.join(', ')}`
+  if (typeof handle !== 'function') return 'without handle'
+  for (const name of ['tag', 'summary']) {
+    if (typeof route[name] !== 'string') return `without ${name}`
+  }
+  if (!KindGuard.IsSchema(route.result)) return 'whose result is no schema'
+  for (const name of ['params', 'query', 'body']) {
+    const schema = route[name]
+    const fits = name === 'body' ? KindGuard.IsSchema : KindGuard.IsObject
+    if (schema !== undefined && !fits(schema)) {
+      return `whose ${name} is no ${name === 'body' ? '' : 'object '}schema`
+    }
+  }
+  if (KindGuard.IsObject(query) && query.additionalProperties !== false) {
+    return 'whose query lets unknown names in: make it with strictObject'
+  }
+  return undefined
+}
+
+/**
+ * No route may be there twice: the server would serve the one that came last, without a word. Names
+ * of parameters do not tell routes apart.
+ */
+export function checkRoutes(
+  id: string,
+  own: readonly unknown[],
+  others: readonly Provided<unknown>[],
+) {
+  const keysOf = (module: unknown) =>
+    (module as AdminModule).routes.map(
+      ({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
+    )
+  const owners = new Map<string, string>()
+  for (const { plugin, implementation } of others) {
+    for (const key of keysOf(implementation)) owners.set(key, plugin)
+  }
+  for (const key of own.flatMap(keysOf)) {
+    const owner = owners.get(key)
+    if (owner !== undefined)
+      throw new Error(`provides ${key}, which plugin "${owner}" provides already`)
+    owners.set(key, id)
+  }
+}
