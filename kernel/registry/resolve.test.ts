@@ -131,6 +131,19 @@ describe('problems name the plugin and its place', () => {
     expect(found?.message).toMatch(message)
   })
 
+  test('errors of syntax, each with its place, in the plugin or in what it imports', async () => {
+    const two = file('two.ts', 'export default {\n  manifest: 1\n  setup() {}\n}\n')
+    const place = join(directory, 'two.ts')
+    const message = (await problem([{ use: two }]))?.message
+    expect(message).toContain(`cannot be loaded: ${place}:3:3: Expected "}" but found "setup"; `)
+    expect(message).toContain(`${place}:3:12: `)
+    file('part.ts', 'const a = ;')
+    const use = file('whole.ts', "import './part.ts'")
+    expect((await problem([{ use }]))?.message).toBe(
+      `plugin ./whole.ts cannot be loaded: ${join(directory, 'part.ts')}:1:11: Unexpected ;`,
+    )
+  })
+
   test('two plugins with one id', async () => {
     const use = file('twin.ts', outside("id: 'plugin.people'"))
     const { problems } = await resolve([{ use: 'builtin:people' }, { use }])

@@ -66,6 +66,16 @@ async function importDefault(file: string): Promise<unknown> {
     : undefined
 }
 
+/** Errors of syntax are told with their places, which may be in another file. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
+  if (error instanceof BuildMessage && error.position !== null) {
+    const { file, line, column } = error.position
+    return `${file}:${line}:${column}: ${error.message}`
+  }
+  return error instanceof Error ? error.message : String(error)
+}
+
 type Found = { plugin: Plugin; module?: string } | Omit<Problem, 'path'>
 
 async function find(use: string, folder: string, builtins: Builtins): Promise<Found> {
@@ -83,8 +93,7 @@ async function find(use: string, folder: string, builtins: Builtins): Promise<Fo
       module = locateModule(use, folder)
       exported = await importDefault(module)
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      return { message: `plugin ${use} cannot be loaded: ${reason}` }
+      return { message: `plugin ${use} cannot be loaded: ${reasonOf(error)}` }
     }
   } else {
     const hint = `write builtin:${use}, npm:${use} or a path such as ./${use}.ts`
