@@ -144,6 +144,20 @@ describe('problems name the plugin and its place', () => {
     )
   })
 
+  test('one whose import never ends, beside what is wrong with others', async () => {
+    const use = file('waits.ts', 'await new Promise(() => {})')
+    const section = [{ use }, { use: 'builtin:poeple' }]
+    const { problems } = await resolvePlugins(section, {
+      builtins,
+      directory,
+      importDeadlineMs: 50,
+    })
+    expect(problems.map(({ message }) => message)).toEqual([
+      'plugin ./waits.ts cannot be loaded: it was not imported within 50 ms: something in it is awaited',
+      'there is no plugin builtin:poeple',
+    ])
+  })
+
   test('two plugins with one id', async () => {
     const use = file('twin.ts', outside("id: 'plugin.people'"))
     const { problems } = await resolve([{ use: 'builtin:people' }, { use }])

@@ -59,8 +59,17 @@ function locateModule(use: string, folder: string): string {
 
 const looksLikePath = (use: string) => /^\.{0,2}\//.test(use) || /\.[cm]?[jt]s$/.test(use)
 
-async function importDefault(file: string): Promise<unknown> {
-  const module: unknown = await import(file)
+async function importDefault(file: string, deadlineMs: number): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(
+      `it was not imported within ${deadlineMs} ms: something in it is awaited`,
+    )
+    timer = setTimeout(reject, deadlineMs, error)
+  })
+  const module: unknown = await Promise.race([import(file), late]).finally(() =>
+    clearTimeout(timer),
+  )
   return typeof module === 'object' && module !== null && 'default' in module
     ? module.default
     : undefined
@@ -78,7 +87,10 @@ function reasonOf(error: unknown): string {
 
 type Found = { plugin: Plugin; module?: string } | Omit<Problem, 'path'>
 
-async function find(use: string, folder: string, builtins: Builtins): Promise<Found> {
+async function find(
+  use: string,
+  { builtins, directory, importDeadlineMs = 30_000 }: ResolveOptions,
+): Promise<Found> {
   let exported: unknown
   let module: string | undefined
   if (use.startsWith('builtin:')) {
@@ -90,8 +102,8 @@ async function find(use: string, folder: string, builtins: Builtins): Promise<Fo
     exported = builtins[name]
   } else if (use.startsWith('npm:') || looksLikePath(use)) {
     try {
-      module = locateModule(use, folder)
-      exported = await importDefault(module)
+      module = locateModule(use, directory)
+      exported = await importDefault(module, importDeadlineMs)
     } catch (error) {
       return { message: `plugin ${use} cannot be loaded: ${reasonOf(error)}` }
     }
@@ -111,6 +123,8 @@ export interface ResolveOptions {
   readonly builtins: Builtins
   /** Where relative paths start and packages are looked for: the folder of the config file. */
   readonly directory: string
+  /** Milliseconds for the import of one plugin. Default 30 000. */
+  readonly importDeadlineMs?: number
 }
 
 /**
@@ -119,7 +133,7 @@ export interface ResolveOptions {
  */
 export async function resolvePlugins(
   section: unknown,
-  { builtins, directory }: ResolveOptions,
+  options: ResolveOptions,
 ): Promise<ResolvedPlugins> {
   registerSelfReference()
   const { entries, complete: readable } = readEntries(section)
@@ -142,9 +156,9 @@ export async function resolvePlugins(
       })
     }
   }
-  for (const entry of expandAll(entries, builtins)) {
+  for (const entry of expandAll(entries, options.builtins)) {
     const { use, path } = entry
-    const found = await find(use, directory, builtins)
+    const found = await find(use, options)
     if (!('plugin' in found)) {
       complete = false
       problems.push({ ...found, path: path.length > 1 ? [...path, 'use'] : path })
