@@ -3,7 +3,13 @@ import type { Logger } from 'pino'
 import type { Chains, ChainTools } from '../lifecycle/chain.ts'
 import { compileChains } from '../lifecycle/compile-chains.ts'
 import { createSinks, type SinkFailure, type Sinks } from '../lifecycle/sinks.ts'
-import { accountingSinks, type HealthCheck, middleware } from '../plugin/index.ts'
+import {
+  accountingSinks,
+  type ExchangeRecorder,
+  exchangeRecorders,
+  type HealthCheck,
+  middleware,
+} from '../plugin/index.ts'
 import type { Registry } from '../registry/registry.ts'
 import { StartError } from './errors.ts'
 
@@ -36,6 +42,32 @@ export function createChainTools(log: Logger): ChainTools {
       log.error({ plugin, middleware: id, seam: around, err, requestId }, 'a middleware failed')
     },
   }
+}
+
+/** The plugins' recorders, with their faults counted and logged. */
+export function recordersOf(
+  registry: Pick<Registry, 'provided'>,
+  log: Logger,
+): readonly ExchangeRecorder[] {
+  const failures = metrics.getMeter('gateway').createCounter('gateway.recorder.failures', {
+    description: 'Finished exchanges that a recorder failed at.',
+  })
+  return registry.provided(exchangeRecorders).map(({ plugin, implementation: recorder }) => ({
+    streamEventLimit: () => recorder.streamEventLimit?.() ?? 0,
+    record(exchange) {
+      const failed = (err: unknown) => {
+        failures.add(1, { plugin })
+        log.error({ plugin, err, requestId: exchange.requestId }, 'a recorder failed')
+      }
+      try {
+        // An async function passes for one that gives nothing.
+        const recorded: unknown = recorder.record(exchange)
+        if (recorded instanceof Promise) recorded.catch(failed)
+      } catch (error) {
+        failed(error)
+      }
+    },
+  }))
 }
 
 /** Tells the plugins' sinks of settled calls; undefined when there is none. */

@@ -27,7 +27,7 @@ import type { Registry } from '../registry/registry.ts'
 import { type Assembled, assemble, type BootOptions, prepareListeners } from './assemble.ts'
 import { watchDatabase } from './database-watch.ts'
 import { StartError } from './errors.ts'
-import { chainsOf, createChainTools, leftOutCheck, sinksOf } from './extensions.ts'
+import { chainsOf, createChainTools, leftOutCheck, recordersOf, sinksOf } from './extensions.ts'
 import { needsRestart } from './needs-restart.ts'
 import { readConfig } from './read-config.ts'
 import {
@@ -112,7 +112,7 @@ function serve(
     lease,
     identity: registry.one(identity),
     accounting: registry.all(accounting)[0] ?? noAccounting,
-    recorders: [...registry.all(exchangeRecorders), ...telemetry.recorders],
+    recorders: [...recordersOf(registry, log), ...telemetry.recorders],
     chains: chainsOf(registry),
     chainTools: createChainTools(log),
     sinks: sinksOf(registry, log),

@@ -51,3 +51,30 @@ test('a sink is told of every committed call, cannot change it, and its faults a
   ])
   files.remove()
 })
+
+test.each([
+  ['throws', `record() { throw new Error('planted') }`],
+  ['rejects', `async record() { await Bun.sleep(1); throw new Error('planted') }`],
+])('a recorder that %s is logged with its plugin, and the others are told', async (how, record) => {
+  const files = pluginFolder()
+  const use = files.plugin(`recorder-${how}`, {
+    setup: `ctx.provide(kit.exchangeRecorders, { ${record} })`,
+  })
+  const gateway = await startTestGateway({ ...simulated, plugins: [{ use }, { use: 'builtin:*' }] })
+  try {
+    expect((await gateway.post('/v1/chat/completions', chat)).status).toBe(200)
+    const failed = () => gateway.logs.filter(({ msg }) => msg === 'a recorder failed')
+    await eventually(async () => (failed().length > 0 ? true : undefined))
+    expect(failed()).toMatchObject([
+      { plugin: `plugin.recorder-${how}`, err: { message: 'planted' } },
+    ])
+    expect(failed()[0]?.requestId).toBeString()
+    await eventually(async () => {
+      const rows = await gateway.sql`select 1 from request_log.request_logs`
+      return rows.length === 1 ? true : undefined
+    })
+  } finally {
+    await gateway.stop()
+    files.remove()
+  }
+})
