@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type ProviderCall,
   type ProviderResult,
+  type StreamResult,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
@@ -65,7 +66,9 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         alive: watchdog.alive,
       }
       try {
-        return await watchdog.guard(execute(call))
+        const result: unknown = await watchdog.guard(execute(call))
+        if (!isResult(result)) throw new Error('it gave neither a body nor a stream of events')
+        return result
       } catch (error) {
         throw containFault(error)
       }
@@ -91,4 +94,11 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
       }
     },
   }
+}
+
+/** A plugin may say what it likes; the body is read, and judged, later. */
+function isResult(value: unknown): value is ProviderResult {
+  if (typeof value !== 'object' || value === null) return false
+  const { kind, events } = value as Partial<StreamResult>
+  return kind !== 'stream' || typeof events?.[Symbol.asyncIterator] === 'function'
 }

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eventually, startTestGateway } from '../harness/gateway.ts'
+import { pluginFolder } from './plugin-files.fixture.ts'
+
+const files = pluginFolder()
+const use = files.plugin('shapes', {
+  manifest: `providerTypes: [{ type: 'shapes', config: Type.Object({}), compatibility: Type.Object({}) }],`,
+  setup: `
+    const event = kit.streamEvent('{"choices":[]}')
+    const answers: Record<string, unknown> = {
+      nothing: undefined,
+      'no-events': { kind: 'stream' },
+      list: { kind: 'stream', events: [[event]] },
+    }
+    const bind = ({ upstreamModel }: any) => ({
+      supports: ['stream'], pricing: { model: upstreamModel },
+      async chat_completions() { return answers[upstreamModel] },
+    })
+    ctx.provide(kit.providerFactories, { type: 'shapes', create: () => ({ bind }) as any })
+  `,
+})
+const names = ['nothing', 'no-events', 'list']
+let gateway: Awaited<ReturnType<typeof startTestGateway>>
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    plugins: [{ use: 'builtin:*' }, { use }],
+    providers: [{ id: 'odd', type: 'shapes' }],
+    models: names.map((id) => ({ id, routes: [{ provider: 'odd', upstream_model: id }] })),
+  })
+})
+afterAll(async () => {
+  await gateway?.stop()
+  files.remove()
+})
+
+test.each(
+  names.flatMap((model) => [
+    [model, true],
+    [model, false],
+  ]),
+)('an executor that gives %s, asked to stream: %p', async (model, stream) => {
+  const id = `${model}-${stream}`
+  const send = () =>
+    gateway.post(
+      '/v1/chat/completions',
+      { model, stream, messages: [{ role: 'user', content: 'x' }] },
+      { 'x-request-id': id },
+    )
+  const reply = await send()
+  expect(reply.status).toBe(502)
+  expect(await reply.json()).toMatchObject({ error: { code: 'upstream_transport' } })
+  const [said] = gateway.logs.filter(({ requestId }) => requestId === id)
+  expect(said).toMatchObject({ level: 50, msg: 'provider odd failed' })
+  expect(JSON.stringify(said)).toContain('it gave neither a body nor a stream of events')
+  const attempts = await eventually(async () => {
+    const rows = await gateway.sql`
+      select a.status from request_log.request_logs l
+      join request_log.request_log_attempts a on a.request_log_id = l.id where l.request_id = ${id}`
+    return rows.length > 0 ? rows : undefined
+  })
+  expect(attempts).toMatchObject([{ status: stream ? 'stream_start_error' : 'provider_error' }])
+  // Nothing was used, so the id is free again.
+  expect((await send()).status).toBe(502)
+})
