@@ -184,15 +184,14 @@ async function buffered(
 ): Promise<Reply> {
   const { usage, invokedToolCount, failure } = facts
   const used = { usage, succeeded: failure === undefined, modifiers: result.billingModifiers }
-  let passed = result
-  if (guardsReply(admitted)) {
-    try {
-      const body = await guardReply(admitted, result.body)
-      if (body !== result.body) passed = { kind: 'buffered', body }
-    } catch (thrown) {
-      // It has been paid for all the same.
-      throw await settledFailure(admitted, thrown, attempt, used, services)
-    }
+  let reply: ReturnType<typeof replyFor>
+  try {
+    const body = guardsReply(admitted) ? await guardReply(admitted, result.body) : result.body
+    const passed = body === result.body ? result : { kind: 'buffered' as const, body }
+    reply = replyFor(admitted, passed, usage)
+  } catch (thrown) {
+    // It has been paid for all the same.
+    throw await settledFailure(admitted, thrown, attempt, used, services)
   }
   let settlement: Settlement
   try {
@@ -200,7 +199,6 @@ async function buffered(
   } catch (thrown) {
     throw new ExecutionFailure(asGatewayError(thrown, admitted, services), attempt, usage)
   }
-  const reply = replyFor(admitted, passed, usage)
   let headers: Readonly<Record<string, string>>
   try {
     const added = respondStep(admitted, { status: 200, stream: false }, services)

@@ -11,6 +11,14 @@ const use = files.plugin('shapes', {
       nothing: undefined,
       'no-events': { kind: 'stream' },
       list: { kind: 'stream', events: [[event]] },
+      bigint: {
+        kind: 'buffered',
+        body: {
+          id: 'x', object: 'chat.completion', created: 1n, model: 'x',
+          choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
+          usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
+        },
+      },
     }
     const bind = ({ upstreamModel }: any) => ({
       supports: ['stream'], pricing: { model: upstreamModel },
@@ -25,7 +33,10 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     plugins: [{ use: 'builtin:*' }, { use }],
     providers: [{ id: 'odd', type: 'shapes' }],
-    models: names.map((id) => ({ id, routes: [{ provider: 'odd', upstream_model: id }] })),
+    models: [...names, 'bigint'].map((id) => ({
+      id,
+      routes: [{ provider: 'odd', upstream_model: id }],
+    })),
   })
 })
 afterAll(async () => {
@@ -61,4 +72,23 @@ test.each(
   expect(attempts).toMatchObject([{ status: stream ? 'stream_start_error' : 'provider_error' }])
   // Nothing was used, so the id is free again.
   expect((await send()).status).toBe(502)
+})
+
+test('a body that is no JSON is charged, and has its attempt', async () => {
+  const reply = await gateway.post(
+    '/v1/chat/completions',
+    { model: 'bigint', messages: [{ role: 'user', content: 'x' }] },
+    { 'x-request-id': 'bigint' },
+  )
+  expect(reply.status).toBe(500)
+  const rows = await eventually(async () => {
+    const found = await gateway.sql`
+      select l.status_code, l.total_tokens, a.provider_key
+      from request_log.request_logs l
+      join request_log.request_log_attempts a on a.request_log_id = l.id
+      join accounting.usage_cost_events e on e.request_id = l.request_id
+      where l.request_id = 'bigint'`
+    return found.length > 0 ? found : undefined
+  })
+  expect(rows).toMatchObject([{ status_code: 500, total_tokens: '7', provider_key: 'odd' }])
 })
