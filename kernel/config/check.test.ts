@@ -269,6 +269,14 @@ describe('one slip of the pen is one problem', () => {
   })
 })
 
+test('a key of a provider type may have an alias too', () => {
+  const aliased = (value: string) => minimal.replace('base_url: "http://up"', value)
+  expect(load(aliased('endpoint: "http://up"')).providers[0]?.config).toEqual({
+    base_url: 'http://up',
+  })
+  expect(lines(aliased('endpoint: "http://bad"'))).toEqual(['providers[0].endpoint: is bad'])
+})
+
 describe('a block of compatibility under an alias', () => {
   const withBlocks = (blocks: string) =>
     minimal.replace('upstream_model: big', `upstream_model: big, compatibility: { ${blocks} }`)

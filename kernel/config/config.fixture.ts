@@ -67,15 +67,18 @@ export const wire = definePlugin({
       {
         type: 'wire',
         aliases: ['acme_wire'],
-        config: Type.Object({
-          base_url: Type.String({ pattern: '^https?://' }),
-          auth: Type.Optional(
-            Type.Union([
-              Type.Object({ mode: Type.Literal('bearer'), token: SecretRef() }),
-              Type.Object({ mode: Type.Literal('none') }),
-            ]),
-          ),
-        }),
+        config: Type.Object(
+          {
+            base_url: Type.String({ pattern: '^https?://' }),
+            auth: Type.Optional(
+              Type.Union([
+                Type.Object({ mode: Type.Literal('bearer'), token: SecretRef() }),
+                Type.Object({ mode: Type.Literal('none') }),
+              ]),
+            ),
+          },
+          { [KEY_ALIASES]: { endpoint: 'base_url' } },
+        ),
         compatibility: Type.Object(
           {
             store: Type.Optional(Type.Boolean({ default: true })),

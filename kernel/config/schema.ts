@@ -1,5 +1,5 @@
 import { OptionalKind, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { type ProviderTypeSpec, routeFlags, SecretRef } from '../plugin/index.ts'
+import { KEY_ALIASES, type ProviderTypeSpec, routeFlags, SecretRef } from '../plugin/index.ts'
 import { MAX_TIMER_MS, ServerSection } from './server-section.ts'
 import { AS_WRITTEN, chosenBy, fieldOf, isFields, UNKNOWN_KEY_HINT } from './shape.ts'
 import { closest } from './suggest.ts'
@@ -187,7 +187,11 @@ function providersSchema(types: ProviderTypes) {
       const spec = types.find(fieldOf(entry, 'type', providerCommonKeys), true)
       // Without a type nothing can be said about the other fields.
       if (spec === undefined) return Type.Object(providerCommon, { additionalProperties: true })
-      return Type.Object({ ...propertiesOf(spec.config), ...providerCommon })
+      const { [KEY_ALIASES]: aliases } = spec.config
+      return Type.Object(
+        { ...propertiesOf(spec.config), ...providerCommon },
+        { ...(aliases !== undefined && { [KEY_ALIASES]: aliases }) },
+      )
     }),
     { default: [] },
   )
