@@ -436,6 +436,26 @@ describe('plugins that disagree', () => {
     ])
   })
 
+  test.each([
+    [
+      () => {
+        throw new Error('boom')
+      },
+      'Error: boom',
+    ],
+    [() => ({ type: 'object' }) as never, 'Error: it is none'],
+  ])('a section whose schema cannot be made is one too, beside the others', (schemaFor, reason) => {
+    const faulty = clone({
+      id: 'plugin.faulty',
+      sections: [{ name: 'extra', schema: Type.Any(), schemaFor }],
+    })
+    const text = `${minimal}extra: { a: 1 }\nserver: { body_timeout_ms: 0.5 }\n`
+    expect(check(text, {}, asLoaded(wire, faulty)).problems.map((p) => p.message)).toEqual([
+      `plugin "plugin.faulty" failed to make the schema of section extra: ${reason}`,
+      'must be a whole number',
+    ])
+  })
+
   test('a plugin config is checked against its schema, with the plugin named', () => {
     const [first, ...rest] = asLoaded(people, wire)
     if (first === undefined) throw new Error('no plugin')

@@ -1,4 +1,5 @@
-import type { Declared, Problem, ProviderTypeSpec } from '../plugin/index.ts'
+import { KindGuard, type TSchema, Type } from '@sinclair/typebox'
+import type { ConfigSection, Declared, Problem, ProviderTypeSpec } from '../plugin/index.ts'
 import type { LoadedPlugin } from './loaded.ts'
 import { asRootProperty, kernelSections, providerTypes } from './schema.ts'
 import { isFields, type Shaping, shape } from './shape.ts'
@@ -122,11 +123,25 @@ export function collectSections(
   return Object.fromEntries(
     sections
       .filter(({ name }) => !kernel.has(name))
-      .map(({ name, schema, schemaFor }) => [
-        name,
-        asRootProperty(schemaFor?.(declared) ?? schema),
-      ]),
+      .map((section) => [section.name, asRootProperty(schemaOf(section, declared, report))]),
   )
+}
+
+/** A section that its plugin gives no schema for is not checked further. */
+function schemaOf(
+  { name, schema, schemaFor, by }: ConfigSection & { readonly by: LoadedPlugin },
+  declared: Declared,
+  report: Report,
+): TSchema {
+  try {
+    const made = schemaFor?.(declared) ?? schema
+    if (KindGuard.IsSchema(made)) return made
+    throw new Error('it is none')
+  } catch (error) {
+    const message = `plugin "${by.plugin.manifest.id}" failed to make the schema of section ${name}: ${String(error)}`
+    report({ path: by.path, message })
+    return Type.Unknown()
+  }
 }
 
 /** `plugins[].config` in the shape of each plugin's schema, by plugin id. */
