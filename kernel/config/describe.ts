@@ -119,6 +119,12 @@ export function describeError(error: ValueError): Description {
         : { message: `must have at least ${schema.minItems} entries` }
     case ValueErrorType.ArrayMaxItems:
       return { message: `must have at most ${schema.maxItems} entries` }
+    case ValueErrorType.ObjectMinProperties:
+      return schema.minProperties === 1
+        ? { message: 'must not be empty' }
+        : { message: `must have at least ${schema.minProperties} keys` }
+    case ValueErrorType.ObjectMaxProperties:
+      return { message: `must have at most ${schema.maxProperties} keys` }
     case ValueErrorType.ArrayUniqueItems:
       return { message: 'must not hold the same entry twice' }
     default:

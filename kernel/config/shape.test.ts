@@ -62,6 +62,22 @@ describe('objects', () => {
   })
 })
 
+test('maps have as many keys as their schemas say', () => {
+  const one = Type.Optional(Type.Integer())
+  const schema = Type.Object({
+    some: Type.Object({ a: one, b: one }, { minProperties: 1 }),
+    named: Type.Record(Type.String(), Type.Integer(), { minProperties: 2, maxProperties: 3 }),
+  })
+  expect(run(schema, { some: {}, named: { a: 1 } }).problems).toEqual([
+    'some: must not be empty',
+    'named: must have at least 2 keys',
+  ])
+  expect(run(schema, { some: { a: 1 }, named: { a: 1, b: 2, c: 3, d: 4 } }).problems).toEqual([
+    'named: must have at most 3 keys',
+  ])
+  expect(run(schema, { some: { b: 1 }, named: { a: 1, b: 2 } }).problems).toEqual([])
+})
+
 describe('unions', () => {
   const auth = Type.Union([
     Type.Object({ mode: Type.Literal('bearer'), token: SecretRef() }),

@@ -13,6 +13,7 @@ import { type Environment, resolveSecret } from './secrets.ts'
 import { matchKeys } from './suggest.ts'
 
 type Fields = Readonly<Record<string, unknown>>
+type At = readonly [path: ConfigPath, use: Shaping]
 
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -156,8 +157,16 @@ function shapeObject(schema: TObject, value: unknown, path: ConfigPath, use: Sha
       if (shaped !== undefined) result[key] = shaped
     }
   }
+  checkSize(schema, value, path, use)
   if (moved.size > 0) use.origins.set(result, moved)
   return Object.freeze(result)
+}
+
+/** How many keys a map has, where its schema says so. */
+function checkSize({ minProperties, maxProperties }: TSchema, value: Fields, ...at: At): void {
+  const sizes = Object.entries({ minProperties, maxProperties }).filter(([, size]) => size >= 0)
+  if (sizes.length === 0) return
+  fits(Type.Record(Type.String(), Type.Unknown(), Object.fromEntries(sizes)), value, ...at)
 }
 
 function shapeRecord(schema: TSchema, value: unknown, path: ConfigPath, use: Shaping) {
@@ -172,6 +181,7 @@ function shapeRecord(schema: TSchema, value: unknown, path: ConfigPath, use: Sha
       if (shaped !== undefined) result[key] = shaped
     }
   }
+  checkSize(schema, value, path, use)
   return Object.freeze(result)
 }
 
