@@ -423,6 +423,19 @@ describe('plugins that disagree', () => {
     ])
   })
 
+  test('a provider type with a field that every provider has: its plugin would never see it', () => {
+    const config = Type.Object({ timeouts: Type.Integer(), id: Type.String(), own: Type.String() })
+    const other = clone({
+      id: 'plugin.other',
+      sections: [],
+      providerTypes: [{ type: 'other', config, compatibility: Type.Object({}) }],
+    })
+    expect(check(minimal, {}, asLoaded(wire, other)).problems.map((p) => p.message)).toEqual([
+      'plugin "plugin.other" gives provider type "other" the field "timeouts", which every provider has',
+      'plugin "plugin.other" gives provider type "other" the field "id", which every provider has',
+    ])
+  })
+
   test('a check that throws is a problem of its plugin', () => {
     const faulty = clone({
       id: 'plugin.faulty',

@@ -1,7 +1,7 @@
 import { KindGuard, type TSchema, Type } from '@sinclair/typebox'
 import type { ConfigSection, Declared, Problem, ProviderTypeSpec } from '../plugin/index.ts'
 import type { LoadedPlugin } from './loaded.ts'
-import { asRootProperty, kernelSections, providerTypes } from './schema.ts'
+import { asRootProperty, isOwnField, kernelSections, providerTypes } from './schema.ts'
 import { isFields, type Shaping, shape } from './shape.ts'
 
 export type Report = (problem: Problem) => void
@@ -48,6 +48,12 @@ export function collectTypes(plugins: readonly LoadedPlugin[], complete: boolean
     [spec.type, ...(spec.aliases ?? [])].map((name) => [name, by] as const),
   )
   claim('provider type', claims, new Map(), report)
+  for (const [{ type, config }, { plugin, path }] of owners) {
+    for (const name of Object.keys(config.properties).filter((key) => !isOwnField(key))) {
+      const message = `plugin "${plugin.manifest.id}" gives provider type "${type}" the field "${name}", which every provider has`
+      report({ path, message, hint: 'give the field another name' })
+    }
+  }
   return { types: providerTypes([...owners.keys()], complete), owners }
 }
 
