@@ -7,6 +7,7 @@ import { createEgress, removeProxyVariables } from '../egress/egress.ts'
 import { createGate, type Gate, type GateOptions } from '../egress/gate.ts'
 import { createOutbound } from '../egress/outbound.ts'
 import { type ConfigSnapshot, snapshotListeners } from '../plugin/index.ts'
+import { contain } from '../registry/contain.ts'
 import { isolated } from '../registry/isolate.ts'
 import { PluginError, type Registry, startPlugins } from '../registry/registry.ts'
 import type { Builtins } from '../registry/resolve.ts'
@@ -19,6 +20,7 @@ import {
   schemaName,
 } from '../storage/index.ts'
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry/otel.ts'
+import { operatorMessage } from './errors.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
 import { createSchedule } from './schedule.ts'
 import { unlessAborted } from './signals.ts'
@@ -26,6 +28,8 @@ import type { ConfigSource } from './source.ts'
 
 /** How long a start that is to end waits for migrations: another process may be at them for hours. */
 const MIGRATION_PATIENCE_MS = 2_000
+/** For one listener to prepare for a config: it may wait for other replicas. */
+const PREPARE_DEADLINE_MS = 60_000
 
 export interface BootOptions {
   readonly source: ConfigSource
@@ -98,7 +102,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
       log,
     })
     ended?.throwIfAborted()
-    const putIntoForce = await prepareListeners(registry, loaded.snapshot)
+    const putIntoForce = await prepareListeners(registry, config.plugins, loaded.snapshot, log)
     putIntoForce()
   } catch (error) {
     await registry?.dispose()
@@ -127,14 +131,33 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
  * function that puts it into force everywhere at once.
  */
 export async function prepareListeners(
-  registry: Registry,
+  registry: Pick<Registry, 'provided'>,
+  plugins: readonly LoadedPlugin[],
   snapshot: ConfigSnapshot,
+  log: Logger,
 ): Promise<() => void> {
-  const listeners = registry.all(snapshotListeners)
-  for (const listener of listeners) listener.check?.(snapshot)
+  const listeners = registry.provided(snapshotListeners)
+  const ask = <T>(id: string, question: () => T | Promise<T>) =>
+    contain(
+      { call: 'to prepare for the config', deadlineMs: PREPARE_DEADLINE_MS, log },
+      question,
+    ).catch((error) => {
+      const loaded = plugins.find(({ plugin }) => plugin.manifest.id === id)
+      if (loaded === undefined || operatorMessage(error) !== undefined) throw error
+      throw new PluginError(loaded, error)
+    })
+  for (const { plugin, implementation } of listeners) {
+    await ask(plugin, () => implementation.check?.(snapshot))
+  }
   const ready: (() => void)[] = []
-  for (const listener of listeners) {
-    ready.push(await listener.prepare(snapshot))
+  for (const { plugin, implementation } of listeners) {
+    const putIntoForce = await ask(plugin, async () => {
+      const prepared: unknown = await implementation.prepare(snapshot)
+      if (typeof prepared !== 'function')
+        throw new Error('to prepare for the config gave no function')
+      return prepared as () => void
+    })
+    ready.push(putIntoForce)
   }
   return () => {
     for (const putIntoForce of ready) putIntoForce()

@@ -46,8 +46,12 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
     log.info({ signal: ended.reason }, 'shut down before serving')
     return 0
   }
-  for (const { lines } of gateway.registry.all(welcome)) {
-    for (const line of await lines(gateway.url)) invocation.out(line)
+  for (const { plugin, implementation } of gateway.registry.provided(welcome)) {
+    try {
+      for (const line of await implementation.lines(gateway.url)) invocation.out(line)
+    } catch (err) {
+      log.error({ plugin, err }, 'the plugin failed at its welcome')
+    }
   }
   reload = () => {
     reloadOnSignal(gateway, source, log).catch((err) => {

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { formatProblems, type LocatedProblem } from '../config/problems.ts'
 import { createHealth } from '../http/health.ts'
 import { listen } from '../http/listen.ts'
@@ -67,7 +68,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
     if (!loaded.server.ungoverned) requireGoverned(registry)
     const first = await prepareRuntime(loaded, registry, log)
     current = createCurrentRuntime(first)
-    tellRoutes(registry, first)
+    tellRoutes(registry, first, log)
     options.ended?.throwIfAborted()
     const { url, stop } = serve(assembled, current, options)
     log.info({ url, configVersion: loaded.snapshot.version }, 'the gateway is serving')
@@ -221,14 +222,14 @@ async function reloadConfig(
   try {
     const next = await prepareRuntime(loaded, registry, log)
     try {
-      const putIntoForce = await prepareListeners(registry, loaded.snapshot)
+      const putIntoForce = await prepareListeners(registry, before.plugins, loaded.snapshot, log)
       putIntoForce()
     } catch (error) {
       await next.dispose()
       throw error
     }
     current.replace(next)
-    tellRoutes(registry, next)
+    tellRoutes(registry, next, log)
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
     throw error
@@ -240,8 +241,15 @@ async function reloadConfig(
   return []
 }
 
-function tellRoutes(registry: Registry, { routes }: BoundRuntime): void {
-  for (const listener of registry.all(boundRouteListeners)) listener.inForce(routes)
+/** The routes are in force, whatever becomes of it. */
+function tellRoutes(registry: Registry, { routes }: BoundRuntime, log: Logger): void {
+  for (const { plugin, implementation } of registry.provided(boundRouteListeners)) {
+    try {
+      implementation.inForce(routes)
+    } catch (err) {
+      log.error({ plugin, err }, 'the plugin failed to hear of the routes in force')
+    }
+  }
 }
 
 /** Accounting of a gateway that is told to run without: everything passes, nothing is written. */

@@ -2,6 +2,7 @@ import {
   accounting,
   accountingSinks,
   adminModules,
+  boundRouteListeners,
   commands,
   type ExtensionPoint,
   exchangeRecorders,
@@ -17,6 +18,7 @@ import {
   type Plugin,
   pricingSource,
   providerFactories,
+  sites,
   snapshotListeners,
   welcome,
 } from '../plugin/index.ts'
@@ -29,6 +31,7 @@ type Fields = Readonly<Record<string, unknown>>
 const functionsOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
   [accounting, ['checkOwner', 'admit', 'settle', 'abortDrainMs']],
   [accountingSinks, ['record']],
+  [boundRouteListeners, ['inForce']],
   [commands, ['run']],
   [exchangeRecorders, ['record']],
   [guard, ['compile']],
@@ -41,6 +44,7 @@ const functionsOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
   [mcpRegistry, []],
   [pricingSource, ['resolve']],
   [providerFactories, ['create']],
+  [sites, ['find']],
   [snapshotListeners, ['prepare']],
   [welcome, ['lines']],
 ])
@@ -54,6 +58,7 @@ const namesOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
   [managedCheckKinds, ['kind']],
   [mcpAuthModes, ['mode', 'kind']],
   [providerFactories, ['type']],
+  [sites, ['mount']],
 ])
 
 /** What keeps a value from being an implementation of a point; `undefined` when nothing does. */

@@ -141,6 +141,30 @@ const faults: Record<
     text: { setup: 'ctx.provide(accountingSinks, {} as never)' },
     rule: 'no function record',
   },
+  'prepare-throws': {
+    text: {
+      setup: `ctx.provide(kit.snapshotListeners, { async prepare() { throw new Error('planted') } })`,
+    },
+    rule: 'prepare-throws.ts): planted',
+  },
+  'prepare-nothing': {
+    text: { setup: 'ctx.provide(kit.snapshotListeners, { async prepare() {} } as never)' },
+    rule: 'to prepare for the config gave no function',
+  },
+  'config-check-throws': {
+    text: {
+      setup: `ctx.provide(kit.snapshotListeners, { check() { throw new Error('planted') }, prepare: async () => () => {} })`,
+    },
+    rule: 'config-check-throws.ts): planted',
+  },
+  'no-listener': {
+    text: { setup: 'ctx.provide(kit.boundRouteListeners, {} as never)' },
+    rule: 'bound_route_listeners: it has no function inForce',
+  },
+  'no-mount': {
+    text: { setup: 'ctx.provide(kit.sites, { find() {} } as never)' },
+    rule: 'sites: it has no mount',
+  },
   'admin-without-routes': {
     text: { setup: `ctx.provide(kit.adminModules, { id: 'x' } as never)` },
     rule: 'the admin module "x" has no list of routes',
@@ -251,6 +275,21 @@ test.concurrent.each(Object.entries(faults))(
   },
   30_000,
 )
+
+test('a plugin that fails to hear of the routes is logged, and the gateway serves', async () => {
+  const use = files.plugin('deaf', {
+    setup: `ctx.provide(kit.boundRouteListeners, { inForce() { throw new Error('planted') } })`,
+  })
+  const gateway = await startTestGateway({ ...simulated, plugins: [{ use: 'builtin:*' }, { use }] })
+  try {
+    expect(gateway.logs.filter(({ plugin }) => plugin === 'plugin.deaf')).toMatchObject([
+      { level: 50, msg: 'the plugin failed to hear of the routes in force' },
+    ])
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200)
+  } finally {
+    await gateway.stop()
+  }
+})
 
 test('a package that is not installed', async () => {
   expect(await startWith([{ use: 'npm:nobody-has-this' }])).toContain(
