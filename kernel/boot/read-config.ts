@@ -30,7 +30,7 @@ export async function readConfig(
   const parsed = parseConfig({ text: source.text, file })
   const directory = source.file === undefined ? process.cwd() : dirname(file)
   const resolved = await resolvePlugins(parsed.data?.plugins, { builtins, directory })
-  const ordered = orderPlugins(resolved.plugins)
+  const ordered = orderPlugins(resolved)
   const problems = [...resolved.problems, ...ordered.problems]
   const checked = checkConfig(parsed, { ...resolved, problems }, env)
   return { loaded: checked.loaded, plugins: ordered.plugins, problems: checked.problems, file }

@@ -8,7 +8,7 @@ function order(after: Record<string, string[]>) {
   const plugins = Object.entries(after).map(([name, names]) =>
     plugin(`plugin.${name}`, undefined, { after: names.map((n) => `plugin.${n}`) }),
   )
-  const ordered = orderPlugins(loadedPlugins(...plugins))
+  const ordered = orderPlugins({ plugins: loadedPlugins(...plugins), complete: true })
   const ids = ordered.plugins.map((p) => p.plugin.manifest.id.replace('plugin.', ''))
   return { ids, problems: ordered.problems }
 }
@@ -29,6 +29,14 @@ test('names a cycle once', () => {
     },
   ])
   expect(order({ a: ['a'] }).problems).toHaveLength(1)
+})
+
+test('what a plugin requires is missed, unless it may be what could not be loaded', () => {
+  const plugins = loadedPlugins(plugin('plugin.a', undefined, { requires: ['plugin.b'] }))
+  expect(orderPlugins({ plugins, complete: true }).problems.map((p) => p.message)).toEqual([
+    'plugin "plugin.a" (./plugin.a.ts) requires plugin "plugin.b", which is not loaded',
+  ])
+  expect(orderPlugins({ plugins, complete: false }).problems).toEqual([])
 })
 
 test('everyone comes behind those it waits for', () => {

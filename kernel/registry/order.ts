@@ -1,4 +1,4 @@
-import type { LoadedPlugin } from '../config/loaded.ts'
+import type { LoadedPlugin, ResolvedPlugins } from '../config/loaded.ts'
 import type { Problem } from '../plugin/index.ts'
 
 export interface Ordered {
@@ -9,9 +9,12 @@ export interface Ordered {
 /**
  * Sorts plugins so that each comes behind those that its `after` and `requires` name, and otherwise
  * stays where it was. An id in `after` that is not loaded does not matter, one in `requires` is a
- * problem; so is a cycle.
+ * problem, unless it may be one of those that could not be loaded; so is a cycle.
  */
-export function orderPlugins(plugins: readonly LoadedPlugin[]): Ordered {
+export function orderPlugins({
+  plugins,
+  complete,
+}: Pick<ResolvedPlugins, 'plugins' | 'complete'>): Ordered {
   const byId = new Map(plugins.map((loaded) => [loaded.plugin.manifest.id as string, loaded]))
   const ordered = new Set<LoadedPlugin>()
   const problems: Problem[] = []
@@ -31,7 +34,7 @@ export function orderPlugins(plugins: readonly LoadedPlugin[]): Ordered {
     }
     const { id: own, after = [], requires = [] } = loaded.plugin.manifest
     for (const id of requires) {
-      if (byId.has(id)) continue
+      if (byId.has(id) || !complete) continue
       problems.push({
         path: loaded.path,
         message: `plugin "${own}" (${loaded.use}) requires plugin "${id}", which is not loaded`,
