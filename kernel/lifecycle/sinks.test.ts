@@ -101,10 +101,15 @@ test('sixteen at a time, a bounded queue, and an end', async () => {
   await sinks.drain(1000)
   expect(most).toBe(16)
   expect(running).toBe(0)
+})
 
-  const hung = sinksOf(() => new Promise(() => {}), 100, 10_000)
+test('at the end, what it is still at is told as well as what waits, and once', async () => {
+  const hung = sinksOf(() => new Promise(() => {}), 100, 50)
   for (let i = 0; i < 20; i++) hung.sinks.push(call, paid)
   await Bun.sleep(5)
   await hung.sinks.drain(20)
-  expect(hung.failures).toEqual(['dropped', 'dropped', 'dropped', 'dropped'])
+  const told = [...Array(16).fill('overdue'), ...Array(4).fill('dropped')]
+  expect(hung.failures).toEqual(told)
+  await Bun.sleep(60)
+  expect(hung.failures).toEqual(told)
 })

@@ -50,6 +50,8 @@ function createQueue({ plugin, sink }: NamedSink, tools: SinkTools) {
   const waiting: Told[] = []
   let running = 0
   let scheduled = false
+  /** Nobody waits for it any more; what it was still at has been told. */
+  let left = false
   const idle = new Set<() => void>()
 
   async function tell([call, settlement]: Told) {
@@ -61,13 +63,13 @@ function createQueue({ plugin, sink }: NamedSink, tools: SinkTools) {
     const told = (async () => sink.record(call, settlement))()
     try {
       overdue = (await Promise.race([told, late])) === 'late'
-      if (overdue) {
+      if (overdue && !left) {
         const error = new Error(`did not finish within ${tools.deadlineMs} ms`)
         tools.failed(plugin, 'overdue', error)
-        told.catch(() => {})
       }
+      if (overdue) told.catch(() => {})
     } catch (error) {
-      tools.failed(plugin, 'threw', error)
+      if (!left) tools.failed(plugin, 'threw', error)
     } finally {
       clearTimeout(timer)
     }
@@ -107,9 +109,10 @@ function createQueue({ plugin, sink }: NamedSink, tools: SinkTools) {
         timer = setTimeout(resolve, ms)
       })
       clearTimeout(timer)
-      for (const _ of waiting.splice(0)) {
-        tools.failed(plugin, 'dropped', new Error('the gateway ended first'))
-      }
+      left = true
+      const error = new Error('the gateway ended first')
+      for (let call = 0; call < running; call++) tools.failed(plugin, 'overdue', error)
+      for (const _ of waiting.splice(0)) tools.failed(plugin, 'dropped', error)
     },
   }
 }
