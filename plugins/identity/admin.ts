@@ -1,5 +1,6 @@
 import {
   type AdminModule,
+  type AdminRoute,
   type AuditTrail,
   auditTrail,
   budgetWriter,
@@ -61,7 +62,19 @@ export function createAdminModule(parts: AdminParts): AdminModule {
       }),
       ...apiKeyRoutes({ ...keyParts, changes, models }),
       ...meRoutes({ users, teams, keys, changes, clock }),
-    ],
+    ].map(takingCapitals),
+  }
+}
+
+/** Ids may be written in capitals, as some libraries do. They are compared and kept as made here. */
+function takingCapitals(route: AdminRoute): AdminRoute {
+  return {
+    ...route,
+    handle(call) {
+      const ids = Object.entries(call.params as Record<string, string>)
+      const params = Object.fromEntries(ids.map(([name, id]) => [name, id.toLowerCase()]))
+      return route.handle({ ...call, params })
+    },
   }
 }
 

@@ -122,7 +122,8 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
       throw missing('team.team_id', 'such team')
     }
     // The role in a team stays as long as nothing else is said of it.
-    const role = before?.team_id === team?.team_id ? before?.team_role : undefined
+    const stays = before?.team_id === team?.team_id.toLowerCase()
+    const role = stays ? before?.team_role : undefined
     await store.setTeam(
       sql,
       id,

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type AdminClient, adminClient } from '../harness/admin.ts'
+import { startTestGateway, type TestGateway } from '../harness/gateway.ts'
+
+let gateway: TestGateway
+let admin: AdminClient
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    providers: [{ id: 'sim', type: 'simulator' }],
+    models: [{ id: 'demo', routes: [{ provider: 'sim', upstream_model: 'simulator-1' }] }],
+  })
+  admin = await adminClient(gateway)
+})
+afterAll(() => gateway.stop())
+
+const root = '/api/v1/admin'
+
+test('ids in capitals are the same ids, also to the audit log', async () => {
+  const team = await admin.post<{ team_id: string }>(`${root}/teams`, { key: 'ops', name: 'Ops' })
+  const TEAM_ID = team.team_id.toUpperCase()
+  const user = await admin.post<{ user_id: string }>(`${root}/users`, {
+    name: 'Bob',
+    email: 'bob@example.com',
+    team: { team_id: TEAM_ID, role: 'owner' },
+  })
+  const USER_ID = user.user_id.toUpperCase()
+  const key = await admin.post<{ api_key_id: string }>(`${root}/api-keys`, {
+    name: 'laptop',
+    owner: { kind: 'user', user_id: USER_ID },
+    granted_models: ['demo'],
+  })
+  expect(
+    await admin.patch<object>(`${root}/users/${USER_ID}`, { team: { team_id: TEAM_ID } }),
+  ).toMatchObject({ user_id: user.user_id, team: { team_id: team.team_id, role: 'owner' } })
+  const member = `${root}/teams/${TEAM_ID}/members/${USER_ID}`
+  expect(await admin.put<object>(member, { role: 'admin' })).toMatchObject({ role: 'admin' })
+  await admin.delete(member)
+  await admin.post(`${root}/api-keys/${key.api_key_id.toUpperCase()}/revoke`)
+  await admin.delete(`${root}/teams/${TEAM_ID}`)
+
+  const actions = async (id: string) => {
+    const path = `${root}/audit-log?object_id=${id}`
+    const { items } = await admin.get<{ items: { action: string }[] }>(path)
+    return items.map(({ action }) => action)
+  }
+  expect(await actions(team.team_id)).toEqual([
+    'team.delete',
+    'team.remove_member',
+    'team.set_member',
+    'team.create',
+  ])
+  expect(await actions(user.user_id)).toEqual(['user.update', 'user.create'])
+  expect(await actions(key.api_key_id)).toEqual(['api_key.revoke', 'api_key.create'])
+})
