@@ -14,7 +14,8 @@ import type { Store } from './store.ts'
 const instant = (description: string) =>
   Type.Optional(
     Type.String({
-      pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,6})?(Z|[+-]\\d{2}:\\d{2})$',
+      pattern:
+        '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$',
       maxLength: 40,
       description,
       errorMessage: 'must be an instant such as 2026-01-31T00:00:00Z',

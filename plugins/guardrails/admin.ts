@@ -9,6 +9,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { instantOf } from '../_shared/instant.ts'
 import type { CompiledPolicies } from './policies.ts'
 import { type DecisionRow, filterNames, MOST_COUNTED, type Store } from './store.ts'
 import { Action, Disposition, Mode, nullable, Phase, tag } from './wire.ts'
@@ -206,16 +207,11 @@ function viewOfDecision({ id, occurred_at, ...row }: DecisionRow) {
   return { decision_id: id, occurred_at: occurred_at.toISOString(), ...row }
 }
 
-const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i
-
 /** Throws `invalid_request` for what is no instant. */
 function readInstant(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
-  const at = new Date(text)
-  const day = new Date(`${INSTANT.exec(text)?.[1]}T00:00:00Z`)
-  // A day that its month does not have is another one to some parsers.
-  const isDay = !Number.isNaN(day.getTime()) && text.startsWith(day.toISOString().slice(0, 10))
-  if (isDay && !Number.isNaN(at.getTime())) return at
+  const at = instantOf(text)
+  if (at !== undefined) return at
   throw new GatewayError(
     'invalid_request',
     `query ${name}: must be a time such as 2026-11-21T00:00:00Z`,

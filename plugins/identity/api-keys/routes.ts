@@ -27,7 +27,7 @@ const State = Type.Union(
   { errorMessage: 'must be active, expired or revoked' },
 )
 const ExpiresAt = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,6})?(Z|[+-]\\d{2}:\\d{2})$',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$',
   errorMessage: 'must be an instant such as 2030-01-31T00:00:00Z',
 })
 

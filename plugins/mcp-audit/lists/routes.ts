@@ -11,6 +11,7 @@ import {
   type TSchema,
   Type,
 } from 'model-gateway/plugin'
+import { instantOf } from '../../_shared/instant.ts'
 import { filterColumns, type InvocationFilter, type ListStore, MOST_COUNTED } from './store.ts'
 
 const ROOT = '/api/v1/admin/observability/mcp-invocations'
@@ -54,7 +55,8 @@ const text = (description: string, maxLength = 256) =>
 const instant = (description: string) =>
   Type.Optional(
     Type.String({
-      pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$',
+      pattern:
+        '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$',
       maxLength: 40,
       description,
       examples: ['2026-11-21T00:00:00Z'],
@@ -202,8 +204,8 @@ function readFilter(query: Static<typeof Query>): InvocationFilter {
 
 function readInstant(name: string, value: string | undefined): Date | undefined {
   if (value === undefined) return undefined
-  const at = new Date(value)
-  if (!Number.isNaN(at.getTime())) return at
+  const at = instantOf(value)
+  if (at !== undefined) return at
   throw invalidQuery(name, 'there is no such time')
 }
 
