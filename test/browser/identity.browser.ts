@@ -150,6 +150,13 @@ test('a team gets a member and a service account with its budget', async () => {
     return member?.role === 'owner' || undefined
   })
   await looksRight(page, 'team-sheet')
+  const [other] = await desk.sql`
+    select u.email from identity.users u join identity.team_memberships m on m.user_id = u.id
+      join identity.teams t on t.id = m.team_id
+    where t.key <> 'hostile' limit 1`
+  await sheet.getByRole('combobox', { name: 'Add a user' }).fill(other?.email)
+  await page.getByRole('option', { name: other?.email }).click()
+  await sheet.getByRole('cell', { name: other?.email }).waitFor()
   await sheet.getByRole('button', { name: 'Delete' }).click()
   await page
     .getByRole('dialog', { name: /^Delete the team/ })

@@ -90,11 +90,12 @@ function Members({ team }: { team: Team }) {
     { placeholderData: (before) => before },
   )
   const put = useMutation({
-    mutationFn: (member: { readonly user_id: string; readonly role: TeamRole }) =>
+    // Not by the team's own route, which leaves members of other teams where they are.
+    mutationFn: ({ user_id, role }: { readonly user_id: string; readonly role: TeamRole }) =>
       take(
-        api.PUT('/api/v1/admin/teams/{team_id}/members/{user_id}', {
-          params: { path: { ...path, user_id: member.user_id } },
-          body: { role: member.role },
+        api.PATCH('/api/v1/admin/users/{user_id}', {
+          params: { path: { user_id } },
+          body: { team: { ...path, role } },
         }),
       ),
     onSuccess: invalidateIdentity,
