@@ -99,6 +99,18 @@ describe('refusals', () => {
     expect(found(`a: ${'['.repeat(depth)}${']'.repeat(depth)}\n`)).toHaveLength(1)
   })
 
+  test('text that no database keeps', () => {
+    const text = String.raw`a: ["x\0", "\ud800", "\U0001F600"]
+b: { "k\0": 1, "\udc00": 2 }
+`
+    expect(found(text)).toEqual([
+      'a[0]@1:5 holds the character U+0000',
+      'a[1]@1:12 holds half of a surrogate pair',
+      'b@2:6 the name of a key holds the character U+0000',
+      'b@2:16 the name of a key holds half of a surrogate pair',
+    ])
+  })
+
   test('tags: unknown ones are a warning, binary data is refused', () => {
     expect(parse('a: !mine x\n').problems.map((p) => p.severity)).toEqual(['warning'])
     expect(found('a: !!binary aGVsbG8=\n')).toEqual(['a@1:13 has a YAML tag that is not supported'])

@@ -45,6 +45,12 @@ function canonical(value: unknown): string {
   )
 }
 
+/** Why no database keeps a text, which is where most of what the file says goes. */
+function textFault(text: string): string | undefined {
+  if (text.includes('\0')) return 'holds the character U+0000'
+  return text.isWellFormed() ? undefined : 'holds half of a surrogate pair'
+}
+
 type Report = (path: ConfigPath, at: Node | null, message: string, hint?: string) => void
 
 /** Turns the syntax tree into plain data, noting where everything stands. */
@@ -63,7 +69,9 @@ function createReader(
       const keyNode = pair.key as Node
       const key = isScalar(keyNode) ? String(keyNode.value) : String(keyNode)
       const at = [...path, key]
-      if (key === '__proto__') report(at, keyNode, 'is an unknown key')
+      const fault = textFault(key)
+      if (fault !== undefined) report(path, keyNode, `the name of a key ${fault}`)
+      else if (key === '__proto__') report(at, keyNode, 'is an unknown key')
       else if (key === '<<' && isScalar(keyNode) && keyNode.type === 'PLAIN') {
         const hint = 'write its fields out, or name the whole map by its alias'
         report(at, keyNode, 'YAML merge keys are not supported', hint)
@@ -117,6 +125,8 @@ function createReader(
       if (typeof node.value === 'object' && node.value !== null) {
         report(path, node, 'has a YAML tag that is not supported')
       } else value = node.value
+      const fault = typeof value === 'string' ? textFault(value) : undefined
+      if (fault !== undefined) report(path, node, fault)
     }
     open.delete(node)
     return value
