@@ -59,6 +59,11 @@ test('a body may be deep', () => {
   expect(problemsOf(deep(String.raw`"\ud83d"`))).toContain('validation_failed')
 })
 
+test.each(['constructor', '__proto__', 'nonsense'])('?%s=1 is no parameter', (name) => {
+  const url = new URL(`http://gateway/api/v1/admin/things?${name}=1`)
+  expect(() => check.query(url)).toThrow(`query ${name}: there is no such parameter`)
+})
+
 test('a route whose body is kept nowhere takes both', () => {
   const value = { name: 'a\0\ud800' }
   expect(compileCheck(route(true)).body(JSON.stringify(value))).toEqual(value)

@@ -58,7 +58,7 @@ const MAX_PROBLEMS = 20
 function queryValues(url: URL, schema: TObject): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const [name, value] of url.searchParams) {
-    if (!(name in schema.properties)) {
+    if (!Object.hasOwn(schema.properties, name)) {
       const known = Object.keys(schema.properties).join(', ')
       throw new GatewayError(
         'invalid_request',
@@ -69,7 +69,8 @@ function queryValues(url: URL, schema: TObject): Record<string, unknown> {
     if (schema.properties[name]?.type === 'integer' && !/^-?\d{1,15}$/.test(value)) {
       throw new GatewayError('invalid_request', `query ${name}: must be a whole number`)
     }
-    if (name in values) throw new GatewayError('invalid_request', `query ${name}: given twice`)
+    if (Object.hasOwn(values, name))
+      throw new GatewayError('invalid_request', `query ${name}: given twice`)
     values[name] = value
   }
   return values
