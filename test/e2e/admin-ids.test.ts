@@ -15,6 +15,22 @@ afterAll(() => gateway.stop())
 
 const root = '/api/v1/admin'
 
+test('a key is found by its name and by what is shown of it', async () => {
+  const key = await admin.post<{ api_key_id: string; api_key: string }>(`${root}/api-keys`, {
+    name: 'Found in a log',
+    owner: { kind: 'user', user_id: admin.userId },
+    granted_models: ['demo'],
+  })
+  const [shown = ''] = key.api_key.split('.')
+  for (const search of [shown, shown.toUpperCase(), shown.slice(4), 'in a LOG']) {
+    const path = `${root}/api-keys?search=${encodeURIComponent(search)}`
+    expect(await admin.get(path)).toMatchObject({
+      total: 1,
+      items: [{ api_key_id: key.api_key_id }],
+    })
+  }
+})
+
 test('ids in capitals are the same ids, also to the audit log', async () => {
   const team = await admin.post<{ team_id: string }>(`${root}/teams`, { key: 'ops', name: 'Ops' })
   const TEAM_ID = team.team_id.toUpperCase()

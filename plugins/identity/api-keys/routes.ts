@@ -90,7 +90,12 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
         user_id: Type.Optional(Id),
         service_account_id: Type.Optional(Id),
         status: Type.Optional(State),
-        search: Type.Optional(Search),
+        search: Type.Optional(
+          Type.String({
+            ...Search,
+            description: 'Part of the name, or of the key before its dot, whatever its case.',
+          }),
+        ),
       }),
       result: listOf(ApiKeyView),
       async handle({ query }) {

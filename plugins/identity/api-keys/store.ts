@@ -98,7 +98,7 @@ export function createApiKeyStore({ sql }: Database): ApiKeyStore {
           search === undefined
             ? sql``
             : sql`and (position(lower(${search}) in lower(k.name)) > 0
-                or position(lower(${search}) in k.public_id) > 0)`
+                or position(lower(${search}) in 'gwk_' || k.public_id) > 0)`
         }`
       const [count] = await sql<{ total: bigint }[]>`select count(*) as total ${from()} ${where}`
       const rows = await sql<ApiKeyRow[]>`
