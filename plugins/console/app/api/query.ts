@@ -64,6 +64,30 @@ export function useGet<P extends GetPath>(
   })
 }
 
+const LARGEST_PAGE = 200
+
+interface Listed {
+  readonly items: readonly unknown[]
+  readonly total: number
+}
+
+/** As `useGet`, with the items of all pages: what the config file has can be listed whole. */
+export function useAll<P extends '/api/v1/admin/models' | '/api/v1/admin/providers'>(path: P) {
+  return useQuery<Data<P>, Error>({
+    queryKey: [path, 'all'],
+    queryFn: async ({ signal }) => {
+      const ask = async (page: number) => {
+        const options = { query: { page, page_size: LARGEST_PAGE } } as object as GetOptions<P>
+        return (await get(path, options, signal)) as Data<P> & Listed
+      }
+      const first = await ask(1)
+      const others = Math.max(0, Math.ceil(first.total / LARGEST_PAGE) - 1)
+      const rest = await Promise.all(Array.from({ length: others }, (_, n) => ask(n + 2)))
+      return { ...first, items: [first, ...rest].flatMap(({ items }) => items) }
+    },
+  })
+}
+
 let expired = () => {}
 
 /** What happens when a call finds that nobody is signed in any more. */

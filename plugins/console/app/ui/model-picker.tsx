@@ -1,5 +1,5 @@
 import { useId, useState } from 'react'
-import { useGet } from '@/api/query.ts'
+import { useAll } from '@/api/query.ts'
 import { Button } from '@/ui/button.tsx'
 import { Checkbox, Input } from '@/ui/field.tsx'
 import { Loaded } from '@/ui/page.tsx'
@@ -10,13 +10,11 @@ export interface ModelPickerProps {
   readonly onChange: (models: readonly string[]) => void
 }
 
-const MOST = 200
-
 /** Models and aliases of the config; a tag adds all the models that have it now. */
 export function ModelPicker({ label, value, onChange }: ModelPickerProps) {
   const id = useId()
   const [search, setSearch] = useState('')
-  const query = useGet('/api/v1/admin/models', { query: { page_size: MOST } })
+  const query = useAll('/api/v1/admin/models')
   const models = query.data?.items ?? []
   const tags = [...new Set(models.flatMap((model) => model.tags))].sort()
   const gone = value.filter((key) => !models.some(({ model_key }) => model_key === key))

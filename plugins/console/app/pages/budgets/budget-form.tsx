@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useState } from 'react'
 import { api, take } from '@/api/client.ts'
-import { useGet } from '@/api/query.ts'
+import { useAll } from '@/api/query.ts'
 import { modelOf } from '@/lib/budgets.ts'
 import { invalidateBudgets } from '@/pages/budgets/budget-sheet.tsx'
 import { type Budget, ownerName, type Scope } from '@/pages/budgets/words.ts'
@@ -144,7 +144,7 @@ function ScopeFields({ first, onChange }: ScopeFieldsProps) {
   const [owner, setOwner] = useState(first)
   const [reach, setReach] = useState<Reach>('all')
   const [model, setModel] = useState('')
-  const models = useGet('/api/v1/admin/models', { query: { page_size: 200 } })
+  const models = useAll('/api/v1/admin/models')
   function set(next: { owner?: Owner | undefined; reach: Reach; model: string }) {
     setOwner(next.owner)
     setReach(next.reach)

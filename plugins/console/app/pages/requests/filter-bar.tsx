@@ -1,5 +1,5 @@
 import { useId, useState } from 'react'
-import { useGet } from '@/api/query.ts'
+import { useAll } from '@/api/query.ts'
 import {
   type Change,
   cleared,
@@ -39,8 +39,8 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
   const [wanted, setWanted] = useState(false)
   const id = useId()
   const open = wanted || used > 0
-  const models = useGet('/api/v1/admin/models', { query: { page_size: 200 } })
-  const providers = useGet('/api/v1/admin/providers', { query: { page_size: 200 } })
+  const models = useAll('/api/v1/admin/models')
+  const providers = useAll('/api/v1/admin/providers')
   const set = (name: keyof Values) => (value: string) => change({ [name]: value })
   const field = (name: 'request_id' | 'service' | 'component' | 'env', label: string) => (
     <TextFilter label={label} value={values[name]} onChange={set(name)} />

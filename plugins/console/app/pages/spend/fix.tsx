@@ -1,4 +1,4 @@
-import { type Data, useGet } from '@/api/query.ts'
+import { type Data, useAll } from '@/api/query.ts'
 import type { Report } from '@/pages/spend/query.ts'
 import { CopyButton } from '@/ui/copy-button.tsx'
 import { Dialog } from '@/ui/dialog.tsx'
@@ -7,8 +7,6 @@ import { Loaded } from '@/ui/page.tsx'
 type Model = Report['models'][number]
 type Route = Data<'/api/v1/admin/models'>['items'][number]['routes'][number]
 type Provider = Data<'/api/v1/admin/providers'>['items'][number]
-
-const MOST = 200
 
 /** What to write into the config file, so that calls of a model have a price from now on. */
 export function Fix({ model, onClose }: { model: Model | undefined; onClose: () => void }) {
@@ -25,8 +23,8 @@ export function Fix({ model, onClose }: { model: Model | undefined; onClose: () 
 }
 
 function Advice({ model }: { model: Model }) {
-  const models = useGet('/api/v1/admin/models', { query: { page_size: MOST } })
-  const providers = useGet('/api/v1/admin/providers', { query: { page_size: MOST } })
+  const models = useAll('/api/v1/admin/models')
+  const providers = useAll('/api/v1/admin/providers')
   return (
     <div className="grid gap-3">
       {model.unpriced_count > 0 && (
