@@ -111,6 +111,16 @@ test('an account that is guessed at has to wait, whoever asks, and a success end
   await signIn()
 })
 
+test('right sign-ins at once all succeed; of wrong ones no more are compared than one by one', async () => {
+  const signedIn = await Promise.all(Array.from({ length: 12 }, () => signIn()))
+  expect(new Set(signedIn.map(({ token }) => token)).size).toBe(12)
+  const guesses = Array.from({ length: 12 }, () =>
+    refusal(() => signIn('ada@example.com', 'wrong')),
+  )
+  const refused = (await Promise.all(guesses)).map(({ headers }) => headers['retry-after'] ?? '')
+  expect(refused).toEqual([...Array(6).fill(''), ...Array(6).fill('1')])
+}, 20_000)
+
 test('an address that guesses at many accounts has to wait, of IPv6 the whole network', async () => {
   const from = (i: number) => `2001:db8:1:2::${i.toString(16)}`
   for (let i = 0; i < 31; i++) await refusal(() => signIn(`a${i}@example.com`, 'wrong', from(i)))

@@ -55,8 +55,27 @@ export function createSessions(store: SessionStore, clock: Clock): Sessions {
     usedAfter: new Date(at.getTime() - IDLE_MS),
   })
 
+  /** By account: the comparison that was asked for last. */
+  const turns = new Map<string, Promise<Account>>()
+
+  /** One after the other for each account: what is not over yet must not count as a failure. */
+  async function compare(...attempt: Parameters<typeof compareNow>): Promise<Account> {
+    const account = hashToken(attempt[0])
+    const before = turns.get(account)
+    const turn = (async () => {
+      await before?.catch(() => {})
+      return await compareNow(...attempt)
+    })()
+    turns.set(account, turn)
+    try {
+      return await turn
+    } finally {
+      if (turns.get(account) === turn) turns.delete(account)
+    }
+  }
+
   /** The account, if the password is its own. Takes as long when there is no such account. */
-  async function compare(
+  async function compareNow(
     email: string,
     password: string,
     address: string | undefined,
