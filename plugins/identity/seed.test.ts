@@ -51,6 +51,27 @@ test('a changed entry writes what it states and leaves alone what it does not', 
   expect(await replica.ask(user)).toBe('accepted')
 })
 
+test('a role in a team stays where it was given: in another team the user is a member', async () => {
+  const replica = await startReplica()
+  const file = (team: object) => ({
+    teams: ['core', 'crew'].map((key) => ({ key, name: key })),
+    users: [{ name: 'Ada', email: 'ada@example.com', team }],
+  })
+  const membership = async () => {
+    const [row] = await db.sql`
+      select t.key, m.role from identity.team_memberships m
+        join identity.teams t on t.id = m.team_id`
+    return row
+  }
+  await replica.accept(file({ key: 'core', role: 'owner' }))
+  await replica.accept(file({ key: 'core' }))
+  expect(await membership()).toEqual({ key: 'core', role: 'owner' })
+  await replica.accept(file({ key: 'crew' }))
+  expect(await membership()).toEqual({ key: 'crew', role: 'member' })
+  await replica.accept(file({ key: 'core', role: 'admin' }))
+  expect(await membership()).toEqual({ key: 'core', role: 'admin' })
+})
+
 test('another value under the same name replaces the key; a renamed key keeps its row', async () => {
   const replica = await startReplica()
   const [first, second] = [generateKey().raw, generateKey().raw]

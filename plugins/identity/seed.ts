@@ -132,10 +132,12 @@ export function planSeed(entries: SeedEntries, existing: Existing, newId: () => 
     })
     const set = leaveToAdmin(fields, row, path, plan.warnings)
     const member = memberships.get(id)
-    const team = own.team && {
-      teamId: teamId(own.team.key, [...path, 'team', 'key']),
-      ...stated({ role: own.team.role ?? member?.role }),
-    }
+    const inTeam = own.team && teamId(own.team.key, [...path, 'team', 'key'])
+    const roleThere = member?.teamId === inTeam ? member?.role : undefined
+    const team =
+      inTeam === undefined
+        ? undefined
+        : { teamId: inTeam, ...stated({ role: own.team?.role ?? roleThere }) }
     const membership = leaveTeamToAdmin(team, { row, member }, path, plan.warnings)
     if (row?.configHash === configHash) continue
     if (row === undefined)
