@@ -80,6 +80,14 @@ describe('a chat stream', () => {
     expect(stream.terminal).toEqual([])
   })
 
+  test('tells what an object without choices says', () => {
+    const stream = createChatStream({ publicModel: 'm' })
+    stream.push([streamEvent('{"message":"Too many requests."}')])
+    expect(stream.failure?.message).toBe(
+      'malformed event: choices is not an array, but says: Too many requests.',
+    )
+  })
+
   test('forwards an error of the upstream and ends there', () => {
     const { stream, sent } = run(
       text('a'),

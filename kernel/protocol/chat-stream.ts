@@ -12,7 +12,7 @@ import {
   type StreamState,
   withData,
 } from './family-stream.ts'
-import { readInBandError } from './in-band-error.ts'
+import { readInBandError, strayWords } from './in-band-error.ts'
 import { setMembers, setModel } from './json-splice.ts'
 import { createUsageTap, readChatUsage } from './usage.ts'
 
@@ -60,7 +60,7 @@ function chatRules(state: StreamState, publicModel: string): StreamRules {
 
   function normaliseChunk(event: StreamEvent, chunk: JsonObject): StreamEvent | undefined {
     const list = chunk.choices ?? (isPresent(chunk.usage) ? [] : undefined)
-    if (!Array.isArray(list)) return malformed('choices is not an array')
+    if (!Array.isArray(list)) return malformed(`choices is not an array${strayWords(chunk)}`)
     /** No state came of the event: others like it need not be read. */
     let ordinary = list.length > 0 && !isPresent(chunk.usage)
     let data = event.data

@@ -28,6 +28,17 @@ export function readInBandError(
   }
 }
 
+/**
+ * What an object says that is no event of its stream, behind the fault that is found with it; empty
+ * when it says nothing. Bedrock reports failures by such objects.
+ */
+export function strayWords({ message, Message }: JsonObject): string {
+  const words = message ?? Message
+  return typeof words === 'string' && words !== ''
+    ? `, but says: ${safeUpstreamMessage(words)}`
+    : ''
+}
+
 /** The value with its strings made safe for a caller; undefined when they are already. */
 function maskStrings(value: JsonValue | undefined): JsonValue | undefined {
   if (value === undefined) return undefined

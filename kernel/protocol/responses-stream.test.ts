@@ -87,6 +87,17 @@ describe('a responses stream', () => {
     expect(stream.failure?.message).toContain('malformed event')
   })
 
+  test.each(['message', 'Message'])('tells what an object without a type says: %s', (name) => {
+    const stray = streamEvent(JSON.stringify({ [name]: 'Too many requests.' }))
+    const { stream, sent } = run(event('response.created', response('in_progress')), stray)
+    expect(sent).toHaveLength(1)
+    expect(stream.failure).toEqual({
+      code: 'upstream_transport',
+      message: 'malformed event: it has no type, but says: Too many requests.',
+      forwarded: false,
+    })
+  })
+
   test('without its terminal event is an error, with the [DONE] of the upstream too', () => {
     const begun = event('response.created', response('in_progress'))
     expect(run(begun).stream.failure?.message).toContain('premature end')

@@ -12,7 +12,7 @@ import {
   type StreamState,
   withData,
 } from './family-stream.ts'
-import { readInBandError } from './in-band-error.ts'
+import { readInBandError, strayWords } from './in-band-error.ts'
 import { setMembers } from './json-splice.ts'
 import { isToolCallItem } from './reply.ts'
 import { createUsageTap, readResponsesUsage } from './usage.ts'
@@ -53,6 +53,8 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
     if (event.event?.startsWith('response.') && event.event !== type) {
       return malformed('the event name differs from data.type')
     }
+    const words = type === undefined ? strayWords(payload) : ''
+    if (words !== '') return malformed(`it has no type${words}`)
     return normalisePayload(event, payload, type)
   }
 

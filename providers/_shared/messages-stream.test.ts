@@ -205,6 +205,7 @@ describe('a stream that fails', () => {
       'Overloaded',
     ],
     [{ error: { message: 'odd' } }, 'upstream_transport', 'odd'],
+    [{ type: 'error', error: 'Unable to process.' }, 'upstream_transport', 'Unable to process.'],
     [{ type: 'error' }, 'upstream_transport', 'the upstream reported an error in its stream'],
   ])('%j ends with an error event', async (event, code, message) => {
     const { data, error } = await run([start, event, stop])
@@ -212,6 +213,14 @@ describe('a stream that fails', () => {
     expect(data.slice(1)).toEqual([
       { error: { message, type: 'upstream_error', code, param: null, request_id: 'r-1' } },
     ])
+  })
+
+  test('an object without a type is told by what it says', async () => {
+    const { error } = await run([start, { message: 'Too many requests.' }])
+    expect(error).toMatchObject({
+      code: 'upstream_transport',
+      message: 'malformed event: it has no type, but says: Too many requests.',
+    })
   })
 
   test.each<[string, (JsonObject | string)[]]>([

@@ -5,6 +5,7 @@ import {
   type JsonValue,
   type ProviderCall,
   type StreamEvent,
+  safeUpstreamMessage,
 } from 'model-gateway/plugin'
 import { type ChatChunks, createChatChunks, doneEvent, errorEvent } from './chat-chunks.ts'
 import { usageFromMessages } from './chat-usage.ts'
@@ -136,7 +137,7 @@ function createConverter(
     const data = readObject(event)
     if (data.type === 'error' || isJsonObject(data.error)) {
       state = 'failed'
-      const error = isJsonObject(data.error) ? data.error : {}
+      const error = isJsonObject(data.error) ? data.error : { message: data.error }
       const code = typeof error.type === 'string' ? error.type : 'upstream_transport'
       const message =
         typeof error.message === 'string'
@@ -170,6 +171,11 @@ function createConverter(
         out.push(doneEvent)
         state = 'complete'
         break
+      case undefined:
+        // Bedrock reports failures by objects that are no events.
+        if (typeof data.message === 'string') {
+          throw malformed(`it has no type, but says: ${safeUpstreamMessage(data.message)}`)
+        }
     }
   }
 

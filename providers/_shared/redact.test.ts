@@ -63,6 +63,7 @@ test('only events that repeat a credential in an error are other objects', async
     ...kept,
     streamEvent(JSON.stringify(failed), 'response.failed'),
     streamEvent(JSON.stringify({ message: bad }), 'error'),
+    streamEvent(JSON.stringify({ message: bad })),
   )
   for (const [index, event] of kept.entries()) expect(events[index]).toBe(event)
   expect(events[4]?.json()).toEqual({
@@ -71,6 +72,7 @@ test('only events that repeat a credential in an error are other objects', async
   })
   expect(events[4]?.event).toBe('response.failed')
   expect(events[5]?.json()).toEqual({ message: 'bad [redacted]' })
+  expect(events[6]?.json()).toEqual({ message: 'bad [redacted]' })
 })
 
 test('leaving the events early lets the source go', async () => {

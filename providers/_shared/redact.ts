@@ -86,8 +86,11 @@ export function mayNameError(json: string): boolean {
 }
 
 function mayBeError({ event, data }: StreamEvent): boolean {
-  return event === 'error' || mayNameError(data)
+  return event === 'error' || mayNameError(data) || STRAY.test(data)
 }
+
+/** An object that begins with its message is no event but a failure. */
+const STRAY = /^\s*\{\s*"[Mm]essage"\s*:\s*"/
 
 function redactEvent(event: StreamEvent, redact: Redact): StreamEvent {
   if (!mayBeError(event)) return event
@@ -99,6 +102,8 @@ function redactEvent(event: StreamEvent, redact: Redact): StreamEvent {
     return event
   }
   const redacted =
-    event.event === 'error' ? redactStrings(value, redact) : redactErrors(value, redact)
+    event.event === 'error' || STRAY.test(event.data)
+      ? redactStrings(value, redact)
+      : redactErrors(value, redact)
   return redacted === value ? event : streamEvent(JSON.stringify(redacted), event.event)
 }
