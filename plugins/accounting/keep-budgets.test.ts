@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import type { Directory } from 'model-gateway/plugin'
 import pino from 'pino'
+import type { Budget } from './budget.ts'
 import type { BudgetStore } from './budget-store.ts'
 import { createBudgetKeeper } from './keep-budgets.ts'
 import type { ConfiguredBudgets } from './reconcile.ts'
+import { scopeKey } from './scopes.ts'
 
 const nobody: Directory = { users: [], serviceAccounts: [] }
 const ada = {
@@ -29,4 +31,45 @@ test('the end waits for owners who are being given budgets', async () => {
   know({ ...nobody, users: [ada] })
   await drained
   expect(written).toEqual(['budgets', 'told', 'drained'])
+})
+
+test('a replica that still has the old config leaves the budgets of known owners alone', async () => {
+  let budgets: readonly Budget[] = []
+  let directory: Directory = { ...nobody, users: [ada] }
+  const store: Pick<BudgetStore, 'changeAll'> = {
+    async changeAll(plan) {
+      const written = plan(budgets).map((entry) => ({
+        ...entry,
+        budgetId: 'b',
+        scopeKey: scopeKey(entry.scope),
+      }))
+      const replaced = new Set(written.map((budget) => budget.scopeKey))
+      budgets = [...budgets.filter((budget) => !replaced.has(budget.scopeKey)), ...written]
+    },
+  }
+  const start = async (amount_usd: string) => {
+    const keeper = createBudgetKeeper({
+      store: store as BudgetStore,
+      directory: async () => directory,
+      log: pino({ level: 'silent' }),
+      changed: async () => {},
+    })
+    const budget = { cadence: 'daily', amount_usd, hard_limit: true, timezone: 'UTC' } as const
+    const configured: ConfiguredBudgets = {
+      budgets: { users: { default: budget, model_defaults: [] } },
+      users: [],
+      serviceAccounts: [],
+    }
+    await keeper.prepare(configured)
+    keeper.accept(configured)
+    return keeper
+  }
+  const old = await start('1')
+  const latest = await start('5')
+  directory = { ...nobody, users: [ada, { ...ada, id: 'u2', email: 'bob@x.test' }] }
+  await latest.ownersChanged()
+  await old.ownersChanged()
+  const amounts = new Map(budgets.map((b) => [b.scopeKey, b.settings?.amountPicoUsd]))
+  expect([...amounts.keys()].sort()).toEqual(['budget:v1:user:u1', 'budget:v1:user:u2'])
+  expect(amounts.get('budget:v1:user:u1')).toBe(5n * 10n ** 12n)
 })

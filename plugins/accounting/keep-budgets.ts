@@ -2,6 +2,7 @@ import type { Directory } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import type { BudgetStore } from './budget-store.ts'
 import { type ConfiguredBudgets, reconcileBudgets } from './reconcile.ts'
+import { ownerOf } from './scopes.ts'
 
 /** Keeps the budgets that config owns as it says, for the owners that there are. */
 export function createBudgetKeeper(options: {
@@ -16,11 +17,15 @@ export function createBudgetKeeper(options: {
   let owners: ReadonlySet<string> = new Set()
   let running: Promise<void> = Promise.resolve()
 
-  async function reconcile(configured: ConfiguredBudgets, known: Directory): Promise<void> {
+  async function reconcile(
+    configured: ConfiguredBudgets,
+    known: Directory,
+    concerns: (ownerId: string) => boolean = () => true,
+  ): Promise<void> {
     await store.changeAll((existing) => {
       const { entries, warnings } = reconcileBudgets(configured, known, existing)
       for (const { path, message } of warnings) log.warn({ path: path.join('.') }, message)
-      return entries
+      return entries.filter(({ scope }) => concerns(ownerOf(scope).id))
     })
     owners = idsOf(known)
     await changed()
@@ -38,7 +43,10 @@ export function createBudgetKeeper(options: {
         if (inForce === undefined) return
         try {
           const known = await directory()
-          if ([...idsOf(known)].some((id) => !owners.has(id))) await reconcile(inForce, known)
+          const before = owners
+          const isNew = (id: string) => !before.has(id)
+          // The others have what a replica with a later config may have given them.
+          if ([...idsOf(known)].some(isNew)) await reconcile(inForce, known, isNew)
         } catch (err) {
           log.error({ err }, 'new owners do not have the budgets of the config yet')
         }
