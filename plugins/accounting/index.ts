@@ -218,6 +218,7 @@ export default definePlugin({
     )
     schedule.every(LOOK_FOR_MAILS_EVERY_MS, alerts.poll)
     schedule.every(TAKE_OVER_EVERY_MS, running.takeOver)
+    schedule.every(TAKE_OVER_EVERY_MS, keeper.catchUp)
     schedule.every(SWEEP_EVERY_MS, store.sweep)
     return async () => {
       await stopWatching?.()

@@ -73,3 +73,25 @@ test('a replica that still has the old config leaves the budgets of known owners
   expect([...amounts.keys()].sort()).toEqual(['budget:v1:user:u1', 'budget:v1:user:u2'])
   expect(amounts.get('budget:v1:user:u1')).toBe(5n * 10n ** 12n)
 })
+
+test('owners who could not be given budgets are given them later, once', async () => {
+  let tries = 0
+  const keeper = createBudgetKeeper({
+    store: {
+      async changeAll() {
+        tries += 1
+        if (tries === 1) throw new Error('the database is away')
+      },
+    } as unknown as BudgetStore,
+    directory: async () => ({ ...nobody, users: [ada] }),
+    log: pino({ level: 'silent' }),
+    changed: async () => {},
+  })
+  keeper.accept({ users: [], models: [], serviceAccounts: [] } as unknown as ConfiguredBudgets)
+  await keeper.ownersChanged()
+  expect(tries).toBe(1)
+  await keeper.catchUp()
+  expect(tries).toBe(2)
+  await keeper.catchUp()
+  expect(tries).toBe(2)
+})

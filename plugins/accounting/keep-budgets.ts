@@ -16,6 +16,8 @@ export function createBudgetKeeper(options: {
   let inForce: ConfiguredBudgets | undefined
   let owners: ReadonlySet<string> = new Set()
   let running: Promise<void> = Promise.resolve()
+  /** There are owners who could not be given budgets. */
+  let behind = false
 
   async function reconcile(
     configured: ConfiguredBudgets,
@@ -31,27 +33,35 @@ export function createBudgetKeeper(options: {
     await changed()
   }
 
+  /** Gives owners who are new the budgets that the config has for them. */
+  function ownersChanged(): Promise<void> {
+    running = running.then(async () => {
+      if (inForce === undefined) return
+      try {
+        const known = await directory()
+        const before = owners
+        const isNew = (id: string) => !before.has(id)
+        // The others have what a replica with a later config may have given them.
+        if ([...idsOf(known)].some(isNew)) await reconcile(inForce, known, isNew)
+        behind = false
+      } catch (err) {
+        behind = true
+        log.error({ err }, 'new owners do not have the budgets of the config yet')
+      }
+    })
+    return running
+  }
+
   return {
     /** Writes what a config says. */
     prepare: async (configured: ConfiguredBudgets) => reconcile(configured, await directory()),
     accept(configured: ConfiguredBudgets): void {
       inForce = configured
     },
-    /** Gives owners who are new the budgets that the config has for them. */
-    ownersChanged(): Promise<void> {
-      running = running.then(async () => {
-        if (inForce === undefined) return
-        try {
-          const known = await directory()
-          const before = owners
-          const isNew = (id: string) => !before.has(id)
-          // The others have what a replica with a later config may have given them.
-          if ([...idsOf(known)].some(isNew)) await reconcile(inForce, known, isNew)
-        } catch (err) {
-          log.error({ err }, 'new owners do not have the budgets of the config yet')
-        }
-      })
-      return running
+    ownersChanged,
+    /** Tries again what failed. */
+    catchUp: async () => {
+      if (behind) await ownersChanged()
     },
     /** Resolves when no new owner is being given budgets. */
     drained: () => running,
