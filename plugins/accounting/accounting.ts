@@ -177,7 +177,9 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
     },
 
     async refresh() {
-      if (!reach.away) await refresh(false)
+      if (reach.away) return
+      await refresh(false)
+      await requestIds.releaseLate()
     },
     probeSpool: () => spool().probe(),
     takeOver: journal.takeOver,

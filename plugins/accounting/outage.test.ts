@@ -206,6 +206,41 @@ describe('while the database is away', () => {
     expect((await readLedger(database.sql)).map((row) => row.request_id)).toEqual(['x', 'y'])
   })
 
+  test.each([
+    ['refuses', () => proxy.refuse()],
+    ['hangs', () => proxy.freeze()],
+  ])(
+    'the id of a call that fails meanwhile can be used again afterwards (%s)',
+    async (_, begin) => {
+      const accounting = await open()
+      await accounting.admit(chosen('x'))
+      await accounting.admit(chosen('z'))
+      begin()
+      await accounting.settle(call({ ...chosen('x'), usage: undefined, succeeded: false }))
+      await accounting.settle(call({ ...chosen('z'), usage: undefined, succeeded: false }))
+      // One that runs again is not given back.
+      await accounting.admit(chosen('z'))
+      proxy.pass()
+      await spoolEmpty(accounting)
+      await accounting.refresh()
+      await accounting.admit(chosen('x'))
+      const claims = await database.sql`select request_id from accounting.request_claims order by 1`
+      expect(claims.map((claim) => claim.request_id)).toEqual(['x', 'z'])
+    },
+  )
+
+  test('a call that had no claim does not give back that of another replica', async () => {
+    const accounting = await open()
+    const other = openAccounting(await database.forPlugin(PLUGIN, migrations))
+    proxy.refuse()
+    await accounting.admit(chosen('x'))
+    proxy.pass()
+    await spoolEmpty(accounting)
+    await other.admit(chosen('x'))
+    await accounting.settle(call({ ...chosen('x'), usage: undefined, succeeded: false }))
+    await expect(accounting.admit(chosen('x'))).rejects.toMatchObject(duplicate)
+  })
+
   test('budgets count what is in the spool, over a restart too', async () => {
     const spoolDirectory = temporaryFolder()
     const first = await open(spoolDirectory)

@@ -4,9 +4,11 @@ import { createGroupCommit } from '../_shared/group-commit.ts'
 import type { Reach } from './reach.ts'
 import type { LedgerRow } from './row.ts'
 import { safeText } from './safe-text.ts'
-import type { Store } from './store.ts'
+import type { Claim, Store } from './store.ts'
 
 const MAX_BATCH = 500
+/** More of them expire by themselves. */
+const MOST_LATE = 10_000
 
 type Identified = Pick<AdmissionRequest, 'requestId' | 'principal'>
 type Row = Pick<LedgerRow, 'request_id' | 'ownership_scope_key'>
@@ -17,6 +19,8 @@ export interface RequestIds {
   claim(call: Identified): Promise<void>
   /** The call left no row, so its id can be used again. */
   release(call: Identified): Promise<void>
+  /** Releases what could not be released while the database was away. */
+  releaseLate(): Promise<void>
   /** From now on this process refuses the id of the row, whatever the database says. */
   hold(row: Row): void
   /** The database knows the row of the id, or there will be none. */
@@ -31,53 +35,70 @@ export function createRequestIds(options: {
 }): RequestIds {
   const { store, reach, log } = options
   /** From the claim until the row is in the database: what decides while that is away. */
-  const held = new Set<string>()
-  const claims = createGroupCommit<Parameters<Store['claim']>[0][number], Granted>(
-    async (batch) => {
-      if (reach.away) return 'all'
-      return await reach.call(() => store.claim(batch)).catch(() => 'all' as const)
-    },
-    MAX_BATCH,
-  )
+  const held = new Map<string, Claim | undefined>()
+  /** Of calls that left no row, and still in the database. */
+  const late = new Map<string, Claim>()
+  const claims = createGroupCommit<Claim, Granted>(async (batch) => {
+    if (reach.away) return 'all'
+    return await reach.call(() => store.claim(batch)).catch(() => 'all' as const)
+  }, MAX_BATCH)
+
+  const putOff = (key: string, claim: Claim) => {
+    if (late.size < MOST_LATE) late.set(key, claim)
+  }
 
   return {
-    async claim({ requestId, principal }) {
-      const row = {
-        request_id: safeText(requestId),
-        ownership_scope_key: principal.ownershipScopeKey,
-      }
+    async claim(call) {
+      const row = rowOf(call)
       const key = keyOf(row)
       if (held.has(key)) throw duplicate()
-      held.add(key)
-      const claimId = Bun.randomUUIDv7()
-      const granted = await claims.add({ claim_id: claimId, ...row })
-      if (granted === 'all' || granted.has(claimId)) return
+      const claim = { claim_id: Bun.randomUUIDv7(), ...row }
+      held.set(key, claim)
+      const granted = await claims.add(claim)
+      if (granted === 'all') {
+        // An earlier call's claim that is still there is this one's now.
+        held.set(key, late.get(key) ?? claim)
+        late.delete(key)
+        return
+      }
+      if (granted.has(claim.claim_id)) return
       held.delete(key)
       throw duplicate()
     },
-    async release({ requestId, principal }) {
-      const row = {
-        request_id: safeText(requestId),
-        ownership_scope_key: principal.ownershipScopeKey,
-      }
+    async release(call) {
+      const key = keyOf(rowOf(call))
+      const claim = held.get(key)
+      if (claim === undefined) return
       try {
-        if (!reach.away) {
-          await reach.call(() => store.release(row.request_id, row.ownership_scope_key))
-        }
+        if (reach.away) putOff(key, claim)
+        else await reach.call(() => store.release(claim))
       } catch (err) {
-        // It expires by itself.
-        log.warn({ err, request_id: requestId }, 'request id stays claimed for a while')
+        log.warn({ err, request_id: call.requestId }, 'request id stays claimed for a while')
+        putOff(key, claim)
       } finally {
-        held.delete(keyOf(row))
+        held.delete(key)
+      }
+    },
+    async releaseLate() {
+      for (const [key, claim] of late) {
+        await reach.call(() => store.release(claim))
+        late.delete(key)
       }
     },
     hold(row) {
-      held.add(keyOf(row))
+      held.set(keyOf(row), undefined)
     },
     forget(row) {
       if (held.size > 0) held.delete(keyOf(row))
     },
     drained: claims.drained,
+  }
+}
+
+function rowOf({ requestId, principal }: Identified): Row {
+  return {
+    request_id: safeText(requestId),
+    ownership_scope_key: principal.ownershipScopeKey,
   }
 }
 

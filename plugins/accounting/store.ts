@@ -33,7 +33,7 @@ export interface Store {
   writeLedger(rows: readonly LedgerRow[]): Promise<Written>
   /** Returns the claim ids of the requests that are nobody else's. */
   claim(claims: readonly Claim[]): Promise<ReadonlySet<string>>
-  release(requestId: string, ownershipScopeKey: string): Promise<void>
+  release(claim: Claim): Promise<void>
   /** Deletes claims that have expired, and notes of changes older than CHANGES_KEPT_MS. */
   sweep(): Promise<void>
   /** Budgets, and counters of those from a day on, that changed after a snapshot was taken. */
@@ -188,10 +188,11 @@ export function createStore({ sql, schema }: Database): Store {
       const granted = await run<{ claim_id: string }>(text.claim, [JSON.stringify(claims)])
       return new Set(granted.map((row) => row.claim_id))
     },
-    async release(requestId, ownershipScopeKey) {
+    async release(claim) {
       await sql`
         delete from ${sql(schema)}.request_claims
-        where request_id = ${requestId} and ownership_scope_key = ${ownershipScopeKey}`
+        where request_id = ${claim.request_id}
+          and ownership_scope_key = ${claim.ownership_scope_key} and claim_id = ${claim.claim_id}`
     },
     async sweep() {
       await sql`delete from ${sql(schema)}.request_claims where expires_at < now()`
