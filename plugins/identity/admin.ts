@@ -30,9 +30,10 @@ export interface AdminParts {
   readonly clock: Clock
   readonly sessions: Sessions
   readonly sessionStore: SessionStore
-  /** Models and team keys of the config in force. */
+  /** Models, team keys and e-mail addresses of users of the config in force. */
   readonly models: () => ReadonlySet<string>
   readonly teamKeys: () => ReadonlySet<string>
+  readonly emails: () => ReadonlySet<string>
   /** Resolves when this gateway knows of what has been committed. */
   readonly refresh: () => Promise<void>
 }
@@ -52,7 +53,7 @@ export function createAdminModule(parts: AdminParts): AdminModule {
     id: 'identity',
     routes: [
       ...sessionRoutes(sessions, sessionStore, audit),
-      ...userRoutes({ store: users, change, models }),
+      ...userRoutes({ store: users, change, models, configured: parts.emails }),
       ...teamRoutes({ store: teams, change, models, configured: parts.teamKeys }),
       ...serviceAccountRoutes({
         store: accounts,

@@ -38,6 +38,7 @@ const SWEEP_SESSIONS_EVERY_MS = 3_600_000
 interface Known {
   readonly models: ReadonlySet<string>
   readonly teamKeys: ReadonlySet<string>
+  readonly emails: ReadonlySet<string>
   readonly quickstartUser: string | undefined
 }
 
@@ -115,6 +116,7 @@ export default definePlugin({
           known = {
             models: new Set(config.models.keys()),
             teamKeys: new Set(entries.teams.map(({ key }) => key)),
+            emails: new Set(entries.users.map(({ email }) => email.toLowerCase())),
             quickstartUser: quickstart_user,
           }
         }
@@ -157,6 +159,7 @@ export default definePlugin({
         sessionStore,
         models: () => known?.models ?? new Set(),
         teamKeys: () => known?.teamKeys ?? new Set(),
+        emails: () => known?.emails ?? new Set(),
         refresh: snapshot.check,
       }),
     )

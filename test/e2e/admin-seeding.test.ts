@@ -255,6 +255,29 @@ test('what an admin made stays as it was made when a file names it later', async
   }
 }, 60_000)
 
+test('the e-mail address of a user can change once the file no longer names it', async () => {
+  const gateway = await spawnGateway(config(1))
+  try {
+    const admin = await adminClient(gateway)
+    const eve = await find(admin, 'users', ({ email }) => email === 'eve@example.com')
+    const path = `/api/v1/admin/users/${eve.user_id}`
+    const body = { email: 'eve.adams@example.com' }
+    expect((await admin.refused('PATCH', path, body))[0]).toBe(409)
+
+    const left = config(1)
+    gateway.rewrite({ ...left, users: left.users.slice(0, 1) })
+    gateway.signal('SIGHUP')
+    const changed = async () => {
+      const { status } = await admin.request('PATCH', path, body)
+      return status === 200 || undefined
+    }
+    await eventually(changed, 5_000)
+    expect(await admin.get(path)).toMatchObject(body)
+  } finally {
+    await gateway.remove()
+  }
+}, 60_000)
+
 async function makePeople(admin: AdminClient) {
   const model_access = { mode: 'restricted', models: ['demo', 'other'] }
   const ops = await admin.post<Item>('/api/v1/admin/teams', {

@@ -91,12 +91,14 @@ export interface UserRouteParts {
   readonly store: UserStore
   readonly change: MakeChange
   readonly models: () => ReadonlySet<string>
+  /** E-mail addresses of the users that the config in force declares. */
+  readonly configured: () => ReadonlySet<string>
 }
 
 const userParams = Type.Object({ user_id: Id })
 
 export function userRoutes(parts: UserRouteParts): AdminRoute[] {
-  const { store, change, models } = parts
+  const { store, change, models, configured } = parts
 
   const optional = {
     role: Type.Optional(Role),
@@ -233,7 +235,8 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
         return await change({ caller, requestId }, async (changing) => {
           const { sql } = changing
           const before = await find(sql, id)
-          if (before.from_config && columns.email !== undefined && columns.email !== before.email) {
+          const moves = columns.email !== undefined && columns.email !== before.email
+          if (moves && configured().has(before.email)) {
             throw new GatewayError(
               'conflict',
               'email: the config file knows this user by it; it cannot change here',

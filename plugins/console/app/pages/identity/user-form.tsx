@@ -65,14 +65,15 @@ export function UserForm({ user, onClose, onSaved }: UserFormProps) {
         <NameField value={name} onChange={setName} />
         <Field
           label="E-mail"
-          {...(user?.from_config && { hint: 'The config file knows the user by it' })}
+          {...(user?.from_config && {
+            hint: 'Stays as long as the config file names the user by it',
+          })}
         >
           {(control) => (
             <Input
               {...control}
               type="email"
               required
-              readOnly={user?.from_config}
               value={email}
               onChange={({ target }) => setEmail(target.value)}
             />
