@@ -13,6 +13,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { ownId } from '../_shared/own-id.ts'
 import type { Budget, BudgetEntry } from './budget.ts'
 import type { BudgetFilter, BudgetStore } from './budget-store.ts'
 import {
@@ -144,9 +145,9 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
           ...(status !== 'all' && { active: status === 'active' }),
           ...(scope_kind !== undefined && { scopeKind: scope_kind }),
           ...(budget_source !== undefined && { source: budget_source }),
-          ...(query.user_id !== undefined && { userId: query.user_id }),
+          ...(query.user_id !== undefined && { userId: ownId(query.user_id) }),
           ...(query.service_account_id !== undefined && {
-            serviceAccountId: query.service_account_id,
+            serviceAccountId: ownId(query.service_account_id),
           }),
           ...(query.model_id !== undefined && { modelId: query.model_id }),
         }

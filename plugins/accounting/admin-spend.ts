@@ -9,6 +9,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { ownId } from '../_shared/own-id.ts'
 import { Instant, nullable, plainText, Usd } from './budget-wire.ts'
 import { focusHead, focusRows } from './focus.ts'
 import { usd } from './money.ts'
@@ -156,7 +157,7 @@ export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): Ad
         const { page, page_size, offset } = pageOf(query)
         const filter = {
           ownerKind: ownerKindOf(query.owner_kind),
-          ownerId: query.owner_id,
+          ownerId: query.owner_id && ownId(query.owner_id),
           requestId: query.request_id,
           reason: query.reason,
         }

@@ -6,6 +6,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { ownId } from '../_shared/own-id.ts'
 import {
   type Budget,
   type BudgetSettings,
@@ -170,12 +171,15 @@ export function wireScope(scope: BudgetScope): Static<typeof Scope> {
 /** Throws `validation_failed` for an upstream model of blanks. */
 export function readScope(scope: Static<typeof Scope>): BudgetScope {
   const { kind } = scope
-  if (kind === 'user') return { kind, userId: scope.user_id }
-  if (kind === 'service_account') return { kind, serviceAccountId: scope.service_account_id }
-  if ('model_id' in scope) return { kind, userId: scope.user_id, modelId: scope.model_id }
+  if (kind === 'service_account') {
+    return { kind, serviceAccountId: ownId(scope.service_account_id) }
+  }
+  const userId = ownId(scope.user_id)
+  if (kind === 'user') return { kind, userId }
+  if ('model_id' in scope) return { kind, userId, modelId: scope.model_id }
   const upstreamModel = scope.upstream_model.trim()
   if (upstreamModel === '') throw invalid('/scope/upstream_model', 'must not be blank')
-  return { kind, userId: scope.user_id, upstreamModel }
+  return { kind, userId, upstreamModel }
 }
 
 function wireSettings({ cadence, amountPicoUsd, hardLimit, timezone }: BudgetSettings) {

@@ -1,13 +1,23 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type AdminClient, adminClient } from '../harness/admin.ts'
-import { startTestGateway, type TestGateway } from '../harness/gateway.ts'
+import { eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
 
 let gateway: TestGateway
 let admin: AdminClient
 beforeAll(async () => {
   gateway = await startTestGateway({
-    providers: [{ id: 'sim', type: 'simulator' }],
+    providers: [{ id: 'sim', type: 'simulator', pricing_provider_id: 'sim' }],
     models: [{ id: 'demo', routes: [{ provider: 'sim', upstream_model: 'simulator-1' }] }],
+    pricing: {
+      overrides: [
+        {
+          pricing_provider_id: 'sim',
+          model: 'simulator-1',
+          input_usd_per_million: '1',
+          output_usd_per_million: '3',
+        },
+      ],
+    },
   })
   admin = await adminClient(gateway)
 })
@@ -29,6 +39,35 @@ test('a key is found by its name and by what is shown of it', async () => {
       items: [{ api_key_id: key.api_key_id }],
     })
   }
+})
+
+test('budgets and filters take ids in capitals', async () => {
+  const { userId } = admin
+  const USER_ID = userId.toUpperCase()
+  const scope = { kind: 'user', user_id: USER_ID }
+  const body = { scope, cadence: 'daily', amount_usd: '0.000000000001' }
+  expect(await admin.put<object>(`${root}/spend/budgets`, body)).toMatchObject({
+    scope: { user_id: userId },
+    scope_key: `budget:v1:user:${userId}`,
+  })
+  const { api_key } = await admin.post<{ api_key: string }>(`${root}/api-keys`, {
+    name: 'caller',
+    owner: { kind: 'user', user_id: userId },
+    granted_models: ['demo'],
+  })
+  const chat = { model: 'demo', messages: [{ role: 'user', content: 'Hello' }] }
+  await gateway.post('/v1/chat/completions', chat, { authorization: `Bearer ${api_key}` })
+  const total = async (path: string) =>
+    (await admin.get<{ total: number }>(`${root}/${path}`)).total || undefined
+  await eventually(() => total(`observability/request-logs?user_id=${userId}`))
+  for (const list of ['spend/budgets', 'observability/request-logs']) {
+    expect([list, await total(`${list}?user_id=${USER_ID}`)]).toEqual([list, 1])
+  }
+  expect(await total(`spend/rejected-charges?owner_id=${USER_ID}`)).toBe(1)
+  expect(await admin.post<object>(`${root}/spend/budgets/deactivate`, { scope })).toMatchObject({
+    active: false,
+    scope: { user_id: userId },
+  })
 })
 
 test('ids in capitals are the same ids, also to the audit log', async () => {

@@ -209,6 +209,9 @@ describe('what an admin sees', () => {
       owner_name: 'Ada',
       argument_metadata: { names: ['message'] },
     })
+    const [keyId, userId] = [items[0]?.api_key_id, items[0]?.user_id].map(String)
+    const capitals = `api_key_id=${keyId?.toUpperCase()}&user_id=${userId?.toUpperCase()}`
+    expect(await admin.get(`${root}?request_id=${id}&${capitals}`)).toMatchObject({ total: 1 })
     const detail = await eventually(async () => {
       const found = await admin.get<{ payload: unknown }>(
         `${root}/${items[0]?.mcp_tool_invocation_id}`,

@@ -12,6 +12,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { instantOf } from '../../_shared/instant.ts'
+import { ownId } from '../../_shared/own-id.ts'
 import { filterColumns, type InvocationFilter, type ListStore, MOST_COUNTED } from './store.ts'
 
 const ROOT = '/api/v1/admin/observability/mcp-invocations'
@@ -195,7 +196,9 @@ function readFilter(query: Static<typeof Query>): InvocationFilter {
   return {
     columns: filterColumns.flatMap((name) => {
       const value = query[name]
-      return value === undefined ? [] : [[name, value] as const]
+      if (value === undefined) return []
+      const isId = name === 'api_key_id' || name === 'user_id' || name === 'team_id'
+      return [[name, isId ? ownId(value) : value] as const]
     }),
     start,
     end,

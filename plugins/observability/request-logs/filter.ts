@@ -1,4 +1,5 @@
 import { type Static, strictObject, Type } from 'model-gateway/plugin'
+import { ownId } from '../../_shared/own-id.ts'
 import { filterText, instantQuery, invalidQuery, readInstant } from '../_shared/wire.ts'
 
 /** What every list and count of request logs can be narrowed by. */
@@ -77,7 +78,9 @@ export function readFilter(query: Static<typeof Query>): Filter {
   return {
     columns: columns.flatMap((name) => {
       const value = query[name]
-      return value === undefined ? [] : [[name, value] as const]
+      if (value === undefined) return []
+      const isId = name === 'user_id' || name === 'service_account_id' || name === 'team_id'
+      return [[name, isId ? ownId(String(value)) : value] as const]
     }),
     tag: tag_key === undefined || tag_value === undefined ? undefined : [tag_key, tag_value],
     start,
