@@ -5,7 +5,7 @@ import {
   nestsTooDeep,
   repeatsKey,
 } from '../plugin/index.ts'
-import { responsesIn, rpcErrorText } from '../protocol/json-rpc.ts'
+import { misspellsMember, responsesIn, rpcErrorText } from '../protocol/json-rpc.ts'
 import { sameId, similarIds, withExactIds } from '../protocol/rpc-id.ts'
 import { createSseBlocks, type SseBlock, withData } from '../protocol/sse-blocks.ts'
 import { GuardDenial } from './guard.ts'
@@ -37,6 +37,7 @@ function read(call: McpCall, text: string): Heard {
   if (responses.length > 0 && repeatsKey(text, 0, value)) {
     throw malformed('an object with a key that stands in it twice')
   }
+  if (misspellsMember(value)) throw malformed('a key that is not in lower case')
   withExactIds(text, value)
   const { request } = call
   const isOther = ({ id }: JsonObject) => sameId(id, request?.id) && !givesResult(call)

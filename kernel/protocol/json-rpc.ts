@@ -15,6 +15,32 @@ export const rpcCodes = {
   gateway: -32000,
 } as const
 
+const members: ReadonlySet<string> = new Set([
+  'jsonrpc',
+  'id',
+  'method',
+  'params',
+  'result',
+  'error',
+])
+/** Those of the `params` of a `tools/call` that policy reads. */
+const callMembers: ReadonlySet<string> = new Set(['name', 'arguments'])
+
+/** Whether a parser to which the case of a key is nothing takes it for another one. */
+function isMisspelt(key: string, known: ReadonlySet<string>): boolean {
+  // Upper case first: `ſ` has none of its own.
+  return !known.has(key) && known.has(key.toUpperCase().toLowerCase())
+}
+
+/** Whether such a parser would find other members in a message, or one of a batch. */
+export function misspellsMember(value: JsonValue): boolean {
+  const messages = Array.isArray(value) ? value : [value]
+  return messages.some(
+    (message) =>
+      isJsonObject(message) && Object.keys(message).some((key) => isMisspelt(key, members)),
+  )
+}
+
 /** A message that cannot be passed on. */
 export class RpcFault extends Error {
   override readonly name = 'RpcFault'
@@ -39,6 +65,8 @@ export interface RpcMessage {
   readonly argumentsPlace: Place | undefined
   /** A key stands twice in the message itself, or in its `params`. */
   readonly repeatsKey: boolean
+  /** A key that policy reads stands there in another case. */
+  readonly misspellsKey: boolean
 }
 
 interface Place {
@@ -79,9 +107,9 @@ export function readMessage(text: string): RpcMessage {
   let idText = 'null'
   let paramsAt = 0
   let argumentsPlace: Place | undefined
-  let members = 0
+  let visited = 0
   visitJson(text, skipSpace(text, 0), (key, from, to) => {
-    members++
+    visited++
     if (key === 'id') idText = text.slice(from, to)
     else if (key === 'params') paramsAt = from
   })
@@ -89,7 +117,7 @@ export function readMessage(text: string): RpcMessage {
   if (isJsonObject(params)) {
     known += Object.keys(params).length
     visitJson(text, paramsAt, (key, from, to) => {
-      members++
+      visited++
       if (key === 'arguments') argumentsPlace = { from, to }
     })
   }
@@ -101,7 +129,12 @@ export function readMessage(text: string): RpcMessage {
     method: method as string | undefined,
     params,
     argumentsPlace,
-    repeatsKey: members !== known,
+    repeatsKey: visited !== known,
+    misspellsKey:
+      misspellsMember(value) ||
+      (method === 'tools/call' &&
+        isJsonObject(params) &&
+        Object.keys(params).some((key) => isMisspelt(key, callMembers))),
   }
 }
 
@@ -145,6 +178,9 @@ export function faultOf(
   const within = place !== undefined && args !== undefined && repeatsKey(text, place.from, args)
   if (repeats || within) {
     return new RpcFault(rpcCodes.invalidRequest, 'a key stands twice in the same object')
+  }
+  if (message.misspellsKey) {
+    return new RpcFault(rpcCodes.invalidRequest, 'a key is not in lower case, as it has to be')
   }
   if (call !== undefined) {
     if (message.id === undefined) {

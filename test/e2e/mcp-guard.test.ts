@@ -168,6 +168,18 @@ describe.each(shapes)('a result as %s', (_, reply) => {
     expect((await mcp.send(toolCall())).status).toBe(502)
   })
 
+  test('that some clients would find and others not is refused', async () => {
+    const text =
+      '{"jsonrpc":"2.0","id":1,"Result":{"content":[{"type":"text","text":"FORBIDDEN"}]}}'
+    mcp.upstream.script = () =>
+      _ === 'JSON'
+        ? new Response(text, { headers: { 'content-type': 'application/json' } })
+        : events([`data: ${text}\n\n`])
+    const { status, text: told } = await mcp.send(toolCall())
+    expect(status).toBe(502)
+    expect(told).not.toContain('FORBIDDEN')
+  })
+
   test('that nests too deep to be judged is refused', async () => {
     const deep = `${'['.repeat(400)}${']'.repeat(400)}`
     const text = `{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"a":${deep}}}}`
