@@ -14,7 +14,7 @@ import {
 } from './mcp-trace.ts'
 import { createMetricReader, MOST_SERIES } from './metric-reader.ts'
 import { createSampler } from './sampler.ts'
-import { createSpanExport, exportHeaders } from './span-export.ts'
+import { createSpanExport, exportHeaders, statedResource } from './span-export.ts'
 import { createTracing, passTraceOn, type RequestTrace, type TracedRequest } from './trace.ts'
 import { VERSION } from './version.ts'
 
@@ -67,7 +67,7 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
   const attributes = resource()
   const histograms = createHistograms(MOST_SERIES)
   const sdk = new NodeSDK({
-    serviceName: SERVICE,
+    serviceName: attributes['service.name'],
     // What could be detected beyond this costs time at the start, or asks the network.
     resourceDetectors: [{ detect: () => ({ attributes }) }],
     instrumentations: [],
@@ -103,7 +103,7 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
       : createSpanExport({
           url: tracesUrl,
           headers: exportHeaders(process.env),
-          resource: { 'service.name': SERVICE, ...attributes },
+          resource: attributes,
           scope: SERVICE,
           timeoutMs: EXPORT_TIMEOUT_MS,
         })
@@ -132,5 +132,10 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
 }
 
 function resource() {
-  return { 'service.version': VERSION, 'service.instance.id': crypto.randomUUID() }
+  return {
+    'service.name': SERVICE,
+    'service.version': VERSION,
+    'service.instance.id': crypto.randomUUID() as string,
+    ...statedResource(process.env),
+  }
 }

@@ -29,7 +29,9 @@ export function createSpanExport(options: {
 }): SpanExport {
   const { url, timeoutMs } = options
   const headers = { ...options.headers, 'content-type': 'application/json' }
-  const resource = Object.entries(options.resource).map(([key, value]) => attribute(key, value))
+  const resource = Object.entries(options.resource).map(([key, value]) =>
+    attribute(JSON.stringify(key).slice(1, -1), value),
+  )
   const head = `{"resourceSpans":[{"resource":{"attributes":[${resource}]},"scopeSpans":[{"scope":${JSON.stringify({ name: options.scope })},"spans":[`
   const tail = ']}]}]}'
   const waiting: string[] = []
@@ -147,15 +149,28 @@ export function keptTexts(): (key: string, make: () => readonly string[]) => str
  * Headers for the collector from the standard's environment variables, `name=value,…` with values
  * in percent encoding; those for traces win.
  */
-export function exportHeaders(env: Readonly<Record<string, string | undefined>>) {
-  const headers: Record<string, string> = {}
-  for (const name of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS']) {
-    for (const pair of (env[name] ?? '').split(',')) {
-      const at = pair.indexOf('=')
-      if (at > 0) headers[pair.slice(0, at).trim()] = decoded(pair.slice(at + 1).trim())
-    }
+export function exportHeaders(env: Environment): Record<string, string> {
+  return {
+    ...pairsOf(env.OTEL_EXPORTER_OTLP_HEADERS),
+    ...pairsOf(env.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
   }
-  return headers
+}
+
+/** What those variables say of the resource; the service's own one wins. */
+export function statedResource(env: Environment): Record<string, string> {
+  const { OTEL_SERVICE_NAME: name } = env
+  return { ...pairsOf(env.OTEL_RESOURCE_ATTRIBUTES), ...(name && { 'service.name': name }) }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+function pairsOf(text = ''): Record<string, string> {
+  const pairs: Record<string, string> = {}
+  for (const pair of text.split(',')) {
+    const at = pair.indexOf('=')
+    if (at > 0) pairs[pair.slice(0, at).trim()] = decoded(pair.slice(at + 1).trim())
+  }
+  return pairs
 }
 
 function decoded(text: string): string {

@@ -64,6 +64,31 @@ test('with the SDK disabled by the environment nothing is exported, and nothing 
   await receiver.stop()
 }, 20_000)
 
+test('what the environment says of the resource stands in spans and metrics alike', async () => {
+  const receiver = startOtlpReceiver()
+  const server = { otel_endpoint: receiver.url, otel_export_interval_secs: 1 }
+  const gateway = await startGateway(upstream, server, {
+    OTEL_SERVICE_NAME: 'gateway-eu',
+    OTEL_RESOURCE_ATTRIBUTES:
+      'deployment.environment.name=a%20b, service.instance.id=pod-1,service.name=other,odd,a"b=c',
+  })
+  await (await send(gateway, {})).text()
+  expect(await gateway.end('SIGTERM')).toBe(0)
+  const stated = {
+    'service.name': 'gateway-eu',
+    'service.version': expect.any(String),
+    'service.instance.id': 'pod-1',
+    'deployment.environment.name': 'a b',
+    'a"b': 'c',
+  }
+  const [span] = receiver.spans
+  const [point] = receiver.points
+  expect(span?.resource).toEqual(stated)
+  expect(point?.resource).toMatchObject(stated)
+  await gateway.remove()
+  await receiver.stop()
+}, 20_000)
+
 describe('a collector that is', () => {
   let undisturbed: number
   beforeAll(async () => {
