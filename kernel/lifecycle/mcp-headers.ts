@@ -42,7 +42,12 @@ export function requestHeaders(
     if (name.startsWith(PARAMETER_PREFIX)) headers[name] = from[name] as string
   }
   for (const name of connectionOptions(from.connection)) delete headers[name]
-  if (traceparent !== undefined) headers.traceparent = traceparent
+  if (traceparent !== undefined) {
+    headers.traceparent = traceparent
+    // State belongs to its trace; where the caller's could not be read, another one has begun.
+    const traceId = traceparent.slice(3, 35)
+    if (from.traceparent?.includes(traceId) !== true) delete headers.tracestate
+  }
   Object.assign(headers, authHeaders)
   headers['x-request-id'] = requestId
   return headers

@@ -145,6 +145,23 @@ test('a call is counted and traced, with nothing in either that it holds', async
   expect(told).not.toContain(adaKey)
 })
 
+test('the state of a trace goes on with that trace, and with no other', async () => {
+  upstream.script = undefined
+  const id = '0af7651916cd43dd8448eb211c80319c'
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+  const states: (string | null | undefined)[] = []
+  for (const traceparent of [
+    `00-${id}-b7ad6b7169203331-01`,
+    `00-${id}-0000000000000000-01`,
+    'no',
+  ]) {
+    const sent = { ...headers, traceparent, tracestate: 'vendor=1' }
+    await (await fetch(url(), { method: 'POST', headers: sent, body })).text()
+    states.push(upstream.seen.at(-1)?.headers.get('tracestate'))
+  }
+  expect(states).toEqual(['vendor=1', null, null])
+})
+
 test('a thousand streams at once, again and again: all of them speak, and memory comes back', async () => {
   upstream.script = () =>
     events([event({ jsonrpc: '2.0', method: 'hello' }), Number.POSITIVE_INFINITY])
