@@ -108,16 +108,20 @@ export function readMessage(text: string): RpcMessage {
   let paramsAt = 0
   let argumentsPlace: Place | undefined
   let visited = 0
+  let misspellsKey = false
   visitJson(text, skipSpace(text, 0), (key, from, to) => {
     visited++
+    misspellsKey ||= isMisspelt(key as string, members)
     if (key === 'id') idText = text.slice(from, to)
     else if (key === 'params') paramsAt = from
   })
   let known = Object.keys(value).length
   if (isJsonObject(params)) {
     known += Object.keys(params).length
+    const isCall = method === 'tools/call'
     visitJson(text, paramsAt, (key, from, to) => {
       visited++
+      misspellsKey ||= isCall && isMisspelt(key as string, callMembers)
       if (key === 'arguments') argumentsPlace = { from, to }
     })
   }
@@ -130,11 +134,7 @@ export function readMessage(text: string): RpcMessage {
     params,
     argumentsPlace,
     repeatsKey: visited !== known,
-    misspellsKey:
-      misspellsMember(value) ||
-      (method === 'tools/call' &&
-        isJsonObject(params) &&
-        Object.keys(params).some((key) => isMisspelt(key, callMembers))),
+    misspellsKey,
   }
 }
 
