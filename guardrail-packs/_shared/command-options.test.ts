@@ -20,6 +20,14 @@ test('clusters count, and end at an option with a value', () => {
   })
 })
 
+test('some take a value only when it is attached', () => {
+  const table = { short: 'd', attached: 'i' }
+  expect(read('-i x -iad -ni.d x', table)).toEqual({
+    options: ['-i', '-i=ad', '-n', '-i=.d'],
+    operands: ['x', 'x'],
+  })
+})
+
 test('long options take values apart or attached, and may be abbreviated', () => {
   const table = { values: ['size'], flags: ['force', 'recursive', 'recurse'] }
   expect(read('--size 3 --size=4 --SIZE=5 x', table).options).toEqual([

@@ -4,6 +4,8 @@ import type { Word } from './command.ts'
 export interface OptionTable {
   /** Short options that take a value, `-o value` or `-ovalue`: their letters. */
   readonly short?: string
+  /** Short options that take a value only when it is attached, `-i.bak`: their letters. */
+  readonly attached?: string
   /** Long options that take a value, `--name value` or `--name=value`. */
   readonly values?: readonly string[]
   /** Long options without a value, or with one only after `=`. Named here, they may be abbreviated. */
@@ -68,7 +70,9 @@ export function readOptions(words: readonly Word[], table: OptionTable): Options
         options.push({ name: `-${letter}`, value })
         return
       }
-      options.push({ name: `-${letter}`, value: undefined })
+      const inline = table.attached?.includes(letter) && i + 1 < text.length
+      options.push({ name: `-${letter}`, value: inline ? rest(word, i + 1) : undefined })
+      if (inline) return
     }
   }
 

@@ -41,8 +41,22 @@ const interpreters: ReadonlyMap<string, Interpreter> = new Map<string, Interpret
   ['deno', { ...javascript, program: [...javascript.program, 'eval'] }],
   ['tsx', javascript],
   ['ts-node', javascript],
-  ['perl', { language: 'perl', options: { short: 'eEIMm', leading: true }, program: ['-e', '-E'] }],
-  ['ruby', { language: 'ruby', options: { short: 'erICEF', leading: true }, program: ['-e'] }],
+  [
+    'perl',
+    {
+      language: 'perl',
+      options: { short: 'eEIMm', attached: 'iF', leading: true },
+      program: ['-e', '-E'],
+    },
+  ],
+  [
+    'ruby',
+    {
+      language: 'ruby',
+      options: { short: 'erICE', attached: 'iF', leading: true },
+      program: ['-e'],
+    },
+  ],
   [
     'php',
     {

@@ -76,6 +76,7 @@ function fdActions(words: readonly Word[]): readonly Nested[] {
 function xargs(command: SimpleCommand): readonly Nested[] {
   const read = readOptions(command.words, {
     short: 'aEIdLnPsJRS',
+    attached: 'eil',
     values: ['arg-file', 'delimiter', 'max-args', 'max-procs', 'max-chars', 'process-slot-var'],
     flags: [
       'eof',
@@ -89,11 +90,11 @@ function xargs(command: SimpleCommand): readonly Nested[] {
     ],
     leading: true,
   })
-  // `-i`, `-e` and `-l` take a value only when it is attached, which a cluster would tear apart.
   const template = read.operands
   if (template.length === 0) return []
   const replaced =
-    read.value('-I', '-J', '--replace')?.text ?? (read.has('-i', '--replace') ? '{}' : undefined)
+    read.value('-I', '-J', '-i', '--replace')?.text ??
+    (read.has('-i', '--replace') ? '{}' : undefined)
   // Whatever marks the place, it is read as `{}`.
   const argv = replaced === undefined ? template : fill(template, [replaced], '{}')
   const nested: Nested[] = [{ argv, openEnded: true, ownStdin: true }]

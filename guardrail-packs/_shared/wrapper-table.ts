@@ -111,7 +111,11 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
       shell: true,
     },
     nsenter: {
-      options: { short: 'tSGN', values: words('target setuid setgid net-socket') },
+      options: {
+        short: 'tSGN',
+        attached: 'muinpCTUrw',
+        values: words('target setuid setgid net-socket'),
+      },
       shell: true,
     },
     flock: {
