@@ -90,7 +90,27 @@ export function tokenise(source: string, language: Language): readonly ProgramTo
       push('mark', source.slice(at, at + 2), at + 2)
     else push('mark', c, at + 1)
   }
-  return tokens
+  return joinStrings(tokens, language)
+}
+
+/** `'a' + 'b'`, `"a" . "b"` in Perl and PHP, `'a' 'b'` in Python and awk: one string. */
+function joinStrings(tokens: readonly ProgramToken[], language: Language): readonly ProgramToken[] {
+  const plus = language === 'perl' || language === 'php' ? '.' : '+'
+  const besides = language === 'python' || language === 'awk'
+  const joined: ProgramToken[] = []
+  for (const token of tokens) {
+    const before = joined.at(-1)
+    if (token.kind === 'string' && before !== undefined) {
+      const by = before.kind === 'mark' && before.text === plus ? joined.at(-2) : before
+      if (by?.kind === 'string' && (by !== before || besides)) {
+        if (by !== before) joined.pop()
+        joined[joined.length - 1] = { ...by, text: by.text + token.text, end: token.end }
+        continue
+      }
+    }
+    joined.push(token)
+  }
+  return joined
 }
 
 /** Python's `f'…'`, `rb"…"`. */
