@@ -225,11 +225,11 @@ function judgeVolumes(command: SimpleCommand): RuleId | undefined {
     : undefined
 }
 
-/** `parted /dev/sda unit MiB print free`. */
+/** `parted /dev/sda unit MiB print free`; verbs may be abbreviated. */
 function onlyPrints(operands: readonly Word[]): boolean {
   const verbs = operands.slice(1).map((word) => word.text)
   return (
-    verbs.includes('print') &&
+    verbs.some((verb) => /^p(r|ri|rin|rint)?$/.test(verb)) &&
     !verbs.some((verb) => /^(mk\w+|rm|resize\w*|set|name|toggle|rescue|disk_\w+)$/.test(verb))
   )
 }
