@@ -74,7 +74,7 @@ function unwrap(
     return [{ argv: [literal('sh'), ...rest] }]
   if (wrapper.noCommand) return nested
   if (wrapper.joins) nested.push({ text: joined(rest), lenient: rest.length > 1 })
-  if (!wrapper.joins || rest.length > 1) {
+  if (!wrapper.joins || (rest.length > 1 && wrapper.joins !== 'always')) {
     const run = { argv: rest, passesOutput: !wrapper.joins }
     nested.push(assignments === undefined ? run : { ...run, assignments })
   }

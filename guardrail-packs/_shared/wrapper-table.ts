@@ -12,6 +12,7 @@ import {
 import { users } from './wrapper-users.ts'
 
 const plain: Wrapper = {}
+const typed: Wrapper = { options: { short: 'cNt' }, joins: 'always' }
 const afterOne: Wrapper = { operands: 1 }
 const runsPlain: Wrapper = { subcommands: { exec: plain } }
 
@@ -265,19 +266,24 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     },
     tmux: {
       options: { short: 'cfLST' },
-      subcommands: Object.fromEntries(
-        [
-          'new',
-          'new-session',
-          'neww',
-          'new-window',
-          'splitw',
-          'split-window',
-          'respawn-pane',
-          'run',
-          'run-shell',
-        ].map((name) => [name, { options: { short: 'cenFsxytl' }, joins: true }]),
-      ),
+      subcommands: {
+        ...Object.fromEntries(
+          [
+            'new',
+            'new-session',
+            'neww',
+            'new-window',
+            'splitw',
+            'split-window',
+            'respawn-pane',
+            'run',
+            'run-shell',
+          ].map((name) => [name, { options: { short: 'cenFsxytl' }, joins: true }]),
+        ),
+        // Typed into a shell, most often.
+        send: typed,
+        'send-keys': typed,
+      },
     },
     screen: { options: { short: 'cehpSsTt' } },
     hyperfine: {

@@ -18,8 +18,8 @@ export interface Wrapper {
   readonly lenient?: boolean
   /** An option whose value is the program that the operands are for. */
   readonly program?: string
-  /** A shell reads the words of the command, joined. */
-  readonly joins?: boolean
+  /** A shell reads the words of the command, joined; several may also be run as they are, unless `always`. */
+  readonly joins?: boolean | 'always'
   /** Without a command it is a shell on its standard input: always, or with one of these options. */
   readonly shell?: boolean | readonly string[]
   /** Its first operand, a lone dash aside, is a user; behind that are the words of a shell. */
