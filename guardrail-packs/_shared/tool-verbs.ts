@@ -10,8 +10,8 @@ const writeVerbs: ReadonlySet<string> = new Set(
   `add append apply approve assign associate attach backup build cancel clone comment complete configure connect
   copy cp create deploy disable download duplicate edit enable exec grant import increase insert install invite link
   load lock login make merge mk modify new notify open pause publish put_object register rename reply resize resolve
-  restart restore resume rollback run_report save schedule send set share start stop submit subscribe sync tag unarchive
-  undelete unlock untrash update upgrade upload upsert write`.split(/\s+/),
+  restart restore resume revert rollback run_report save schedule send set share start stop submit subscribe sync tag unarchive
+  undelete undo unlock untrash update upgrade upload upsert write`.split(/\s+/),
 )
 /** A name that ends so only shows what would happen, or what happened; none of them is a thing to delete. */
 const harmlessEnds: ReadonlySet<string> = new Set(
