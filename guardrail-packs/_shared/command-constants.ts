@@ -20,6 +20,14 @@ interface Entry {
   busy: boolean
 }
 
+/** A function's `$1`, `$@` are its own, and nobody knows them where it is defined. */
+export function functionScope({ lookup, record }: Scope): Scope {
+  return {
+    lookup: (name, evaluate) => (/^[1-9@*]$/.test(name) ? undefined : lookup(name, evaluate)),
+    record,
+  }
+}
+
 export const noScope: Scope = { lookup: () => undefined, record: () => {} }
 
 /** `positional` is `$0`, `$1`, … of the text. Outer variables are seen through. */

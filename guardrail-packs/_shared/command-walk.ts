@@ -11,6 +11,7 @@ import type {
 } from 'unbash'
 import type { SimpleCommand, Stdin, Word } from './command.ts'
 import { assignedValue, eachChild } from './command-assignment.ts'
+import { functionScope } from './command-constants.ts'
 import { knownWord } from './command-known.ts'
 import { leavesStdout, noRedirections, readRedirects } from './command-redirects.ts'
 import { runAlias, runCommand } from './command-run.ts'
@@ -116,7 +117,7 @@ function walkNode(node: SyntaxNode, place: Place): Output {
       const inner = inside(place, `function ${node.name.value}`, { stdin: inherited })
       const outer = session.defining
       session.defining = node.name.value
-      if (inner) walkNode(node.body, inner)
+      if (inner) walkNode(node.body, { ...inner, scope: functionScope(place.scope) })
       session.defining = outer
       return ''
     }
