@@ -42,7 +42,7 @@ export function readRedirects(
     else {
       const quoted = item.delimiter?.quoted ?? false
       const source = item.operator === '<<-' ? item.body.text.replace(/^\t+/gm, '') : item.body.text
-      word = expandText(source, quoted ? undefined : item.body.parts, place)
+      word = expandText(source, quoted ? undefined : (item.body.parts ?? []), place)
     }
     if (toStdin && word !== undefined) {
       const { text, dynamic, produced } = word

@@ -266,7 +266,7 @@ function readScript(script: ParsedScript, tree: Tree, trace: Trace, place: Place
         (parts ?? []).flatMap((part) => substitutions(part, depth)),
       )
       if (one === undefined) return undefined
-      const body = expandText(text, node.delimiter?.quoted ? undefined : parts, place)
+      const body = expandText(text, node.delimiter?.quoted ? undefined : (parts ?? []), place)
       if (isOver(place.session)) return one
       one.value = cut(body.text)
       if (body.dynamic) one.unknown = true

@@ -8,7 +8,16 @@ import {
 import type { SimpleCommand, Word } from './command.ts'
 import { braceAlternatives } from './command-braces.ts'
 import { knownWord } from './command-known.ts'
-import { giveUp, isOver, limits, noCommands, noWords, type Place, spend } from './command-state.ts'
+import {
+  giveUp,
+  isOver,
+  limits,
+  literal,
+  noCommands,
+  noWords,
+  type Place,
+  spend,
+} from './command-state.ts'
 import { runSubstitution, walkSubstitutions } from './command-walk.ts'
 
 /** A stretch of a word, before it is split into fields. */
@@ -65,13 +74,14 @@ function operandWord(node: WordNode, place: Place): Word {
   return isOver(place.session) ? plain(node) : word
 }
 
-/** The text of a heredoc without a quoted delimiter. */
+/** The text of a heredoc; without a quoted delimiter, `parts` are what expands in it. */
 export function expandText(
   text: string,
   parts: readonly WordPart[] | undefined,
   place: Place,
 ): Word {
-  if (parts === undefined) return { text, dynamic: false, quoted: true, produced: noCommands }
+  if (parts === undefined) return literal(text)
+  if (parts.length === 0) return literal(text.replace(/\\([$`\\])|\\\n/g, '$1'))
   return wordOf(parts.map((part) => pieceOf(part, place, true)))
 }
 
