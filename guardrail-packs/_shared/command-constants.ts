@@ -30,6 +30,9 @@ export function functionScope({ lookup, record }: Scope): Scope {
 
 export const noScope: Scope = { lookup: () => undefined, record: () => {} }
 
+/** `shift`, `set -- a b`, `set a b`; but `set -e` changes none of `$1`, `$2`, …. */
+const changesArguments = /\bshift\b|\bset\s+(?:-\w+\s+)*--(?=\s|$)|\bset\s+[^-+\s;&|]/
+
 /** `positional` is `$0`, `$1`, … of the text. Outer variables are seen through. */
 export function createScope(
   root: SyntaxNode,
@@ -40,12 +43,16 @@ export function createScope(
   let entries: Map<string, Entry> | undefined
   let assignable: ReadonlySet<string> | undefined
   const recorded = new Map<string, readonly Word[] | undefined>()
+  let changes: boolean | undefined
 
   return {
     lookup(name, evaluate) {
       if (/^[0-9@*]$/.test(name)) {
         if (positional === undefined) return outer.lookup(name, evaluate)
-        if (name === '@' || name === '*') return positional.slice(1)
+        if (name === '@' || name === '*') {
+          changes ??= changesArguments.test(source)
+          return changes ? undefined : positional.slice(1)
+        }
         const word = positional[Number(name)]
         return word && [word]
       }
