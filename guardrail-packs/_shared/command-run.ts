@@ -65,8 +65,12 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
   ) {
     // Functions that call each other branch out fast.
     spend(session, 32 * forwards.length)
-    for (const before of forwards)
-      runNested({ argv: forwarded(before, rest) }, executable, given, place)
+    // What helpers hand on to helpers multiplies: single arguments are followed one call deep.
+    const deep = place.nesting.some((by) => session.forwards?.has(by))
+    for (const each of forwards) {
+      if (deep && !each.some((word) => passesAll.has(word.text))) continue
+      runNested({ argv: forwarded(each, rest) }, executable, given, place)
+    }
   }
   if (executable === 'alias') keepAliases(session, rest)
   let output = place.captured ? literalOutput(command) : undefined
@@ -87,27 +91,29 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
   return output
 }
 
-/** Keeps what a function runs its arguments with, and whether these are one word: then the last. */
+/** Keeps a command of a function that its arguments become a part of. */
 function keepForward(session: Session, name: string, words: readonly Word[]): void {
-  const at = words.findIndex((word) => passesAll.has(word.text))
-  if (at === -1) return
+  const all = words.some((word) => passesAll.has(word.text))
+  if (!all && !words.some((word) => passesOne.test(word.text))) return
   session.forwards ??= new Map()
-  const known = session.forwards.get(name)
-  const before = words.slice(0, isOneWord(words[at]) ? at + 1 : at)
-  if (known === undefined) session.forwards.set(name, [before])
-  else if (known.length < mostForwards) known.push(before)
+  const known = session.forwards.get(name) ?? []
+  session.forwards.set(name, known)
+  const alike = known.filter((each) => each.some((word) => passesAll.has(word.text)) === all)
+  if (alike.length < mostForwards) known.push(words)
 }
 
 export const passesAll: ReadonlySet<string> = new Set(['$@', '$*'])
+const passesOne = /^\$\{?([1-9])\}?$/
 
-/** `"$*"` is all arguments in one word. */
-function isOneWord(word: Word | undefined): boolean {
-  return word?.text === '$*' && word.quoted
-}
-
-function forwarded(before: readonly Word[], given: readonly Word[]): readonly Word[] {
-  if (!isOneWord(before.at(-1))) return [...before, ...given]
-  return given.length === 0 ? before.slice(0, -1) : [...before.slice(0, -1), joined(given)]
+/** The command with what the function is given. */
+function forwarded(words: readonly Word[], given: readonly Word[]): readonly Word[] {
+  return words.flatMap((word) => {
+    // `"$*"` is all arguments in one word.
+    if (word.text === '$*' && word.quoted) return given.length === 0 ? [] : [joined(given)]
+    if (passesAll.has(word.text)) return given
+    const one = passesOne.exec(word.text)
+    return one === null ? [word] : given.slice(Number(one[1]) - 1).slice(0, 1)
+  })
 }
 
 const mostForwards = 4

@@ -27,7 +27,7 @@ export interface Session {
   unreadable: Unreadable | undefined
   /** The function whose body is being read. */
   defining: string | undefined
-  /** Functions that run what they are given, and the words before it: `run() { sudo "$@"; }`. */
+  /** Commands of functions that take what these are given: `run() { sudo "$@"; }`. */
   forwards: Map<string, (readonly Word[])[]> | undefined
   /** Names that were given another meaning with `alias`. */
   aliases: Map<string, string> | undefined
