@@ -18,6 +18,7 @@ import {
 } from '../protocol/json-rpc.ts'
 import { presentedKey } from './api-key.ts'
 import type { Lease } from './exchange.ts'
+import { authHeadersOf } from './mcp-auth-headers.ts'
 import { errorReply, invalidMessage, readFailure } from './mcp-errors.ts'
 import type { McpCall, McpIncoming, McpReply, McpServices } from './mcp-exchange.ts'
 import { guardCall, type Passed } from './mcp-guard.ts'
@@ -124,7 +125,7 @@ async function proxy(
     message === undefined || call === undefined || policy === undefined
       ? message
       : await guardCall(policy, message, call, facts)
-  const authHeaders = await mode.headers(server, reached.watch.upstream.signal)
+  const authHeaders = await authHeadersOf(mode, server, reached.watch)
   secrets = credentialForms(Object.values(authHeaders))
   const mcpCall: McpCall = {
     incoming,

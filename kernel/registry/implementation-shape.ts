@@ -82,6 +82,15 @@ export function implementationFault(
   for (const name of functions ?? []) {
     if (typeof fields[name] !== 'function') return `${point.name}: it has no function ${name}`
   }
+  if (point === mcpAuthModes) {
+    const { mode, kind, headers } = fields
+    if (kind !== 'gateway' && kind !== 'caller') {
+      return `the MCP auth mode "${String(mode)}" is of the kind "${String(kind)}": only gateway, caller`
+    }
+    if (kind === 'gateway' && typeof headers !== 'function') {
+      return `the MCP auth mode "${String(mode)}" has no headers`
+    }
+  }
   if (point === adminModules) {
     const fault = adminModuleFault(fields)
     return fault && `the admin module "${String(fields.id)}" ${fault}`

@@ -58,6 +58,13 @@ async function start(entries: readonly Entry[], more: Record<string, unknown>) {
   }
 }
 
+/** An MCP auth mode, with what is special about it. */
+const authMode = (own: string): PluginText => ({
+  head: `const mode = { mode: 'test', configSchema: Type.Object({}), validate: () => [], ${own} } as any`,
+  manifest: 'mcpAuthModes: [mode],',
+  setup: 'ctx.provide(kit.mcpAuthModes, mode)',
+})
+
 /** An admin module: a route for each text, which says what is special about it. */
 const routes = (...own: readonly string[]) => {
   const usual = `method: 'GET', path: '/api/v1/admin/x', audience: 'platform_admin', tag: 't', summary: 's', result: Type.Null(), handle: () => null,`
@@ -164,6 +171,14 @@ const faults: Record<
   'no-mount': {
     text: { setup: 'ctx.provide(kit.sites, { find() {} } as never)' },
     rule: 'sites: it has no mount',
+  },
+  'auth-kind': {
+    text: authMode(`kind: 'user', headers: () => ({})`),
+    rule: 'the MCP auth mode "test" is of the kind "user": only gateway, caller',
+  },
+  'auth-no-headers': {
+    text: authMode(`kind: 'gateway'`),
+    rule: 'the MCP auth mode "test" has no headers',
   },
   'admin-without-routes': {
     text: { setup: `ctx.provide(kit.adminModules, { id: 'x' } as never)` },

@@ -1,0 +1,49 @@
+import type { McpGatewayAuthMode, McpServer } from '../plugin/index.ts'
+import type { McpWatch } from './mcp-watch.ts'
+
+const DEADLINE_MS = 10_000
+
+/**
+ * What an auth mode adds to a call. Rejects for one that hangs, until the caller leaves, and for what
+ * are no headers: a call without the credential that was meant for it is not sent. Quotes none of it.
+ */
+export async function authHeadersOf(
+  mode: McpGatewayAuthMode,
+  server: McpServer,
+  watch: McpWatch,
+): Promise<Readonly<Record<string, string>>> {
+  const given: unknown = mode.headers(server, watch.upstream.signal)
+  const headers = given instanceof Promise ? await inTime(given, mode, watch) : given
+  if (!areHeaders(headers)) throw new Error(`the auth mode ${mode.mode} gave what are no headers`)
+  return headers
+}
+
+async function inTime(work: Promise<unknown>, { mode }: McpGatewayAuthMode, watch: McpWatch) {
+  const { signal } = watch.upstream
+  const { promise: ended, reject } = Promise.withResolvers<never>()
+  const end = () => reject(signal.reason)
+  signal.addEventListener('abort', end, { once: true })
+  watch.limit(
+    DEADLINE_MS,
+    () => new Error(`the auth mode ${mode} gave no headers in ${DEADLINE_MS} ms`),
+  )
+  try {
+    return await Promise.race([work, ended])
+  } finally {
+    watch.lift()
+    signal.removeEventListener('abort', end)
+  }
+}
+
+function areHeaders(value: unknown): value is Readonly<Record<string, string>> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return false
+  if (!Object.values(value).every((part) => typeof part === 'string')) return false
+  try {
+    new Headers(value as Record<string, string>)
+    return true
+  } catch {
+    return false
+  }
+}
