@@ -46,6 +46,10 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
     log.info({ signal: ended.reason }, 'shut down before serving')
     return 0
   }
+  // The runtime would print them as they are, between the lines of the log.
+  for (const event of ['uncaughtException', 'unhandledRejection']) {
+    process.on(event, (err: unknown) => log.error({ err }, 'a fault that nobody handled'))
+  }
   for (const { plugin, implementation } of gateway.registry.provided(welcome)) {
     try {
       for (const line of await implementation.lines(gateway.url)) invocation.out(line)

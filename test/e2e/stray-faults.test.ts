@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+import { adaKey, eventually } from '../harness/gateway.ts'
+import { spawnGateway } from '../harness/process.ts'
+import { chat, pluginFolder, simulated } from './plugin-files.fixture.ts'
+
+test('what a plugin lets go wrong beside every call is in the log, line by line, and the gateway serves', async () => {
+  const files = pluginFolder()
+  const use = files.plugin('stray', {
+    setup: `ctx.provide(middleware, {
+      id: 'stray', around: 'decode',
+      async handle(_, next) {
+        setTimeout(() => { throw new Error('thrown astray') }, 1)
+        void Promise.reject(new Error('rejected astray'))
+        await next()
+      },
+    })`,
+  })
+  const gateway = await spawnGateway({ ...simulated, plugins: [{ use: 'builtin:*' }, { use }] })
+  try {
+    const call = async () => {
+      const headers = { authorization: `Bearer ${adaKey}` }
+      const url = `${gateway.url}/v1/chat/completions`
+      return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(chat) })).status
+    }
+    expect(await call()).toBe(200)
+    const astray = () => gateway.logs.filter((line) => JSON.stringify(line).includes('astray'))
+    await eventually(async () => (astray().length > 1 ? true : undefined))
+    for (const line of astray()) {
+      expect(line).toMatchObject({ level: 50, msg: 'a fault that nobody handled' })
+    }
+    expect(await call()).toBe(200)
+    expect(await gateway.end()).toBe(0)
+  } finally {
+    await gateway.remove()
+    files.remove()
+  }
+}, 60_000)
