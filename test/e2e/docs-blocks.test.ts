@@ -24,8 +24,8 @@ const claims: Readonly<Record<string, readonly [blocks: number, by: string]>> = 
   'docs/inspecting.md sh': [3, 'test/e2e/inspect.test.ts'],
   'docs/operations.md sh': [5, 'release/release.test.ts'],
   'docs/plugins.md sh': [4, 'plugins/plugin-kit/scaffold.test.ts'],
-  'docs/plugins.md ts': [2, 'test/e2e/external-plugin.test.ts'],
-  'docs/plugins.md yaml': [2, 'test/e2e/external-plugin.test.ts'],
+  'docs/plugins.md ts': [4, 'test/e2e/external-plugin.test.ts'],
+  'docs/plugins.md yaml': [3, 'test/e2e/external-plugin.test.ts'],
 }
 
 const kindOf = ({ page, language }: Block) => `${page} ${language}`

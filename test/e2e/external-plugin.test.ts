@@ -72,3 +72,22 @@ test('the middleware of the guide stands around requests, beside a pack in a wor
     rmSync(folder, { recursive: true })
   }
 })
+
+test('the service of the guide, with a section of its own, is there for the plugin that requires it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-plugin-'))
+  const config = parse(fromTheGuide('yaml', 2))
+  for (const [index, name] of ['quota.ts', 'quota-header.ts'].entries()) {
+    writeFileSync(join(folder, name), fromTheGuide('ts', 2 + index))
+    expect(config.plugins[1 + index].use).toBe(`./${name}`)
+    config.plugins[1 + index].use = join(folder, name)
+  }
+  const gateway = await startTestGateway(config)
+  try {
+    const chat = { model: 'demo', messages: [{ role: 'user', content: 'hello' }] }
+    const reply = await gateway.post('/v1/chat/completions', chat)
+    expect([reply.status, reply.headers.get('x-quota')]).toEqual([200, '7'])
+  } finally {
+    await gateway.stop()
+    rmSync(folder, { recursive: true })
+  }
+})
