@@ -1,5 +1,6 @@
 import { KindGuard } from '@sinclair/typebox'
 import { CONTRACT, capabilityNames, type Plugin } from '../plugin/index.ts'
+import { schemaName } from '../storage/schema-name.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
@@ -43,6 +44,11 @@ function faultOf(value: unknown): string | undefined {
   }
   if (typeof manifest.id !== 'string' || !/^[a-z0-9-]+\.[a-z0-9-]+$/.test(manifest.id)) {
     return 'has a manifest whose id is not of the form kind.name'
+  }
+  try {
+    schemaName(manifest.id)
+  } catch (error) {
+    return `has a manifest whose id cannot be: ${(error as Error).message}`
   }
   if (!isText(manifest.version)) return 'has a manifest without version'
   if (!isText(manifest.summary)) return 'has a manifest without summary'

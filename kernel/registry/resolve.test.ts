@@ -122,6 +122,7 @@ describe('problems name the plugin and its place', () => {
     [file('other.ts', 'export default { manifest: {} }'), /without manifest and setup/],
     [file('v2.ts', outside('contract: 2')), /contract 2; this gateway supports contract 1/],
     [file('id.ts', outside("id: 'outside'")), /not of the form kind\.name/],
+    [file('public.ts', outside("id: 'plugin.public'")), /id cannot be: plugin id plugin\.public/],
     [file('needs.ts', outside("needs: ['root']")), /needs "root", which is none of egress/],
     [file('config.ts', outside('config: {}')), /config is no schema/],
     [file('types.ts', outside("providerTypes: [{ type: 'x' }]")), /providerTypes do not all/],
@@ -166,6 +167,19 @@ describe('problems name the plugin and its place', () => {
         path: ['plugins', 1],
         message: 'plugin "plugin.people" is loaded twice, by builtin:people and ./twin.ts',
         hint: 'keep one of the two',
+      },
+    ])
+  })
+
+  test('two ids of one database schema, which is to be a plugin’s own', async () => {
+    const use = file('sibling.ts', outside("id: 'plugin.provider-wire'"))
+    const { problems } = await resolve([{ use: 'builtin:wire' }, { use }])
+    expect(problems).toEqual([
+      {
+        path: ['plugins', 1],
+        message:
+          'plugin "plugin.provider-wire" (./sibling.ts) would share the database schema provider_wire with plugin "provider.wire" (builtin:wire)',
+        hint: 'give one of the two another id',
       },
     ])
   })

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import type { LoadedPlugin, ResolvedPlugins } from '../config/loaded.ts'
 import { didYouMean } from '../config/suggest.ts'
 import type { ConfigPath, Plugin, Problem } from '../plugin/index.ts'
+import { schemaName } from '../storage/schema-name.ts'
 import { locatePackage } from './packages.ts'
 import { asPlugin } from './plugin-shape.ts'
 import { registerSelfReference } from './self-reference.ts'
@@ -139,7 +140,8 @@ export async function resolvePlugins(
   const { entries, complete: readable } = readEntries(section)
   const plugins: LoadedPlugin[] = []
   const problems: Problem[] = []
-  const ids = new Map<string, string>()
+  /** The plugin of each database schema: two ids can make the same. */
+  const schemas = new Map<string, { readonly id: string; readonly use: string }>()
   let complete = readable
   for (const { use, path, ...own } of entries) {
     if (use !== ALL) continue
@@ -166,13 +168,17 @@ export async function resolvePlugins(
     }
     const { plugin } = found
     const { id } = plugin.manifest
-    const first = ids.get(id)
+    const schema = schemaName(id)
+    const first = schemas.get(schema)
     if (first === undefined) {
-      ids.set(id, use)
+      schemas.set(schema, { id, use })
       plugins.push({ ...entry, ...found })
-    } else {
-      const message = `plugin "${id}" is loaded twice, by ${first} and ${use}`
+    } else if (first.id === id) {
+      const message = `plugin "${id}" is loaded twice, by ${first.use} and ${use}`
       problems.push({ path, message, hint: 'keep one of the two' })
+    } else {
+      const message = `plugin "${id}" (${use}) would share the database schema ${schema} with plugin "${first.id}" (${first.use})`
+      problems.push({ path, message, hint: 'give one of the two another id' })
     }
   }
   return { plugins, problems, complete }
