@@ -409,6 +409,21 @@ describe('plugins that disagree', () => {
     ])
   })
 
+  test('commands that another plugin has, or the gateway itself', () => {
+    const command = (name: string) => ({ name, summary: '', usage: '' })
+    const first = clone({ id: 'plugin.first', sections: [], commands: [command('keys create')] })
+    const other = clone({
+      id: 'plugin.other',
+      sections: [],
+      commands: [command('migrate'), command('keys create'), command('keys')],
+    })
+    const { problems } = check(minimal, {}, asLoaded(wire, first, other))
+    expect(problems.map((p) => p.message)).toEqual([
+      'plugin "plugin.other" claims command "migrate", which belongs to the kernel',
+      'plugin "plugin.other" claims command "keys create", which belongs to plugin "plugin.first"',
+    ])
+  })
+
   test('two that claim one provider type', () => {
     const other = clone({
       id: 'plugin.other',

@@ -4,6 +4,18 @@ import type { LoadedPlugin } from './loaded.ts'
 import { asRootProperty, isOwnField, kernelSections, providerTypes } from './schema.ts'
 import { isFields, type Shaping, shape } from './shape.ts'
 
+/** Commands that no plugin brings. */
+const kernelCommands = [
+  'serve',
+  'check-config',
+  'migrate',
+  'openapi',
+  'plugins',
+  'explain',
+  'healthcheck',
+  'help',
+] as const
+
 export type Report = (problem: Problem) => void
 
 /** Runs a plugin's own check; its failure is a problem of that plugin. */
@@ -86,6 +98,15 @@ export function collectDeclared(plugins: readonly LoadedPlugin[], report: Report
     'MCP auth mode',
     modes.map(({ spec, by }) => [spec.mode, by] as const),
     new Map(),
+    report,
+  )
+  const kernel = new Map(kernelCommands.map((name) => [name as string, 'the kernel']))
+  claim(
+    'command',
+    plugins.flatMap((by) =>
+      (by.plugin.manifest.commands ?? []).map(({ name }) => [name, by] as const),
+    ),
+    kernel,
     report,
   )
   const guards = [
