@@ -103,7 +103,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     })
     ended?.throwIfAborted()
     const putIntoForce = await prepareListeners(registry, config.plugins, loaded.snapshot, log)
-    putIntoForce()
+    for (const failure of putIntoForce()) throw failure
   } catch (error) {
     await registry?.dispose()
     await telemetry.stop()
@@ -128,28 +128,31 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
 
 /**
  * Has every listener prepare for a config. Rejects when one refuses it; else resolves to the
- * function that puts it into force everywhere at once.
+ * function that puts it into force everywhere at once, and gives what failed at it, which none may.
  */
 export async function prepareListeners(
   registry: Pick<Registry, 'provided'>,
   plugins: readonly LoadedPlugin[],
   snapshot: ConfigSnapshot,
   log: Logger,
-): Promise<() => void> {
+): Promise<() => readonly Error[]> {
   const listeners = registry.provided(snapshotListeners)
+  const named = (id: string, error: unknown) => {
+    const loaded = plugins.find(({ plugin }) => plugin.manifest.id === id)
+    if (loaded === undefined || operatorMessage(error) !== undefined) return error as Error
+    return new PluginError(loaded, error)
+  }
   const ask = <T>(id: string, question: () => T | Promise<T>) =>
     contain(
       { call: 'to prepare for the config', deadlineMs: PREPARE_DEADLINE_MS, log },
       question,
     ).catch((error) => {
-      const loaded = plugins.find(({ plugin }) => plugin.manifest.id === id)
-      if (loaded === undefined || operatorMessage(error) !== undefined) throw error
-      throw new PluginError(loaded, error)
+      throw named(id, error)
     })
   for (const { plugin, implementation } of listeners) {
     await ask(plugin, () => implementation.check?.(snapshot))
   }
-  const ready: (() => void)[] = []
+  const ready: { plugin: string; putIntoForce: () => void }[] = []
   for (const { plugin, implementation } of listeners) {
     const putIntoForce = await ask(plugin, async () => {
       const prepared: unknown = await implementation.prepare(snapshot)
@@ -157,11 +160,17 @@ export async function prepareListeners(
         throw new Error('to prepare for the config gave no function')
       return prepared as () => void
     })
-    ready.push(putIntoForce)
+    ready.push({ plugin, putIntoForce })
   }
-  return () => {
-    for (const putIntoForce of ready) putIntoForce()
-  }
+  return () =>
+    ready.flatMap(({ plugin, putIntoForce }) => {
+      try {
+        putIntoForce()
+        return []
+      } catch (error) {
+        return [named(plugin, error)]
+      }
+    })
 }
 
 /** Migrates for all plugins; those that fail at it and can be done without, each with its error. */

@@ -223,7 +223,7 @@ async function reloadConfig(
     const next = await prepareRuntime(loaded, registry, log)
     try {
       const putIntoForce = await prepareListeners(registry, before.plugins, loaded.snapshot, log)
-      putIntoForce()
+      for (const err of putIntoForce()) log.error({ err }, 'a plugin failed at another config')
     } catch (error) {
       await next.dispose()
       throw error

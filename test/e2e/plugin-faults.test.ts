@@ -6,8 +6,8 @@ import { operatorMessage } from '../../kernel/boot/errors.ts'
 import { startGateway } from '../../kernel/boot/start.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import { createTestDatabase } from '../harness/database.ts'
-import { startTestGateway } from '../harness/gateway.ts'
-import { type PluginText, pluginFolder, simulated } from './plugin-files.fixture.ts'
+import { ada, startTestGateway } from '../harness/gateway.ts'
+import { chat, type PluginText, pluginFolder, simulated } from './plugin-files.fixture.ts'
 
 const files = pluginFolder()
 let database: Awaited<ReturnType<typeof createTestDatabase>>
@@ -158,6 +158,12 @@ const faults: Record<
     text: { setup: 'ctx.provide(kit.snapshotListeners, { async prepare() {} } as never)' },
     rule: 'to prepare for the config gave no function',
   },
+  'force-throws': {
+    text: {
+      setup: `ctx.provide(kit.snapshotListeners, { prepare: async () => () => { throw new Error('planted') } })`,
+    },
+    rule: 'force-throws.ts): planted',
+  },
   'config-check-throws': {
     text: {
       setup: `ctx.provide(kit.snapshotListeners, { check() { throw new Error('planted') }, prepare: async () => () => {} })`,
@@ -301,6 +307,36 @@ test('a plugin that fails to hear of the routes is logged, and the gateway serve
       { level: 50, msg: 'the plugin failed to hear of the routes in force' },
     ])
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200)
+  } finally {
+    await gateway.stop()
+  }
+})
+
+test('a plugin that fails at another config is named, and the config is in force everywhere else', async () => {
+  const use = files.plugin('late', {
+    setup: `let times = 0
+      ctx.provide(kit.snapshotListeners, {
+        prepare: async () => () => { if (times++ > 0) throw new Error('planted') },
+      })`,
+  })
+  const plugins = [{ use }, { use: 'builtin:*' }]
+  const gateway = await startTestGateway({ ...simulated, plugins })
+  try {
+    const [route] = simulated.models
+    const config = {
+      ...simulated,
+      plugins,
+      models: [{ ...route, id: 'renamed' }],
+      users: [ada],
+      database: { url: `literal.${gateway.databaseUrl}` },
+    }
+    const file = join(files.folder, 'gateway.yaml')
+    expect(await gateway.reload({ text: stringify(config), file })).toEqual([])
+    const said = gateway.logs.filter(({ msg }) => msg === 'a plugin failed at another config')
+    expect(JSON.stringify(said)).toContain('plugin.late')
+    const status = async (model: string) =>
+      (await gateway.post('/v1/chat/completions', { ...chat, model })).status
+    expect([await status('renamed'), await status('m')]).toEqual([200, 404])
   } finally {
     await gateway.stop()
   }
