@@ -53,7 +53,7 @@ const catalogue = {
 export type ErrorCode = keyof typeof catalogue
 
 export interface GatewayErrorOptions {
-  /** Overrides the catalogue's status; only `upstream_http_error` needs it. */
+  /** From 400 to 599: overrides the catalogue's status. Only `upstream_http_error` needs it. */
   readonly status?: number
   /** Further members of the error object, such as `decision_id`. */
   readonly details?: JsonObject
@@ -78,12 +78,17 @@ export class GatewayError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     const [status, type] = catalogue[code]
     this.code = code
-    this.status = options.status ?? status
+    this.status = isErrorStatus(options.status) ? options.status : status
     this.type = type
     this.details = options.details ?? {}
     this.headers = options.headers ?? {}
     this.usage = options.usage
   }
+}
+
+/** Others would tell the caller that all is well, or cannot be sent. */
+function isErrorStatus(status: number | undefined): status is number {
+  return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599
 }
 
 /** Longest upstream message that is passed on, in characters. */
