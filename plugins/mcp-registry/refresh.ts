@@ -46,6 +46,14 @@ export interface Refresher {
   refresh(serverId: string, by?: By): Promise<Outcome>
 }
 
+/** What a plugin's promise comes to, or the reason of the signal: it may not listen to it. */
+function unlessEnded<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  Promise.resolve(work).then(resolve, reject)
+  return promise
+}
+
 export function createRefresher(parts: RefreshParts): Refresher {
   const { servers, store, outbound, modes, policy, clock, tracer, log } = parts
   const refreshes = parts.meter.createCounter('gateway.mcp.discovery.refreshes', {
@@ -73,10 +81,8 @@ export function createRefresher(parts: RefreshParts): Refresher {
     const timer = setTimeout(() => limit.abort(late), RUN_LIMIT_MS)
     const signal = AbortSignal.any([parts.signal, limit.signal])
     try {
-      const headers = await mode.headers(
-        { serverKey: server.server_key, authConfig: server.auth_config },
-        signal,
-      )
+      const declared = { serverKey: server.server_key, authConfig: server.auth_config }
+      const headers = await unlessEnded(mode.headers(declared, signal), signal)
       const found = await discover(
         outbound,
         {
