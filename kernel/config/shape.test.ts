@@ -52,6 +52,27 @@ describe('objects', () => {
     expect(run(both, { a: 1, b: null, zzz: 1 }).problems).toEqual(['zzz: is an unknown key'])
   })
 
+  test('may be intersected with a union of them', () => {
+    const mode = (name: string) => Type.Literal(name)
+    const both = Type.Intersect([
+      Type.Object({ name: Type.String({ default: 'n' }) }),
+      Type.Union([
+        Type.Object({ mode: mode('key'), key: SecretRef() }),
+        Type.Object({ mode: mode('none') }),
+      ]),
+    ])
+    expect(run(both, { mode: 'none' })).toMatchObject({
+      result: { name: 'n', mode: 'none' },
+      problems: [],
+    })
+    expect(run(both, { mode: 'key', key: 'env.KEY' }).problems).toEqual([])
+    expect(run(both, { mode: 'key', name: 7 }).problems).toEqual([
+      'name: must be a string, but is a number',
+      'key: is required',
+    ])
+    expect(run(both, { mode: 'none', key: 'env.KEY' }).problems).toEqual(['key: is an unknown key'])
+  })
+
   test('an empty value is no map', () => {
     const { problems, raw } = run(schema, { name: null, inner: null })
     expect(problems).toEqual([

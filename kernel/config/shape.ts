@@ -71,7 +71,7 @@ export function shape(schema: TSchema, value: unknown, path: ConfigPath, use: Sh
     case 'Object':
       return shapeObject(schema as TObject, value, path, use)
     case 'Intersect':
-      return shape(Type.Composite(schema.allOf), value, path, use)
+      return shape(merged(schema.allOf), value, path, use)
     case 'Record':
       return shapeRecord(schema, value, path, use)
     case 'Array':
@@ -84,6 +84,14 @@ export function shape(schema: TSchema, value: unknown, path: ConfigPath, use: Sh
     default:
       return fits(schema, value, path, use) ? value : undefined
   }
+}
+
+/** Parts of an intersection as one object schema; where one of them is a union, one for each variant. */
+function merged(parts: readonly TSchema[]): TSchema {
+  const union = parts.find((part) => part[Kind] === 'Union')
+  if (union === undefined) return Type.Composite([...parts] as TObject[])
+  const others = parts.filter((part) => part !== union)
+  return Type.Union(union.anyOf.map((variant: TSchema) => merged([...others, variant])))
 }
 
 function describe(use: Shaping, path: ConfigPath, description: Description): undefined {
