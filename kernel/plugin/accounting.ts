@@ -127,6 +127,8 @@ export type RateResolution =
       readonly usdPerMillion: Readonly<
         Record<'input' | 'output' | 'cache_read' | 'cache_write', string | undefined>
       >
+      /** In tokens; longer prompts have no price. Absent: all have this one. */
+      readonly longestPrompt?: number
     }
   | { readonly status: 'unpriced'; readonly reason: UnpricedReason }
 

@@ -27,6 +27,9 @@ const PriceView = Type.Object(
     output: usdPerMillion,
     cache_read: usdPerMillion,
     cache_write: usdPerMillion,
+    longest_prompt: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'In tokens: longer prompts have no price. Null: all have this one.',
+    }),
   },
   { description: 'What calls over this route cost now.' },
 )
@@ -158,7 +161,13 @@ function viewOfModel(model: ModelSpec, source: ConfigSource) {
 }
 
 const nothing = Object.fromEntries(routeFlags.map((flag) => [flag, false]))
-const noRate = { input: null, output: null, cache_read: null, cache_write: null }
+const noRate = {
+  input: null,
+  output: null,
+  cache_read: null,
+  cache_write: null,
+  longest_prompt: null,
+}
 
 function viewOfBound(facts: BoundRouteFacts | undefined, { rates }: ConfigSource) {
   const effective_capabilities = { ...(facts?.capabilities ?? nothing) }
@@ -178,6 +187,7 @@ function viewOfBound(facts: BoundRouteFacts | undefined, { rates }: ConfigSource
       output: output ?? null,
       cache_read: cache_read ?? null,
       cache_write: cache_write ?? null,
+      longest_prompt: rate.longestPrompt ?? null,
     },
   }
 }

@@ -321,3 +321,13 @@ test('the rates of a route are those that its calls are priced with', () => {
 test('every used bucket together', () => {
   expect(cost('amazon-bedrock', 'global.anthropic.claude-opus-4-7', allBuckets)).toBe(usd('36.75'))
 })
+
+test('the rates of a first tier are told with the longest prompt that they are for', () => {
+  const of = (pricingProviderId: string, model: string) =>
+    resolveRates(bundled, { pricingProviderId, model }, now)
+  expect(of('google-vertex-anthropic', 'claude-sonnet-4-5')).toMatchObject({
+    usdPerMillion: { input: '3' },
+    longestPrompt: 200_000,
+  })
+  expect(of('openai', 'gpt-4.1-mini')).not.toHaveProperty('longestPrompt')
+})

@@ -118,6 +118,7 @@ export function resolveRates(
       cache_read: shown(cache_read),
       cache_write: shown(cache_write),
     },
+    ...(rate.longestPrompt === undefined ? {} : { longestPrompt: rate.longestPrompt }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { count } from '@/lib/format.ts'
 import type { Route } from '@/pages/models/page.tsx'
 import { Badge } from '@/ui/badge.tsx'
 
@@ -51,6 +52,12 @@ export function PriceDetail({ price }: { price: Route['price'] }) {
           <dd>{price[key] === null ? 'no price' : money(price[key])}</dd>
         </div>
       ))}
+      {price.longest_prompt !== null && (
+        <div>
+          <dt className="text-xs text-muted">For prompts of up to</dt>
+          <dd>{count(price.longest_prompt)} tokens; longer ones have no price</dd>
+        </div>
+      )}
       <div>
         <dt className="text-xs text-muted">From</dt>
         <dd>{price.source === 'override' ? 'the config file' : 'the bundled price list'}</dd>
