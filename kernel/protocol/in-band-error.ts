@@ -30,7 +30,7 @@ export function readInBandError(
 
 /**
  * What an object says that is no event of its stream, behind the fault that is found with it; empty
- * when it says nothing. Bedrock reports failures by such objects.
+ * when it says nothing. Some upstreams report failures by such objects.
  */
 export function strayWords({ message, Message }: JsonObject): string {
   const words = message ?? Message
