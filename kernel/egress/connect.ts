@@ -1,19 +1,6 @@
 import { connect } from 'node:net'
 import { OutboundError } from '../plugin/index.ts'
 
-/** `work`, given up when the signal aborts: rejects with its reason. */
-export async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(signal.reason)
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
-}
-
 /**
  * The first address that takes a connection, each of them given its share of the time. `fetch` has
  * no limit of its own for connecting, and tries one address only.

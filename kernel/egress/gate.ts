@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
-import { type AddressPolicy, OutboundError, outboundUrlProblem } from '../plugin/index.ts'
+import { type AddressPolicy, OutboundError, outboundUrlProblem, within } from '../plugin/index.ts'
 import { permits } from './addresses.ts'
-import { codeOf, firstThatAnswers, within } from './connect.ts'
+import { codeOf, firstThatAnswers } from './connect.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 /** How long a name's addresses, and which of them answers, are remembered. */

@@ -1,4 +1,4 @@
-import type { McpGatewayAuthMode, McpServer } from '../plugin/index.ts'
+import { type McpGatewayAuthMode, type McpServer, within } from '../plugin/index.ts'
 import type { McpWatch } from './mcp-watch.ts'
 
 const DEADLINE_MS = 10_000
@@ -19,19 +19,14 @@ export async function authHeadersOf(
 }
 
 async function inTime(work: Promise<unknown>, { mode }: McpGatewayAuthMode, watch: McpWatch) {
-  const { signal } = watch.upstream
-  const { promise: ended, reject } = Promise.withResolvers<never>()
-  const end = () => reject(signal.reason)
-  signal.addEventListener('abort', end, { once: true })
   watch.limit(
     DEADLINE_MS,
     () => new Error(`the auth mode ${mode} gave no headers in ${DEADLINE_MS} ms`),
   )
   try {
-    return await Promise.race([work, ended])
+    return await within(work, watch.upstream.signal)
   } finally {
     watch.lift()
-    signal.removeEventListener('abort', end)
   }
 }
 
@@ -39,7 +34,9 @@ function areHeaders(value: unknown): value is Readonly<Record<string, string>> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return false
-  if (!Object.values(value).every((part) => typeof part === 'string')) return false
+  const parts: unknown[] = Object.values(value)
+  if (parts.length === 0) return true
+  if (!parts.every((part) => typeof part === 'string')) return false
   try {
     new Headers(value as Record<string, string>)
     return true

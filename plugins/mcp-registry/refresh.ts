@@ -5,6 +5,7 @@ import {
   GatewayError,
   type McpAuthMode,
   type Outbound,
+  within,
 } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import type { By } from './change-servers.ts'
@@ -46,14 +47,6 @@ export interface Refresher {
   refresh(serverId: string, by?: By): Promise<Outcome>
 }
 
-/** What a plugin's promise comes to, or the reason of the signal: it may not listen to it. */
-function unlessEnded<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>()
-  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  Promise.resolve(work).then(resolve, reject)
-  return promise
-}
-
 export function createRefresher(parts: RefreshParts): Refresher {
   const { servers, store, outbound, modes, policy, clock, tracer, log } = parts
   const refreshes = parts.meter.createCounter('gateway.mcp.discovery.refreshes', {
@@ -82,7 +75,7 @@ export function createRefresher(parts: RefreshParts): Refresher {
     const signal = AbortSignal.any([parts.signal, limit.signal])
     try {
       const declared = { serverKey: server.server_key, authConfig: server.auth_config }
-      const headers = await unlessEnded(mode.headers(declared, signal), signal)
+      const headers = await within(Promise.resolve(mode.headers(declared, signal)), signal)
       const found = await discover(
         outbound,
         {

@@ -5,6 +5,7 @@ import {
   type CheckVerdict,
   isJsonObject,
   type JsonObject,
+  within,
 } from 'model-gateway/plugin'
 
 type Headers = Readonly<Record<string, string>>
@@ -59,7 +60,7 @@ export function createAsk(service: ManagedService): Ask {
   })
 
   async function authenticate(request: UnauthenticatedRequest, signal: AbortSignal) {
-    const credentials = await unlessAborted(service.credentials(request), signal)
+    const credentials = await within(service.credentials(request), signal)
     for (const value of Object.values(credentials)) {
       // `fetch` would say so too, and quote the value.
       if (!/^[\x20-\x7e]*$/.test(value)) {
@@ -127,19 +128,6 @@ export function createAsk(service: ManagedService): Ask {
       if (!signal.aborted) throw error
       throw new CheckFailure('managed.timeout', `${service.name} did not answer in time`)
     }
-  }
-}
-
-/** What `work` resolves to. Rejects with the signal's reason when it aborts first. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort)
-  if (signal.aborted) abort()
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
 }
 
