@@ -4,12 +4,15 @@ import type { Chains, ChainTools } from '../lifecycle/chain.ts'
 import { compileChains } from '../lifecycle/compile-chains.ts'
 import { createSinks, type SinkFailure, type Sinks } from '../lifecycle/sinks.ts'
 import {
+  type AdminRoute,
   accountingSinks,
+  adminModules,
   type ExchangeRecorder,
   exchangeRecorders,
   type HealthCheck,
   middleware,
 } from '../plugin/index.ts'
+import { contain } from '../registry/contain.ts'
 import type { Registry } from '../registry/registry.ts'
 import { StartError } from './errors.ts'
 
@@ -42,6 +45,27 @@ export function createChainTools(log: Logger): ChainTools {
       log.error({ plugin, middleware: id, seam: around, err, requestId }, 'a middleware failed')
     },
   }
+}
+
+/** Longer than a discovery of an MCP server may take. */
+const ROUTE_DEADLINE_MS = 180_000
+
+/** The routes of the plugins' admin modules; one that hangs is given up, and named in the log. */
+export function adminRoutesOf(
+  registry: Pick<Registry, 'provided'>,
+  log: Logger,
+  deadlineMs = ROUTE_DEADLINE_MS,
+): readonly AdminRoute[] {
+  return registry.provided(adminModules).flatMap(({ plugin, implementation }) =>
+    implementation.routes.map((route) => {
+      const call = `${route.method} ${route.path} of plugin "${plugin}"`
+      return {
+        ...route,
+        handle: (request: Parameters<typeof route.handle>[0]) =>
+          contain({ call, deadlineMs, log }, () => route.handle(request)),
+      }
+    }),
+  )
 }
 
 /** The plugins' recorders, with their faults counted and logged. */

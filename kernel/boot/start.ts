@@ -10,7 +10,6 @@ import { createModelList } from '../lifecycle/models.ts'
 import {
   type Accounting,
   accounting,
-  adminModules,
   adminSessions,
   boundRouteListeners,
   ConfigError,
@@ -28,7 +27,14 @@ import type { Registry } from '../registry/registry.ts'
 import { type Assembled, assemble, type BootOptions, prepareListeners } from './assemble.ts'
 import { watchDatabase } from './database-watch.ts'
 import { StartError } from './errors.ts'
-import { chainsOf, createChainTools, leftOutCheck, recordersOf, sinksOf } from './extensions.ts'
+import {
+  adminRoutesOf,
+  chainsOf,
+  createChainTools,
+  leftOutCheck,
+  recordersOf,
+  sinksOf,
+} from './extensions.ts'
 import { needsRestart } from './needs-restart.ts'
 import { readConfig } from './read-config.ts'
 import {
@@ -164,7 +170,7 @@ function serve(
         },
       },
       admin: {
-        routes: registry.all(adminModules).flatMap(({ routes }) => routes),
+        routes: adminRoutesOf(registry, log),
         sessions: registry.all(adminSessions)[0],
         identity: services.identity,
         accounting: services.accounting,

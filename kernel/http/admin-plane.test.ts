@@ -71,20 +71,9 @@ const routes: AdminRoute[] = [
   }),
 ]
 
-const hangs = adminRoute({
-  method: 'GET',
-  path: '/api/v1/me/hangs',
-  audience: 'anyone',
-  tag: 'me',
-  summary: 'Never.',
-  result: Type.Null(),
-  handle: () => new Promise<null>(() => {}),
-})
-
 const faults: string[] = []
 const app = createAdminPlane({
-  routes: [...routes, hangs],
-  deadlineMs: 100,
+  routes,
   sessions: { find: async (token) => sessions.get(token) },
   identity: { authenticate: (key) => (key === 'gwk_poor' ? poor : principal) },
   accounting: {
@@ -251,11 +240,4 @@ test('a fault of the gateway is logged and not shown', async () => {
   expect([status, code]).toEqual([500, 'internal_error'])
   expect(message).not.toContain('secret')
   expect(faults).toEqual(['POST /api/v1/admin/things failed'])
-})
-
-test('a route that hangs is given up', async () => {
-  faults.length = 0
-  const [status, code] = await errorOf(await ask('GET', '/api/v1/me/hangs'))
-  expect([status, code]).toEqual([500, 'internal_error'])
-  expect(faults).toEqual(['GET /api/v1/me/hangs failed'])
 })

@@ -28,8 +28,6 @@ export interface AdminPlaneServices {
   readonly bodyLimits: BodyLimits
   /** The gateway's address as browsers see it, when a proxy stands in front. */
   readonly publicBaseUrl: string | undefined
-  /** Milliseconds for the work of one route. Default 180 000. */
-  readonly deadlineMs?: number
   /** Address of the other end of the connection. */
   address(request: Request): string | undefined
   /** Lifts the server's idle timeout from a request whose body has arrived. */
@@ -39,8 +37,6 @@ export interface AdminPlaneServices {
 }
 
 const UNSAFE = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
-/** Longer than a discovery of an MCP server may take. */
-const DEADLINE_MS = 180_000
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** The control plane: audience, same-origin rule, schemas, envelope and errors around each route. */
@@ -84,7 +80,7 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
       secure,
       reply,
     }
-    const result = await inTime(route.handle(call as Parameters<typeof route.handle>[0]), services)
+    const result = await route.handle(call as Parameters<typeof route.handle>[0])
     reply.set('x-request-id', requestId)
     const status = route.status ?? 200
     if (status === 204) return new Response(null, { status, headers: reply })
@@ -135,17 +131,6 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
       return errorResponse(internalError(error), requestId)
     }
   }
-}
-
-/** What takes longer may still come to an end, but nobody is told. */
-async function inTime<T>(work: T | Promise<T>, { deadlineMs }: AdminPlaneServices): Promise<T> {
-  if (!(work instanceof Promise)) return work
-  const ms = deadlineMs ?? DEADLINE_MS
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(reject, ms, new Error(`it did not finish within ${ms} ms`))
-  })
-  return await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
 /** By the codes of the driver, the operating system and Postgres itself. */
