@@ -8,14 +8,13 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { instantOf } from '../_shared/instant.ts'
+import { INSTANT_PATTERN, instantOf } from '../_shared/instant.ts'
 import type { Store } from './store.ts'
 
 const instant = (description: string) =>
   Type.Optional(
     Type.String({
-      pattern:
-        '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$',
+      pattern: INSTANT_PATTERN,
       maxLength: 40,
       description,
       errorMessage: 'must be an instant such as 2026-01-31T00:00:00Z',

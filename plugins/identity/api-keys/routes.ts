@@ -7,7 +7,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { instantOf } from '../../_shared/instant.ts'
+import { INSTANT_PATTERN, instantOf } from '../../_shared/instant.ts'
 import { Id, invalid, ModelIds, missing, Name, requireModels, Search } from '../_shared/fields.ts'
 import type { KeyChanges, KeyParts } from './change-keys.ts'
 import { ApiKeyView, GrantMode, IssuedKeyView, viewOfKey } from './view.ts'
@@ -27,7 +27,7 @@ const State = Type.Union(
   { errorMessage: 'must be active, expired or revoked' },
 )
 const ExpiresAt = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$',
+  pattern: INSTANT_PATTERN,
   errorMessage: 'must be an instant such as 2030-01-31T00:00:00Z',
 })
 

@@ -11,7 +11,7 @@ import {
   type TSchema,
   Type,
 } from 'model-gateway/plugin'
-import { instantOf } from '../../_shared/instant.ts'
+import { INSTANT_PATTERN, instantOf } from '../../_shared/instant.ts'
 import { ownId } from '../../_shared/own-id.ts'
 import { filterColumns, type InvocationFilter, type ListStore, MOST_COUNTED } from './store.ts'
 
@@ -56,8 +56,7 @@ const text = (description: string, maxLength = 256) =>
 const instant = (description: string) =>
   Type.Optional(
     Type.String({
-      pattern:
-        '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$',
+      pattern: INSTANT_PATTERN,
       maxLength: 40,
       description,
       examples: ['2026-11-21T00:00:00Z'],
