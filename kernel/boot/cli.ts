@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { KernelCommand } from '../config/contributions.ts'
 import { UsageError } from '../plugin/index.ts'
 import type { Builtins } from '../registry/resolve.ts'
 import { createLogger } from '../telemetry/log.ts'
@@ -48,6 +49,21 @@ const USAGE = `gateway: one HTTP gateway between callers and language-model prov
   --config FILE    config file (GATEWAY_CONFIG; ./gateway.yaml; else the bundled quick start)
   --data-dir DIR   where the gateway keeps its files (GATEWAY_DATA_DIR; ./.gateway)`
 
+const kernel: Readonly<Record<KernelCommand, (invocation: Invocation) => Promise<number>>> = {
+  serve: serveCommand,
+  'check-config': checkConfigCommand,
+  migrate: migrateCommand,
+  openapi: openApiCommand,
+  plugins: (invocation) => inspectCommand(invocation, pluginsCommand),
+  explain: (invocation) => inspectCommand(invocation, explainCommand),
+  healthcheck: healthcheckCommand,
+  help(invocation) {
+    invocation.out(USAGE)
+    return helpCommand(invocation)
+  },
+}
+const commands = new Map(Object.entries(kernel))
+
 /** Runs one `gateway` command; resolves to its exit code. */
 export async function main(argv: readonly string[], distribution: Distribution): Promise<number> {
   const out = (line: string) => void process.stdout.write(`${line}\n`)
@@ -62,27 +78,8 @@ export async function main(argv: readonly string[], distribution: Distribution):
       env,
       out,
     }
-    switch (words[0] ?? 'serve') {
-      case 'serve':
-        return await serveCommand(invocation)
-      case 'check-config':
-        return await checkConfigCommand(invocation)
-      case 'migrate':
-        return await migrateCommand(invocation)
-      case 'openapi':
-        return await openApiCommand(invocation)
-      case 'plugins':
-        return await inspectCommand(invocation, pluginsCommand)
-      case 'explain':
-        return await inspectCommand(invocation, explainCommand)
-      case 'healthcheck':
-        return await healthcheckCommand(invocation)
-      case 'help':
-        out(USAGE)
-        return await helpCommand(invocation)
-      default:
-        return await pluginCommand({ ...invocation, args: words })
-    }
+    const run = commands.get(words[0] ?? 'serve')
+    return await (run?.(invocation) ?? pluginCommand({ ...invocation, args: words }))
   } catch (error) {
     const message = error instanceof UsageError ? error.message : operatorMessage(error)
     if (message !== undefined) {

@@ -15,6 +15,7 @@ const kernelCommands = [
   'healthcheck',
   'help',
 ] as const
+export type KernelCommand = (typeof kernelCommands)[number]
 
 export type Report = (problem: Problem) => void
 
