@@ -1,6 +1,12 @@
 import { OptionalKind, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { KEY_ALIASES, type ProviderTypeSpec, routeFlags, SecretRef } from '../plugin/index.ts'
-import { MAX_TIMER_MS, ServerSection } from './server-section.ts'
+import {
+  KEY_ALIASES,
+  MAX_TIMER_MS,
+  type ProviderTypeSpec,
+  routeFlags,
+  SecretRef,
+} from '../plugin/index.ts'
+import { ServerSection } from './server-section.ts'
 import { AS_WRITTEN, chosenBy, fieldOf, isFields, UNKNOWN_KEY_HINT } from './shape.ts'
 import { closest } from './suggest.ts'
 

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { MAX_TIMER_MS } from '../plugin/index.ts'
 import { WRITE } from './describe.ts'
 
 const httpUrl = (description: string) =>
@@ -14,9 +15,6 @@ const otlpUrl = (description: string) =>
     description,
     [WRITE]: 'write a URL such as http://collector:4318',
   })
-
-/** The longest that a timer counts: with more it would be up at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Section `server`. */
 export const ServerSection = Type.Object(

@@ -135,3 +135,6 @@ export interface SnapshotListener {
    */
   prepare(snapshot: ConfigSnapshot): Promise<() => void>
 }
+
+/** The longest that a timer counts, in milliseconds: with more it would be up at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1

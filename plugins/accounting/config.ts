@@ -3,6 +3,7 @@ import {
   configSection,
   DecimalString,
   isJsonObject,
+  MAX_TIMER_MS,
   type Problem,
   SecretRef,
   type Static,
@@ -12,9 +13,6 @@ import { type BudgetSettings, timezoneFault } from './budget.ts'
 import { picoUsd } from './money.ts'
 
 const strict = { additionalProperties: false }
-
-/** The longest that a timer counts: with more it would be up at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 const Budget = Type.Object(
   {
