@@ -8,6 +8,7 @@ import {
   type Database,
   type Services,
 } from 'model-gateway/plugin'
+import { ownId } from '../_shared/own-id.ts'
 import { createChanges } from './_shared/store.ts'
 import { createKeyChanges } from './api-keys/change-keys.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
@@ -73,7 +74,7 @@ function takingCapitals(route: AdminRoute): AdminRoute {
     ...route,
     handle(call) {
       const ids = Object.entries(call.params as Record<string, string>)
-      const params = Object.fromEntries(ids.map(([name, id]) => [name, id.toLowerCase()]))
+      const params = Object.fromEntries(ids.map(([name, id]) => [name, ownId(id)]))
       return route.handle({ ...call, params })
     },
   }

@@ -9,6 +9,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { ownId } from '../../_shared/own-id.ts'
 import {
   accessColumns,
   accessView,
@@ -124,7 +125,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
       throw missing('team.team_id', 'such team')
     }
     // The role in a team stays as long as nothing else is said of it.
-    const stays = before?.team_id === team?.team_id.toLowerCase()
+    const stays = before?.team_id === (team && ownId(team.team_id))
     const role = stays ? before?.team_role : undefined
     await store.setTeam(
       sql,
