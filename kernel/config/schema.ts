@@ -72,7 +72,8 @@ const providerCommon = {
         minimum: 1,
         maximum: MAX_TIMER_MS,
         default: 60_000,
-        description: 'Between any two later ones',
+        description:
+          'Between any two later ones. While a caller does not read what waits for it, nothing counts',
       }),
     },
     { default: {} },

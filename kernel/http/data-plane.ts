@@ -11,9 +11,12 @@ export interface DataPlaneServices {
   /** What GET /v1/models answers. Throws GatewayError. */
   listModels(header: (name: string) => string | null): Promise<unknown>
   readonly bodyLimits: BodyLimits
-  /** Lifts the server's idle timeout from a request whose body has arrived. */
-  keepOpen(request: Request): void
+  /** Ends a request between whose bytes so many seconds pass; 0: never. */
+  limitIdle(request: Request, seconds: number): void
 }
+
+/** How long a caller may read nothing of what waits for it, until it counts as gone. */
+const STALLED_SECS = 60
 
 export function createDataPlane(services: DataPlaneServices) {
   async function infer(
@@ -43,14 +46,16 @@ export function createDataPlane(services: DataPlaneServices) {
       headers: () => headersOf(headers),
       async body() {
         const text = await readBody(request, services.bodyLimits)
-        services.keepOpen(request)
+        services.limitIdle(request, 0)
         return text
       },
       callerLeft: () => request.signal.aborted,
     })
     const names = requestIdHeaders(requestId, apiSurface)
     if (reply.kind === 'stream') {
-      return streamResponse(reply.stream, { ...reply.headers, ...names })
+      return streamResponse(reply.stream, { ...reply.headers, ...names }, (seconds) =>
+        services.limitIdle(request, seconds),
+      )
     }
     return new Response(reply.body, {
       status: reply.status,
@@ -77,7 +82,11 @@ export function createDataPlane(services: DataPlaneServices) {
   return { infer, models }
 }
 
-function streamResponse(stream: ReplyStream, names: Readonly<Record<string, string>>): Response {
+function streamResponse(
+  stream: ReplyStream,
+  names: Readonly<Record<string, string>>,
+  limitIdle: (seconds: number) => void,
+): Response {
   let left = false
   // Writing to the socket by ourselves costs a tenth less than a queue that the engine empties.
   const source: Bun.DirectUnderlyingSource<Uint8Array> = {
@@ -91,7 +100,11 @@ function streamResponse(stream: ReplyStream, names: Readonly<Record<string, stri
         const taken = controller.write(text)
         controller.flush()
         // A promise when the caller reads too slowly: what waits for it here is bounded.
-        if (typeof taken !== 'number') await taken
+        if (typeof taken !== 'number') {
+          limitIdle(STALLED_SECS)
+          await taken
+          limitIdle(0)
+        }
         if (left) break
       }
       controller.close()

@@ -12,7 +12,7 @@ export interface ListenOptions {
   readonly port: number
   /** Milliseconds a request body may take; the server's own idle timeout stays above it. */
   readonly bodyTimeoutMs: number
-  readonly services: Omit<AppServices, 'keepOpen' | 'admin' | 'mcp'> & {
+  readonly services: Omit<AppServices, 'limitIdle' | 'admin' | 'mcp'> & {
     readonly admin: Omit<AppServices['admin'], 'address' | 'keepOpen'>
     readonly mcp: Omit<AppServices['mcp'], 'keepOpen'>
   }
@@ -75,10 +75,12 @@ function bind<T>({ hostname, port }: ListenOptions, serve: () => T): T {
 
 /** Throws ListenError. */
 export function listen(options: ListenOptions): Listening {
-  const keepOpen = (request: Request) => server.timeout(renamed.get(request) ?? request, 0)
+  const limitIdle = (request: Request, seconds: number) =>
+    server.timeout(renamed.get(request) ?? request, seconds)
+  const keepOpen = (request: Request) => limitIdle(request, 0)
   const app = createApp({
     ...options.services,
-    keepOpen,
+    limitIdle,
     mcp: { ...options.services.mcp, keepOpen },
     admin: {
       ...options.services.admin,

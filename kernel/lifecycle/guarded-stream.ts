@@ -127,7 +127,7 @@ async function collect(
   while (stream.outcome === 'open') {
     const batch = await watchdog.guard(upstream.next())
     firstByte()
-    watchdog.alive()
+    watchdog.rest()
     check()
     if (batch.done) {
       stream.end()

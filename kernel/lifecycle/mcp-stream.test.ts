@@ -90,6 +90,15 @@ describe('a stream', () => {
     expect(upstream.signal.aborted).toBe(true)
   })
 
+  test('whose caller takes nothing for too long has lost its caller, not its server', async () => {
+    const { source, reader, endings } = open()
+    source.enqueue(bytes('data: 1\n\n'))
+    source.enqueue(bytes('data: 2\n\n'))
+    await reader.read()
+    while (endings.length === 0) await Bun.sleep(10)
+    expect(endings).toEqual(['left'])
+  })
+
   test('that breaks breaks for its reader, too', async () => {
     const { source, reader, endings } = open()
     source.enqueue(bytes('data: 1\n\n'))

@@ -87,6 +87,8 @@ export function passOn(source: Source, options: PassOn): PassedOn {
   let heardAt = performance.now()
   let sentAt = heardAt
   let isOver = false
+  /** Nothing is asked of the server while the caller does not read what has come. */
+  let isRead = true
   let controller: ReadableStreamDefaultController<Uint8Array>
   let timer = setTimeout(look, events ? limits.keepAliveMs : limits.idleMs)
 
@@ -109,11 +111,9 @@ export function passOn(source: Source, options: PassOn): PassedOn {
   }
   function look() {
     const now = performance.now()
-    if (now - heardAt >= limits.idleMs) return close('idle')
+    if (now - heardAt >= limits.idleMs) return close(isRead ? 'idle' : 'left')
     let next = limits.idleMs - (now - heardAt)
     if (boundary !== undefined) {
-      // A reader that does not read needs no sign of life.
-      const isRead = (controller.desiredSize ?? -1) >= 0
       if (now - sentAt >= limits.keepAliveMs && isRead && boundary.between()) {
         sentAt = now
         controller.enqueue(KEEP_ALIVE)
@@ -125,6 +125,8 @@ export function passOn(source: Source, options: PassOn): PassedOn {
   options.whenLeft(left)
 
   async function pull(): Promise<void> {
+    isRead = true
+    heardAt = performance.now()
     try {
       for (;;) {
         const { value } = await source.read()
@@ -137,6 +139,7 @@ export function passOn(source: Source, options: PassOn): PassedOn {
         if (bytes === undefined || bytes.byteLength === 0) continue
         boundary?.add(bytes)
         sentAt = heardAt
+        isRead = false
         return controller.enqueue(bytes)
       }
     } catch (error) {

@@ -68,7 +68,7 @@ export function replyStream(
       while (closing === undefined) {
         const batch = await watchdog.guard(upstream.next())
         attempt.firstByte()
-        watchdog.alive()
+        watchdog.rest()
         let text = ''
         if (batch.done) family.end()
         else text = send(family.push(batch.value))

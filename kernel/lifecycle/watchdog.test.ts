@@ -34,6 +34,18 @@ describe('the watchdog of a provider call', () => {
     expect(await Promise.race([cut, Bun.sleep(2000)])).toContain('sent nothing for 50 ms')
   })
 
+  test('does not count the time in which nothing is asked of the provider', async () => {
+    const dog = createWatchdog({ totalMs: 60_000, idleMs: 50 })
+    dog.alive()
+    dog.rest()
+    await Bun.sleep(150)
+    expect(dog.signal.aborted).toBe(false)
+    const asked = performance.now()
+    const cut = await dog.guard(never).catch((error) => error.message)
+    expect(cut).toContain('sent nothing for 50 ms')
+    expect(performance.now() - asked).toBeGreaterThanOrEqual(45)
+  })
+
   test('hands results and errors through, and stays quiet when stopped', async () => {
     const dog = createWatchdog({ totalMs: 20, idleMs: 20 })
     expect(await dog.guard(Promise.resolve(7))).toBe(7)

@@ -5,6 +5,8 @@ export interface Watchdog {
   readonly signal: AbortSignal
   /** The upstream has sent something: from now on the idle limit counts. */
   alive(): void
+  /** It has sent what was asked of it: until the next `guard` its silence is not its own. */
+  rest(): void
   abort(reason: GatewayError): void
   /**
    * The outcome of `work`, or a rejection with the abort's reason, whichever comes first, so that a
@@ -22,6 +24,7 @@ export interface Watchdog {
 export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): Watchdog {
   const controller = new AbortController()
   let answered = false
+  let awaited = true
   let aborted = false
   let lastSign = performance.now()
   let timer = setTimeout(look, Math.min(timeouts.totalMs, timeouts.idleMs))
@@ -29,7 +32,7 @@ export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): W
 
   function look() {
     const limit = answered ? timeouts.idleMs : timeouts.totalMs
-    const left = limit - (performance.now() - lastSign)
+    const left = awaited ? limit - (performance.now() - lastSign) : limit
     if (left > 1) {
       timer = setTimeout(look, Math.min(left, timeouts.idleMs))
       return
@@ -57,8 +60,14 @@ export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): W
       lastSign = performance.now()
       answered = true
     },
+    rest() {
+      answered = true
+      awaited = false
+    },
     abort,
     guard<T>(work: Promise<T>): Promise<T> {
+      awaited = true
+      lastSign = performance.now()
       return new Promise<T>((resolve, reject) => {
         if (aborted) reject(controller.signal.reason)
         // Of a promise that is settled already it does nothing.

@@ -12,7 +12,7 @@ export function routesOf(registry: Services): string[] {
     infer: unused,
     listModels: unused,
     bodyLimits,
-    keepOpen: unused,
+    limitIdle: unused,
     fault: unused,
     sites: registry.all(sites),
     health: { live: unused, ready: unused },
