@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { internalError } from '../lifecycle/error-body.ts'
-import { type ApiSurface, GatewayError, type Site } from '../plugin/index.ts'
+import type { ApiSurface, Site } from '../plugin/index.ts'
 import { type AdminPlaneServices, createAdminPlane } from './admin-plane.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { createDocs } from './docs.ts'
@@ -9,6 +9,7 @@ import type { Health } from './health.ts'
 import { createMcpPlane, type McpPlaneServices } from './mcp-plane.ts'
 import { requestIdOf } from './request-id.ts'
 import { createSites } from './sites.ts'
+import { createUnknownRoute } from './unknown-route.ts'
 
 export interface AppServices extends DataPlaneServices {
   readonly health: Pick<Health, 'live' | 'ready'>
@@ -26,17 +27,13 @@ const raw = { parse: 'none' } as const
 export function createApp(services: AppServices) {
   const data = createDataPlane(services)
   const mcp = createMcpPlane(services.mcp)
-  return new Elysia()
-    .onError(({ error, code, request, path }) => {
-      const requestId = requestIdOf(request.headers)
+  const app = new Elysia()
+  const unknownRoute = createUnknownRoute(() => app.routes)
+  return app
+    .onError(({ error, code, request: { method, headers }, path }) => {
+      const requestId = requestIdOf(headers)
       const surface = surfaceOf(path)
-      if (code === 'NOT_FOUND') {
-        return errorResponse(
-          new GatewayError('not_found', `there is no ${request.method} ${path}`),
-          requestId,
-          surface,
-        )
-      }
+      if (code === 'NOT_FOUND') return errorResponse(unknownRoute(method, path), requestId, surface)
       services.fault('a request failed outside its lifecycle', error, requestId)
       return errorResponse(internalError(error), requestId, surface)
     })

@@ -264,6 +264,21 @@ const cases: Record<string, Case> = {
   'a path that is not there': { path: '/v1/nope', body: {}, status: 404, code: 'not_found' },
 }
 
+const APIS = [
+  ['GET', '/v1/chat/completions', 'POST'],
+  ['PUT', '/v1/models', 'GET, HEAD'],
+  ['DELETE', '/messages', 'POST'],
+  ['PUT', '/api/v1/admin/teams', 'GET, HEAD, POST'],
+  ['POST', '/healthz', 'GET, HEAD'],
+] as const
+
+test.each(APIS)('%s %s is told which methods there are', async (method, path, allow) => {
+  const response = await fetch(gateway.url + path, { method })
+  const { error } = await response.json()
+  expect([response.status, response.headers.get('allow')]).toEqual([405, allow])
+  expect(error.message).toBe(`${path} takes ${allow}, not ${method}`)
+})
+
 describe('refused before the provider:', () => {
   test.each(Object.entries(cases))('%s', async (_, wanted) => {
     upstream.clear()
@@ -326,7 +341,8 @@ describe('refused before the provider:', () => {
 describe('whatever the answer is', () => {
   test.each<[string, string, number]>([
     ['POST', '/v1/messages/count_tokens', 404],
-    ['GET', '/v1/chat/completions', 404],
+    ['GET', '/v1/chat/completions', 405],
+    ['GET', '/v1/nope', 404],
     ['GET', '/healthz', 200],
     ['GET', '/readyz', 200],
     ['GET', '/v1/models', 401],
