@@ -46,3 +46,8 @@ export function presentedKey(header: (name: string) => string | null): string {
   }
   throw new GatewayError('invalid_api_key_format', "an API key of this gateway starts with 'gwk_'")
 }
+
+/** The same for the MCP proxy: clients of MCP servers keep other things in `x-api-key`. */
+export function mcpKey(header: (name: string) => string | null): string {
+  return presentedKey((name) => (name === 'x-api-key' ? null : header(name)))
+}

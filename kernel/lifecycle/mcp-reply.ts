@@ -4,6 +4,7 @@ import type { McpCall, McpReply, McpServices } from './mcp-exchange.ts'
 import { guardErrorText } from './mcp-guard.ts'
 import { guardedEvents, guardedReply } from './mcp-guarded-reply.ts'
 import { essence, responseHeaders } from './mcp-headers.ts'
+import { isListening, mayListen } from './mcp-listening.ts'
 import { passOn, readBeginning, readWhole, type Source, upstreamFailure } from './mcp-stream.ts'
 import { closeUnanswered, createTap, hearWhole } from './mcp-tap.ts'
 
@@ -11,9 +12,6 @@ import { closeUnanswered, createTap, hearWhole } from './mcp-tap.ts'
 const WHOLE_BYTES = 64 * 1024
 /** Longest body of an error that is passed on. */
 const ERROR_BYTES = 64 * 1024
-
-/** Has a stream on which a server speaks unasked, as a GET has in the revisions with a handshake. */
-const LISTEN = 'subscriptions/listen'
 
 /** What the caller gets of the server's reply. Throws GatewayError. */
 export async function replyOf(
@@ -110,7 +108,8 @@ function streamed(
   services: McpServices,
   listening: Set<() => void>,
 ): ReadableStream<Uint8Array> {
-  const { incoming, request, upstream, watch } = call
+  const { upstream, watch } = call
+  const unasked = isListening(call)
   const tap = call.resultGuard === undefined ? createTap(call, events, services) : undefined
   const guarded = call.resultGuard === undefined ? undefined : guardedEvents(call, services)
   const { stream, end } = passOn(source, {
@@ -118,6 +117,7 @@ function streamed(
     whenLeft: watch.whenLeft,
     upstream,
     events,
+    ...(unasked && { mayGoOn: () => mayListen(call, services) }),
     pass(bytes) {
       if (guarded !== undefined) return guarded(bytes)
       tap?.add(bytes)
@@ -130,7 +130,7 @@ function streamed(
       call.finished()
     },
   })
-  if (incoming.method === 'GET' || request?.method === LISTEN) listening.add(end)
+  if (unasked) listening.add(end)
   return stream
 }
 

@@ -99,6 +99,19 @@ describe('a stream', () => {
     expect(endings).toEqual(['left'])
   })
 
+  test('that may not go on ends', async () => {
+    let may = true
+    const { source, reader, endings, upstream } = open({ mayGoOn: async () => may })
+    source.enqueue(bytes('data: 1\n\n'))
+    const all = readAll(reader)
+    await Bun.sleep(100)
+    expect(endings).toEqual([])
+    may = false
+    expect(await all).toStartWith('data: 1\n\n: keep-alive')
+    expect(endings).toEqual(['left'])
+    expect(upstream.signal.aborted).toBe(true)
+  })
+
   test('that breaks breaks for its reader, too', async () => {
     const { source, reader, endings } = open()
     source.enqueue(bytes('data: 1\n\n'))

@@ -15,6 +15,8 @@ export interface PassOn {
   readonly upstream: AbortController
   /** Whether comments may be put between its events. */
   readonly events: boolean
+  /** Asked as often as comments may be due; never rejects. Absent: it may. */
+  mayGoOn?(): Promise<boolean>
   /** What becomes of a piece; undefined: nothing of it goes out yet. Throwing breaks the stream. */
   pass(bytes: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>
   /** Called once. */
@@ -111,6 +113,9 @@ export function passOn(source: Source, options: PassOn): PassedOn {
   }
   function look() {
     const now = performance.now()
+    void options.mayGoOn?.().then((may) => {
+      if (!may) close('left')
+    })
     if (now - heardAt >= limits.idleMs) return close(isRead ? 'idle' : 'left')
     let next = limits.idleMs - (now - heardAt)
     if (boundary !== undefined) {

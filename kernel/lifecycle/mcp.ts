@@ -16,7 +16,7 @@ import {
   rpcCodes,
   toolCallOf,
 } from '../protocol/json-rpc.ts'
-import { presentedKey } from './api-key.ts'
+import { mcpKey } from './api-key.ts'
 import type { Lease } from './exchange.ts'
 import { authHeadersOf } from './mcp-auth-headers.ts'
 import { errorReply, invalidMessage, readFailure } from './mcp-errors.ts'
@@ -97,7 +97,7 @@ async function proxy(
   listening: Set<() => void>,
 ): Promise<McpReply> {
   requireOwnOrigin(incoming, services)
-  const principal = await services.identity.authenticate(callersKey(incoming))
+  const principal = await services.identity.authenticate(mcpKey(incoming.header))
   services.accounting.checkOwner(principal)
   reached.principal = principal
   const body = incoming.method === 'POST' ? await incoming.body() : undefined
@@ -165,11 +165,6 @@ function begin(lease: Lease, watch: McpWatch, traceparent: string | undefined): 
       lease.release()
     },
   }
-}
-
-function callersKey({ header }: McpIncoming): string {
-  // Clients of MCP servers keep other things in `x-api-key`.
-  return presentedKey((name) => (name === 'x-api-key' ? null : header(name)))
 }
 
 /** Throws `invalid_request` for a body that the server could read in another way. */
