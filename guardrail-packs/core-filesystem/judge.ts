@@ -29,8 +29,10 @@ export function judge(command: SimpleCommand): Finding | undefined {
   if (executable === '') return undefined
   const rule = judgeArguments(command)
   if (rule !== undefined) return found(rule, 'command.arguments')
-  return command.calls.length > 0 && removesTree(command.calls)
-    ? found('program-delete', 'command.arguments')
+  if (command.calls.length === 0) return undefined
+  if (removesTree(command.calls)) return found('program-delete', 'command.arguments')
+  return command.calls.some(removesProtected)
+    ? found('overwrite-protected', 'command.arguments')
     : undefined
 }
 
@@ -43,6 +45,7 @@ function judgeArguments(command: SimpleCommand): RuleId | undefined {
   switch (executable) {
     case 'rm':
     case 'grm':
+    case 'srm':
       return judgeRm(command)
     case 'unlink':
       return takesUnknownFiles(command) ? 'bulk-delete' : undefined
@@ -61,7 +64,7 @@ function judgeArguments(command: SimpleCommand): RuleId | undefined {
     case 'gtruncate': {
       const read = readOptions(words, { short: 'sr', values: ['size', 'reference'] })
       const size = read.value('-s', '--size')?.text ?? ''
-      return /^[<%/]?0+[a-z]*$/i.test(size) ? 'destroy-content' : undefined
+      return /^([<%/]?0+[a-z]*$|-)/i.test(size) ? 'destroy-content' : undefined
     }
     case 'dd':
     case 'gdd':
@@ -179,7 +182,9 @@ function judgeRsync(words: readonly Word[]): RuleId | undefined {
     ],
   })
   if (read.has('-n', '--dry-run', '--help', '--version')) return undefined
-  return read.options.some((option) => /^--del(ete(-[\w-]+)?)?$/.test(option.name))
+  return read.options.some((option) =>
+    /^--(del(ete(-[\w-]+)?)?|remove-source-files)$/.test(option.name),
+  )
     ? 'mirror-delete'
     : undefined
 }
@@ -268,6 +273,10 @@ function removesTree(calls: readonly ProgramCall[]): boolean {
     ) ||
     (calls.some((call) => treeWalkers.test(call.name)) && calls.some(removesNamed))
   )
+}
+
+function removesProtected({ name, strings }: ProgramCall): boolean {
+  return fileRemovers.test(name) && strings.some(isProtected)
 }
 
 /** `os.remove(path)`, `path.delete`; but `os.remove('a.lock')` removes the one file. */

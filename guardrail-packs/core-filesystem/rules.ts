@@ -23,7 +23,7 @@ export const rules = [
   {
     id: 'destroy-content',
     reasonCode: 'filesystem.destroy_content',
-    description: "Overwrites or empties a file's content for good.",
+    description: "Overwrites, cuts or empties a file's content for good.",
     saferAction: 'Copy the file aside first, or move it away.',
   },
   {
@@ -41,13 +41,13 @@ export const rules = [
   {
     id: 'mirror-delete',
     reasonCode: 'filesystem.mirror_delete',
-    description: 'Deletes at the destination whatever the source does not have.',
+    description: 'Deletes files of the destination or the source when it copies.',
     saferAction: 'Run it with --dry-run and show the list first.',
   },
   {
     id: 'overwrite-protected',
     reasonCode: 'filesystem.overwrite_protected',
-    description: 'Overwrites system settings, keys or a start-up file of the shell.',
+    description: 'Overwrites, or deletes in a program, system settings, keys or a start-up file.',
     saferAction: 'Write a copy elsewhere and compare it, or append with >>.',
   },
 ] as const satisfies readonly PackRule[]
@@ -78,7 +78,7 @@ export const executables: ReadonlySet<string> = new Set([
 ])
 
 /** They overwrite what they are given, whatever the options. */
-export const shredders: ReadonlySet<string> = new Set(['shred', 'gshred', 'srm', 'nwipe', 'scrub'])
+export const shredders: ReadonlySet<string> = new Set(['shred', 'gshred', 'nwipe', 'scrub'])
 
 /** They remove a volume by being run. */
 export const volumeRemovers: ReadonlySet<string> = new Set([
