@@ -1,12 +1,15 @@
 import { isJsonObject, type JsonValue } from './json.ts'
-import { skipSpace, stringEnd } from './json-text.ts'
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  skipSpace,
+  stringEnd,
+} from './json-text.ts'
 
-const QUOTE = 34
 const COLON = 58
-const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
-const OPEN_BRACKET = 91
-const CLOSE_BRACKET = 93
 
 /**
  * Whether an object has a key twice, at any depth of the value that begins at `at` in JSON text:

@@ -1,10 +1,10 @@
-const QUOTE = 34
 const BACKSLASH = 92
-const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
-const OPEN_BRACKET = 91
-const CLOSE_BRACKET = 93
 const COMMA = 44
+export const QUOTE = 34
+export const OPEN_BRACE = 123
+export const CLOSE_BRACE = 125
+export const OPEN_BRACKET = 91
+export const CLOSE_BRACKET = 93
 
 /**
  * Visits the members of the object, or the elements of the array, that begins at `at` in JSON text,
