@@ -53,7 +53,6 @@ export const accountingSection = configSection(
     { ...strict, default: {} },
   ),
 )
-export type AccountingConfig = Static<typeof accountingSection.schema>
 
 export const budgetsSection = configSection(
   'budgets',

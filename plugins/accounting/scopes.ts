@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from 'model-gateway/plugin'
+import type { Spender } from 'model-gateway/plugin'
 import type { OwnerId } from './owner-names.ts'
 import { safeText } from './safe-text.ts'
 
@@ -28,8 +28,6 @@ export function ownerOf(scope: BudgetScope): OwnerId {
     : { kind: 'user', id: scope.userId }
 }
 
-type Spender = Pick<AdmissionRequest, 'principal' | 'resolvedModel' | 'upstreamModel'>
-
 interface Known {
   readonly resolvedModel: string
   readonly upstreamModel: string
@@ -37,7 +35,7 @@ interface Known {
 }
 
 /** Keys of a caller's last call: most callers keep to a model, and each call asks twice. */
-const lastKeys = new WeakMap<AdmissionRequest['principal'], Known>()
+const lastKeys = new WeakMap<Spender['principal'], Known>()
 
 /** Keys of every scope whose spend a call adds to. */
 export function scopeKeys(call: Spender): readonly string[] {
