@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
 import { createGroupCommit } from '../_shared/group-commit.ts'
+import { isRowFault } from '../_shared/row-fault.ts'
 import type { Spool } from '../_shared/spool.ts'
-import { isRowFault, type Reach } from './reach.ts'
+import type { Reach } from './reach.ts'
 import type { RequestIds } from './request-ids.ts'
 import { chargeOf, type LedgerRow } from './row.ts'
 import type { Charge, Spend } from './spend.ts'
@@ -28,8 +29,6 @@ export interface JournalOptions {
   /** Called when rows have come out of the spool. */
   readonly replayed: () => Promise<void>
 }
-
-export type Journal = ReturnType<typeof createJournal>
 
 /** Makes rows durable: in the database or, while that is away, in the spool, and later in both. */
 export function createJournal(options: JournalOptions) {

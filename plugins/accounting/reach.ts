@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { isRowFault } from '../_shared/row-fault.ts'
 
 /** Whether the database answers, as far as the calls that go through here have found. */
 export interface Reach {
@@ -79,9 +80,4 @@ export function createReach(options: {
       log.info('the database is back')
     },
   }
-}
-
-/** The row itself is at fault, not the database: bad data, or a constraint. */
-export function isRowFault(error: unknown): boolean {
-  return /^2[23]/.test((error as { code?: string }).code ?? '')
 }
