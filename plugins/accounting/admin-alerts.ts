@@ -9,7 +9,16 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import type { AlertStore, ListedAlert } from './alert-store.ts'
-import { BudgetId, Cadence, Instant, nullable, Scope, Usd, wireScope } from './budget-wire.ts'
+import {
+  BudgetId,
+  Cadence,
+  Instant,
+  nullable,
+  ownerMembers,
+  Scope,
+  Usd,
+  wireScope,
+} from './budget-wire.ts'
 import { usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
 import { ownerOf } from './scopes.ts'
@@ -25,9 +34,7 @@ const AlertItem = Type.Object({
   budget_id: Type.String(),
   scope: Scope,
   scope_key: Type.String(),
-  owner_kind: Type.Union([Type.Literal('user'), Type.Literal('service_account')]),
-  owner_id: Type.String(),
-  owner_name: nullable(Type.String()),
+  ...ownerMembers,
   status: Status,
   threshold_percent: Type.Integer({ description: 'Raised when at most this much was left' }),
   cadence: Cadence,

@@ -10,7 +10,7 @@ import { remaining } from './budget.ts'
 import type { BudgetStore, WindowedBudget } from './budget-store.ts'
 import { BudgetId, BudgetItem, budgetItem, Usd } from './budget-wire.ts'
 import { usd } from './money.ts'
-import { startOfDay, utcDay } from './window.ts'
+import { dayText, utcDay } from './window.ts'
 
 export interface BurnDownRoutesOptions {
   readonly store: BudgetStore
@@ -71,7 +71,7 @@ async function daysOf(store: BudgetStore, budget: WindowedBudget, now: Date) {
     spent += entry?.spent ?? 0n
     rejected += entry?.rejected ?? 0n
     return {
-      day: startOfDay(day).toISOString().slice(0, 10),
+      day: dayText(day),
       spent_usd: usd(entry?.spent ?? 0n),
       rejected_usd: usd(entry?.rejected ?? 0n),
       remaining_usd: usd(remaining(settings, { spent, rejected })),

@@ -6,12 +6,12 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { Instant, nullable, plainText, Usd } from './budget-wire.ts'
+import { Instant, nullable, ownerMembers, plainText, Usd } from './budget-wire.ts'
 import { type DailyRow, type DailyStore, type LedgerEntry, MOST_SERIES } from './daily-store.ts'
 import { usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf } from './spend-query.ts'
-import { startOfDay, utcDay, type Window } from './window.ts'
+import { dayText, startOfDay, utcDay, type Window } from './window.ts'
 
 export interface DailyRoutesOptions {
   readonly store: DailyStore
@@ -22,7 +22,6 @@ export interface DailyRoutesOptions {
 const tag = 'spend'
 const Count = Type.Integer()
 const Text = Type.String()
-const Owner = Type.Union([Type.Literal('user'), Type.Literal('service_account')])
 const By = Type.Union([Type.Literal('model'), Type.Literal('owner')], {
   description: 'What a series is of. Default model, as it was asked for.',
   errorMessage: 'must be model or owner',
@@ -31,7 +30,7 @@ const spent = { spend_usd: Usd('Sum of the ledger'), request_count: Count }
 
 const Series = Type.Object({
   model_key: nullable(Text),
-  owner_kind: nullable(Owner),
+  owner_kind: nullable(ownerMembers.owner_kind),
   owner_id: nullable(Text),
   owner_name: nullable(Text),
   others: Type.Boolean({ description: `All but the first ${MOST_SERIES}, which have no key.` }),
@@ -57,9 +56,7 @@ const Entry = Type.Object({
       description: 'Why the charge is not in the ledger; null: it is',
     }),
   ),
-  owner_kind: Owner,
-  owner_id: Text,
-  owner_name: nullable(Text),
+  ...ownerMembers,
   api_key_id: Text,
   operation: Text,
   model_key: Text,
@@ -148,9 +145,7 @@ function wireSeries(rows: readonly DailyRow[], window: Window, directory: Direct
     others: first?.place === null,
     ...wireSpent(rows),
     daily: Array.from({ length: window.end - window.start }, (_, n) => {
-      const day = startOfDay(window.start + n)
-        .toISOString()
-        .slice(0, 10)
+      const day = dayText(window.start + n)
       const row = byDay.get(day)
       return { day, ...wireSpent(row === undefined ? [] : [row]) }
     }),

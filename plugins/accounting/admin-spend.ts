@@ -10,14 +10,14 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { ownId } from '../_shared/own-id.ts'
-import { Instant, nullable, plainText, Usd } from './budget-wire.ts'
+import { Instant, nullable, ownerMembers, plainText, Usd } from './budget-wire.ts'
 import { focusHead, focusRows } from './focus.ts'
 import { usd } from './money.ts'
 import { callerOwner, ownerName } from './owner-names.ts'
 import { OwnReport, Report, reportLists, reportOwners } from './report.ts'
 import type { RejectedCharge, ReportStore, Selection } from './report-store.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf, rangeQuery, readRange } from './spend-query.ts'
-import { startOfDay, utcDay } from './window.ts'
+import { dayText, utcDay } from './window.ts'
 
 export interface SpendRoutesOptions {
   readonly store: ReportStore
@@ -42,9 +42,7 @@ const Charge = Type.Object({
   reason: Type.Union([Type.Literal('budget_exceeded'), Type.Literal('duplicate_race')], {
     errorMessage: 'must be budget_exceeded or duplicate_race',
   }),
-  owner_kind: Type.Union([Type.Literal('user'), Type.Literal('service_account')]),
-  owner_id: Type.String(),
-  owner_name: nullable(Type.String()),
+  ...ownerMembers,
   api_key_id: Type.String(),
   operation: Type.String(),
   model_key: Type.String(),
@@ -65,10 +63,9 @@ export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): Ad
 
   async function focus(selection: Selection, reply: Headers): Promise<string> {
     const charges = await store.charges(selection, focusRows(await directory()))
-    const day = (n: number) => startOfDay(n).toISOString().slice(0, 10)
     reply.set(
       'content-disposition',
-      `attachment; filename="focus_${day(selection.start)}_${day(selection.end - 1)}.csv"`,
+      `attachment; filename="focus_${dayText(selection.start)}_${dayText(selection.end - 1)}.csv"`,
     )
     reply.set('x-focus-excluded-unpriced-requests', charges.unpriced)
     reply.set('x-focus-excluded-usage-missing-requests', charges.usageMissing)

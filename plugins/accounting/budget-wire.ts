@@ -69,13 +69,18 @@ export const Amount = Type.String({
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()])
 
+/** Who spends, and the name of it while somebody knows it. */
+export const ownerMembers = {
+  owner_kind: Type.Union([Type.Literal('user'), Type.Literal('service_account')]),
+  owner_id: Type.String(),
+  owner_name: nullable(Type.String()),
+}
+
 export const BudgetItem = Type.Object({
   budget_id: Type.String(),
   scope: Scope,
   scope_key: Type.String(),
-  owner_kind: Type.Union([Type.Literal('user'), Type.Literal('service_account')]),
-  owner_id: Type.String(),
-  owner_name: nullable(Type.String()),
+  ...ownerMembers,
   active: Type.Boolean({
     description: 'false: a tombstone, which config does not undo when manual',
   }),

@@ -3,7 +3,7 @@ import { cell, csvRow } from './csv.ts'
 import { usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
 import type { ChargeRow } from './report-store.ts'
-import { startOfDay, utcDay, windowOf } from './window.ts'
+import { startText, utcDay, windowOf } from './window.ts'
 
 /** FOCUS columns in the order of its specification, then those of the gateway's own. */
 const columns: readonly (readonly [name: string, value: string | ((charge: Charge) => string)])[] =
@@ -100,13 +100,9 @@ function periodOf(text: string) {
   const day = utcDay(new Date(text))
   const month = windowOf('monthly', day)
   return {
-    start: instant(day),
-    end: instant(day + 1),
-    billingStart: instant(month.start),
-    billingEnd: instant(month.end),
+    start: startText(day),
+    end: startText(day + 1),
+    billingStart: startText(month.start),
+    billingEnd: startText(month.end),
   }
-}
-
-function instant(day: number): string {
-  return startOfDay(day).toISOString().replace('.000Z', 'Z')
 }

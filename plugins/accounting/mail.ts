@@ -2,7 +2,7 @@ import type { Directory } from 'model-gateway/plugin'
 import type { Alert } from './alert-store.ts'
 import { usd } from './money.ts'
 import type { BudgetScope } from './scopes.ts'
-import { startOfDay } from './window.ts'
+import { startText } from './window.ts'
 
 export interface Mail {
   readonly to: string
@@ -21,7 +21,6 @@ export function alertMail(
   const { scope, settings, window, thresholdPercent, spent, remaining, scopeKey } = alert
   const owner = ownerName(scope, directory)
   const left = usd(remaining > 0n ? remaining : 0n)
-  const instant = (day: number) => startOfDay(day).toISOString().replace('.000Z', 'Z')
   const consequence = settings.hardLimit
     ? 'hard limit: once it is used up, calls are refused until the window ends'
     : 'soft limit: calls go on'
@@ -30,7 +29,7 @@ export function alertMail(
     '',
     `Owner:      ${owner}`,
     `Scope:      ${scopeName(scope)} (${scopeKey})`,
-    `Window:     ${settings.cadence}, ${instant(window.start)} to ${instant(window.end)}`,
+    `Window:     ${settings.cadence}, ${startText(window.start)} to ${startText(window.end)}`,
     `Budget:     ${usd(settings.amountPicoUsd)} USD (${consequence})`,
     `Spend:      ${usd(spent)} USD`,
     `Remaining:  ${left} USD`,

@@ -1,9 +1,9 @@
 import { type Directory, type Static, Type } from 'model-gateway/plugin'
-import { Instant, nullable, Usd } from './budget-wire.ts'
+import { Instant, ownerMembers, Usd } from './budget-wire.ts'
 import { usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
 import type { ReportRow, Sums } from './report-store.ts'
-import { startOfDay, type Window } from './window.ts'
+import { dayText, startOfDay, type Window } from './window.ts'
 
 const Count = Type.Integer()
 const sums = {
@@ -53,9 +53,7 @@ export const Report = Type.Object({
   ]),
   owners: Type.Array(
     Type.Object({
-      owner_kind: Type.Union([Type.Literal('user'), Type.Literal('service_account')]),
-      owner_id: Type.String(),
-      owner_name: nullable(Type.String()),
+      ...ownerMembers,
       ...sums,
     }),
   ),
@@ -66,9 +64,7 @@ export function reportLists(rows: readonly ReportRow[], window: Window) {
   const of = (list: ReportRow['list']) => rows.filter((row) => row.list === list)
   const days = new Map(of('day').map((row) => [row.day, wireSums(row)]))
   const daily = Array.from({ length: window.end - window.start }, (_, n) => {
-    const day = startOfDay(window.start + n)
-      .toISOString()
-      .slice(0, 10)
+    const day = dayText(window.start + n)
     return { day, ...(days.get(day) ?? wireSums(undefined)) }
   })
   return {

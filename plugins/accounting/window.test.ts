@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { picoUsd, usd } from './money.ts'
-import { cadences, startOfDay, utcDay, windowOf } from './window.ts'
+import { cadences, dayText, startOfDay, utcDay, windowOf } from './window.ts'
 
 const window = (cadence: 'daily' | 'weekly' | 'monthly', iso: string) => {
   const { start, end } = windowOf(cadence, utcDay(new Date(iso)))
-  return [start, end].map((day) => startOfDay(day).toISOString().slice(0, 10))
+  return [start, end].map(dayText)
 }
 
 test('windows begin at midnight, on Mondays and on the first, in UTC', () => {

@@ -16,6 +16,16 @@ export function startOfDay(day: UtcDay): Date {
   return new Date(day * DAY_MS)
 }
 
+/** `2026-01-31` */
+export function dayText(day: UtcDay): string {
+  return startOfDay(day).toISOString().slice(0, 10)
+}
+
+/** The start of a day without fractions of a second: `2026-01-31T00:00:00Z`. */
+export function startText(day: UtcDay): string {
+  return `${dayText(day)}T00:00:00Z`
+}
+
 /** The days from `start` on and before `end` that a budget sums up. */
 export interface Window {
   readonly start: UtcDay
