@@ -3,7 +3,7 @@ import { redactText } from './secret-text.ts'
 const encoder = new TextEncoder()
 
 /** `text` as Postgres can hold it: without NUL characters and halves of characters. */
-function storable(text: string): string {
+export function storable(text: string): string {
   const whole = text.isWellFormed() ? text : text.toWellFormed()
   return whole.includes('\0') ? whole.replaceAll('\0', '') : whole
 }

@@ -1,6 +1,6 @@
 import type { AuditTrail, Database } from 'model-gateway/plugin'
+import { storable } from '../_shared/safe-text.ts'
 import type { By } from './change-servers.ts'
-import { storable } from './discovery/storable.ts'
 import type { DiscoveredTool } from './discovery/tool.ts'
 import { refreshEntry, type ToolChanges } from './refresh-audit.ts'
 import { type DiscoveryStatus, lockRegistry, type ServerRow } from './store.ts'

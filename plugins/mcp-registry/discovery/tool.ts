@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { storable } from '../../_shared/safe-text.ts'
 import { canonicalJson, hashOf, NoCanonicalForm } from './canonical.ts'
 import { DiscoveryFailure } from './failure.ts'
-import { storable } from './storable.ts'
 
 const MAX_NAME = 512
 
