@@ -1,5 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
 import { arrayOf, type BatchRow } from '../_shared/batch-row.ts'
+import { firstId } from '../_shared/first-id.ts'
 import type { Decision, Disposition } from './decision.ts'
 
 /** With filters or without, so many matches are counted: the newest. */
@@ -111,7 +112,7 @@ export function createStore({ sql, schema }: Database): Store {
           `delete from ${table} where id in (
             select id from ${table} where id < $1 order by id
             limit ${PURGE_ROWS} for update skip locked)`,
-          [firstIdOf(before)],
+          [firstId(before)],
         )
         deleted += count
         if (count < PURGE_ROWS) break
@@ -130,14 +131,7 @@ function conditionOf({ equal, start, end }: DecisionFilter) {
     const value = equal[name]
     if (value !== undefined) add(`${name} =`, value)
   }
-  if (start !== undefined) add('id >=', firstIdOf(start))
-  if (end !== undefined) add('id <', firstIdOf(end))
+  if (start !== undefined) add('id >=', firstId(start))
+  if (end !== undefined) add('id <', firstId(end))
   return { where: conditions.join(' and '), values }
-}
-
-/** Before every UUIDv7 of this millisecond and after all earlier ones. */
-function firstIdOf(time: Date): string {
-  const ms = Math.min(Math.max(time.getTime(), 0), 0xffff_ffff_ffff)
-  const hex = ms.toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }

@@ -1,5 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { firstId } from './lists/first-id.ts'
+import { firstId } from '../_shared/first-id.ts'
 
 const ROWS = 5_000
 /** Statements of one purge and table: what is left is for the next. */

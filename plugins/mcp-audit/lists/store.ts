@@ -1,5 +1,5 @@
 import type { Database, JsonValue } from 'model-gateway/plugin'
-import { firstId } from './first-id.ts'
+import { firstId } from '../../_shared/first-id.ts'
 
 /** With a filter, so many matches are counted: more are `total` or more. */
 export const MOST_COUNTED = 10_000
