@@ -1,4 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
+import { columnNames } from '../_shared/columns.ts'
 import type { MirrorRows } from './rows.ts'
 
 export interface Store {
@@ -11,10 +12,6 @@ const modelFields = `description text, tags text[], rank bigint, alias_of text,
 const routeFields = `provider_key text, upstream_model text, priority bigint,
   weight double precision, enabled boolean, capabilities_json jsonb, compatibility_json jsonb,
   extra_header_names text[], config_version text`
-
-function names(columns: string): string[] {
-  return columns.split(',').map((column) => column.trim().split(' ')[0] ?? '')
-}
 
 /**
  * The statements that bring `table` in line with `input`. A row that is right already is not
@@ -45,7 +42,7 @@ export function createStore({ sql, schema }: Database): Store {
     modelTable,
     'model_key',
     `(select * from json_to_recordset($1::text::json) as m (model_key text, ${modelFields}))`,
-    names(modelFields),
+    columnNames(modelFields),
   )
   const routes = sync(
     routeTable,
@@ -53,7 +50,7 @@ export function createStore({ sql, schema }: Database): Store {
     `(select r.*, m.id as model_id
       from json_to_recordset($1::text::json) as r (route_key text, model_key text, ${routeFields})
       join ${modelTable} m using (model_key))`,
-    ['model_id', ...names(routeFields)],
+    ['model_id', ...columnNames(routeFields)],
   )
 
   return {

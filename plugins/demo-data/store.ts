@@ -1,5 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
 import type { Sql, TransactionSql } from 'postgres'
+import { columnNames } from '../_shared/columns.ts'
 import type { Books } from './books.ts'
 import { type Copy, createCopy } from './copy.ts'
 import { attemptHead, ledgerHead, logHead } from './lanes.ts'
@@ -213,22 +214,17 @@ const rollupColumns = `bucket_start timestamptz, owner_kind text, owner_id text,
   requests bigint, prompt_tokens numeric, completion_tokens numeric, total_tokens numeric,
   uncached_input_tokens numeric, cache_read_tokens numeric, reasoning_tokens numeric,
   cost_pico_usd numeric, rejected_count bigint, rejected_pico_usd numeric`
-const sumsOf = (columns: string, from: number) =>
-  columns
-    .split(',')
-    .map((column) => column.trim().split(' ')[0] as string)
-    .slice(from)
 const added = (name: string, columns: readonly string[]) =>
   columns.map((column) => `${column} = ${name}.${column} + excluded.${column}`).join(', ')
 
 /** Counters and roll-ups of the ledger, as the accounting plugin would have added them up. */
 async function addToBooks(sql: TransactionSql, { rollups, counters }: Books, day: number) {
   await sql.unsafe(
-    `insert into accounting.usage_rollups as known (${sumsOf(rollupColumns, 0)})
+    `insert into accounting.usage_rollups as known (${columnNames(rollupColumns)})
     select * from json_to_recordset($1::text::json) as r (${rollupColumns})
     order by 1, 2, 3, 4, 5, 6, 7, 8
     on conflict (bucket_start, owner_kind, owner_id, model_key, resolved_model_key, provider_key,
-      upstream_model, pricing_status) do update set ${added('known', sumsOf(rollupColumns, 8))}`,
+      upstream_model, pricing_status) do update set ${added('known', columnNames(rollupColumns).slice(8))}`,
     [JSON.stringify(rollups)],
   )
   await sql.unsafe(
@@ -254,7 +250,7 @@ const unrecorded = `referenced_mcp_server_sum, referenced_mcp_server_requests, f
 
 /** The roll-up of the summaries, as the request log would have added it up. */
 async function addHarnesses(sql: TransactionSql, { harnesses }: Books): Promise<void> {
-  const columns = sumsOf(harnessColumns, 0)
+  const columns = columnNames(harnessColumns)
   await sql.unsafe(
     `insert into request_log.harness_rollups as known (${columns}, ${unrecorded})
     select bucket_start, owner_kind, owner_id, agent_harness_key, agent_harness_label,

@@ -1,5 +1,6 @@
 import type { Database, McpPolicyResult, McpVerdict } from 'model-gateway/plugin'
 import { arrayOf } from '../_shared/batch-row.ts'
+import { columnNames } from '../_shared/columns.ts'
 import { idColumn, numberKey, type RowId, type WrittenRow } from './rows.ts'
 
 /** A row that nobody has closed. */
@@ -34,17 +35,13 @@ const payloadColumns = `arguments json, arguments_truncated boolean, result json
   result_truncated boolean`
 const overheadColumns = 'tool_count integer, token_count bigint'
 
-function names(columns: string): readonly string[] {
-  return columns.split(',').map((column) => column.trim().split(' ', 1)[0] ?? '')
-}
-
 /** What guards have said. */
 const verdict = ['policy_result', 'guardrail_decision_id']
 
 function writeStatement(schema: string): string {
   const invocations = `"${schema}".mcp_tool_invocations`
-  const opened = names(openColumns)
-  const closed = ['status', ...names(closeColumns)]
+  const opened = columnNames(openColumns)
+  const closed = ['status', ...columnNames(closeColumns)]
   // What came of a call counts, also when its row was given up too early; it counts once.
   const takes = (source: string) =>
     `(${source}.status <> 'started' and t.status in ('started', 'incomplete'))`

@@ -1,5 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
 import { arrayOf } from '../_shared/batch-row.ts'
+import { columnNames } from '../_shared/columns.ts'
 import { type Day, dayOf, isoDay } from './partitions.ts'
 import type { Row } from './row.ts'
 
@@ -30,9 +31,8 @@ const payloadColumns =
 
 /** The names in a list of columns, each behind `prefix`. */
 function names(columns: string, prefix = ''): string {
-  return columns
-    .split(',')
-    .map((column) => `${prefix}${column.trim().split(' ')[0]}`)
+  return columnNames(columns)
+    .map((name) => `${prefix}${name}`)
     .join(', ')
 }
 
