@@ -16,7 +16,8 @@ import {
 } from '../plugin/index.ts'
 import { readMessages } from '../protocol/messages-request.ts'
 import { readRequest } from '../protocol/request.ts'
-import { accessFault, candidatesOf, explainRoutes, type RouteFate } from '../routing/explain.ts'
+import { accessFault } from '../routing/access.ts'
+import { candidatesOf, explainRoutes, type RouteFate } from '../routing/explain.ts'
 import { type RouteRequest, resolveRoute } from '../routing/resolve.ts'
 
 export interface Question {

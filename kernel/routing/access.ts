@@ -2,18 +2,24 @@ import type { Principal } from '../plugin/index.ts'
 import type { GatewayModel } from './catalog.ts'
 
 /**
- * Whether a caller may ask for a model by this name: the key's grant, the principal-centric
- * allowlists and the model's own allowlist, each on the name asked for and not on what an alias
- * stands for.
+ * Why a caller may not ask for a model by this name; undefined when it may. The key's grant, the
+ * principal-centric allowlists and the model's own allowlist each look at the name asked for and not
+ * at what an alias stands for.
  */
+export function accessFault(principal: Principal, model: GatewayModel): string | undefined {
+  const { grants, allowlists, owner } = principal
+  if (grants !== 'all' && !grants.has(model.id)) return 'the key is not granted it'
+  for (const allowed of allowlists) {
+    if (!allowed.has(model.id)) return 'the allowlist of the owner or the team leaves it out'
+  }
+  const { allowlist } = model
+  if (allowlist === undefined) return undefined
+  if (owner.kind === 'service_account') return 'its allowlist is for users and teams only'
+  if (allowlist.users.has(owner.email)) return undefined
+  if (owner.team !== undefined && allowlist.teams.has(owner.team.key)) return undefined
+  return 'its allowlist names neither the user nor the team'
+}
+
 export function mayUse(principal: Principal, model: GatewayModel): boolean {
-  if (principal.grants !== 'all' && !principal.grants.has(model.id)) return false
-  for (const allowed of principal.allowlists) if (!allowed.has(model.id)) return false
-  if (model.allowlist === undefined) return true
-  const { owner } = principal
-  if (owner.kind === 'service_account') return false
-  return (
-    model.allowlist.users.has(owner.email) ||
-    (owner.team !== undefined && model.allowlist.teams.has(owner.team.key))
-  )
+  return accessFault(principal, model) === undefined
 }

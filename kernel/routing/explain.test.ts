@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { GatewayError, type Principal, type RouteFlag, routeFlags } from '../plugin/index.ts'
-import { mayUse } from './access.ts'
+import { GatewayError, type RouteFlag, routeFlags } from '../plugin/index.ts'
 import type { GatewayModel, Route } from './catalog.ts'
-import { accessFault, explainRoutes } from './explain.ts'
+import { explainRoutes } from './explain.ts'
 import { planRoute } from './plan.ts'
 
 const flag = fc.constantFrom<RouteFlag>(...routeFlags)
@@ -50,34 +49,6 @@ test('the routes that are explained as kept are those that are drawn, with their
         }
       },
     ),
-  )
-})
-
-test('access is explained exactly where it is refused', () => {
-  const names = fc.constantFrom('m', 'n')
-  const set = fc.uniqueArray(names).map((list) => new Set(list))
-  const principal = fc.record({
-    grants: fc.oneof(fc.constant('all' as const), set),
-    allowlists: fc.array(set, { maxLength: 2 }),
-    owner: fc.constantFrom(
-      { kind: 'user', email: 'a@b.c', team: { id: 't', key: 'red' } },
-      { kind: 'user', email: 'd@e.f', team: undefined },
-      { kind: 'service_account', team: { id: 't', key: 'red' } },
-    ),
-  })
-  const allowlist = fc.option(
-    fc.record({
-      users: fc.constantFrom(new Set<string>(), new Set(['a@b.c'])),
-      teams: fc.constantFrom(new Set<string>(), new Set(['red'])),
-    }),
-    { nil: undefined },
-  )
-  fc.assert(
-    fc.property(principal, allowlist, (who, allowed) => {
-      const model = { ...modelOf([]), allowlist: allowed }
-      const fault = accessFault(who as unknown as Principal, model)
-      expect(fault === undefined).toBe(mayUse(who as unknown as Principal, model))
-    }),
   )
 })
 

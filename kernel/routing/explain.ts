@@ -1,22 +1,7 @@
-import type { Principal, RouteFlag } from '../plugin/index.ts'
+import type { RouteFlag } from '../plugin/index.ts'
 import type { GatewayModel, ModelCatalog, Route } from './catalog.ts'
-import type { Refusal } from './plan.ts'
+import { missing, type Refusal } from './plan.ts'
 import { TAG_PREFIX } from './resolve.ts'
-
-/** Why a caller may not ask for a model by this name; undefined when it may. */
-export function accessFault(principal: Principal, model: GatewayModel): string | undefined {
-  const { grants, allowlists, owner } = principal
-  if (grants !== 'all' && !grants.has(model.id)) return 'the key is not granted it'
-  if (allowlists.some((allowed) => !allowed.has(model.id))) {
-    return 'the allowlist of the owner or the team leaves it out'
-  }
-  const { allowlist } = model
-  if (allowlist === undefined) return undefined
-  if (owner.kind === 'service_account') return 'its allowlist is for users and teams only'
-  if (allowlist.users.has(owner.email)) return undefined
-  if (owner.team !== undefined && allowlist.teams.has(owner.team.key)) return undefined
-  return 'its allowlist names neither the user nor the team'
-}
 
 /** What becomes of one route. */
 export interface RouteFate {
@@ -50,11 +35,11 @@ export function explainRoutes(
 }
 
 function routeFault(route: Route, needed: readonly RouteFlag[], refusal: Refusal | undefined) {
-  const { spec, capabilities } = route
+  const { spec } = route
   if (!spec.enabled) return 'it is disabled'
   if (spec.weight <= 0) return `its weight is ${spec.weight}`
-  const missing = needed.filter((flag) => !capabilities[flag])
-  if (missing.length > 0) return `it does not support ${missing.join(', ')}`
+  const lacking = missing(route, needed)
+  if (lacking.length > 0) return `it does not support ${lacking.join(', ')}`
   return refusal?.(route)?.message
 }
 

@@ -20,7 +20,8 @@ function order(routes: readonly Route[], random: Random): readonly Route[] {
 /** Why a route cannot take a request that its capabilities allow; undefined when it can. */
 export type Refusal = (route: Route) => GatewayError | undefined
 
-function missing(route: Route, needed: readonly RouteFlag[]): RouteFlag[] {
+/** What is needed and the route cannot do. */
+export function missing(route: Route, needed: readonly RouteFlag[]): RouteFlag[] {
   return needed.filter((flag) => !route.capabilities[flag])
 }
 
