@@ -7,7 +7,6 @@ import {
   checkConfigCommand,
   healthcheckCommand,
   helpCommand,
-  inspectCommand,
   migrateCommand,
   openApiCommand,
   pluginCommand,
@@ -54,8 +53,8 @@ const kernel: Readonly<Record<KernelCommand, (invocation: Invocation) => Promise
   'check-config': checkConfigCommand,
   migrate: migrateCommand,
   openapi: openApiCommand,
-  plugins: (invocation) => inspectCommand(invocation, pluginsCommand),
-  explain: (invocation) => inspectCommand(invocation, explainCommand),
+  plugins: pluginsCommand,
+  explain: explainCommand,
   healthcheck: healthcheckCommand,
   help(invocation) {
     invocation.out(USAGE)

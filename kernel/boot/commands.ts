@@ -16,14 +16,6 @@ import { type Gateway, startGateway } from './start.ts'
 
 const HEALTHCHECK_TIMEOUT_MS = 3_000
 
-function sourceOf({ configFile, env, quickstart }: Invocation) {
-  try {
-    return findConfig(configFile, env, quickstart)
-  } catch (error) {
-    throw new StartError((error as Error).message)
-  }
-}
-
 /** `gateway serve`: until a signal ends it. */
 export async function serveCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
@@ -35,7 +27,7 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
     else reload()
   })
   const ended = listenForEnd()
-  const source = sourceOf(invocation)
+  const source = findConfig(invocation)
   const { loaded } = await read(source, invocation)
   const log = createLogger(loaded?.server.logFormat)
   const gateway = await startGateway({ ...invocation, source, log, ended }).catch((error) => {
@@ -90,7 +82,7 @@ async function reloadOnSignal(gateway: Gateway, started: ConfigSource, log: Logg
 /** `gateway check-config`: exit code 1 when there is an error. */
 export async function checkConfigCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
-  const source = sourceOf(invocation)
+  const source = findConfig(invocation)
   const { loaded, problems, file } = await read(source, invocation)
   if (problems.length > 0) invocation.out(formatProblems(problems, file))
   if (loaded === undefined) {
@@ -106,7 +98,7 @@ export async function checkConfigCommand(invocation: Invocation): Promise<number
 export async function migrateCommand(invocation: Invocation): Promise<number> {
   const check = invocation.args.includes('--check')
   refuseWords(invocation.args.filter((word) => word !== '--check'))
-  const source = sourceOf(invocation)
+  const source = findConfig(invocation)
   const config = await read(source, invocation)
   const loaded = requireLoaded(config)
   const database = await openDatabase({
@@ -150,14 +142,14 @@ async function listenAddress(invocation: Invocation) {
   const fromEnv = invocation.env.GATEWAY_BIND
   const { hostname, port } =
     (fromEnv === undefined ? undefined : parseBind(fromEnv)) ??
-    requireLoaded(await read(sourceOf(invocation), invocation)).server
+    requireLoaded(await read(findConfig(invocation), invocation)).server
   const everywhere = { '0.0.0.0': '127.0.0.1', '::': '::1' }[hostname]
   return { hostname: everywhere ?? hostname, port }
 }
 
 /** `gateway help`: the commands that the plugins of the config bring. */
 export async function helpCommand(invocation: Invocation): Promise<number> {
-  const source = sourceOf(invocation)
+  const source = findConfig(invocation)
   for (const { name, usage, summary } of declaredCommands(await read(source, invocation))) {
     invocation.out(`  gateway ${name} ${usage}\n      ${summary}`)
   }
@@ -170,7 +162,7 @@ export async function helpCommand(invocation: Invocation): Promise<number> {
  */
 export async function openApiCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
-  const source = sourceOf(invocation)
+  const source = findConfig(invocation)
   return await withPlugins(invocation, source, async ({ registry }) => {
     const routes = registry.all(adminModules).flatMap((module) => module.routes)
     invocation.out((await openApiText(routes)).trimEnd())
@@ -178,17 +170,9 @@ export async function openApiCommand(invocation: Invocation): Promise<number> {
   })
 }
 
-/** `gateway plugins` and `gateway explain`. */
-export async function inspectCommand(
-  invocation: Invocation,
-  inspect: (invocation: Invocation, source: ConfigSource) => Promise<number>,
-): Promise<number> {
-  return await inspect(invocation, sourceOf(invocation))
-}
-
 /** A command that a plugin brings. */
 export async function pluginCommand(invocation: Invocation): Promise<number> {
-  const source = sourceOf(invocation)
+  const source = findConfig(invocation)
   const line = invocation.args.join(' ')
   const spec = declaredCommands(await read(source, invocation)).find(
     ({ name }) => line === name || line.startsWith(`${name} `),

@@ -1,16 +1,16 @@
-import type { Chains } from '../lifecycle/chain.ts'
+import { type Chains, linkName } from '../lifecycle/chain.ts'
 import { internalError } from '../lifecycle/error-body.ts'
 import type { Runtime } from '../lifecycle/exchange.ts'
 import { messagesOver } from '../lifecycle/messages-over.ts'
 import {
   type Accounting,
-  type BudgetState,
   type Family,
   GatewayError,
   guardPhases,
   type Identity,
   type JsonValue,
   type Principal,
+  type Spender,
   type Surface,
   seams,
 } from '../plugin/index.ts'
@@ -130,12 +130,7 @@ export async function explain(question: Question, parts: ExplainParts): Promise<
     }),
     models,
     middlewares: Object.fromEntries(
-      seams.map((seam) => [
-        seam,
-        chains[seam][question.surface].map(
-          ({ plugin, middleware }) => `${middleware.id} (${plugin})`,
-        ),
-      ]),
+      seams.map((seam) => [seam, chains[seam][question.surface].map(linkName)]),
     ),
   }
 }
@@ -209,10 +204,10 @@ function viewOf(
 
 function budgetsOf(
   accounting: Accounting | undefined,
-  call: Parameters<NonNullable<Accounting['budgetsOf']>>[0],
+  call: Spender,
   now: Date,
 ): readonly ExplainedBudget[] {
-  return (accounting?.budgetsOf?.(call, now) ?? []).map((budget: BudgetState) => ({
+  return (accounting?.budgetsOf?.(call, now) ?? []).map((budget) => ({
     scope_key: budget.scopeKey,
     cadence: budget.cadence,
     amount_usd: budget.amountUsd,

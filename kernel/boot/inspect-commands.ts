@@ -2,13 +2,12 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Chains } from '../lifecycle/chain.ts'
+import { type Chains, linkName } from '../lifecycle/chain.ts'
 import {
   accounting,
   GatewayError,
   identity,
   type JsonValue,
-  type Surface,
   seams,
   surfaces,
   UsageError,
@@ -21,7 +20,7 @@ import { StartError } from './errors.ts'
 import { type Explained, type ExplainedRoute, explain } from './explain.ts'
 import { chainsOf } from './extensions.ts'
 import { prepareRuntime } from './runtime.ts'
-import type { ConfigSource } from './source.ts'
+import { type ConfigSource, findConfig } from './source.ts'
 
 const PLUGINS_USAGE = 'gateway plugins [--chains] [--json]'
 const EXPLAIN_USAGE = `gateway explain --key KEY --model MODEL [--body FILE] [--surface ${surfaces.join('|')}] [--json]`
@@ -52,10 +51,8 @@ export async function withPlugins<T>(
 }
 
 /** `gateway plugins`: what is loaded, from where, and what stands around the steps of a request. */
-export async function pluginsCommand(
-  invocation: Invocation,
-  source: ConfigSource,
-): Promise<number> {
+export async function pluginsCommand(invocation: Invocation): Promise<number> {
+  const source = findConfig(invocation)
   const { chains: withChains, json } = readOptions(invocation.args, PLUGINS_USAGE, {
     chains: { type: 'boolean' },
     json: { type: 'boolean' },
@@ -123,19 +120,15 @@ function* chainLines(chains: Chains): Iterable<string> {
     }
     yield `  ${step}:`
     for (const surface of surfaces) {
-      const names = chains[seam][surface].map(
-        ({ plugin, middleware }) => `${middleware.id} (${plugin})`,
-      )
+      const names = chains[seam][surface].map(linkName)
       yield `    ${surface.padEnd(16)}  ${names.length === 0 ? '-' : names.join(' > ')}`
     }
   }
 }
 
 /** `gateway explain`: what would become of a request, and why. */
-export async function explainCommand(
-  invocation: Invocation,
-  source: ConfigSource,
-): Promise<number> {
+export async function explainCommand(invocation: Invocation): Promise<number> {
+  const source = findConfig(invocation)
   const options = readOptions(invocation.args, EXPLAIN_USAGE, {
     key: { type: 'string' },
     model: { type: 'string' },
@@ -159,7 +152,7 @@ export async function explainCommand(
     const { runtime, dispose } = await prepareRuntime(assembled.loaded, assembled.registry, log)
     try {
       const { registry } = assembled
-      const question = { key: options.key, surface: surface as Surface, model, body }
+      const question = { key: options.key, surface, model, body }
       const explained = await explain(question, {
         identity: registry.one(identity),
         accounting: registry.all(accounting)[0],

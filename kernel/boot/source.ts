@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Invocation } from './cli.ts'
+import { StartError } from './errors.ts'
 
 export interface ConfigSource {
   readonly text: string
@@ -9,26 +11,22 @@ export interface ConfigSource {
 
 /**
  * The config to start with: the file named on the command line or in GATEWAY_CONFIG, else
- * `./gateway.yaml`, else the bundled quick start. Throws when a named file cannot be read.
+ * `./gateway.yaml`, else the bundled quick start. Throws StartError when a named file cannot be read.
  */
-export function findConfig(
-  named: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-  quickstart: string,
-): ConfigSource {
+export function findConfig({ configFile, env, quickstart }: Invocation): ConfigSource {
   const inFolder = existsSync('gateway.yaml') ? 'gateway.yaml' : undefined
-  const file = named ?? (env.GATEWAY_CONFIG || inFolder)
+  const file = configFile ?? (env.GATEWAY_CONFIG || inFolder)
   return file === undefined ? { text: quickstart, file } : readSource(resolve(file))
 }
 
 /**
- * The config in the file of this path. Throws when it cannot be read: a moment without it, as while it
- * is replaced, must not put the quick start into force.
+ * The config in the file of this path. Throws StartError when it cannot be read: a moment without it,
+ * as while it is replaced, must not put the quick start into force.
  */
 export function readSource(path: string): ConfigSource {
   try {
     return { text: readFileSync(path, 'utf8'), file: path }
   } catch (error) {
-    throw new Error(`the config file ${path} cannot be read: ${(error as Error).message}`)
+    throw new StartError(`the config file ${path} cannot be read: ${(error as Error).message}`)
   }
 }
