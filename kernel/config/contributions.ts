@@ -33,12 +33,19 @@ export function runCheck(
   }
 }
 
-/** The owner of every name that plugins claim; a second claim is a problem. */
+type Claim = readonly [name: string, by: LoadedPlugin]
+
+/** The names of a thing that a plugin brings. */
+function claimsOf(name: string, aliases: readonly string[] | undefined, by: LoadedPlugin): Claim[] {
+  return [name, ...(aliases ?? [])].map((one) => [one, by])
+}
+
+/** A name has one owner; a second claim is a problem. `taken`: the owners of names to begin with. */
 function claim(
   what: string,
-  claims: readonly (readonly [name: string, by: LoadedPlugin])[],
-  taken: ReadonlyMap<string, string>,
+  claims: readonly Claim[],
   report: Report,
+  taken: ReadonlyMap<string, string> = new Map(),
 ) {
   const owners = new Map(taken)
   for (const [name, { plugin, path }] of claims) {
@@ -57,10 +64,8 @@ export function collectTypes(plugins: readonly LoadedPlugin[], complete: boolean
   for (const by of plugins) {
     for (const spec of by.plugin.manifest.providerTypes ?? []) owners.set(spec, by)
   }
-  const claims = [...owners].flatMap(([spec, by]) =>
-    [spec.type, ...(spec.aliases ?? [])].map((name) => [name, by] as const),
-  )
-  claim('provider type', claims, new Map(), report)
+  const claims = [...owners].flatMap(([spec, by]) => claimsOf(spec.type, spec.aliases, by))
+  claim('provider type', claims, report)
   for (const [{ type, config }, { plugin, path }] of owners) {
     for (const name of Object.keys(config.properties).filter((key) => !isOwnField(key))) {
       const message = `plugin "${plugin.manifest.id}" gives provider type "${type}" the field "${name}", which every provider has`
@@ -81,50 +86,28 @@ export function collectDeclared(plugins: readonly LoadedPlugin[], report: Report
   const modes = plugins.flatMap((by) =>
     (by.plugin.manifest.mcpAuthModes ?? []).map((spec) => ({ spec, by })),
   )
-  const names = (id: string, aliases: readonly string[] | undefined, by: LoadedPlugin) =>
-    [id, ...(aliases ?? [])].map((name) => [name, by] as const)
-  claim(
-    'guardrail pack',
-    packs.flatMap(({ spec, by }) => names(spec.id, spec.aliases, by)),
-    new Map(),
-    report,
+  const packClaims = packs.flatMap(({ spec, by }) => claimsOf(spec.id, spec.aliases, by))
+  const checkClaims = checks.flatMap(({ spec, by }) => claimsOf(spec.kind, spec.aliases, by))
+  const modeClaims = modes.map(({ spec, by }): Claim => [spec.mode, by])
+  const commandClaims = plugins.flatMap((by) =>
+    (by.plugin.manifest.commands ?? []).map(({ name }): Claim => [name, by]),
   )
-  claim(
-    'managed check',
-    checks.flatMap(({ spec, by }) => names(spec.kind, spec.aliases, by)),
-    new Map(),
-    report,
-  )
-  claim(
-    'MCP auth mode',
-    modes.map(({ spec, by }) => [spec.mode, by] as const),
-    new Map(),
-    report,
-  )
+  claim('guardrail pack', packClaims, report)
+  claim('managed check', checkClaims, report)
+  claim('MCP auth mode', modeClaims, report)
   const kernel = new Map(kernelCommands.map((name) => [name as string, 'the kernel']))
-  claim(
-    'command',
-    plugins.flatMap((by) =>
-      (by.plugin.manifest.commands ?? []).map(({ name }) => [name, by] as const),
-    ),
-    kernel,
-    report,
-  )
-  const guards = [
-    ...packs.flatMap(({ spec, by }) => names(spec.id, spec.aliases, by)),
-    ...checks.flatMap(({ spec, by }) => names(spec.kind, spec.aliases, by)),
-  ]
+  claim('command', commandClaims, report, kernel)
   return {
     guardrailPacks: packs.map(({ spec }) => spec),
     managedChecks: checks.map(({ spec }) => spec),
     mcpAuthModes: modes.map(({ spec }) => spec),
-    dispensable: dispensableOf(guards),
-    dispensableAuthModes: dispensableOf(modes.map(({ spec, by }) => [spec.mode, by] as const)),
+    dispensable: dispensableOf([...packClaims, ...checkClaims]),
+    dispensableAuthModes: dispensableOf(modeClaims),
   }
 }
 
 /** The plugins that may be left out, by the names that come from them. */
-function dispensableOf(claims: readonly (readonly [name: string, by: LoadedPlugin])[]) {
+function dispensableOf(claims: readonly Claim[]) {
   return new Map(
     claims
       .filter(([, { onBootFailure }]) => onBootFailure === 'disable')
@@ -142,12 +125,8 @@ export function collectSections(
     (by.plugin.manifest.sections ?? []).map((section) => ({ ...section, by })),
   )
   const kernel = new Map(kernelSections.map((name) => [name as string, 'the kernel']))
-  claim(
-    'section',
-    sections.map(({ name, by }) => [name, by] as const),
-    kernel,
-    report,
-  )
+  const claims = sections.map(({ name, by }): Claim => [name, by])
+  claim('section', claims, report, kernel)
   return Object.fromEntries(
     sections
       .filter(({ name }) => !kernel.has(name))
