@@ -141,10 +141,16 @@ export function closeReopened(
   })
 }
 
+/** Closes a row whose caller has given the call up on another connection. */
+export function closeCancelled(handle: McpInvocationHandle): void {
+  handle.close({ status: 'cancelled', latencyMs: latencyOf(handle), responseBytes: 0 })
+}
+
 function denied({ details }: GuardDenial): McpVerdict {
   return { policyResult: 'denied', guardrailDecisionId: details.decision_id as string }
 }
 
+/** Another replica, with a clock that goes before ours, may have opened it. */
 function latencyOf(handle: McpInvocationHandle): number {
   return Math.max(0, Date.now() - handle.openedAt.getTime())
 }

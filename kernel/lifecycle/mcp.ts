@@ -23,7 +23,7 @@ import { errorReply, invalidMessage, readFailure } from './mcp-errors.ts'
 import type { McpCall, McpIncoming, McpReply, McpServices } from './mcp-exchange.ts'
 import { guardCall, type Passed } from './mcp-guard.ts'
 import { isUtf8, requestHeaders, withChangedArguments } from './mcp-headers.ts'
-import { type Invocation, openInvocation } from './mcp-invocation.ts'
+import { closeCancelled, type Invocation, openInvocation } from './mcp-invocation.ts'
 import { requireOwnOrigin } from './mcp-origin.ts'
 import { replyOf } from './mcp-reply.ts'
 import { createWatches, type McpWatch } from './mcp-watch.ts'
@@ -250,12 +250,6 @@ function noteCancellation(
   if (id === undefined || sessionId === undefined) return
   audit
     .reopen({ serverId: server.mcpServerId, sessionId }, JSON.stringify(id))
-    .then((handle) =>
-      handle?.close({
-        status: 'cancelled',
-        latencyMs: Date.now() - handle.openedAt.getTime(),
-        responseBytes: 0,
-      }),
-    )
+    .then((handle) => handle && closeCancelled(handle))
     .catch((error) => fault('a cancelled tool call stays open', error, incoming.requestId))
 }
