@@ -102,8 +102,6 @@ export interface McpCall {
   /** What was sent to prove who we are: to be found in nothing that is told. */
   readonly secrets: readonly string[]
   readonly watch: McpWatch
-  /** Ends the call of the server. */
-  readonly upstream: AbortController
   /** The reply is over, whatever became of it. */
   finished(): void
 }

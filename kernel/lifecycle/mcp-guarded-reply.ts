@@ -79,7 +79,8 @@ export async function guardedReply(
   { body, events }: { readonly body: ReadableStream<Uint8Array>; readonly events: boolean },
   services: McpServices,
 ): Promise<string> {
-  const { upstream, resultGuard } = call
+  const { resultGuard } = call
+  const { upstream } = call.watch
   const maxBytes = resultGuard?.streamBufferBytes ?? 0
   const late = () =>
     upstream.abort(

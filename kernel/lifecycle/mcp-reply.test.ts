@@ -12,7 +12,6 @@ test('a caller who leaves before the reply has become a stream has cancelled the
     incoming: { method: 'POST', requestId: 'r' },
     invocation: { sent() {}, close: (status: McpInvocationStatus) => closed.push(status) },
     watch,
-    upstream: watch.upstream,
     finished: () => watch.stop(),
   } as unknown as McpCall
   const services = { limits: usualMcpLimits } as McpServices

@@ -5,7 +5,14 @@ import { guardErrorText } from './mcp-guard.ts'
 import { guardedEvents, guardedReply } from './mcp-guarded-reply.ts'
 import { essence, responseHeaders } from './mcp-headers.ts'
 import { isListening, mayListen } from './mcp-listening.ts'
-import { passOn, readBeginning, readWhole, type Source, upstreamFailure } from './mcp-stream.ts'
+import {
+  fellSilent,
+  passOn,
+  readBeginning,
+  readWhole,
+  type Source,
+  upstreamFailure,
+} from './mcp-stream.ts'
 import { closeUnanswered, createTap, hearWhole } from './mcp-tap.ts'
 
 /** Bodies up to this size are passed on as one where nobody has to wait for it. */
@@ -87,7 +94,7 @@ async function wholeBody(
   response: Response,
   { limits }: McpServices,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  watch.limit(limits.idleMs, silent)
+  watch.limit(limits.idleMs, fellSilent)
   try {
     return await response.bytes()
   } catch (error) {
@@ -97,10 +104,6 @@ async function wholeBody(
   }
 }
 
-function silent(): GatewayError {
-  return new GatewayError('upstream_timeout', 'the server fell silent')
-}
-
 function streamed(
   call: McpCall,
   source: Source,
@@ -108,14 +111,14 @@ function streamed(
   services: McpServices,
   listening: Set<() => void>,
 ): ReadableStream<Uint8Array> {
-  const { upstream, watch } = call
+  const { watch } = call
   const unasked = isListening(call)
   const tap = call.resultGuard === undefined ? createTap(call, events, services) : undefined
   const guarded = call.resultGuard === undefined ? undefined : guardedEvents(call, services)
   const { stream, end } = passOn(source, {
     limits: services.limits,
     whenLeft: watch.whenLeft,
-    upstream,
+    upstream: watch.upstream,
     events,
     ...(unasked && { mayGoOn: () => mayListen(call, services) }),
     pass(bytes) {
@@ -174,7 +177,8 @@ async function errorText(
   body: ReadableStream<Uint8Array>,
   services: McpServices,
 ): Promise<string | undefined> {
-  const { upstream, secrets, invocation } = call
+  const { secrets, invocation } = call
+  const { upstream } = call.watch
   const { idleMs } = services.limits
   const tooLong = new GatewayError('upstream_transport', 'the server sent more than it may')
   let bytes: Uint8Array

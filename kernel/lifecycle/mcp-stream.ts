@@ -187,7 +187,7 @@ export async function readWhole(
   function look() {
     const rest = idleMs - (performance.now() - heardAt)
     if (rest > 0) timer = setTimeout(look, rest)
-    else upstream.abort(new GatewayError('upstream_timeout', 'the server fell silent'))
+    else upstream.abort(fellSilent())
   }
   try {
     for (;;) {
@@ -204,6 +204,10 @@ export async function readWhole(
     clearTimeout(timer)
   }
   return Buffer.concat(chunks, size)
+}
+
+export function fellSilent(): GatewayError {
+  return new GatewayError('upstream_timeout', 'the server fell silent')
 }
 
 /** Why reading from the server failed. */

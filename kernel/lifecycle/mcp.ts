@@ -144,7 +144,6 @@ async function proxy(
     resultGuard: policy?.covers('mcp_result') === true ? policy : undefined,
     secrets,
     watch: reached.watch,
-    upstream: reached.watch.upstream,
     finished: reached.finished,
   }
   const response = await send(mcpCall, authHeaders, reached.traceparent, services)
