@@ -1,7 +1,6 @@
 import type {
   Accounting,
   ApiSurface,
-  ExchangeRecord,
   ExchangeRecorder,
   Family,
   GatewayError,
@@ -17,6 +16,7 @@ import type {
 import type { MessagesRequest } from '../protocol/messages-request.ts'
 import type { ModelCatalog } from '../routing/catalog.ts'
 import type { ResolvedRoute } from '../routing/resolve.ts'
+import type { RequestTrace } from '../telemetry/trace.ts'
 import type { Chains, ChainTools } from './chain.ts'
 import type { Sinks } from './sinks.ts'
 
@@ -65,7 +65,7 @@ export interface ReplyStream {
 export interface Received extends Incoming {
   /** On the config that the request is served with; released when the exchange is recorded. */
   readonly lease: Lease
-  readonly trace: ExchangeTrace
+  readonly trace: RequestTrace
   /** What middlewares leave for each other. */
   readonly state: Map<string, unknown>
 }
@@ -116,17 +116,6 @@ export interface Lease {
   release(): void
 }
 
-/** Follows one exchange for the traces. */
-export interface ExchangeTrace {
-  /** The provider call begins; gives the W3C trace context that goes upstream with it. */
-  providerCalled(call: {
-    readonly provider: ProviderSpec
-    readonly operation: Family
-    readonly upstreamModel: string
-  }): string | undefined
-  finished(exchange: ExchangeRecord): void
-}
-
 export interface LifecycleServices {
   /** The config in force; whoever holds a lease on it may use it until they release it. */
   lease(): Lease
@@ -138,7 +127,7 @@ export interface LifecycleServices {
   readonly chainTools: ChainTools
   /** Undefined: nobody wants to be told of settled calls. */
   readonly sinks: Sinks | undefined
-  trace(incoming: Incoming): ExchangeTrace
+  trace(incoming: Incoming): RequestTrace
   readonly random: () => number
   /** A fault of the gateway or of a plugin: for the operator's log. */
   fault(message: string, error: unknown, requestId: string): void

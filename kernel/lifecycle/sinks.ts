@@ -1,4 +1,10 @@
-import type { AccountingSink, SettledCall, Settlement, SettlementRequest } from '../plugin/index.ts'
+import type {
+  AccountingSink,
+  CommittedSettlement,
+  SettledCall,
+  Settlement,
+  SettlementRequest,
+} from '../plugin/index.ts'
 import { copyCaller } from './seams.ts'
 
 /** Tells accounting sinks of what has been settled, off the request path. */
@@ -29,7 +35,7 @@ export interface SinkTools {
 /** Calls of one sink at the same time. */
 const AT_ONCE = 16
 
-type Told = readonly [SettledCall, Exclude<Settlement, { readonly kind: 'none' }>]
+type Told = readonly [SettledCall, CommittedSettlement]
 
 export function createSinks(named: readonly NamedSink[], tools: SinkTools): Sinks | undefined {
   if (named.length === 0) return undefined

@@ -19,6 +19,7 @@ interface Called {
   readonly upstreamModel: string
 }
 
+/** Follows one request for the traces. */
 export interface RequestTrace {
   /** The provider call begins; gives the W3C trace context that goes upstream with it. */
   providerCalled(call: Called): string | undefined
