@@ -5,17 +5,15 @@ import {
   type StreamResult,
   type Usage,
 } from '../plugin/index.ts'
-import { createChatStream } from '../protocol/chat-stream.ts'
 import { chatEvents, collectChat } from '../protocol/collect-chat.ts'
 import { collectResponse, responseEvents } from '../protocol/collect-responses.ts'
 import type { FamilyStream } from '../protocol/family-stream.ts'
-import { createResponsesStream } from '../protocol/responses-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { settledFailure } from './failures.ts'
 import { guardReply } from './guard.ts'
 import { readOut } from './read-out.ts'
-import { replyStream } from './stream.ts'
+import { createFamilyStream, replyStream } from './stream.ts'
 
 /** For so long the headers wait for a decision; then the stream begins with comments. */
 const PATIENCE_MS = 15_000
@@ -35,7 +33,7 @@ export async function guardedStream(
   late: (thrown: unknown) => string,
 ): Promise<ReplyStream> {
   const decision = decide(admitted, attempt, result, services)
-  return (await within(PATIENCE_MS, decision)) ?? waitingStream(decision, late)
+  return (await inTime(PATIENCE_MS, decision)) ?? waitingStream(decision, late)
 }
 
 /** Reads the whole stream and has it judged; resolves to what the caller may have. */
@@ -46,9 +44,7 @@ async function decide(
   services: LifecycleServices,
 ): Promise<ReplyStream> {
   const modifiers = result.billingModifiers
-  const isResponse = admitted.family === 'responses'
-  const createStream = isResponse ? createResponsesStream : createChatStream
-  const stream = createStream({ publicModel: admitted.model.id })
+  const stream = createFamilyStream(admitted.family, admitted.model.id)
   const left = leaving(admitted, services)
   let collected: Collected
   try {
@@ -181,7 +177,7 @@ function waitingStream(
         // The first comment takes the headers with it.
         const patience = begun ? PATIENCE_MS : 0
         begun = true
-        if ((await within(patience, decided)) === undefined) return KEEP_ALIVE
+        if ((await inTime(patience, decided)) === undefined) return KEEP_ALIVE
       }
       if (stream !== undefined) return await stream.next()
       over = true
@@ -202,7 +198,7 @@ function tooLarge(bytes: number): GatewayError {
 }
 
 /** What comes of `work`, or undefined when it takes longer. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+async function inTime<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), ms)

@@ -1,4 +1,5 @@
 import {
+  type Family,
   GatewayError,
   type SentResponse,
   type Settlement,
@@ -188,8 +189,14 @@ export function errorEvent(
 function streamFor({ family, apiSurface, requestId, model }: Admitted): FamilyStream {
   const publicModel = model.id
   if (apiSurface === 'messages') return createMessagesStream({ publicModel, requestId })
-  const createStream = family === 'responses' ? createResponsesStream : createChatStream
-  return createStream({ publicModel })
+  return createFamilyStream(family, publicModel)
+}
+
+/** The events of an upstream for a caller who speaks its family. */
+export function createFamilyStream(family: Family, publicModel: string): FamilyStream {
+  return family === 'responses'
+    ? createResponsesStream({ publicModel })
+    : createChatStream({ publicModel })
 }
 
 /** Counters of a stream that was not read to its end. */
