@@ -53,8 +53,6 @@ export function createCatalog(
       routes: spec.routes.map(bind),
     })
   }
-  const ranked = [...models.values()].sort(
-    (a, b) => a.rank - b.rank || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
-  )
+  const ranked = [...models.values()].sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1))
   return { models, ranked }
 }
