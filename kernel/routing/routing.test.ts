@@ -180,10 +180,11 @@ describe('resolution', () => {
       { id: 'z', tags: ['fast', 'eu'], rank: 1 },
       { id: 'b', tags: ['fast'], rank: 5 },
       { id: 'a', tags: ['fast'], rank: 5 },
+      { id: 'c', tags: ['fast'], rank: 5 },
     )
     expect(ask(catalog, 'tag:fast')).toMatchObject({ model: 'z' })
     expect(ask(catalog, 'tag:fast,eu')).toMatchObject({ model: 'z' })
-    expect(ask(catalog, 'tag:fast', user({ grants: new Set(['a', 'b']) }))).toMatchObject({
+    expect(ask(catalog, 'tag:fast', user({ grants: new Set(['a', 'b', 'c']) }))).toMatchObject({
       model: 'a',
     })
     expect(ask(catalog, 'tag:fast,eu', user({ grants: new Set(['a']) }))).toStartWith(
