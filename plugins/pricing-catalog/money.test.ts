@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { picoUsdPerToken } from './money.ts'
+import { picoUsdPerToken, usdPerMillion } from './money.ts'
 
 test('a price per million tokens is an integer per token, to the sixth decimal', () => {
   expect(picoUsdPerToken('5')).toBe(5_000_000n)
@@ -25,4 +25,11 @@ test('for every integer of micro-USD the rate is that integer', () => {
       expect(picoUsdPerToken(text)).toBe(micro)
     }),
   )
+})
+
+test('an integer per token is shown as the plain decimal that it was written as', () => {
+  const written = ['0', '5', '10', '0.0088', '0.000001', '2.5', '100.05', '999999999999.999999']
+  for (const text of written) {
+    expect(usdPerMillion(picoUsdPerToken(text) as bigint)).toBe(text)
+  }
 })
