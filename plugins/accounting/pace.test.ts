@@ -36,6 +36,7 @@ describe('a budget that goes on as it does', () => {
     ['where spend is flat', 50n, 0n],
     ['when nothing is left', 100n, 40n],
     ['when it lasts until the window ends', 7n, 7n],
+    ['when it lasts until then to the hour', 57n, 13n],
   ])('has no date %s', (_, spent, recent) => {
     expect(by('2026-03-10T12:00:00Z', spent, recent)).toBeUndefined()
   })

@@ -84,6 +84,15 @@ describe('a charge counts once', () => {
     expect(total()).toBe(400n)
   })
 
+  test('when its commit is known before the first look, which did not see it', () => {
+    const spend = createSpend()
+    const one = charge()
+    spend.add(one)
+    spend.committed(one, 12n)
+    spend.apply({ snapshot: '10:10:', budgets: [budget(LIMIT)], counters: [] }, DAY, true)
+    expect(spent(spend, LIMIT)).toBe(400n)
+  })
+
   test('and not at all when it was not written', () => {
     const { spend, total } = withBudget()
     const one = charge()
@@ -107,6 +116,30 @@ test('what is on its way or in the spool counts for a budget that comes later', 
     true,
   )
   expect(spent(spend, LIMIT)).toBe(4321n)
+})
+
+test('what a process that is gone left in the spool counts as soon as it is taken over', () => {
+  const { spend, total } = withBudget()
+  spend.adopt(charge())
+  expect(total()).toBe(400n)
+})
+
+test('a charge counts in the window of its own day, whichever window was asked about last', () => {
+  const { spend, total } = withBudget()
+  spend.add(charge())
+  spend.add({ ...charge(50n), day: DAY + 1 })
+  expect(total()).toBe(400n)
+  expect(spend.stateOf(KEY, DAY + 1)).toMatchObject({ spent: 50n })
+  expect(total()).toBe(400n)
+})
+
+test('a rejected charge that waits in the spool uses its hard limit up', () => {
+  const { spend, look } = withBudget()
+  const one = { ...charge(LIMIT), rejected: true }
+  spend.add(one)
+  spend.spool(one)
+  look('14:14:', [], true)
+  expect(spend.exhausted([KEY], DAY)).toMatchObject({ scopeKey: KEY })
 })
 
 test('whatever the order of commits, their replies and looks, the sum is right', () => {

@@ -42,6 +42,7 @@ test('amounts are exact in both directions', () => {
   expect(usd(0n)).toBe('0')
   expect(usd(10n)).toBe('0.00000000001')
   expect(usd(2_500_000_000_000n)).toBe('2.5')
+  expect(usd(-50_000_000_000n)).toBe('-0.05')
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n }), (amount) => {
       expect(picoUsd(usd(amount))).toBe(amount)
