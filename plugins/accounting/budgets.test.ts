@@ -179,7 +179,8 @@ describe('in the middle of a window', () => {
     expect(next()).toBeUndefined()
     await accounting.budget([dailyBudget('u1', 800n, { cadence: 'monthly' })])
     expect(next()).toEqual(exceeded)
-    await accounting.budget([{ ...dailyBudget('u1', 800n), active: false }])
+    await accounting.budget([{ ...dailyBudget('u1', 400n), active: false }])
+    await accounting.settle(at('2026-03-31T10:30:00Z'))
     expect(next()).toBeUndefined()
   })
 

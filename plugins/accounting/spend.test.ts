@@ -124,6 +124,22 @@ test('what a process that is gone left in the spool counts as soon as it is take
   expect(total()).toBe(400n)
 })
 
+test('what left the spool and was refused by the database counts no more', () => {
+  const { spend, total } = withBudget()
+  const one = charge()
+  spend.adopt(one)
+  spend.unspool(one)
+  expect(total()).toBe(400n)
+  spend.drop(one)
+  expect(total()).toBe(0n)
+})
+
+test('a complete look forgets budgets that are not there any more', () => {
+  const { spend } = withBudget()
+  spend.apply({ snapshot: '14:14:', budgets: [], counters: [] }, DAY, true)
+  expect(spend.has(KEY)).toBe(false)
+})
+
 test('a charge counts in the window of its own day, whichever window was asked about last', () => {
   const { spend, total } = withBudget()
   spend.add(charge())

@@ -209,7 +209,7 @@ export function createSpend() {
       const changed = new Set<string>()
       for (const { scopeKey, active, settings } of changes.budgets) {
         tracked.delete(scopeKey)
-        if (!active || settings === undefined) continue
+        if (!active) continue
         tracked.set(scopeKey, { settings, days: new Map(), window: noWindow })
         changed.add(scopeKey)
       }
