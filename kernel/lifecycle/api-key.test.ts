@@ -40,5 +40,19 @@ describe('the API key of a request', () => {
     expect(present({ authorization: 'Bearer ' })).toBe('invalid_authorization_header')
     expect(present({ authorization: 'Bearer sk-123' })).toBe('invalid_api_key_format')
     expect(present({ 'x-api-key': 'sk-123' })).toBe('invalid_api_key_format')
+    expect(present({ 'x-gateway-api-key': 'sk-123' })).toBe('invalid_api_key_format')
+    for (const name of ['x-api-key', 'x-gateway-api-key']) {
+      expect(present({ authorization: 'Basic abc', [name]: 'sk-1' })).toBe('invalid_api_key_format')
+    }
+  })
+
+  test('an empty header is none', () => {
+    expect(present({ authorization: '', 'x-api-key': '' })).toBe('missing_authorization_header')
+  })
+
+  test('nothing but the key stands behind the bearer scheme, and nothing before it', () => {
+    for (const authorization of ['Bearer gwk_a.b more', 'Not bearer gwk_a.b']) {
+      expect(present({ authorization })).toBe('invalid_authorization_header')
+    }
   })
 })

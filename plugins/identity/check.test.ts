@@ -28,7 +28,8 @@ test('a sound config has no problems, and neither has an empty one', () => {
       users: [
         {
           name: 'Ada',
-          email: 'ada@example.com',
+          email: 'Ada@example.com',
+          model_access: { mode: 'all' },
           team: { key: 'core' },
           api_keys: [
             { name: 'a', value: value(), models: ['large'] },
@@ -53,7 +54,10 @@ test('every mistake is reported, where it stands', () => {
   const twice = value()
   const publicId = twice.reveal().slice(4, 20)
   const found = problems({
-    auth: { quickstart_user: 'nobody@example.com' },
+    auth: {
+      quickstart_user: 'nobody@example.com',
+      bootstrap_admin: { password: new Secret('short') },
+    },
     teams: [
       { key: 'core', model_access: { mode: 'restricted', models: ['nope'] } },
       { key: 'core', model_access: { mode: 'all', models: ['small'] } },
@@ -62,6 +66,7 @@ test('every mistake is reported, where it stands', () => {
       {
         email: 'ada@example.com',
         team: { key: 'missing' },
+        model_access: { mode: 'restricted', models: ['gone'] },
         api_keys: [
           { name: 'a', value: new Secret('gwk_short.x'), models: ['small'], all_models: true },
           { name: 'a', value: twice },
@@ -71,7 +76,7 @@ test('every mistake is reported, where it stands', () => {
     ],
     service_accounts: [
       { key: 'ci', team: 'absent', api_keys: [{ name: 'a', all_models: true }] },
-      { key: 'ci', team: 'core' },
+      { key: 'ci', team: 'core', model_access: { mode: 'restricted', models: ['lost'] } },
     ],
     models: [{ allowlist: { users: ['x@example.com'], teams: ['y'] } }],
   })
@@ -81,6 +86,7 @@ test('every mistake is reported, where it stands', () => {
     'error service_accounts.1.key: another entry has the key ci too',
     'error teams.0.model_access.models.0: there is no model nope',
     'error teams.1.model_access.models: contradicts mode all',
+    'error users.0.model_access.models.0: there is no model gone',
     'error users.0.team.key: there is no team missing',
     'error users.0.api_keys.0.all_models: contradicts models',
     'error users.0.api_keys.0.value: is not a gateway key',
@@ -90,8 +96,10 @@ test('every mistake is reported, where it stands', () => {
     'error users.1.api_keys.0.value: has the same public id as users.0.api_keys.1.value',
     'error service_accounts.0.team: there is no team absent',
     'error service_accounts.0.api_keys.0.all_models: is for users only',
+    'error service_accounts.1.model_access.models.0: there is no model lost',
     'warning models.0.allowlist.users.0: no user of this file has the e-mail x@example.com',
     'warning models.0.allowlist.teams.0: no team of this file has the key y',
+    expect.stringMatching(/^error auth\.bootstrap_admin\.password: /),
     'error auth.quickstart_user: no user has the e-mail nobody@example.com',
   ])
   expect(found.join('\n')).not.toContain(publicId)

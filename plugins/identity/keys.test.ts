@@ -11,6 +11,11 @@ test('a generated key has the documented form and parses into its parts', () => 
 const id = 'abcdefghijklmnop'
 const secret = 'A'.repeat(43)
 
+test('a generated public id is made of all 32 letters', () => {
+  const letters = new Set(Array.from({ length: 100 }, () => generateKey().publicId).join(''))
+  expect(letters.size).toBe(32)
+})
+
 test.each([
   ['longer parts', `gwk_${id}qrs.${secret}_-9`, true],
   ['a short public id', `gwk_${id.slice(1)}.${secret}`, false],
@@ -19,7 +24,9 @@ test.each([
   ['upper case in the public id', `gwk_${id.toUpperCase()}.${secret}`, false],
   ['another prefix', `sk-${id}.${secret}`, false],
   ['a line break after it', `gwk_${id}.${secret}\n`, false],
-  ['more than 512 characters', `gwk_${id}.${'A'.repeat(600)}`, false],
+  ['something before it', `xgwk_${id}.${secret}`, false],
+  ['512 characters', `gwk_${id}.`.padEnd(512, 'A'), true],
+  ['more than 512 characters', `gwk_${id}.`.padEnd(513, 'A'), false],
   ['nothing', '', false],
 ])('%s', (_, raw, accepted) => {
   expect(parseKey(raw) !== undefined).toBe(accepted)

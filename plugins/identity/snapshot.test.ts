@@ -132,6 +132,21 @@ test('a key that was accepted stops at its expiry, and after a change that revok
   expect(await refusal(() => snapshot.authenticate(other))).toBe('api_key_revoked')
 })
 
+test('the secret before opens a key until its time is over, and no third one does', async () => {
+  const { source, snapshot, clock } = await start()
+  const old = hashSecret('before'.repeat(8))
+  const raw = source.add({ previous: { secretHash: old, until: clock.at + 1000 } })
+  const before = `${raw.split('.')[0]}.${'before'.repeat(8)}`
+  await snapshot.check()
+  const third = () => refusal(() => snapshot.authenticate(wrongSecret(before)))
+  expect(await third()).toBe('api_key_secret_mismatch')
+  expect(await refusal(() => snapshot.authenticate(before))).toBe('accepted')
+  expect(await third()).toBe('api_key_secret_mismatch')
+  clock.at += 1000
+  expect(await refusal(() => snapshot.authenticate(before))).toBe('api_key_secret_mismatch')
+  expect(await refusal(() => snapshot.authenticate(raw))).toBe('accepted')
+})
+
 test('a wrong secret is refused while the right one is remembered', async () => {
   const { source, snapshot } = await start()
   const raw = source.add()
@@ -164,6 +179,32 @@ test('ids that nobody has share few looks, and are remembered for five seconds',
   clock.at += 5_000
   expect(await refusal(() => snapshot.authenticate(junk[0] ?? ''))).toBe('api_key_not_found')
   expect(state.looks).toBe(again + 1)
+})
+
+test('an id is not remembered as unknown when the store could not be asked', async () => {
+  const { source, snapshot, clock, state } = await start()
+  const raw = source.add()
+  state.down = true
+  expect(await refusal(() => snapshot.authenticate(raw))).toBe('api_key_not_found')
+  state.down = false
+  clock.at += 100
+  expect(await refusal(() => snapshot.authenticate(raw))).toBe('accepted')
+})
+
+test('who waits for changes is told of each, and of nothing else', async () => {
+  const { source, snapshot } = await start()
+  let told = 0
+  const stop = snapshot.onChange(() => told++)
+  await snapshot.check()
+  expect(told).toBe(0)
+  source.add()
+  await snapshot.check()
+  await snapshot.check()
+  expect(told).toBe(1)
+  await stop()
+  source.add()
+  await snapshot.check()
+  expect(told).toBe(1)
 })
 
 test('without its store the last state serves as long as it may, and not longer', async () => {

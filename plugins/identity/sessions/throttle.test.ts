@@ -40,6 +40,15 @@ test('a success forgets the failures; an attempt that was none counts for nothin
   expect(fail(throttle, 'bob', 0)).toBe(0)
 })
 
+test('an attempt that was none leaves the failures before it as they were', () => {
+  const throttle = createThrottle(options)
+  for (let i = 0; i < 4; i++) fail(throttle, 'ada', 0)
+  ;(throttle.begin('ada', 1000) as Attempt).forget('this')
+  expect(fail(throttle, 'ada', 1001)).toBe(999)
+  expect(fail(throttle, 'ada', 2000)).toBe(0)
+  expect(fail(throttle, 'ada', 2000)).toBe(2000)
+})
+
 test('failures are forgotten after a while, and others have nothing to do with them', () => {
   const throttle = createThrottle(options)
   for (let i = 0; i < 4; i++) fail(throttle, 'ada', 0)
@@ -55,4 +64,13 @@ test('no more keys are kept than the limit', () => {
   expect(fail(throttle, 'ada', 0)).toBe(1000)
   fail(throttle, 'one more', 0)
   expect(fail(throttle, 'ada', 0)).toBe(0)
+})
+
+test('whoever failed last is kept longest', () => {
+  const throttle = createThrottle(options)
+  for (let i = 0; i < 4; i++) fail(throttle, 'ada', 0)
+  for (let i = 0; i < 99; i++) fail(throttle, `key ${i}`, 0)
+  expect(fail(throttle, 'ada', 1000)).toBe(0)
+  for (let i = 0; i < 99; i++) fail(throttle, `other ${i}`, 1000)
+  expect(fail(throttle, 'ada', 1000)).toBe(2000)
 })
