@@ -83,6 +83,25 @@ describe('the text of a prompt', () => {
   })
 })
 
+test.each(['content', 'input', 'prompt', 'text', 'instructions', 'system', 'output'])(
+  'the text of a prompt is under %s',
+  (name) => {
+    expect(promptTexts({ [name]: 'said', metadata: 'no text' }).segments).toEqual(['said'])
+  },
+)
+
+test.each(
+  [
+    ['content', 'text', 'refusal', 'output_text', 'transcript'],
+    ['reasoning', 'reasoning_content', 'reasoning_text', 'thinking'],
+  ].flat(),
+)('the text of a reply is under %s', (name) => {
+  const body = { output: [{ [name]: 'said', id: 'no text' }] }
+  const text = replyTexts(body)
+  expect(text.segments).toEqual(['said'])
+  expect(text.replace(['masked'])).toEqual({ output: [{ [name]: 'masked', id: 'no text' }] })
+})
+
 test('the text of a reply, its reasoning included', () => {
   const body = {
     model: 'text',
@@ -144,6 +163,60 @@ describe('the tool calls of a reply', () => {
   })
 })
 
+test('calls without arguments, or with other than text, are judged and stay as they are', () => {
+  const output = [
+    { type: 'function_call', name: 'f' },
+    { type: 'function_call', name: 'g', arguments: { n: 1 } },
+    { type: 'custom_tool_call', name: 'sh' },
+    { type: 'shell_call' },
+  ]
+  const { calls, replace } = replyToolCalls('responses', { output })
+  expect(calls.map((call) => call.arguments)).toEqual(['{}', '{"n":1}', '{"input":""}', '{}'])
+  expect(replace(calls)).toEqual({ output })
+})
+
+test('other arguments go to their calls, and change nothing else of a reply', () => {
+  const chat = {
+    id: 'r',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          tool_calls: [
+            { id: 'a', function: { name: 'f', arguments: '{}' } },
+            { id: 'b', type: 'custom', custom: { name: 'sh', input: 'ls' } },
+          ],
+          function_call: { name: 'g', arguments: '{}' },
+        },
+      },
+    ],
+  }
+  const responses = {
+    id: 'r',
+    output: [
+      { id: 'a', type: 'function_call', name: 'f', arguments: '{}' },
+      { id: 'b', type: 'mcp_call', name: 'g', arguments: '{}' },
+      { id: 'c', type: 'custom_tool_call', name: 'sh', input: 'ls' },
+      { id: 'd', type: 'shell_call', action: { n: 0 } },
+      { id: 'e', type: 'apply_patch_call', operation: { n: 0 } },
+    ],
+  }
+  const masked = (text: string) =>
+    text.replaceAll('"{}"', '"{\\"n\\":1}"').replaceAll('"ls"', '"pwd"').replaceAll('0}', '1}')
+  for (const [family, body] of [
+    ['chat_completions', chat],
+    ['responses', responses],
+  ] as const) {
+    const { calls, replace } = replyToolCalls(family, body)
+    const others = calls.map((call) => ({
+      ...call,
+      arguments: call.arguments.includes('ls') ? '{"input":"pwd"}' : '{"n":1}',
+    }))
+    expect(replace(others)).toEqual(JSON.parse(masked(JSON.stringify(body))))
+  }
+})
+
 test('what a document is about is told to the model too', () => {
   const part = { type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } }
   const body = { messages: [{ role: 'user', content: [{ ...part, context: 'secret' }] }] }
@@ -152,4 +225,18 @@ test('what a document is about is told to the model too', () => {
   expect(replace(['masked'])).toEqual({
     messages: [{ role: 'user', content: [{ ...part, context: 'masked' }] }],
   })
+})
+
+test('documents of text are judged however their URL is spelled; empty ones are no text', () => {
+  const textsOf = (file_data: string) => promptTexts({ file: { file_data } }).segments
+  expect(textsOf('DATA:TEXT/PLAIN;BASE64,c2VjcmV0')).toEqual(['secret'])
+  expect(textsOf('data:text/x-ini;charset=UTF-8;base64,c2VjcmV0')).toEqual(['secret'])
+  expect(textsOf('data:text/plain;base64,')).toEqual([])
+})
+
+test('a document that no guard has changed keeps its bytes, also those that are no text', () => {
+  const body = { file: { file_data: 'data:text/plain;base64,/w==' } }
+  const { segments, replace } = promptTexts(body)
+  expect(segments).toHaveLength(1)
+  expect(replace(segments)).toBe(body)
 })
