@@ -41,3 +41,14 @@ test('secrets of the environment and literal ones are what they were', async () 
   expect(await secret.revealCurrent()).toBe('before')
   expect(await resolved('literal.x').revealCurrent()).toBe('x')
 })
+
+test('of a file nothing but the line end at its end is left out', () => {
+  writeFileSync(file, 'first\nsecond\n\n')
+  expect(resolved(`file.${file}`).reveal()).toBe('first\nsecond\n')
+})
+
+test('an empty secret is none', () => {
+  writeFileSync(file, '\n')
+  expect(() => resolved(`file.${file}`)).toThrow(`secret file ${file} is empty`)
+  expect(() => resolved('env.TOKEN', { TOKEN: '' })).toThrow('TOKEN is not set')
+})

@@ -25,6 +25,24 @@ test('the password of basic credentials is a form of its own', () => {
   )
 })
 
+test('a password is all that stands behind the first colon', () => {
+  const basic = credentialForms([`Basic ${btoa('ada:open:sesame')}`])
+  expect(maskForms('open:sesame', basic)).toBe('[redacted]')
+})
+
+test('of two values of which one begins like the other, neither is left half masked', () => {
+  for (const values of [
+    ['token', 'token-of-ada'],
+    ['token-of-ada', 'token'],
+  ]) {
+    expect(maskForms('token-of-ada, token', credentialForms(values))).toBe('[redacted], [redacted]')
+  }
+})
+
+test('four characters are enough for a secret', () => {
+  expect(credentialForms(['abcd'])).toEqual(['abcd'])
+})
+
 test('a value of several words is masked as a whole', () => {
   expect(maskForms('say my long secret', credentialForms(['my long secret']))).toBe(
     'say [redacted]',
