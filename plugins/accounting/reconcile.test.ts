@@ -115,6 +115,22 @@ describe('a budget of the config', () => {
     expect(reconcile(config({}), existing).entries).toEqual(existing.map(inactiveEntry))
   })
 
+  test.each<[string, Partial<BudgetConfig>]>([
+    ['window', { cadence: 'weekly' }],
+    ['limit', { hard_limit: false }],
+    ['time zone', { timezone: 'Europe/Berlin' }],
+  ])('follows a change of nothing but its %s', (_, change) => {
+    const existing = kept(entry(ada, 'config_user_override', 9n))
+    const { entries } = reconcile(config({ ada: { ...daily('9'), ...change } }), existing)
+    expect(entries).toHaveLength(1)
+  })
+
+  test('by default goes with its default when its owner is not in the file', () => {
+    const existing = kept(entry(ada, 'config_user_default', 1n))
+    const bobOnly = { users: [{ email: 'bob@example.com' }] }
+    expect(reconcile(config(bobOnly), existing).entries).toEqual(existing.map(inactiveEntry))
+  })
+
   test('of one user goes before the default, and gives way to it again', () => {
     const both = config({ all: daily('1'), ada: daily('9') })
     const byDefault = kept(
@@ -183,8 +199,13 @@ describe('what an administrator decided', () => {
       'users.0.budget',
       'service_accounts.0.budget',
     ])
-    const same = reconcile(config({ ada: daily('9') }), kept(entry(ada, 'manual', 9n)))
-    expect(same.warnings).toEqual([])
+    expect(warnings.map(({ message, severity }) => [severity, message])).toEqual([
+      ['warning', 'is not used: an administrator has deactivated the budget'],
+      ['warning', 'is not used: an administrator has set another budget'],
+    ])
+    const same = entry(ada, 'manual', 9n)
+    expect(reconcile(config({ ada: daily('9') }), kept(same)).warnings).toEqual([])
+    expect(reconcile(config({ ada: daily('9') }), kept(inactive(same))).warnings).toHaveLength(1)
   })
 })
 
