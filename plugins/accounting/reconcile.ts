@@ -52,7 +52,7 @@ export function reconcileBudgets(
           : 'is not used: an administrator has deactivated the budget'
         warnings.push({ path, message, severity: 'warning' })
       }
-    } else if (budget?.active && stays(budget) && source !== budget.source) {
+    } else if (budget?.active && stays(budget)) {
       // The owner's own budget goes before the default of all.
     } else if (
       budget?.source !== source ||
