@@ -171,6 +171,9 @@ const costly = [
   `a=(${'x '.repeat(9_000)}); ${'"${a[@]}" '.repeat(4_000)}`,
   'ssh a '.repeat(10_000),
   'eval '.repeat(13_000),
+  `f() { env ${'A=1 '.repeat(14_000)}"$@"; }; ${'f ls;'.repeat(100)}`,
+  `echo ${'{a,b}'.repeat(8)}${"'a'".repeat(4_000)}`,
+  `echo ${'{a,b}'.repeat(8)}${"''".repeat(30_000)}`,
   '"$('.repeat(20_000),
   '<('.repeat(30_000),
 ]

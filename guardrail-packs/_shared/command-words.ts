@@ -49,14 +49,12 @@ export function expandWord(node: WordNode, place: Place): readonly Word[] {
       part.type === 'BraceExpansion'
         ? braceChoices(part.text, place)
         : [[pieceOf(part, place, false)]]
-    if (sequences.length * choices.length > limits.braces) {
-      giveUp(place.session, 'too_many')
-      break
-    }
-    sequences =
-      choices.length === 1
-        ? sequences.map((pieces) => [...pieces, ...(choices[0] ?? [])])
-        : sequences.flatMap((pieces) => choices.map((choice) => [...pieces, ...choice]))
+    if (sequences.length * choices.length > limits.braces) giveUp(place.session, 'too_many')
+    spend(place.session, sequences.length / 8)
+    if (isOver(place.session)) return noWords
+    const [only = []] = choices
+    if (choices.length === 1) for (const pieces of sequences) pieces.push(...only)
+    else sequences = sequences.flatMap((pieces) => choices.map((choice) => [...pieces, ...choice]))
   }
   return sequences.flatMap((pieces) => fieldsOf(pieces, place))
 }

@@ -38,12 +38,15 @@ function unwrap(
   let assignments: Map<string, Word> | undefined
   if (wrapper.assignments) {
     if (rest[0]?.text === '-') rest = rest.slice(1)
-    while (rest[0] !== undefined && /^([A-Za-z_]\w*|\$\{?\w+\}?)\+?=/.test(rest[0].text)) {
-      const [name = '', value] = splitAssignment(rest[0])
+    let assigned = 0
+    for (const word of rest) {
+      if (!/^([A-Za-z_]\w*|\$\{?\w+\}?)\+?=/.test(word.text)) break
+      const [name = '', value] = splitAssignment(word)
       assignments ??= new Map()
       assignments.set(name, value)
-      rest = rest.slice(1)
+      assigned++
     }
+    rest = rest.slice(assigned)
     // sudo goes on reading options behind them.
     if (assignments !== undefined && rest[0]?.text.startsWith('-')) {
       read = readOptions(rest, { ...table, leading: true })
