@@ -219,7 +219,8 @@ function budgetExceeded(exhausted: Exhausted, { dispatchedAt }: AdmissionRequest
         window_start: startOfDay(window.start).toISOString(),
         window_end: end.toISOString(),
       },
-      headers: { 'retry-after': String(seconds) },
+      // Official clients try again by themselves, and would wait for as long as that.
+      headers: { 'retry-after': String(seconds), 'x-should-retry': 'false' },
     },
   )
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { ada, adaKey, eventually, startTestGateway, testKey } from '../../test/harness/gateway.ts'
 import { spawnGateway } from '../../test/harness/process.ts'
@@ -86,6 +88,35 @@ test('a hard budget that is used up refuses on every replica, and no provider is
     select reason, cost_pico_usd from accounting.budget_rejected_charges`
   expect(charge).toMatchObject({ reason: 'budget_exceeded' })
   for (const gateway of replicas) await gateway.stop()
+})
+
+test('official clients tell their callers of a used-up budget at once: they do not wait for its end', async () => {
+  const gateway = await startTestGateway(config())
+  expect((await chat(gateway.url, adaKey)).status).toBe(200)
+  let calls = 0
+  const options = {
+    apiKey: adaKey,
+    fetch: (...call: Parameters<typeof fetch>) => {
+      calls++
+      return fetch(...call)
+    },
+  }
+  const hello = { model: 'm', messages: [{ role: 'user' as const, content: 'hi' }] }
+  const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, ...options })
+  const anthropic = new Anthropic({ baseURL: gateway.url, ...options })
+  for (const ask of [
+    () => anthropic.messages.create({ ...hello, max_tokens: 10 }),
+    () => openai.chat.completions.create(hello),
+  ]) {
+    calls = 0
+    const told = ask().then(
+      () => 'answered',
+      (error) => error,
+    )
+    expect(await Promise.race([told, Bun.sleep(3000)])).toMatchObject({ status: 429 })
+    expect(calls).toBe(1)
+  }
+  await gateway.stop()
 })
 
 describe.each(['refuse', 'freeze', 'reset'] as const)('a database that does this: %s', (fault) => {
