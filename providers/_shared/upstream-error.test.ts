@@ -69,6 +69,21 @@ test.each([
   expect([error.status, error.details.upstream_status]).toEqual([ours, upstream])
 })
 
+test('what official clients go by when they try again is passed on', async () => {
+  const headers = {
+    'retry-after': '3',
+    'retry-after-ms': '2500',
+    'x-should-retry': 'false',
+    'x-ratelimit-remaining-requests': '0',
+  }
+  const error = await readUpstreamError(reply(new Response('{}', { status: 429, headers })), asIs)
+  expect(error.headers).toEqual({
+    'retry-after': '3',
+    'retry-after-ms': '2500',
+    'x-should-retry': 'false',
+  })
+})
+
 test('retry-after is passed on when it is printable', async () => {
   const answer = (value: string) => {
     const headers = { 'retry-after': value }

@@ -9,9 +9,12 @@ import type { Redact } from './redact.ts'
 /** As much of an error body as is read to find its message. */
 const ERROR_BODY_LIMIT = 64 * 1024
 
+/** Whether and when to try again. Official clients go by all three. */
+const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry'] as const
+
 /**
  * What to answer to an upstream's error reply: its own words when the body has some, its status,
- * and its `retry-after`.
+ * and when to try again.
  */
 export async function readUpstreamError(
   response: Pick<EgressResponse, 'status' | 'headers' | 'body'>,
@@ -25,14 +28,12 @@ export async function readUpstreamError(
       : (errorMessage(text) ??
         awsErrorType(response.headers) ??
         `the upstream answered with status ${status}`)
-  const retryAfter = response.headers.get('retry-after')
-  return upstreamHttpError(
-    status,
-    redact(message),
-    retryAfter !== null && /^[\x20-\x7e]{1,64}$/.test(retryAfter)
-      ? { headers: { 'retry-after': retryAfter } }
-      : {},
-  )
+  const headers: Record<string, string> = {}
+  for (const name of RETRY_HEADERS) {
+    const value = response.headers.get(name)
+    if (value !== null && /^[\x20-\x7e]{1,64}$/.test(value)) headers[name] = value
+  }
+  return upstreamHttpError(status, redact(message), { headers })
 }
 
 /**
