@@ -4,6 +4,8 @@ import { createBoundary } from '../protocol/sse-blocks.ts'
 import type { McpLimits } from './mcp-exchange.ts'
 
 const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
+/** Bun sends no head before there is something of the body, and some clients wait for it to begin. */
+const FIRST_MS = 100
 
 /** Why a reply is over: its server has ended it, it broke, it was silent, or nobody wants it. */
 export type Ending = 'ended' | 'broken' | 'idle' | 'left'
@@ -86,13 +88,14 @@ export async function readBeginning(
 export function passOn(source: Source, options: PassOn): PassedOn {
   const { limits, upstream, events } = options
   const boundary = events ? createBoundary() : undefined
+  let signMs = Math.min(FIRST_MS, limits.keepAliveMs)
   let heardAt = performance.now()
   let sentAt = heardAt
   let isOver = false
   /** Nothing is asked of the server while the caller does not read what has come. */
   let isRead = true
   let controller: ReadableStreamDefaultController<Uint8Array>
-  let timer = setTimeout(look, events ? limits.keepAliveMs : limits.idleMs)
+  let timer = setTimeout(look, events ? signMs : limits.idleMs)
 
   function finish(ending: Ending): boolean {
     if (isOver) return false
@@ -111,6 +114,10 @@ export function passOn(source: Source, options: PassOn): PassedOn {
   function close(ending: Ending) {
     if (finish(ending)) controller.close()
   }
+  function sent(at: number) {
+    sentAt = at
+    signMs = limits.keepAliveMs
+  }
   function look() {
     const now = performance.now()
     void options.mayGoOn?.().then((may) => {
@@ -119,11 +126,13 @@ export function passOn(source: Source, options: PassOn): PassedOn {
     if (now - heardAt >= limits.idleMs) return close(isRead ? 'idle' : 'left')
     let next = limits.idleMs - (now - heardAt)
     if (boundary !== undefined) {
-      if (now - sentAt >= limits.keepAliveMs && isRead && boundary.between()) {
-        sentAt = now
+      // Comments do not pile up before a reader that does not read.
+      const isEmpty = (controller.desiredSize ?? -1) >= 0
+      if (now - sentAt >= signMs && isRead && isEmpty && boundary.between()) {
+        sent(now)
         controller.enqueue(KEEP_ALIVE)
       }
-      next = Math.min(next, limits.keepAliveMs - (now - sentAt))
+      next = Math.min(next, signMs - (now - sentAt))
     }
     timer = setTimeout(look, next <= 0 ? limits.keepAliveMs : next)
   }
@@ -143,7 +152,7 @@ export function passOn(source: Source, options: PassOn): PassedOn {
         if (isOver) return
         if (bytes === undefined || bytes.byteLength === 0) continue
         boundary?.add(bytes)
-        sentAt = heardAt
+        sent(heardAt)
         isRead = false
         return controller.enqueue(bytes)
       }

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { adminClient } from '../harness/admin.ts'
 import { adaKey, eventually } from '../harness/gateway.ts'
 import { CANARY, type McpBench, startMcpBench } from './mcp-bench.fixture.ts'
 import {
@@ -185,6 +189,29 @@ describe('what passes', () => {
     leave.abort()
     await eventually(async () => (upstream.seen[0]?.signal.aborted ? true : undefined), 1000)
     expect((await rowOf(reply))?.status).toBe('cancelled')
+  })
+
+  test('the head of an event stream comes before its server has said anything', async () => {
+    const server = createServer((_, reply) => {
+      reply.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    try {
+      const admin = await adminClient(bench.gateway)
+      await admin.post('/api/v1/admin/mcp/servers', {
+        server_key: 'silent',
+        display_name: 'Silent',
+        server_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+      })
+      const leave = new AbortController()
+      const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(5_000)])
+      expect((await send('silent', { method: 'GET', signal })).status).toBe(200)
+      leave.abort()
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
   })
 
   test('a caller that leaves before the reply ends the call', async () => {
