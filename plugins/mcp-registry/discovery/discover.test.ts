@@ -62,6 +62,21 @@ test('every known revision is accepted, and used from then on', async () => {
   }
 })
 
+test('a server that declares no tools has none, and one that does has to list them', async () => {
+  let capabilities: JsonObject = { resources: {}, prompts: {} }
+  server.script = ({ message }) => {
+    if (message?.method === 'initialize') {
+      return rpcResult(message, { protocolVersion: '2025-11-25', capabilities })
+    }
+    if (message?.method !== 'tools/list') return undefined
+    const error = { code: -32601, message: 'Method not found' }
+    return Response.json({ jsonrpc: '2.0', id: message.id, error })
+  }
+  expect((await look()).tools).toEqual([])
+  capabilities = { tools: {} }
+  expect((await failureOf(look())).message).toContain('JSON-RPC error -32601')
+})
+
 test('pages are followed to the end', async () => {
   server.script = ({ message }) => {
     if (message?.method !== 'tools/list') return undefined

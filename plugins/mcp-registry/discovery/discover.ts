@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type Outbound } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue, type Outbound } from 'model-gateway/plugin'
 import { type Connection, type Endpoint, openConnection, type RpcReply } from './connection.ts'
 import { DiscoveryFailure } from './failure.ts'
 import { type DiscoveredTool, readTool } from './tool.ts'
@@ -8,8 +8,9 @@ const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 /** The revision without one. */
 const MODERN = '2026-07-28'
 
+const METHOD_NOT_FOUND = -32601
 /** Errors with which a server that knows no handshake refuses one: version, header, method. */
-const REFUSED_AS_MODERN = new Set([-32022, -32020, -32601])
+const REFUSED_AS_MODERN = new Set([-32022, -32020, METHOD_NOT_FOUND])
 
 const MAX_PAGES = 100
 /** Of all tools together; what is held in memory until they are written. */
@@ -37,7 +38,7 @@ export async function discover(
   if (reply.errorCode !== undefined && REFUSED_AS_MODERN.has(reply.errorCode)) {
     return await discoverModern(connection)
   }
-  const { protocolVersion } = resultOf('initialize', reply)
+  const { protocolVersion, capabilities } = resultOf('initialize', reply)
   const session: Record<string, string> = {}
   if (reply.sessionId !== undefined) session['mcp-session-id'] = reply.sessionId
   try {
@@ -48,7 +49,8 @@ export async function discover(
     }
     const headers = { ...session, 'mcp-protocol-version': protocolVersion }
     await connection.notify('notifications/initialized', headers)
-    const tools = await listTools((params) => connection.request('tools/list', params, headers))
+    const request = (params: JsonObject) => connection.request('tools/list', params, headers)
+    const tools = await listTools(capabilities, request)
     return { protocolVersion, tools }
   } finally {
     if (reply.sessionId !== undefined) {
@@ -73,17 +75,19 @@ async function discoverModern(connection: Connection): Promise<Discovery> {
       },
       { 'mcp-protocol-version': MODERN, 'mcp-method': method },
     )
-  const { supportedVersions } = resultOf('server/discover', await request('server/discover', {}))
+  const reply = await request('server/discover', {})
+  const { supportedVersions, capabilities } = resultOf('server/discover', reply)
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN)) {
     throw new DiscoveryFailure('unsupported protocol: the server speaks no revision that is known')
   }
   return {
     protocolVersion: MODERN,
-    tools: await listTools((params) => request('tools/list', params)),
+    tools: await listTools(capabilities, (params) => request('tools/list', params)),
   }
 }
 
 async function listTools(
+  capabilities: JsonValue | undefined,
   request: (params: JsonObject) => Promise<RpcReply>,
 ): Promise<DiscoveredTool[]> {
   const tools = new Map<string, DiscoveredTool>()
@@ -91,7 +95,10 @@ async function listTools(
   let characters = 0
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page++) {
-    const result = resultOf('tools/list', await request(cursor === undefined ? {} : { cursor }))
+    const reply = await request(cursor === undefined ? {} : { cursor })
+    // Asked all the same: some that have tools do not say so.
+    if (reply.errorCode === METHOD_NOT_FOUND && !declaresTools(capabilities)) return []
+    const result = resultOf('tools/list', reply)
     if (!Array.isArray(result.tools)) {
       throw new DiscoveryFailure('invalid tools: tools/list was answered without a list of tools')
     }
@@ -113,6 +120,10 @@ async function listTools(
     cursor = nextCursor
   }
   throw new DiscoveryFailure(`invalid pages: tools/list has more than ${MAX_PAGES}`)
+}
+
+function declaresTools(capabilities: JsonValue | undefined): boolean {
+  return isJsonObject(capabilities) && capabilities.tools !== undefined
 }
 
 function resultOf(method: string, { status, result, errorCode }: RpcReply): JsonObject {
