@@ -11,15 +11,13 @@ import {
   objectKinds,
   objectNames,
 } from '@/pages/audit-log/query.ts'
-import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { ChoiceFilter } from '@/ui/choice-filter.tsx'
-import { DataTable } from '@/ui/data-table.tsx'
 import { Filters } from '@/ui/filters.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { OwnerPicker } from '@/ui/owner-picker.tsx'
-import { Loaded, Page } from '@/ui/page.tsx'
-import { Pagination } from '@/ui/pagination.tsx'
+import { Page } from '@/ui/page.tsx'
+import { PagedTable } from '@/ui/paged-table.tsx'
 import { RangePicker } from '@/ui/range-picker.tsx'
 import { TextFilter } from '@/ui/text-filter.tsx'
 
@@ -84,41 +82,26 @@ export default function AuditLog() {
         />
       </Filters>
       <Card padded={false} aria-label="Changes">
-        <Loaded query={list}>
-          {(data) => (
-            <>
-              <DataTable
-                label="Changes"
-                columns={columns}
-                rows={data.items}
-                rowKey={({ audit_id }) => audit_id}
-                minWidth={860}
-                onOpen={setChosen}
-                empty={
-                  filtered ? (
-                    <EmptyState
-                      title="No change matches these filters"
-                      action={<Button onClick={() => change(cleared)}>Clear the filters</Button>}
-                    />
-                  ) : (
-                    <EmptyState title="No changes yet">
-                      Each change that an administrator makes to people, keys, budgets or MCP
-                      servers leaves an entry here, with what it was before.
-                    </EmptyState>
-                  )
-                }
-              />
-              {data.total > 0 && (
-                <Pagination
-                  page={page}
-                  pageSize={PAGE_SIZE}
-                  total={data.total}
-                  onPage={(next) => change({ page: next })}
-                />
-              )}
-            </>
-          )}
-        </Loaded>
+        <PagedTable
+          query={list}
+          label="Changes"
+          columns={columns}
+          rowKey={({ audit_id }) => audit_id}
+          minWidth={860}
+          onOpen={setChosen}
+          onPage={(next) => change({ page: next })}
+          filtered={
+            filtered
+              ? { title: 'No change matches these filters', onClear: () => change(cleared) }
+              : undefined
+          }
+          empty={
+            <EmptyState title="No changes yet">
+              Each change that an administrator makes to people, keys, budgets or MCP servers leaves
+              an entry here, with what it was before.
+            </EmptyState>
+          }
+        />
       </Card>
       <EntrySheet entry={chosen} onClose={() => setChosen(undefined)} />
     </Page>

@@ -1,0 +1,73 @@
+import type { RowData } from '@tanstack/react-table'
+import type { ReactNode } from 'react'
+import { Button } from '@/ui/button.tsx'
+import { DataTable, type DataTableProps } from '@/ui/data-table.tsx'
+import { EmptyState } from '@/ui/notice.tsx'
+import { Loaded, type LoadedProps } from '@/ui/page.tsx'
+import { Pagination } from '@/ui/pagination.tsx'
+
+/** One page of a list, as the API gives it. */
+export interface ListPage<T> {
+  readonly items: readonly T[]
+  readonly page: number
+  readonly page_size: number
+  readonly total: number
+  /** false: there are that many at least. */
+  readonly total_exact?: boolean
+}
+
+export interface PagedTableProps<T extends RowData>
+  extends Omit<DataTableProps<T>, 'rows' | 'empty'>,
+    Pick<LoadedProps<ListPage<T>>, 'query' | 'skeleton'> {
+  readonly onPage: (page: number) => void
+  /** What would be here, and how it gets here. */
+  readonly empty: ReactNode
+  /** Instead of it, when filters are why there is nothing; undefined: none is set. */
+  readonly filtered: FilteredProps | undefined
+  /** Around the table and its pages, once they are there. */
+  readonly frame?: (list: ReactNode) => ReactNode
+}
+
+/** A list that the gateway gives in pages: on its way, not to be had, empty, or one of its pages. */
+export function PagedTable<T extends RowData>(props: PagedTableProps<T>) {
+  const { query, skeleton, onPage, empty, filtered, frame = (list) => list, ...table } = props
+  return (
+    <Loaded query={query} skeleton={skeleton}>
+      {(data) =>
+        frame(
+          <>
+            <DataTable
+              {...table}
+              rows={data.items}
+              empty={filtered === undefined ? empty : <Filtered {...filtered} />}
+            />
+            {data.total > 0 && (
+              <Pagination
+                page={data.page}
+                pageSize={data.page_size}
+                total={data.total}
+                exact={data.total_exact ?? true}
+                onPage={onPage}
+              />
+            )}
+          </>,
+        )
+      }
+    </Loaded>
+  )
+}
+
+interface FilteredProps {
+  readonly title: string
+  /** What else may help. */
+  readonly hint?: string
+  readonly onClear: () => void
+}
+
+function Filtered({ title, hint, onClear }: FilteredProps) {
+  return (
+    <EmptyState title={title} action={<Button onClick={onClear}>Clear the filters</Button>}>
+      {hint}
+    </EmptyState>
+  )
+}
