@@ -13,14 +13,11 @@ import {
   scopeName,
 } from '@/pages/guardrails/query.ts'
 import { Total } from '@/pages/guardrails/total.tsx'
-import { Button } from '@/ui/button.tsx'
 import { Card, Stats } from '@/ui/card.tsx'
 import { ChoiceFilter } from '@/ui/choice-filter.tsx'
-import { DataTable } from '@/ui/data-table.tsx'
 import { Filters } from '@/ui/filters.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
-import { Loaded } from '@/ui/page.tsx'
-import { Pagination } from '@/ui/pagination.tsx'
+import { PagedTable } from '@/ui/paged-table.tsx'
 import { RangePicker } from '@/ui/range-picker.tsx'
 import { TextFilter } from '@/ui/text-filter.tsx'
 
@@ -123,39 +120,21 @@ export function Decisions() {
         ))}
       </Stats>
       <Card padded={false} aria-label="Decisions">
-        <Loaded query={list}>
-          {(data) => (
-            <>
-              <DataTable
-                label="Decisions"
-                columns={columns}
-                rows={data.items}
-                rowKey={({ decision_id }) => decision_id}
-                minWidth={1000}
-                onOpen={setChosen}
-                empty={
-                  filtered ? (
-                    <EmptyState
-                      title="No decision matches these filters"
-                      action={<Button onClick={() => change(cleared)}>Clear the filters</Button>}
-                    />
-                  ) : (
-                    <Nothing off={policies.data?.policies.every(({ enabled }) => !enabled)} />
-                  )
-                }
-              />
-              {data.total > 0 && (
-                <Pagination
-                  page={page}
-                  pageSize={PAGE_SIZE}
-                  total={data.total}
-                  exact={data.total_exact}
-                  onPage={(next) => change({ page: next })}
-                />
-              )}
-            </>
-          )}
-        </Loaded>
+        <PagedTable
+          query={list}
+          label="Decisions"
+          columns={columns}
+          rowKey={({ decision_id }) => decision_id}
+          minWidth={1000}
+          onOpen={setChosen}
+          onPage={(next) => change({ page: next })}
+          filtered={
+            filtered
+              ? { title: 'No decision matches these filters', onClear: () => change(cleared) }
+              : undefined
+          }
+          empty={<Nothing off={policies.data?.policies.every(({ enabled }) => !enabled)} />}
+        />
       </Card>
       <DecisionSheet
         decision={chosen}

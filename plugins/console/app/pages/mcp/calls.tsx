@@ -7,15 +7,13 @@ import { CallSheet } from '@/pages/mcp/call-sheet.tsx'
 import { KeyFilter } from '@/pages/mcp/key-filter.tsx'
 import { type Call, callStatuses, callTone, policyNames } from '@/pages/mcp/query.ts'
 import { Badge } from '@/ui/badge.tsx'
-import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { ChoiceFilter } from '@/ui/choice-filter.tsx'
-import { type Column, DataTable } from '@/ui/data-table.tsx'
+import type { Column } from '@/ui/data-table.tsx'
 import { Filters } from '@/ui/filters.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { OwnerFilter } from '@/ui/owner-filter.tsx'
-import { Loaded } from '@/ui/page.tsx'
-import { Pagination } from '@/ui/pagination.tsx'
+import { PagedTable } from '@/ui/paged-table.tsx'
 import { RangePicker } from '@/ui/range-picker.tsx'
 import { TextFilter } from '@/ui/text-filter.tsx'
 
@@ -122,44 +120,30 @@ export function Calls({ id }: { id: string | undefined }) {
         />
       </Filters>
       <Card padded={false} aria-label="Tool calls">
-        <Loaded query={list}>
-          {(data) => (
-            <>
-              <DataTable
-                label="Tool calls"
-                columns={columns}
-                rows={data.items}
-                rowKey={({ mcp_tool_invocation_id }) => mcp_tool_invocation_id}
-                minWidth={980}
-                onOpen={({ mcp_tool_invocation_id }) => open(mcp_tool_invocation_id)}
-                empty={
-                  filtered ? (
-                    <EmptyState
-                      title="No call matches these filters"
-                      action={<Button onClick={() => change(cleared)}>Clear the filters</Button>}
-                    >
-                      Names have to be the whole name.
-                    </EmptyState>
-                  ) : (
-                    <EmptyState title="No tool calls yet">
-                      Point an MCP client at the address of a server, /mcp/KEY, with an API key.
-                      Each tools/call stands here as soon as it begins.
-                    </EmptyState>
-                  )
+        <PagedTable
+          query={list}
+          label="Tool calls"
+          columns={columns}
+          rowKey={({ mcp_tool_invocation_id }) => mcp_tool_invocation_id}
+          minWidth={980}
+          onOpen={({ mcp_tool_invocation_id }) => open(mcp_tool_invocation_id)}
+          onPage={(next) => change({ page: next })}
+          filtered={
+            filtered
+              ? {
+                  title: 'No call matches these filters',
+                  hint: 'Names have to be the whole name.',
+                  onClear: () => change(cleared),
                 }
-              />
-              {data.total > 0 && (
-                <Pagination
-                  page={page}
-                  pageSize={PAGE_SIZE}
-                  total={data.total}
-                  exact={data.total_exact}
-                  onPage={(next) => change({ page: next })}
-                />
-              )}
-            </>
-          )}
-        </Loaded>
+              : undefined
+          }
+          empty={
+            <EmptyState title="No tool calls yet">
+              Point an MCP client at the address of a server, /mcp/KEY, with an API key. Each
+              tools/call stands here as soon as it begins.
+            </EmptyState>
+          }
+        />
       </Card>
       <CallSheet id={id} onClose={() => open(undefined)} />
     </>
