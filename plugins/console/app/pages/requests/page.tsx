@@ -4,17 +4,17 @@ import { useEffect, useState } from 'react'
 import { useGet } from '@/api/query.ts'
 import { useFilters } from '@/lib/filters.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
+import { columns } from '@/pages/requests/columns.tsx'
 import { Detail } from '@/pages/requests/detail.tsx'
 import { FilterBar } from '@/pages/requests/filter-bar.tsx'
 import { Histogram } from '@/pages/requests/histogram.tsx'
 import { cleared, filters, isFiltered, queryOf } from '@/pages/requests/query.ts'
-import { RequestTable } from '@/pages/requests/request-table.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { EmptyState, Skeleton } from '@/ui/notice.tsx'
-import { Loaded, Page } from '@/ui/page.tsx'
-import { Pagination } from '@/ui/pagination.tsx'
+import { Page } from '@/ui/page.tsx'
+import { PagedTable } from '@/ui/paged-table.tsx'
 
 const PAGE_SIZE = 100
 const TAIL_MS = 2000
@@ -76,45 +76,36 @@ export default function Requests() {
       <FilterBar values={values} change={change} />
       <Histogram query={query} tail={live && paused === undefined} onRange={change} />
       <Card padded={false} aria-label="Requests">
-        <Loaded query={list} skeleton={<Skeleton className="m-4 h-96" />}>
-          {(data) => (
-            <>
-              <div onScrollCapture={({ target }) => setScrolled((target as Element).scrollTop > 0)}>
-                <RequestTable
-                  rows={data.items}
-                  onOpen={(row) => open(row.request_log_id)}
-                  empty={
-                    isFiltered(values) ? (
-                      <EmptyState
-                        title="No request matches these filters"
-                        action={<Button onClick={() => change(cleared)}>Clear the filters</Button>}
-                      >
-                        Names have to be the whole name. A wider range of time may find more.
-                      </EmptyState>
-                    ) : (
-                      <EmptyState title="No requests yet">
-                        Point a client at this gateway with an API key, or try a model in the{' '}
-                        <Link to="/playground" className="text-accent-text underline">
-                          playground
-                        </Link>
-                        . Each request stands here as soon as it is over.
-                      </EmptyState>
-                    )
+        <div onScrollCapture={({ target }) => setScrolled((target as Element).scrollTop > 0)}>
+          <PagedTable
+            query={list}
+            skeleton={<Skeleton className="m-4 h-96" />}
+            label="Requests"
+            columns={columns}
+            rowKey={({ request_log_id }) => request_log_id}
+            minWidth={1060}
+            onOpen={({ request_log_id }) => open(request_log_id)}
+            onPage={(page) => change({ page })}
+            filtered={
+              isFiltered(values)
+                ? {
+                    title: 'No request matches these filters',
+                    hint: 'Names have to be the whole name. A wider range of time may find more.',
+                    onClear: () => change(cleared),
                   }
-                />
-              </div>
-              {data.total > 0 && (
-                <Pagination
-                  page={data.page}
-                  pageSize={data.page_size}
-                  total={data.total}
-                  exact={data.total_exact}
-                  onPage={(page) => change({ page })}
-                />
-              )}
-            </>
-          )}
-        </Loaded>
+                : undefined
+            }
+            empty={
+              <EmptyState title="No requests yet">
+                Point a client at this gateway with an API key, or try a model in the{' '}
+                <Link to="/playground" className="text-accent-text underline">
+                  playground
+                </Link>
+                . Each request stands here as soon as it is over.
+              </EmptyState>
+            }
+          />
+        </div>
       </Card>
       <Detail id={id} onClose={() => open(undefined)} />
     </Page>

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react'
 import {
   count,
   dateTime,
@@ -11,9 +10,9 @@ import {
 } from '@/lib/format.ts'
 import { operationNames, type RequestLog } from '@/pages/requests/query.ts'
 import { StatusBadge } from '@/pages/requests/status-badge.tsx'
-import { type Column, DataTable } from '@/ui/data-table.tsx'
+import type { Column } from '@/ui/data-table.tsx'
 
-const columns: readonly Column<RequestLog>[] = [
+export const columns: readonly Column<RequestLog>[] = [
   {
     key: 'time',
     header: 'Time (UTC)',
@@ -98,26 +97,6 @@ const columns: readonly Column<RequestLog>[] = [
       cost === null ? <Nothing /> : <span title={usdExact(cost)}>{usd(cost)}</span>,
   },
 ]
-
-export interface RequestTableProps {
-  readonly rows: readonly RequestLog[]
-  readonly onOpen: (row: RequestLog) => void
-  readonly empty: ReactNode
-}
-
-export function RequestTable({ rows, onOpen, empty }: RequestTableProps) {
-  return (
-    <DataTable
-      label="Requests"
-      columns={columns}
-      rows={rows}
-      rowKey={({ request_log_id }) => request_log_id}
-      onOpen={onOpen}
-      empty={empty}
-      minWidth={1060}
-    />
-  )
-}
 
 function Nothing() {
   return <span className="text-muted">{NOT_KNOWN}</span>
