@@ -118,7 +118,6 @@ export default function ApiKeys() {
       columns={columns}
       rowKey={({ api_key_id }) => api_key_id}
       onOpen={({ api_key_id }) => show(api_key_id)}
-      page={values.page}
       onPage={(next) => change({ page: next })}
       minWidth={1100}
       empty={

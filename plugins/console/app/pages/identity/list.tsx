@@ -3,21 +3,18 @@ import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
-import { type Column, DataTable } from '@/ui/data-table.tsx'
 import { Input } from '@/ui/field.tsx'
 import { Filters } from '@/ui/filters.tsx'
-import { EmptyState } from '@/ui/notice.tsx'
-import { Loaded, Page } from '@/ui/page.tsx'
-import { Pagination } from '@/ui/pagination.tsx'
+import { Page } from '@/ui/page.tsx'
+import { PagedTable, type PagedTableProps } from '@/ui/paged-table.tsx'
 
 export const PAGE_SIZE = 200
 
-interface Listed<T> {
-  readonly items: readonly T[]
-  readonly total: number
-}
-
-export interface IdentityListProps<T> {
+export interface IdentityListProps<T extends object>
+  extends Pick<
+    PagedTableProps<T>,
+    'query' | 'columns' | 'rowKey' | 'onPage' | 'empty' | 'minWidth'
+  > {
   readonly title: string
   readonly note: string
   /** On the button that makes one. */
@@ -28,25 +25,17 @@ export interface IdentityListProps<T> {
   readonly onSearch: (text: string) => void
   /** Further filters. */
   readonly filters?: ReactNode
+  readonly onOpen: (row: T) => void
   /** Whether any filter narrows the list, and the way back. */
   readonly narrowed: boolean
   readonly onClear: () => void
-  readonly query: { data: Listed<T> | undefined; error: Error | null; refetch: () => unknown }
-  readonly columns: readonly Column<T>[]
-  readonly rowKey: (row: T) => string
-  readonly onOpen: (row: T) => void
-  readonly page: number
-  readonly onPage: (page: number) => void
-  /** What would be here, and how it gets here. */
-  readonly empty: ReactNode
-  readonly minWidth?: number
   /** Sheets and dialogs. */
   readonly children: ReactNode
 }
 
 /** The page of a kind of people, programs or keys: search, filters, a table, and what opens. */
 export function IdentityList<T extends object>(props: IdentityListProps<T>) {
-  const { title, search, searchLabel, query, page, narrowed } = props
+  const { title, search, searchLabel, query, narrowed } = props
   return (
     <Page
       title={title}
@@ -70,40 +59,30 @@ export function IdentityList<T extends object>(props: IdentityListProps<T>) {
         />
         {props.filters}
       </Filters>
-      <Loaded query={query}>
-        {(data) => (
-          <Card padded={false} aria-label={title}>
-            <DataTable
-              label={title}
-              columns={props.columns}
-              rows={data.items}
-              rowKey={props.rowKey}
-              onOpen={props.onOpen}
-              minWidth={props.minWidth ?? 860}
-              empty={
-                narrowed ? (
-                  <EmptyState
-                    title="Nothing matches"
-                    action={<Button onClick={props.onClear}>Clear the filters</Button>}
-                  >
-                    Take a filter away, or search for less.
-                  </EmptyState>
-                ) : (
-                  props.empty
-                )
+      <PagedTable
+        query={query}
+        label={title}
+        columns={props.columns}
+        rowKey={props.rowKey}
+        onOpen={props.onOpen}
+        minWidth={props.minWidth ?? 860}
+        onPage={props.onPage}
+        filtered={
+          narrowed
+            ? {
+                title: 'Nothing matches',
+                hint: 'Take a filter away, or search for less.',
+                onClear: props.onClear,
               }
-            />
-            {data.total > 0 && (
-              <Pagination
-                page={page}
-                pageSize={PAGE_SIZE}
-                total={data.total}
-                onPage={props.onPage}
-              />
-            )}
+            : undefined
+        }
+        empty={props.empty}
+        frame={(list) => (
+          <Card padded={false} aria-label={title}>
+            {list}
           </Card>
         )}
-      </Loaded>
+      />
       {props.children}
     </Page>
   )

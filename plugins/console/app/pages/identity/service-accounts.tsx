@@ -74,7 +74,6 @@ export default function ServiceAccounts() {
       columns={columns}
       rowKey={({ service_account_id }) => service_account_id}
       onOpen={({ service_account_id }) => show(service_account_id)}
-      page={values.page}
       onPage={(next) => change({ page: next })}
       empty={
         <EmptyState title="No service accounts yet">

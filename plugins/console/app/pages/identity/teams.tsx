@@ -73,7 +73,6 @@ export default function Teams() {
       columns={columns}
       rowKey={({ team_id }) => team_id}
       onOpen={({ team_id }) => show(team_id)}
-      page={values.page}
       onPage={(next) => change({ page: next })}
       empty={
         <EmptyState title="No teams yet">

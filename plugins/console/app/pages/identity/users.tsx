@@ -132,7 +132,6 @@ export default function Users() {
       columns={columns}
       rowKey={({ user_id }) => user_id}
       onOpen={({ user_id }) => show(user_id)}
-      page={values.page}
       onPage={(next) => change({ page: next })}
       minWidth={980}
       empty={<EmptyState title="No users yet">Make one, or declare them in the config.</EmptyState>}
