@@ -12,7 +12,7 @@ const scopes = [
   ['user_model', 'A user and a model'],
   ['service_account', 'Service accounts'],
 ] as const
-const cleared = {
+export const cleared = {
   user_id: '',
   service_account_id: '',
   scope_kind: '',

@@ -7,15 +7,15 @@ import { useSubPath } from '@/lib/sub-path.ts'
 import { Alerts } from '@/pages/budgets/alerts.tsx'
 import { BudgetForm } from '@/pages/budgets/budget-form.tsx'
 import { BudgetSheet } from '@/pages/budgets/budget-sheet.tsx'
-import { BudgetTable } from '@/pages/budgets/budget-table.tsx'
-import { FilterBar, isNarrowed, type Values } from '@/pages/budgets/filter-bar.tsx'
+import { columns } from '@/pages/budgets/columns.tsx'
+import { cleared, FilterBar, isNarrowed, type Values } from '@/pages/budgets/filter-bar.tsx'
 import { type Budget, filters } from '@/pages/budgets/words.ts'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { ownerOf } from '@/ui/owner-filter.tsx'
-import { Loaded, Page } from '@/ui/page.tsx'
-import { Pagination } from '@/ui/pagination.tsx'
+import { Page } from '@/ui/page.tsx'
+import { PagedTable } from '@/ui/paged-table.tsx'
 import { Tabs } from '@/ui/tabs.tsx'
 
 const tabs = [
@@ -70,7 +70,12 @@ export default function Budgets() {
           ) : (
             <>
               <FilterBar values={values} change={change} />
-              <List values={values} onOpen={show} onPage={(page) => change({ page })} />
+              <List
+                values={values}
+                onOpen={show}
+                onPage={(page) => change({ page })}
+                onClear={() => change(cleared)}
+              />
             </>
           )}
         </div>
@@ -95,9 +100,10 @@ interface ListProps {
   readonly values: Values
   readonly onOpen: (budgetId: string) => void
   readonly onPage: (page: number) => void
+  readonly onClear: () => void
 }
 
-function List({ values, onOpen, onPage }: ListProps) {
+function List({ values, onOpen, onPage, onClear }: ListProps) {
   const { status, scope_kind, budget_source, user_id, service_account_id, page } = values
   const query = useGet(
     '/api/v1/admin/spend/budgets',
@@ -115,31 +121,35 @@ function List({ values, onOpen, onPage }: ListProps) {
     { placeholderData: (before) => before },
   )
   return (
-    <Loaded query={query}>
-      {(data) => (
-        <Card padded={false} aria-label="Budgets">
-          <BudgetTable
-            rows={data.items}
-            onOpen={({ budget_id }) => onOpen(budget_id)}
-            empty={
-              isNarrowed(values) ? (
-                <EmptyState title="No budget matches">
-                  Take a filter away, or look at all budgets, active or not.
-                </EmptyState>
-              ) : (
-                <EmptyState title="No budgets yet">
-                  Nobody is held back, and service accounts are refused. Make a budget here, or give
-                  everybody one under <code className="font-mono">budgets.users.default</code> in
-                  the config file.
-                </EmptyState>
-              )
+    <PagedTable
+      query={query}
+      label="Budgets"
+      columns={columns}
+      rowKey={({ budget_id }) => budget_id}
+      minWidth={1120}
+      onOpen={({ budget_id }) => onOpen(budget_id)}
+      onPage={onPage}
+      filtered={
+        isNarrowed(values)
+          ? {
+              title: 'No budget matches',
+              hint: 'Take a filter away, or look at all budgets, active or not.',
+              onClear,
             }
-          />
-          {data.total > 0 && (
-            <Pagination page={page} pageSize={PAGE_SIZE} total={data.total} onPage={onPage} />
-          )}
+          : undefined
+      }
+      empty={
+        <EmptyState title="No budgets yet">
+          Nobody is held back, and service accounts are refused. Make a budget here, or give
+          everybody one under <code className="font-mono">budgets.users.default</code> in the config
+          file.
+        </EmptyState>
+      }
+      frame={(list) => (
+        <Card padded={false} aria-label="Budgets">
+          {list}
         </Card>
       )}
-    </Loaded>
+    />
   )
 }

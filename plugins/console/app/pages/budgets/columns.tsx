@@ -3,7 +3,7 @@ import { NOT_KNOWN, percent, usd, usdExact } from '@/lib/format.ts'
 import { Projection, State } from '@/pages/budgets/state.tsx'
 import { type Budget, ownerName, sourceNames } from '@/pages/budgets/words.ts'
 import { Meter } from '@/ui/badge.tsx'
-import { type Column, DataTable, type DataTableProps } from '@/ui/data-table.tsx'
+import type { Column } from '@/ui/data-table.tsx'
 import { OwnerName } from '@/ui/owner-name.tsx'
 
 function Money({ amount }: { amount: string | null | undefined }) {
@@ -12,7 +12,7 @@ function Money({ amount }: { amount: string | null | undefined }) {
   return <span title={usdExact(amount)}>{usd(amount)}</span>
 }
 
-const columns: readonly Column<Budget>[] = [
+export const columns: readonly Column<Budget>[] = [
   {
     key: 'owner',
     header: 'Owner',
@@ -103,17 +103,3 @@ const columns: readonly Column<Budget>[] = [
     ),
   },
 ]
-
-type BudgetTableProps = Pick<DataTableProps<Budget>, 'rows' | 'onOpen' | 'empty'>
-
-export function BudgetTable(props: BudgetTableProps) {
-  return (
-    <DataTable
-      label="Budgets"
-      columns={columns}
-      rowKey={({ budget_id }) => budget_id}
-      minWidth={1120}
-      {...props}
-    />
-  )
-}
