@@ -21,7 +21,12 @@ const shapes = {
   sheet: 'm-0 ml-auto h-dvh max-h-dvh w-[min(52rem,100vw)] max-w-none border-l border-line',
 }
 
-/** The browser's modal dialog: it holds the focus, closes with Escape and gives the focus back. */
+const FIRST_FIELD = 'form :is(input, select, textarea):enabled'
+
+/**
+ * The browser's modal dialog: it holds the focus, closes with Escape and gives the focus back. A sheet
+ * also closes by a click beside it.
+ */
 export function Dialog({
   open,
   onClose,
@@ -33,11 +38,16 @@ export function Dialog({
   className,
 }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
+  const pressedBehind = useRef(false)
   const id = useId()
   useEffect(() => {
     const dialog = element.current
     if (dialog === null) return
-    if (open && !dialog.open) dialog.showModal()
+    if (open && !dialog.open) {
+      dialog.showModal()
+      // The browser would choose the button that closes it.
+      dialog.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
+    }
     if (!open && dialog.open) dialog.close()
   }, [open])
   return (
@@ -49,8 +59,13 @@ export function Dialog({
         // React hands on what a dialog inside of this one says.
         if (event.target === element.current) onClose()
       }}
+      onMouseDown={(event) => {
+        pressedBehind.current = event.target === element.current
+      }}
       onClick={(event) => {
-        if (event.target === element.current) onClose()
+        // A slip must not lose what was written, or a key that is shown once.
+        const isRead = shape === 'sheet' && pressedBehind.current
+        if (isRead && event.target === element.current) onClose()
       }}
       className={cx(
         'hidden flex-col overflow-hidden text-left font-normal whitespace-normal border-line bg-panel text-ink shadow-xl open:flex',

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import type { Locator, Page } from 'playwright-core'
+import { testDesk } from './harness.ts'
+
+/** What a slip of the hand, a slow network or a gateway that is away must not do to anybody's work. */
+const desk = testDesk({ requests: 300, traffic: false })
+
+const hasFocus = (it: Locator) => it.evaluate((element) => element === document.activeElement)
+
+/** Presses at one point and lets go at another. */
+async function drag(page: Page, from: readonly [number, number], to: readonly [number, number]) {
+  await page.mouse.move(...from)
+  await page.mouse.down()
+  await page.mouse.move(...to, { steps: 5 })
+  await page.mouse.up()
+}
+
+test('a form begins at its first field, and stays when somebody clicks or lets go beside it', async () => {
+  const page = await desk.open('/identity/users')
+  await page.getByRole('button', { name: 'New user' }).click()
+  const form = page.getByRole('dialog', { name: 'New user' })
+  const name = form.getByLabel('Name')
+  expect(await hasFocus(name)).toBe(true)
+  await name.fill('Somebody with a name to select')
+  const box = await name.boundingBox()
+  if (box === null) throw new Error('the field is not seen')
+  const y = box.y + box.height / 2
+  await drag(page, [box.x + 100, y], [20, y])
+  await page.mouse.click(20, y)
+  expect(await name.inputValue()).toBe('Somebody with a name to select')
+  await page.keyboard.press('Escape')
+  await form.waitFor({ state: 'hidden' })
+})
+
+test('a sheet closes by a click beside it, and not when a selection ends there', async () => {
+  const page = await desk.open('/identity/users')
+  await page.getByRole('cell', { name: 'ada@example.com' }).click()
+  const sheet = page.getByRole('dialog', { name: 'Ada' })
+  const box = await sheet.getByText('with a password').boundingBox()
+  if (box === null) throw new Error('the text is not seen')
+  await drag(page, [box.x + 60, box.y + 5], [20, box.y + 5])
+  expect(await sheet.isVisible()).toBe(true)
+  await page.mouse.click(20, 400)
+  await sheet.waitFor({ state: 'hidden' })
+})
