@@ -43,3 +43,13 @@ test('a sheet closes by a click beside it, and not when a selection ends there',
   await page.mouse.click(20, 400)
   await sheet.waitFor({ state: 'hidden' })
 })
+
+test('a text of a row can be selected without opening the row', async () => {
+  const page = await desk.open('/identity/users')
+  const box = await page.getByRole('cell', { name: 'ada@example.com' }).boundingBox()
+  if (box === null) throw new Error('the cell is not seen')
+  const y = box.y + box.height / 2
+  await drag(page, [box.x + 13, y], [box.x + 100, y])
+  expect(await page.evaluate(() => String(document.getSelection()))).toStartWith('ada@')
+  expect(new URL(page.url()).pathname).toBe('/console/identity/users')
+})

@@ -129,7 +129,10 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
                   'absolute inset-x-0 top-0 grid items-center border-b border-line hover:bg-raised/60',
                   onOpen !== undefined && 'cursor-pointer focus-visible:-outline-offset-2',
                 )}
-                onClick={() => onOpen?.(row)}
+                onClick={() => {
+                  // Who selects a text of the row wants to copy it.
+                  if (document.getSelection()?.type !== 'Range') onOpen?.(row)
+                }}
                 onKeyDown={(event) => {
                   if (event.key !== 'Enter' || event.target !== event.currentTarget) return
                   // Else the same key presses what has the focus in what was opened.
