@@ -53,3 +53,17 @@ test('a text of a row can be selected without opening the row', async () => {
   expect(await page.evaluate(() => String(document.getSelection()))).toStartWith('ada@')
   expect(new URL(page.url()).pathname).toBe('/console/identity/users')
 })
+
+test('letters stay where they are written, however late the address follows', async () => {
+  const page = await desk.open('/identity/users')
+  const search = page.getByLabel('Search name or e-mail')
+  await search.click()
+  await page.keyboard.type('abcdef')
+  for (let n = 0; n < 3; n++) await page.keyboard.press('ArrowLeft')
+  await page.keyboard.type('XYZ')
+  expect(await search.inputValue()).toBe('abcXYZdef')
+  await page.waitForURL(/search=abcXYZdef/)
+  await page.getByRole('button', { name: 'Clear all' }).click()
+  await page.waitForURL((url) => url.search === '')
+  expect(await search.inputValue()).toBe('')
+})

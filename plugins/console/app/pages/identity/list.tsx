@@ -3,10 +3,10 @@ import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
-import { Input } from '@/ui/field.tsx'
 import { Filters } from '@/ui/filters.tsx'
 import { Page } from '@/ui/page.tsx'
 import { PagedTable, type PagedTableProps } from '@/ui/paged-table.tsx'
+import { SearchInput } from '@/ui/search-input.tsx'
 
 export const PAGE_SIZE = 200
 
@@ -48,14 +48,12 @@ export function IdentityList<T extends object>(props: IdentityListProps<T>) {
       }
     >
       <Filters narrowed={narrowed} onClear={props.onClear}>
-        <Input
-          type="search"
-          aria-label={searchLabel}
+        <SearchInput
+          label={searchLabel}
           placeholder={searchLabel}
-          maxLength={200}
           className="w-64 max-sm:col-span-2"
           value={search}
-          onChange={({ target }) => props.onSearch(target.value)}
+          onChange={props.onSearch}
         />
         {props.filters}
       </Filters>
