@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
+import { eventually } from '../harness/gateway.ts'
 import { testDesk } from './harness.ts'
 
 /** What a slip of the hand, a slow network or a gateway that is away must not do to anybody's work. */
@@ -66,4 +67,25 @@ test('letters stay where they are written, however late the address follows', as
   await page.getByRole('button', { name: 'Clear all' }).click()
   await page.waitForURL((url) => url.search === '')
   expect(await search.inputValue()).toBe('')
+})
+
+test('Enter chooses nobody before it is known who has the name', async () => {
+  const page = await desk.open('/identity/api-keys')
+  await page.getByRole('button', { name: 'Issue a key' }).click()
+  const owner = page.getByRole('dialog').getByRole('combobox', { name: 'Owner' })
+  await owner.click()
+  const options = page.getByRole('listbox').getByRole('option')
+  await options.first().waitFor()
+  const answered = Promise.withResolvers<void>()
+  await page.route('**/api/v1/admin/users?*', async (route) => {
+    await answered.promise
+    await route.continue()
+  })
+  await owner.fill('ada@example.com')
+  await owner.press('Enter')
+  expect(await owner.inputValue()).toBe('ada@example.com')
+  answered.resolve()
+  await options.nth(1).waitFor({ state: 'detached' })
+  await owner.press('Enter')
+  await eventually(async () => (await owner.inputValue()) === 'Ada' || undefined)
 })

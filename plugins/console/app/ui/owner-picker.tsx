@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { useGet } from '@/api/query.ts'
-import { type Choice, Picker, type PickerProps } from '@/ui/picker.tsx'
+import { type Choice, foundOf, Picker, type PickerProps } from '@/ui/picker.tsx'
 
 /** Somebody, or a team, by id. */
 export interface Owner {
@@ -9,7 +9,7 @@ export interface Owner {
 }
 
 export interface OwnerPickerProps
-  extends Omit<PickerProps, 'chosen' | 'choices' | 'onSearch' | 'onChoose'> {
+  extends Omit<PickerProps, 'chosen' | 'choices' | 'found' | 'onSearch' | 'onChoose'> {
   /** Stable: outside of the component. */
   readonly kinds: readonly Owner['kind'][]
   readonly value: Owner | undefined
@@ -27,6 +27,7 @@ export function OwnerPicker({ kinds, value, onChange, ...rest }: OwnerPickerProp
   const users = useGet('/api/v1/admin/users', query, of('user'))
   const accounts = useGet('/api/v1/admin/service-accounts', query, of('service_account'))
   const teams = useGet('/api/v1/admin/teams', query, of('team'))
+  const asked = { user: users, service_account: accounts, team: teams }
   // What another picker asked for is in the cache, whoever is to be chosen here.
   const listed = <T,>(kind: Owner['kind'], data: { readonly items: readonly T[] } | undefined) =>
     kinds.includes(kind) ? (data?.items ?? []) : []
@@ -52,6 +53,7 @@ export function OwnerPicker({ kinds, value, onChange, ...rest }: OwnerPickerProp
       {...rest}
       chosen={useOwnerName(value)}
       choices={choices}
+      found={foundOf(kinds.map((kind) => asked[kind]))}
       onSearch={setSearch}
       onChoose={(key) => {
         const [kind, id] = key?.split(' ') ?? []

@@ -16,6 +16,8 @@ export interface PickerProps {
   readonly chosen: string
   /** What fits the text that was written last. */
   readonly choices: readonly Choice[]
+  /** `pending`: they fit an earlier text; `failed`: nobody knows what fits. */
+  readonly found: 'known' | 'pending' | 'failed'
   readonly onSearch: (text: string) => void
   /** undefined: nothing any more. */
   readonly onChoose: (key: string | undefined) => void
@@ -26,10 +28,28 @@ export interface PickerProps {
 }
 
 const GAP = 4
+const nothing = {
+  known: 'Nothing has that name',
+  pending: 'Looking…',
+  failed: 'The names could not be read. Write on to try again.',
+}
+
+/** How far the answers to a search are. */
+export function foundOf(
+  queries: readonly {
+    readonly isPlaceholderData: boolean
+    readonly isPending: boolean
+    readonly isError: boolean
+  }[],
+): PickerProps['found'] {
+  if (queries.some(({ isError }) => isError)) return 'failed'
+  const old = queries.some(({ isPlaceholderData, isPending }) => isPlaceholderData || isPending)
+  return old ? 'pending' : 'known'
+}
 
 /** One of many things by its name: written, or chosen with arrows and Enter. */
 export function Picker(props: PickerProps) {
-  const { label, chosen, choices, onSearch, onChoose, id, className } = props
+  const { label, chosen, choices, found, onSearch, onChoose, id, className } = props
   const list = useId()
   const input = useRef<HTMLInputElement>(null)
   const popup = useRef<HTMLDivElement>(null)
@@ -62,8 +82,10 @@ export function Picker(props: PickerProps) {
     if (key === 'Escape' && open) close()
     else if (key === 'ArrowDown') open ? setAt((at + 1) % Math.max(1, choices.length)) : write('')
     else if (key === 'ArrowUp') setAt((at + choices.length - 1) % Math.max(1, choices.length))
-    else if (key === 'Enter' && open) choose(choices[at])
-    else return
+    else if (key === 'Enter' && open) {
+      // What fits an earlier text is somebody else.
+      if (found === 'known') choose(choices[at])
+    } else return
     event.preventDefault()
   }
   return (
@@ -130,7 +152,7 @@ export function Picker(props: PickerProps) {
             </div>
           ))}
         {open && choices.length === 0 && (
-          <div className="px-2 py-1 text-muted">Nothing has that name</div>
+          <div className="px-2 py-1 text-muted">{nothing[found]}</div>
         )}
       </div>
     </span>

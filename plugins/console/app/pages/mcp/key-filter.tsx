@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { useGet } from '@/api/query.ts'
-import { Picker } from '@/ui/picker.tsx'
+import { foundOf, Picker } from '@/ui/picker.tsx'
 
 const SHOWN = 12
 
@@ -34,6 +34,7 @@ export function KeyFilter({ value, onChange }: KeyFilterProps) {
         label: name,
         note: owner.name,
       }))}
+      found={foundOf([found])}
       onSearch={setSearch}
       onChoose={(id) => onChange(id ?? '')}
     />
