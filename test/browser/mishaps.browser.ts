@@ -89,3 +89,22 @@ test('Enter chooses nobody before it is known who has the name', async () => {
   await owner.press('Enter')
   await eventually(async () => (await owner.inputValue()) === 'Ada' || undefined)
 })
+
+test('what has been done is said above what is open', async () => {
+  const page = await desk.open('/identity/users')
+  await page.getByRole('cell', { name: 'ada@example.com' }).click()
+  const sheet = page.getByRole('dialog', { name: 'Ada' })
+  await sheet.getByRole('button', { name: 'Disable' }).click()
+  const question = page.getByRole('dialog', { name: 'Disable Ada?' })
+  await question.getByRole('button', { name: 'Disable' }).click()
+  const said = page.getByText('Ada is disabled')
+  await said.waitFor()
+  const onTop = await said.evaluate((it) => it.closest('[popover]')?.matches(':popover-open'))
+  expect(onTop).toBe(true)
+  await sheet.getByRole('button', { name: 'Enable' }).click()
+  await page
+    .getByRole('dialog', { name: /^Enable/ })
+    .getByRole('button', { name: 'Enable' })
+    .click()
+  await page.getByText('Ada is enabled').waitFor()
+})

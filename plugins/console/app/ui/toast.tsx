@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react'
 import { createStore } from '@/lib/store.ts'
 
 interface Toast {
@@ -17,12 +18,21 @@ export function toast(text: string): void {
 }
 
 export function Toaster() {
+  const element = useRef<HTMLDivElement>(null)
+  const shown = toasts.use()
+  useEffect(() => {
+    // Anew each time: what was put on top last lies over dialogs that are open.
+    element.current?.hidePopover()
+    if (shown.length > 0) element.current?.showPopover()
+  }, [shown])
   return (
     <div
+      ref={element}
       aria-live="polite"
-      className="pointer-events-none fixed right-4 bottom-4 z-50 grid justify-items-end gap-2"
+      popover="manual"
+      className="pointer-events-none fixed inset-auto right-4 bottom-4 m-0 justify-items-end gap-2 overflow-visible bg-transparent open:grid"
     >
-      {toasts.use().map(({ id, text }) => (
+      {shown.map(({ id, text }) => (
         <p key={id} className="rounded-md bg-ink px-3 py-2 text-canvas shadow-lg">
           {text}
         </p>
