@@ -7,6 +7,7 @@ import { testDesk } from './harness.ts'
 const desk = testDesk({ requests: 300, traffic: false })
 
 const hasFocus = (it: Locator) => it.evaluate((element) => element === document.activeElement)
+const topOf = (table: Locator) => table.evaluate((it) => it.parentElement?.scrollTop)
 
 /** Presses at one point and lets go at another. */
 async function drag(page: Page, from: readonly [number, number], to: readonly [number, number]) {
@@ -107,4 +108,24 @@ test('what has been done is said above what is open', async () => {
     .getByRole('button', { name: 'Enable' })
     .click()
   await page.getByText('Ada is enabled').waitFor()
+})
+
+test('another page begins at its top, keeps the focus at its end, and one beyond it says so', async () => {
+  const page = await desk.open('/requests?page=2')
+  const table = page.getByRole('table', { name: 'Requests', exact: true })
+  const pages = page.getByRole('navigation', { name: 'Pages of the list' })
+  const next = pages.getByRole('button', { name: 'Next page' })
+  await pages.getByText('101 – 200 of 300').waitFor()
+  await table.evaluate((it) => it.parentElement?.scrollTo(0, 9999))
+  await next.focus()
+  await page.keyboard.press('Enter')
+  await pages.getByText('201 – 300 of 300').waitFor()
+  expect(await topOf(table)).toBe(0)
+  expect(await hasFocus(next)).toBe(true)
+  expect(await next.isDisabled()).toBe(true)
+  await page.goto(`${desk.gateway.url}/console/requests?page=9`)
+  await pages.getByText('Nothing on page 9; the last is 3').waitFor()
+  expect(await page.getByText('No requests yet').count()).toBe(0)
+  await pages.getByRole('button', { name: 'Previous page' }).click()
+  await pages.getByText('201 – 300 of 300').waitFor()
 })

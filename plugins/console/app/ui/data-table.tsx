@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { type ReactNode, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { cx } from '@/lib/cx.ts'
 
 export interface Column<T> {
@@ -33,6 +33,8 @@ export interface DataTableProps<T extends RowData> {
   readonly onOpen?: (row: T) => void
   /** Instead of rows, when there are none. */
   readonly empty?: ReactNode
+  /** Of a list that is given in pages: another page begins at its top. */
+  readonly page?: number
   /** Most pixels that it takes up before it scrolls. Default 560. */
   readonly maxHeight?: number
   /** Below this width, in pixels, it scrolls sideways. Default 720. */
@@ -48,7 +50,8 @@ const features = tableFeatures({
 
 /** A table of any number of rows, of which only the visible ones are on the page. */
 export function DataTable<T extends RowData>(props: DataTableProps<T>) {
-  const { label, columns, rows, rowKey, onOpen, empty, maxHeight = 560, minWidth = 720 } = props
+  const { label, columns, rows, rowKey, onOpen, empty, page, maxHeight = 560 } = props
+  const { minWidth = 720 } = props
   const scroller = useRef<HTMLDivElement>(null)
   const [sorting, setSorting] = useState<SortingState>([])
   const definitions = useMemo(
@@ -75,6 +78,8 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
     estimateSize: () => ROW,
     overscan: 12,
   })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is another page that counts
+  useEffect(() => void scroller.current?.scrollTo({ top: 0 }), [page])
   const grid = { gridTemplateColumns: columns.map(({ width = '1fr' }) => fit(width)).join(' ') }
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>
   return (

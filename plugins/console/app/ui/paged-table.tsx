@@ -17,7 +17,7 @@ export interface ListPage<T> {
 }
 
 export interface PagedTableProps<T extends RowData>
-  extends Omit<DataTableProps<T>, 'rows' | 'empty'>,
+  extends Omit<DataTableProps<T>, 'rows' | 'empty' | 'page'>,
     Pick<LoadedProps<ListPage<T>>, 'query' | 'skeleton'> {
   readonly onPage: (page: number) => void
   /** What would be here, and how it gets here. */
@@ -39,7 +39,14 @@ export function PagedTable<T extends RowData>(props: PagedTableProps<T>) {
             <DataTable
               {...table}
               rows={data.items}
-              empty={filtered === undefined ? empty : <Filtered {...filtered} />}
+              page={data.page}
+              empty={
+                data.total > 0 ? undefined : filtered === undefined ? (
+                  empty
+                ) : (
+                  <Filtered {...filtered} />
+                )
+              }
             />
             {data.total > 0 && (
               <Pagination

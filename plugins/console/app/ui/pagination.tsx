@@ -16,6 +16,11 @@ export interface PaginationProps {
 export function Pagination({ page, pageSize, total, exact = true, onPage }: PaginationProps) {
   const last = Math.max(1, Math.ceil(total / pageSize))
   const from = total === 0 ? 0 : (page - 1) * pageSize + 1
+  // They stay where the focus is when there is no further page.
+  const step = (to: number, there: boolean) => ({
+    'aria-disabled': !there,
+    onClick: () => there && onPage(to),
+  })
   return (
     <>
       {!exact && page >= last && (
@@ -24,28 +29,24 @@ export function Pagination({ page, pageSize, total, exact = true, onPage }: Pagi
         </Notice>
       )}
       <nav
-        aria-label="Pages"
+        aria-label="Pages of the list"
         className="flex items-center justify-between gap-3 border-t border-line px-4 py-2"
       >
         <span className="text-xs text-muted">
-          {count(from)} – {count(Math.min(total, page * pageSize))} of {count(total)}
+          {page > last
+            ? `Nothing on page ${count(page)}; the last is ${count(last)}`
+            : `${count(from)} – ${count(Math.min(total, page * pageSize))} of ${count(total)}`}
           {!exact && ' or more'}
         </span>
         <span className="flex gap-1">
           <Button
             size="sm"
             aria-label="Previous page"
-            disabled={page <= 1}
-            onClick={() => onPage(page - 1)}
+            {...step(Math.min(page - 1, last), page > 1)}
           >
             <ChevronLeft />
           </Button>
-          <Button
-            size="sm"
-            aria-label="Next page"
-            disabled={page >= last}
-            onClick={() => onPage(page + 1)}
-          >
+          <Button size="sm" aria-label="Next page" {...step(page + 1, page < last)}>
             <ChevronRight />
           </Button>
         </span>

@@ -49,7 +49,7 @@ export function Alerts({ status, page, onStatus, onPage, onBudget }: AlertsProps
       <Loaded query={query}>
         {(data) => (
           <Card padded={false} aria-label="Alerts">
-            {data.items.length === 0 ? (
+            {data.total === 0 ? (
               <EmptyState title={status === '' ? 'No alerts yet' : 'No such alert'}>
                 One is raised when a fifth of a budget is left, once in a window. Users are told of
                 theirs, owners and admins of a team of its service accounts. Where mails go is set

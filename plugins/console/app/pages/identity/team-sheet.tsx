@@ -148,7 +148,7 @@ function Members({ team }: { team: Team }) {
                   ))}
                 </tbody>
               </Table>
-              {total > PAGE_SIZE && (
+              {(total > PAGE_SIZE || page > 1) && (
                 <Pagination page={page} pageSize={PAGE_SIZE} total={total} onPage={setPage} />
               )}
             </>

@@ -29,7 +29,7 @@ export function Runs({ serverId, page, onPage }: RunsProps) {
     <Card padded={false} aria-label="Discovery runs">
       <Loaded query={query}>
         {(data) =>
-          data.items.length === 0 ? (
+          data.total === 0 ? (
             <EmptyState title="Nobody has looked for its tools yet">
               “Discover tools” does it now. mcp.discovery_schedule in the config file does it on a
               schedule.

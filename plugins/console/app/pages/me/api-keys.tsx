@@ -28,7 +28,7 @@ export default function MyKeys() {
       <Loaded query={query}>
         {(data) => (
           <Card padded={false} aria-label="My keys">
-            {data.items.length === 0 ? (
+            {data.total === 0 ? (
               <EmptyState title="No keys yet">
                 Ask an admin for one. The playground works with any key that you paste.
               </EmptyState>
@@ -54,7 +54,7 @@ export default function MyKeys() {
                 </tbody>
               </Table>
             )}
-            {data.total > PAGE_SIZE && (
+            {(data.total > PAGE_SIZE || values.page > 1) && (
               <Pagination
                 page={values.page}
                 pageSize={PAGE_SIZE}

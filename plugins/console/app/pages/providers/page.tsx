@@ -25,14 +25,14 @@ export default function Providers() {
       <Loaded query={query}>
         {(data) => (
           <Card title="Providers" padded={false}>
-            {data.items.length === 0 ? (
+            {data.total === 0 ? (
               <EmptyState title="No providers">
                 Add one under providers in the config file, and a route to it under models.
               </EmptyState>
             ) : (
               <ProviderTable providers={data.items} attempts={attempts.data?.items} />
             )}
-            {data.total > PAGE_SIZE && (
+            {(data.total > PAGE_SIZE || page > 1) && (
               <Pagination
                 page={page}
                 pageSize={PAGE_SIZE}
