@@ -129,3 +129,17 @@ test('another page begins at its top, keeps the focus at its end, and one beyond
   await pages.getByRole('button', { name: 'Previous page' }).click()
   await pages.getByText('201 – 300 of 300').waitFor()
 })
+
+test('a console that could not start is started by trying again', async () => {
+  const page = await desk.open('/account')
+  // React tells there of what the page tells as well.
+  await page.addInitScript(() => Object.assign(console, { error: () => {} }))
+  await page.route('**/api/v1/auth/session', (route) =>
+    route.fulfill({ status: 503, json: { error: { message: 'the database is away', code: '' } } }),
+  )
+  await page.goto(`${desk.gateway.url}/console/budgets`)
+  await page.getByRole('alert').getByText('the database is away').waitFor()
+  await page.unroute('**/api/v1/auth/session')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('heading', { name: 'Budgets' }).waitFor()
+})

@@ -1,4 +1,4 @@
-import type { ErrorComponentProps } from '@tanstack/react-router'
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { ErrorPanel } from '@/ui/error-panel.tsx'
 import { Skeleton } from '@/ui/notice.tsx'
 
@@ -13,12 +13,14 @@ export function PagePending() {
 }
 
 /** In the place of a page that could not be shown. */
-export function PageError({ error, reset }: ErrorComponentProps) {
+export function PageError({ error }: ErrorComponentProps) {
+  const router = useRouter()
   return (
     <div className="p-6">
       <ErrorPanel
         error={error instanceof Error ? error : new Error(String(error))}
-        onRetry={reset}
+        // All of it, what comes before the page included: who is signed in.
+        onRetry={() => void router.invalidate()}
       />
     </div>
   )
