@@ -143,3 +143,14 @@ test('a console that could not start is started by trying again', async () => {
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('heading', { name: 'Budgets' }).waitFor()
 })
+
+test('a page that the browser does not have yet waits for the gateway', async () => {
+  const page = await desk.open('/account')
+  await page.context().setOffline(true)
+  await page.getByRole('link', { name: 'Leaderboard' }).click()
+  await page.getByText('Connection lost').waitFor()
+  await page.context().setOffline(false)
+  await page.getByRole('button', { name: 'Retry now' }).click()
+  await page.getByRole('heading', { name: 'Leaderboard' }).waitFor()
+  await page.getByText('Connection lost').waitFor({ state: 'detached' })
+})

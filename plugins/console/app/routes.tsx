@@ -7,6 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { onExpired, queryClient } from '@/api/query.ts'
+import { answers, lost, whenUp } from '@/lib/connection.ts'
 import { sessionQuery, signedOut } from '@/lib/session.ts'
 import { Layout } from '@/shell/layout.tsx'
 import { PageError, PagePending } from '@/shell/page-states.tsx'
@@ -19,7 +20,7 @@ const root = createRootRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: lazyRouteComponent(() => import('@/pages/sign-in/page.tsx')),
+  component: lazyRouteComponent(patient(() => import('@/pages/sign-in/page.tsx'))),
 })
 
 const signedInOnly = createRoute({
@@ -46,9 +47,27 @@ const adminsOnly = createRoute({
 
 type Load = Parameters<typeof lazyRouteComponent>[0]
 
+/**
+ * The code of a page, for which the browser may have to wait until the gateway is back: the router
+ * would load the whole console again, and there would be nothing left that says what is wrong.
+ */
+function patient(load: Load): Load {
+  return async () => {
+    for (;;) {
+      try {
+        return await load()
+      } catch (error) {
+        if (await answers()) throw error
+        lost()
+        await whenUp()
+      }
+    }
+  }
+}
+
 /** A page and all below its path, which it reads with `useSubPath`. */
 function pages(parent: typeof adminsOnly | typeof signedInOnly, path: string, load: Load) {
-  const component = lazyRouteComponent(load)
+  const component = lazyRouteComponent(patient(load))
   const getParentRoute = () => parent
   return [
     createRoute({ getParentRoute, path, component }),
@@ -63,7 +82,7 @@ const routeTree = root.addChildren([
       createRoute({
         getParentRoute: () => adminsOnly,
         path: '/',
-        component: lazyRouteComponent(() => import('@/pages/overview/page.tsx')),
+        component: lazyRouteComponent(patient(() => import('@/pages/overview/page.tsx'))),
       }),
       ...pages(adminsOnly, '/requests', () => import('@/pages/requests/page.tsx')),
       ...pages(adminsOnly, '/leaderboard', () => import('@/pages/leaderboard/page.tsx')),
@@ -91,7 +110,7 @@ const routeTree = root.addChildren([
     createRoute({
       getParentRoute: () => signedInOnly,
       path: '/account',
-      component: lazyRouteComponent(() => import('@/pages/account/page.tsx')),
+      component: lazyRouteComponent(patient(() => import('@/pages/account/page.tsx'))),
     }),
   ]),
 ])

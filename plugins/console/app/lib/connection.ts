@@ -9,6 +9,7 @@ export const connection = createStore<'up' | 'down'>('up')
 let waitMs = FIRST_WAIT_MS
 let timer: ReturnType<typeof setTimeout> | undefined
 let returned = () => {}
+const waiting = new Set<() => void>()
 
 /** What happens when the gateway is back. */
 export function onReturn(action: () => void): void {
@@ -29,13 +30,24 @@ export function retryNow(): void {
   void look()
 }
 
-async function look(): Promise<void> {
-  const up = await fetch('/healthz', { cache: 'no-store' }).then(
+/** Resolves when the gateway is known to answer. */
+export async function whenUp(): Promise<void> {
+  while (connection.get() === 'down') await new Promise<void>((resolve) => waiting.add(resolve))
+}
+
+/** Whether the gateway answers now. */
+export async function answers(): Promise<boolean> {
+  return await fetch('/healthz', { cache: 'no-store' }).then(
     ({ ok }) => ok,
     () => false,
   )
-  if (up) {
+}
+
+async function look(): Promise<void> {
+  if (await answers()) {
     connection.set('up')
+    for (const resolve of waiting) resolve()
+    waiting.clear()
     returned()
     return
   }
