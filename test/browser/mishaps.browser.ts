@@ -154,3 +154,23 @@ test('a page that the browser does not have yet waits for the gateway', async ()
   await page.getByRole('heading', { name: 'Leaderboard' }).waitFor()
   await page.getByText('Connection lost').waitFor({ state: 'detached' })
 })
+
+test('owners of one name are all there, and gone with the days that they belong to', async () => {
+  const rows = await desk.sql`
+    update identity.users set name = 'Namesake' where id in (
+      select user_id::uuid from accounting.usage_cost_events where user_id is not null)
+      and get_byte(uuid_send(id), 15) % 2 = 0
+    returning id`
+  expect(rows.length).toBeGreaterThan(1)
+  const page = await desk.open('/spend?by=owner&days=30')
+  const names = page
+    .getByRole('region', { name: 'Spend by day' })
+    .getByRole('listitem')
+    .filter({ hasText: '$' })
+  await names.first().waitFor()
+  const answer = page.waitForResponse((it) => /\/spend\/daily\?.*days=7/.test(it.url()))
+  await page.getByRole('button', { name: '7 days' }).click()
+  const { data } = (await (await answer).json()) as { data: { series: unknown[] } }
+  await page.waitForLoadState('networkidle')
+  expect(await names.count()).toBe(data.series.length)
+})

@@ -100,7 +100,10 @@ function Names({ answer }: { answer: Answer }) {
   return (
     <ul className="grid gap-x-6 gap-y-1 sm:grid-cols-2 xl:grid-cols-4">
       {answer.series.map((one, index) => (
-        <li key={nameOf(one)} className="flex min-w-0 items-center gap-1.5">
+        <li
+          key={one.others ? '' : (one.model_key ?? one.owner_id)}
+          className="flex min-w-0 items-center gap-1.5"
+        >
           <span
             aria-hidden
             className="size-2 shrink-0 rounded-sm"
