@@ -76,6 +76,23 @@ test('figures for reading at a glance', () => {
   expect([512, 1400, 3_200_000].map(bytes)).toEqual(['512 B', '1.4 kB', '3.2 MB'])
 })
 
+test('a figure that is rounded up to the next unit is told in that unit', () => {
+  expect([999, 999_499, 999_500, 999_999, 999_999_999].map(short)).toEqual([
+    '999',
+    '999k',
+    '1M',
+    '1M',
+    '1B',
+  ])
+  expect([999.6, 9_996, 59_949, 59_999].map(duration)).toEqual([
+    '1.00 s',
+    '10.0 s',
+    '59.9 s',
+    '1 min',
+  ])
+  expect([999, 999_949, 999_999].map(bytes)).toEqual(['999 B', '999.9 kB', '1.0 MB'])
+})
+
 test('instants are told in UTC, and those with a year say so', () => {
   expect(dateTime('2026-11-03T23:59:09.5Z')).toBe('3 Nov 2026, 23:59:09 UTC')
   expect(dayTime('2026-11-03T23:59:09.5Z')).toBe('3 Nov, 23:59:09')

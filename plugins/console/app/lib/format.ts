@@ -48,8 +48,15 @@ export function count(value: number | null | undefined): string {
 
 /** `1.2M`, `34.5k`, `950`. */
 export function short(value: number): string {
+  // What would be rounded to 1000 of a unit is 1 of the next.
   const [size, unit] =
-    value >= 1e9 ? [1e9, 'B'] : value >= 1e6 ? [1e6, 'M'] : value >= 1e3 ? [1e3, 'k'] : [1, '']
+    value >= 999.5e6
+      ? [1e9, 'B']
+      : value >= 999.5e3
+        ? [1e6, 'M']
+        : value >= 999.5
+          ? [1e3, 'k']
+          : [1, '']
   const scaled = value / size
   const text = scaled >= 100 || Number.isInteger(scaled) ? scaled.toFixed(0) : scaled.toFixed(1)
   return `${text.replace(/\.0$/, '')}${unit}`
@@ -69,16 +76,16 @@ export function shareOf(part: number, whole: number): number {
 /** Milliseconds: `850 ms`, `1.24 s`, `2 min 5 s`, `2 min`; `n/a` for null. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return NOT_KNOWN
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
-  const seconds = Math.floor((ms % 60_000) / 1000)
-  return `${Math.floor(ms / 60_000)} min${seconds === 0 ? '' : ` ${seconds} s`}`
+  if (ms < 999.5) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1000).toFixed(ms < 9995 ? 2 : 1)} s`
+  const whole = Math.max(60, Math.floor(ms / 1000))
+  return `${Math.floor(whole / 60)} min${whole % 60 === 0 ? '' : ` ${whole % 60} s`}`
 }
 
 /** Bytes: `512 B`, `1.4 kB`, `3.2 MB`. */
 export function bytes(size: number): string {
   if (size < 1000) return `${size} B`
-  return size < 1e6 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1e6).toFixed(1)} MB`
+  return size < 999_950 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1e6).toFixed(1)} MB`
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
