@@ -32,3 +32,33 @@ test('models that do not fit into one page of the API can be granted and have bu
   await budget.getByLabel('For').selectOption('One model')
   await budget.getByLabel('Model', { exact: true }).selectOption('model-229')
 })
+
+test('a search finds a model on whatever page of the API it is, and its address opens it', async () => {
+  const page = await desk.open('/models')
+  const table = page.getByRole('table', { name: 'Models' })
+  await page.getByLabel('Search models').fill('model-229')
+  await table.getByRole('cell', { name: 'model-229', exact: true }).waitFor()
+  await page.goto(`${desk.gateway.url}/console/models/model-229`)
+  await page.getByRole('dialog', { name: 'model-229' }).waitFor()
+})
+
+test('so are servers and their tools', async () => {
+  await desk.sql`
+    insert into mcp_registry.external_mcp_servers (id, server_key, display_name, server_url,
+      auth_mode, timeout_ms, discovery_status, tool_count, last_successful_discovery_at)
+    select gen_random_uuid(), 'server-' || n, 'Server ' || n, 'https://mcp.example/', 'none', 1000,
+      'success', 0, now() from generate_series(1, 230) n`
+  await desk.sql`
+    insert into mcp_registry.external_mcp_tools (id, server_id, upstream_name, input_schema,
+      schema_hash, definition_hash, first_discovered_at, last_discovered_at)
+    select gen_random_uuid(), s.id, 'tool_' || n, '{}', 'h', 'h', now(), now()
+    from mcp_registry.external_mcp_servers s, generate_series(100, 330) n
+    where server_key = 'server-99'`
+  const page = await desk.open('/mcp')
+  await page.getByLabel('Search servers').fill('server-99')
+  await page.getByRole('link', { name: 'Server 99' }).click()
+  await page.getByText('231 on offer').waitFor()
+  await page.getByLabel('Search tools').fill('tool_330')
+  await page.getByRole('cell', { name: 'tool_330' }).click()
+  await page.getByRole('dialog', { name: 'tool_330' }).waitFor()
+})

@@ -71,20 +71,32 @@ interface Listed {
   readonly total: number
 }
 
-/** As `useGet`, with the items of all pages: what the config file has can be listed whole. */
-export function useAll<P extends '/api/v1/admin/models' | '/api/v1/admin/providers'>(path: P) {
+/** Lists that are searched here, since the API does not search them: what operators set up by hand. */
+type WholePath =
+  | '/api/v1/admin/models'
+  | '/api/v1/admin/providers'
+  | '/api/v1/admin/mcp/servers'
+  | '/api/v1/admin/mcp/servers/{server_id}/tools'
+
+/** As `useGet`, with the items of all pages. */
+export function useAll<P extends WholePath>(
+  path: P,
+  options: GetOptions<P>,
+  extra: Extra<Data<P>> = {},
+) {
   return useQuery<Data<P>, Error>({
-    queryKey: [path, 'all'],
+    queryKey: [path, 'all', options],
     queryFn: async ({ signal }) => {
       const ask = async (page: number) => {
-        const options = { query: { page, page_size: LARGEST_PAGE } } as object as GetOptions<P>
-        return (await get(path, options, signal)) as Data<P> & Listed
+        const query = { ...options.query, page, page_size: LARGEST_PAGE }
+        return (await get(path, { ...options, query }, signal)) as Data<P> & Listed
       }
       const first = await ask(1)
       const others = Math.max(0, Math.ceil(first.total / LARGEST_PAGE) - 1)
       const rest = await Promise.all(Array.from({ length: others }, (_, n) => ask(n + 2)))
       return { ...first, items: [first, ...rest].flatMap(({ items }) => items) }
     },
+    ...extra,
   })
 }
 

@@ -14,7 +14,7 @@ export interface ModelPickerProps {
 export function ModelPicker({ label, value, onChange }: ModelPickerProps) {
   const id = useId()
   const [search, setSearch] = useState('')
-  const query = useAll('/api/v1/admin/models')
+  const query = useAll('/api/v1/admin/models', {})
   const models = query.data?.items ?? []
   const tags = [...new Set(models.flatMap((model) => model.tags))].sort()
   const gone = value.filter((key) => !models.some(({ model_key }) => model_key === key))

@@ -144,7 +144,7 @@ function ScopeFields({ first, onChange }: ScopeFieldsProps) {
   const [owner, setOwner] = useState(first)
   const [reach, setReach] = useState<Reach>('all')
   const [model, setModel] = useState('')
-  const models = useAll('/api/v1/admin/models')
+  const models = useAll('/api/v1/admin/models', {})
   function set(next: { owner?: Owner | undefined; reach: Reach; model: string }) {
     setOwner(next.owner)
     setReach(next.reach)

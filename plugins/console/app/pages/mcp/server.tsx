@@ -59,10 +59,8 @@ export function ServerPage({ id }: { id: string }) {
                 <Tools
                   server={shown}
                   chosen={values.tool}
-                  onChoose={(tool) => change({ tool, page: values.page })}
+                  onChoose={(tool) => change({ tool })}
                   onRefresh={() => refresh.mutate()}
-                  page={values.page}
-                  onPage={(next) => change({ page: next })}
                 />
               ) : (
                 <Runs serverId={id} page={values.page} onPage={(next) => change({ page: next })} />

@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useGet } from '@/api/query.ts'
-import { oneOf, page as pageFilter, text, useFilters } from '@/lib/filters.ts'
+import { useAll } from '@/api/query.ts'
+import { oneOf, text, useFilters } from '@/lib/filters.ts'
 import { ago, count, dateTime } from '@/lib/format.ts'
 import { Catalog } from '@/pages/mcp/catalog.tsx'
 import { authNames, discoveryNames, type Server } from '@/pages/mcp/query.ts'
@@ -10,23 +10,22 @@ import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { type Column, DataTable } from '@/ui/data-table.tsx'
-import { Input, Select } from '@/ui/field.tsx'
+import { Select } from '@/ui/field.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded } from '@/ui/page.tsx'
-import { Pagination } from '@/ui/pagination.tsx'
+import { SearchInput } from '@/ui/search-input.tsx'
 
-const filters = { search: text, status: oneOf(['active', 'all'], 'all'), page: pageFilter }
-const PAGE_SIZE = 200
+const filters = { search: text, status: oneOf(['active', 'all'], 'all') }
 const REFRESH_MS = 15_000
 
 /** All registered servers, and how to add one. */
 export function Servers() {
-  const [{ search, status, page }, change] = useFilters(filters)
+  const [{ search, status }, change] = useFilters(filters)
   const [adding, setAdding] = useState<'catalog' | 'new'>()
   const navigate = useNavigate()
-  const query = useGet(
+  const query = useAll(
     '/api/v1/admin/mcp/servers',
-    { query: { include_disabled: status === 'all', page, page_size: PAGE_SIZE } },
+    { query: { include_disabled: status === 'all' } },
     { refetchInterval: REFRESH_MS, placeholderData: (before) => before },
   )
   const add = (
@@ -41,13 +40,12 @@ export function Servers() {
   return (
     <>
       <div className="flex flex-wrap items-center gap-2">
-        <Input
-          type="search"
-          aria-label="Search servers"
+        <SearchInput
+          label="Search servers"
           placeholder="Key, name or URL"
           className="w-56"
           value={search}
-          onChange={({ target }) => change({ search: target.value })}
+          onChange={(next) => change({ search: next })}
         />
         <Select
           aria-label="State"
@@ -64,44 +62,34 @@ export function Servers() {
       <Card padded={false} aria-label="Servers">
         <Loaded query={query}>
           {(data) => (
-            <>
-              <DataTable
-                label="MCP servers"
-                columns={columns}
-                rows={data.items.filter((server) => matches(server, search))}
-                rowKey={({ mcp_server_id }) => mcp_server_id}
-                minWidth={740}
-                onOpen={({ mcp_server_id }) => open(mcp_server_id)}
-                empty={
-                  data.total === 0 ? (
-                    <EmptyState
-                      title="No MCP servers yet"
-                      action={<span className="flex flex-wrap gap-2">{add}</span>}
-                    >
-                      Register a server once; then everybody whose key allows it can call its tools
-                      through the gateway, and each call is recorded here.
-                    </EmptyState>
-                  ) : (
-                    <EmptyState
-                      title="No server matches"
-                      action={
-                        <Button onClick={() => change({ search: '', status: 'all' })}>
-                          Show all
-                        </Button>
-                      }
-                    />
-                  )
-                }
-              />
-              {data.total > PAGE_SIZE && (
-                <Pagination
-                  page={page}
-                  pageSize={PAGE_SIZE}
-                  total={data.total}
-                  onPage={(next) => change({ page: next })}
-                />
-              )}
-            </>
+            <DataTable
+              label="MCP servers"
+              columns={columns}
+              rows={data.items.filter((server) => matches(server, search))}
+              rowKey={({ mcp_server_id }) => mcp_server_id}
+              minWidth={740}
+              onOpen={({ mcp_server_id }) => open(mcp_server_id)}
+              empty={
+                data.total === 0 ? (
+                  <EmptyState
+                    title="No MCP servers yet"
+                    action={<span className="flex flex-wrap gap-2">{add}</span>}
+                  >
+                    Register a server once; then everybody whose key allows it can call its tools
+                    through the gateway, and each call is recorded here.
+                  </EmptyState>
+                ) : (
+                  <EmptyState
+                    title="No server matches"
+                    action={
+                      <Button onClick={() => change({ search: '', status: 'all' })}>
+                        Show all
+                      </Button>
+                    }
+                  />
+                )
+              }
+            />
           )}
         </Loaded>
       </Card>

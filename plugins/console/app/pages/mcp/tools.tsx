@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react'
-import { useGet } from '@/api/query.ts'
+import { useAll } from '@/api/query.ts'
 import { ago, count, dateTime } from '@/lib/format.ts'
 import { hidesText } from '@/lib/hidden-text.ts'
 import type { Server, Tool } from '@/pages/mcp/query.ts'
@@ -11,9 +11,6 @@ import { type Column, DataTable } from '@/ui/data-table.tsx'
 import { Checkbox, Input } from '@/ui/field.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded } from '@/ui/page.tsx'
-import { Pagination } from '@/ui/pagination.tsx'
-
-const PAGE_SIZE = 200
 
 export interface ToolsProps {
   readonly server: Server
@@ -21,22 +18,16 @@ export interface ToolsProps {
   readonly chosen: string
   readonly onChoose: (name: string) => void
   readonly onRefresh: () => void
-  readonly page: number
-  readonly onPage: (page: number) => void
 }
 
 /** The tools that discovery has found, those included that are gone. */
-export function Tools({ server, chosen, onChoose, onRefresh, page, onPage }: ToolsProps) {
+export function Tools({ server, chosen, onChoose, onRefresh }: ToolsProps) {
   const [search, setSearch] = useState('')
   const [gone, setGone] = useState(true)
-  const query = useGet(
-    '/api/v1/admin/mcp/servers/{server_id}/tools',
-    {
-      path: { server_id: server.mcp_server_id },
-      query: { include_inactive: true, page, page_size: PAGE_SIZE },
-    },
-    { placeholderData: (before) => before },
-  )
+  const query = useAll('/api/v1/admin/mcp/servers/{server_id}/tools', {
+    path: { server_id: server.mcp_server_id },
+    query: { include_inactive: true },
+  })
   const all = query.data?.items
   const rows = useMemo(() => {
     const wanted = search.trim().toLowerCase()
@@ -104,9 +95,6 @@ export function Tools({ server, chosen, onChoose, onRefresh, page, onPage }: Too
                 )
               }
             />
-            {data.total > PAGE_SIZE && (
-              <Pagination page={page} pageSize={PAGE_SIZE} total={data.total} onPage={onPage} />
-            )}
             <ToolSheet
               server={server}
               tool={data.items.find(({ upstream_name }) => upstream_name === chosen)}

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { type Data, useGet } from '@/api/query.ts'
-import { page as pageFilter, text, useFilters } from '@/lib/filters.ts'
+import { type Data, useAll } from '@/api/query.ts'
+import { text, useFilters } from '@/lib/filters.ts'
 import { NOT_KNOWN } from '@/lib/format.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
 import { Health, useRecentAttempts } from '@/pages/models/health.tsx'
@@ -11,25 +11,23 @@ import { PriceLine } from '@/pages/models/price.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Card } from '@/ui/card.tsx'
 import { type Column, DataTable } from '@/ui/data-table.tsx'
-import { Input } from '@/ui/field.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
-import { Pagination } from '@/ui/pagination.tsx'
+import { SearchInput } from '@/ui/search-input.tsx'
 
 export type Model = Data<'/api/v1/admin/models'>['items'][number]
 export type Route = Model['routes'][number]
 
-const filters = { search: text, page: pageFilter }
-const PAGE_SIZE = 200
+const filters = { search: text }
 const keep = (search: Readonly<Record<string, string>>) => search
 
 /** What callers may name, where it goes and what it costs. */
 export default function Models() {
-  const [{ search, page }, change] = useFilters(filters)
+  const [{ search }, change] = useFilters(filters)
   // Names of models have slashes, too.
   const chosen = useSubPath().join('/')
   const navigate = useNavigate()
-  const query = useGet('/api/v1/admin/models', { query: { page, page_size: PAGE_SIZE } })
+  const query = useAll('/api/v1/admin/models', {})
   const attempts = useRecentAttempts().data?.items
   const columns = useMemo(
     (): readonly Column<Model>[] => [
@@ -82,12 +80,11 @@ export default function Models() {
       title="Models"
       note="Of the config in force; the config file is where they change"
       actions={
-        <Input
-          type="search"
-          aria-label="Search models"
+        <SearchInput
+          label="Search models"
           placeholder="Model, tag or provider"
           value={search}
-          onChange={(event) => change({ search: event.target.value })}
+          onChange={(next) => change({ search: next })}
         />
       }
     >
@@ -111,14 +108,6 @@ export default function Models() {
                 </EmptyState>
               }
             />
-            {data.total > PAGE_SIZE && (
-              <Pagination
-                page={page}
-                pageSize={PAGE_SIZE}
-                total={data.total}
-                onPage={(next) => change({ page: next })}
-              />
-            )}
             <ModelSheet
               model={data.items.find(({ model_key }) => model_key === chosen)}
               attempts={attempts}

@@ -39,8 +39,8 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
   const [wanted, setWanted] = useState(false)
   const id = useId()
   const open = wanted || used > 0
-  const models = useAll('/api/v1/admin/models')
-  const providers = useAll('/api/v1/admin/providers')
+  const models = useAll('/api/v1/admin/models', {})
+  const providers = useAll('/api/v1/admin/providers', {})
   const set = (name: keyof Values) => (value: string) => change({ [name]: value })
   const field = (name: 'request_id' | 'service' | 'component' | 'env', label: string) => (
     <TextFilter label={label} value={values[name]} onChange={set(name)} />

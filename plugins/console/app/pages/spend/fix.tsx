@@ -23,8 +23,8 @@ export function Fix({ model, onClose }: { model: Model | undefined; onClose: () 
 }
 
 function Advice({ model }: { model: Model }) {
-  const models = useAll('/api/v1/admin/models')
-  const providers = useAll('/api/v1/admin/providers')
+  const models = useAll('/api/v1/admin/models', {})
+  const providers = useAll('/api/v1/admin/providers', {})
   return (
     <div className="grid gap-3">
       {model.unpriced_count > 0 && (
