@@ -8,6 +8,7 @@ import {
   streamEvent,
 } from 'model-gateway/plugin'
 import { doneEvent, errorEvent } from './chat-chunks.ts'
+import { eventObject } from './event-object.ts'
 import { isPromptBlocked, type ReplyPart, readCandidates } from './google-content-candidate.ts'
 import { endingOf } from './google-content-finish.ts'
 import { countsTokens, usageFromGoogle } from './google-content-usage.ts'
@@ -136,7 +137,7 @@ function createConverter(call: Call) {
 
   return {
     push(event: StreamEvent, out: StreamEvent[]): void {
-      const response = readObject(event)
+      const response = eventObject(event)
       if (isJsonObject(response.error)) {
         out.push(...counted(), inBandError(call, response.error))
         state = 'failed'
@@ -184,15 +185,4 @@ function inBandError(call: Call, { code, status, message }: JsonObject): StreamE
     name,
     typeof message === 'string' ? message : 'the upstream reported an error in its stream',
   )
-}
-
-function readObject(event: StreamEvent): JsonObject {
-  let data: JsonValue
-  try {
-    data = event.json()
-  } catch (cause) {
-    throw new GatewayError('upstream_transport', 'malformed event: the data is not JSON', { cause })
-  }
-  if (isJsonObject(data)) return data
-  throw new GatewayError('upstream_transport', 'malformed event: the data is not a JSON object')
 }

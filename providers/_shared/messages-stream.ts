@@ -9,6 +9,7 @@ import {
 } from 'model-gateway/plugin'
 import { type ChatChunks, createChatChunks, doneEvent, errorEvent } from './chat-chunks.ts'
 import { usageFromMessages } from './chat-usage.ts'
+import { eventObject } from './event-object.ts'
 import { finishReason } from './finish-reason.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 import { toolCallId } from './reply-ids.ts'
@@ -134,7 +135,7 @@ function createConverter(
   }
 
   function push(event: StreamEvent, out: StreamEvent[]): void {
-    const data = readObject(event)
+    const data = eventObject(event)
     if (data.type === 'error' || isJsonObject(data.error)) {
       state = 'failed'
       const error = isJsonObject(data.error) ? data.error : { message: data.error }
@@ -201,17 +202,6 @@ function mergeUsage(
       typeof value === 'number' && typeof before === 'number' ? Math.max(value, before) : value
   }
   return merged
-}
-
-function readObject(event: StreamEvent): JsonObject {
-  let data: JsonValue
-  try {
-    data = event.json()
-  } catch (cause) {
-    throw new GatewayError('upstream_transport', 'malformed event: the data is not JSON', { cause })
-  }
-  if (!isJsonObject(data)) throw malformed('the data is not a JSON object')
-  return data
 }
 
 function objectIn(data: JsonObject, name: string): JsonObject {
