@@ -1,14 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { GuardInput, GuardrailPack, JsonObject } from 'model-gateway/plugin'
+import type { GuardInput, JsonObject } from 'model-gateway/plugin'
 import { parse } from 'yaml'
-import { loadPostgresParser } from '../guardrail-packs/_shared/sql.ts'
-import { cloudProviderA } from '../guardrail-packs/cloud-provider-a/index.ts'
-import { cloudProviderB } from '../guardrail-packs/cloud-provider-b/index.ts'
-import { coreFilesystem } from '../guardrail-packs/core-filesystem/index.ts'
-import { coreGit } from '../guardrail-packs/core-git/index.ts'
-import { coreShell } from '../guardrail-packs/core-shell/index.ts'
-import { databaseSql } from '../guardrail-packs/database-sql/index.ts'
-import { saasNotes } from '../guardrail-packs/saas-notes/index.ts'
+import { localPacks } from '../plugins/standard/local-packs.ts'
 import type { Verdict } from './budgets.ts'
 import { type Spread, spread } from './measure.ts'
 
@@ -34,15 +27,7 @@ const document = JSON.stringify(
 /** The least that the yardstick has taken in this process. */
 let fastest = Number.POSITIVE_INFINITY
 
-const packs: readonly GuardrailPack[] = [
-  coreShell,
-  coreGit,
-  coreFilesystem,
-  databaseSql,
-  cloudProviderA,
-  cloudProviderB,
-  saasNotes,
-]
+const { packs } = localPacks
 
 /**
  * Budget 10, in this process: all packs on a command of 2 KiB, before and after the process has judged
@@ -50,7 +35,7 @@ const packs: readonly GuardrailPack[] = [
  * then on the commands of the packs' cases.
  */
 export async function packVerdicts(passes: number): Promise<Verdict[]> {
-  await loadPostgresParser()
+  await localPacks.prepare()
   const script = readFileSync(`${FOLDER}_shared/__fixtures__/two-kib.sh`, 'utf8')
   const inputs = [...caseInputs(), ...labelledInputs()]
   const commands = inputs.filter((input) => input.kind === 'command')
