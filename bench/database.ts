@@ -32,9 +32,8 @@ export async function measureDatabase(options: {
   readonly quick: boolean
   readonly passes: number
   readonly upstreamUrl: string
-  readonly otlpUrl: string | undefined
 }): Promise<DatabaseResult> {
-  const { quick, passes, upstreamUrl, otlpUrl } = options
+  const { quick, passes, upstreamUrl } = options
   const size = quick ? 'quick' : 'full'
   const database = await createTestDatabase()
   const wire = startWire(database.url)
@@ -42,7 +41,6 @@ export async function measureDatabase(options: {
     profile: 'G',
     upstreamUrl,
     databaseUrl: wire.url,
-    otlpUrl,
   })
   const target: Target = { name: 'G', ...gateway, settles: true }
   const { buffered, chosen } = benchRows(quick)

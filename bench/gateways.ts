@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { stringify } from 'yaml'
 import { adaKey } from '../test/harness/gateway.ts'
 import { spawnGateway } from '../test/harness/process.ts'
 import { MCP_PATH } from './mcp.ts'
@@ -22,10 +18,9 @@ export const MODEL = 'chat'
 
 export interface GatewayOptions {
   readonly profile: Profile
+  /** Telemetry goes there, too. */
   readonly upstreamUrl: string
   readonly databaseUrl: string
-  /** Where telemetry goes, for gateways that export any. */
-  readonly otlpUrl: string | undefined
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -44,12 +39,9 @@ export async function startBenchGateway(options: GatewayOptions): Promise<BenchG
   }
 }
 
-function gatewayConfig({ profile, upstreamUrl, otlpUrl }: Omit<GatewayOptions, 'env'>) {
+function gatewayConfig({ profile, upstreamUrl }: GatewayOptions) {
   return {
-    server: {
-      ...(profile === 'T' ? { ungoverned: true } : {}),
-      ...(profile === 'T' || otlpUrl === undefined ? {} : { otel_endpoint: otlpUrl }),
-    },
+    server: profile === 'T' ? { ungoverned: true } : { otel_endpoint: upstreamUrl },
     ...(profile === 'T'
       ? { plugins: [{ use: 'builtin:identity' }, { use: 'builtin:generic-compat' }] }
       : {}),
@@ -88,24 +80,5 @@ function gatewayConfig({ profile, upstreamUrl, otlpUrl }: Omit<GatewayOptions, '
         ],
       },
     ],
-  }
-}
-
-/** Whether this gateway's config knows where telemetry goes. */
-export async function canExportTelemetry(): Promise<boolean> {
-  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
-  try {
-    const file = join(folder, 'gateway.yaml')
-    const url = 'http://127.0.0.1:1'
-    const config = gatewayConfig({ profile: 'G', upstreamUrl: url, databaseUrl: '', otlpUrl: url })
-    writeFileSync(file, stringify(config))
-    const main = new URL('../plugins/standard/main.ts', import.meta.url).pathname
-    const check = Bun.spawn([process.execPath, main, 'check-config', '--config', file], {
-      stdout: 'ignore',
-      stderr: 'ignore',
-    })
-    return (await check.exited) === 0
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
   }
 }

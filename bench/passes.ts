@@ -17,11 +17,10 @@ export async function measureRows(options: {
   readonly passes: number
   readonly rows: Readonly<Record<RowId, Row>>
   readonly upstream: Service
-  readonly otlpUrl: string | undefined
   readonly withPeers: boolean
   readonly note: (text: string) => void
 }): Promise<readonly Sample[]> {
-  const { passes, rows, upstream, otlpUrl, withPeers, note } = options
+  const { passes, rows, upstream, withPeers, note } = options
   const upstreamUrl = upstream.url
   await using started = new AsyncDisposableStack()
   async function reference(kind: 'json' | 'plain'): Promise<Target> {
@@ -32,8 +31,7 @@ export async function measureRows(options: {
   async function gateway(profile: 'T' | 'G') {
     const database = await createTestDatabase()
     started.defer(database.drop)
-    const under = { profile, upstreamUrl, databaseUrl: database.url, otlpUrl }
-    const running = await startBenchGateway(under)
+    const running = await startBenchGateway({ profile, upstreamUrl, databaseUrl: database.url })
     started.defer(running.stop)
     const target: Target = { name: profile, ...running, settles: profile === 'G' }
     return { target, sql: database.sql }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runtimeSettings } from '../kernel/boot/runtime-settings.ts'
 import { createTestDatabase } from '../test/harness/database.ts'
-import { canExportTelemetry, type Profile, startBenchGateway } from './gateways.ts'
+import { type Profile, startBenchGateway } from './gateways.ts'
 import { startService, threadMicros } from './machine.ts'
 import { measure, type Row, type Target } from './measure.ts'
 import { benchRows, type RowId } from './rows.ts'
@@ -30,12 +30,11 @@ const INTERVAL_MICROS = 250
 export async function printProfiles(quick: boolean): Promise<void> {
   const rows = benchRows(quick)
   const upstream = await startService('./upstream.ts')
-  const otlpUrl = (await canExportTelemetry()) ? upstream.url : undefined
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-profile-'))
   try {
     for (const [profile, id] of cases) {
       const row = rows[id]
-      const under = { profile, row, upstreamUrl: upstream.url, otlpUrl }
+      const under = { profile, row, upstreamUrl: upstream.url }
       const threads = await underLoad({ ...under, env: {} })
       const file = join(folder, `${profile}-${id}.cpuprofile`)
       const env = {
@@ -78,7 +77,6 @@ async function underLoad(options: {
   readonly profile: Profile
   readonly row: Row
   readonly upstreamUrl: string
-  readonly otlpUrl: string | undefined
   readonly env: Readonly<Record<string, string>>
 }): Promise<UnderLoad> {
   const { profile, row } = options

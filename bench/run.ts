@@ -4,7 +4,6 @@ import { parseArgs } from 'node:util'
 import { testServer } from '../test/harness/database.ts'
 import { gates, verdicts } from './budgets.ts'
 import { measureDatabase } from './database.ts'
-import { canExportTelemetry } from './gateways.ts'
 import { startService } from './machine.ts'
 import { packVerdicts } from './packs.ts'
 import { measureRows } from './passes.ts'
@@ -49,11 +48,8 @@ async function bench({ quick, gate }: { quick: boolean; gate: boolean }): Promis
   // While nothing else of the bench runs.
   const packs = await packVerdicts(quick ? 1 : passes)
   const upstream = await startService('./upstream.ts')
-  const otlpUrl = (await canExportTelemetry()) ? upstream.url : undefined
-  if (otlpUrl === undefined) note('this gateway has no server.otel_endpoint: G exports nothing')
-
-  const samples = await measureRows({ passes, rows, upstream, otlpUrl, withPeers: !quick, note })
-  const database = await measureDatabase({ passes, quick, upstreamUrl: upstream.url, otlpUrl })
+  const samples = await measureRows({ passes, rows, upstream, withPeers: !quick, note })
+  const database = await measureDatabase({ passes, quick, upstreamUrl: upstream.url })
   await upstream.stop()
 
   const list = [...verdicts(samples, database), ...packs]
