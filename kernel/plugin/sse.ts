@@ -1,14 +1,9 @@
+import { BLANK_LINE, findBlankLine, TAIL } from './blank-line.ts'
 import { GatewayError } from './errors.ts'
 import { type StreamEvent, streamEvent } from './stream.ts'
 
 /** Longest event that may be pending, in UTF-16 units. */
 const EVENT_LIMIT = 16 * 1024 * 1024
-
-/** A line end followed by an empty line; `\r\r\n` ends after its second CR. */
-const BLANK_LINE = /(?:\r\n|\n)(?:\r\n|\n|\r)|\r\r/g
-
-/** Longest beginning of a blank line that can end a chunk: `\r\n\r`. */
-const TAIL = 3
 
 const LF = 10
 const CR = 13
@@ -138,19 +133,6 @@ function createSplitter() {
       return events
     },
   }
-}
-
-/**
- * Index of the next blank line, or -1; `BLANK_LINE.lastIndex` is where it ends. A CR that closes
- * the text may be half of a CRLF, so that one is left for later.
- */
-function findBlankLine(text: string, from: number, final: boolean): number {
-  BLANK_LINE.lastIndex = from
-  const index = BLANK_LINE.exec(text)?.index ?? -1
-  const end = BLANK_LINE.lastIndex
-  const halfCrlf =
-    end === text.length && text.charCodeAt(end - 1) === CR && text.charCodeAt(end - 2) === LF
-  return halfCrlf && !final ? -1 : index
 }
 
 /** The event at `from`: fields before `end`, blank line before `next`. Undefined without data. */

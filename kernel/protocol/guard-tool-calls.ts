@@ -56,7 +56,7 @@ function mapMessage(message: JsonObject, rewrite: Rewrite): JsonObject {
 
 function mapChatCall(call: JsonObject, rewrite: Rewrite): JsonObject {
   if (isJsonObject(call.function)) return { ...call, function: mapFunction(call.function, rewrite) }
-  if (isJsonObject(call.custom)) return { ...call, custom: mapText(call.custom, 'input', rewrite) }
+  if (isJsonObject(call.custom)) return { ...call, custom: mapText(call.custom, rewrite) }
   return call
 }
 
@@ -73,7 +73,7 @@ function mapOutput(body: JsonObject, rewrite: Rewrite): JsonObject {
         case 'mcp_call':
           return mapFunction(item, rewrite)
         case 'custom_tool_call':
-          return mapText(item, 'input', rewrite)
+          return mapText(item, rewrite)
         case 'local_shell_call':
         case 'shell_call':
         case 'computer_call':
@@ -95,8 +95,8 @@ function mapFunction(call: JsonObject, rewrite: Rewrite): JsonObject {
 }
 
 /** Tools that take free text. */
-function mapText(call: JsonObject, member: string, rewrite: Rewrite): JsonObject {
-  const written = JSON.stringify({ [member]: call[member] ?? '' })
+function mapText(call: JsonObject, rewrite: Rewrite): JsonObject {
+  const written = JSON.stringify({ input: call.input ?? '' })
   const now = rewrite({ tool: nameOf(call.name), arguments: written })
   return now === written ? call : { ...call, ...(JSON.parse(now) as JsonObject) }
 }

@@ -1,5 +1,6 @@
-import { GatewayError } from '../plugin/errors.ts'
+import type { GatewayError } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { invalid } from './invalid.ts'
 
 /** One content block of a messages request, and where it stands in it. */
 export interface Block {
@@ -75,8 +76,4 @@ export function stringIn(owner: JsonObject, name: string, place: string): string
 
 export function unknownBlock({ type, place }: Block): GatewayError {
   return invalid(`${place}: blocks of type '${type.slice(0, 64)}' are not supported here`)
-}
-
-export function invalid(message: string): GatewayError {
-  return new GatewayError('invalid_request', message)
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { NativeMessages } from '../plugin/provider.ts'
-import { invalid, plainPart } from './messages-blocks.ts'
+import { invalid } from './invalid.ts'
+import { plainPart } from './messages-blocks.ts'
 import type { MessagesRequest } from './messages-request.ts'
 
 /** What of a route decides how a messages request is sent over it. */

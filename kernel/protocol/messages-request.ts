@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { NativeMessages } from '../plugin/provider.ts'
-import { invalid, stringIn } from './messages-blocks.ts'
+import { invalid } from './invalid.ts'
+import { stringIn } from './messages-blocks.ts'
 import { convertTurns } from './messages-turns.ts'
 import { type InferenceRequest, readRequest } from './request.ts'
 

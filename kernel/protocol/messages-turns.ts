@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { invalid } from './invalid.ts'
 import {
   type Block,
-  invalid,
   mediaPart,
   readBlocks,
   stringIn,

@@ -84,7 +84,10 @@ export function createBlockWriter(toolUseId: (k: number) => string): BlockWriter
     return block !== undefined && queue.at(-1) === block ? block : undefined
   }
 
-  function beginThinking(): ThinkingBlock {
+  /** The block that takes more thinking: the signature is the last word of one. */
+  function openThinking(): ThinkingBlock {
+    const last = stillLast(thinkingBlock)
+    if (last !== undefined && !last.signed) return last
     const opening = () => ({ type: 'thinking', thinking: '' })
     return begin({ opening, isComplete: always, deltas: [], signed: false })
   }
@@ -97,15 +100,12 @@ export function createBlockWriter(toolUseId: (k: number) => string): BlockWriter
       write(false)
     },
     thinking(thinking) {
-      const last = stillLast(thinkingBlock)
-      // The signature is the last word of its block.
-      thinkingBlock = last === undefined || last.signed ? beginThinking() : last
+      thinkingBlock = openThinking()
       thinkingBlock.deltas.push({ type: 'thinking_delta', thinking })
       write(false)
     },
     signature(signature) {
-      const last = stillLast(thinkingBlock)
-      thinkingBlock = last === undefined || last.signed ? beginThinking() : last
+      thinkingBlock = openThinking()
       thinkingBlock.signed = true
       thinkingBlock.deltas.push({ type: 'signature_delta', signature })
       write(false)

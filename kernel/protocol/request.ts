@@ -1,6 +1,6 @@
-import { GatewayError } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { Family, RouteFlag } from '../plugin/route.ts'
+import { invalid } from './invalid.ts'
 
 export interface InferenceRequest {
   readonly body: JsonObject
@@ -127,8 +127,4 @@ function readObject(body: JsonObject, name: string, shown = name): JsonObject | 
 
 function present(value: JsonValue | undefined): Exclude<JsonValue, null> | undefined {
   return value ?? undefined
-}
-
-function invalid(message: string): GatewayError {
-  return new GatewayError('invalid_request', message)
 }

@@ -1,3 +1,5 @@
+import { BLANK_LINE, findBlankLine, TAIL } from '../plugin/blank-line.ts'
+
 /** What stands between two blank lines of an event stream. */
 export interface SseBlock {
   /** The exact text, its blank line included. */
@@ -8,10 +10,6 @@ export interface SseBlock {
   readonly hasId: boolean
 }
 
-/** A line end followed by an empty line. */
-const BLANK_LINE = /(?:\r\n|\n)(?:\r\n|\n|\r)|\r\r/g
-/** Longest beginning of a blank line that can end a chunk: `\r\n\r`. */
-const TAIL = 3
 const LINE_END = /\r\n|\n|\r/
 
 /**
@@ -30,7 +28,7 @@ export function createSseBlocks() {
     },
     push(text: string): SseBlock[] {
       const seam = tail + text
-      if (blankLine(seam, 0) === -1) {
+      if (findBlankLine(seam, 0, false) === -1) {
         pieces.push(text)
         length += text.length
         tail = seam.slice(-TAIL)
@@ -39,7 +37,7 @@ export function createSseBlocks() {
       const whole = pieces.length === 0 ? text : pieces.join('') + text
       const blocks: SseBlock[] = []
       let at = 0
-      while (blankLine(whole, at) !== -1) {
+      while (findBlankLine(whole, at, false) !== -1) {
         const end = BLANK_LINE.lastIndex
         blocks.push(readBlock(whole.slice(at, end)))
         at = end
@@ -51,15 +49,6 @@ export function createSseBlocks() {
       return blocks
     },
   }
-}
-
-/** Index of the next blank line, or -1. A CR that ends the text may be half of a CRLF. */
-function blankLine(text: string, from: number): number {
-  BLANK_LINE.lastIndex = from
-  const index = BLANK_LINE.exec(text)?.index ?? -1
-  if (index === -1) return -1
-  const end = BLANK_LINE.lastIndex
-  return end === text.length && text.endsWith('\n\r') ? -1 : index
 }
 
 function readBlock(raw: string): SseBlock {

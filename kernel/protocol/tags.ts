@@ -1,5 +1,5 @@
-import { GatewayError } from '../plugin/errors.ts'
 import type { RequestTags } from '../plugin/exchange.ts'
+import { invalid } from './invalid.ts'
 
 const KEY = /^[a-z][a-z0-9._-]{0,31}$/
 const VALUE = /^[a-z0-9._\-/:]{1,64}$/
@@ -61,11 +61,6 @@ function checkValue(what: string, value: string): string {
   if (VALUE.test(value)) return value
   throw invalid(`${what}: the value must be 1 to 64 characters of a-z 0-9 . _ - / :`)
 }
-
-function invalid(message: string): GatewayError {
-  return new GatewayError('invalid_request', message)
-}
-
 function shorten(text: string): string {
   return text.length <= 40 ? text : `${text.slice(0, 40)}…`
 }
