@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { GatewayError, type HealthCheck, type Identity, type Principal } from 'model-gateway/plugin'
+import { createFreshLoad } from '../_shared/fresh-load.ts'
 import { hashSecret, parseKey } from './keys.ts'
 import type { KeyRecord } from './store.ts'
 
@@ -57,12 +58,20 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
   const unknown = new Map<string, number>()
   let uses = new Map<string, number>()
 
-  let running: Promise<void> | undefined
-  let following: Promise<void> | undefined
   let looking: Promise<void> | undefined
   let lookedAt = Number.NEGATIVE_INFINITY
 
   async function load(): Promise<void> {
+    try {
+      await look()
+      lookFailed = false
+    } catch (error) {
+      lookFailed = true
+      throw error
+    }
+  }
+
+  async function look(): Promise<void> {
     const askedAt = now()
     if ((await source.readRevision()) !== revision) {
       const next = await source.readKeys()
@@ -78,34 +87,13 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
     confirmedAt = askedAt
   }
 
-  function start(): Promise<void> {
-    following = undefined
-    running = load().then(
-      () => {
-        running = undefined
-        lookFailed = false
-      },
-      (error: unknown) => {
-        running = undefined
-        lookFailed = true
-        throw error
-      },
-    )
-    return running
-  }
-
   /** The time between two looks that succeed does not count. */
   function age(at: number): number {
     const since = at - confirmedAt
     return lookFailed || since > FRESH_MS ? since : 0
   }
 
-  /** A load that is under way may have read too early, so the next one is waited for. */
-  function check(): Promise<void> {
-    if (running === undefined) return start()
-    following ??= running.then(start, start)
-    return following
-  }
+  const check = createFreshLoad(load)
 
   function lookAgain(): Promise<void> {
     looking ??= (async () => {

@@ -1,4 +1,5 @@
 import type { AddressPolicy, McpServer } from 'model-gateway/plugin'
+import { createFreshLoad } from '../_shared/fresh-load.ts'
 import type { CallableRow, ServerStore } from './store.ts'
 
 export interface RegistrySnapshot {
@@ -17,8 +18,6 @@ export function createSnapshot(
   let rows: readonly CallableRow[] = []
   let servers: ReadonlyMap<string, McpServer> = new Map()
   let revision: bigint | undefined
-  let running: Promise<void> | undefined
-  let following: Promise<void> | undefined
 
   function build(): void {
     servers = new Map(rows.map((row) => [row.server_key, serverOf(row, policy)]))
@@ -32,22 +31,9 @@ export function createSnapshot(
     build()
   }
 
-  function start(): Promise<void> {
-    following = undefined
-    running = load().finally(() => {
-      running = undefined
-    })
-    return running
-  }
-
   return {
     find: (serverKey) => servers.get(serverKey),
-    /** A load that is under way may have read too early, so the next one is waited for. */
-    check() {
-      if (running === undefined) return start()
-      following ??= running.then(start, start)
-      return following
-    },
+    check: createFreshLoad(load),
     setPolicy(changed) {
       policy = changed
       build()
