@@ -15,7 +15,7 @@ import { type DiscoveryStore, summaryOf } from './discovery-store.ts'
 import { RecommendedServer, recommendedServers } from './recommended.ts'
 import type { Refresher } from './refresh.ts'
 import { addressesOf } from './snapshot.ts'
-import type { ServerRow, ServerStore } from './store.ts'
+import { findServer, type ServerRow, type ServerStore } from './store.ts'
 import type { ToolVersionStore } from './tool-version-store.ts'
 import {
   Id,
@@ -55,12 +55,6 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
   function view(row: ServerRow): Static<typeof ServerView> {
     return serverView(row, addressesOf(row, policy()).allowPrivate && row.allow_private)
   }
-  async function find(id: string): Promise<ServerRow> {
-    const row = await servers.find(id)
-    if (row === undefined)
-      throw new GatewayError('not_found', 'there is no MCP server with this id')
-    return row
-  }
 
   return [
     adminRoute({
@@ -97,7 +91,9 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       summary: 'One server.',
       params,
       result: one,
-      handle: async ({ params: { server_id } }) => ({ server: view(await find(server_id)) }),
+      handle: async ({ params: { server_id } }) => ({
+        server: view(await findServer(servers, server_id)),
+      }),
     }),
     adminRoute({
       ...admin,
@@ -156,7 +152,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       result: listOf(ToolView),
       async handle({ params: { server_id }, query }) {
         const { offset, ...page } = pageOf(query)
-        const { id } = await find(server_id)
+        const { id } = await findServer(servers, server_id)
         const { rows, total } = await discovery.listTools(
           id,
           { includeInactive: query.include_inactive === true },
@@ -195,7 +191,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       errors: ['conflict'],
       async handle({ params: { server_id }, ...by }) {
         const outcome = await refresher.refresh(server_id, by)
-        const row = await find(server_id)
+        const row = await findServer(servers, server_id)
         const { rows } = await discovery.listTools(row.id, { includeInactive: false }, ALL_TOOLS)
         return {
           server: view(row),
@@ -215,7 +211,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       result: listOf(RunView),
       async handle({ params: { server_id }, query }) {
         const { offset, ...page } = pageOf(query)
-        const { id } = await find(server_id)
+        const { id } = await findServer(servers, server_id)
         const { rows, total } = await discovery.listRuns(id, { offset, page_size: page.page_size })
         return { items: rows.map(runView), ...page, total }
       },

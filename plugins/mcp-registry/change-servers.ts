@@ -11,10 +11,12 @@ import {
   type SessionCaller,
   type Static,
 } from 'model-gateway/plugin'
+import { DEFAULT_AUTH_MODE, DEFAULT_TIMEOUT_MS } from './config.ts'
 import { type Declaration, declarationProblems, secretInUrl, secretOf } from './declaration.ts'
 import { recommendedServers } from './recommended.ts'
 import { addressesOf } from './snapshot.ts'
 import {
+  findServer,
   lockRegistry,
   type SecretMove,
   type ServerColumns,
@@ -96,13 +98,6 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
     }
   }
 
-  async function find(id: string, tx?: Transaction): Promise<ServerRow> {
-    const row = await store.find(id, tx)
-    if (row === undefined)
-      throw new GatewayError('not_found', 'there is no MCP server with this id')
-    return row
-  }
-
   /** Writes what differs, and its audit entry. */
   async function write(
     tx: Transaction,
@@ -114,7 +109,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
   ): Promise<ServerRow> {
     const move = secretMove(before, { ...before, ...columns })
     await store.update(tx, before, { ...columns, ...move }, fields)
-    const after = await find(before.id, tx)
+    const after = await findServer(store, before.id, tx)
     await audit(tx, by, action, before.id, { before: stateOf(before), after: stateOf(after) })
     if (move.secret_moved) {
       const { from, to } = move.secret_moved
@@ -134,7 +129,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
       try {
         return await change(async (tx) => {
           await store.insert(tx, { ...server, id }, DECLARABLE)
-          const row = await find(id, tx)
+          const row = await findServer(store, id, tx)
           await audit(tx, by, 'mcp_server.create', id, { after: stateOf(row) })
           return row
         })
@@ -148,14 +143,14 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
       }
     },
     async update(by, id, body) {
-      const seen = await find(id)
+      const seen = await findServer(store, id)
       const declared = { ...seen, ...body }
       const urlIsOurs = body.server_url === undefined || body.server_url === seen.server_url
       if (reachChanges(body)) {
         await require(declared, urlIsOurs ? addressesOf(seen, policy()) : policy(), !urlIsOurs)
       }
       return await change(async (tx) => {
-        const before = await find(id, tx)
+        const before = await findServer(store, id, tx)
         // What was judged is what the row would have become then, and not now.
         if (reachChanges(body) && before.version !== seen.version) {
           throw new GatewayError('conflict', 'the server was changed meanwhile; try again')
@@ -170,7 +165,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
     },
     async setStatus(by, id, status) {
       return await change(async (tx) => {
-        const before = await find(id, tx)
+        const before = await findServer(store, id, tx)
         if (before.status === status) return before
         const action = status === 'disabled' ? 'mcp_server.disable' : 'mcp_server.enable'
         return await write(tx, by, before, { status }, [], action)
@@ -222,9 +217,9 @@ function completed(body: Static<typeof NewServer>) {
     display_name,
     server_url,
     description: body.description === undefined ? (entry?.description ?? null) : body.description,
-    auth_mode: body.auth_mode ?? entry?.auth_mode ?? 'none',
+    auth_mode: body.auth_mode ?? entry?.auth_mode ?? DEFAULT_AUTH_MODE,
     auth_config: (body.auth_config ?? (suggested ? entry?.auth_config : {}) ?? {}) as JsonObject,
-    timeout_ms: body.timeout_ms ?? 30_000,
+    timeout_ms: body.timeout_ms ?? DEFAULT_TIMEOUT_MS,
     status: 'active' as const,
   }
 }

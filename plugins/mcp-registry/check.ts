@@ -6,12 +6,9 @@ import type {
   McpAuthProblem,
   Problem,
 } from 'model-gateway/plugin'
-import type { DeclaredServer, McpSettings } from './config.ts'
+import { DEFAULT_AUTH_MODE, type DeclaredServer, type McpSettings } from './config.ts'
 import { declarationProblems } from './declaration.ts'
 import { scheduleProblem } from './schedule.ts'
-
-/** How a server is called whose declaration does not say it. */
-const DEFAULT_AUTH_MODE = 'none'
 
 type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined }
 

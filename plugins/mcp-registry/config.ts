@@ -2,6 +2,10 @@ import { configSection, type Static, Type } from 'model-gateway/plugin'
 
 const strict = { additionalProperties: false }
 
+/** How a server is called that does not say it. */
+export const DEFAULT_AUTH_MODE = 'none'
+export const DEFAULT_TIMEOUT_MS = 30_000
+
 const DeclaredServer = Type.Object(
   {
     server_key: Type.String({
@@ -15,7 +19,7 @@ const DeclaredServer = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'How the gateway authenticates to it; a mode of a loaded plugin. Default none',
+        description: `How the gateway authenticates to it; a mode of a loaded plugin. Default ${DEFAULT_AUTH_MODE}`,
       }),
     ),
     auth_config: Type.Optional(
@@ -25,7 +29,7 @@ const DeclaredServer = Type.Object(
       Type.Integer({
         minimum: 1000,
         maximum: 120_000,
-        description: 'Longest time to the head of a reply. Default 30000',
+        description: `Longest time to the head of a reply. Default ${DEFAULT_TIMEOUT_MS}`,
       }),
     ),
     allow_private: Type.Boolean({

@@ -3,7 +3,7 @@ import { storable } from '../_shared/safe-text.ts'
 import type { By } from './change-servers.ts'
 import type { DiscoveredTool } from './discovery/tool.ts'
 import { refreshEntry, type ToolChanges } from './refresh-audit.ts'
-import { type DiscoveryStatus, lockRegistry, type ServerRow } from './store.ts'
+import { type DiscoveryStatus, lockRegistry, type ServerRow, type Transaction } from './store.ts'
 import { keepVersions } from './tool-version-store.ts'
 
 export type RunStatus = Exclude<DiscoveryStatus, 'never'>
@@ -95,8 +95,6 @@ export interface DiscoveryStore {
   keepSlot(slot: Date, ms: number): Promise<void>
   finishSlot(slot: Date): Promise<void>
 }
-
-type Transaction = Parameters<typeof lockRegistry>[0]
 
 export function createDiscoveryStore({ sql }: Database, audit: () => AuditTrail): DiscoveryStore {
   return {

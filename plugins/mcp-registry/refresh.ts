@@ -14,7 +14,7 @@ import { discover } from './discovery/discover.ts'
 import { DiscoveryFailure } from './discovery/failure.ts'
 import type { DiscoveryStore, Outcome, Run } from './discovery-store.ts'
 import { addressesOf } from './snapshot.ts'
-import type { ServerRow, ServerStore } from './store.ts'
+import { findServer, type ServerRow, type ServerStore } from './store.ts'
 
 /** Longest that one discovery may take. */
 const RUN_LIMIT_MS = 120_000
@@ -159,15 +159,14 @@ export function createRefresher(parts: RefreshParts): Refresher {
 
   return {
     async refresh(serverId, by) {
-      if ((await servers.find(serverId)) === undefined) throw notFound()
+      await findServer(servers, serverId)
       const leaseId = await store.lease(serverId, LEASE_MS)
       if (leaseId === undefined) {
         throw new GatewayError('conflict', 'a refresh of this server is under way')
       }
       try {
         // Read under the lease, so that nothing of an older state is written.
-        const server = await servers.find(serverId)
-        if (server === undefined) throw notFound()
+        const server = await findServer(servers, serverId)
         return await run(server, leaseId, by)
       } finally {
         await store.release(serverId, leaseId).catch(() => {})
@@ -186,8 +185,4 @@ export function nameOf(error: unknown): string {
 /** The SQLSTATE of what the database refused. */
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
-}
-
-function notFound(): GatewayError {
-  return new GatewayError('not_found', 'there is no MCP server with this id')
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ConfigPath, JsonObject, Problem } from 'model-gateway/plugin'
-import type { DeclaredServer } from './config.ts'
+import { DEFAULT_AUTH_MODE, DEFAULT_TIMEOUT_MS, type DeclaredServer } from './config.ts'
 import { canonicalJson } from './discovery/canonical.ts'
 import type { ServerRow } from './store.ts'
 
@@ -45,8 +45,8 @@ export function planSeed(
 function withDefaults(entry: DeclaredServer) {
   const { auth_config, ...rest } = entry
   return {
-    auth_mode: 'none',
-    timeout_ms: 30_000,
+    auth_mode: DEFAULT_AUTH_MODE,
+    timeout_ms: DEFAULT_TIMEOUT_MS,
     ...rest,
     auth_config: (auth_config ?? {}) as JsonObject,
   }

@@ -1,4 +1,10 @@
-import type { AuditTrail, Database, JsonObject, JsonValue } from 'model-gateway/plugin'
+import {
+  type AuditTrail,
+  type Database,
+  GatewayError,
+  type JsonObject,
+  type JsonValue,
+} from 'model-gateway/plugin'
 import type { SeedPlan } from './seed.ts'
 
 /** Told by the database whenever something that matters to calls was committed. */
@@ -102,6 +108,19 @@ export interface ServerStore {
   listActive(): Promise<readonly string[]>
   /** Reads, plans and writes while nobody else changes a server. Nothing to write, nothing written. */
   seed(plan: (existing: readonly ServerRow[]) => SeedPlan): Promise<SeedPlan>
+}
+
+/** Throws `not_found` for a server that is not there. */
+export async function findServer(
+  store: Pick<ServerStore, 'find'>,
+  id: string,
+  tx?: Transaction,
+): Promise<ServerRow> {
+  const row = await store.find(id, tx)
+  if (row === undefined) {
+    throw new GatewayError('not_found', 'there is no MCP server with this id')
+  }
+  return row
 }
 
 /** Every writer takes this first, so that what it reads stays true while it writes. */

@@ -1,8 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
 import type { ToolRow } from './discovery-store.ts'
-import type { lockRegistry } from './store.ts'
-
-type Transaction = Parameters<typeof lockRegistry>[0]
+import type { Transaction } from './store.ts'
 
 /** What a tool said of itself, from one discovery to the next one that found something else. */
 export type ToolVersionRow = Pick<
