@@ -13,7 +13,7 @@ import { createChanges } from './_shared/store.ts'
 import { createKeyChanges } from './api-keys/change-keys.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
 import { createApiKeyStore } from './api-keys/store.ts'
-import { generateKey, hashSecret } from './keys.ts'
+import { generateKey } from './keys.ts'
 import { meRoutes } from './me.ts'
 import { serviceAccountRoutes } from './service-accounts/routes.ts'
 import { createServiceAccountStore } from './service-accounts/store.ts'
@@ -48,7 +48,7 @@ export function createAdminModule(parts: AdminParts): AdminModule {
   const teams = createTeamStore(database)
   const accounts = createServiceAccountStore(database)
   const keys = createApiKeyStore(database)
-  const keyParts = { store: keys, change, clock, makeKey }
+  const keyParts = { store: keys, change, clock, makeKey: generateKey }
   const changes = createKeyChanges(keyParts)
   return {
     id: 'identity',
@@ -78,11 +78,4 @@ function takingCapitals(route: AdminRoute): AdminRoute {
       return route.handle({ ...call, params })
     },
   }
-}
-
-function makeKey(ofPublicId?: string) {
-  const { publicId: generated, secret } = generateKey()
-  const publicId = ofPublicId ?? generated
-  const secretHash = hashSecret(secret).toString('hex')
-  return { raw: `gwk_${publicId}.${secret}`, publicId, secretHash }
 }

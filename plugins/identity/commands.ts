@@ -15,7 +15,7 @@ import {
   type NewKey,
   type OwnerName,
 } from './command-store.ts'
-import { generateKey, hashSecret } from './keys.ts'
+import { generateKey } from './keys.ts'
 
 /** What the commands need to know of the accepted config; `undefined` before there is one. */
 export type KnownConfig = () =>
@@ -58,11 +58,13 @@ export function createKeysCommand({ database, clock, config, audit }: KeysComman
             : `there is no service account with the key ${options.owner.key}`,
         )
       }
-      const { raw, columns } = newKey(options.name)
+      const { raw, publicId, secretHash } = generateKey()
       const now = clock.now()
       const { expiresInMs } = options
       const key: NewKey = {
-        ...columns,
+        name: options.name,
+        publicId,
+        secretHash,
         ...owner,
         modelGrantMode: options.allModels ? 'all' : 'explicit',
         grantedModels: options.models,
@@ -81,11 +83,6 @@ export function createKeysCommand({ database, clock, config, audit }: KeysComman
       out(raw)
     },
   }
-}
-
-function newKey(name: string) {
-  const { raw, publicId, secret } = generateKey()
-  return { raw, columns: { name, publicId, secretHash: hashSecret(secret).toString('hex') } }
 }
 
 interface KeyOptions {
@@ -162,9 +159,11 @@ export function createWelcome(database: Database, config: KnownConfig): Welcome 
       const email = config()?.quickstartUser
       const owner = email && (await findOwner(database, { kind: 'user', email }))
       if (!owner || owner.userId === null) return []
-      const { raw, columns } = newKey('quickstart')
+      const { raw, publicId, secretHash } = generateKey()
       const key: NewKey & { userId: string } = {
-        ...columns,
+        name: 'quickstart',
+        publicId,
+        secretHash,
         userId: owner.userId,
         serviceAccountId: null,
         modelGrantMode: 'all',

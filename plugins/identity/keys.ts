@@ -23,9 +23,16 @@ export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** A new key of 80 random bits public id and 256 random bits secret. */
-export function generateKey(): ParsedKey & { readonly raw: string } {
-  const publicId = Array.from(randomBytes(16), (byte) => ALPHABET[byte & 31]).join('')
+/**
+ * A new key of 80 random bits public id, unless it is to be found by the one given, and 256 random
+ * bits secret, with the hash in hexadecimal that is kept of it.
+ */
+export function generateKey(publicId = randomPublicId()) {
   const secret = randomBytes(32).toString('base64url')
-  return { raw: `gwk_${publicId}.${secret}`, publicId, secret }
+  const secretHash = hashSecret(secret).toString('hex')
+  return { raw: `gwk_${publicId}.${secret}`, publicId, secret, secretHash }
+}
+
+function randomPublicId(): string {
+  return Array.from(randomBytes(16), (byte) => ALPHABET[byte & 31]).join('')
 }
