@@ -1,5 +1,6 @@
 import { type Database, GatewayError } from 'model-gateway/plugin'
 import type { TransactionSql } from 'postgres'
+import type { Frame } from './frame.ts'
 
 /** One moment of the database, for all statements of a report. */
 export type Reader = Pick<TransactionSql, 'unsafe' | 'savepoint'>
@@ -77,6 +78,13 @@ export async function inTime<T>(
 const settings = `select set_config('statement_timeout', '${REPORT_TIMEOUT}', true), set_config('jit', 'off', true),
   set_config('max_parallel_workers_per_gather', '0', true), set_config('work_mem', '32MB', true),
   set_config('enable_partitionwise_join', 'on', true)`
+
+/** The rows of a roll-up that are in a frame, whose bounds are `$1` and `$2`. */
+export const inFrame = 'bucket_start >= $1::timestamptz and bucket_start < $2::timestamptz'
+
+export function boundsOf({ start, end }: Pick<Frame, 'start' | 'end'>): [string, string] {
+  return [start.toISOString(), end.toISOString()]
+}
 
 /** An instant as the API has it. */
 export function instantSql(column: string): string {

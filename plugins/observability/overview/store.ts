@@ -1,6 +1,8 @@
 import type { Frame } from '../_shared/frame.ts'
 import {
   accounting,
+  boundsOf,
+  inFrame,
   instantSql,
   nameSql,
   type Reader,
@@ -66,8 +68,6 @@ export interface RecentAttempts {
   readonly last_error_code: string | null
 }
 
-const inFrame = 'bucket_start >= $1::timestamptz and bucket_start < $2::timestamptz'
-
 const trafficSql = `
   select facet, key, ${instantSql('bucket_start')} as bucket_start, latency_bin,
     sum(request_count)::float8 as requests, sum(error_count)::float8 as errors
@@ -101,7 +101,7 @@ const spendSql = `
 
 /** Requests of the log. */
 export function readTraffic(reader: Reader, frame: Frame): Promise<TrafficRow[]> {
-  return reader.unsafe<TrafficRow[]>(trafficSql, bounds(frame))
+  return reader.unsafe<TrafficRow[]>(trafficSql, boundsOf(frame))
 }
 
 /** Requests of the log by some owners, `user:<user_id>` or `service_account:<service_account_id>`. */
@@ -110,15 +110,11 @@ export function readOwnerTraffic(
   frame: Frame,
   owners: readonly string[],
 ): Promise<TrafficRow[]> {
-  return reader.unsafe<TrafficRow[]>(ownerTrafficSql, [...bounds(frame), [...owners]])
+  return reader.unsafe<TrafficRow[]>(ownerTrafficSql, [...boundsOf(frame), [...owners]])
 }
 
 export function readSpend(reader: Reader, frame: Frame): Promise<SpendRow[]> {
-  return reader.unsafe<SpendRow[]>(spendSql, bounds(frame))
-}
-
-function bounds({ start, end }: Frame): string[] {
-  return [start.toISOString(), end.toISOString()]
+  return reader.unsafe<SpendRow[]>(spendSql, boundsOf(frame))
 }
 
 const ownerName = (kind: string, id: string) => `case ${kind} when 'user'

@@ -1,6 +1,8 @@
 import type { Frame } from '../_shared/frame.ts'
 import {
   accounting,
+  boundsOf,
+  inFrame,
   instantSql,
   nameSql,
   type Reader,
@@ -50,8 +52,6 @@ export interface Ranking<T> {
   /** Half days without anything are not among them. */
   readonly points: readonly Point[]
 }
-
-const inFrame = 'bucket_start >= $1::timestamptz and bucket_start < $2::timestamptz'
 
 const average = (name: string) =>
   `'${name}_count', sum(${name}_sum)::float8 / nullif(sum(${name}_requests), 0)::float8`
@@ -134,10 +134,10 @@ const harnessSql = `
     ) as points`
 
 async function readRanking<T>(reader: Reader, sql: string, frame: Frame): Promise<Ranking<T>> {
-  const [row] = await reader.unsafe<{ leaders: T[] | null; points: Point[] | null }[]>(sql, [
-    frame.start.toISOString(),
-    frame.end.toISOString(),
-  ])
+  const [row] = await reader.unsafe<{ leaders: T[] | null; points: Point[] | null }[]>(
+    sql,
+    boundsOf(frame),
+  )
   const leaders = row?.leaders ?? []
   return { leaders, chart: leaders.slice(0, CHART), points: row?.points ?? [] }
 }

@@ -1,5 +1,5 @@
 import type { Frame } from '../_shared/frame.ts'
-import { accounting, instantSql, type Reader } from '../_shared/store.ts'
+import { accounting, boundsOf, inFrame, instantSql, type Reader } from '../_shared/store.ts'
 
 const tokens = [
   'prompt_tokens',
@@ -32,8 +32,7 @@ const sql = `
     coalesce(sum(requests), 0)::float8 as request_count,
     ${tokens.map((name) => `coalesce(sum(${name}), 0)::float8 as ${name}`).join(', ')}
   from "${accounting}".usage_rollups
-  where owner_kind = $1 and owner_id = $2 and requests > 0
-    and bucket_start >= $3::timestamptz and bucket_start < $4::timestamptz
+  where ${inFrame} and owner_kind = $3 and owner_id = $4 and requests > 0
   group by grouping sets ((), (bucket_start), (resolved_model_key))
   order by sum(requests) desc, resolved_model_key collate "C"`
 
@@ -43,12 +42,7 @@ export async function readUsage(
   owner: { readonly kind: string; readonly id: string },
   frame: Frame,
 ): Promise<OwnUsage> {
-  const rows = await reader.unsafe<Row[]>(sql, [
-    owner.kind,
-    owner.id,
-    frame.start.toISOString(),
-    frame.end.toISOString(),
-  ])
+  const rows = await reader.unsafe<Row[]>(sql, [...boundsOf(frame), owner.kind, owner.id])
   const series: OwnUsage['series'][number][] = []
   const models: OwnUsage['models'][number][] = []
   let totals: Usage | undefined
