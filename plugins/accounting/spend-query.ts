@@ -1,5 +1,6 @@
-import { GatewayError, Type } from 'model-gateway/plugin'
+import { Type } from 'model-gateway/plugin'
 import { dayOf } from '../_shared/instant.ts'
+import { invalidQuery } from '../_shared/query.ts'
 import type { OwnerId } from './owner-names.ts'
 import { type UtcDay, utcDay, type Window } from './window.ts'
 
@@ -54,27 +55,24 @@ export function readRange(
 ): Window {
   const { start, end, day } = query
   if (day !== undefined) {
-    if (start !== undefined || end !== undefined) throw refused('day', 'goes without start and end')
+    if (start !== undefined || end !== undefined)
+      throw invalidQuery('day', 'goes without start and end')
     const only = readDay('day', day)
     return { start: only, end: only + 1 }
   }
   if (start === undefined && end === undefined) return { start: today - DEFAULT_DAYS, end: today }
-  if (start === undefined) throw refused('start', 'is required with end')
-  if (end === undefined) throw refused('end', 'is required with start')
+  if (start === undefined) throw invalidQuery('start', 'is required with end')
+  if (end === undefined) throw invalidQuery('end', 'is required with start')
   const range = { start: readDay('start', start), end: readDay('end', end) + 1 }
-  if (range.end <= range.start) throw refused('end', 'is before start')
+  if (range.end <= range.start) throw invalidQuery('end', 'is before start')
   if (range.end - range.start > MAX_DAYS) {
-    throw refused('end', `is too far from start: at most ${MAX_DAYS} days`)
+    throw invalidQuery('end', `is too far from start: at most ${MAX_DAYS} days`)
   }
   return range
 }
 
 function readDay(name: string, text: string): UtcDay {
   const at = dayOf(text)
-  if (at === undefined) throw refused(name, 'is not a day of the calendar')
+  if (at === undefined) throw invalidQuery(name, 'is not a day of the calendar')
   return utcDay(at)
-}
-
-function refused(name: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', `query ${name}: ${message}`)
 }

@@ -15,7 +15,9 @@ test.each([
   '9999-12-31T23:59:59-23:00',
 ])('%s is no instant', async (text) => {
   for (const name of ['occurred_at_start', 'occurred_at_end']) {
-    await expect(list({ [name]: text })).rejects.toThrow(`query ${name}: there is no such instant`)
+    await expect(list({ [name]: text })).rejects.toThrow(
+      `query ${name}: must be a time of the calendar`,
+    )
   }
 })
 

@@ -1,14 +1,14 @@
 import {
   type AdminRoute,
   adminRoute,
-  GatewayError,
   listOf,
   pageOf,
   pageQuery,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { INSTANT_PATTERN, instantOf } from '../_shared/instant.ts'
+import { INSTANT_PATTERN } from '../_shared/instant.ts'
+import { invalidQuery, readInstant } from '../_shared/query.ts'
 import type { Store } from './store.ts'
 
 const instant = (description: string) =>
@@ -63,13 +63,10 @@ export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
       result: listOf(AuditItem),
       async handle({ query }) {
         const { offset, ...page } = pageOf(query)
-        const from = readInstant(query.occurred_at_start, 'occurred_at_start')
-        const to = readInstant(query.occurred_at_end, 'occurred_at_end')
+        const from = readInstant('occurred_at_start', query.occurred_at_start)
+        const to = readInstant('occurred_at_end', query.occurred_at_end)
         if (from !== undefined && to !== undefined && from > to) {
-          throw new GatewayError(
-            'invalid_request',
-            'query occurred_at_end: must not be before occurred_at_start',
-          )
+          throw invalidQuery('occurred_at_end', 'must not be before occurred_at_start')
         }
         const { rows, total } = await store.list(
           {
@@ -102,11 +99,4 @@ export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
       },
     }),
   ]
-}
-
-function readInstant(text: string | undefined, name: string): Date | undefined {
-  if (text === undefined) return undefined
-  const at = instantOf(text)
-  if (at !== undefined) return at
-  throw new GatewayError('invalid_request', `query ${name}: there is no such instant`)
 }

@@ -1,7 +1,6 @@
 import {
   type AdminRoute,
   adminRoute,
-  GatewayError,
   listOf,
   pageOf,
   pageQuery,
@@ -9,7 +8,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { instantOf } from '../_shared/instant.ts'
+import { invalidQuery, readInstant } from '../_shared/query.ts'
 import type { CompiledPolicies } from './policies.ts'
 import { type DecisionRow, filterNames, MOST_COUNTED, type Store } from './store.ts'
 import { Action, Disposition, Mode, nullable, Phase, tag } from './wire.ts'
@@ -133,18 +132,15 @@ export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[]
       async handle({ query }) {
         const { offset, ...wire } = pageOf(query)
         if (offset >= MOST_COUNTED) {
-          throw new GatewayError(
-            'invalid_request',
-            `query page: the newest ${MOST_COUNTED} can be paged through; set occurred_at_end to go on`,
+          throw invalidQuery(
+            'page',
+            `the newest ${MOST_COUNTED} can be paged through; set occurred_at_end to go on`,
           )
         }
         const start = readInstant('occurred_at_start', query.occurred_at_start)
         const end = readInstant('occurred_at_end', query.occurred_at_end)
         if (start !== undefined && end !== undefined && start >= end) {
-          throw new GatewayError(
-            'invalid_request',
-            'query occurred_at_end: must be after occurred_at_start',
-          )
+          throw invalidQuery('occurred_at_end', 'must be after occurred_at_start')
         }
         const equal = Object.fromEntries(
           filterNames.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])),
@@ -205,15 +201,4 @@ function viewOfPolicies(policies: CompiledPolicies, packs: readonly RunningPack[
 
 function viewOfDecision({ id, occurred_at, ...row }: DecisionRow) {
   return { decision_id: id, occurred_at: occurred_at.toISOString(), ...row }
-}
-
-/** Throws `invalid_request` for what is no instant. */
-function readInstant(name: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const at = instantOf(text)
-  if (at !== undefined) return at
-  throw new GatewayError(
-    'invalid_request',
-    `query ${name}: must be a time such as 2026-11-21T00:00:00Z`,
-  )
 }

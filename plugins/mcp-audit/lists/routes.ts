@@ -11,13 +11,13 @@ import {
   type TSchema,
   Type,
 } from 'model-gateway/plugin'
-import { INSTANT_PATTERN, instantOf } from '../../_shared/instant.ts'
-import { ownId } from '../../_shared/own-id.ts'
+import { INSTANT_PATTERN } from '../../_shared/instant.ts'
+import { ID_PATTERN, ownId } from '../../_shared/own-id.ts'
+import { filterText, invalidQuery, readInstant } from '../../_shared/query.ts'
 import { filterColumns, type InvocationFilter, type ListStore, MOST_COUNTED } from './store.ts'
 
 const ROOT = '/api/v1/admin/observability/mcp-invocations'
 const tag = 'observability'
-const UUID = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 
 const statuses = [
   'started',
@@ -43,16 +43,6 @@ const oneOf = (values: readonly string[], errorMessage?: string) =>
     errorMessage === undefined ? {} : { errorMessage },
   )
 
-const text = (description: string, maxLength = 256) =>
-  Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength,
-      pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-      description,
-      errorMessage: `must be 1 to ${maxLength} characters without control characters`,
-    }),
-  )
 const instant = (description: string) =>
   Type.Optional(
     Type.String({
@@ -65,12 +55,12 @@ const instant = (description: string) =>
   )
 
 const filterQuery = {
-  request_id: text("The caller's or the gateway's id of a request.", 128),
-  server_key: text('The server that was called.', 64),
-  tool_name: text('The tool, as its server names it.'),
-  api_key_id: text('The key that the call came with.', 64),
-  user_id: text('The user who called.', 64),
-  team_id: text("The caller's team.", 64),
+  request_id: filterText("The caller's or the gateway's id of a request.", 128),
+  server_key: filterText('The server that was called.', 64),
+  tool_name: filterText('The tool, as its server names it.', 256),
+  api_key_id: filterText('The key that the call came with.', 64),
+  user_id: filterText('The user who called.', 64),
+  team_id: filterText("The caller's team.", 64),
   status: Type.Optional(oneOf(statuses, `must be one of ${statuses.join(', ')}`)),
   policy_result: Type.Optional(oneOf(policyResults, `must be one of ${policyResults.join(', ')}`)),
   occurred_at_start: instant('Calls that were made at this time or later.'),
@@ -171,7 +161,7 @@ export function invocationRoutes(
       audience: 'platform_admin',
       tag,
       summary: 'One tool call, with its sanitised arguments and result.',
-      params: Type.Object({ mcp_tool_invocation_id: Type.String({ pattern: UUID }) }),
+      params: Type.Object({ mcp_tool_invocation_id: Type.String({ pattern: ID_PATTERN }) }),
       result: Detail,
       async handle({ params }) {
         const row = await store.read(params.mcp_tool_invocation_id)
@@ -202,15 +192,4 @@ function readFilter(query: Static<typeof Query>): InvocationFilter {
     start,
     end,
   }
-}
-
-function readInstant(name: string, value: string | undefined): Date | undefined {
-  if (value === undefined) return undefined
-  const at = instantOf(value)
-  if (at !== undefined) return at
-  throw invalidQuery(name, 'there is no such time')
-}
-
-function invalidQuery(name: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', `query ${name}: ${message}`)
 }

@@ -1,5 +1,4 @@
-import { GatewayError, type TSchema, Type } from 'model-gateway/plugin'
-import { instantOf } from '../../_shared/instant.ts'
+import { type TSchema, Type } from 'model-gateway/plugin'
 
 export const tag = 'observability'
 
@@ -9,30 +8,5 @@ export const Count = Type.Integer()
 export const Instant = Type.String({ format: 'date-time' })
 export const Usd = Type.String({ description: 'USD, a plain decimal', examples: ['0.000213'] })
 
-/** Text that a column can hold. */
-export const filterText = (description: string, maxLength = 512) =>
-  Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength,
-      pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-      description,
-      errorMessage: `must be 1 to ${maxLength} characters without control characters`,
-    }),
-  )
-
-/** A query that its schema cannot refuse. */
-export function invalidQuery(name: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', `query ${name}: ${message}`)
-}
-
 export const instantQuery = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-21T00:00:00Z'] }))
-
-/** Throws `invalid_request` for what is no instant. */
-export function readInstant(name: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const at = instantOf(text)
-  if (at !== undefined) return at
-  throw invalidQuery(name, 'must be a time such as 2026-11-21T00:00:00Z')
-}

@@ -1,6 +1,7 @@
 import { type Static, strictObject, Type } from 'model-gateway/plugin'
 import { ownId } from '../../_shared/own-id.ts'
-import { filterText, instantQuery, invalidQuery, readInstant } from '../_shared/wire.ts'
+import { filterText, invalidQuery, readInstant } from '../../_shared/query.ts'
+import { instantQuery } from '../_shared/wire.ts'
 
 /** What every list and count of request logs can be narrowed by. */
 export const filterQuery = {

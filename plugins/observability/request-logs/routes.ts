@@ -9,8 +9,10 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { ID_PATTERN } from '../../_shared/own-id.ts'
+import { invalidQuery } from '../../_shared/query.ts'
 import type { Reports } from '../_shared/store.ts'
-import { Count, Instant, invalidQuery, nullable, tag } from '../_shared/wire.ts'
+import { Count, Instant, nullable, tag } from '../_shared/wire.ts'
 import { filterQuery, readFilter } from './filter.ts'
 import { countByTime, findMatches, MOST_IN_HISTOGRAM, MOST_MATCHES } from './store.ts'
 import { readDetail, readSummaries } from './summary-store.ts'
@@ -21,7 +23,6 @@ const MOST_DAYS = 400
 const MOST_BUCKETS = 60
 /** Lengths of a bucket, in seconds. */
 const STEPS = [60, 300, 900, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800] as const
-const UUID = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 
 export function requestLogRoutes(reports: Reports, clock: Clock): AdminRoute[] {
   const page = listOf(RequestLog)
@@ -129,7 +130,7 @@ export function requestLogRoutes(reports: Reports, clock: Clock): AdminRoute[] {
       audience: 'platform_admin',
       tag,
       summary: 'One finished request, with its attempts and its sanitised payload.',
-      params: Type.Object({ request_log_id: Type.String({ pattern: UUID }) }),
+      params: Type.Object({ request_log_id: Type.String({ pattern: ID_PATTERN }) }),
       result: RequestLogDetail,
       async handle({ params }) {
         const detail = await reports.read((reader) => readDetail(reader, params.request_log_id))

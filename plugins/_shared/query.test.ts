@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readInstant } from './wire.ts'
+import { readInstant } from './query.ts'
 
 test.each([
   ['2026-11-21T10:30:00Z', '2026-11-21T10:30:00.000Z'],
