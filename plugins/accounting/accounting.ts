@@ -8,9 +8,9 @@ import {
   type Usage,
 } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
+import { usd } from '../_shared/money.ts'
 import type { Spool } from '../_shared/spool.ts'
 import { createJournal } from './journal.ts'
-import { usd } from './money.ts'
 import { createReach } from './reach.ts'
 import { createRequestIds } from './request-ids.ts'
 import { ledgerRow, priced, usageMissing } from './row.ts'

@@ -8,6 +8,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { usd } from '../_shared/money.ts'
 import type { AlertStore, ListedAlert } from './alert-store.ts'
 import {
   BudgetId,
@@ -19,7 +20,6 @@ import {
   Usd,
   wireScope,
 } from './budget-wire.ts'
-import { usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
 import { ownerOf } from './scopes.ts'
 import { OwnerKind, ownerKindOf } from './spend-query.ts'

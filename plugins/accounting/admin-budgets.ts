@@ -13,6 +13,8 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { callerOwner } from '../_shared/caller-owner.ts'
+import { invalidBody } from '../_shared/invalid-body.ts'
 import { ownId } from '../_shared/own-id.ts'
 import type { Budget, BudgetEntry } from './budget.ts'
 import type { BudgetFilter, BudgetStore } from './budget-store.ts'
@@ -22,13 +24,11 @@ import {
   budgetItem,
   budgetRecord,
   Cadence,
-  invalid,
   plainText,
   readScope,
   readSettings,
   Scope,
 } from './budget-wire.ts'
-import { callerOwner } from './owner-names.ts'
 import { type BudgetScope, ownerOf, scopeKey } from './scopes.ts'
 import { utcDay } from './window.ts'
 
@@ -105,7 +105,7 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
     }
     if (model.aliasOf !== undefined) {
       const target = executionModel(model, models())
-      throw invalid(
+      throw invalidBody(
         '/scope/model_id',
         `is an alias, and calls count for the model that is executed: ${target}`,
       )

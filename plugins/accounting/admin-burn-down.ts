@@ -6,10 +6,10 @@ import {
   GatewayError,
   Type,
 } from 'model-gateway/plugin'
+import { usd } from '../_shared/money.ts'
 import { remaining } from './budget.ts'
 import type { BudgetStore, WindowedBudget } from './budget-store.ts'
 import { BudgetId, BudgetItem, budgetItem, Usd } from './budget-wire.ts'
-import { usd } from './money.ts'
 import { dayText, utcDay } from './window.ts'
 
 export interface BurnDownRoutesOptions {

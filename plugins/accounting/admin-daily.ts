@@ -6,9 +6,9 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { usd } from '../_shared/money.ts'
 import { Instant, nullable, ownerMembers, plainText, Usd } from './budget-wire.ts'
 import { type DailyRow, type DailyStore, type LedgerEntry, MOST_SERIES } from './daily-store.ts'
-import { usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf } from './spend-query.ts'
 import { dayText, startOfDay, utcDay, type Window } from './window.ts'

@@ -9,11 +9,12 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { callerOwner } from '../_shared/caller-owner.ts'
+import { usd } from '../_shared/money.ts'
 import { ownId } from '../_shared/own-id.ts'
 import { Instant, nullable, ownerMembers, plainText, Usd } from './budget-wire.ts'
 import { focusHead, focusRows } from './focus.ts'
-import { usd } from './money.ts'
-import { callerOwner, ownerName } from './owner-names.ts'
+import { ownerName } from './owner-names.ts'
 import { OwnReport, Report, reportLists, reportOwners } from './report.ts'
 import type { RejectedCharge, ReportStore, Selection } from './report-store.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf, rangeQuery, readRange } from './spend-query.ts'

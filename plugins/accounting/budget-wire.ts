@@ -1,12 +1,13 @@
 import {
   type Directory,
-  GatewayError,
   type JsonObject,
   type Static,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { ownId } from '../_shared/own-id.ts'
+import { invalidBody } from '../_shared/invalid-body.ts'
+import { picoUsd, usd } from '../_shared/money.ts'
+import { ID_PATTERN, ownId } from '../_shared/own-id.ts'
 import {
   type Budget,
   type BudgetSettings,
@@ -17,7 +18,6 @@ import {
   used,
 } from './budget.ts'
 import type { WindowedBudget } from './budget-store.ts'
-import { picoUsd, usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
 import { exhaustedBy, RECENT_DAYS } from './pace.ts'
 import { type BudgetScope, ownerOf } from './scopes.ts'
@@ -50,7 +50,7 @@ export const Scope = Type.Union(
 )
 
 export const BudgetId = Type.String({
-  pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
+  pattern: ID_PATTERN,
   errorMessage: 'must be an id',
 })
 
@@ -183,7 +183,7 @@ export function readScope(scope: Static<typeof Scope>): BudgetScope {
   if (kind === 'user') return { kind, userId }
   if ('model_id' in scope) return { kind, userId, modelId: scope.model_id }
   const upstreamModel = scope.upstream_model.trim()
-  if (upstreamModel === '') throw invalid('/scope/upstream_model', 'must not be blank')
+  if (upstreamModel === '') throw invalidBody('/scope/upstream_model', 'must not be blank')
   return { kind, userId, upstreamModel }
 }
 
@@ -200,7 +200,7 @@ export function readSettings(body: {
 }): BudgetSettings {
   const { cadence, amount_usd, hard_limit = true, timezone = 'UTC' } = body
   const fault = timezoneFault(timezone)
-  if (fault !== undefined) throw invalid('/timezone', fault)
+  if (fault !== undefined) throw invalidBody('/timezone', fault)
   return { cadence, amountPicoUsd: picoUsd(amount_usd), hardLimit: hard_limit, timezone }
 }
 
@@ -212,11 +212,4 @@ export function budgetRecord({ scopeKey, source, active, settings }: Budget): Js
     active,
     settings: settings === undefined ? null : wireSettings(settings),
   }
-}
-
-/** A body that its schema cannot refuse. */
-export function invalid(path: string, message: string): GatewayError {
-  return new GatewayError('validation_failed', `${path}: ${message}`, {
-    details: { problems: [{ path, message }] },
-  })
 }

@@ -9,8 +9,8 @@ import {
   type Static,
   Type,
 } from 'model-gateway/plugin'
+import { picoUsd } from '../_shared/money.ts'
 import { type BudgetSettings, timezoneFault } from './budget.ts'
-import { picoUsd } from './money.ts'
 
 const strict = { additionalProperties: false }
 

@@ -1,6 +1,6 @@
 import type { Directory } from 'model-gateway/plugin'
+import { usd } from '../_shared/money.ts'
 import { cell, csvRow } from './csv.ts'
-import { usd } from './money.ts'
 import { ownerName } from './owner-names.ts'
 import type { ChargeRow } from './report-store.ts'
 import { startText, utcDay, windowOf } from './window.ts'

@@ -1,6 +1,6 @@
 import type { Directory } from 'model-gateway/plugin'
+import { usd } from '../_shared/money.ts'
 import type { Alert } from './alert-store.ts'
-import { usd } from './money.ts'
 import type { BudgetScope } from './scopes.ts'
 import { startText } from './window.ts'
 

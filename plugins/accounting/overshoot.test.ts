@@ -3,7 +3,7 @@ import postgres, { type Sql } from 'postgres'
 import { ada, adaKey, eventually } from '../../test/harness/gateway.ts'
 import { type GatewayProcess, sendAtOnce, spawnGateway } from '../../test/harness/process.ts'
 import { believable, delayed, startUpstream, type Upstream } from '../../test/harness/upstream.ts'
-import { usd } from './money.ts'
+import { usd } from '../_shared/money.ts'
 
 const CALLS = 1000
 const LIMIT = 10n ** 12n

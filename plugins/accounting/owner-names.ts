@@ -1,4 +1,4 @@
-import type { Directory, KeyCaller, SessionCaller } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/plugin'
 
 export interface OwnerId {
   readonly kind: 'user' | 'service_account'
@@ -22,13 +22,4 @@ function namesOf(directory: Directory): ReadonlyMap<string, string> {
   ])
   names.set(directory, made)
   return made
-}
-
-/** Whose spend a caller may see without being an administrator. */
-export function callerOwner(caller: SessionCaller | KeyCaller): OwnerId {
-  if (caller.kind === 'session') return { kind: 'user', id: caller.userId }
-  const { owner } = caller.principal
-  return owner.kind === 'user'
-    ? { kind: 'user', id: owner.userId }
-    : { kind: 'service_account', id: owner.serviceAccountId }
 }

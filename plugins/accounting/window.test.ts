@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { picoUsd, usd } from './money.ts'
+import { picoUsd, usd } from '../_shared/money.ts'
 import { cadences, dayText, startOfDay, utcDay, windowOf } from './window.ts'
 
 const window = (cadence: 'daily' | 'weekly' | 'monthly', iso: string) => {

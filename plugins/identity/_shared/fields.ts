@@ -1,8 +1,8 @@
 import { GatewayError, strictObject, Type } from 'model-gateway/plugin'
+import { invalidBody } from '../../_shared/invalid-body.ts'
+import { ID_PATTERN } from '../../_shared/own-id.ts'
 
-const UUID = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
-
-export const Id = Type.String({ pattern: UUID, errorMessage: 'must be an id' })
+export const Id = Type.String({ pattern: ID_PATTERN, errorMessage: 'must be an id' })
 
 /** A name for people: no control characters, and not only spaces. */
 export const Name = Type.String({
@@ -52,13 +52,6 @@ export const Search = Type.String({
   description: 'Part of the name, whatever its case.',
 })
 
-/** A body that has the right shape and still cannot be. `path` as in `/team/team_id`. */
-export function invalid(path: string, message: string): GatewayError {
-  return new GatewayError('validation_failed', `${path}: ${message}`, {
-    details: { problems: [{ path, message }] },
-  })
-}
-
 /** The thing that a path names is not there. */
 export function notFound(what: string): GatewayError {
   return new GatewayError('not_found', `there is no ${what} with this id`)
@@ -86,7 +79,7 @@ export function accessColumns(
 ) {
   const { mode, models = [] } = access
   if (mode === 'all' && models.length > 0) {
-    throw invalid('/model_access/models', 'contradicts the mode all')
+    throw invalidBody('/model_access/models', 'contradicts the mode all')
   }
   requireModels(models, known, 'model_access.models')
   return { model_access_mode: mode, allowed_models: [...new Set(models)] }

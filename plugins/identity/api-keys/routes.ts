@@ -8,7 +8,8 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { INSTANT_PATTERN, instantOf } from '../../_shared/instant.ts'
-import { Id, invalid, ModelIds, missing, Name, requireModels, Search } from '../_shared/fields.ts'
+import { invalidBody } from '../../_shared/invalid-body.ts'
+import { Id, ModelIds, missing, Name, requireModels, Search } from '../_shared/fields.ts'
 import type { KeyChanges, KeyParts } from './change-keys.ts'
 import { ApiKeyView, GrantMode, IssuedKeyView, viewOfKey } from './view.ts'
 
@@ -59,13 +60,13 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
     ownerKind: 'user' | 'service_account',
   ) {
     if (mode === 'all' && ownerKind === 'service_account') {
-      throw invalid('/model_grant_mode', 'all is for users only')
+      throw invalidBody('/model_grant_mode', 'all is for users only')
     }
     if (mode === 'all' && granted.length > 0) {
-      throw invalid('/granted_models', 'contradicts model_grant_mode all')
+      throw invalidBody('/granted_models', 'contradicts model_grant_mode all')
     }
     if (mode === 'explicit' && granted.length === 0) {
-      throw invalid('/granted_models', 'must name a model, or model_grant_mode must be all')
+      throw invalidBody('/granted_models', 'must name a model, or model_grant_mode must be all')
     }
     requireModels(granted, models(), 'granted_models')
     return { model_grant_mode: mode, granted_models: [...new Set(granted)] }
@@ -74,8 +75,8 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
   function expiry(text: string | null | undefined): Date | null {
     if (text === undefined || text === null) return null
     const at = instantOf(text)
-    if (at === undefined) throw invalid('/expires_at', 'there is no such instant')
-    if (at <= clock.now()) throw invalid('/expires_at', 'must be in the future')
+    if (at === undefined) throw invalidBody('/expires_at', 'there is no such instant')
+    if (at <= clock.now()) throw invalidBody('/expires_at', 'must be in the future')
     return at
   }
 

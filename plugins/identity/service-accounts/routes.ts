@@ -10,12 +10,12 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { invalidBody } from '../../_shared/invalid-body.ts'
 import {
   accessColumns,
   accessView,
   Id,
   Instant,
-  invalid,
   Key,
   ModelAccess,
   ModelAccessView,
@@ -141,7 +141,7 @@ export function serviceAccountRoutes(parts: ServiceAccountRouteParts): AdminRout
         const columns = { ...own, ...(model_access && accessColumns(model_access, models())) }
         const writer = budgets()
         if (budget !== undefined && writer === undefined) {
-          throw invalid('/budget', 'no plugin of this gateway keeps budgets')
+          throw invalidBody('/budget', 'no plugin of this gateway keeps budgets')
         }
         const made = await change({ caller, requestId }, async ({ sql, audit }) => {
           await requireTeam(sql, own.team_id)

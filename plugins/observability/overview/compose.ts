@@ -1,3 +1,4 @@
+import { usd } from '../../_shared/money.ts'
 import type { Frame } from '../_shared/frame.ts'
 import { addBin, percentile } from './latency.ts'
 import type { SpendRow, TrafficRow } from './store.ts'
@@ -198,11 +199,4 @@ function wireSum(sum: Sum) {
 
 function share(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole
-}
-
-/** USD × 10⁻¹² as a plain decimal amount of USD without trailing zeros. */
-function usd(picoUsd: bigint): string {
-  const digits = picoUsd.toString().padStart(13, '0')
-  const fraction = digits.slice(-12).replace(/0+$/, '')
-  return fraction === '' ? digits.slice(0, -12) : `${digits.slice(0, -12)}.${fraction}`
 }

@@ -1,11 +1,5 @@
-import {
-  type AdminRoute,
-  adminRoute,
-  type CallerOf,
-  type Clock,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { type AdminRoute, adminRoute, type Clock, strictObject, Type } from 'model-gateway/plugin'
+import { callerOwner } from '../../_shared/caller-owner.ts'
 import { frameMembers, frameOf, RangeQuery, wireFrame } from '../_shared/frame.ts'
 import type { Reports } from '../_shared/store.ts'
 import { Count, Instant, Text } from '../_shared/wire.ts'
@@ -43,7 +37,7 @@ export function usageRoutes(reports: Reports, clock: Clock): AdminRoute[] {
       }),
       async handle({ caller, query: { range = '7d' } }) {
         const frame = frameOf(range, clock.now())
-        const owner = ownerOf(caller)
+        const owner = callerOwner(caller)
         const { totals, series, models } = await reports.read((reader) =>
           readUsage(reader, owner, frame),
         )
@@ -61,12 +55,4 @@ export function usageRoutes(reports: Reports, clock: Clock): AdminRoute[] {
       },
     }),
   ]
-}
-
-function ownerOf(caller: CallerOf['me']) {
-  if (caller.kind === 'session') return { kind: 'user', id: caller.userId } as const
-  const { owner } = caller.principal
-  return owner.kind === 'user'
-    ? ({ kind: 'user', id: owner.userId } as const)
-    : ({ kind: 'service_account', id: owner.serviceAccountId } as const)
 }

@@ -1,0 +1,10 @@
+import type { KeyCaller, SessionCaller } from 'model-gateway/plugin'
+
+/** Whose requests and spend a caller may see without being an administrator. */
+export function callerOwner(caller: SessionCaller | KeyCaller) {
+  if (caller.kind === 'session') return { kind: 'user', id: caller.userId } as const
+  const { owner } = caller.principal
+  return owner.kind === 'user'
+    ? ({ kind: 'user', id: owner.userId } as const)
+    : ({ kind: 'service_account', id: owner.serviceAccountId } as const)
+}
