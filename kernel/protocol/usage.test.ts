@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonValue } from '../plugin/json.ts'
-import { readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
+import {
+  createUsageTap,
+  readChatUsage,
+  readEmbeddingsUsage,
+  readResponsesUsage,
+} from './usage.ts'
 
 describe('usage of chat completions', () => {
   test('cached input stands inside the prompt, reasoning inside the output', () => {
@@ -45,10 +50,10 @@ describe('usage of chat completions', () => {
         prompt_tokens: 100,
         completion_tokens: 50,
         prompt_tokens_details: { audio_tokens: 90, image_tokens: 5, video_tokens: 0 },
-        completion_tokens_details: { audio_tokens: 40, image_tokens: null },
+        completion_tokens_details: { audio_tokens: 1, image_tokens: null, video_tokens: 2 },
         server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 },
       })?.besideText,
-    ).toEqual(['input_audio', 'input_image', 'output_audio', 'hosted_tool'])
+    ).toEqual(['input_audio', 'input_image', 'output_audio', 'output_video', 'hosted_tool'])
     const text = {
       prompt_tokens: 100,
       prompt_tokens_details: { audio_tokens: 0 },
@@ -70,6 +75,42 @@ describe('usage of chat completions', () => {
     expect(readChatUsage({ prompt_tokens: 5 })).toMatchObject({
       uncachedInput: 5,
       output: undefined,
+    })
+  })
+
+  test('null is absent, and no reason for doubt', () => {
+    const usage = readChatUsage({
+      prompt_tokens: 5,
+      completion_tokens: 2,
+      total_tokens: null,
+      prompt_tokens_details: { cached_tokens: null },
+    })
+    expect(usage).toMatchObject({ cacheRead: undefined, totalTokens: 7 })
+    expect(usage).not.toHaveProperty('doubt')
+  })
+
+  test.each([
+    ['all input was cached', { prompt_tokens_details: { cached_tokens: 100 } }],
+    ['all input was written to the cache', { prompt_tokens_details: { cache_write_tokens: 100 } }],
+    ['all output was reasoning', { completion_tokens_details: { reasoning_tokens: 20 } }],
+  ])('that %s is nothing to doubt', (_, details) => {
+    const usage = readChatUsage({ prompt_tokens: 100, completion_tokens: 20, ...details })
+    expect(usage).not.toHaveProperty('doubt')
+  })
+
+  test('cached input and cache writes that are more than the input together are left out', () => {
+    const details = { cached_tokens: 60, cache_write_tokens: 60, cache_write_1h_tokens: 60 }
+    expect(
+      readChatUsage({ prompt_tokens: 100, completion_tokens: 20, prompt_tokens_details: details }),
+    ).toEqual({
+      uncachedInput: 100,
+      cacheRead: undefined,
+      cacheWrite: undefined,
+      output: 20,
+      reasoning: undefined,
+      promptTokens: 100,
+      totalTokens: 120,
+      doubt: 'cached_exceeds_input',
     })
   })
 
@@ -117,6 +158,12 @@ describe('usage of chat completions', () => {
     expect(proven).toMatchObject({ output: 10, reasoning: 6, totalTokens: 20 })
     expect(proven?.doubt).toBeUndefined()
     expect(readChatUsage(beside)).toMatchObject({ output: 4, doubt: 'reasoning_exceeds_output' })
+    for (const total_tokens of [8, 12, 21]) {
+      expect(readChatUsage({ ...beside, total_tokens })).toMatchObject({
+        output: 4,
+        doubt: 'total_mismatch',
+      })
+    }
   })
 
   test('buckets never overlap, whatever an upstream states', () => {
@@ -166,5 +213,40 @@ test('usage of embeddings is input alone', () => {
     totalTokens: 7,
   })
   expect(readEmbeddingsUsage({ total_tokens: 7 })).toMatchObject({ uncachedInput: 7 })
+  expect(readEmbeddingsUsage({ prompt_tokens: 7 })).toMatchObject({ totalTokens: 7 })
+  expect(readEmbeddingsUsage({ prompt_tokens: 7, total_tokens: 9 })).toMatchObject({
+    uncachedInput: 7,
+    doubt: 'total_mismatch',
+  })
+  expect(readEmbeddingsUsage({ prompt_tokens: 7, total_tokens: 7 })).not.toHaveProperty('doubt')
   expect(readEmbeddingsUsage({})).toBeUndefined()
+})
+
+describe('the usage of a stream', () => {
+  const counts = (output: number, total = 10 + output) => ({
+    prompt_tokens: 10,
+    completion_tokens: output,
+    total_tokens: total,
+  })
+  function after(...stated: JsonValue[]) {
+    const tap = createUsageTap(readChatUsage)
+    for (const one of stated) tap.take(one)
+    return tap.usage
+  }
+
+  test('is the latest that was stated', () => {
+    expect(after(counts(1), counts(2), null)).toMatchObject({ output: 2 })
+    expect(after(counts(1), counts(2))).not.toHaveProperty('doubt')
+    expect(after()).toBeUndefined()
+  })
+
+  test('is the latest that adds up, doubted when a later one does not', () => {
+    expect(after(counts(1), counts(2), counts(3, 99))).toMatchObject({
+      output: 2,
+      doubt: 'total_mismatch',
+    })
+    expect(after(counts(3, 99))).toMatchObject({ output: 3, doubt: 'total_mismatch' })
+    expect(after(counts(3, 99), counts(4))).toMatchObject({ output: 4 })
+    expect(after(counts(3, 99), counts(4))).not.toHaveProperty('doubt')
+  })
 })

@@ -121,7 +121,7 @@ function settleOutput(counters: Counters, doubts: Doubt[]): void {
   if (input === undefined) doubts.push('input_missing')
   if (output === undefined) {
     // Where the total is the input there was none.
-    if (total === undefined || total !== input) doubts.push('output_missing')
+    if (total !== input) doubts.push('output_missing')
     return
   }
   if (input !== undefined) {
@@ -167,7 +167,7 @@ function count(value: JsonValue | undefined, doubts: Doubt[]): number | undefine
     // JSON can say -0, which is 0.
     if ((value as number) >= 0) return (value as number) + 0
     doubts.push('negative_count')
-  } else if (typeof value === 'number' && Number.isInteger(value)) {
+  } else if (Number.isInteger(value)) {
     doubts.push('unsafe_count')
   } else {
     doubts.push('non_integer_count')
