@@ -48,7 +48,13 @@ describe('reading server-sent events', () => {
     ['data: a\r\n\r\ndata: b\r\rdata: c\n\n', [{ data: 'a' }, { data: 'b' }, { data: 'c' }]],
     [': keep-alive\n\ndata: a\n\n', [{ data: 'a' }]],
     ['data:\n\nevent: x\n\ndata: a\n\n', [{ data: 'a' }]],
+    ['event:x\ndata:a\n\n', [{ event: 'x', data: 'a' }]],
+    ['data: a\rdata: b\r\r', [{ data: 'a\nb' }]],
+    ['data: a\n\n\r\rdata: b\r\r', [{ data: 'a' }, { data: 'b' }]],
+    ['data: a\r\n\r', [{ data: 'a' }]],
+    ['data:  \n\ndata: a\n\n \n', [{ data: 'a' }]],
     ['data: [DONE]', [{ data: '[DONE]' }]],
+    ['event: x\ndata: [DONE] \n', [{ event: 'x', data: '[DONE] ' }]],
     ['\ufeffdata: a\n\n', [{ data: 'a' }]],
     ['', []],
     ['\n\n\n', []],
@@ -76,6 +82,42 @@ describe('reading server-sent events', () => {
       for await (const _ of decodeSse(endless()));
     }
     await expect(read()).rejects.toThrow('16 MiB')
+  })
+
+  test('an event is there with the chunk that ends it, wherever its bytes are cut', async () => {
+    for (const end of ['\n', '\r\n', '\r']) {
+      const event = utf8.encode(`data: abc${end}${end}`)
+      for (let size = 1; size <= event.length; size++) {
+        let sent = 0
+        async function* source() {
+          for (let at = 0; at < event.length; at += size) {
+            sent++
+            yield event.subarray(at, at + size)
+          }
+          sent++
+        }
+        await decodeSse(source()).next()
+        expect(sent).toBe(Math.ceil(event.length / size))
+      }
+    }
+  })
+
+  test('a stream that is refused is cancelled', async () => {
+    let cancelled = 0
+    const events = decodeSse({
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: false, value: new Uint8Array([0xff]) }),
+        async return() {
+          cancelled++
+          throw new Error('it is broken')
+        },
+      }),
+    })
+    await expect(events.next()).rejects.toThrow('invalid UTF-8')
+    expect(cancelled).toBe(1)
+    await events.return?.()
+    expect(cancelled).toBe(1)
+    expect(await events.next()).toEqual({ done: true, value: undefined })
   })
 
   test('returning early cancels the source', async () => {
@@ -142,6 +184,11 @@ describe('reading server-sent events', () => {
       { numRuns: 1000 },
     )
   })
+})
+
+test('every line of the data is a line of the event, which has a name where it is given', () => {
+  expect(encodeSse('a\nb\r\nc\rd', 'x')).toBe('event: x\ndata: a\ndata: b\ndata: c\ndata: d\n\n')
+  expect(encodeSse('a')).toBe('data: a\n\n')
 })
 
 test('what is encoded is decoded', async () => {

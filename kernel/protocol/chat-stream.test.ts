@@ -60,6 +60,20 @@ describe('a chat stream', () => {
     const { stream } = run(text('a'), text('b', 1), finish())
     expect(stream.failure).toMatchObject({ code: 'upstream_transport', forwarded: false })
     expect(stream.failure?.message).toContain('premature end')
+    expect(sseText(run(text('a'), finish()).stream.terminal)).toBe('data: [DONE]\n\n')
+    expect(run(usage).stream.failure?.message).toContain('premature end')
+  })
+
+  test('has finished once it said so, whatever its choices say afterwards', () => {
+    const quiet = chunk({ choices: [{ index: 0, delta: {} }] })
+    expect(run(quiet, finish(), text(''), quiet).stream.outcome).toBe('complete')
+  })
+
+  test('ends with [DONE], also with blanks around it, and with usage alone', () => {
+    expect(run(finish(), ' [DONE] ').stream.outcome).toBe('complete')
+    const { stream, sent } = run(finish(), chunk({ usage: counted }))
+    expect(sent.at(-1)).toMatchObject({ model: 'mine', usage: counted })
+    expect(stream.usage).toMatchObject({ output: 5 })
   })
 
   test('without an event is an error', () => {
@@ -96,6 +110,9 @@ describe('a chat stream', () => {
     )
     expect(sent.at(-1)).toEqual({ error: { message: 'busy', code: 'overloaded' } })
     expect(stream.failure).toEqual({ code: 'overloaded', message: 'busy', forwarded: true })
+    const costly = run(JSON.stringify({ error: { message: 'x' }, model: 'up', usage: counted }))
+    expect(costly.sent).toMatchObject([{ model: 'mine' }])
+    expect(costly.stream.usage).toMatchObject({ output: 5 })
     expect(run('{"type":"error","message":"x"}').stream.failure?.message).toBe('x')
     expect(run(chunk({ choices: [], error: null, usage: counted }), '[DONE]').stream.outcome).toBe(
       'complete',
@@ -109,6 +126,10 @@ describe('a chat stream', () => {
     const { stream, sent } = run(inChoice)
     expect(sent[0]?.usage).toEqual(counted)
     expect(stream.usage).toMatchObject({ promptTokens: 3, output: 5 })
+    const other = { prompt_tokens: 3, completion_tokens: 9 }
+    const both = run(chunk({ choices: [{ index: 0, delta: {}, usage: other }], usage: counted }))
+    expect(both.sent[0]?.usage).toEqual(counted)
+    expect(both.stream.usage).toMatchObject({ output: 5 })
   })
 
   test.each(['reasoning_content', 'reasoning_text'])('copies %s to reasoning', (name) => {
@@ -146,6 +167,17 @@ describe('a chat stream', () => {
     expect(run(call(0, 'a', '{}'), call(0, 'b', '{}')).stream.invokedToolCount).toBe(2)
     expect(run(call(0, undefined, ''), call(0, 'a', '{}')).stream.invokedToolCount).toBe(1)
     expect(run(call(0, 'a', '{'), call(0, 'a', '}')).stream.invokedToolCount).toBe(1)
+    const pieces = [call(0, 'a', '{}'), call(0, 'b', '{'), call(0, 'b', '}')]
+    expect(run(...pieces).stream.invokedToolCount).toBe(2)
+    // And some give them no index at all, or an empty id with each further piece.
+    const delta = { tool_calls: [{ function: { name: 'f' } }, { id: 'b', function: {} }] }
+    const further = { tool_calls: [{ id: '' }, { id: '' }] }
+    expect(
+      run(
+        chunk({ choices: [{ index: 0, delta }] }),
+        chunk({ choices: [{ index: 0, delta: further }] }),
+      ).stream.invokedToolCount,
+    ).toBe(2)
   })
 
   test('keeps the latest coherent counters when later ones cannot be true', () => {
