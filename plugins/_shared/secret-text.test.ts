@@ -25,6 +25,8 @@ describe('a text', () => {
     ['client(api_key="hunter2")', 'client(api_key="[redacted]")'],
     ['a -----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- b', 'a [redacted] b'],
     ['-----BEGIN PRIVATE KEY-----\nMII', '[redacted]'],
+    [`/cb?token=xyz is not ${KEY}`, '/cb?token=[redacted] is not [redacted]'],
+    ['Authorization: Bearer abcdefgh12 now', 'Authorization: [redacted] now'],
   ])('%p becomes %p', (text, clean) => {
     expect(redactText(text)).toBe(clean)
   })
@@ -44,6 +46,30 @@ describe('a text', () => {
     ['{"token":"hunter', '{"token":"[redacted]'],
   ])('JSON within it, %p, becomes %p', (text, clean) => {
     expect(redactText(text)).toBe(clean)
+  })
+
+  test.each(
+    [
+      ['x_api_key', 'anthropic-api-key', 'x-goog-api-key', 'x-gateway-api-key', 'private_key'],
+      ['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'refresh_token', 'secret'],
+    ].flat(),
+  )('keeps nothing that JSON has under %s, however that is written', (name) => {
+    for (const key of [name, name.toUpperCase(), name.replaceAll('-', '_'), `${name}_more`]) {
+      const clean = key.endsWith('_more') ? 'hunter2' : '[redacted]'
+      expect(redactText(JSON.stringify({ [key]: 'hunter2' }))).toBe(
+        JSON.stringify({ [key]: clean }),
+      )
+    }
+  })
+
+  test.each(
+    [
+      ['sig', 'signature', 'key', 'X-Amz-Signature', 'X-Amz-Credential', 'X-Amz-Security-Token'],
+      ['X-Goog-Signature', 'X-Goog-Credential'],
+    ].flat(),
+  )('keeps nothing of the parameter %s of a URL', (name) => {
+    const url = (value: string) => `https://a.test/o?${name}=${value}&x=1`
+    expect(redactText(url('abc123'))).toBe(url('[redacted]'))
   })
 
   test('without secrets is the same string', () => {
