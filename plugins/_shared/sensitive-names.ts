@@ -49,5 +49,4 @@ export const isSensitiveParameter = (name: string): boolean => signed.has(normal
 /** Source of a regular expression, to be used with `i`, for any of the sensitive keys. */
 export const sensitiveKeyPattern = [...new Set(sensitiveNames.map(normalName))]
   .map((name) => [...name].join('[-_]?'))
-  .sort((a, b) => b.length - a.length)
   .join('|')
