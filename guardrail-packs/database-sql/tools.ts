@@ -37,7 +37,7 @@ const sqlNames = words(
 /** Names of arguments that hold a file of SQL, as words. */
 const fileNames = words('file filename filepath path script_path uri url')
 /** What is bound to placeholders or stored is no SQL. */
-const dataNames = words('params parameters parameter values bindings data rows record records')
+const dataNames = words('params parameters parameter values bindings data row rows record records')
 /** What some servers wrap all arguments in: data only beside SQL. */
 const wrappers = words('params parameters')
 const knownNames = new Set([
