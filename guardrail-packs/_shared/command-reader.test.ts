@@ -172,6 +172,7 @@ const costly = [
   'ssh a '.repeat(10_000),
   'eval '.repeat(13_000),
   `f() { env ${'A=1 '.repeat(14_000)}"$@"; }; ${'f ls;'.repeat(100)}`,
+  `f() { python3 -c '${'print(1);'.repeat(3_300)}' "$@"; }; ${'f ls;'.repeat(4_000)}`,
   `echo ${'{a,b}'.repeat(8)}${"'a'".repeat(4_000)}`,
   `echo ${'{a,b}'.repeat(8)}${"''".repeat(30_000)}`,
   '"$('.repeat(20_000),

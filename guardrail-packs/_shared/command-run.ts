@@ -35,7 +35,9 @@ const noCalls: readonly ProgramCall[] = []
 /** Records one command and everything that it runs in turn; answers what it is known to write. */
 export function runCommand(words: readonly Word[], place: Place, given = nothingGiven): Output {
   const { session } = place
-  spend(session, words.length + 1)
+  let length = 0
+  for (const { text } of words) length += text.length
+  spend(session, words.length + 1 + length / 8)
   if (isOver(session)) return undefined
   const [name] = words
   const executable = name === undefined ? '' : executableName(name)
