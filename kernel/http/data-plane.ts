@@ -1,9 +1,10 @@
-import type { Incoming, Reply, ReplyStream } from '../lifecycle/exchange.ts'
+import type { Incoming, Reply } from '../lifecycle/exchange.ts'
 import { type ApiSurface, type Family, GatewayError } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
 import { headersOf } from './headers.ts'
 import { callersRequestId, newRequestId, requestIdHeaders } from './request-id.ts'
+import { streamResponse } from './stream-response.ts'
 
 export interface DataPlaneServices {
   /** Runs one inference request. Never rejects. */
@@ -14,9 +15,6 @@ export interface DataPlaneServices {
   /** Ends a request between whose bytes so many seconds pass; 0: never. */
   limitIdle(request: Request, seconds: number): void
 }
-
-/** How long a caller may read nothing of what waits for it, until it counts as gone. */
-const STALLED_SECS = 60
 
 export function createDataPlane(services: DataPlaneServices) {
   async function infer(
@@ -80,49 +78,4 @@ export function createDataPlane(services: DataPlaneServices) {
   }
 
   return { infer, models }
-}
-
-function streamResponse(
-  stream: ReplyStream,
-  names: Readonly<Record<string, string>>,
-  limitIdle: (seconds: number) => void,
-): Response {
-  let left = false
-  // Writing to the socket by ourselves costs a tenth less than a queue that the engine empties.
-  const source: Bun.DirectUnderlyingSource<Uint8Array> = {
-    type: 'direct',
-    async pull(controller) {
-      for (
-        let text = await stream.next();
-        text !== undefined && !left;
-        text = await stream.next()
-      ) {
-        const taken = controller.write(text)
-        controller.flush()
-        // A promise when the caller reads too slowly: what waits for it here is bounded.
-        if (typeof taken !== 'number') {
-          limitIdle(STALLED_SECS)
-          await taken
-          limitIdle(0)
-        }
-        if (left) break
-      }
-      controller.close()
-    },
-    cancel() {
-      if (left) return
-      left = true
-      stream.cancel()
-    },
-  }
-  // The types of the DOM do not know this kind.
-  const body = new ReadableStream(source as unknown as UnderlyingSource)
-  return new Response(body, {
-    headers: {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-      ...names,
-    },
-  })
 }
