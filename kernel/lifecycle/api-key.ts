@@ -7,15 +7,17 @@ const BEARER = /^bearer +(\S+) *$/i
  * The gateway key among a request's headers. Clients often send a dummy value in one header and
  * the real key in another, so only values that start with `gwk_` count as soon as there is one.
  */
-export function presentedKey(header: (name: string) => string | null): string {
-  const present = (name: string) => header(name) || null
-  const authorization = present('authorization')
-  const xApiKey = present('x-api-key')
-  const xGatewayApiKey = present('x-gateway-api-key')
+export function presentedKey(
+  header: (name: string) => string | null,
+  /** Where a key can stand, beside `Authorization`. */
+  names: readonly string[] = ['x-api-key', 'x-gateway-api-key'],
+): string {
+  const authorization = header('authorization') || null
+  const others = names.map((name) => header(name) || null)
   const bearer = authorization === null ? undefined : BEARER.exec(authorization)?.[1]
 
   let key: string | undefined
-  for (const value of [bearer, xApiKey, xGatewayApiKey]) {
+  for (const value of [bearer, ...others]) {
     if (!value?.startsWith(KEY_PREFIX)) continue
     if (key !== undefined && key !== value) {
       throw new GatewayError(
@@ -27,18 +29,14 @@ export function presentedKey(header: (name: string) => string | null): string {
   }
   if (key !== undefined) return key
 
-  if (authorization === null && xApiKey === null && xGatewayApiKey === null) {
+  const isAlone = others.every((value) => value === null)
+  if (authorization === null && isAlone) {
     throw new GatewayError(
       'missing_authorization_header',
-      "no API key: send 'Authorization: Bearer gwk_…', x-api-key or x-gateway-api-key",
+      `no API key: send ${["'Authorization: Bearer gwk_…'", ...names.slice(0, -1)].join(', ')} or ${names.at(-1)}`,
     )
   }
-  if (
-    authorization !== null &&
-    bearer === undefined &&
-    xApiKey === null &&
-    xGatewayApiKey === null
-  ) {
+  if (authorization !== null && bearer === undefined && isAlone) {
     throw new GatewayError(
       'invalid_authorization_header',
       "the Authorization header must read 'Bearer gwk_…'",
@@ -49,5 +47,5 @@ export function presentedKey(header: (name: string) => string | null): string {
 
 /** The same for the MCP proxy: clients of MCP servers keep other things in `x-api-key`. */
 export function mcpKey(header: (name: string) => string | null): string {
-  return presentedKey((name) => (name === 'x-api-key' ? null : header(name)))
+  return presentedKey(header, ['x-gateway-api-key'])
 }

@@ -48,6 +48,15 @@ describe('the door', () => {
     expect(upstream.seen).toEqual([])
   })
 
+  test('does not ask for the header that it does not take', async () => {
+    const headers = { 'x-api-key': adaKey }
+    const reply = await fetch(`${gateway.url}/mcp/tools`, { method: 'POST', headers, body: '{}' })
+    const { error } = (await reply.json()) as { error: { message: string } }
+    expect(error.message).toBe(
+      "no API key: send 'Authorization: Bearer gwk_…' or x-gateway-api-key",
+    )
+  })
+
   test('takes x-gateway-api-key', async () => {
     const headers = { 'x-gateway-api-key': adaKey, 'content-type': 'application/json' }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
