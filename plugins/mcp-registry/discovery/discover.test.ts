@@ -90,6 +90,26 @@ test('pages are followed to the end', async () => {
   expect((await look()).tools.map(({ name }) => name)).toEqual(['tool-0', 'tool-1', 'tool-2'])
 })
 
+test('an empty cursor is a cursor, unless the server begins anew with it', async () => {
+  const asked: unknown[] = []
+  let second = 'two'
+  server.script = ({ message }) => {
+    if (message?.method !== 'tools/list') return undefined
+    const { cursor } = message.params as JsonObject
+    asked.push(cursor)
+    if (cursor === undefined)
+      return rpcResult(message, { tools: [{ name: 'one' }], nextCursor: '' })
+    return rpcResult(message, {
+      tools: [{ name: second }],
+      ...(second === 'one' ? { nextCursor: '' } : {}),
+    })
+  }
+  expect((await look()).tools.map(({ name }) => name)).toEqual(['one', 'two'])
+  second = 'one'
+  expect((await look()).tools.map(({ name }) => name)).toEqual(['one'])
+  expect(asked).toEqual([undefined, '', undefined, ''])
+})
+
 test('a reply is found in an event stream, among other messages and however it is cut', async () => {
   server.script = ({ message }) => {
     if (message?.method !== 'tools/list') return undefined

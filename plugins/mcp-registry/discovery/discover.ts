@@ -104,6 +104,10 @@ async function listTools(
     }
     for (const entry of result.tools) {
       const tool = readTool(entry, tools.size + 1)
+      // Some servers say the end so, and begin anew when they are asked for what follows.
+      if (cursor === '' && entry === result.tools[0] && tools.has(tool.name)) {
+        return [...tools.values()]
+      }
       if (tools.has(tool.name)) throw new DiscoveryFailure('invalid tools: two have the same name')
       characters += tool.inputSchema.length + (tool.description?.length ?? 0)
       if (characters > MAX_TOOL_CHARACTERS) {
