@@ -55,6 +55,8 @@ export function Picker(props: PickerProps) {
   const popup = useRef<HTMLDivElement>(null)
   const [written, setWritten] = useState<string>()
   const [at, setAt] = useState(0)
+  /** Enter was pressed; what fits an earlier text is somebody else. */
+  const [wanted, setWanted] = useState(false)
   const open = written !== undefined
   useEffect(() => {
     const box = input.current?.getBoundingClientRect()
@@ -67,9 +69,13 @@ export function Picker(props: PickerProps) {
     })
     popup.current.showPopover()
   }, [open])
-  const close = () => setWritten(undefined)
+  function close() {
+    setWritten(undefined)
+    setWanted(false)
+  }
   function write(text: string) {
     setWritten(text)
+    setWanted(false)
     setAt(0)
     onSearch(text)
   }
@@ -77,15 +83,16 @@ export function Picker(props: PickerProps) {
     if (choice !== undefined) onChoose(choice.key)
     close()
   }
+  useEffect(() => {
+    if (wanted && found === 'known') choose(choices[at])
+  })
   function onKeyDown(event: KeyboardEvent) {
     const { key } = event
     if (key === 'Escape' && open) close()
     else if (key === 'ArrowDown') open ? setAt((at + 1) % Math.max(1, choices.length)) : write('')
     else if (key === 'ArrowUp') setAt((at + choices.length - 1) % Math.max(1, choices.length))
-    else if (key === 'Enter' && open) {
-      // What fits an earlier text is somebody else.
-      if (found === 'known') choose(choices[at])
-    } else return
+    else if (key === 'Enter' && open) setWanted(true)
+    else return
     event.preventDefault()
   }
   return (
