@@ -172,3 +172,14 @@ test('owners of one name are all there, and gone with the days that they belong 
   await page.waitForLoadState('networkidle')
   expect(await names.count()).toBe(data.series.length)
 })
+
+test('a time can be written from the keyboard, and counts when it is whole', async () => {
+  const page = await desk.open('/requests?occurred_at_start=2026-11-01T00:00:00.000Z')
+  const from = page.getByLabel('Time: from')
+  await from.focus()
+  await page.keyboard.type('02032026')
+  expect(await from.inputValue()).toBe('2026-02-03T00:00')
+  expect(page.url()).toContain('2026-11-01')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/occurred_at_start=2026-02-03T00%3A00/)
+})

@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'react'
 import { cx } from '@/lib/cx.ts'
 import { Input, Select } from '@/ui/field.tsx'
 
@@ -75,16 +76,28 @@ interface MinuteProps {
   readonly onChange: (instant: string) => void
 }
 
+/** A minute that counts on Enter and when somebody leaves it: half written, it is none or another. */
 function Minute({ label, value, onChange }: MinuteProps) {
+  const shown = value === '' ? '' : new Date(value).toISOString().slice(0, 16)
+  const [written, setWritten] = useState(shown)
+  useEffect(() => setWritten(shown), [shown])
+  function take({ value: text, validity }: HTMLInputElement) {
+    if (validity.badInput || text === shown) return
+    const at = Date.parse(`${text}Z`)
+    if (text === '') onChange('')
+    else if (!Number.isNaN(at)) onChange(new Date(at).toISOString())
+  }
   return (
     <Input
       type="datetime-local"
       aria-label={label}
       className="w-48"
-      value={value === '' ? '' : new Date(value).toISOString().slice(0, 16)}
-      onChange={(event) =>
-        onChange(event.target.value === '' ? '' : new Date(`${event.target.value}Z`).toISOString())
-      }
+      value={written}
+      onChange={({ target }) => setWritten(target.value)}
+      onBlur={({ target }) => take(target)}
+      onKeyDown={({ key, currentTarget }) => {
+        if (key === 'Enter') take(currentTarget)
+      }}
     />
   )
 }
