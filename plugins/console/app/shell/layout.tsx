@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { Menu, Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useScrollMemory } from '@/lib/scroll-memory.ts'
 import { sessionQuery } from '@/lib/session.ts'
 import { ConnectionBanner } from '@/shell/connection-banner.tsx'
 import { Sidebar } from '@/shell/sidebar.tsx'
@@ -17,6 +18,8 @@ export function Layout() {
   const [menu, setMenu] = useState(false)
   const menuButton = useRef<HTMLButtonElement>(null)
   const [palette, setPalette] = useState(false)
+  const main = useRef<HTMLElement>(null)
+  useScrollMemory(main)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the menu
   useEffect(() => setMenu(false), [pathname])
   useEffect(() => {
@@ -66,7 +69,12 @@ export function Layout() {
             <Search />
           </Button>
         </header>
-        <main id="main" tabIndex={-1} className="min-h-0 flex-1 overflow-auto outline-none">
+        <main
+          ref={main}
+          id="main"
+          tabIndex={-1}
+          className="min-h-0 flex-1 overflow-auto outline-none"
+        >
           <Outlet />
         </main>
       </div>
