@@ -200,3 +200,20 @@ test('another page begins at its top, and the way back leads to where one was, a
   await page.reload()
   await eventually(async () => (await place()) === 500 || undefined)
 })
+
+test('who changes the own name sees it, and who is no admin any more sees no pages of admins', async () => {
+  const { admin, sql } = desk
+  const [ada] = await sql`select id from identity.users where email = 'ada@example.com'`
+  await admin.patch(`/api/v1/admin/users/${ada?.id}`, { role: 'platform_admin' })
+  const page = await desk.open('/identity/users', { as: 'user' })
+  await page.getByRole('cell', { name: 'ada@example.com' }).click()
+  await page.getByRole('button', { name: 'Change' }).click()
+  await page.getByRole('dialog', { name: 'Change Ada' }).getByLabel('Name').fill('Ada Lovelace')
+  await page.keyboard.press('Enter')
+  await page.getByRole('complementary').getByText('Ada Lovelace').waitFor({ state: 'attached' })
+  await admin.patch(`/api/v1/admin/users/${ada?.id}`, { role: 'user' })
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: 'Budgets', exact: true }).click()
+  await page.getByRole('heading', { name: 'My usage' }).waitFor()
+  expect(await page.getByRole('link', { name: 'Budgets', exact: true }).count()).toBe(0)
+})

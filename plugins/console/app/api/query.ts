@@ -107,9 +107,13 @@ export function onExpired(action: () => void): void {
   expired = action
 }
 
-/** The same care in queries and mutations for a session that has ended. */
+/** The same care in queries and mutations for a session that has ended, or may do less than before. */
 function noticeExpired(error: unknown): void {
-  if (error instanceof ApiError && error.code === 'session_required') expired()
+  if (!(error instanceof ApiError)) return
+  if (error.code === 'session_required') expired()
+  if (error.code === 'insufficient_privileges') {
+    void queryClient.invalidateQueries({ queryKey: keyOf('/api/v1/auth/session') })
+  }
 }
 
 const MOST_RETRIES = 2

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Outlet, useLocation } from '@tanstack/react-router'
+import { Outlet, useLocation, useRouter } from '@tanstack/react-router'
 import { Menu, Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useScrollMemory } from '@/lib/scroll-memory.ts'
@@ -18,8 +18,15 @@ export function Layout() {
   const [menu, setMenu] = useState(false)
   const menuButton = useRef<HTMLButtonElement>(null)
   const [palette, setPalette] = useState(false)
+  const router = useRouter()
   const main = useRef<HTMLElement>(null)
   useScrollMemory(main)
+  const role = useRef(user?.role)
+  useEffect(() => {
+    // Who has another role than before may have no business on this page.
+    if (user && role.current !== user.role) void router.invalidate()
+    role.current = user?.role
+  }, [user, router])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the menu
   useEffect(() => setMenu(false), [pathname])
   useEffect(() => {

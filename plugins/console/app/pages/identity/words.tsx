@@ -59,6 +59,8 @@ export async function invalidateIdentity(): Promise<void> {
     '/api/v1/admin/api-keys',
     '/api/v1/admin/api-keys/{api_key_id}',
     '/api/v1/me/api-keys',
+    // Whoever is signed in may be the one who was changed.
+    '/api/v1/auth/session',
     '/api/v1/admin/spend/budgets',
   ] as const
   await Promise.all(paths.map((path) => queryClient.invalidateQueries({ queryKey: keyOf(path) })))
