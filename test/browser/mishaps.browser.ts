@@ -190,7 +190,8 @@ test('another page begins at its top, and the way back leads to where one was, a
   const place = () => main.evaluate((it) => it.scrollTop)
   await page.getByText('served, but not in the ledger').waitFor()
   await page.getByRole('link', { name: 'Overview' }).click()
-  await page.getByRole('table', { name: 'Models' }).waitFor()
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.getByRole('table', { name: 'Models', exact: true }).waitFor()
   await main.evaluate((it) => it.scrollTo(0, 500))
   await page.getByRole('link', { name: 'Spend', exact: true }).click()
   await page.getByRole('heading', { name: 'Spend', exact: true }).waitFor()
@@ -216,4 +217,18 @@ test('who changes the own name sees it, and who is no admin any more sees no pag
   await page.getByRole('link', { name: 'Budgets', exact: true }).click()
   await page.getByRole('heading', { name: 'My usage' }).waitFor()
   expect(await page.getByRole('link', { name: 'Budgets', exact: true }).count()).toBe(0)
+})
+
+test('rows that are copied stand in a spreadsheet as they stand in the table', async () => {
+  const page = await desk.open('/identity/users?search=example.com')
+  await page.context().grantPermissions(['clipboard-read'])
+  const table = page.getByRole('table', { name: 'Users' })
+  await table.getByText('ada@example.com').waitFor()
+  await table.evaluate((it) => document.getSelection()?.selectAllChildren(it))
+  await page.keyboard.press('Control+C')
+  const [head, ...rows] = (await page.evaluate(() => navigator.clipboard.readText())).split('\n')
+  expect(head).toStartWith('Name\tE-mail\tTeam\tStatus\t')
+  expect(rows.find((row) => row.includes('ada@'))).toMatch(
+    /^Ada[^\t]*\tada@example.com\tnone\tactive\t/,
+  )
 })

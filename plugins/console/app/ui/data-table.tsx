@@ -11,6 +11,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { cx } from '@/lib/cx.ts'
+import { copyRows } from '@/ui/copy-rows.ts'
 
 export interface Column<T> {
   readonly key: string
@@ -87,7 +88,13 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
     <div ref={scroller} className="relative overflow-auto" style={{ maxHeight }} tabIndex={0}>
       {/* biome-ignore-start lint/a11y/useSemanticElements: rows that are not on the page leave gaps that a table element cannot have */}
       {/* biome-ignore-start lint/a11y/useFocusableInteractive: rows and headers of a table for reading are no controls */}
-      <div role="table" aria-label={label} aria-rowcount={rows.length + 1} style={{ minWidth }}>
+      <div
+        role="table"
+        aria-label={label}
+        aria-rowcount={rows.length + 1}
+        style={{ minWidth }}
+        onCopy={copyRows}
+      >
         <div
           role="row"
           aria-rowindex={1}
