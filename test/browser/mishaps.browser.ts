@@ -232,3 +232,18 @@ test('rows that are copied stand in a spreadsheet as they stand in the table', a
     /^Ada[^\t]*\tada@example.com\tnone\tactive\t/,
   )
 })
+
+test('a form is sent once, however often Enter is pressed', async () => {
+  const page = await desk.open('/identity/teams')
+  await page.getByRole('button', { name: 'New team' }).click()
+  const form = page.getByRole('dialog', { name: 'New team' })
+  await form.getByLabel('Name').fill('Twice')
+  await form.getByLabel('Key').fill('twice')
+  const sent: string[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'POST') sent.push(request.url())
+  })
+  await Promise.all([page.keyboard.press('Enter'), page.keyboard.press('Enter')])
+  await page.getByRole('dialog', { name: 'Twice' }).waitFor()
+  expect(sent).toHaveLength(1)
+})

@@ -1,4 +1,10 @@
-import { QueryCache, QueryClient, type UseQueryOptions, useQuery } from '@tanstack/react-query'
+import {
+  notifyManager,
+  QueryCache,
+  QueryClient,
+  type UseQueryOptions,
+  useQuery,
+} from '@tanstack/react-query'
 import { ApiError, api, take } from '@/api/client.ts'
 import type { paths } from '@/api/schema.ts'
 import { onReturn } from '@/lib/connection.ts'
@@ -115,6 +121,9 @@ function noticeExpired(error: unknown): void {
     void queryClient.invalidateQueries({ queryKey: keyOf('/api/v1/auth/session') })
   }
 }
+
+// At once: until a form knows that it is being sent, the same key or click would send it again.
+notifyManager.setScheduler(queueMicrotask)
 
 const MOST_RETRIES = 2
 
