@@ -247,3 +247,21 @@ test('a form is sent once, however often Enter is pressed', async () => {
   await page.getByRole('dialog', { name: 'Twice' }).waitFor()
   expect(sent).toHaveLength(1)
 })
+
+test('why a long form is refused is seen where there is room for a part of it only', async () => {
+  const page = await desk.open('/identity/users', { size: 'phone' })
+  await page.setViewportSize({ width: 390, height: 600 })
+  await page.getByRole('button', { name: 'New user' }).click()
+  const form = page.getByRole('dialog', { name: 'New user' })
+  await form.getByLabel('E-mail').fill('ada@example.com')
+  await form.getByLabel('Name').fill('Another Ada')
+  await page.keyboard.press('Enter')
+  const refusal = form.getByText('another user has this e-mail address')
+  await refusal.waitFor()
+  const seen = await refusal.evaluate((it) => {
+    const { left, top } = it.getBoundingClientRect()
+    return document.elementFromPoint(left + 1, top + 1) === it
+  })
+  expect(seen).toBe(true)
+  expect(await form.getByLabel('Name').inputValue()).toBe('Another Ada')
+})

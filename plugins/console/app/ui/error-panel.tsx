@@ -1,13 +1,20 @@
 import { CircleAlert } from 'lucide-react'
+import { useEffect, useRef } from 'react'
 import { ApiError } from '@/api/client.ts'
 import { Button } from '@/ui/button.tsx'
 import { CopyButton } from '@/ui/copy-button.tsx'
 
 /** What went wrong, in the gateway's words, with the id to look it up by. */
 export function ErrorPanel({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+  const element = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each refusal of a form is to be seen
+  useEffect(() => {
+    if (element.current?.closest('form')) element.current.scrollIntoView({ block: 'nearest' })
+  }, [error])
   const requestId = error instanceof ApiError ? error.requestId : undefined
   return (
     <div
+      ref={element}
       role="alert"
       className="flex items-start gap-2.5 rounded-md border border-bad-strong/40 bg-bad-soft px-3 py-2.5"
     >
