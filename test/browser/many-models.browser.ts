@@ -40,6 +40,9 @@ test('a search finds a model on whatever page of the API it is, and its address 
   await table.getByRole('cell', { name: 'model-229', exact: true }).waitFor()
   await page.goto(`${desk.gateway.url}/console/models/model-229`)
   await page.getByRole('dialog', { name: 'model-229' }).waitFor()
+  await page.goto(`${desk.gateway.url}/console/models/model-999`)
+  const none = page.getByRole('dialog', { name: 'model-999' })
+  await none.getByText('The config has no model of this name.').waitFor()
 })
 
 test('so are servers and their tools', async () => {

@@ -9,21 +9,25 @@ import { CopyButton } from '@/ui/copy-button.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
 
 export interface ModelSheetProps {
+  /** '': none is open. */
+  readonly name: string
   readonly model: Model | undefined
   readonly attempts: Recent | undefined
   readonly onClose: () => void
 }
 
 /** One model with all its routes. */
-export function ModelSheet({ model, attempts, onClose }: ModelSheetProps) {
+export function ModelSheet({ name, model, attempts, onClose }: ModelSheetProps) {
   return (
     <Sheet
-      open={model !== undefined}
+      open={name !== ''}
       onClose={onClose}
-      title={model?.model_key ?? ''}
+      title={name}
       description={model?.description ?? undefined}
     >
-      {model !== undefined && (
+      {model === undefined ? (
+        <p className="text-muted">The config has no model of this name.</p>
+      ) : (
         <div className="grid gap-4">
           <Facts model={model} />
           {model.routes.map((route) => (

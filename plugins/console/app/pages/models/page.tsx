@@ -109,6 +109,7 @@ export default function Models() {
               }
             />
             <ModelSheet
+              name={chosen}
               model={data.items.find(({ model_key }) => model_key === chosen)}
               attempts={attempts}
               onClose={() => void navigate({ to: '/models', search: keep })}
