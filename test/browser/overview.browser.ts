@@ -76,6 +76,8 @@ test('it can be read on a tablet', async () => {
     true,
   )
   await looksRight(page, 'overview-tablet')
+  // An instant, since a text such as “3 s ago” is wrong a moment later.
+  await page.getByText(/^Updated \d+ \w+, \d\d:\d\d:\d\d UTC$/).waitFor()
   await page.getByRole('button', { name: 'Menu' }).click()
   await page.getByRole('link', { name: 'Budgets', exact: true }).click()
   await page.getByRole('heading', { name: 'Budgets' }).waitFor()

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useGet } from '@/api/query.ts'
 import { useFilters } from '@/lib/filters.ts'
-import { ago, date } from '@/lib/format.ts'
+import { date, dayTime } from '@/lib/format.ts'
 import { Attention } from '@/pages/overview/attention.tsx'
 import { Breakdown } from '@/pages/overview/breakdown.tsx'
 import { Charts } from '@/pages/overview/charts.tsx'
@@ -36,7 +36,7 @@ export default function Overview() {
         <>
           {data !== undefined && query.dataUpdatedAt > 0 && (
             <span className="text-xs text-muted" aria-live="off">
-              Updated {ago(new Date(query.dataUpdatedAt).toISOString())}
+              Updated {dayTime(new Date(query.dataUpdatedAt).toISOString())} UTC
             </span>
           )}
           <DaysSwitch value={range} onChange={(next) => change({ range: next })} />
