@@ -12,17 +12,36 @@ import {
   short,
   usd,
   usdExact,
+  usdShort,
 } from './format.ts'
 
 describe('amounts', () => {
   test('are rounded half up to cents', () => {
-    expect(['0', '1', '12.345', '1234567.891', '-3.5', '0.999'].map(usd)).toEqual([
+    expect(['0', '1', '12.345', '123456.789', '-3.5', '0.999'].map(usd)).toEqual([
       '$0.00',
       '$1.00',
       '$12.35',
-      '$1,234,567.89',
+      '$123,456.79',
       '-$3.50',
       '$1.00',
+    ])
+  })
+
+  test('of millions are rounded half up to dollars', () => {
+    expect(['1000000', '1234567.499', '-12345678.5'].map(usd)).toEqual([
+      '$1,000,000',
+      '$1,234,567',
+      '-$12,345,679',
+    ])
+  })
+
+  test('at an axis are numbers as people write them, however small', () => {
+    expect([0, 0.0000018, 0.00012, 0.5, 1200].map(usdShort)).toEqual([
+      '$0',
+      '$0.0000018',
+      '$0.00012',
+      '$0.50',
+      '$1.2k',
     ])
   })
 

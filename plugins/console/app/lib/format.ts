@@ -11,10 +11,15 @@ export function usdExact(amount: string): string {
 
 /**
  * A decimal amount of USD, rounded half up to cents; below a cent to the first two digits that count,
- * so that it never looks like a zero that it is not.
+ * so that it never looks like a zero that it is not; from a million on to dollars, so that a column
+ * has room for all of it.
  */
 export function usd(amount: string): string {
   const { sign, whole, fraction } = parts(amount)
+  if (whole.length >= 7) {
+    const up = fraction.charCodeAt(0) >= 0x35 ? 1n : 0n
+    return `${sign}$${group((BigInt(whole) + up).toString())}`
+  }
   if (whole !== '0' || fraction === '') return `${sign}$${rounded(whole, fraction, 2)}`
   const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
   return `${sign}$${rounded(whole, fraction, zeros < 2 ? 2 : Math.min(12, zeros + 2))}`
@@ -37,7 +42,7 @@ function rounded(whole: string, fraction: string, places: number): string {
 /** USD of an axis or a chart, where a rough figure is enough: `$1.2k`. */
 export function usdShort(amount: number): string {
   if (amount === 0) return '$0'
-  if (amount < 0.01) return `$${amount.toPrecision(2)}`
+  if (amount < 0.01) return usd(amount.toFixed(12))
   return amount < 10 ? `$${amount.toFixed(2)}` : `$${short(amount)}`
 }
 
