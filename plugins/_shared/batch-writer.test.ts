@@ -148,7 +148,7 @@ describe('batch writer', () => {
   test('while the database is away for a moment rows wait, with their payloads', async () => {
     const database = sink()
     database.set('away')
-    const writer = await open(database.write, { batchRows: 4 })
+    const writer = await open(database.write, { batchRows: 4, awayMs: 60_000 })
     writer.pushAll(rows(0, 5, 'body'))
     await sleep(30)
     writer.pushAll(rows(5, 5, 'body'))
