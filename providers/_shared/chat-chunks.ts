@@ -68,16 +68,18 @@ export function createChatChunks(
 
 export const doneEvent: StreamEvent = streamEvent('[DONE]')
 
-/** An error that the upstream reported in its stream; nothing may follow it. */
+/** An error that the upstream reported in its stream, perhaps in words; nothing may follow it. */
 export function errorEvent(
   call: Pick<ProviderCall, 'requestId'>,
   code: string,
-  message: string,
+  message: JsonValue | undefined,
 ): StreamEvent {
+  const words =
+    typeof message === 'string' ? message : 'the upstream reported an error in its stream'
   return streamEvent(
     JSON.stringify({
       error: {
-        message: safeUpstreamMessage(message),
+        message: safeUpstreamMessage(words),
         type: 'upstream_error',
         code,
         param: null,

@@ -180,9 +180,5 @@ function createConverter(call: Call) {
 
 function inBandError(call: Call, { code, status, message }: JsonObject): StreamEvent {
   const name = typeof status === 'string' && status !== '' ? status : String(code ?? 'UNKNOWN')
-  return errorEvent(
-    call,
-    name,
-    typeof message === 'string' ? message : 'the upstream reported an error in its stream',
-  )
+  return errorEvent(call, name, message)
 }

@@ -140,11 +140,7 @@ function createConverter(
       state = 'failed'
       const error = isJsonObject(data.error) ? data.error : { message: data.error }
       const code = typeof error.type === 'string' ? error.type : 'upstream_transport'
-      const message =
-        typeof error.message === 'string'
-          ? error.message
-          : 'the upstream reported an error in its stream'
-      out.push(errorEvent(call, code, message))
+      out.push(errorEvent(call, code, error.message))
       return
     }
     switch (data.type) {

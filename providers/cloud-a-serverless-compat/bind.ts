@@ -1,8 +1,5 @@
 import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
-import { chatExecutor } from '../_shared/compat-chat.ts'
-import { embeddingsExecutor } from '../_shared/compat-embeddings.ts'
-import { type CompatEndpoint, joinUrl, mergeHeaders } from '../_shared/compat-http.ts'
-import { responsesExecutor } from '../_shared/compat-responses.ts'
+import { bindCompatRoute } from '../_shared/compat-route.ts'
 import { type GoogleTokenOptions, googleCredentials } from '../_shared/google-auth.ts'
 import type { Compatibility, Config } from './config.ts'
 
@@ -21,27 +18,8 @@ export function createService(
     { ...options, audience: config.audience ?? new URL(config.base_url).origin },
   )
   return (route) => {
-    const { upstreamModel, extraBody } = route
-    const compatibility = route.compatibility as Compatibility
-    const headers = mergeHeaders(settings.defaultHeaders, route.extraHeaders)
-    const endpoint = (path: string): CompatEndpoint => ({
-      egress,
-      url: joinUrl(config.base_url, path),
-      headers,
-      ...authenticate,
-    })
-    return {
-      supports: ['stream', 'tools', 'vision', 'json_schema'],
-      compatShape: true,
-      pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
-      chat_completions: chatExecutor(endpoint('chat/completions'), {
-        upstreamModel,
-        profile: compatibility.generic_compat ?? {},
-        aggregatorProvider: undefined,
-        extraBody,
-      }),
-      responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody),
-      embeddings: embeddingsExecutor(endpoint('embeddings'), upstreamModel, extraBody),
-    }
+    const { generic_compat: profile = {} } = route.compatibility as Compatibility
+    const service = { baseUrl: config.base_url, settings, egress, ...authenticate }
+    return bindCompatRoute(service, route, { profile, aggregatorProvider: undefined })
   }
 }

@@ -136,9 +136,7 @@ function createConverter(
     return errorEvent(
       call,
       typeof code === 'string' && code !== '' ? code : 'upstream_transport',
-      typeof stated === 'string' && stated !== ''
-        ? redact(stated)
-        : 'the upstream reported an error in its stream',
+      typeof stated === 'string' && stated !== '' ? redact(stated) : undefined,
     )
   }
 

@@ -1,0 +1,39 @@
+import type { BoundRoute, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
+import { type ChatRoute, chatExecutor } from './compat-chat.ts'
+import { embeddingsExecutor } from './compat-embeddings.ts'
+import { type CompatEndpoint, joinUrl, mergeHeaders } from './compat-http.ts'
+import { responsesExecutor } from './compat-responses.ts'
+
+/** An OpenAI-compatible API, with what authenticates its calls. */
+export interface CompatService extends Pick<CompatEndpoint, 'egress' | 'credentials' | 'refused'> {
+  /** With its version. */
+  readonly baseUrl: string
+  readonly settings: ProviderSettings
+}
+
+/** Everything that does not change from call to call is worked out here. */
+export function bindCompatRoute(
+  { baseUrl, settings, ...service }: CompatService,
+  { upstreamModel, extraBody, extraHeaders }: RouteSpec,
+  { profile, aggregatorProvider }: Pick<ChatRoute, 'profile' | 'aggregatorProvider'>,
+): BoundRoute {
+  const headers = mergeHeaders(settings.defaultHeaders, extraHeaders)
+  const endpoint = (path: string): CompatEndpoint => ({
+    ...service,
+    url: joinUrl(baseUrl, path),
+    headers,
+  })
+  return {
+    supports: ['stream', 'tools', 'vision', 'json_schema'],
+    compatShape: true,
+    pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
+    chat_completions: chatExecutor(endpoint('chat/completions'), {
+      upstreamModel,
+      profile,
+      aggregatorProvider,
+      extraBody,
+    }),
+    responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody),
+    embeddings: embeddingsExecutor(endpoint('embeddings'), upstreamModel, extraBody),
+  }
+}

@@ -1,0 +1,25 @@
+import type { ProviderCall, ProviderResult } from 'model-gateway/plugin'
+import { readEventStream, readJsonReply, type UpstreamResponse } from './compat-http.ts'
+import { exactReply } from './exact-json.ts'
+import type { MessagesDialect } from './messages-dialect.ts'
+import { chatFromMessages } from './messages-reply.ts'
+import { chatChunksFromMessages } from './messages-stream.ts'
+
+/**
+ * What the native messages API answers to a call, as a chat completion or its chunks. Throws
+ * GatewayError for a reply of another kind.
+ */
+export async function messagesResult(
+  response: UpstreamResponse,
+  call: ProviderCall,
+  { providerType }: MessagesDialect,
+  billingModifiers: readonly string[],
+): Promise<ProviderResult> {
+  if (call.stream) {
+    const events = chatChunksFromMessages(readEventStream(response), call, providerType)
+    return { kind: 'stream', events, billingModifiers }
+  }
+  const reply = exactReply(await readJsonReply(response))
+  const body = chatFromMessages(reply, call, providerType)
+  return { kind: 'buffered', body, billingModifiers }
+}
