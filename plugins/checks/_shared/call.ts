@@ -3,6 +3,7 @@ import {
   CheckFailure,
   type CheckFailureReason,
   type CheckVerdict,
+  type GuardPhase,
   isJsonObject,
   type JsonObject,
   within,
@@ -36,6 +37,11 @@ export const deny: CheckVerdict = { action: 'deny', reasonCode: 'managed.denied'
 /** Nothing to judge; the services refuse to. */
 export function isBlank(text: string): boolean {
   return text.trim() === ''
+}
+
+/** What goes to a model or a tool; everything else came from one. */
+export function isInput(phase: GuardPhase): boolean {
+  return phase === 'prompt' || phase === 'mcp_call'
 }
 
 /** A longer reply is none that these services give. */

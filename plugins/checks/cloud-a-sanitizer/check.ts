@@ -1,18 +1,14 @@
 import {
   CheckFailure,
   type CheckVerdict,
-  type GuardPhase,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type ManagedCheck,
 } from 'model-gateway/plugin'
-import { allow, createAsk, deny, isBlank } from '../_shared/call.ts'
+import { allow, createAsk, deny, isBlank, isInput } from '../_shared/call.ts'
 import { originOf } from '../_shared/config.ts'
 import type { Config } from './config.ts'
-
-/** What goes to a model or a tool; everything else came from one. */
-const inputs: ReadonlySet<GuardPhase> = new Set(['prompt', 'mcp_call'])
 
 /** A check by a pair of Model Armor templates on Google Cloud. */
 export function createSanitizer(config: Config): ManagedCheck {
@@ -29,7 +25,7 @@ export function createSanitizer(config: Config): ManagedCheck {
   return {
     async evaluate({ phase, text, signal }) {
       if (isBlank(text)) return allow
-      const reply = inputs.has(phase)
+      const reply = isInput(phase)
         ? await ask(promptUrl, { userPromptData: { text } }, signal)
         : await ask(responseUrl, { modelResponseData: { text } }, signal)
       return verdictOf(reply.sanitizationResult)

@@ -1,13 +1,12 @@
 import {
   CheckFailure,
   type CheckVerdict,
-  type GuardPhase,
   isJsonObject,
   type JsonObject,
   type ManagedCheck,
 } from 'model-gateway/plugin'
 import { createAwsSigner } from '../../../providers/_shared/aws-signing.ts'
-import { allow, createAsk, deny, isBlank } from '../_shared/call.ts'
+import { allow, createAsk, deny, isBlank, isInput } from '../_shared/call.ts'
 import { originOf } from '../_shared/config.ts'
 import type { Config } from './config.ts'
 import { credentialSource } from './credentials.ts'
@@ -17,9 +16,6 @@ export interface Surroundings {
   /** Told, without any secret, why no credentials could be got. */
   warn(message: string): void
 }
-
-/** What goes to a model or a tool; everything else came from one. */
-const inputs: ReadonlySet<GuardPhase> = new Set(['prompt', 'mcp_call'])
 
 /** A check by one version of a guardrail on Amazon Bedrock (ApplyGuardrail). */
 export function createGuardrail(config: Config, { now, warn }: Surroundings): ManagedCheck {
@@ -41,7 +37,7 @@ export function createGuardrail(config: Config, { now, warn }: Surroundings): Ma
     async evaluate({ phase, text, signal }) {
       if (isBlank(text)) return allow
       const question = {
-        source: inputs.has(phase) ? 'INPUT' : 'OUTPUT',
+        source: isInput(phase) ? 'INPUT' : 'OUTPUT',
         content: [{ text: { text } }],
         outputScope: 'INTERVENTIONS',
       }

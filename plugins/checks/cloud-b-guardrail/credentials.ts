@@ -1,4 +1,3 @@
-import type { Secret } from 'model-gateway/plugin'
 import {
   type AwsCredentialOptions,
   type AwsCredentialSource,
@@ -21,7 +20,7 @@ export function credentialSource(
       const [accessKeyId, secretAccessKey, sessionToken] = await Promise.all([
         auth.access_key_id.revealCurrent(),
         auth.secret_access_key.revealCurrent(),
-        current(auth.session_token),
+        auth.session_token?.revealCurrent(),
       ])
       const unchanged =
         last?.accessKeyId === accessKeyId &&
@@ -39,8 +38,4 @@ export function credentialSource(
     },
     refused() {},
   }
-}
-
-async function current(secret: Secret | undefined): Promise<string | undefined> {
-  return secret?.revealCurrent()
 }
