@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   type GuardedContent,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
   repeatsKey,
@@ -70,7 +71,7 @@ export function parseArguments(text: string): JsonObject | undefined {
 function parseObject(text: string): JsonObject | undefined {
   if (text.trim() === '') return {}
   const value = parseJson(text)
-  return value !== undefined && isObject(value) ? value : undefined
+  return isJsonObject(value) ? value : undefined
 }
 
 function isSameObject(before: string | undefined, after: string): boolean {
@@ -88,8 +89,8 @@ export function sameShape(a: JsonValue, b: JsonValue): boolean {
       a.every((item, index) => sameShape(item, b[index] as JsonValue))
     )
   }
-  if (!isObject(a)) return !isObject(b) && !Array.isArray(b) && typeOf(a) === typeOf(b)
-  if (!isObject(b)) return false
+  if (!isJsonObject(a)) return !isJsonObject(b) && !Array.isArray(b) && typeOf(a) === typeOf(b)
+  if (!isJsonObject(b)) return false
   const names = Object.keys(a)
   return (
     names.length === Object.keys(b).length &&
@@ -101,10 +102,6 @@ export function sameShape(a: JsonValue, b: JsonValue): boolean {
 
 function typeOf(value: JsonValue): string {
   return value === null ? 'null' : typeof value
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parseJson(text: string): JsonValue | undefined {

@@ -3,6 +3,7 @@ import {
   adminRoute,
   GatewayError,
   type GuardedOperation,
+  isJsonObject,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
@@ -108,7 +109,7 @@ const KNOWN = new Set(['tool_name', 'server', 'command', 'arguments'])
 
 /** Throws `invalid_request` for anything but one command, or the arguments of one tool. */
 function readCall(body: unknown): HookCall {
-  if (!isFields(body)) throw invalid('must be an object')
+  if (!isJsonObject(body)) throw invalid('must be an object')
   const { tool_name: tool, server, command, arguments: args } = body
   const unknown = Object.keys(body).find((name) => !KNOWN.has(name))
   if (unknown !== undefined) throw invalid('has a member that there is not', unknown)
@@ -124,7 +125,7 @@ function readCall(body: unknown): HookCall {
     if (!isCommand(command)) throw invalid('must be text, or a list of texts', 'command')
     return { ...by, content: { kind: 'command', command } }
   }
-  if (!isFields(args)) throw invalid('must be an object', 'arguments')
+  if (!isJsonObject(args)) throw invalid('must be an object', 'arguments')
   const call = { tool, arguments: JSON.stringify(args) }
   return { ...by, content: { kind: 'tool_calls', calls: [call] } }
 }
@@ -132,10 +133,6 @@ function readCall(body: unknown): HookCall {
 function isCommand(value: unknown): value is string | readonly string[] {
   if (typeof value === 'string') return true
   return Array.isArray(value) && value.every((word) => typeof word === 'string')
-}
-
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function invalid(message: string, member?: string): GatewayError {
