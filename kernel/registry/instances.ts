@@ -4,6 +4,7 @@ import {
   type BoundRoute,
   ConfigError,
   type ConfigPath,
+  type Family,
   families,
   type Problem,
   type Provider,
@@ -31,10 +32,9 @@ export function effectiveCapabilities(
   { capabilities }: RouteSpec,
   bound: BoundRoute,
 ): Readonly<Record<RouteFlag, boolean>> {
-  const supports = (flag: Exclude<RouteFlag, (typeof families)[number]>) =>
+  const supports = (flag: Exclude<RouteFlag, Family>) =>
     capabilities[flag] && bound.supports.includes(flag)
-  const executes = (family: (typeof families)[number]) =>
-    capabilities[family] && bound[family] !== undefined
+  const executes = (family: Family) => capabilities[family] && bound[family] !== undefined
   return Object.freeze({
     chat_completions: executes('chat_completions'),
     responses: executes('responses'),

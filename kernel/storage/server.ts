@@ -64,18 +64,20 @@ export async function initialise(
   }
 }
 
+interface ServerOptions {
+  readonly binaries: Binaries
+  readonly cluster: string
+  readonly account: Account
+  readonly log: (line: string) => void
+}
+
 export interface Server {
   readonly port: number
   stop(): Promise<void>
 }
 
 /** Starts Postgres and keeps it running, on the same port, until `stop`. */
-export async function startServer(options: {
-  readonly binaries: Binaries
-  readonly cluster: string
-  readonly account: Account
-  readonly log: (line: string) => void
-}): Promise<Server> {
+export async function startServer(options: ServerOptions): Promise<Server> {
   const { log } = options
   let stopping = false
   let child: ChildProcess
@@ -120,15 +122,7 @@ export async function startServer(options: {
   }
 }
 
-async function launch(
-  options: {
-    readonly binaries: Binaries
-    readonly cluster: string
-    readonly account: Account
-    readonly log: (line: string) => void
-  },
-  port: number,
-): Promise<ChildProcess> {
+async function launch(options: ServerOptions, port: number): Promise<ChildProcess> {
   const flags = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
