@@ -1,15 +1,20 @@
-import type { ConfigDraft, ConfigPath, ManagedCheckSpec, Problem } from 'model-gateway/plugin'
+import {
+  type ConfigDraft,
+  type ConfigPath,
+  isJsonObject,
+  type JsonObject,
+  type ManagedCheckSpec,
+  type Problem,
+} from 'model-gateway/plugin'
 import { closest } from './closest.ts'
 import { guardrails } from './config.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
 /** What the schema of the section cannot say: names that lead nowhere, and what a kind refuses. */
 export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
   const section = draft.section(guardrails.name)
-  if (!isFields(section)) return
+  if (!isJsonObject(section)) return
   const at = (...path: readonly (string | number)[]) => [guardrails.name, ...path]
   const checks = fieldsOf(section.managed_checks)
   const { dispensable = new Map<string, string>() } = draft.declared
@@ -56,7 +61,7 @@ interface KnownNames {
 }
 
 function* checkPolicy(policy: unknown, path: ConfigPath, known: KnownNames): Iterable<Problem> {
-  if (!isFields(policy)) return
+  if (!isJsonObject(policy)) return
   const packIds = new Set<string>()
   for (const [index, name] of stringsOf(policy.packs)) {
     yield* checkThere(name, [...path, 'packs', index], known.dispensable)
@@ -100,7 +105,7 @@ function* checkCheck(
   path: ConfigPath,
   kinds: readonly ManagedCheckSpec[],
 ): Iterable<Problem> {
-  if (!isFields(check)) return
+  if (!isJsonObject(check)) return
   const named = new Map(
     kinds.flatMap((spec) => [spec.kind, ...(spec.aliases ?? [])].map((name) => [name, spec])),
   )
@@ -134,7 +139,7 @@ function* checkCheck(
     }
   }
   const own = check[spec.kind]
-  for (const problem of (isFields(own) && spec.check?.(own)) || []) {
+  for (const problem of (isJsonObject(own) && spec.check?.(own)) || []) {
     yield { ...problem, path: [...path, spec.kind, ...problem.path] }
   }
 }
@@ -175,16 +180,12 @@ function hintFor(word: string, names: Iterable<string>, what: string): { hint: s
   }
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function fieldsOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
 }
 
-function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {}
-}
-
-function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : []
+function listOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
 function stringsOf(value: unknown): readonly (readonly [number, string])[] {
