@@ -24,7 +24,7 @@ import {
   type ServerStore,
   type Transaction,
 } from './store.ts'
-import type { NewServer, ServerChange } from './wire.ts'
+import { type NewServer, type ServerChange, stateOf } from './wire.ts'
 
 /** Whose change it is. */
 export interface By {
@@ -235,21 +235,6 @@ function secretMove(
   const to = new URL(after.server_url).origin
   if (secret === undefined || from === to) return {}
   return { secret_moved: { from, to, at: new Date().toISOString() } }
-}
-
-/** What an audit entry keeps of a server: references to secrets, and no discovery. */
-function stateOf(row: ServerRow): JsonObject {
-  return {
-    server_key: row.server_key,
-    display_name: row.display_name,
-    description: row.description,
-    server_url: row.server_url,
-    auth_mode: row.auth_mode,
-    auth_config: row.auth_config,
-    timeout_ms: row.timeout_ms,
-    status: row.status,
-    recommended_catalog_key: row.recommended_catalog_key,
-  }
 }
 
 /** A body that has the right shape and still cannot be. */

@@ -126,9 +126,9 @@ export const ServerView = Type.Object({
   updated_at: Instant,
 })
 
-export function serverView(row: ServerRow, privateUrl: boolean): Static<typeof ServerView> {
+/** What administrators and the config file say of a server: references to secrets, no discovery. */
+export function stateOf(row: ServerRow) {
   return {
-    mcp_server_id: row.id,
     server_key: row.server_key,
     display_name: row.display_name,
     description: row.description,
@@ -138,6 +138,13 @@ export function serverView(row: ServerRow, privateUrl: boolean): Static<typeof S
     timeout_ms: row.timeout_ms,
     status: row.status,
     recommended_catalog_key: row.recommended_catalog_key,
+  }
+}
+
+export function serverView(row: ServerRow, privateUrl: boolean): Static<typeof ServerView> {
+  return {
+    mcp_server_id: row.id,
+    ...stateOf(row),
     from_config: row.config_hash !== null,
     allow_private: privateUrl,
     secret_moved: row.secret_moved,
