@@ -1,18 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { check } from './config.fixture.ts'
-import { formatPath, formatProblems } from './problems.ts'
-
-const lines = (text: string, env = {}) =>
-  check(text, env).problems.map((p) => `${formatPath(p.path)}: ${p.message}`)
-
-const minimal = `
-providers:
-  - { id: up, type: wire, base_url: "http://up" }
-models:
-  - id: m
-    routes:
-      - { provider: up, upstream_model: big }
-`
+import { check, lines, minimal } from './config.fixture.ts'
+import { formatProblems } from './problems.ts'
 
 describe('addresses that only look right', () => {
   test.each([

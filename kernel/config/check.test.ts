@@ -4,21 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { definePlugin, Secret, Type } from '../plugin/index.ts'
 import { checkConfig } from './check.ts'
-import { asLoaded, check, load, people, teams, wire } from './config.fixture.ts'
+import { asLoaded, check, lines, load, minimal, people, teams, wire } from './config.fixture.ts'
 import { parseConfig } from './parse.ts'
 import { formatPath, formatProblems } from './problems.ts'
-
-const lines = (text: string, env = {}) =>
-  check(text, env).problems.map((p) => `${formatPath(p.path)}: ${p.message}`)
-
-const minimal = `
-providers:
-  - { id: up, type: wire, base_url: "http://up" }
-models:
-  - id: m
-    routes:
-      - { provider: up, upstream_model: big }
-`
 
 describe('an OTLP endpoint', () => {
   const urls = (server: string) => {

@@ -12,6 +12,7 @@ import {
 import { checkConfig } from './check.ts'
 import type { LoadedConfig, LoadedPlugin } from './loaded.ts'
 import { parseConfig } from './parse.ts'
+import { formatPath } from './problems.ts'
 
 /** A section with everything that sections are made of. */
 const TeamsSection = Type.Array(
@@ -132,3 +133,17 @@ export function load(text: string, env: Record<string, string> = {}): LoadedConf
   if (loaded === undefined) throw new Error(problems.map((p) => p.message).join('\n'))
   return loaded
 }
+
+/** The problems of a file: `path: message`. */
+export const lines = (text: string, env = {}) =>
+  check(text, env).problems.map((p) => `${formatPath(p.path)}: ${p.message}`)
+
+/** The least that a file can be. */
+export const minimal = `
+providers:
+  - { id: up, type: wire, base_url: "http://up" }
+models:
+  - id: m
+    routes:
+      - { provider: up, upstream_model: big }
+`
