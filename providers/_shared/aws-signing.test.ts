@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import fc from 'fast-check'
+import { NodeSha256 } from '../../test/harness/node-sha256.ts'
 import { signedScope } from '../../test/harness/upstream-clouds-aws.ts'
 import suite from './__fixtures__/aws/sigv4-suite.json'
 import { createAwsSigner, signAws, withoutCredentials } from './aws-signing.ts'
@@ -61,21 +61,6 @@ describe("Amazon's public suite", () => {
     expect(cases).toHaveLength(30)
   })
 })
-
-class NodeSha256 {
-  #hash: { update(data: string | Uint8Array): unknown; digest(): Buffer }
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    const key = secret as string | Uint8Array | undefined
-    this.#hash = key === undefined ? createHash('sha256') : createHmac('sha256', key)
-  }
-  update(data: string | Uint8Array) {
-    this.#hash.update(data)
-  }
-  async digest() {
-    return new Uint8Array(this.#hash.digest())
-  }
-  reset() {}
-}
 
 describe('the vendor’s own signer', () => {
   const segment = fc.oneof(

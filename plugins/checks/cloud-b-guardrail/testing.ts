@@ -1,26 +1,11 @@
 /** ApplyGuardrail on a loopback port, which recomputes each signature with the vendor's own signer. */
-import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
+import { NodeSha256 } from '../../../test/harness/node-sha256.ts'
 import { type Received, type StandIn, startStandIn } from '../_shared/testing.ts'
 
 interface Keys {
   readonly secretAccessKey: string
   readonly sessionToken?: string
-}
-
-class NodeSha256 {
-  #hash: { update(data: string | Uint8Array): unknown; digest(): Buffer }
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    const key = secret as string | Uint8Array | undefined
-    this.#hash = key === undefined ? createHash('sha256') : createHmac('sha256', key)
-  }
-  update(data: string | Uint8Array) {
-    this.#hash.update(data)
-  }
-  async digest() {
-    return new Uint8Array(this.#hash.digest())
-  }
-  reset() {}
 }
 
 export interface GuardrailService extends StandIn {
