@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { googleRequest } from './google-content-request.ts'
+import { refusal } from './refusal.fixture.ts'
 
 const user = { role: 'user', content: 'hi' }
 const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
@@ -10,16 +11,6 @@ const request = (fields: JsonObject) =>
 const messages = (...list: JsonValue[]) => request({ messages: list })
 const parts = (content: JsonValue) =>
   ((messages({ role: 'user', content }).contents as JsonObject[])[0] as JsonObject).parts
-
-function refusal(run: () => unknown): string {
-  try {
-    run()
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === 'invalid_request') return error.message
-    throw error
-  }
-  throw new Error('it was not refused')
-}
 
 describe('messages', () => {
   test('system and developer texts are joined by a blank line, the empty ones left out', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { googleRequest } from './google-content-request.ts'
+import { refusal } from './refusal.fixture.ts'
 
 const user = { role: 'user', content: 'hi' }
 const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
@@ -9,16 +10,6 @@ const MODEL = 'gemini-2.5-flash'
 function request(fields: JsonObject, { model = MODEL, stream = false } = {}): JsonObject {
   const body = { model: 'asked', messages: [user], ...fields }
   return googleRequest({ body: structuredClone(body), stream }, model)
-}
-
-function refusal(run: () => unknown): string {
-  try {
-    run()
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === 'invalid_request') return error.message
-    throw error
-  }
-  throw new Error('it was not refused')
 }
 
 describe('generationConfig', () => {
