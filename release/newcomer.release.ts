@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { adminClient } from '../test/harness/admin.ts'
 import { runPage } from '../test/harness/docs-page.ts'
+import { ended } from '../test/harness/ended.ts'
 import { adaKey } from '../test/harness/gateway.ts'
 import { build } from './build.ts'
 import { packPackage } from './packed.ts'
@@ -53,11 +54,8 @@ function spawn(
 /** Runs a command to its end; throws what it printed when it fails. */
 async function run(command: string, cwd: string): Promise<string> {
   const child = spawn(command.split(' '), cwd)
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  if ((await child.exited) !== 0) throw new Error(`${command}\n${out}\n${err}`.slice(-4000))
+  const { out, err, code } = await ended(child)
+  if (code !== 0) throw new Error(`${command}\n${out}\n${err}`.slice(-4000))
   return out
 }
 

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { ended } from '../test/harness/ended.ts'
 import { packPackage } from './packed.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
@@ -87,10 +88,7 @@ test('the contract and the kits are there', async () => {
 
 async function run(args: readonly string[], cwd: string): Promise<string> {
   const child = Bun.spawn([process.execPath, ...args], { cwd, stdout: 'pipe', stderr: 'pipe' })
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  if ((await child.exited) !== 0) throw new Error(`${args.join(' ')}\n${out}\n${err}`)
+  const { out, err, code } = await ended(child)
+  if (code !== 0) throw new Error(`${args.join(' ')}\n${out}\n${err}`)
   return out
 }

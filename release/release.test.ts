@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import { blocksOf } from '../test/harness/docs-page.ts'
+import { ended } from '../test/harness/ended.ts'
 import { ada, adaKey } from '../test/harness/gateway.ts'
 import { sendAtOnce } from '../test/harness/process.ts'
 import { believable, startUpstream, type Upstream } from '../test/harness/upstream.ts'
@@ -51,12 +52,7 @@ afterAll(async () => {
 /** Runs a command of the release to its end. */
 async function gateway(args: readonly string[], bind = '127.0.0.1:0') {
   const child = machine.spawn([`${release}/gateway`, ...args], { GATEWAY_BIND: bind })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { out, err, code }
+  return await ended(child)
 }
 
 /** Starts the gateway on a folder of the machine; `printed` has what it wrote until it served. */

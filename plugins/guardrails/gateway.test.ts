@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
 import { type AdminClient, adminClient, keyClient } from '../../test/harness/admin.ts'
+import { ended } from '../../test/harness/ended.ts'
 import {
   ada,
   adaKey,
@@ -472,12 +473,9 @@ describe('evaluate', () => {
           stdout: 'pipe',
           stderr: 'pipe',
         })
-        const [out, err] = await Promise.all([
-          new Response(child.stdout).text(),
-          new Response(child.stderr).text(),
-        ])
+        const { out, err, code } = await ended(child)
         expect(err).toBe('')
-        expect(await child.exited).toBe(0)
+        expect(code).toBe(0)
         return out.trim()
       }
       const denied = agent.reasonOf(JSON.parse(await run(agent.shell('sudo rm -rf /srv/data'))))

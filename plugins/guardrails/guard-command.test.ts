@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { ended } from '../../test/harness/ended.ts'
 import { localPacks } from '../standard/local-packs.ts'
 import { hookCases } from './__fixtures__/hooks.ts'
 import { type GuardCommandParts, runGuardCommand } from './guard-command.ts'
@@ -204,11 +205,7 @@ test('behind other words of the line it says where it belongs; the help lists it
       stdout: 'pipe',
       stderr: 'pipe',
     })
-    const [out, err] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ])
-    return { out, err, code: await child.exited }
+    return await ended(child)
   }
   const { err, code } = await run('guard', '--format', 'codex')
   expect(code).toBe(2)

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import postgres, { type Sql } from 'postgres'
 import { type AdminClient, adminClient, adminPassword } from '../harness/admin.ts'
+import { ended } from '../harness/ended.ts'
 import { ada, adaKey, eventually } from '../harness/gateway.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 import { browserConfig } from './config.ts'
@@ -186,11 +187,8 @@ async function run(command: string[], env: Record<string, string>, cwd = root): 
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [out, problem] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${out}${problem}`)
+  const { out, err, code } = await ended(child)
+  if (code !== 0) throw new Error(`${command.join(' ')}: ${out}${err}`)
 }
 
 /** Calls of each kind, and then waits until the log has them all. */

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+import { ended } from '../harness/ended.ts'
 
 const MAIN = new URL('../../plugins/standard/main.ts', import.meta.url).pathname
 
@@ -31,12 +32,7 @@ function start(args: string[], env: Record<string, string | undefined> = {}, inp
 
 async function run(...given: Parameters<typeof start>) {
   const child = start(...given)
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { out, err, code }
+  return await ended(child)
 }
 
 test('gateway openapi prints the committed document, needs no database and leaves nothing', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AdminClient, adminClient, keyClient } from '../harness/admin.ts'
 import { createTestDatabase } from '../harness/database.ts'
+import { ended } from '../harness/ended.ts'
 import { eventually, startTestGateway, type TestGateway, testKey } from '../harness/gateway.ts'
 import { startUpstream, type Upstream } from '../harness/upstream.ts'
 
@@ -379,11 +380,8 @@ describe('retention', () => {
       stdout: 'pipe',
       stderr: 'pipe',
     })
-    const [out, err] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ])
-    return { out: out.trim(), err, code: await child.exited }
+    const { out, ...rest } = await ended(child)
+    return { out: out.trim(), ...rest }
   }
 
   test('the command deletes what its dry run counts, and neither ledger nor roll-ups', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import { createTestDatabase } from '../harness/database.ts'
+import { ended } from '../harness/ended.ts'
 import { testKey } from '../harness/gateway.ts'
 
 const MAIN = new URL('../../plugins/standard/main.ts', import.meta.url).pathname
@@ -22,12 +23,7 @@ async function gateway(args: string[], env: Record<string, string> = {}) {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { out, err, code }
+  return await ended(child)
 }
 
 describe('gateway check-config', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { createTestDatabase } from '../harness/database.ts'
 import { runPage } from '../harness/docs-page.ts'
+import { ended } from '../harness/ended.ts'
 import { ada, adaKey, testKey } from '../harness/gateway.ts'
 import { pluginFolder } from './plugin-files.fixture.ts'
 
@@ -79,12 +80,7 @@ async function gateway(...args: string[]) {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { out, err, code }
+  return await ended(child)
 }
 
 describe('gateway plugins', () => {

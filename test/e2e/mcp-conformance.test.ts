@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { ended } from '../harness/ended.ts'
 import { adaKey, startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import { startConformanceServer } from './__fixtures__/conformance-server.ts'
 
@@ -50,11 +51,7 @@ async function score(url: string): Promise<readonly string[]> {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
+  const { out, err } = await ended(child)
   const lines = `${out}\n${err}`.split('\n').filter((line) => /\d+ passed, \d+ failed/.test(line))
   return lines.map((line) => line.replace(/^[^a-zA-Z]+/, '').trim()).sort()
 }

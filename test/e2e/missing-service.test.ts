@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
+import { ended } from '../harness/ended.ts'
 import { ada } from '../harness/gateway.ts'
 
 const MAIN = new URL('../../plugins/standard/main.ts', import.meta.url).pathname
@@ -32,11 +33,8 @@ async function run(command: string, builtins: readonly string[], sections: objec
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [out, errors] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { code: await child.exited, out, errors: errors.replaceAll(/^\{"level":[34]0.*\n/gm, '') }
+  const { out, err, code } = await ended(child)
+  return { code, out, errors: err.replaceAll(/^\{"level":[34]0.*\n/gm, '') }
 }
 
 /** What the commands make. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ended } from './ended.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 
@@ -59,11 +60,7 @@ export async function runPage(
   }
   const script = ['set -euo pipefail', replaced, ...commands].join('\n')
   const child = Bun.spawn(['bash', '-xc', script], { cwd, stdout: 'pipe', stderr: 'pipe' })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
+  const { out, err, code } = await ended(child)
   if (code !== 0) throw new Error(`${err.slice(-1000)}\n${out.slice(-1000)}`)
   return { out, commands: commands.join() }
 }

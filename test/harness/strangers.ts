@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
+import { ended } from './ended.ts'
 import { adaKey } from './gateway.ts'
 
 const ROOT = join(import.meta.dir, '../..')
@@ -24,11 +25,7 @@ export async function runIn(cwd: string, args: readonly string[], env: Env = {})
     stderr: 'pipe',
     env: { ...process.env, GATEWAY_KEY: adaKey, ...env },
   })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
+  const { out, err, code } = await ended(child)
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}\n${out}\n${err}`)
   return out + err
 }
