@@ -2,9 +2,15 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { repeatsKey } from '../plugin/json-keys.ts'
 import {
+  cancelledId,
+  decodeHeader,
+  encodeHeader,
+  errorCodeOf,
   faultOf,
+  misspellsMember,
   RpcFault,
   readMessage,
+  responsesIn,
   statusOf,
   toolCallOf,
   toolOverhead,
@@ -78,6 +84,113 @@ describe('a key that stands twice', () => {
   })
 })
 
+/** The code of what is wrong with a message; undefined when it may pass. */
+function codeOf(text: string, headers: Readonly<Record<string, string>> = {}): number | undefined {
+  try {
+    const message = readMessage(text)
+    return faultOf(message, toolCallOf(message), (name) => headers[name] ?? null)?.code
+  } catch (error) {
+    if (error instanceof RpcFault) return error.code
+    throw error
+  }
+}
+
+describe('a key in another case', () => {
+  test.each(['JSONRPC', 'Id', 'METHOD', 'param\u017f', 'Result', 'eRROR'])(
+    'is a fault when it could be read as one that counts: %s',
+    (key) => {
+      const text = `{"${key}":1,"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":1}}`
+      expect(codeOf(text)).toBe(-32600)
+      const value = JSON.parse(text)
+      expect(misspellsMember(value)).toBe(true)
+      expect(misspellsMember([{ id: 1 }, value])).toBe(true)
+      expect(misspellsMember([{ id: 1 }])).toBe(false)
+    },
+  )
+
+  test.each(['NAME', 'Arguments'])('is one in the params of a call, and only there: %s', (key) => {
+    const text = `{"jsonrpc":"2.0","id":1,"method":"M","params":{"${key}":1,"name":"t"}}`
+    expect(codeOf(text.replace('"M"', '"tools/call"'))).toBe(-32600)
+    expect(codeOf(text.replace('"M"', '"prompts/get"'))).toBeUndefined()
+  })
+})
+
+describe('what comes as a message', () => {
+  test.each([
+    ['{', -32700],
+    ['[{"jsonrpc":"2.0","method":"m"}]', -32600],
+    ['7', -32600],
+    ['{"jsonrpc":"1.0","method":"m"}', -32600],
+    ['{"jsonrpc":"2.0","id":true,"method":"m"}', -32600],
+    ['{"jsonrpc":"2.0","id":null,"method":"m"}', -32600],
+    ['{"jsonrpc":"2.0","id":null,"method":"m","error":{}}', -32600],
+    ['{"jsonrpc":"2.0","id":null,"result":{}}', -32600],
+    ['{"jsonrpc":"2.0","id":true,"error":{}}', -32600],
+    ['{"jsonrpc":"2.0","id":null,"error":{}}', undefined],
+    ['{"jsonrpc":"2.0","id":1}', -32600],
+    ['{"jsonrpc":"2.0","id":1,"method":7}', -32600],
+    ['{"jsonrpc":"2.0","id":1,"result":{}}', undefined],
+    ['{"jsonrpc":"2.0","method":"notifications/initialized"}', undefined],
+    ['{"jsonrpc":"2.0","method":"tools/call","params":{"name":"t"}}', -32600],
+    ['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}', -32602],
+    ['{"jsonrpc":"2.0","id":1,"method":"tools/call"}', -32602],
+  ])('%s has the fault %p', (text, code) => {
+    expect(codeOf(text)).toBe(code)
+  })
+
+  test.each([
+    ['tools/call', 'name'],
+    ['prompts/get', 'name'],
+    ['resources/read', 'uri'],
+    ['tasks/get', 'taskId'],
+    ['tasks/update', 'taskId'],
+    ['tasks/cancel', 'taskId'],
+  ])('of %s is what its headers say, %s too', (method, member) => {
+    const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { [member]: 'ü' } })
+    const headers = { 'mcp-method': method, 'mcp-name': encodeHeader('ü') }
+    expect(codeOf(text, headers)).toBeUndefined()
+    expect(codeOf(text, { ...headers, 'mcp-name': 'u' })).toBe(-32020)
+    expect(codeOf(text, { ...headers, 'mcp-method': 'tools/list' })).toBe(-32020)
+  })
+})
+
+test('a value that no header can carry goes as Base64, and comes back', () => {
+  for (const [value, written] of [
+    ['plain text', 'plain text'],
+    ['ü', '=?base64?w7w=?='],
+    [' blank', '=?base64?IGJsYW5r?='],
+    ['aü', '=?base64?YcO8?='],
+    ['a =?base64?eA==?=', 'a =?base64?eA==?='],
+    ['=?base64?eA==?=', '=?base64?PT9iYXNlNjQ/ZUE9PT89?='],
+  ] as const) {
+    expect(encodeHeader(value)).toBe(written)
+    expect(decodeHeader(written)).toBe(value)
+  }
+  expect(decodeHeader('=?base64?eA==?= more')).toBe('=?base64?eA==?= more')
+  expect(decodeHeader('=?base64?/w==?=')).toBeUndefined()
+})
+
+test('a call is given up by the id that it was sent with', () => {
+  const cancel = (method: string, params: string) =>
+    cancelledId(readMessage(`{"jsonrpc":"2.0","method":"${method}","params":${params}}`))
+  expect(cancel('notifications/cancelled', '{"requestId":7}')).toBe(7)
+  expect(cancel('notifications/cancelled', '{"requestId":"a"}')).toBe('a')
+  expect(cancel('notifications/cancelled', '{"requestId":null}')).toBeUndefined()
+  expect(cancel('notifications/progress', '{"requestId":7}')).toBeUndefined()
+})
+
+test('responses are told from what else a server sends, alone or in a batch', () => {
+  const [result, error] = [
+    { id: 1, result: {} },
+    { id: 2, error: {} },
+  ]
+  expect(responsesIn([result, { method: 'm' }, 7, error])).toEqual([result, error])
+  expect(responsesIn(result)).toEqual([result])
+  expect(errorCodeOf({ error: { code: -32602 } })).toBe('jsonrpc_-32602')
+  expect(errorCodeOf({ error: { code: 'x' } })).toBe('jsonrpc')
+  expect(errorCodeOf({ result: {} })).toBeUndefined()
+})
+
 describe('a message', () => {
   test('whatever it is, is read or refused, and never harms', () => {
     fc.assert(
@@ -98,6 +211,15 @@ describe('a message', () => {
       ),
       { numRuns: 2_000 },
     )
+  })
+
+  test.each([
+    ['request', '"id":1,"method":"m"'],
+    ['notification', '"method":"m"'],
+    ['response', '"id":1,"result":{}'],
+    ['response', '"id":null,"error":{}'],
+  ])('is a %s: %s', (kind, members) => {
+    expect(readMessage(`{"jsonrpc":"2.0",${members}}`).kind).toBe(kind as 'request')
   })
 
   test('keeps its id as it was written', () => {
