@@ -63,6 +63,15 @@ test('the id of a call that left nothing behind can be used again', async () => 
   await admit(chosen('x'))
 })
 
+test('an id that another instance gave back can be used by one that had refused it', async () => {
+  const [one, two] = [open(), open()]
+  const failed = chosen('x', { usage: undefined, succeeded: false })
+  await one.admit(failed)
+  await expect(two.admit(chosen('x'))).rejects.toMatchObject(duplicate)
+  await one.settle(failed)
+  await two.admit(chosen('x'))
+})
+
 test('another owner may use the same id', async () => {
   const { admit } = open()
   await admit(chosen('x'))
