@@ -1,0 +1,54 @@
+import { expect, test } from 'bun:test'
+import type { Settlement, SettlementRequest, Usage } from '../plugin/index.ts'
+import type { Admitted, LifecycleServices } from './exchange.ts'
+import { settle, type Used } from './settle.ts'
+
+const usage = { uncachedInput: 1, output: 2 } as Usage
+const settlement: Settlement = { kind: 'none' }
+
+/** What accounting and the sinks are told of a call. */
+async function settled(used: Used, stream = false) {
+  const admitted = {
+    requestId: 'r1',
+    stream,
+    lease: { runtime: { configVersion: 'v1' } },
+    route: { bound: { pricing: { model: 'm' } }, spec: {} },
+    executionModel: {},
+    provider: {},
+  } as unknown as Admitted
+  const calls: SettlementRequest[] = []
+  const pushed: unknown[][] = []
+  const services = {
+    accounting: {
+      async settle(call: SettlementRequest) {
+        calls.push(call)
+        return settlement
+      },
+    },
+    sinks: { push: (...args: unknown[]) => pushed.push(args) },
+  } as unknown as LifecycleServices
+  expect(await settle(admitted, used, services)).toBe(settlement)
+  expect(pushed).toEqual([[calls[0], settlement]])
+  return calls[0]
+}
+
+test('the counters of a call that succeeded are what was stated', async () => {
+  const call = await settled({ usage, succeeded: true, modifiers: ['fast'] })
+  expect(call).toMatchObject({ succeeded: true, billingModifiers: ['fast'], configVersion: 'v1' })
+  expect(call?.usage).toBe(usage)
+})
+
+test.each([
+  [false, 'provider_error'],
+  [true, 'stream_error'],
+])('those of one that failed are doubted, streamed: %p', async (stream, doubt) => {
+  const call = await settled({ usage, succeeded: false }, stream)
+  expect(call).toMatchObject({
+    succeeded: false,
+    billingModifiers: [],
+    usage: { output: 2, doubt },
+  })
+  const own = { usage: { ...usage, doubt: 'client_abort' }, succeeded: false }
+  expect(await settled(own, stream)).toMatchObject({ usage: { doubt: 'client_abort' } })
+  expect((await settled({ usage: undefined, succeeded: false }, stream))?.usage).toBeUndefined()
+})

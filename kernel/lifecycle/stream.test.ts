@@ -1,0 +1,187 @@
+import { expect, test } from 'bun:test'
+import {
+  type ExchangeRecord,
+  GatewayError,
+  type Settlement,
+  type SettlementRequest,
+  type StreamEvent,
+  streamEvent,
+} from '../plugin/index.ts'
+import { beginAttempt } from './attempt.ts'
+import type { Admitted, LifecycleServices } from './exchange.ts'
+import { replyStream } from './stream.ts'
+
+const chunk = (content: string, finish_reason: string | null = null) =>
+  streamEvent(
+    JSON.stringify({
+      model: 'mine',
+      choices: [{ index: 0, delta: { content }, finish_reason }],
+      usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
+    }),
+  )
+const whole = [[chunk('a')], [chunk('b', 'stop')], [streamEvent('[DONE]')]]
+const cut = [[chunk('a')], [chunk('b')]]
+
+async function* upstream(batches: readonly (readonly StreamEvent[])[]) {
+  yield* batches
+}
+
+/** Hands out what it has, and then nothing more. */
+async function* silent(batches: readonly (readonly StreamEvent[])[]) {
+  yield* batches
+  await new Promise(() => {})
+}
+
+/** A stream on its way to a caller; `settled` and `recorded` are what becomes of it. */
+function start(
+  events: AsyncIterable<readonly StreamEvent[]>,
+  settle: (call: SettlementRequest) => Promise<Settlement> = async () => ({ kind: 'none' }),
+) {
+  const calls: SettlementRequest[] = []
+  const { promise: recorded, resolve } = Promise.withResolvers<ExchangeRecord>()
+  const services = {
+    accounting: {
+      settle(call: SettlementRequest) {
+        calls.push(call)
+        return settle(call)
+      },
+      abortDrainMs: () => 0,
+    },
+    recorders: [{ record: resolve, streamEventLimit: () => 2 }],
+    fault() {},
+  } as unknown as LifecycleServices
+  const admitted = {
+    requestId: 'r1',
+    family: 'chat_completions',
+    stream: true,
+    model: { id: 'mine' },
+    executionModel: { id: 'mine' },
+    provider: { id: 'p', type: 'p', timeouts: { totalMs: 10_000, idleMs: 10_000 } },
+    route: { spec: {}, bound: { pricing: {} } },
+    lease: { runtime: { configVersion: 'v1' }, release() {} },
+    trace: { finished() {} },
+    header: () => null,
+  } as unknown as Admitted
+  const attempt = beginAttempt(admitted, services)
+  const billingModifiers = ['fast']
+  const result = { kind: 'stream', events, billingModifiers } as const
+  const stream = replyStream(admitted, attempt, result, services)
+  async function rest() {
+    let text = ''
+    for (let piece = await stream.next(); piece !== undefined; piece = await stream.next()) {
+      text += piece
+    }
+    return text
+  }
+  return { stream, rest, calls, recorded, signal: attempt.watchdog.signal }
+}
+
+test('the last event waits until the call is settled', async () => {
+  const gate = Promise.withResolvers<Settlement>()
+  const { stream, calls, recorded } = start(upstream(whole), () => gate.promise)
+  expect(await stream.next()).toContain('"a"')
+  expect(await stream.next()).toContain('"b"')
+  let last: string | undefined
+  const ended = stream.next().then((text) => {
+    last = text
+  })
+  while (calls.length === 0) await Bun.sleep(0)
+  await Bun.sleep(0)
+  expect(last).toBeUndefined()
+  gate.resolve({ kind: 'none' })
+  await ended
+  expect(last).toBe('data: [DONE]\n\n')
+  expect(await stream.next()).toBeUndefined()
+  expect(calls).toMatchObject([
+    { succeeded: true, usage: { output: 5 }, billingModifiers: ['fast'] },
+  ])
+  expect(calls[0]?.usage).not.toHaveProperty('doubt')
+  expect(await recorded).toMatchObject({
+    statusCode: 200,
+    outcome: 'success',
+    usage: { output: 5 },
+    settlement: { kind: 'none' },
+    attempts: [{ status: 'success' }],
+    invokedToolCount: 0,
+    response: { kind: 'stream', events: [{}, {}], eventCount: 3, error: undefined },
+  })
+})
+
+test('a call that cannot be settled ends with an error in the place of its last event', async () => {
+  const away = new GatewayError('store_unavailable', 'away')
+  const { rest, recorded } = start(upstream(whole), () => Promise.reject(away))
+  const text = await rest()
+  expect(text).toContain('"store_unavailable"')
+  expect(text).not.toContain('data: [DONE]')
+  expect(await recorded).toMatchObject({
+    outcome: 'internal_error',
+    errorCode: 'store_unavailable',
+  })
+})
+
+test('a stream that breaks off is a failed call with doubtful counters', async () => {
+  const { rest, calls, recorded } = start(upstream(cut))
+  const text = await rest()
+  expect(text).toContain('premature end')
+  expect(text).not.toContain('data: [DONE]')
+  expect(calls).toMatchObject([{ succeeded: false, usage: { output: 5, doubt: 'stream_error' } }])
+  expect(await recorded).toMatchObject({
+    outcome: 'upstream_error',
+    attempts: [{ status: 'stream_error', errorCode: 'upstream_transport' }],
+  })
+})
+
+test('of a caller that has left, a stream that came to its end is charged without doubt', async () => {
+  const { stream, calls, recorded } = start(upstream(whole))
+  await stream.next()
+  stream.cancel()
+  expect(await stream.next()).toBeUndefined()
+  expect(await recorded).toMatchObject({
+    outcome: 'client_abort',
+    attempts: [{ status: 'client_abort' }],
+  })
+  expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
+  expect(calls[0]?.usage).not.toHaveProperty('doubt')
+})
+
+test.each([
+  ['breaks off', upstream],
+  ['goes on for too long', silent],
+])('of a caller that has left, one that %s is charged by its counters so far', async (_, give) => {
+  const { stream, calls, recorded, signal } = start(give(cut))
+  await stream.next()
+  stream.cancel()
+  stream.cancel()
+  expect(await recorded).toMatchObject({
+    outcome: 'client_abort',
+    attempts: [{ status: 'client_abort' }],
+  })
+  expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5, doubt: 'client_abort' } }])
+  expect(signal.aborted).toBe(true)
+})
+
+test('a caller that leaves while the call is being settled has had its reply', async () => {
+  const gate = Promise.withResolvers<Settlement>()
+  const { stream, calls, recorded } = start(upstream(whole), () => gate.promise)
+  await stream.next()
+  await stream.next()
+  const last = stream.next()
+  while (calls.length === 0) await Bun.sleep(0)
+  stream.cancel()
+  gate.resolve({ kind: 'none' })
+  await last
+  expect(await recorded).toMatchObject({ outcome: 'success', attempts: [{ status: 'success' }] })
+})
+
+test('a caller that is refused is sent the refusal; the provider has done its work', async () => {
+  const { stream, calls, recorded } = start(upstream(whole))
+  stream.cancel(new GatewayError('internal_error', 'a middleware failed'))
+  expect(await recorded).toMatchObject({
+    statusCode: 500,
+    outcome: 'internal_error',
+    errorCode: 'internal_error',
+    attempts: [{ status: 'success' }],
+    response: { kind: 'buffered' },
+  })
+  expect(calls).toMatchObject([{ succeeded: true }])
+})
