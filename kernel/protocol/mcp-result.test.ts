@@ -35,6 +35,57 @@ test('binary data and kinds are not text', () => {
   expect(responseTexts([response({ content })]).segments).toEqual(['words', '["file:///a"]'])
 })
 
+const said = (result: unknown) => responseTexts([response(result)]).segments
+
+test('what the protocol says itself is not text: names, kinds and numbers of its own', () => {
+  const names = ['content', 'structuredContent', 'isError', '_meta', 'message', 'data', 'type']
+  names.push('text', 'mimeType', 'resource', 'uri', 'blob', 'name', 'title', 'description')
+  names.push('annotations', 'audience', 'lastModified', 'role', '')
+  expect(said(Object.fromEntries(names.map((name) => [name, null])))).toEqual([])
+  expect(said({ code: 1, size: 2, priority: 3 })).toEqual([])
+  for (const type of ['text', 'image', 'audio', 'resource', 'resource_link', 'object']) {
+    expect(said({ type })).toEqual([])
+  }
+  expect(said([{ role: 'user' }, { role: 'assistant' }])).toEqual([])
+  expect(said({ type: 'audio', data: 'aGk=' })).toEqual([])
+})
+
+test.each([
+  { type: 'my text' },
+  { type: 'text of mine' },
+  { role: 'mister user' },
+  { mimeType: 'a word/or two' },
+  { mimeType: 'words/ too' },
+  { type: 'text', data: 'words' },
+  { blob: 'words' },
+])('words that stand where the protocol has none are text: %j', (part) => {
+  expect(said({ content: [part] })).toHaveLength(1)
+})
+
+test('an error says something as a result does', () => {
+  const error = { code: -32000, message: 'words', data: { more: 'of them' } }
+  const { segments, replace } = responseTexts([{ jsonrpc: '2.0', id: 1, error }])
+  expect(segments).toEqual(['words', '["more","of them"]'])
+  expect(replace(['masked', '["more","masked"]'])).toEqual([
+    { jsonrpc: '2.0', id: 1, error: { ...error, message: 'masked', data: { more: 'masked' } } },
+  ])
+})
+
+test('texts go to their own blocks, in order', () => {
+  const content = (...texts: string[]) => ({
+    content: texts.map((text) => ({ type: 'text', text })),
+  })
+  const { segments, replace } = responseTexts([
+    response(content('a', 'b', 'c')),
+    response(content('d')),
+  ])
+  expect(segments).toEqual(['a', 'b', 'c', 'd'])
+  expect(replace(['1', '2', '3', '4'])).toEqual([
+    response(content('1', '2', '3')),
+    response(content('4')),
+  ])
+})
+
 test('other texts go to the same places', () => {
   const content = [{ type: 'text', text: 'one' }]
   const { segments, replace } = responseTexts([
@@ -49,5 +100,5 @@ test('other texts go to the same places', () => {
   ])
   expect(replace(['1', '["2","3"]'])).toBeUndefined()
   expect(replace(['1', 'no'])).toBeUndefined()
-  expect(replace(['1', '[2]'])).toBeUndefined()
+  expect(replace(['1', '["a","2","n",1]'])).toBeUndefined()
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from '../plugin/json.ts'
 import { repeatsKey } from '../plugin/json-keys.ts'
 import { cancelledId, readMessage } from './json-rpc.ts'
-import { isId, sameId, withExactIds } from './rpc-id.ts'
+import { isId, sameId, similarIds, withExactIds } from './rpc-id.ts'
 
 /** As a server's message is read. */
 const parsed = (text: string) => withExactIds(text, JSON.parse(text) as JsonValue)
@@ -61,4 +61,14 @@ test.each([
     ` {"jsonrpc":"2.0","method":"notifications/cancelled","params": {"reason":1,"requestId": ${id}} }`,
   )
   expect(JSON.stringify(cancelledId(message))).toBe(expected as string)
+})
+
+test('ids are similar when some client could take one for the other', () => {
+  expect(similarIds(1, '1')).toBe(true)
+  expect(similarIds(1, 2)).toBe(false)
+  expect(similarIds('a', 'b')).toBe(false)
+  expect(similarIds(undefined, 1)).toBe(false)
+  const [one, other] = [requestId('9007199254740993'), requestId('9007199254740992')]
+  expect(similarIds('9007199254740993', one)).toBe(true)
+  expect(similarIds('9007199254740993', other)).toBe(false)
 })

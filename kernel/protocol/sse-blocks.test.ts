@@ -29,6 +29,25 @@ test('blocks are the same wherever the text is cut, and nothing is lost', () => 
   )
 })
 
+test('a block is there with the piece that ends it, wherever the text is cut', () => {
+  for (const end of ['\n', '\r\n', '\r']) {
+    const text = `id: 7${end}data: 1${end}${end}`
+    for (let size = 1; size <= text.length; size++) {
+      const blocks = createSseBlocks()
+      for (let at = 0; at < text.length; at += size) {
+        const isLast = at + size >= text.length
+        expect(blocks.push(text.slice(at, at + size))).toHaveLength(isLast ? 1 : 0)
+        expect(blocks.pending).toBe(isLast ? 0 : at + size)
+      }
+    }
+  }
+})
+
+test('a blank begins a value only once', () => {
+  const [block] = createSseBlocks().push('data:a\ndata:  b\n\n')
+  expect(block?.data).toBe('a\n b')
+})
+
 test('reads data, ids and comments', () => {
   const text = ': note\n\nid: 7\ndata: {"a":\ndata: 1}\n\nevent: x\ndata\n\n'
   expect(createSseBlocks().push(text)).toEqual([
@@ -40,7 +59,7 @@ test('reads data, ids and comments', () => {
 
 test('a block keeps all but its data', () => {
   const [block] = createSseBlocks().push(
-    ': note\r\nid: 7\r\ndata: 1\r\ndata: 2\r\nevent: x\r\n\r\n',
+    ': note\r\nid: 7\r\ndata: 1\r\ndata: 2\r\ndata\r\nevent: x\r\n\r\n',
   )
   expect(withData(block as NonNullable<typeof block>, '3')).toBe(
     ': note\nid: 7\nevent: x\ndata: 3\n\n',
@@ -58,4 +77,18 @@ test('knows where an event is complete, however the bytes come', () => {
     if (boundary.between() !== ends.has(at)) expect(text.slice(at - 3, at)).toBe('\r\n\r')
     boundary.add(new TextEncoder().encode(text[at] ?? ''))
   }
+})
+
+test.each([
+  ['data: 1\n', false],
+  ['data: 1\r\n', false],
+  ['data: 1\r', false],
+  ['\na\n', false],
+  ['data: 1\n\n', true],
+  ['data: 1\r\n\r\n', true],
+  ['data: 1\r\r', true],
+])('after %j at once, that the event is complete is %p', (text, complete) => {
+  const boundary = createBoundary()
+  boundary.add(new TextEncoder().encode(text))
+  expect(boundary.between()).toBe(complete)
 })
