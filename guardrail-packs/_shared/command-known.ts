@@ -7,6 +7,7 @@ import { literal, noCommands } from './command-state.ts'
  * `undefined` for all others. Most words are, and the parser reads a word anew to tell its value.
  */
 export function knownWord({ text }: WordNode): Word | undefined {
+  if (endsLine(text)) return undefined
   const first = text.charCodeAt(0)
   if (first === SINGLE_QUOTE || first === DOUBLE_QUOTE) {
     const last = text.length - 1
@@ -18,10 +19,22 @@ export function knownWord({ text }: WordNode): Word | undefined {
   return { text, dynamic: false, quoted: false, produced: noCommands }
 }
 
+/** Lines that end as on Windows: the carriage return is no part of the last word there. */
+export function endsLine(text: string): boolean {
+  return text.charCodeAt(text.length - 1) === CARRIAGE_RETURN
+}
+
+export function withoutReturn(word: Word): Word {
+  let { text } = word
+  while (endsLine(text)) text = text.slice(0, -1)
+  return { ...word, text }
+}
+
 function isSpecial(c: number): boolean {
   // " $ ' ( \ ` {
   return c === 34 || c === 36 || c === 39 || c === 40 || c === 92 || c === 96 || c === 123
 }
 
+const CARRIAGE_RETURN = 13
 const SINGLE_QUOTE = 39
 const DOUBLE_QUOTE = 34

@@ -7,7 +7,7 @@ import {
 } from 'unbash'
 import type { SimpleCommand, Word } from './command.ts'
 import { braceAlternatives } from './command-braces.ts'
-import { knownWord } from './command-known.ts'
+import { endsLine, knownWord, withoutReturn } from './command-known.ts'
 import {
   giveUp,
   isOver,
@@ -39,6 +39,12 @@ interface Piece {
 export function expandWord(node: WordNode, place: Place): readonly Word[] {
   const known = knownWord(node)
   if (known !== undefined) return [known]
+  const fields = expandFields(node, place)
+  if (!endsLine(node.text)) return fields
+  return fields.map(withoutReturn).filter(({ text, quoted }) => text !== '' || quoted)
+}
+
+function expandFields(node: WordNode, place: Place): readonly Word[] {
   if (!special(node.text)) return [plain(node)]
   if (isOver(place.session)) return noWords
   const { parts } = node
@@ -61,7 +67,10 @@ export function expandWord(node: WordNode, place: Place): readonly Word[] {
 
 /** A word where the shell neither splits nor expands braces: an assignment, a redirect's target. */
 export function singleWord(node: WordNode, place: Place): Word {
-  return knownWord(node) ?? operandWord(node, place)
+  const known = knownWord(node)
+  if (known !== undefined) return known
+  const word = operandWord(node, place)
+  return endsLine(node.text) ? withoutReturn(word) : word
 }
 
 /** The same where quotes need not be quotes: an operand of `"${x:-'a'}"`. */
