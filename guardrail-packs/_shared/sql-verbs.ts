@@ -60,6 +60,8 @@ export function judgeAlter(tokens: readonly SqlToken[], start: number): SqlHazar
     }
     if (token.text === 'TRUNCATE' && next.text === 'PARTITION') return 'truncate'
     if (token.text === 'DELETE' && next.text === 'WHERE' && !isBounded(tokens, i)) return 'delete'
+    if (token.text === 'UPDATE' && isMark(tokens[i + 2], '=') && !isBounded(tokens, i))
+      return 'update'
   }
   return undefined
 }
