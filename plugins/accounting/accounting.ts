@@ -1,6 +1,5 @@
 import {
   type Accounting,
-  type AdmissionRequest,
   type Clock,
   GatewayError,
   type PricingSource,
@@ -134,7 +133,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       if (!journal.writable()) throw storeUnavailable()
       if (!spend.empty()) {
         const exhausted = spend.exhausted(scopeKeys(call), utcDay(call.dispatchedAt))
-        if (exhausted !== undefined) throw budgetExceeded(exhausted, call)
+        if (exhausted !== undefined) throw budgetExceeded(exhausted)
       }
       if (call.callerChoseRequestId) return requestIds.claim(call)
     },
@@ -203,11 +202,10 @@ function isKnown({ uncachedInput, cacheRead, cacheWrite, output }: Usage): boole
   return (uncachedInput ?? cacheRead ?? cacheWrite ?? output) !== undefined
 }
 
-function budgetExceeded(exhausted: Exhausted, { dispatchedAt }: AdmissionRequest): GatewayError {
+function budgetExceeded(exhausted: Exhausted): GatewayError {
   const { scopeKey: key, settings, window } = exhausted
   const limit = usd(settings.amountPicoUsd)
   const end = startOfDay(window.end)
-  const seconds = Math.max(1, Math.ceil((end.getTime() - dispatchedAt.getTime()) / 1000))
   return new GatewayError(
     'budget_exceeded',
     `the ${settings.cadence} budget of ${limit} USD is used up until ${end.toISOString()} (${key})`,
@@ -219,8 +217,8 @@ function budgetExceeded(exhausted: Exhausted, { dispatchedAt }: AdmissionRequest
         window_start: startOfDay(window.start).toISOString(),
         window_end: end.toISOString(),
       },
-      // Official clients try again by themselves, and would wait for as long as that.
-      headers: { 'retry-after': String(seconds), 'x-should-retry': 'false' },
+      // Clients try again by themselves, and some wait for a `retry-after` of any length before.
+      headers: { 'x-should-retry': 'false' },
     },
   )
 }

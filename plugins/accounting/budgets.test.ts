@@ -50,7 +50,7 @@ describe('a hard limit', () => {
       code: 'budget_exceeded',
       status: 429,
       type: 'budget_error',
-      headers: { 'retry-after': '1', 'x-should-retry': 'false' },
+      headers: { 'x-should-retry': 'false' },
       details: {
         scope_key: 'budget:v1:user:u1',
         cadence: 'daily',
