@@ -151,10 +151,10 @@ function isEmpty({ status, headers }: Response): boolean {
   return status === 204 || headers.get('content-length') === '0'
 }
 
-/** The session that begins with this reply. */
+/** The session that begins with this reply. To clients an empty id is none. */
 function newSession({ sessionId }: McpCall, { headers, ok }: Response): string | undefined {
-  const minted = headers.get('mcp-session-id')
-  return ok && minted !== null && minted !== sessionId ? minted : undefined
+  const minted = headers.get('mcp-session-id') || undefined
+  return ok && minted !== sessionId ? minted : undefined
 }
 
 /** Forgets a session that is no more. */

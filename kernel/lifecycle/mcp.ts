@@ -110,7 +110,7 @@ async function proxy(
   reached.idText = message?.idText
   const call = message && toolCallOf(message)
   const fault = message && faultOf(message, call, incoming.header)
-  const sessionId = incoming.header('mcp-session-id') ?? undefined
+  const sessionId = incoming.header('mcp-session-id') || undefined
   const policy = reached.lease.runtime.guardOfServer(server.serverKey)
   let secrets: readonly string[] = []
   if (message !== undefined && call !== undefined) {

@@ -68,6 +68,14 @@ describe('sessions', () => {
     )
   })
 
+  test('without an id are none, so that nobody owns them', async () => {
+    for (const key of [adaKey, bobKey]) {
+      expect((await begin('', key)).status).toBe(200)
+      const headers = { 'mcp-session-id': '' }
+      expect((await send('tools', { body: call(), headers, key })).status).toBe(200)
+    }
+  })
+
   test('outlive a stream that their server does not have, as they do without a gateway', async () => {
     const id = crypto.randomUUID()
     await begin(id)
