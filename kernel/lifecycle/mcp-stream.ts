@@ -4,8 +4,10 @@ import { createBoundary } from '../protocol/sse-blocks.ts'
 import type { McpLimits } from './mcp-exchange.ts'
 
 const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
-/** Bun sends no head before there is something of the body, and some clients wait for it to begin. */
-const FIRST_MS = 100
+/** An end of no event: some clients take comments amiss. */
+const OPENING = new TextEncoder().encode('\n')
+/** Bun sends no head before there is something of the body, and some clients wait for it. */
+const OPENING_MS = 100
 
 /** Why a reply is over: its server has ended it, it broke, it was silent, or nobody wants it. */
 export type Ending = 'ended' | 'broken' | 'idle' | 'left'
@@ -88,7 +90,8 @@ export async function readBeginning(
 export function passOn(source: Source, options: PassOn): PassedOn {
   const { limits, upstream, events } = options
   const boundary = events ? createBoundary() : undefined
-  let signMs = Math.min(FIRST_MS, limits.keepAliveMs)
+  let sign = OPENING
+  let signMs = Math.min(OPENING_MS, limits.keepAliveMs)
   let heardAt = performance.now()
   let sentAt = heardAt
   let isOver = false
@@ -116,6 +119,7 @@ export function passOn(source: Source, options: PassOn): PassedOn {
   }
   function sent(at: number) {
     sentAt = at
+    sign = KEEP_ALIVE
     signMs = limits.keepAliveMs
   }
   function look() {
@@ -129,8 +133,8 @@ export function passOn(source: Source, options: PassOn): PassedOn {
       // Comments do not pile up before a reader that does not read.
       const isEmpty = (controller.desiredSize ?? -1) >= 0
       if (now - sentAt >= signMs && isRead && isEmpty && boundary.between()) {
+        controller.enqueue(sign)
         sent(now)
-        controller.enqueue(KEEP_ALIVE)
       }
       next = Math.min(next, signMs - (now - sentAt))
     }
