@@ -48,6 +48,7 @@ describe('with traffic', () => {
       expected.map(({ dollars }) => Number(dollars)),
     )
     expect(await charted(page)).toEqual(['Time', ...expected.slice(0, 5).map(({ name }) => name)])
+    await page.getByText(/^Users by spend, \d+ \w+ \d{4} – today, UTC$/).waitFor()
     await looksRight(page, `leaderboard-${range}`)
   })
 
@@ -80,6 +81,22 @@ describe('with traffic', () => {
     const other = range === '7d' ? '31' : '7'
     await page.getByRole('button', { name: `${other} days`, exact: true }).click()
     await page.waitForURL((url) => (url.searchParams.get('range') ?? '7d') === `${other}d`)
+  })
+
+  test('who has been deleted is said to be, and not told by an id', async () => {
+    const [first] = await desk.sql`
+      select owner_id as id from accounting.usage_rollups where owner_kind = 'user'
+      group by 1 order by sum(cost_pico_usd) desc limit 1`
+    await desk.sql`update accounting.usage_rollups set owner_id = 'gone' where owner_id = ${first?.id}`
+    await desk.sql`
+      update request_log.traffic_rollups set key = 'user:gone' where key = ${`user:${first?.id}`}`
+    const page = await desk.open('/leaderboard?range=31d')
+    await page.getByRole('link', { name: 'deleted user' }).waitFor()
+    await page.goto(`${desk.gateway.url}/console/?range=31d`)
+    await page.getByRole('tab', { name: 'Owners' }).click()
+    const panel = page.getByRole('tabpanel')
+    await panel.getByRole('link', { name: 'deleted owner' }).first().waitFor()
+    expect(await page.getByText('gone', { exact: true }).count()).toBe(0)
   })
 })
 

@@ -26,7 +26,7 @@ export default function HarnessUsage() {
       note={
         query.data === undefined
           ? 'Coding agents by requests'
-          : `Coding agents by requests, ${date(query.data.window_start)} – ${date(query.data.window_end)}, UTC`
+          : `Coding agents by requests, ${date(query.data.window_start)} – today, UTC`
       }
       actions={<DaysSwitch value={range} onChange={(next) => change({ range: next })} />}
     >

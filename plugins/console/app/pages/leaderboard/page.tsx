@@ -32,7 +32,7 @@ export default function Leaderboard() {
       note={
         query.data === undefined
           ? 'Users by spend'
-          : `Users by spend, ${date(query.data.window_start)} – ${date(query.data.window_end)}, UTC`
+          : `Users by spend, ${date(query.data.window_start)} – today, UTC`
       }
       actions={<DaysSwitch value={range} onChange={(next) => change({ range: next })} />}
     >
@@ -66,7 +66,7 @@ function Chart({ ranking: { series, chart_users: users } }: { ranking: Ranking }
       label="Spend of the first five users"
       kind="area"
       height={260}
-      series={users.map(({ user_id, user_name }) => ({ key: user_id, label: user_name }))}
+      series={users.map((user) => ({ key: user.user_id, label: nameOf(user) }))}
       points={series.map(({ bucket_start, values }) => ({
         at: bucket_start,
         values: Object.fromEntries(values.map((one) => [one.user_id, Number(one.spend_usd)])),
@@ -75,6 +75,11 @@ function Chart({ ranking: { series, chart_users: users } }: { ranking: Ranking }
       axis={usdShort}
     />
   )
+}
+
+/** The API tells the id of somebody who has no name any more. */
+function nameOf({ user_id, user_name }: Pick<Leader, 'user_id' | 'user_name'>): string {
+  return user_name === user_id ? 'deleted user' : user_name
 }
 
 function Leaders({ ranking }: { ranking: Ranking }) {
@@ -105,7 +110,7 @@ function Leaders({ ranking }: { ranking: Ranking }) {
                 search={{ user_id: leader.user_id, occurred_at_start, occurred_at_end }}
                 className="hover:text-accent-text hover:underline"
               >
-                {leader.user_name}
+                {nameOf(leader)}
               </Link>
             </Td>
             <Td className="text-right" title={usdExact(leader.total_spend_usd)}>

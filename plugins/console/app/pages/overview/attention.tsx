@@ -49,7 +49,7 @@ export function Attention({ overview }: { overview: Overview }) {
                     search={{ [`${budget.owner_kind}_id`]: budget.owner_id }}
                     className="min-w-0 truncate font-medium hover:text-accent-text hover:underline"
                   >
-                    {budget.owner_name ?? budget.owner_id}
+                    {budget.owner_name ?? 'deleted owner'}
                   </Link>
                   <Badge tone={budget.used_share >= 1 ? 'bad' : 'warn'}>
                     {budget.used_share >= 1 ? 'used up' : `${percent(budget.used_share)} used`}
@@ -61,7 +61,7 @@ export function Attention({ overview }: { overview: Overview }) {
                 </span>
                 <Meter
                   share={budget.used_share}
-                  label={`Budget of ${budget.owner_name ?? budget.owner_id}`}
+                  label={`Budget of ${budget.owner_name ?? 'deleted owner'}`}
                 />
               </li>
             ))}

@@ -55,7 +55,7 @@ const rowsOf: Readonly<Record<Facet, (overview: Overview) => readonly Row[]>> = 
         ? { key: '', name: 'All others', sum }
         : {
             key: `${sum.owner_kind}:${sum.owner_id}`,
-            name: sum.owner_name ?? sum.owner_id,
+            name: sum.owner_name ?? 'deleted owner',
             search: { [`${sum.owner_kind}_id`]: sum.owner_id },
             sum,
           },

@@ -27,11 +27,7 @@ export default function Overview() {
   return (
     <Page
       title="Overview"
-      note={
-        data === undefined
-          ? 'Times are in UTC'
-          : `${date(data.window_start)} – ${date(data.window_end)}, UTC`
-      }
+      note={data === undefined ? 'Times are in UTC' : `${date(data.window_start)} – today, UTC`}
       actions={
         <>
           {data !== undefined && query.dataUpdatedAt > 0 && (
