@@ -4,6 +4,7 @@ import {
   ago,
   bytes,
   count,
+  counted,
   date,
   dateTime,
   dayTime,
@@ -73,6 +74,14 @@ describe('amounts', () => {
 test('what is not known is n/a, and zero is zero', () => {
   expect([count(null), count(0), count(1234567)]).toEqual(['n/a', '0', '1,234,567'])
   expect([duration(null), duration(0), dateTime(null)]).toEqual(['n/a', '0 ms', 'n/a'])
+})
+
+test('one of something is told as one', () => {
+  expect([0, 1, 1200].map((n) => counted(n, 'request'))).toEqual([
+    '0 requests',
+    '1 request',
+    '1,200 requests',
+  ])
 })
 
 test('figures for reading at a glance', () => {

@@ -51,6 +51,11 @@ export function count(value: number | null | undefined): string {
   return value === null || value === undefined ? NOT_KNOWN : group(String(value))
 }
 
+/** How many of something there are: `1 request`, `1,200 requests`. */
+export function counted(value: number, what: string): string {
+  return `${count(value)} ${what}${value === 1 ? '' : 's'}`
+}
+
 /** `1.2M`, `34.5k`, `950`. */
 export function short(value: number): string {
   // What would be rounded to 1000 of a unit is 1 of the next.

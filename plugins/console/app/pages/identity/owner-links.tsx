@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useGet } from '@/api/query.ts'
 import { cadenceNames, leftText, modelOf, usedShare } from '@/lib/budgets.ts'
-import { count, usd, usdExact } from '@/lib/format.ts'
+import { counted, usd, usdExact } from '@/lib/format.ts'
 import { KeyForm } from '@/pages/identity/key-form.tsx'
 import { KeyTable } from '@/pages/identity/key-table.tsx'
 import { Badge, Meter } from '@/ui/badge.tsx'
@@ -56,7 +56,7 @@ function Spend({ owner, search }: PartProps) {
               <span className="font-medium" title={usdExact(sums.spend_usd)}>
                 {usd(sums.spend_usd)}
               </span>{' '}
-              for {count(sums.request_count)} requests and {count(sums.total_tokens)} tokens
+              for {counted(sums.request_count, 'request')} and {counted(sums.total_tokens, 'token')}
               {sums.rejected_count > 0 && (
                 <span className="text-muted">; {usd(sums.rejected_spend_usd)} rejected</span>
               )}

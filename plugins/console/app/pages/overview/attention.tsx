@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { cadenceNames } from '@/lib/budgets.ts'
-import { count, percent, usd } from '@/lib/format.ts'
+import { counted, percent, usd } from '@/lib/format.ts'
 import type { Overview } from '@/pages/overview/totals.tsx'
 import { Badge, Meter } from '@/ui/badge.tsx'
 import { buttonStyle } from '@/ui/button.tsx'
@@ -15,7 +15,7 @@ export function Attention({ overview }: { overview: Overview }) {
       {totals.unpriced_count > 0 && (
         <Notice
           tone="warn"
-          title={`${count(totals.unpriced_count)} requests have no price: ${percent(totals.unpriced_share)} of the ledger`}
+          title={`${counted(totals.unpriced_count, 'request')} ${totals.unpriced_count === 1 ? 'has' : 'have'} no price: ${percent(totals.unpriced_share)} of the ledger`}
           action={
             <Link to="/spend" className={buttonStyle({ size: 'sm' })}>
               See which
@@ -29,7 +29,7 @@ export function Attention({ overview }: { overview: Overview }) {
       )}
       {totals.usage_missing_count > 0 && (
         <Notice
-          title={`${count(totals.usage_missing_count)} requests came without usage: ${percent(totals.unmetered_share)} of the ledger`}
+          title={`${counted(totals.usage_missing_count, 'request')} came without usage: ${percent(totals.unmetered_share)} of the ledger`}
         >
           Their provider did not say how many tokens they took. For streams, set{' '}
           <code className="font-mono">supports_stream_usage</code> on the route.

@@ -1,7 +1,7 @@
 import { useGet } from '@/api/query.ts'
 import { badColor } from '@/charts/palette.ts'
 import { TimeSeries } from '@/charts/time-series.tsx'
-import { count, dateTime, percent, shareOf, short } from '@/lib/format.ts'
+import { count, counted, dateTime, percent, shareOf, short } from '@/lib/format.ts'
 import type { Change, queryOf } from '@/pages/requests/query.ts'
 import { Card } from '@/ui/card.tsx'
 import { Skeleton } from '@/ui/notice.tsx'
@@ -44,7 +44,7 @@ export function Histogram({ query, tail, onRange }: HistogramProps) {
       actions={
         data !== undefined && (
           <span className="text-xs text-muted">
-            {named(data.request_count, 'request')}, {named(data.error_count, 'error')} (
+            {counted(data.request_count, 'request')}, {counted(data.error_count, 'error')} (
             {percent(shareOf(data.error_count, data.request_count))})
           </span>
         )
@@ -100,8 +100,4 @@ function lengthOf(seconds: number): string {
     seconds >= 86_400 ? [86_400, 'day'] : seconds >= 3600 ? [3600, 'hour'] : [60, 'minute']
   const n = seconds / size
   return n === 1 ? unit : `${n} ${unit}s`
-}
-
-function named(n: number, what: string): string {
-  return `${count(n)} ${what}${n === 1 ? '' : 's'}`
 }

@@ -2,7 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type Data, useGet } from '@/api/query.ts'
 import { colorOf, restColor } from '@/charts/palette.ts'
 import { TimeSeries } from '@/charts/time-series.tsx'
-import { count, date, usd, usdExact, usdShort } from '@/lib/format.ts'
+import { counted, date, usd, usdExact, usdShort } from '@/lib/format.ts'
 import { requestsOf } from '@/pages/spend/query.ts'
 import { Card } from '@/ui/card.tsx'
 import { Skeleton } from '@/ui/notice.tsx'
@@ -112,7 +112,7 @@ function Names({ answer }: { answer: Answer }) {
           <Name one={one} answer={answer} />
           <span
             className="ml-auto whitespace-nowrap"
-            title={`${usdExact(one.spend_usd)}, ${count(one.request_count)} requests`}
+            title={`${usdExact(one.spend_usd)}, ${counted(one.request_count, 'request')}`}
           >
             {usd(one.spend_usd)}
           </span>

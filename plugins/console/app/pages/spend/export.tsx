@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useState } from 'react'
 import { ApiError, api } from '@/api/client.ts'
-import { bytes, count } from '@/lib/format.ts'
+import { bytes, count, counted } from '@/lib/format.ts'
 import { Button } from '@/ui/button.tsx'
 import { Dialog } from '@/ui/dialog.tsx'
 import { ErrorPanel } from '@/ui/error-panel.tsx'
@@ -102,11 +102,11 @@ function Form({ ownerKind }: { ownerKind?: OwnerKind }) {
       {download.error !== null && <ErrorPanel error={download.error} />}
       {done !== undefined && (
         <p role="status">
-          <span className="font-medium">{done.name}</span>: {count(done.rows)} rows,{' '}
+          <span className="font-medium">{done.name}</span>: {counted(done.rows, 'row')},{' '}
           {bytes(done.size)}.{' '}
           <span className="text-muted">
-            {count(done.unpriced)} requests without a price and {count(done.usageMissing)} without
-            usage are not in it.
+            {counted(done.unpriced, 'request')} without a price and {count(done.usageMissing)}{' '}
+            without usage are not in it.
           </span>
         </p>
       )}

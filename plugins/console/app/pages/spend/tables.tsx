@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { count, percent, shareOf, short, usd, usdExact } from '@/lib/format.ts'
+import { count, counted, percent, shareOf, short, usd, usdExact } from '@/lib/format.ts'
 import { type Report, requestsOf, type Sums } from '@/pages/spend/query.ts'
 import { Card } from '@/ui/card.tsx'
 import { type Column, DataTable } from '@/ui/data-table.tsx'
@@ -69,7 +69,9 @@ function sumColumns<T extends Sums>(total: number): readonly Column<T>[] {
       align: 'right',
       sort: (row) => Number(row.rejected_spend_usd),
       cell: (row) => (
-        <span title={`${usdExact(row.rejected_spend_usd)} in ${count(row.rejected_count)} charges`}>
+        <span
+          title={`${usdExact(row.rejected_spend_usd)} in ${counted(row.rejected_count, 'charge')}`}
+        >
           {usd(row.rejected_spend_usd)}
         </span>
       ),
