@@ -78,3 +78,19 @@ test('whoever is no admin is sent to their own pages', async () => {
   const page = await desk.open('/audit-log', { as: 'user' })
   await page.waitForURL(/\/me\/usage$/)
 })
+
+test('who has just looked sees what was changed since', async () => {
+  const page = await desk.open('/audit-log')
+  await page.getByRole('table', { name: 'Changes' }).waitFor()
+  await page.getByRole('link', { name: 'Teams' }).click()
+  await page.getByRole('button', { name: 'New team' }).click()
+  const form = page.getByRole('dialog', { name: 'New team' })
+  await form.getByLabel('Name').fill('Auditors')
+  await form.getByLabel('Key').fill('auditors')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Auditors' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: 'Audit log' }).click()
+  // Sooner than the list asks again by itself.
+  await page.getByRole('cell', { name: 'Auditors' }).waitFor({ timeout: 7000 })
+})

@@ -1,4 +1,5 @@
 import {
+  MutationCache,
   notifyManager,
   QueryCache,
   QueryClient,
@@ -129,6 +130,12 @@ const MOST_RETRIES = 2
 
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeExpired }),
+  mutationCache: new MutationCache({
+    // Whatever is changed leaves an entry there.
+    onSuccess() {
+      void queryClient.invalidateQueries({ queryKey: keyOf('/api/v1/admin/audit-log') })
+    },
+  }),
   defaultOptions: {
     queries: {
       networkMode: 'always',
