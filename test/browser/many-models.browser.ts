@@ -65,3 +65,16 @@ test('so are servers and their tools', async () => {
   await page.getByRole('cell', { name: 'tool_330' }).click()
   await page.getByRole('dialog', { name: 'tool_330' }).waitFor()
 })
+
+test('a user with more keys than one page of the API has is not said to have only these', async () => {
+  const { userId } = desk.admin
+  await desk.sql`
+    insert into identity.api_keys (id, public_id, secret_hash, name, user_id, model_grant_mode)
+    select gen_random_uuid(), 'many' || n, 'none', 'key ' || n, ${userId}, 'all'
+    from generate_series(1, 120) n`
+  const [known] = await desk.sql`
+    select count(*)::int as n from identity.api_keys where user_id = ${userId}`
+  const page = await desk.open(`/identity/users/${userId}`)
+  await page.getByRole('link', { name: `All ${known?.n} keys` }).click()
+  await page.getByText(`1 – ${known?.n} of ${known?.n}`).waitFor()
+})

@@ -152,11 +152,24 @@ function Keys({ owner, search }: PartProps) {
       }
     >
       <Loaded query={query}>
-        {({ items }) =>
+        {({ items, total }) =>
           items.length === 0 ? (
             <p className="px-4 py-3 text-muted">None yet.</p>
           ) : (
-            <KeyTable keys={items} />
+            <>
+              <KeyTable keys={items} />
+              {total > items.length && (
+                <p className="border-t border-line px-4 py-2">
+                  <Link
+                    to="/identity/api-keys"
+                    search={search}
+                    className="text-accent-text hover:underline"
+                  >
+                    All {counted(total, 'key')}
+                  </Link>
+                </p>
+              )}
+            </>
           )
         }
       </Loaded>

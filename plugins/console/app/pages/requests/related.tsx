@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useGet } from '@/api/query.ts'
-import { count, dateTime, dayTime, duration } from '@/lib/format.ts'
+import { count, counted, dateTime, dayTime, duration } from '@/lib/format.ts'
 import { actionNames, phaseNames, scopeName, took } from '@/pages/guardrails/query.ts'
 import { callTone } from '@/pages/mcp/query.ts'
 import type { RequestDetail } from '@/pages/requests/query.ts'
@@ -87,41 +87,52 @@ function Invocations({ requestId }: { requestId: string }) {
   })
   return (
     <Loaded query={query} skeleton={<Skeleton className="h-8" />}>
-      {({ items }) =>
+      {({ items, total }) =>
         items.length === 0 ? (
           <p className="text-muted">None.</p>
         ) : (
-          <Table aria-label="MCP calls">
-            <thead>
-              <tr>
-                <Th>Time (UTC)</Th>
-                <Th>Server</Th>
-                <Th>Tool</Th>
-                <Th>Status</Th>
-                <Th className="text-right">Latency</Th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map((call) => (
-                <Tr key={call.mcp_tool_invocation_id}>
-                  <Td title={dateTime(call.occurred_at)}>{dayTime(call.occurred_at)}</Td>
-                  <Td className="max-w-40 truncate">{call.server_key}</Td>
-                  <Td className="max-w-56 truncate font-medium">
-                    <Link
-                      to={`/mcp/invocations/${call.mcp_tool_invocation_id}`}
-                      className="hover:text-accent-text hover:underline"
-                    >
-                      {call.tool_name}
-                    </Link>
-                  </Td>
-                  <Td>
-                    <Badge tone={callTone(call.status)}>{call.status.replaceAll('_', ' ')}</Badge>
-                  </Td>
-                  <Td className="text-right">{duration(call.latency_ms)}</Td>
-                </Tr>
-              ))}
-            </tbody>
-          </Table>
+          <>
+            <Table aria-label="MCP calls">
+              <thead>
+                <tr>
+                  <Th>Time (UTC)</Th>
+                  <Th>Server</Th>
+                  <Th>Tool</Th>
+                  <Th>Status</Th>
+                  <Th className="text-right">Latency</Th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map((call) => (
+                  <Tr key={call.mcp_tool_invocation_id}>
+                    <Td title={dateTime(call.occurred_at)}>{dayTime(call.occurred_at)}</Td>
+                    <Td className="max-w-40 truncate">{call.server_key}</Td>
+                    <Td className="max-w-56 truncate font-medium">
+                      <Link
+                        to={`/mcp/invocations/${call.mcp_tool_invocation_id}`}
+                        className="hover:text-accent-text hover:underline"
+                      >
+                        {call.tool_name}
+                      </Link>
+                    </Td>
+                    <Td>
+                      <Badge tone={callTone(call.status)}>{call.status.replaceAll('_', ' ')}</Badge>
+                    </Td>
+                    <Td className="text-right">{duration(call.latency_ms)}</Td>
+                  </Tr>
+                ))}
+              </tbody>
+            </Table>
+            {total > items.length && (
+              <Link
+                to="/mcp/invocations"
+                search={{ request_id: requestId }}
+                className="text-accent-text hover:underline"
+              >
+                All {counted(total, 'call')}
+              </Link>
+            )}
+          </>
         )
       }
     </Loaded>
