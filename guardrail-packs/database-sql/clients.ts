@@ -123,11 +123,7 @@ const bq: SqlClientTool = {
   dryRun: ['--dry_run'],
 }
 
-const mysqlLike = (table: OptionTable, more: Partial<SqlClientTool> = {}): SqlClientTool => ({
-  ...mysql,
-  table,
-  ...more,
-})
+const mysqlLike = (table: OptionTable): SqlClientTool => ({ ...mysql, table })
 
 /** By the executable's base name. */
 export const clients: ReadonlyMap<string, SqlClientTool> = new Map([

@@ -43,12 +43,9 @@ export function payloadText(raw: Partial<RawPayload>, by: PayloadPolicy = policy
   return `{${finish(encodePayload({ ...noRawPayload, ...raw }, by)).value}}`
 }
 
-/** A row of an exchange; without its payload when the policy does not capture any. */
-export function encodedRow(
-  done: ExchangeRecord,
-  occurredAt = noon.getTime(),
-  by: PayloadPolicy = policy(),
-): Row {
+/** A row of an exchange, with its payload. */
+export function encodedRow(done: ExchangeRecord, occurredAt = noon.getTime()): Row {
+  const by = policy()
   const id = newRowId(occurredAt)
   const raw: RawPayload = {
     headers: done.requestHeaders(),
@@ -56,11 +53,10 @@ export function encodedRow(
     response: done.response,
     usage: done.usage,
   }
-  const captures = by.wire.capture_mode === 'redacted_payloads'
   return {
     occurredAt,
     json: encodeSummary(id, occurredAt, done, by),
-    payload: captures ? finish(encodePayload(raw, by)).value : undefined,
+    payload: finish(encodePayload(raw, by)).value,
   }
 }
 

@@ -77,15 +77,11 @@ export function secret(reference: string): Secret {
 }
 
 /** A kind's part of a config as it is loaded, with the problems that it has. */
-export function load(
-  spec: ManagedCheckSpec | undefined,
-  written: unknown,
-  env: Shaping['env'] = process.env,
-) {
+export function load(spec: ManagedCheckSpec | undefined, written: unknown) {
   if (spec === undefined) throw new Error('the plugin declares no kind')
   const problems: Problem[] = []
   const use: Shaping = {
-    env,
+    env: process.env,
     report: (problem) => problems.push(problem),
     fill: true,
     origins: new WeakMap(),
