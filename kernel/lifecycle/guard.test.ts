@@ -1,7 +1,14 @@
 import { expect, test } from 'bun:test'
-import { GatewayError, type GuardPolicy } from '../plugin/index.ts'
+import {
+  GatewayError,
+  type GuardedContent,
+  type GuardPhase,
+  type GuardPolicy,
+  type JsonObject,
+  type SettlementRequest,
+} from '../plugin/index.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
-import { guardPrompt } from './guard.ts'
+import { guardPrompt, guardReply, guardsReply } from './guard.ts'
 
 const denies: Pick<GuardPolicy, 'covers' | 'inspect'> = {
   covers: () => true,
@@ -33,4 +40,95 @@ test('a denied prompt is not logged, even when the store fails at the same momen
   })
   expect(await guarded.catch((error) => error.code)).toBe('store_unavailable')
   expect(logged).toEqual({ guardrail_denied: true, decision_id: 'd1' })
+})
+
+test('a denied prompt gives its request id back, and is charged for nothing', async () => {
+  const calls: SettlementRequest[] = []
+  const admitted = {
+    requestId: 'r1',
+    lease: { runtime: { configVersion: 'v1' } },
+    route: { guard: denies, bound: { pricing: {} }, spec: {} },
+    call: { body: { messages: [{ role: 'user', content: 'raw words' }] } },
+    executionModel: {},
+    provider: {},
+  } as unknown as Admitted
+  const services = {
+    accounting: { settle: async (call: SettlementRequest) => void calls.push(call) },
+  } as unknown as LifecycleServices
+  const denied = guardPrompt(admitted, services, () => {})
+  await expect(denied).rejects.toMatchObject({ code: 'guardrail_denied' })
+  expect(calls).toMatchObject([{ requestId: 'r1', usage: undefined, succeeded: false }])
+})
+
+test('of a masked prompt nothing is sent or logged but the mask', async () => {
+  const masks: Pick<GuardPolicy, 'covers' | 'inspect'> = {
+    covers: (phase) => phase === 'prompt',
+    inspect: async () => ({
+      action: 'allow',
+      decisionId: 'd1',
+      content: { kind: 'text', segments: ['masked'] },
+    }),
+  }
+  const body = { messages: [{ role: 'user', content: 'raw words' }] }
+  const admitted = {
+    route: { guard: masks },
+    call: { body, rawBody: JSON.stringify(body), headers: { a: 'b' } },
+  } as unknown as Admitted
+  const passed = await guardPrompt(admitted, {} as LifecycleServices, () => {})
+  const masked = { messages: [{ role: 'user', content: 'masked' }] }
+  expect(passed.call).toEqual({ headers: { a: 'b' }, body: masked, rawBody: undefined } as never)
+  expect(passed.loggedBody).toEqual(masked)
+})
+
+test('a prompt that no guard covers, or without a text, is not judged', async () => {
+  for (const [phase, content] of [
+    ['model_response', 'words'],
+    ['prompt', ''],
+  ] as const) {
+    const { admitted, shown } = guarded(phase)
+    const call = { body: { messages: [{ content }] }, rawBody: undefined }
+    const prompt: Admitted = { ...admitted, call }
+    expect(await guardPrompt(prompt, {} as LifecycleServices, () => {})).toBe(prompt)
+    expect(shown).toEqual([])
+  }
+})
+
+/** A call of a route that is guarded in these phases, and what its guard is shown. */
+function guarded(...phases: GuardPhase[]) {
+  const shown: [GuardPhase, GuardedContent][] = []
+  const guard: Pick<GuardPolicy, 'covers' | 'inspect'> = {
+    covers: (phase) => phases.includes(phase),
+    async inspect({ phase, content }) {
+      shown.push([phase, content])
+      return { action: 'allow', decisionId: 'd1' }
+    },
+  }
+  const admitted = { requestId: 'r1', family: 'chat_completions', route: { guard } }
+  return { admitted: admitted as unknown as Admitted, shown }
+}
+
+const call = { id: 'c', function: { name: 'f', arguments: '{}' } }
+const reply = (message: JsonObject): JsonObject => ({ choices: [{ message }] })
+
+test.each<[GuardPhase[], boolean]>([
+  [[], false],
+  [['prompt'], false],
+  [['model_response'], true],
+  [['generated_tool_call'], true],
+])('where %j is guarded, that a reply waits is %p', (phases, waits) => {
+  expect(guardsReply(guarded(...phases).admitted)).toBe(waits)
+})
+
+test.each<[GuardPhase[]]>([
+  [[]],
+  [['model_response']],
+  [['generated_tool_call']],
+  [['generated_tool_call', 'model_response']],
+])('of a reply nothing is judged but %j', async (phases) => {
+  const { admitted, shown } = guarded(...phases)
+  const body = reply({ content: 'said', tool_calls: [call] })
+  expect(await guardReply(admitted, body)).toBe(body)
+  expect(shown.map(([phase]) => phase)).toEqual(phases)
+  expect(await guardReply(admitted, reply({ content: '' }))).toEqual(reply({ content: '' }))
+  expect(shown).toHaveLength(phases.length)
 })
