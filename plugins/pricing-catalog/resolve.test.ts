@@ -49,6 +49,17 @@ function cost(provider: string, model: string, usage: Partial<Usage>) {
 const usd = (amount: string) =>
   BigInt(amount.replace('.', '')) * 10n ** BigInt(12 - (amount.split('.')[1]?.length ?? 0))
 
+test('a rate holds from its first day on, and no more on the day it ends', () => {
+  const day = { input: '1', from: '2026-10-01', until: '2026-10-02' }
+  const catalog = buildCatalog({ p: { m: [day] } })
+  const at = (iso: string) =>
+    resolvePrice(catalog, { ...query('p', 'm', { uncachedInput: 1 }), at: new Date(iso) }).status
+  expect(at('2026-09-30T23:59:59.999Z')).toBe('unpriced')
+  expect(at('2026-10-01T00:00:00Z')).toBe('priced')
+  expect(at('2026-10-01T23:59:59.999Z')).toBe('priced')
+  expect(at('2026-10-02T00:00:00Z')).toBe('unpriced')
+})
+
 test.each<[number, UnpricedReason]>([
   [10, 'mixed_cache_write_ttl'],
   [million, 'missing_cache_write_rate'],
