@@ -37,6 +37,30 @@ describe('what a request needs of its route', () => {
       { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }] },
       ['vision'],
     ],
+    [
+      'responses',
+      { input: [{ output: { type: 'computer_screenshot' } }, { role: 'user', content: 'hi' }] },
+      ['vision'],
+    ],
+    [
+      'chat_completions',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'hi' },
+              { type: 'tool_result', content: [{ type: 'text' }, { type: 'image' }] },
+            ],
+          },
+        ],
+      },
+      ['vision'],
+    ],
+    ['responses', { input: [{ output: [{ type: 'input_image' }] }] }, ['vision']],
+    ['responses', { prompt: { id: 'p' } }, []],
+    ['responses', { input: null, previous_response_id: 'r' }, []],
+    ['responses', { conversation: 'c' }, []],
     ['responses', { input: 'hi', text: { format: { type: 'json_schema' } } }, ['json_schema']],
     [
       'responses',
@@ -44,6 +68,7 @@ describe('what a request needs of its route', () => {
       ['stream', 'tools'],
     ],
     ['embeddings', { input: 'hi' }, []],
+    ['embeddings', { input: ['hi', 'ho'] }, []],
   ]
   test.each(cases)('%s %j', (family, body, more) => {
     expect(needs(family, body)).toEqual([family, ...more] as ReturnType<typeof needs>)
@@ -71,6 +96,7 @@ test.each([
   ['chat_completions', { model: 'm', messages, tools: 1 }, 'tools'],
   ['chat_completions', { model: 'm', messages, response_format: 1 }, 'response_format'],
   ['responses', { model: 'm', input: 1 }, 'input'],
+  ['responses', { model: 'm', prompt: null }, 'input'],
   ['responses', { model: 'm', input: 'x', text: { format: 1 } }, 'text.format'],
   ['embeddings', { model: 'm' }, 'input'],
   ['embeddings', { model: 'm', input: 'x', stream: true }, 'stream'],

@@ -74,11 +74,32 @@ describe('a responses stream', () => {
     expect(stream.terminal).toEqual([])
   })
 
+  test('has the type that the event’s name says where its data says none', () => {
+    const data = JSON.stringify(response('completed'))
+    expect(run(streamEvent(data, 'response.completed')).stream.outcome).toBe('complete')
+    const other = event('response.completed', response('completed'), 'message')
+    expect(run(other).stream.outcome).toBe('complete')
+  })
+
+  test('ends with an error of the upstream, whatever its type is', () => {
+    const { stream } = run(event('response.created', { error: { code: 'busy', message: 'no' } }))
+    expect(stream.failure).toEqual({ code: 'busy', message: 'no', forwarded: true })
+  })
+
+  test('that failed has used what it says, and the public model', () => {
+    const { stream, sent } = run(
+      event('response.failed', response('failed', { usage: counted, error: { message: 'no' } })),
+    )
+    expect(stream.usage).toMatchObject({ output: 6 })
+    expect(sent[0]?.json()).toMatchObject({ response: { model: 'mine' } })
+  })
+
   test.each([
     ['a chat chunk', streamEvent('{"choices":[]}')],
     ['a name that differs from its type', event('response.created', {}, 'response.completed')],
     ['a terminal event with another status', event('response.completed', response('in_progress'))],
     ['a terminal event without a response', event('response.completed')],
+    ['a failure without a response', event('response.failed')],
     ['no JSON', streamEvent('x', 'response.created')],
     ['a JSON array', streamEvent('[1]')],
   ])('%s is a protocol error', (_, wrong) => {
@@ -102,7 +123,18 @@ describe('a responses stream', () => {
     const begun = event('response.created', response('in_progress'))
     expect(run(begun).stream.failure?.message).toContain('premature end')
     expect(run(begun, streamEvent('[DONE]')).stream.failure?.message).toContain('premature end')
+    expect(run(begun, streamEvent(' [DONE] ')).stream.failure?.message).toContain('premature end')
     expect(run().stream.failure?.message).toContain('empty stream')
+  })
+
+  test('counts tool calls that it only tells the end of, and those without an id', () => {
+    const item = (output_index: number) => ({ item: { type: 'function_call' }, output_index })
+    const { stream } = run(
+      event('response.output_item.done', item(0)),
+      event('response.output_item.added', item(1)),
+      event('response.output_item.done', item(1)),
+    )
+    expect(stream.invokedToolCount).toBe(2)
   })
 
   test('passes unknown types on unread, and counts each tool call once', () => {
