@@ -63,6 +63,17 @@ test('the id of a call that left nothing behind can be used again', async () => 
   await admit(chosen('x'))
 })
 
+test('a call that left nothing behind gives back its own id and no other', async () => {
+  const { admit, settle } = open()
+  const failed = chosen('x', { usage: undefined, succeeded: false })
+  await admit(failed)
+  await admit(chosen('y'))
+  await admit(chosen('x', { principal: user('u2') }))
+  await settle(failed)
+  expect((await claims()).map(({ request_id }) => request_id).sort()).toEqual(['x', 'y'])
+  await expect(open().admit(chosen('y'))).rejects.toMatchObject(duplicate)
+})
+
 test('an id that another instance gave back can be used by one that had refused it', async () => {
   const [one, two] = [open(), open()]
   const failed = chosen('x', { usage: undefined, succeeded: false })
@@ -108,4 +119,17 @@ test('claims of processes that died are swept when they expire', async () => {
   await store.sweep()
   expect(await claims()).toEqual([{ request_id: 'young' }])
   await open().admit(chosen('old'))
+})
+
+test('notes of changes are swept when nobody can ask for them any more, and not before', async () => {
+  const { settle, store } = open()
+  await settle(call())
+  const left = async (minutes: number) => {
+    await database.sql`update accounting.counter_changes
+      set changed_at = now() - ${minutes}::int * interval '1 minute'`
+    await store.sweep()
+    return (await database.sql`select 1 from accounting.counter_changes`).length
+  }
+  expect(await left(6)).toBe(1)
+  expect(await left(11)).toBe(0)
 })
