@@ -46,6 +46,20 @@ test('a sheet closes by a click beside it, and not when a selection ends there',
   await sheet.waitFor({ state: 'hidden' })
 })
 
+test('the way back does not open again what was closed', async () => {
+  const page = await desk.open('/identity/users')
+  await page.getByRole('cell', { name: 'ada@example.com' }).click()
+  await page.getByRole('dialog', { name: 'Ada' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: 'Teams' }).click()
+  await page.getByRole('heading', { name: 'Teams' }).waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Users' }).waitFor()
+  await page.goBack()
+  await page.waitForTimeout(300)
+  expect(await page.getByRole('dialog').count()).toBe(0)
+})
+
 test('a text of a row can be selected without opening the row', async () => {
   const page = await desk.open('/identity/users')
   const box = await page.getByRole('cell', { name: 'ada@example.com' }).boundingBox()

@@ -36,6 +36,7 @@ export default function Budgets() {
       to: (id === undefined ? '/budgets' : `/budgets/${id}`) as '/budgets',
       // What is made is there: its form does not come back.
       search: ({ new: _, ...before }: Readonly<Record<string, string>>) => before,
+      replace: id === undefined,
     })
   function close() {
     setEdited(undefined)

@@ -99,5 +99,7 @@ export function useOpen(path: ListPath): (id?: string) => void {
     void navigate({
       to: (id === undefined ? path : `${path}/${id}`) as '/identity/users',
       search: true,
+      // The way back does not open again what was closed.
+      replace: id === undefined,
     })
 }

@@ -75,6 +75,7 @@ export function Calls({ id }: { id: string | undefined }) {
     void navigate({
       to: (call === undefined ? '/mcp/invocations' : `/mcp/invocations/${call}`) as '/mcp',
       search,
+      replace: call === undefined,
     })
   return (
     <>

@@ -112,7 +112,7 @@ export default function Models() {
               name={chosen}
               model={data.items.find(({ model_key }) => model_key === chosen)}
               attempts={attempts}
-              onClose={() => void navigate({ to: '/models', search: keep })}
+              onClose={() => void navigate({ to: '/models', search: keep, replace: true })}
             />
           </Card>
         )}

@@ -46,7 +46,11 @@ export default function Requests() {
   )
   const search = Object.fromEntries(new URLSearchParams(searchStr))
   const open = (log: string | undefined) =>
-    void navigate({ to: log === undefined ? '/requests' : `/requests/${log}`, search })
+    void navigate({
+      to: log === undefined ? '/requests' : `/requests/${log}`,
+      search,
+      replace: log === undefined,
+    })
   return (
     <Page
       title="Requests"
