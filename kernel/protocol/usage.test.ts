@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonValue } from '../plugin/json.ts'
-import {
-  createUsageTap,
-  readChatUsage,
-  readEmbeddingsUsage,
-  readResponsesUsage,
-} from './usage.ts'
+import { createUsageTap, readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
 
 describe('usage of chat completions', () => {
   test('cached input stands inside the prompt, reasoning inside the output', () => {
