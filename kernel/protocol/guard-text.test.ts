@@ -234,6 +234,24 @@ test('documents of text are judged however their URL is spelled; empty ones are 
   expect(textsOf('data:text/plain;base64,')).toEqual([])
 })
 
+test('documents of text are judged in their charset, and masked ones are in UTF-8', () => {
+  const document = (parameters: string, data: string) => ({
+    file: { file_data: `data:text/plain${parameters};base64,${data}` },
+  })
+  const latin = document(';charset=iso-8859-1', 'Z2Vo6Glt')
+  expect(promptTexts(latin).segments).toEqual(['gehèim'])
+  expect(promptTexts(latin).replace(['***'])).toEqual(document(';charset=utf-8', 'Kioq'))
+  for (const parameters of [';charset=us-ascii', ';name="a.txt"', ';charset=unheard-of;x=1']) {
+    expect(promptTexts(document(parameters, 'c2VjcmV0')).segments).toEqual(['secret'])
+  }
+  const wide = Buffer.from('secret', 'utf16le').toString('base64')
+  expect(promptTexts(document(';charset=utf-16le', wide)).segments).toEqual(['secret'])
+  // However many parameters there are, it is told at once that this is none.
+  const started = performance.now()
+  expect(promptTexts(document(';charset=a'.repeat(20_000), '!')).segments).toEqual([])
+  expect(performance.now() - started).toBeLessThan(500)
+})
+
 test('a document that no guard has changed keeps its bytes, also those that are no text', () => {
   const body = { file: { file_data: 'data:text/plain;base64,/w==' } }
   const { segments, replace } = promptTexts(body)

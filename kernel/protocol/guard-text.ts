@@ -9,7 +9,8 @@ const PROMPT = new Set([
 const FREE = new Set(['variables'])
 /** Members that hold a document; one of text is told to the model as it is. */
 const DOCUMENTS = new Set(['file_data'])
-const TEXT_DOCUMENT = /^(data:text\/[\w.+-]+(?:;charset=utf-8)?;base64,)([A-Za-z0-9+/=_-]*)$/i
+const TEXT_DOCUMENT = /^(data:text\/[\w.+-]+)((?:;[^;,]*)*?);base64,([A-Za-z0-9+/=_-]*)$/i
+const CHARSET = /;charset="?([\w:.-]+)"?(?=;|$)/i
 
 /** Members that hold what a model said, its reasoning included. */
 const REPLY = new Set([
@@ -93,9 +94,22 @@ function mapTexts(
 
 /** A document in a data URL, if it is one of text. */
 function mapDocument(value: JsonValue, map: (text: string) => string): JsonValue {
-  const [, head = '', data] = typeof value === 'string' ? (TEXT_DOCUMENT.exec(value) ?? []) : []
+  const [, type = '', parameters = '', data] =
+    typeof value === 'string' ? (TEXT_DOCUMENT.exec(value) ?? []) : []
   if (data === undefined) return value
-  const text = Buffer.from(data, 'base64').toString('utf8')
+  const charset = CHARSET.exec(parameters)?.[1] ?? 'utf-8'
+  const text = decoderOf(charset).decode(Buffer.from(data, 'base64'))
   const mapped = text === '' ? text : map(text)
-  return mapped === text ? value : head + Buffer.from(mapped).toString('base64')
+  if (mapped === text) return value
+  const head = type + parameters.replace(CHARSET, ';charset=utf-8')
+  return `${head};base64,${Buffer.from(mapped).toString('base64')}`
+}
+
+/** A charset that nobody knows is read as the usual one. */
+function decoderOf(charset: string): TextDecoder {
+  try {
+    return new TextDecoder(charset as Bun.Encoding, { ignoreBOM: true })
+  } catch {
+    return new TextDecoder('utf-8', { ignoreBOM: true })
+  }
 }
