@@ -1,4 +1,4 @@
-import { errorBody } from '../lifecycle/error-body.ts'
+import { CHALLENGE, errorBody } from '../lifecycle/error-body.ts'
 import type { ApiSurface, GatewayError } from '../plugin/index.ts'
 import { requestIdHeaders } from './request-id.ts'
 
@@ -14,7 +14,7 @@ export function errorResponse(
     status: error.status,
     headers: {
       ...JSON_HEADERS,
-      ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(error.status === 401 ? CHALLENGE : {}),
       ...error.headers,
       ...requestIdHeaders(requestId, surface),
     },

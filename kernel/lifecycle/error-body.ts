@@ -20,6 +20,9 @@ export function errorBody(
   }
 }
 
+/** Goes with a 401: agents such as Claude Code ask again for minutes unless they are told not to. */
+export const CHALLENGE = { 'www-authenticate': 'Bearer', 'x-should-retry': 'false' } as const
+
 /** What the caller is told of a fault that is not the caller's business. */
 export function internalError(cause: unknown): GatewayError {
   return new GatewayError('internal_error', 'the gateway failed; its log has the request id', {

@@ -10,7 +10,7 @@ import type {
 import { messagesReply } from '../protocol/messages-reply.ts'
 import { type ReplyFacts, readReply, replyText } from '../protocol/reply.ts'
 import { beginAttempt, type RunningAttempt } from './attempt.ts'
-import { errorBody } from './error-body.ts'
+import { CHALLENGE, errorBody } from './error-body.ts'
 import type { Admitted, Incoming, LifecycleServices, Reply, ReplyStream } from './exchange.ts'
 import { asGatewayError, ExecutionFailure, settledFailure } from './failures.ts'
 import { guardPrompt, guardReply, guardsReply } from './guard.ts'
@@ -247,7 +247,7 @@ function errorReply(
   body: JsonObject,
   added: Readonly<Record<string, string>> = {},
 ): Reply {
-  const challenge = error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}
+  const challenge = error.status === 401 ? CHALLENGE : {}
   return {
     kind: 'buffered',
     status: error.status,

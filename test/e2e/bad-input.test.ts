@@ -292,7 +292,10 @@ describe('refused before the provider:', () => {
       request_id: response.headers.get('x-request-id'),
     })
     expect(body.error.message).toContain(wanted.says ?? '')
-    if (wanted.status === 401) expect(response.headers.get('www-authenticate')).toBe('Bearer')
+    if (wanted.status === 401) {
+      expect(response.headers.get('www-authenticate')).toBe('Bearer')
+      expect(response.headers.get('x-should-retry')).toBe('false')
+    }
     expect(upstream.journal.calls).toHaveLength(0)
   })
 
@@ -368,6 +371,7 @@ describe('whatever the answer is', () => {
     const response = await fetch(`${gateway.url}${path}`, { headers: { ...headers } })
     expect(response.status).toBe(401)
     expect(response.headers.get('www-authenticate')).toBe('Bearer')
+    expect(response.headers.get('x-should-retry')).toBe('false')
   })
 
   test('an id that cannot be kept does not hide that the gateway lives', async () => {
