@@ -108,7 +108,9 @@ function mapDocument(value: JsonValue, map: (text: string) => string): JsonValue
 /** A charset that nobody knows is read as the usual one. */
 function decoderOf(charset: string): TextDecoder {
   try {
-    return new TextDecoder(charset as Bun.Encoding, { ignoreBOM: true })
+    return new TextDecoder(charset as ConstructorParameters<typeof TextDecoder>[0], {
+      ignoreBOM: true,
+    })
   } catch {
     return new TextDecoder('utf-8', { ignoreBOM: true })
   }
