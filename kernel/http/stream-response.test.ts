@@ -1,28 +1,65 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { streamResponse } from './stream-response.ts'
+import type { ReplyStream } from '../lifecycle/exchange.ts'
+import { type StreamLimits, streamResponse } from './stream-response.ts'
 
-test('a caller that takes nothing for a minute counts as gone', async () => {
-  const left = Promise.withResolvers<void>()
-  const limits: number[] = []
-  const endless = { next: async () => 'x'.repeat(64 << 10), cancel: () => left.resolve() }
-  const server = Bun.serve({
+const patient: StreamLimits = { stalledSecs: 60, keepAliveMs: 60_000 }
+
+function serve(stream: ReplyStream, limits: StreamLimits) {
+  return Bun.serve({
     port: 0,
-    fetch: (request) =>
-      streamResponse(endless, {}, (seconds) => {
-        limits.push(seconds)
-        // A second in the place of the minute.
-        server.timeout(request, Math.min(seconds, 1))
-      }),
+    fetch(request, server) {
+      const limitIdle = (seconds: number) => server.timeout(request, seconds)
+      return streamResponse(stream, {}, limitIdle, limits)
+    },
   })
+}
+
+test('a caller that takes nothing of what waits for it counts as gone', async () => {
+  const left = Promise.withResolvers<void>()
+  const endless = { next: async () => 'x'.repeat(64 << 10), cancel: () => left.resolve() }
+  const server = serve(endless, { ...patient, stalledSecs: 1 })
   const caller = connect(server.port as number, '127.0.0.1')
   try {
     caller.once('data', () => caller.pause())
     caller.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
     await left.promise
-    expect(limits).toContain(60)
   } finally {
     caller.destroy()
     await server.stop(true)
   }
 }, 20_000)
+
+/** Events with the milliseconds of silence before each. */
+function told(script: readonly (readonly [ms: number, text: string])[]): ReplyStream {
+  const rest = [...script]
+  return {
+    async next() {
+      const [ms, text] = rest.shift() ?? [0, undefined]
+      await Bun.sleep(ms)
+      return text
+    },
+    cancel() {},
+  }
+}
+
+test('in silence there are comments, between its events and before the first', async () => {
+  const stream = told([
+    [250, 'data: 1\n\n'],
+    [0, 'data: 2\n\n'],
+    [250, 'data: 3\n\n'],
+  ])
+  await using server = serve(stream, { ...patient, keepAliveMs: 100 })
+  const text = await (await fetch(server.url)).text()
+  const comment = ': keep-alive\n\n'
+  expect(text.replaceAll(comment, '')).toBe('data: 1\n\ndata: 2\n\ndata: 3\n\n')
+  expect(text).toStartWith(comment)
+  expect(text).toContain(`data: 1\n\ndata: 2\n\n${comment}`)
+  expect(text).toEndWith('data: 3\n\n')
+})
+
+test('a stream that speaks in time has none', async () => {
+  const stream = told(Array.from({ length: 6 }, (_, n) => [30, `data: ${n}\n\n`] as const))
+  await using server = serve(stream, { ...patient, keepAliveMs: 2_000 })
+  expect(await (await fetch(server.url)).text()).not.toContain('keep-alive')
+})

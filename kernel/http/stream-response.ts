@@ -1,16 +1,22 @@
 import type { ReplyStream } from '../lifecycle/exchange.ts'
 
-/** How long a caller may read nothing of what waits for it, until it counts as gone. */
-const STALLED_SECS = 60
-/** After so much silence a comment goes out: clients and proxies give up on a connection without. */
-const KEEP_ALIVE_MS = 15_000
 const KEEP_ALIVE = ': keep-alive\n\n'
+
+export interface StreamLimits {
+  /** How long a caller may read nothing of what waits for it, until it counts as gone. */
+  readonly stalledSecs: number
+  /** Silence after which a comment goes out: clients and proxies give up on a connection without. */
+  readonly keepAliveMs: number
+}
+
+const usualLimits: StreamLimits = { stalledSecs: 60, keepAliveMs: 15_000 }
 
 /** An event stream as Bun sends it. `limitIdle` bounds the seconds between two writes; 0: not at all. */
 export function streamResponse(
   stream: ReplyStream,
   names: Readonly<Record<string, string>>,
   limitIdle: (seconds: number) => void,
+  { stalledSecs, keepAliveMs } = usualLimits,
 ): Response {
   let left = false
   let stalled = false
@@ -18,7 +24,7 @@ export function streamResponse(
   const source: Bun.DirectUnderlyingSource<Uint8Array> = {
     type: 'direct',
     async pull(controller) {
-      const keepAlive = createKeepAlive(() => {
+      const keepAlive = createKeepAlive(keepAliveMs, () => {
         if (left || stalled) return
         controller.write(KEEP_ALIVE)
         controller.flush()
@@ -35,7 +41,7 @@ export function streamResponse(
           // A promise when the caller reads too slowly: what waits for it here is bounded.
           if (typeof taken !== 'number') {
             stalled = true
-            limitIdle(STALLED_SECS)
+            limitIdle(stalledSecs)
             await taken
             limitIdle(0)
             stalled = false
@@ -66,16 +72,16 @@ export function streamResponse(
 }
 
 /** Calls `speak` whenever nobody has spoken for a while. One timer, as sleepy as the watchdog's. */
-function createKeepAlive(speak: () => void) {
+function createKeepAlive(ms: number, speak: () => void) {
   let spokenAt = performance.now()
-  let timer = setTimeout(look, KEEP_ALIVE_MS)
+  let timer = setTimeout(look, ms)
 
   function look() {
-    if (performance.now() - spokenAt > KEEP_ALIVE_MS - 1) {
+    if (performance.now() - spokenAt > ms - 1) {
       speak()
       spokenAt = performance.now()
     }
-    timer = setTimeout(look, spokenAt + KEEP_ALIVE_MS - performance.now())
+    timer = setTimeout(look, spokenAt + ms - performance.now())
   }
 
   return {
