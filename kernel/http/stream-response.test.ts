@@ -1,16 +1,20 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { ReplyStream } from '../lifecycle/exchange.ts'
-import { type StreamLimits, streamResponse } from './stream-response.ts'
+import { createKeepAlive } from './keep-alive.ts'
+import { type StreamCare, streamResponse } from './stream-response.ts'
 
-const patient: StreamLimits = { stalledSecs: 60, keepAliveMs: 60_000 }
+const care = (keepAliveMs: number, stalledSecs = 60) => ({
+  stalledSecs,
+  keepAlive: createKeepAlive(keepAliveMs),
+})
 
-function serve(stream: ReplyStream, limits: StreamLimits) {
+function serve(stream: ReplyStream, usual: StreamCare) {
   return Bun.serve({
     port: 0,
     fetch(request, server) {
       const limitIdle = (seconds: number) => server.timeout(request, seconds)
-      return streamResponse(stream, {}, limitIdle, limits)
+      return streamResponse(stream, {}, limitIdle, usual)
     },
   })
 }
@@ -18,7 +22,7 @@ function serve(stream: ReplyStream, limits: StreamLimits) {
 test('a caller that takes nothing of what waits for it counts as gone', async () => {
   const left = Promise.withResolvers<void>()
   const endless = { next: async () => 'x'.repeat(64 << 10), cancel: () => left.resolve() }
-  const server = serve(endless, { ...patient, stalledSecs: 1 })
+  const server = serve(endless, care(60_000, 1))
   const caller = connect(server.port as number, '127.0.0.1')
   try {
     caller.once('data', () => caller.pause())
@@ -49,7 +53,7 @@ test('in silence there are comments, between its events and before the first', a
     [0, 'data: 2\n\n'],
     [250, 'data: 3\n\n'],
   ])
-  await using server = serve(stream, { ...patient, keepAliveMs: 100 })
+  await using server = serve(stream, care(100))
   const text = await (await fetch(server.url)).text()
   const comment = ': keep-alive\n\n'
   expect(text.replaceAll(comment, '')).toBe('data: 1\n\ndata: 2\n\ndata: 3\n\n')
@@ -60,6 +64,28 @@ test('in silence there are comments, between its events and before the first', a
 
 test('a stream that speaks in time has none', async () => {
   const stream = told(Array.from({ length: 6 }, (_, n) => [30, `data: ${n}\n\n`] as const))
-  await using server = serve(stream, { ...patient, keepAliveMs: 2_000 })
+  await using server = serve(stream, care(2_000))
   expect(await (await fetch(server.url)).text()).not.toContain('keep-alive')
+})
+
+test('a caller that has left is sent no comment while its stream is read on', async () => {
+  const over = Promise.withResolvers<undefined>()
+  const left = Promise.withResolvers<void>()
+  let asked = false
+  const stream: ReplyStream = {
+    next() {
+      if (asked) return over.promise
+      asked = true
+      return Promise.resolve('data: 1\n\n')
+    },
+    cancel: () => left.resolve(),
+  }
+  await using server = serve(stream, care(60))
+  const reply = await fetch(server.url)
+  const reader = (reply.body as ReadableStream<Uint8Array>).getReader()
+  await reader.read()
+  await reader.cancel()
+  await left.promise
+  await Bun.sleep(150)
+  over.resolve(undefined)
 })

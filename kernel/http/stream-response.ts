@@ -1,61 +1,54 @@
 import type { ReplyStream } from '../lifecycle/exchange.ts'
+import { createKeepAlive, type KeptStream } from './keep-alive.ts'
 
-const KEEP_ALIVE = ': keep-alive\n\n'
-
-export interface StreamLimits {
+export interface StreamCare {
   /** How long a caller may read nothing of what waits for it, until it counts as gone. */
   readonly stalledSecs: number
-  /** Silence after which a comment goes out: clients and proxies give up on a connection without. */
-  readonly keepAliveMs: number
+  readonly keepAlive: ReturnType<typeof createKeepAlive>
 }
 
-const usualLimits: StreamLimits = { stalledSecs: 60, keepAliveMs: 15_000 }
+const usualCare: StreamCare = { stalledSecs: 60, keepAlive: createKeepAlive(15_000) }
 
 /** An event stream as Bun sends it. `limitIdle` bounds the seconds between two writes; 0: not at all. */
 export function streamResponse(
   stream: ReplyStream,
   names: Readonly<Record<string, string>>,
   limitIdle: (seconds: number) => void,
-  { stalledSecs, keepAliveMs } = usualLimits,
+  { stalledSecs, keepAlive } = usualCare,
 ): Response {
   let left = false
-  let stalled = false
+  const kept: KeptStream = { quiet: 0, stalled: false, controller: undefined }
   // Writing to the socket by ourselves costs a tenth less than a queue that the engine empties.
   const source: Bun.DirectUnderlyingSource<Uint8Array> = {
     type: 'direct',
     async pull(controller) {
-      const keepAlive = createKeepAlive(keepAliveMs, () => {
-        if (left || stalled) return
-        controller.write(KEEP_ALIVE)
+      kept.controller = controller
+      keepAlive.add(kept)
+      for (
+        let text = await stream.next();
+        text !== undefined && !left;
+        text = await stream.next()
+      ) {
+        const taken = controller.write(text)
         controller.flush()
-      })
-      try {
-        for (
-          let text = await stream.next();
-          text !== undefined && !left;
-          text = await stream.next()
-        ) {
-          const taken = controller.write(text)
-          controller.flush()
-          keepAlive.spoken()
-          // A promise when the caller reads too slowly: what waits for it here is bounded.
-          if (typeof taken !== 'number') {
-            stalled = true
-            limitIdle(stalledSecs)
-            await taken
-            limitIdle(0)
-            stalled = false
-          }
-          if (left) break
+        kept.quiet = 0
+        // A promise when the caller reads too slowly: what waits for it here is bounded.
+        if (typeof taken !== 'number') {
+          kept.stalled = true
+          limitIdle(stalledSecs)
+          await taken
+          limitIdle(0)
+          kept.stalled = false
         }
-      } finally {
-        keepAlive.stop()
+        if (left) break
       }
+      keepAlive.remove(kept)
       controller.close()
     },
     cancel() {
       if (left) return
       left = true
+      keepAlive.remove(kept)
       stream.cancel()
     },
   }
@@ -69,27 +62,4 @@ export function streamResponse(
       ...names,
     },
   })
-}
-
-/** Calls `speak` whenever nobody has spoken for a while. One timer, as sleepy as the watchdog's. */
-function createKeepAlive(ms: number, speak: () => void) {
-  let spokenAt = performance.now()
-  let timer = setTimeout(look, ms)
-
-  function look() {
-    if (performance.now() - spokenAt > ms - 1) {
-      speak()
-      spokenAt = performance.now()
-    }
-    timer = setTimeout(look, spokenAt + ms - performance.now())
-  }
-
-  return {
-    spoken() {
-      spokenAt = performance.now()
-    },
-    stop() {
-      clearTimeout(timer)
-    },
-  }
 }
