@@ -45,7 +45,6 @@ function judgeArguments(command: SimpleCommand): RuleId | undefined {
   switch (executable) {
     case 'rm':
     case 'grm':
-    case 'srm':
       return judgeRm(command)
     case 'unlink':
       return takesUnknownFiles(command) ? 'bulk-delete' : undefined

@@ -78,7 +78,7 @@ export const executables: ReadonlySet<string> = new Set([
 ])
 
 /** They overwrite what they are given, whatever the options. */
-export const shredders: ReadonlySet<string> = new Set(['shred', 'gshred', 'nwipe', 'scrub'])
+export const shredders: ReadonlySet<string> = new Set(['shred', 'gshred', 'srm', 'nwipe', 'scrub'])
 
 /** They remove a volume by being run. */
 export const volumeRemovers: ReadonlySet<string> = new Set([
