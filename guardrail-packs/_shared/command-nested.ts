@@ -78,14 +78,8 @@ export function nestedIn(command: SimpleCommand): readonly Nested[] {
       return at === -1 ? none : [{ text: joined(command.words.slice(at + 1)), lenient: true }]
     }
     default:
-      if (isSlippedAssignment(command.name)) return [{ argv: command.words }]
       return nestedInSpecial(command) ?? nestedInWrapper(command) ?? none
   }
-}
-
-/** `1A=2 git push`: no name that bash assigns to, but env and others do, and meant it was. */
-function isSlippedAssignment(name: Word | undefined): boolean {
-  return name !== undefined && /^[^/]*=/.test(name.text)
 }
 
 const none: readonly Nested[] = []

@@ -77,7 +77,7 @@ export function readOptions(words: readonly Word[], table: OptionTable): Options
   }
 
   for (; at < words.length; at++) {
-    const word = withDashes(words[at] as Word)
+    const word = words[at] as Word
     const text = word.text
     if (text === '--') {
       dashesAfter = operands.length
@@ -106,14 +106,6 @@ export function readOptions(words: readonly Word[], table: OptionTable): Options
 }
 
 const DASH = 45
-
-/** Editors and chats turn the dashes of options into longer ones. */
-const longDashes = /^[\u2010-\u2015\u2212]+/
-
-function withDashes(word: Word): Word {
-  if (!(word.text.charCodeAt(0) > 0x200f)) return word
-  return { ...word, text: word.text.replace(longDashes, (dashes) => '-'.repeat(dashes.length)) }
-}
 
 function unknown(text: string): boolean {
   return text.includes('$') || text.includes('`')

@@ -113,13 +113,8 @@ export function readProgram(
     if (text !== undefined) sources.push(text)
   }
   if (sources.length === 0) return undefined
-  const program = readSources(sources, interpreter.language)
-  const slipped = sources.filter((source) => slippedShell.test(source))
-  return slipped.length === 0 ? program : { ...program, texts: [...program.texts, ...slipped] }
+  return readSources(sources, interpreter.language)
 }
-
-/** `node -e 'rm -rf /'`: in none of the languages, and meant for the shell. */
-const slippedShell = /^\s*(?:sudo\s+)?rm\s+-\w/
 
 /** `python3.11`, `ruby2.7`, `perl5.36`. */
 function versioned(executable: string): Interpreter | undefined {

@@ -143,11 +143,7 @@ function parallel(command: SimpleCommand): readonly Nested[] {
     for (const line of input?.split('\n') ?? []) if (line !== '') items.push(literal(line))
   }
   if (template.length === 0) {
-    if (items.length === 0) {
-      // `parallel :::` has nothing to run.
-      const none = separator !== -1 && !command.words.some((word) => word.text.startsWith('::::'))
-      return none ? [] : [{ text: literal('{}'), openEnded: true }]
-    }
+    if (items.length === 0) return [{ text: literal('{}'), openEnded: true }]
     return items.map((item) => ({ text: item, ownStdin: true }))
   }
 

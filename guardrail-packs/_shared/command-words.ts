@@ -107,12 +107,9 @@ function special(source: string): boolean {
   return /[$`{(]/.test(source)
 }
 
-/** No shell of ours reads it so, but whoever writes it means Windows: nothing in it is escaped. */
-const windowsPath = /^(?:[A-Za-z]:|%\w+%)\\/
-
 function plain(node: WordNode): Word {
   return {
-    text: windowsPath.test(node.text) ? node.text : node.value,
+    text: node.value,
     dynamic: false,
     quoted: node.value !== node.text,
     produced: noCommands,

@@ -88,9 +88,9 @@ function startsShell({ shell }: Wrapper, read: Options): boolean {
   return typeof shell === 'object' ? read.has(...shell) : shell === true
 }
 
-/** `command -v git` asks; with another letter and options behind the name, it may as well run. */
+/** `command -v git` asks; with more in the cluster and options behind it, it may as well run. */
 function mixedLookup(wrapper: Wrapper, words: readonly Word[]): boolean {
-  if (!wrapper.lookup || words[0]?.text === '-v') return false
+  if (!wrapper.lookup || /^-[vV]$/.test(words[0]?.text ?? '')) return false
   const { operands } = readOptions(words, { leading: true })
   return operands.slice(1).some((word) => word.text.startsWith('-'))
 }

@@ -29,10 +29,8 @@ export function judge(command: SimpleCommand): Finding | undefined {
   if (executable === '') return undefined
   const rule = judgeArguments(command)
   if (rule !== undefined) return found(rule, 'command.arguments')
-  if (command.calls.length === 0) return undefined
-  if (removesTree(command.calls)) return found('program-delete', 'command.arguments')
-  return command.calls.some(removesProtected)
-    ? found('overwrite-protected', 'command.arguments')
+  return command.calls.length > 0 && removesTree(command.calls)
+    ? found('program-delete', 'command.arguments')
     : undefined
 }
 
@@ -63,7 +61,7 @@ function judgeArguments(command: SimpleCommand): RuleId | undefined {
     case 'gtruncate': {
       const read = readOptions(words, { short: 'sr', values: ['size', 'reference'] })
       const size = read.value('-s', '--size')?.text ?? ''
-      return /^([<%/]?0+[a-z]*$|-)/i.test(size) ? 'destroy-content' : undefined
+      return /^[<%/]?0+[a-z]*$/i.test(size) ? 'destroy-content' : undefined
     }
     case 'dd':
     case 'gdd':
@@ -181,9 +179,7 @@ function judgeRsync(words: readonly Word[]): RuleId | undefined {
     ],
   })
   if (read.has('-n', '--dry-run', '--help', '--version')) return undefined
-  return read.options.some((option) =>
-    /^--(del(ete(-[\w-]+)?)?|remove-source-files)$/.test(option.name),
-  )
+  return read.options.some((option) => /^--del(ete(-[\w-]+)?)?$/.test(option.name))
     ? 'mirror-delete'
     : undefined
 }
@@ -272,10 +268,6 @@ function removesTree(calls: readonly ProgramCall[]): boolean {
     ) ||
     (calls.some((call) => treeWalkers.test(call.name)) && calls.some(removesNamed))
   )
-}
-
-function removesProtected({ name, strings }: ProgramCall): boolean {
-  return fileRemovers.test(name) && strings.some(isProtected)
 }
 
 /** `os.remove(path)`, `path.delete`; but `os.remove('a.lock')` removes the one file. */

@@ -23,7 +23,7 @@ export const rules = [
   {
     id: 'destroy-content',
     reasonCode: 'filesystem.destroy_content',
-    description: "Overwrites, cuts or empties a file's content for good.",
+    description: "Overwrites or empties a file's content for good.",
     saferAction: 'Copy the file aside first, or move it away.',
   },
   {
@@ -41,13 +41,13 @@ export const rules = [
   {
     id: 'mirror-delete',
     reasonCode: 'filesystem.mirror_delete',
-    description: 'Deletes files of the destination or the source when it copies.',
+    description: 'Deletes at the destination whatever the source does not have.',
     saferAction: 'Run it with --dry-run and show the list first.',
   },
   {
     id: 'overwrite-protected',
     reasonCode: 'filesystem.overwrite_protected',
-    description: 'Overwrites, or deletes in a program, system settings, keys or a start-up file.',
+    description: 'Overwrites system settings, keys or a start-up file of the shell.',
     saferAction: 'Write a copy elsewhere and compare it, or append with >>.',
   },
 ] as const satisfies readonly PackRule[]

@@ -1,5 +1,5 @@
 import type { Stdin, Word } from '../_shared/command.ts'
-import { type Option, type OptionTable, readOptions } from '../_shared/command-options.ts'
+import { type OptionTable, readOptions } from '../_shared/command-options.ts'
 import { knownInput } from '../_shared/command-output.ts'
 import type { RuleId } from './rules.ts'
 
@@ -32,14 +32,9 @@ const pushTable: OptionTable = {
     recurse-submodules thin no-thin set-upstream progress prune no-verify verify follow-tags signed atomic quiet verbose ipv4 ipv6`),
 }
 
-/** `--force`, and what begins so without being an option of git. */
-function forces({ name }: Option): boolean {
-  return name.startsWith('--force') && !/^--force-(with-lease|if-includes)$/.test(name)
-}
-
 function push({ words }: GitCall): RuleId | undefined {
   const read = readOptions(words, pushTable)
-  if (read.has('-f', '--mirror') || read.options.some(forces)) return 'push-force'
+  if (read.has('-f', '--force', '--mirror')) return 'push-force'
   if (read.has('--force-with-lease') && !read.has('--force-if-includes')) return 'push-force'
   if (read.has('-d', '--delete', '--prune')) return 'push-delete'
   for (const { text } of read.operands) {
@@ -90,12 +85,11 @@ const dotName = /(?:^|\/)\.\w/
 
 /** Checkout with paths discards; with a branch alone, or a new one, it does not. */
 function checkout({ words, openEnded }: GitCall): RuleId | undefined {
-  const read = readOptions(withoutModes(words), checkoutTable)
+  const read = readOptions(submoduleModes(words), checkoutTable)
   if (read.has('-f', '--force', '--pathspec-from-file', '-p', '--patch')) return 'checkout-discard'
   // None of these goes together with paths.
-  if (read.has('-b', '-B', '--orphan', '-d', '--detach')) return undefined
+  if (read.has('-b', '-B', '--orphan', '-t', '--track', '-d', '--detach')) return undefined
   const { operands, dashesAfter } = read
-  if (read.has('-t', '--track') && operands.length < 2) return undefined
   const paths = dashesAfter === undefined ? 0 : operands.length - dashesAfter
   if (paths > 0 || (dashesAfter !== undefined && openEnded)) return 'checkout-discard'
   if (operands.length > 1 && dashesAfter === undefined) return 'checkout-discard'
@@ -111,15 +105,13 @@ function checkout({ words, openEnded }: GitCall): RuleId | undefined {
   return pathMode || isPath(only.text) ? 'checkout-discard' : undefined
 }
 
-/** Without `--recurse-submodules on-demand` and its like, as people write it though git wants `=`. */
-function withoutModes(words: readonly Word[]): readonly Word[] {
-  return words.filter((word, at) => !modes.get(words[at - 1]?.text ?? '')?.test(word.text))
+/** `--recurse-submodules on-demand`, as people write it though git wants `=`. */
+function submoduleModes(words: readonly Word[]): readonly Word[] {
+  return words.filter(
+    (word, at) =>
+      !(words[at - 1]?.text === '--recurse-submodules' && /^(checkout|on-demand)$/.test(word.text)),
+  )
 }
-
-const modes: ReadonlyMap<string, RegExp> = new Map([
-  ['--recurse-submodules', /^(checkout|on-demand)$/],
-  ['--track', /^(direct|inherit)$/],
-])
 
 function isPath(text: string): boolean {
   return (
@@ -168,10 +160,6 @@ function deletesRefs(stdin: Stdin): boolean {
       words.some((word) => /(?:^|[='"/])delete\s/.test(word.text)),
     )
   )
-}
-
-function isSoon(expiry: string): boolean {
-  return /^(now|all|0|today|tomorrow)/i.test(expiry)
 }
 
 const forceTable: OptionTable = {
@@ -246,17 +234,10 @@ export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
     ({ words, config }) => {
       const read = readOptions(words, { flags: ['prune'] })
       const soon = read.value('--prune')?.text ?? config.get('gc.pruneexpire') ?? ''
-      return isSoon(soon) ? 'prune-now' : undefined
+      return /^(now|all|0|today|tomorrow)/i.test(soon) ? 'prune-now' : undefined
     },
   ],
   ['prune', unlessDry('prune-now')],
-  [
-    'repack',
-    ({ words }) => {
-      const read = readOptions(words, { values: ['cruft-expiration'], flags: ['cruft'] })
-      return isSoon(read.value('--cruft-expiration')?.text ?? '') ? 'prune-now' : undefined
-    },
-  ],
   [
     'update-ref',
     ({ words, stdin }) => {

@@ -30,8 +30,7 @@ export const rules = [
   {
     id: 'dynamic-script',
     reasonCode: 'shell.dynamic_script',
-    description:
-      'Hands a shell or interpreter a script that only the run will show, or that deletes.',
+    description: 'Hands a shell or interpreter a script that only the run will show.',
     saferAction: 'Save the script to a file, read it, then run the file.',
   },
   {

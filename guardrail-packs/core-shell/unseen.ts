@@ -25,10 +25,7 @@ export function runsUnseen(command: SimpleCommand, reading: CommandReading): Rul
   }
   // The place that xargs or parallel fills.
   if (command.openEnded && /^(\{.*\}|%+|@+)$/.test(executable)) return 'dynamic-executable'
-  if (isShell(command))
-    return shellRunsUnseen(command) || pipesDeletion(command, reading)
-      ? 'dynamic-script'
-      : undefined
+  if (isShell(command)) return shellRunsUnseen(command) ? 'dynamic-script' : undefined
   if (executable === 'iex' || executable === 'invoke-expression')
     return invokesUnseen(command) ? 'dynamic-script' : undefined
   if (executable === 'source' || executable === '.') {
@@ -43,17 +40,6 @@ export function runsUnseen(command: SimpleCommand, reading: CommandReading): Rul
     if (piped || takesFetchedProgram(command)) return 'dynamic-script'
   }
   return undefined
-}
-
-/** `printf 'rm -r …' | sh`: what deletes trees is written to be run, not to be read. */
-function pipesDeletion({ stdin, nesting, executable }: SimpleCommand, reading: CommandReading) {
-  if (stdin.kind !== 'pipe' || stdin.text === undefined) return false
-  return reading.commands.some(
-    (each) =>
-      each.executable === 'rm' &&
-      each.nesting[nesting.length] === executable &&
-      readOptions(each.words, {}).has('-r', '-R', '--recursive'),
-  )
 }
 
 /** PowerShell's eval: `irm … | iex`, `iex ((New-Object …).DownloadString(…))`. */

@@ -29,8 +29,6 @@ export function judgeCommand(command: SimpleCommand): Finding | undefined {
   if ((called || verb !== 'read') && given.options.some(trashesByOption)) return denied
   if (group === 'api') return judgeRequest(given, command)
   if (group === 'tools') return judgeToolCall(given, command)
-  // Whatever stood in its place before is let go, and nobody is asked.
-  if (path.includes('attach') && given.has('--yes', '-y')) return denied
   return verb === 'destructive' ? denied : undefined
 }
 

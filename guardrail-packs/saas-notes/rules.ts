@@ -40,7 +40,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/
 /** Registry names such as `notion-team`, `notionhq` and `notion2`; not `notional`. */
 export const serverName = /^notion(?!al)/
 export const destructiveVerbs = words(
-  'delete archive move trash remove rm destroy purge erase empty unset',
+  'delete archive move trash remove rm destroy purge erase empty',
 )
 /** Arguments that make an update a removal when they are true. */
 export const trashingFlags = words(

@@ -20,22 +20,24 @@ const denies: Pick<GuardPolicy, 'covers' | 'inspect'> = {
   }),
 }
 
+/** A call whose prompt is denied. */
+const deniedCall = {
+  requestId: 'r1',
+  lease: { runtime: { configVersion: 'v1' } },
+  route: { guard: denies, bound: { pricing: {} }, spec: {} },
+  call: { body: { messages: [{ role: 'user', content: 'raw words' }] } },
+  executionModel: {},
+  provider: {},
+} as unknown as Admitted
+
 test('a denied prompt is not logged, even when the store fails at the same moment', async () => {
-  const admitted = {
-    requestId: 'r1',
-    lease: { runtime: { configVersion: 'v1' } },
-    route: { guard: denies, bound: { pricing: {} }, spec: {} },
-    call: { body: { messages: [{ role: 'user', content: 'raw words' }] } },
-    executionModel: {},
-    provider: {},
-  } as unknown as Admitted
   const services = {
     accounting: {
       settle: async () => Promise.reject(new GatewayError('store_unavailable', 'away')),
     },
   } as unknown as LifecycleServices
   let logged: unknown
-  const guarded = guardPrompt(admitted, services, ({ loggedBody }) => {
+  const guarded = guardPrompt(deniedCall, services, ({ loggedBody }) => {
     logged = loggedBody
   })
   expect(await guarded.catch((error) => error.code)).toBe('store_unavailable')
@@ -44,18 +46,10 @@ test('a denied prompt is not logged, even when the store fails at the same momen
 
 test('a denied prompt gives its request id back, and is charged for nothing', async () => {
   const calls: SettlementRequest[] = []
-  const admitted = {
-    requestId: 'r1',
-    lease: { runtime: { configVersion: 'v1' } },
-    route: { guard: denies, bound: { pricing: {} }, spec: {} },
-    call: { body: { messages: [{ role: 'user', content: 'raw words' }] } },
-    executionModel: {},
-    provider: {},
-  } as unknown as Admitted
   const services = {
     accounting: { settle: async (call: SettlementRequest) => void calls.push(call) },
   } as unknown as LifecycleServices
-  const denied = guardPrompt(admitted, services, () => {})
+  const denied = guardPrompt(deniedCall, services, () => {})
   await expect(denied).rejects.toMatchObject({ code: 'guardrail_denied' })
   expect(calls).toMatchObject([{ requestId: 'r1', usage: undefined, succeeded: false }])
 })
