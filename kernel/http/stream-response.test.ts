@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { ReplyStream } from '../lifecycle/exchange.ts'
-import { createKeepAlive } from './keep-alive.ts'
+import { createKeepAlive, type KeptStream } from './keep-alive.ts'
 import { type StreamCare, streamResponse } from './stream-response.ts'
 
 const care = (keepAliveMs: number, stalledSecs = 60) => ({
@@ -68,24 +68,29 @@ test('a stream that speaks in time has none', async () => {
   expect(await (await fetch(server.url)).text()).not.toContain('keep-alive')
 })
 
-test('a caller that has left is sent no comment while its stream is read on', async () => {
-  const over = Promise.withResolvers<undefined>()
+test('a stream whose caller has left is kept alive no longer, though it is read on', async () => {
   const left = Promise.withResolvers<void>()
+  const readOn = Promise.withResolvers<undefined>()
   let asked = false
   const stream: ReplyStream = {
     next() {
-      if (asked) return over.promise
+      if (asked) return readOn.promise
       asked = true
       return Promise.resolve('data: 1\n\n')
     },
     cancel: () => left.resolve(),
   }
-  await using server = serve(stream, care(60))
-  const reply = await fetch(server.url)
-  const reader = (reply.body as ReadableStream<Uint8Array>).getReader()
-  await reader.read()
-  await reader.cancel()
+  const kept = new Set<KeptStream>()
+  const keepAlive = {
+    add: (one: KeptStream) => void kept.add(one),
+    remove: (one: KeptStream) => void kept.delete(one),
+  }
+  await using server = serve(stream, { stalledSecs: 60, keepAlive })
+  const reader = (await fetch(server.url)).body?.getReader()
+  await reader?.read()
+  expect(kept.size).toBe(1)
+  await reader?.cancel()
   await left.promise
-  await Bun.sleep(150)
-  over.resolve(undefined)
+  expect(kept.size).toBe(0)
+  readOn.resolve(undefined)
 })
