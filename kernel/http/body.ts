@@ -8,7 +8,7 @@ export interface BodyLimits {
 
 /**
  * The whole request body as text. Throws `request_body_too_large`, or `invalid_request` when it is
- * not UTF-8, breaks off, or has not arrived in time.
+ * compressed, not UTF-8, breaks off, or has not arrived in time.
  */
 export async function readBody(request: Request, limits: BodyLimits): Promise<string> {
   const declared = request.headers.get('content-length')
@@ -19,7 +19,7 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<st
     timer = setTimeout(() => reject(tooLate(limits)), limits.timeoutMs)
   })
   try {
-    return decode(await Promise.race([reading, late]))
+    return decode(await Promise.race([reading, late]), request)
   } catch (error) {
     reading.catch(() => {})
     if (error instanceof GatewayError) throw error
@@ -46,14 +46,19 @@ async function readCounted(request: Request, limits: BodyLimits): Promise<Uint8A
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function decode(bytes: Uint8Array): string {
+function decode(bytes: Uint8Array, { headers }: Request): string {
   try {
     return utf8.decode(bytes)
-  } catch (error) {
-    throw new GatewayError('invalid_request', 'the request body is not valid UTF-8', {
-      cause: error,
-    })
+  } catch (cause) {
+    const message = isCompressed(headers.get('content-encoding'))
+      ? 'content-encoding: the request body must not be compressed'
+      : 'the request body is not valid UTF-8'
+    throw new GatewayError('invalid_request', message, { cause })
   }
+}
+
+function isCompressed(encoding: string | null): boolean {
+  return encoding !== null && encoding.toLowerCase() !== 'identity'
 }
 
 function tooLarge({ maxBytes }: BodyLimits) {

@@ -324,6 +324,18 @@ describe('refused before the provider:', () => {
     expect(response.status).toBe(400)
   })
 
+  test('a compressed body, and is told so', async () => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adaKey}`, 'content-encoding': 'gzip' },
+      body: Bun.gzipSync(JSON.stringify({ model: 'm', messages: [] })),
+    })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      error: { message: 'content-encoding: the request body must not be compressed' },
+    })
+  })
+
   test('a chunked body over the limit', async () => {
     const answer = await talk(
       `transfer-encoding: chunked\r\n\r\n${`8000\r\n${'x'.repeat(0x8000)}\r\n`.repeat(5)}`,
