@@ -5,6 +5,7 @@ import {
   type JsonValue,
   nestsTooDeep,
 } from '../plugin/index.ts'
+import { withExactInputs } from '../protocol/messages-inputs.ts'
 import { readMessages } from '../protocol/messages-request.ts'
 import { readRequest } from '../protocol/request.ts'
 import { readTags } from '../protocol/tags.ts'
@@ -63,7 +64,7 @@ export function decodeText(authenticated: Authenticated, rawBody: string): Decod
   }
   const messages =
     authenticated.apiSurface === 'messages'
-      ? readMessages(json, authenticated.header('anthropic-beta'))
+      ? readMessages(withExactInputs(json, rawBody), authenticated.header('anthropic-beta'))
       : undefined
   const read = messages ?? readRequest(authenticated.family, json)
   const tags = readTags(authenticated.header)

@@ -63,6 +63,11 @@ async function finalMessage(text: string, at: readonly number[]): Promise<JsonOb
   return JSON.parse(JSON.stringify(await stream.finalMessage())) as JsonObject
 }
 
+/** As a caller in JavaScript has it, where long integers are rounded. */
+function received(reply: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(reply)) as JsonObject
+}
+
 test('a stream, cut anywhere and folded, is the converted buffered reply', async () => {
   await fc.assert(
     fc.asyncProperty(said, fc.integer({ min: 1, max: 5 }), cuts, async (reply, size, at) => {
@@ -71,7 +76,7 @@ test('a stream, cut anywhere and folded, is the converted buffered reply', async
       const facts = readReply('chat_completions', chat)
       expect(stream.outcome).toBe('complete')
       expect(grammarFault(events, 'complete')).toBeUndefined()
-      expect(foldMessages(events)).toEqual(messagesReply(chat, facts.usage, identity))
+      expect(foldMessages(events)).toEqual(received(messagesReply(chat, facts.usage, identity)))
       expect(stream.usage).toEqual(facts.usage)
       expect(stream.invokedToolCount).toBe(facts.invokedToolCount ?? -1)
     }),
@@ -91,7 +96,7 @@ test('the official stream helper makes the converted buffered reply of it', asyn
         const chat = bufferedChat(reply)
         const { usage } = readReply('chat_completions', chat)
         expect(await finalMessage(sseText(events), ownCuts)).toMatchObject(
-          messagesReply(chat, usage, identity),
+          received(messagesReply(chat, usage, identity)),
         )
       },
     ),

@@ -122,6 +122,7 @@ describe('content', () => {
     ['', {}],
     [undefined, {}],
     ['{"a":', { _raw_arguments: '{"a":' }],
+    ['1234567890123456789', { _raw_arguments: '1234567890123456789' }],
     ['[1]', { _raw_arguments: '[1]' }],
   ] as [string | undefined, JsonObject][])('arguments %p', (text, input) => {
     const tool_calls = [{ id: 't', function: fn('f', text) }]

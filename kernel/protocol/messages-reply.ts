@@ -1,3 +1,4 @@
+import { parseExact } from '../plugin/exact-json.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { Usage } from '../plugin/usage.ts'
 
@@ -118,8 +119,8 @@ function thinkingBlock({ type, thinking, signature, data }: JsonObject): JsonObj
 function inputOf(text: JsonValue | undefined): JsonValue {
   if (typeof text !== 'string' || text === '') return {}
   try {
-    const input = JSON.parse(text) as JsonValue
-    if (isJsonObject(input)) return input
+    const input = parseExact(text)
+    if (isJsonObject(input) && !JSON.isRawJSON(input)) return input
   } catch {}
   return { _raw_arguments: text }
 }

@@ -1,18 +1,6 @@
+import type { WrittenNumber } from '../plugin/exact-json.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { skipSpace, visitJson } from '../plugin/json-text.ts'
-
-declare global {
-  /** As JavaScript has them, and TypeScript not yet. */
-  interface JSON {
-    rawJSON(text: string): WrittenNumber & JsonObject
-    isRawJSON(value: unknown): value is WrittenNumber
-  }
-}
-
-/** A number that JavaScript would round. `JSON.stringify` writes it as it was written. */
-interface WrittenNumber {
-  readonly rawJSON: string
-}
 
 /** What tells a message's response from others: 1 and "1" are two ids, and so are any two numbers. */
 export type RpcId = string | number | WrittenNumber

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   nestsTooDeep,
+  parseExact,
 } from 'model-gateway/plugin'
 import {
   type ContentBlock,
@@ -15,7 +16,6 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
 } from './chat-content.ts'
-import { parseExact } from './exact-json.ts'
 import { invalidRequest } from './invalid-request.ts'
 
 export interface Turn {

@@ -1,6 +1,6 @@
 import type { ProviderCall, ProviderResult } from 'model-gateway/plugin'
 import { readEventStream, readJsonReply, type UpstreamResponse } from './compat-http.ts'
-import { exactReply } from './exact-json.ts'
+import { exactReply } from './exact-reply.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 import { chatFromMessages } from './messages-reply.ts'
 import { chatChunksFromMessages } from './messages-stream.ts'

@@ -1,7 +1,7 @@
 import type { EgressResponse, Execute, ProviderCall } from 'model-gateway/plugin'
 import { type CompatEndpoint, postJson, readJsonReply, streamBody } from '../_shared/compat-http.ts'
 import { decodeEventStream } from '../_shared/event-stream.ts'
-import { exactReply } from '../_shared/exact-json.ts'
+import { exactReply } from '../_shared/exact-reply.ts'
 import { ownReplyId } from '../_shared/reply-ids.ts'
 import { chatFromUnified, type ReplyFacts } from './unified-reply.ts'
 import { type UnifiedRoute, unifiedRequest } from './unified-request.ts'

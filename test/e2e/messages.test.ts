@@ -8,6 +8,7 @@ import {
   testKey,
 } from '../harness/gateway.ts'
 import {
+  bytes,
   errorStatus,
   inBandError,
   malformedEvent,
@@ -259,6 +260,32 @@ test('what a compatible upstream is sent', async () => {
     parallel_tool_calls: false,
     user: 'u1',
     reasoning_effort: 'low',
+  })
+})
+
+test('what tools are called with keeps every digit, there and back', async () => {
+  const input = '{"channel":1234567890123456789}'
+  const call = { id: 'c', type: 'function', function: { name: 'get_weather', arguments: input } }
+  const message = { role: 'assistant', content: null, tool_calls: [call] }
+  const choice = { index: 0, message, finish_reason: 'tool_calls' }
+  upstream.clear()
+  upstream.script(bytes(JSON.stringify({ id: 'x', choices: [choice] }), 'application/json'))
+  const turns = JSON.stringify([
+    question,
+    {
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: 'b', name: 'get_weather', input: 'INPUT' }],
+    },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'b', content: 'rain' }] },
+  ]).replace('"INPUT"', input)
+  const reply = await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': adaKey },
+    body: `{"model":"up-model","max_tokens":64,"messages":${turns}}`,
+  })
+  expect(await reply.text()).toContain(`"input":${input}`)
+  expect(upstream.journal.calls[0]?.body).toMatchObject({
+    messages: [{}, { tool_calls: [{ function: { arguments: input } }] }, {}],
   })
 })
 

@@ -1,0 +1,37 @@
+import type { JsonObject, JsonValue } from './json.ts'
+
+declare global {
+  /** As JavaScript has them, and TypeScript not yet. */
+  interface JSON {
+    rawJSON(text: string): WrittenNumber & JsonObject
+    isRawJSON(value: unknown): value is WrittenNumber
+  }
+}
+
+/** A number that JavaScript would round. `JSON.stringify` writes it as it was written. */
+export interface WrittenNumber {
+  readonly rawJSON: string
+}
+
+/** Integers with fewer digits are never rounded. */
+const MANY_DIGITS = /\d{16}/
+
+/** Whether JSON text may hold integers that JavaScript would round. */
+export function mayBeRounded(text: string): boolean {
+  return MANY_DIGITS.test(text)
+}
+
+/**
+ * Parses JSON text. Integers that JavaScript would round stay as they were written, and
+ * `JSON.stringify` writes them so: what tools are called with are often ids. They are objects then,
+ * to be told by `JSON.isRawJSON`. Throws SyntaxError.
+ */
+export function parseExact(text: string): JsonValue {
+  return (mayBeRounded(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)) as JsonValue
+}
+
+function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source ?? ''
+  const rounded = typeof value === 'number' && !Number.isSafeInteger(value)
+  return rounded && /^-?\d+$/.test(source) ? JSON.rawJSON(source) : value
+}

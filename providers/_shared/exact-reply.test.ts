@@ -1,0 +1,8 @@
+import { expect, test } from 'bun:test'
+import { exactReply } from './exact-reply.ts'
+
+test('a reply without its text stays as it is', () => {
+  const body = { id: 1 }
+  expect(exactReply({ body })).toBe(body)
+  expect(exactReply({ body, rawBody: '{"id":1}' })).toBe(body)
+})

@@ -1,0 +1,11 @@
+import { type JsonObject, mayBeRounded, parseExact } from 'model-gateway/plugin'
+
+/** A reply with the integers of its text, where it has its text. */
+export function exactReply(reply: {
+  readonly body: JsonObject
+  readonly rawBody?: string
+}): JsonObject {
+  const { body, rawBody } = reply
+  const mayDiffer = rawBody !== undefined && mayBeRounded(rawBody)
+  return mayDiffer ? (parseExact(rawBody) as JsonObject) : body
+}
