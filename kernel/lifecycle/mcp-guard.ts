@@ -5,8 +5,8 @@ import {
   type GuardPolicy,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
   type McpServer,
+  parseExact,
 } from '../plugin/index.ts'
 import { type RpcMessage, type ToolCall, withArguments } from '../protocol/json-rpc.ts'
 import { responseTexts } from '../protocol/mcp-result.ts'
@@ -102,7 +102,7 @@ export async function guardErrorText(call: McpCall, text: string): Promise<strin
 
 function objectIn(text: string): JsonObject | undefined {
   try {
-    const value = JSON.parse(text) as JsonValue
+    const value = parseExact(text)
     return isJsonObject(value) ? value : undefined
   } catch {
     return undefined

@@ -3,6 +3,7 @@ import {
   type JsonObject,
   type JsonValue,
   nestsTooDeep,
+  parseExact,
   repeatsKey,
 } from '../plugin/index.ts'
 import { misspellsMember, responsesIn, rpcErrorText } from '../protocol/json-rpc.ts'
@@ -29,7 +30,7 @@ function read(call: McpCall, text: string): Heard {
   if (nestsTooDeep(text)) throw malformed('something that is nested too deeply')
   let value: JsonValue
   try {
-    value = JSON.parse(text) as JsonValue
+    value = parseExact(text)
   } catch (cause) {
     throw malformed('something that is not JSON', cause)
   }
@@ -107,7 +108,7 @@ async function passJson(call: McpCall, text: string, services: McpServices): Pro
   const replaced = await judge(call, heard.responses)
   const passed = replaced === undefined ? text : encode(heard, replaced)
   call.invocation?.sent(Buffer.byteLength(passed))
-  const told = replaced === undefined ? heard.value : (JSON.parse(passed) as JsonValue)
+  const told = replaced === undefined ? heard.value : parseExact(passed)
   hear(withExactIds(passed, told), call, services)
   return passed
 }

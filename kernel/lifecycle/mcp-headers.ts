@@ -91,15 +91,16 @@ function pairTexts(
     for (const [name, value] of Object.entries(before)) {
       pairTexts(value, isJsonObject(after) ? after[name] : undefined, texts, levels - 1)
     }
-  } else if (isScalar(before)) {
-    const old = String(before)
-    if (texts.has(old) && texts.get(old) !== old) return
-    texts.set(old, isScalar(after) ? String(after) : undefined)
+  } else {
+    const old = scalarText(before)
+    if (old === undefined || (texts.has(old) && texts.get(old) !== old)) return
+    texts.set(old, scalarText(after))
   }
 }
 
-function isScalar(value: JsonValue | undefined): boolean {
-  return value !== undefined && value !== null && typeof value !== 'object'
+function scalarText(value: JsonValue | undefined): string | undefined {
+  if (JSON.isRawJSON(value)) return value.rawJSON
+  return typeof value === 'object' ? undefined : value?.toString()
 }
 
 /** Names that belong to the connection and end with it. */

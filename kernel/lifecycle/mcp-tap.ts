@@ -1,4 +1,9 @@
-import type { JsonObject, JsonValue, McpInvocationStatus } from '../plugin/index.ts'
+import {
+  type JsonObject,
+  type JsonValue,
+  type McpInvocationStatus,
+  parseExact,
+} from '../plugin/index.ts'
 import { responsesIn, toolOverhead } from '../protocol/json-rpc.ts'
 import { isId, sameId, withExactIds } from '../protocol/rpc-id.ts'
 import { createSseBlocks } from '../protocol/sse-blocks.ts'
@@ -89,7 +94,7 @@ function jsonTap(call: McpCall, services: McpServices): Tap {
 
 function parse(text: string): JsonValue | undefined {
   try {
-    return withExactIds(text, JSON.parse(text) as JsonValue)
+    return withExactIds(text, parseExact(text))
   } catch {
     return undefined
   }

@@ -23,8 +23,8 @@ export function mayBeRounded(text: string): boolean {
 
 /**
  * Parses JSON text. Integers that JavaScript would round stay as they were written, and
- * `JSON.stringify` writes them so: what tools are called with are often ids. They are objects then,
- * to be told by `JSON.isRawJSON`. Throws SyntaxError.
+ * `JSON.stringify` writes them so: what tools are called with are often ids. `JSON.isRawJSON` tells
+ * them from objects, as `isJsonObject` does. Throws SyntaxError.
  */
 export function parseExact(text: string): JsonValue {
   return (mayBeRounded(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)) as JsonValue

@@ -5,5 +5,11 @@ export interface JsonObject {
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    // A number with more digits than JavaScript has: see `parseExact`.
+    !JSON.isRawJSON(value)
+  )
 }

@@ -1,3 +1,4 @@
+import { parseExact } from '../plugin/exact-json.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { isTooDeep } from '../plugin/json-depth.ts'
 import { repeatsKey } from '../plugin/json-keys.ts'
@@ -78,7 +79,7 @@ interface Place {
 export function readMessage(text: string): RpcMessage {
   let value: JsonValue
   try {
-    value = JSON.parse(text) as JsonValue
+    value = parseExact(text)
   } catch {
     throw new RpcFault(rpcCodes.parse, 'the body is not valid JSON')
   }
@@ -90,7 +91,7 @@ export function readMessage(text: string): RpcMessage {
   }
   const { id, method, params } = value
   const hasId = 'id' in value
-  if (hasId && typeof id !== 'string' && typeof id !== 'number') {
+  if (hasId && !isId(id)) {
     const isAnonymousError = id === null && 'error' in value && method === undefined
     if (!isAnonymousError) {
       throw new RpcFault(rpcCodes.invalidRequest, 'id: must be a string or a number')

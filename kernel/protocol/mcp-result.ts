@@ -95,6 +95,10 @@ function mapTexts(value: JsonValue, key: string, visit: Visit, owner?: JsonObjec
     const judged = visit(digits, key)
     return judged === digits ? value : judged
   }
+  if (JSON.isRawJSON(value)) {
+    const judged = visit(value.rawJSON, key)
+    return judged === value.rawJSON ? (value as JsonValue) : judged
+  }
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, key, visit))
   if (!isJsonObject(value)) return value
   const entries = Object.entries(value).map(([name, member]) => [

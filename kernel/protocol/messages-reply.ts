@@ -120,7 +120,7 @@ function inputOf(text: JsonValue | undefined): JsonValue {
   if (typeof text !== 'string' || text === '') return {}
   try {
     const input = parseExact(text)
-    if (isJsonObject(input) && !JSON.isRawJSON(input)) return input
+    if (isJsonObject(input)) return input
   } catch {}
   return { _raw_arguments: text }
 }

@@ -147,8 +147,7 @@ function addAssistant(turns: Turns, blocks: readonly Block[]): void {
 
 function toolCall({ value, place }: Block): JsonObject {
   const input = value.input ?? {}
-  if (!isJsonObject(input) || JSON.isRawJSON(input))
-    throw invalid(`${place}.input must be an object`)
+  if (!isJsonObject(input)) throw invalid(`${place}.input must be an object`)
   return {
     id: stringIn(value, 'id', place),
     type: 'function',

@@ -167,8 +167,7 @@ function parseArguments(text: JsonValue | undefined, field: string): JsonObject 
   } catch {
     input = undefined
   }
-  // A number alone, should it be long, is an object too.
-  if (!isJsonObject(input) || JSON.isRawJSON(input)) {
+  if (!isJsonObject(input)) {
     throw invalidRequest(`${field} must be a JSON object, as text`)
   }
   return input

@@ -87,7 +87,8 @@ export async function startGuardedMcp(): Promise<GuardedMcp> {
     row: (requestId) =>
       eventually(async () => {
         const [found] = await gateway.sql`
-          select i.*, p.arguments_json -> 'body' as arguments, p.result_json::text as result
+          select i.*, p.arguments_json -> 'body' as arguments,
+            p.arguments_json ->> 'body' as arguments_text, p.result_json::text as result
           from mcp_audit.mcp_tool_invocations i
           left join mcp_audit.mcp_tool_invocation_payloads p on p.invocation_id = i.id
           where request_id = ${requestId} and status <> 'started'`

@@ -58,9 +58,15 @@ describe('a call', () => {
   })
 
   test('that is masked goes on masked in the headers that repeat its arguments', async () => {
-    const args = { note: 'my SECRET', place: { name: 'SECRET ü', region: 'eu', floor: 3 } }
+    const channel = JSON.rawJSON('1234567890123456789')
+    const args = { note: 'my SECRET', place: { name: 'SECRET ü', region: 'eu', floor: 3 }, channel }
     const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`
-    const kept = { 'mcp-param-region': 'eu', 'mcp-param-floor': '3', 'mcp-name': 'echo' }
+    const kept = {
+      'mcp-param-region': 'eu',
+      'mcp-param-floor': '3',
+      'mcp-param-channel': channel.rawJSON,
+      'mcp-name': 'echo',
+    }
     const headers = {
       ...kept,
       'mcp-param-note': 'my SECRET',

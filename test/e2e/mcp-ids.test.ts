@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { adaKey, eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
+import { inspected } from './__fixtures__/keyword-guard.ts'
 import { type GuardedMcp, startGuardedMcp } from './mcp-guard.fixture.ts'
 import {
   event,
@@ -138,6 +139,21 @@ describe('an id that JavaScript would round has every digit', () => {
     const { text, id } = await guarded.send(toolCall(ONE))
     expect(text).toContain(JSON.stringify(answer(ONE, 'my MASKED')))
     expect((await guarded.row(id)).status).toBe('success')
+  })
+
+  test('as do all other numbers of a result, for the guard, the caller and the row', async () => {
+    const structuredContent = { channel: JSON.rawJSON('1234567890123456789') }
+    const said = (text: string) => ({
+      ...fine(0),
+      result: { content: [{ type: 'text', text }], structuredContent },
+    })
+    guarded.upstream.script = () => Response.json(said('my SECRET'))
+    const { text, id } = await guarded.send(toolCall(0, 'echo', structuredContent))
+    expect(text).toBe(JSON.stringify(said('my MASKED')))
+    expect(JSON.stringify(inspected.at(-1))).toContain('1234567890123456789')
+    const row = await guarded.row(id)
+    expect(row.result).toContain('"channel":1234567890123456789')
+    expect(row.arguments_text).toContain('1234567890123456789')
   })
 
   test('in the error that stands for an event', async () => {
