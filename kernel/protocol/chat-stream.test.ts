@@ -94,6 +94,15 @@ describe('a chat stream', () => {
     expect(stream.terminal).toEqual([])
   })
 
+  test.each([
+    ['of another type', {}],
+    ['with a numeric finish_reason', [{ index: 0, delta: {}, finish_reason: 7 }]],
+  ])('has used what a chunk says whose choices are malformed: %s', (_, choices) => {
+    const { stream } = run(text('a'), chunk({ choices, usage: counted }))
+    expect(stream.failure?.message).toContain('malformed event')
+    expect(stream.usage).toMatchObject({ output: 5 })
+  })
+
   test('tells what an object without choices says', () => {
     const stream = createChatStream({ publicModel: 'm' })
     stream.push([streamEvent('{"message":"Too many requests."}')])

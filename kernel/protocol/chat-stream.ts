@@ -59,6 +59,8 @@ function chatRules(state: StreamState, publicModel: string): StreamRules {
   }
 
   function normaliseChunk(event: StreamEvent, chunk: JsonObject): StreamEvent | undefined {
+    // Before anything is found wrong with the chunk: the upstream charges what it counts.
+    usage.take(chunk.usage)
     const list = chunk.choices ?? (isPresent(chunk.usage) ? [] : undefined)
     if (!Array.isArray(list)) return malformed(`choices is not an array${strayWords(chunk)}`)
     /** No state came of the event: others like it need not be read. */
@@ -90,8 +92,8 @@ function chatRules(state: StreamState, publicModel: string): StreamRules {
         data = setMembers(data, { reasoning }, ['choices', position, 'delta'])
       }
     }
-    usage.take(counters)
     if (counters !== undefined && !isPresent(chunk.usage)) {
+      usage.take(counters)
       data = setMembers(data, { usage: counters })
     }
     if (chunk.model !== publicModel) data = setModel(data, chunk.model, publicModel)

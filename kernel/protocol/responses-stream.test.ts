@@ -94,6 +94,12 @@ describe('a responses stream', () => {
     expect(sent[0]?.json()).toMatchObject({ response: { model: 'mine' } })
   })
 
+  test('whose end is malformed has used what it says all the same', () => {
+    const { stream } = run(event('response.completed', response('queued', { usage: counted })))
+    expect(stream.failure?.message).toContain('malformed event')
+    expect(stream.usage).toMatchObject({ output: 6 })
+  })
+
   test.each([
     ['a chat chunk', streamEvent('{"choices":[]}')],
     ['a name that differs from its type', event('response.created', {}, 'response.completed')],

@@ -96,8 +96,8 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
   }
 
   function complete(event: StreamEvent, response: JsonObject, type: JsonValue | undefined) {
-    if (response.status !== COMPLETE.get(type)) return malformed(`${type} with another status`)
     usage.take(response.usage)
+    if (response.status !== COMPLETE.get(type)) return malformed(`${type} with another status`)
     return state.complete([event, doneEvent])
   }
 
