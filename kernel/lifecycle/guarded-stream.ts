@@ -12,7 +12,7 @@ import type { RunningAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { settledFailure } from './failures.ts'
 import { guardReply } from './guard.ts'
-import { readOut } from './read-out.ts'
+import { lastWords, readOut } from './read-out.ts'
 import { createFamilyStream, replyStream } from './stream.ts'
 
 /** For so long the headers wait for a decision; then the stream begins with comments. */
@@ -120,19 +120,30 @@ async function collect(
   const most = route.guard?.streamBufferBytes ?? 0
   let size = 0
   const upstream = result.events[Symbol.asyncIterator]()
-  while (stream.outcome === 'open') {
-    const batch = await watchdog.guard(upstream.next())
-    firstByte()
-    watchdog.rest()
-    check()
-    if (batch.done) {
-      stream.end()
-      break
+  let asked: ReturnType<typeof upstream.next> | undefined
+  try {
+    while (stream.outcome === 'open') {
+      asked = upstream.next()
+      const batch = await watchdog.guard(asked)
+      asked = undefined
+      firstByte()
+      watchdog.rest()
+      check()
+      if (batch.done) {
+        stream.end()
+        break
+      }
+      for (const { raw, data } of batch.value) size += Buffer.byteLength(raw ?? data)
+      if (size > most) throw tooLarge(most)
+      batches.push(batch.value)
+      events.push(...stream.push(batch.value))
     }
-    for (const { raw, data } of batch.value) size += Buffer.byteLength(raw ?? data)
-    if (size > most) throw tooLarge(most)
-    batches.push(batch.value)
-    events.push(...stream.push(batch.value))
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) {
+      watchdog.abort(thrown)
+      stream.push(await lastWords(asked ?? upstream.next()))
+    }
+    throw thrown
   }
   const { failure, usage, terminal } = stream
   if (failure !== undefined) {

@@ -1,3 +1,5 @@
+import type { StreamEvent } from '../plugin/index.ts'
+
 /** How long an upstream may take to end a finished stream, so that its connection can be reused. */
 const TRAILER_MS = 1000
 
@@ -11,4 +13,21 @@ export function readOut(upstream: AsyncIterator<unknown>, breakOff: () => void):
   read()
     .catch(() => {})
     .finally(() => clearTimeout(timer))
+}
+
+/** How long a provider may take to notice that its call has been broken off. */
+const LAST_WORDS_MS = 100
+
+/**
+ * What a provider still says of a call that has been broken off, such as what it had counted.
+ * `next`: what it had been asked for and has not given.
+ */
+export async function lastWords(
+  next: Promise<IteratorResult<readonly StreamEvent[]>>,
+): Promise<readonly StreamEvent[]> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(late.resolve, LAST_WORDS_MS)
+  const last = await Promise.race([next.catch(() => undefined), late.promise])
+  clearTimeout(timer)
+  return last === undefined || last.done ? [] : last.value
 }

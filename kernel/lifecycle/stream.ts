@@ -20,7 +20,7 @@ import { createResponsesStream } from '../protocol/responses-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
 import { errorBody, internalError } from './error-body.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
-import { readOut } from './read-out.ts'
+import { lastWords, readOut } from './read-out.ts'
 import { outcomeOf, record } from './record.ts'
 import { settle } from './settle.ts'
 
@@ -65,9 +65,12 @@ export function replyStream(
 
   /** Reads until there is text to send; when the stream closes, it is the last one. */
   async function read(): Promise<string | undefined> {
+    let asked: ReturnType<typeof upstream.next> | undefined
     try {
       while (closing === undefined) {
-        const batch = await watchdog.guard(upstream.next())
+        asked = upstream.next()
+        const batch = await watchdog.guard(asked)
+        asked = undefined
         attempt.firstByte()
         watchdog.rest()
         let text = ''
@@ -77,6 +80,7 @@ export function replyStream(
         if (text !== '') return text
       }
     } catch (thrown) {
+      if (asked !== undefined) family.push(await lastWords(asked))
       closing = close(attempt.containFault(thrown))
     }
     return await last()

@@ -46,6 +46,7 @@ let gateway: TestGateway
 beforeAll(async () => {
   const route = (upstream_model: string) => ({ provider: 'vertex', upstream_model })
   gateway = await startTestGateway({
+    accounting: { abort_drain_secs: 0.2 },
     providers: [
       {
         id: 'vertex',
@@ -153,6 +154,11 @@ describe('the anthropic client', () => {
   })
 })
 
+/** Text, and no end. */
+function endless(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode(text)) })
+}
+
 async function ledgerRow(requestId: string) {
   const [row] = await eventually(async () => {
     const rows = await gateway.sql`
@@ -186,6 +192,26 @@ describe('the ledger', () => {
         completion,
       })
     }
+  })
+
+  test('gemini: a stream that its caller leaves is charged by what was counted last', async () => {
+    const event = (candidatesTokenCount: number) => {
+      const usageMetadata = { promptTokenCount: 10, candidatesTokenCount }
+      const candidates = [{ content: { parts: [{ text: 'a' }] } }]
+      return `data: ${JSON.stringify({ candidates, usageMetadata })}\r\n\r\n`
+    }
+    cloud.answer = () => eventStream(endless(event(1) + event(2)))
+    const body = { ...ask('gemini'), stream: true }
+    const response = await gateway.post('/v1/chat/completions', body)
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+    const requestId = response.headers.get('x-request-id') ?? ''
+    expect(await ledgerRow(requestId)).toMatchObject({
+      pricing_status: 'legacy_estimated',
+      prompt: 10,
+      completion: 2,
+    })
   })
 
   test('embeddings, whole and half failed', async () => {

@@ -51,6 +51,8 @@ export function lastBody({ calls }: GoogleCloud): JsonObject {
 }
 
 /** An event stream as the service sends it, from the text of one. */
-export function eventStream(text: string | Uint8Array<ArrayBuffer>): Response {
-  return new Response(text, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+export function eventStream(
+  body: Exclude<ConstructorParameters<typeof Response>[0], null>,
+): Response {
+  return new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
 }
