@@ -98,7 +98,7 @@ export function sessionRoutes(
             objectId: caller.userId,
           }),
         )
-        const signedIn = await sessions.start(caller)
+        const signedIn = await sessions.start(caller, hash)
         reply.append('set-cookie', sessionCookie(signedIn.token, secure))
         return viewOf(signedIn)
       },

@@ -8,6 +8,7 @@ import { createSessionStore, type SessionStore } from './store.ts'
 
 const HOUR_MS = 3_600_000
 const PASSWORD = 'correct horse battery'
+const OTHER = 'another one 123'
 const address = '192.0.2.1'
 
 let db: TestDatabase
@@ -132,6 +133,39 @@ test('an address that guesses at many accounts has to wait, of IPv6 the whole ne
 test('a user who is disabled while signing in gets a session that nobody finds', async () => {
   const { caller } = await signIn()
   await db.sql`update identity.users set status = 'disabled'`
-  const { token } = await sessions.start(caller)
+  const { token } = await sessions.start(caller, await passwordHash())
+  expect(await sessions.find(token)).toBeUndefined()
+})
+
+async function passwordHash(): Promise<string> {
+  const [row] = await db.sql<{ hash: string }[]>`select hash from identity.user_passwords`
+  return row?.hash ?? ''
+}
+
+test('a password that is changed while it is compared opens no session', async () => {
+  const changing = createSessions(
+    {
+      ...store,
+      async findAccount(email) {
+        const account = await store.findAccount(email)
+        await store.changePassword(account?.userId ?? '', await hashPassword(OTHER), async () => {})
+        return account
+      },
+    },
+    clock,
+  )
+  const { token } = await changing.signIn({ email: 'ada@example.com', password: PASSWORD, address })
+  expect(await sessions.find(token)).toBeUndefined()
+})
+
+test('a session that begins while the password is being changed ends with the change', async () => {
+  const { caller } = await signIn()
+  const before = await passwordHash()
+  let starting: Promise<{ token: string }> | undefined
+  await store.changePassword(caller.userId, await hashPassword(OTHER), async () => {
+    starting = sessions.start(caller, before)
+    await Bun.sleep(100)
+  })
+  const { token } = (await starting) as { token: string }
   expect(await sessions.find(token)).toBeUndefined()
 })

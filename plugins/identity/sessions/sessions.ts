@@ -24,6 +24,9 @@ export interface SignedIn {
   readonly expiresAt: Date
 }
 
+/** An account whose password, of this hash, was given. */
+type Compared = Account & { readonly hash: string }
+
 export interface Sessions extends AdminSessions {
   /** Throws `invalid_credentials`, with `retry-after` when there were too many attempts. */
   signIn(attempt: {
@@ -33,8 +36,8 @@ export interface Sessions extends AdminSessions {
   }): Promise<SignedIn>
   /** Whether it is the caller's own password; throws as `signIn` does. */
   requirePassword(caller: SessionCaller, password: string, address?: string): Promise<void>
-  /** A new session of somebody whose password has been compared. */
-  start(account: Omit<Account, 'hash' | 'status'>): Promise<SignedIn>
+  /** A new session of somebody whose password, of this hash, has been compared. */
+  start(account: Omit<Account, 'hash' | 'status'>, passwordHash: string): Promise<SignedIn>
   end(caller: SessionCaller): Promise<void>
   /** When the caller has to sign in again at the latest. */
   expiresAt(caller: SessionCaller): Promise<Date>
@@ -56,10 +59,10 @@ export function createSessions(store: SessionStore, clock: Clock): Sessions {
   })
 
   /** By account: the comparison that was asked for last. */
-  const turns = new Map<string, Promise<Account>>()
+  const turns = new Map<string, Promise<Compared>>()
 
   /** One after the other for each account: what is not over yet must not count as a failure. */
-  async function compare(...attempt: Parameters<typeof compareNow>): Promise<Account> {
+  async function compare(...attempt: Parameters<typeof compareNow>): Promise<Compared> {
     const account = hashToken(attempt[0])
     const before = turns.get(account)
     const turn = (async () => {
@@ -79,7 +82,7 @@ export function createSessions(store: SessionStore, clock: Clock): Sessions {
     email: string,
     password: string,
     address: string | undefined,
-  ): Promise<Account> {
+  ): Promise<Compared> {
     const now = clock.now().getTime()
     const attempts: Attempt[] = []
     const begin = (throttle: typeof accounts, key: string) => {
@@ -99,19 +102,23 @@ export function createSessions(store: SessionStore, clock: Clock): Sessions {
       for (const attempt of attempts) attempt.forget('this')
       throw error
     }
-    if (!right || account === undefined || account.status === 'disabled') {
+    const hash = account?.hash ?? undefined
+    if (!right || hash === undefined || account === undefined || account.status === 'disabled') {
       throw new GatewayError('invalid_credentials', 'the e-mail or the password is wrong')
     }
     attempts[0]?.forget('this')
     attempts[1]?.forget('all')
-    return account
+    return { ...account, hash }
   }
 
-  async function start({ userId, email, name, role }: Omit<Account, 'hash' | 'status'>) {
+  async function start(
+    { userId, email, name, role }: Omit<Account, 'hash' | 'status'>,
+    passwordHash: string,
+  ) {
     const token = randomBytes(32).toString('base64url')
     const id = Bun.randomUUIDv7()
     const at = clock.now()
-    await store.create({ id, tokenHash: hashToken(token), userId, at })
+    await store.create({ id, tokenHash: hashToken(token), userId, passwordHash, at })
     const caller = { kind: 'session', sessionId: id, userId, email, name, role } as const
     return { token, caller, expiresAt: new Date(at.getTime() + LONGEST_MS) }
   }
@@ -134,7 +141,7 @@ export function createSessions(store: SessionStore, clock: Clock): Sessions {
     async signIn({ email, password, address }) {
       const account = await compare(email.trim().toLowerCase(), password, address)
       if (account.status === 'invited') await store.activate(account.userId)
-      return await start(account)
+      return await start(account, account.hash)
     },
     async requirePassword(caller, password, address) {
       await compare(caller.email, password, address)

@@ -30,8 +30,17 @@ export interface SessionStore {
   touch(id: string, at: Date): Promise<void>
   /** An invited user who signs in has accepted. */
   activate(userId: string): Promise<void>
-  /** Makes a session, unless the user is not active any more. */
-  create(session: { id: string; tokenHash: string; userId: string; at: Date }): Promise<void>
+  /**
+   * Makes a session, unless the user is not active any more or has another password than the one
+   * that was compared.
+   */
+  create(session: {
+    readonly id: string
+    readonly tokenHash: string
+    readonly userId: string
+    readonly passwordHash: string
+    readonly at: Date
+  }): Promise<void>
   remove(id: string): Promise<void>
   sweep(live: Liveness): Promise<void>
   /** Sets a password and ends every session of the user, with what else belongs to the change. */
@@ -93,11 +102,14 @@ export function createSessionStore({ sql }: Database): SessionStore {
         update identity.users set status = 'active', updated_at = now()
         where id = ${userId} and status = 'invited'`
     },
-    async create({ id, tokenHash, userId, at }) {
+    async create({ id, tokenHash, userId, passwordHash, at }) {
+      // Locked, because a change that is not over yet ends only the sessions that are there by then.
       await sql`
         insert into identity.user_sessions (id, token_hash, user_id, created_at, last_used_at)
-        select ${id}, ${tokenHash}, id, ${at}, ${at}
-        from identity.users where id = ${userId} and status = 'active'`
+        select ${id}, ${tokenHash}, u.id, ${at}, ${at}
+        from identity.users u join identity.user_passwords p on p.user_id = u.id
+        where u.id = ${userId} and u.status = 'active' and p.hash = ${passwordHash}
+        for share`
     },
     async remove(id) {
       await sql`delete from identity.user_sessions where id = ${id}`
