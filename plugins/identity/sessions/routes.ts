@@ -8,7 +8,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { hashPassword, NewPassword } from '../_shared/password.ts'
-import { LONGEST_MS, type Sessions, type SignedIn } from './sessions.ts'
+import { LONGEST_MS, type Sessions, type SignedIn, wrongPassword } from './sessions.ts'
 import type { SessionStore } from './store.ts'
 
 const SessionView = Type.Object({
@@ -87,9 +87,9 @@ export function sessionRoutes(
       replyHeaders: { 'set-cookie': 'The new session.' },
       errors: ['invalid_credentials'],
       async handle({ body, caller, requestId, address, secure, reply }) {
-        await sessions.requirePassword(caller, body.current_password, address)
-        const hash = await hashPassword(body.new_password)
-        await store.changePassword(caller.userId, hash, (sql) =>
+        const before = await sessions.requirePassword(caller, body.current_password, address)
+        const after = await hashPassword(body.new_password)
+        const changed = await store.changePassword(caller.userId, { before, after }, (sql) =>
           audit().write(sql, {
             actor: caller,
             requestId,
@@ -98,7 +98,8 @@ export function sessionRoutes(
             objectId: caller.userId,
           }),
         )
-        const signedIn = await sessions.start(caller, hash)
+        if (!changed) throw wrongPassword()
+        const signedIn = await sessions.start(caller, after)
         reply.append('set-cookie', sessionCookie(signedIn.token, secure))
         return viewOf(signedIn)
       },

@@ -137,6 +137,11 @@ test('a user who is disabled while signing in gets a session that nobody finds',
   expect(await sessions.find(token)).toBeUndefined()
 })
 
+async function changePassword(userId: string, also = async () => {}): Promise<void> {
+  const hashes = { before: await passwordHash(), after: await hashPassword(OTHER) }
+  expect(await store.changePassword(userId, hashes, also)).toBe(true)
+}
+
 async function passwordHash(): Promise<string> {
   const [row] = await db.sql<{ hash: string }[]>`select hash from identity.user_passwords`
   return row?.hash ?? ''
@@ -148,7 +153,7 @@ test('a password that is changed while it is compared opens no session', async (
       ...store,
       async findAccount(email) {
         const account = await store.findAccount(email)
-        await store.changePassword(account?.userId ?? '', await hashPassword(OTHER), async () => {})
+        await changePassword(account?.userId ?? '')
         return account
       },
     },
@@ -162,10 +167,22 @@ test('a session that begins while the password is being changed ends with the ch
   const { caller } = await signIn()
   const before = await passwordHash()
   let starting: Promise<{ token: string }> | undefined
-  await store.changePassword(caller.userId, await hashPassword(OTHER), async () => {
+  await changePassword(caller.userId, async () => {
     starting = sessions.start(caller, before)
     await Bun.sleep(100)
   })
   const { token } = (await starting) as { token: string }
   expect(await sessions.find(token)).toBeUndefined()
+})
+
+test('a password that was set meanwhile is not overwritten by whoever knew the one before', async () => {
+  const { caller } = await signIn()
+  const before = await sessions.requirePassword(caller, PASSWORD)
+  await changePassword(caller.userId)
+  const renewed = await signIn('ada@example.com', OTHER)
+  const also = () => Promise.reject(new Error('there is nothing to note'))
+  const hashes = { before, after: await hashPassword('of a thief 123') }
+  expect(await store.changePassword(caller.userId, hashes, also)).toBe(false)
+  expect(await sessions.find(renewed.token)).toEqual(renewed.caller)
+  await sessions.requirePassword(caller, OTHER)
 })

@@ -34,8 +34,8 @@ export interface Sessions extends AdminSessions {
     readonly password: string
     readonly address: string | undefined
   }): Promise<SignedIn>
-  /** Whether it is the caller's own password; throws as `signIn` does. */
-  requirePassword(caller: SessionCaller, password: string, address?: string): Promise<void>
+  /** The hash of the caller's own password, if this is it; throws as `signIn` does. */
+  requirePassword(caller: SessionCaller, password: string, address?: string): Promise<string>
   /** A new session of somebody whose password, of this hash, has been compared. */
   start(account: Omit<Account, 'hash' | 'status'>, passwordHash: string): Promise<SignedIn>
   end(caller: SessionCaller): Promise<void>
@@ -104,7 +104,7 @@ export function createSessions(store: SessionStore, clock: Clock): Sessions {
     }
     const hash = account?.hash ?? undefined
     if (!right || hash === undefined || account === undefined || account.status === 'disabled') {
-      throw new GatewayError('invalid_credentials', 'the e-mail or the password is wrong')
+      throw wrongPassword()
     }
     attempts[0]?.forget('this')
     attempts[1]?.forget('all')
@@ -144,7 +144,7 @@ export function createSessions(store: SessionStore, clock: Clock): Sessions {
       return await start(account, account.hash)
     },
     async requirePassword(caller, password, address) {
-      await compare(caller.email, password, address)
+      return (await compare(caller.email, password, address)).hash
     },
     async end({ sessionId }) {
       await store.remove(sessionId)
@@ -171,6 +171,10 @@ function network(address: string | undefined): string {
     groups.push(...new Array<string>(Math.max(0, 8 - groups.length - rest)).fill('0'))
   }
   return groups.slice(0, 4).join(':')
+}
+
+export function wrongPassword(): GatewayError {
+  return new GatewayError('invalid_credentials', 'the e-mail or the password is wrong')
 }
 
 function tooMany(waitMs: number): GatewayError {

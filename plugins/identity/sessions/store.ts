@@ -43,12 +43,15 @@ export interface SessionStore {
   }): Promise<void>
   remove(id: string): Promise<void>
   sweep(live: Liveness): Promise<void>
-  /** Sets a password and ends every session of the user, with what else belongs to the change. */
+  /**
+   * Sets a password and ends every session of the user, with what else belongs to the change.
+   * Resolves to false, and changes nothing, when the password is another than `before` by now.
+   */
   changePassword(
     userId: string,
-    hash: string,
+    hashes: { readonly before: string; readonly after: string },
     also: (sql: Transaction) => Promise<void>,
-  ): Promise<void>
+  ): Promise<boolean>
   /** Whether somebody can sign in as a platform admin. */
   hasAdmin(): Promise<boolean>
   /**
@@ -119,11 +122,15 @@ export function createSessionStore({ sql }: Database): SessionStore {
         delete from identity.user_sessions
         where created_at <= ${createdAfter} or last_used_at <= ${usedAfter}`
     },
-    async changePassword(userId, hash, also) {
-      await sql.begin(async (tx) => {
+    async changePassword(userId, { before, after }, also) {
+      return await sql.begin(async (tx) => {
         await lockIdentity(tx)
-        await setPassword(tx, userId, hash)
+        const found = await tx`
+          select from identity.user_passwords where user_id = ${userId} and hash = ${before}`
+        if (found.length === 0) return false
+        await setPassword(tx, userId, after)
         await also(tx)
+        return true
       })
     },
     async hasAdmin() {
