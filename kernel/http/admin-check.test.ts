@@ -52,11 +52,18 @@ test('whole characters pass, however they are written', () => {
   }
 })
 
-test('a body may be deep', () => {
-  const deep = (inner: string) =>
-    `{"name":"a","more":${'['.repeat(50_000)}${inner}${']'.repeat(50_000)}}`
-  expect(problemsOf(deep(String.raw`"\ud83d\ude00"`))).toBeUndefined()
-  expect(problemsOf(deep(String.raw`"\ud83d"`))).toContain('validation_failed')
+test('a body may be deep, but not so deep that to walk or write it takes seconds', () => {
+  const deep = (levels: number, inner: string) =>
+    `{"name":"a","more":${'['.repeat(levels)}${inner}${']'.repeat(levels)}}`
+  expect(problemsOf(deep(199, String.raw`"\ud83d\ude00"`))).toBeUndefined()
+  expect(problemsOf(deep(199, String.raw`"\ud83d"`))).toContain('validation_failed')
+  for (const levels of [200, 100_000]) {
+    expect(problemsOf(deep(levels, '1'))).toEqual([
+      'invalid_request',
+      'the body nests arrays and objects more than 200 deep',
+      undefined,
+    ])
+  }
 })
 
 test.each(['constructor', '__proto__', 'nonsense'])('?%s=1 is no parameter', (name) => {

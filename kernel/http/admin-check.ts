@@ -2,7 +2,7 @@ import { type TObject, Type } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { ValueErrorType } from '@sinclair/typebox/errors'
 import { Value } from '@sinclair/typebox/value'
-import { type AdminRoute, GatewayError } from '../plugin/index.ts'
+import { type AdminRoute, DEEPEST_JSON, GatewayError, nestsTooDeep } from '../plugin/index.ts'
 
 const nothing = Type.Object({}, { additionalProperties: false })
 
@@ -11,7 +11,7 @@ export interface RequestCheck {
   params(values: Readonly<Record<string, string>>): unknown
   /** Throws `invalid_request`. */
   query(url: URL): unknown
-  /** Throws `invalid_request` when it is not JSON, `validation_failed` when it has another shape. */
+  /** Throws `invalid_request` when it is no JSON or too deep, `validation_failed` for another shape. */
   body(text: string): unknown
 }
 
@@ -92,7 +92,7 @@ function faultOf(text: string): string | undefined {
   return text.isWellFormed() ? undefined : HALF
 }
 
-/** A text in a body that no database keeps; none is let in. No recursion: a body may be deep. */
+/** A text in a body that no database keeps; none is let in. */
 function unkeepable(body: unknown): BodyProblem | undefined {
   const left: [value: unknown, path: string][] = [[body, '']]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -116,6 +116,12 @@ function unkeepable(body: unknown): BodyProblem | undefined {
 
 function parse(text: string): unknown {
   if (text === '') throw new GatewayError('invalid_request', 'the request has no body; send JSON')
+  if (nestsTooDeep(text)) {
+    throw new GatewayError(
+      'invalid_request',
+      `the body nests arrays and objects more than ${DEEPEST_JSON} deep`,
+    )
+  }
   try {
     return JSON.parse(text)
   } catch (error) {
