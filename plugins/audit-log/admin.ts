@@ -8,6 +8,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { INSTANT_PATTERN } from '../_shared/instant.ts'
+import { ownId } from '../_shared/own-id.ts'
 import { invalidQuery, readInstant } from '../_shared/query.ts'
 import type { Store } from './store.ts'
 
@@ -73,7 +74,7 @@ export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
             actorUserId: query.actor_user_id,
             action: query.action,
             objectKind: query.object_kind,
-            objectId: query.object_id,
+            objectId: query.object_id && ownId(query.object_id),
             requestId: query.request_id,
             from: from?.toISOString(),
             to: to?.toISOString(),

@@ -98,6 +98,7 @@ test('ids in capitals are the same ids, also to the audit log', async () => {
     const { items } = await admin.get<{ items: { action: string }[] }>(path)
     return items.map(({ action }) => action)
   }
+  expect(await actions(TEAM_ID)).toEqual(await actions(team.team_id))
   expect(await actions(team.team_id)).toEqual([
     'team.delete',
     'team.remove_member',
