@@ -64,11 +64,14 @@ function take(choices: Map<JsonValue, Choice>, index: JsonValue, piece: JsonObje
   }
 }
 
-/** Strings grow, lists get longer, objects take in; `role`, `id`, `type` and `name` are said once. */
+/**
+ * Strings grow, lists get longer, objects take in; `role`, `id`, `type` and `name` are said once,
+ * whatever some upstreams leave empty later.
+ */
 function append(into: Mutable, more: JsonObject): void {
   for (const [name, value] of Object.entries(more)) {
     const before = into[name]
-    if (value === undefined || value === null) into[name] ??= value ?? null
+    if (value === undefined || value === null || value === '') into[name] ??= value ?? null
     else if (typeof value === 'string' && typeof before === 'string' && !SAID_ONCE.has(name))
       into[name] = before + value
     else if (Array.isArray(value) && Array.isArray(before)) into[name] = [...before, ...value]

@@ -156,4 +156,18 @@ describe('nothing that was streamed goes unseen', () => {
       },
     ])
   })
+  test('a tool whose name later fragments leave empty', () => {
+    const delta = (id: string, name: string, text: string) => {
+      const call = { index: 0, id, type: 'function', function: { name, arguments: text } }
+      return event({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] })
+    }
+    const body = collectChat([delta('a', 'bash', '{"command"'), delta('', '', ':"ls"}')])
+    expect(body.choices).toMatchObject([
+      {
+        message: {
+          tool_calls: [{ id: 'a', function: { name: 'bash', arguments: '{"command":"ls"}' } }],
+        },
+      },
+    ])
+  })
 })
