@@ -8,7 +8,9 @@ type Mutable = Record<string, JsonValue>
 interface Choice {
   readonly index: JsonValue
   readonly message: Mutable
-  readonly calls: Map<JsonValue, Mutable>
+  readonly calls: Mutable[]
+  /** The call that takes more at each place. */
+  readonly open: Map<JsonValue, Mutable>
   finish: JsonValue
   rest: Mutable
 }
@@ -34,7 +36,7 @@ export function collectChat(events: readonly StreamEvent[]): JsonObject {
     choices: [...choices.values()].map(({ index, message, calls, finish, rest }) => ({
       ...rest,
       index,
-      message: { ...message, ...(calls.size > 0 && { tool_calls: [...calls.values()] }) },
+      message: { ...message, ...(calls.length > 0 && { tool_calls: calls }) },
       finish_reason: finish,
     })),
   }
@@ -44,7 +46,7 @@ function take(choices: Map<JsonValue, Choice>, index: JsonValue, piece: JsonObje
   let choice = choices.get(index)
   if (choice === undefined) {
     const message = { role: 'assistant', content: null }
-    choice = { index, message, calls: new Map(), finish: null, rest: {} }
+    choice = { index, message, calls: [], open: new Map(), finish: null, rest: {} }
     choices.set(index, choice)
   }
   const { index: _, delta, finish_reason, ...rest } = piece
@@ -58,10 +60,19 @@ function take(choices: Map<JsonValue, Choice>, index: JsonValue, piece: JsonObje
     if (!isJsonObject(fragment)) continue
     // Fragments belong together by index; upstreams that leave it out name the id each time.
     const key = fragment.index ?? fragment.id ?? position
-    const call = choice.calls.get(key) ?? {}
-    choice.calls.set(key, call)
+    let call = choice.open.get(key)
+    if (call === undefined || isAnother(call, fragment)) {
+      call = {}
+      choice.calls.push(call)
+      choice.open.set(key, call)
+    }
     append(call, fragment)
   }
+}
+
+/** Upstreams that give every call index 0 tell them apart by id. */
+function isAnother(call: JsonObject, { id }: JsonObject): boolean {
+  return Boolean(call.id) && Boolean(id) && id !== call.id
 }
 
 /**

@@ -170,4 +170,27 @@ describe('nothing that was streamed goes unseen', () => {
       },
     ])
   })
+
+  test('calls of an upstream that gives all of them index 0', () => {
+    const delta = (id: string | undefined, fn: JsonObject) => {
+      const call = { index: 0, ...(id !== undefined && { id }), type: 'function', function: fn }
+      return event({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] })
+    }
+    const body = collectChat([
+      delta('a', { name: 'bash', arguments: '{"command":' }),
+      delta('', { arguments: '"ls' }),
+      delta(undefined, { arguments: '"}' }),
+      delta('b', { name: 'now', arguments: '' }),
+    ])
+    expect(body.choices).toMatchObject([
+      {
+        message: {
+          tool_calls: [
+            { id: 'a', function: { name: 'bash', arguments: '{"command":"ls"}' } },
+            { id: 'b', function: { name: 'now', arguments: '' } },
+          ],
+        },
+      },
+    ])
+  })
 })
