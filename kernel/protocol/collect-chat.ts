@@ -85,13 +85,27 @@ function append(into: Mutable, more: JsonObject): void {
     if (value === undefined || value === null || value === '') into[name] ??= value ?? null
     else if (typeof value === 'string' && typeof before === 'string' && !SAID_ONCE.has(name))
       into[name] = before + value
-    else if (Array.isArray(value) && Array.isArray(before)) into[name] = [...before, ...value]
+    else if (Array.isArray(value) && Array.isArray(before)) into[name] = value.reduce(add, before)
     else if (isJsonObject(value)) {
       const inner: Mutable = isJsonObject(before) ? ({ ...before } as Mutable) : {}
       append(inner, value)
       into[name] = inner
     } else into[name] = value
   }
+}
+
+/** Reasoning is streamed as entries that differ in their text alone: they are one text in pieces. */
+function add(list: readonly JsonValue[], entry: JsonValue): JsonValue[] {
+  const last = list.at(-1)
+  if (isJsonObject(last) && isJsonObject(entry)) {
+    const name = 'thinking' in last ? 'thinking' : 'text'
+    const [before, more] = [last[name], entry[name]]
+    const rest = (of: JsonObject) => JSON.stringify({ ...of, [name]: '' })
+    if (typeof before === 'string' && typeof more === 'string' && rest(last) === rest(entry)) {
+      return [...list.slice(0, -1), { ...last, [name]: before + more }]
+    }
+  }
+  return [...list, entry]
 }
 
 const SAID_ONCE = new Set(['role', 'id', 'type', 'name', 'index', 'source'])

@@ -7,6 +7,7 @@ import { createChatStream } from './chat-stream.ts'
 import { chatEvents, collectChat } from './collect-chat.ts'
 import { collectResponse, responseEvents } from './collect-responses.ts'
 import { sseText } from './family-stream.ts'
+import { replyTexts } from './guard-text.ts'
 import { createResponsesStream } from './responses-stream.ts'
 
 const text = fc.string({ unit: 'grapheme', minLength: 1 })
@@ -132,6 +133,26 @@ describe('nothing that was streamed goes unseen', () => {
       event({ type: 'response.completed', response: { status: 'completed', output: [] } }),
     ])
     expect(body.output_text).toEqual(['hidden'])
+  })
+
+  test.each([
+    ['anthropic_messages_stream', 'thinking_delta', 'thinking'],
+    ['unified_stream', 'reasoning_text', 'text'],
+    ['google_content_stream', 'thought', 'text'],
+  ])('reasoning of %s that comes in pieces is one text', (source, type, member) => {
+    const blocks = [
+      { type, [member]: 'forb' },
+      { type, [member]: 'idden' },
+      { type: 'signature_delta', signature: 'c2ln' },
+      { type, [member]: ' fruit' },
+    ]
+    const body = collectChat(
+      blocks.map((block) => {
+        const provider_metadata = { cloud_x: { reasoning: { source, blocks: [block] } } }
+        return event({ choices: [{ index: 0, delta: { provider_metadata } }] })
+      }),
+    )
+    expect(replyTexts(body).segments).toEqual(['forbidden', ' fruit'])
   })
 
   test('fragments of calls that come mixed', () => {
