@@ -31,6 +31,24 @@ describe('messages', () => {
     ).toEqual({ contents, systemInstruction: { parts: [{ text: 'A\n\nB\n\nb' }] } })
   })
 
+  test('a system text between two tool results leaves them in one content', () => {
+    const tool_calls = ['a', 'b'].map((id) => ({ id, function: { name: id, arguments: '{}' } }))
+    const { contents } = messages(
+      user,
+      { role: 'assistant', tool_calls },
+      { role: 'tool', tool_call_id: 'a', content: '{"n":1}' },
+      { role: 'system', content: 'Be brief.' },
+      { role: 'tool', tool_call_id: 'b', content: '{"n":2}' },
+    )
+    expect((contents as JsonObject[])[2]).toEqual({
+      role: 'user',
+      parts: [
+        { functionResponse: { id: 'a', name: 'a', response: { n: 1 } } },
+        { functionResponse: { id: 'b', name: 'b', response: { n: 2 } } },
+      ],
+    })
+  })
+
   test('a conversation with tools', () => {
     const call = (id: string, name: string, args: JsonValue | undefined, more = {}) => ({
       id,

@@ -34,13 +34,13 @@ export function googleConversation(
       responses.push(functionResponse(message, place, names))
       continue
     }
+    // Between two results it is not between their parts, whose number the upstream checks.
+    if (message.role === 'system' || message.role === 'developer') {
+      system.push(...textsOf(message.content, place).filter((text) => text !== ''))
+      continue
+    }
     responses = undefined
     switch (message.role) {
-      case 'system':
-      case 'developer': {
-        system.push(...textsOf(message.content, place).filter((text) => text !== ''))
-        break
-      }
       case 'user':
         contents.push({ role: 'user', parts: filled(contentParts(message.content, place)) })
         break
