@@ -121,10 +121,11 @@ describe('content', () => {
     ['{"a":1}', { a: 1 }],
     ['', {}],
     [undefined, {}],
+    [{ a: 1 }, { a: 1 }],
     ['{"a":', { _raw_arguments: '{"a":' }],
     ['1234567890123456789', { _raw_arguments: '1234567890123456789' }],
     ['[1]', { _raw_arguments: '[1]' }],
-  ] as [string | undefined, JsonObject][])('arguments %p', (text, input) => {
+  ] as [JsonValue | undefined, JsonObject][])('arguments %p', (text, input) => {
     const tool_calls = [{ id: 't', function: fn('f', text) }]
     expect(blocksOf({ tool_calls })).toEqual([{ type: 'tool_use', id: 't', name: 'f', input }])
   })

@@ -29,7 +29,7 @@ export function messagesReply(
       type: 'tool_use',
       id: said(call.id) ?? toolUseId(identity, k),
       name: said(fn.name) ?? '',
-      input: inputOf(fn.arguments),
+      input: inputOf(argumentsOf(fn)),
     })
   }
   const finish = isJsonObject(choice) ? choice.finish_reason : undefined
@@ -115,9 +115,15 @@ function thinkingBlock({ type, thinking, signature, data }: JsonObject): JsonObj
   return [{ type, thinking, ...(signature === undefined ? {} : { signature }) }]
 }
 
+/** The arguments of a call as text: some upstreams give the object itself. */
+export function argumentsOf({ arguments: written }: JsonObject): string {
+  if (typeof written === 'string') return written
+  return isJsonObject(written) ? JSON.stringify(written) : ''
+}
+
 /** Arguments are the model's own words: what is no JSON object is passed on as text. */
-function inputOf(text: JsonValue | undefined): JsonValue {
-  if (typeof text !== 'string' || text === '') return {}
+function inputOf(text: string): JsonValue {
+  if (text === '') return {}
   try {
     const input = parseExact(text)
     if (isJsonObject(input)) return input

@@ -214,6 +214,12 @@ describe('tool calls', () => {
     ])
   })
 
+  test('whose arguments are an object have them as its text', () => {
+    const call = { index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } }
+    const { sent } = run(choice({ tool_calls: [call] }))
+    expect(brief(sent)).toEqual(['message_start', 'start 0 tool_use a f', '0 {"x":1}'])
+  })
+
   test('whose id comes late begin when it has come', () => {
     const { sent } = run(tool(0, undefined, 'f', '{"x"'), tool(0, 'a', undefined, ':1}'))
     expect(brief(sent)).toEqual(['message_start', 'start 0 tool_use a f', '0 {"x"', '0 :1}'])

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
+import { argumentsOf } from './messages-reply.ts'
 
 /** A content block on its way to the caller. */
 interface StreamedBlock {
@@ -125,9 +126,10 @@ export function createBlockWriter(toolUseId: (k: number) => string): BlockWriter
       call.id ??= id
       const fn = isJsonObject(piece.function) ? piece.function : {}
       if (call.name === '' && typeof fn.name === 'string') call.name = fn.name
-      if (typeof fn.arguments === 'string' && fn.arguments !== '') {
-        call.arguments += fn.arguments
-        call.deltas.push({ type: 'input_json_delta', partial_json: fn.arguments })
+      const partial_json = argumentsOf(fn)
+      if (partial_json !== '') {
+        call.arguments += partial_json
+        call.deltas.push({ type: 'input_json_delta', partial_json })
       }
       write(false)
     },
