@@ -196,6 +196,18 @@ describe('damage', () => {
     await expect(decode([changed(damage)])).rejects.toThrow(message)
   })
 
+  test('what came before a malformed frame is delivered, also when it came with it', async () => {
+    const seen: EventStreamFrame[] = []
+    async function* source() {
+      yield Buffer.concat([one, one, changed((bytes) => bytes.writeUInt8(0, 12))])
+    }
+    const read = async () => {
+      for await (const batch of decodeEventStream(source(), () => {})) seen.push(...batch)
+    }
+    await expect(read()).rejects.toThrow('no name')
+    expect(seen).toHaveLength(2)
+  })
+
   test('a length that no stream will ever fill is refused at once', async () => {
     async function* source() {
       yield Buffer.from('HTTP/1.1 200 OK')

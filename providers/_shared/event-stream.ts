@@ -38,16 +38,20 @@ export async function* decodeEventStream(
     const view = new DataView(data.buffer, data.byteOffset, data.length)
     const frames: EventStreamFrame[] = []
     let at = 0
-    for (;;) {
-      const left = data.length - at
-      wanted = left < PRELUDE ? PRELUDE : frameLength(view, at)
-      if (left < wanted) break
-      frames.push(readFrame(data, view, at, wanted))
-      at += wanted
+    try {
+      for (;;) {
+        const left = data.length - at
+        wanted = left < PRELUDE ? PRELUDE : frameLength(view, at)
+        if (left < wanted) break
+        frames.push(readFrame(data, view, at, wanted))
+        at += wanted
+      }
+      pieces = at === data.length ? [] : [data.subarray(at)]
+      pending = data.length - at
+    } finally {
+      // Those before a malformed one too, however the bytes were cut.
+      if (frames.length > 0) yield frames
     }
-    pieces = at === data.length ? [] : [data.subarray(at)]
-    pending = data.length - at
-    if (frames.length > 0) yield frames
   }
   if (pending > 0) throw malformed('the stream ended in a frame', 'premature end')
 

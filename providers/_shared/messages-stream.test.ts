@@ -223,6 +223,17 @@ describe('a stream that fails', () => {
     })
   })
 
+  test('what came before a fault is told, also when it came with it', async () => {
+    const { data, error } = await run([
+      start,
+      delta(0, { type: 'text_delta', text: 'hi' }),
+      '{oops',
+    ])
+    expect(deltas(data)).toEqual([{ role: 'assistant', content: '' }, { content: 'hi' }])
+    expect((data[0] as JsonObject).usage).toMatchObject({ prompt_tokens: 15 })
+    expect(error).toMatchObject({ code: 'upstream_transport' })
+  })
+
   test.each<[string, (JsonObject | string)[]]>([
     ['nothing at all', []],
     ['an end without message_stop', [start, finish('end_turn')]],

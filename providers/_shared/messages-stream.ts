@@ -28,10 +28,14 @@ export async function* chatChunksFromMessages(
   const converter = createConverter(call, providerType)
   for await (const batch of events) {
     const chunks: StreamEvent[] = []
-    for (const event of batch) {
-      if (converter.state === 'open') converter.push(event, chunks)
+    try {
+      for (const event of batch) {
+        if (converter.state === 'open') converter.push(event, chunks)
+      }
+    } finally {
+      // What came before a fault is told and charged, however the bytes were cut.
+      if (chunks.length > 0) yield chunks
     }
-    if (chunks.length > 0) yield chunks
     if (converter.state === 'failed') return
   }
   if (converter.state === 'open') {

@@ -256,6 +256,16 @@ describe('what is not as documented', () => {
     expect(data).not.toContain('[DONE]')
   })
 
+  test('what came before a fault is told, also when it came with it', async () => {
+    const together = Buffer.concat([start, text, eventFrame('contentBlockDelta', '{')])
+    const { data, error } = await run([together])
+    expect(choicesOf(data).map((choice) => choice?.delta)).toEqual([
+      { role: 'assistant', content: '' },
+      { content: 'hi' },
+    ])
+    expect(error).toMatchObject({ code: 'upstream_transport' })
+  })
+
   test('unknown events and checksums that do not fit are counted', async () => {
     const zeroed = Buffer.from(text)
     zeroed.writeUInt32BE(0, zeroed.length - 4)

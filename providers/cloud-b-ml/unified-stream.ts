@@ -30,10 +30,14 @@ export async function* chatChunksFromUnified(
   const converter = createConverter(call, facts, seams)
   for await (const batch of frames) {
     const chunks: StreamEvent[] = []
-    for (const frame of batch) {
-      if (!converter.failed) converter.push(frame, chunks)
+    try {
+      for (const frame of batch) {
+        if (!converter.failed) converter.push(frame, chunks)
+      }
+    } finally {
+      // What came before a fault is told and charged, however the bytes were cut.
+      if (chunks.length > 0) yield chunks
     }
-    if (chunks.length > 0) yield chunks
     if (converter.failed) return
   }
   if (!converter.started) throw new GatewayError('upstream_transport', 'empty stream: no frame')
