@@ -2,32 +2,36 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import { doneEvent, readObject } from './family-stream.ts'
 
-type Mutable = Record<string, JsonValue>
-
 /**
  * The response that a stream amounts to: that of its last event, `output` as its events told it
  * where they differ, so that nothing that was streamed goes unseen.
  */
 export function collectResponse(events: readonly StreamEvent[]): JsonObject {
   let response: JsonObject = {}
-  const items = new Map<JsonValue, Mutable>()
+  /** Those that are done, and by their place those that are not: some upstreams repeat places. */
+  const done: JsonObject[] = []
+  const open = new Map<JsonValue | undefined, JsonObject>()
   /** Texts that came in pieces, by item and place in it. */
   const pieces = new Map<string, string>()
   for (const event of events) {
     const payload = readObject(event)
     if (payload === undefined) continue
     if (isJsonObject(payload.response)) response = { ...response, ...payload.response }
-    const at = payload.output_index
-    if (at === undefined) continue
-    if (isJsonObject(payload.item)) items.set(at, payload.item as Mutable)
-    if (typeof payload.delta === 'string') {
-      const place = JSON.stringify([at, payload.type, payload.content_index, payload.summary_index])
+    const { item, output_index: at, type = event.event } = payload
+    if (isJsonObject(item) && type === 'response.output_item.done') {
+      open.delete(at)
+      done.push(item)
+    } else if (isJsonObject(item)) open.set(at, item)
+    if (typeof payload.delta === 'string' && at !== undefined) {
+      const { item_id, content_index, summary_index } = payload
+      const place = JSON.stringify([at, item_id, type, content_index, summary_index])
       pieces.set(place, (pieces.get(place) ?? '') + payload.delta)
     }
   }
   const stated = Array.isArray(response.output) ? response.output : []
-  const known = JSON.stringify([stated, [...items.values()]])
-  const streamed = [...items.values()].filter(
+  const items = [...done, ...open.values()]
+  const known = JSON.stringify([stated, items])
+  const streamed = items.filter(
     (item) => !stated.some((other) => JSON.stringify(other) === JSON.stringify(item)),
   )
   // Texts of deltas that no finished item repeats.

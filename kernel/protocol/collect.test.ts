@@ -125,6 +125,26 @@ describe('nothing that was streamed goes unseen', () => {
     expect(body.output).toEqual([item])
   })
 
+  test('items of an upstream that gives all of them the same place, or none', () => {
+    const item = (id: string, done = true) => ({
+      id,
+      type: 'function_call',
+      name: id,
+      arguments: done ? `{"command":"${id}"}` : '',
+    })
+    const body = collectResponse([
+      ...['a', 'b'].flatMap((id) => [
+        event({ type: 'response.output_item.added', output_index: 0, item: item(id, false) }),
+        event({ type: 'response.output_item.done', output_index: 0, item: item(id) }),
+      ]),
+      event({ type: 'response.output_item.added', output_index: 0, item: item('c', false) }),
+      event({ type: 'response.completed', response: { status: 'completed', output: [] } }),
+    ])
+    expect(body.output).toEqual([item('a'), item('b'), item('c', false)])
+    const noPlace = event({ type: 'response.output_item.done', item: item('d') })
+    expect(collectResponse([noPlace]).output).toEqual([item('d')])
+  })
+
   test('a text that no item repeats', () => {
     const place = { output_index: 0, content_index: 0 }
     const body = collectResponse([
