@@ -1,0 +1,19 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+
+const LOG = new URL('./log.ts', import.meta.url).pathname
+
+test.skipIf(!existsSync('/dev/full'))('a full disk under the log harms nobody who logs', () => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(LOG)}
+    const log = createLogger('json')
+    for (let i = 0; i < 30_000; i++) log.warn('a long line '.repeat(500))
+    process.stdout.write(JSON.stringify({ rssMb: process.memoryUsage().rss / 2 ** 20 }))`
+  const { stdout, exitCode } = Bun.spawnSync([process.execPath, '-e', program], {
+    stdout: 'pipe',
+    stderr: Bun.file('/dev/full'),
+  })
+  expect(exitCode).toBe(0)
+  // What cannot be written is kept for later only up to a bound.
+  expect(JSON.parse(stdout.toString()).rssMb).toBeLessThan(150)
+})
