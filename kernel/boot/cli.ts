@@ -13,6 +13,7 @@ import {
   serveCommand,
 } from './commands.ts'
 import { operatorMessage } from './errors.ts'
+import { asksForHelp } from './help.ts'
 import { explainCommand, pluginsCommand } from './inspect-commands.ts'
 
 export interface Distribution {
@@ -68,6 +69,7 @@ export async function main(argv: readonly string[], distribution: Distribution):
   const out = (line: string) => void process.stdout.write(`${line}\n`)
   try {
     const { words, configFile, dataDir } = readGlobalOptions(argv)
+    const name = asksForHelp(words) ? 'help' : (words[0] ?? 'serve')
     const { env } = process
     const invocation: Invocation = {
       ...distribution,
@@ -77,7 +79,7 @@ export async function main(argv: readonly string[], distribution: Distribution):
       env,
       out,
     }
-    const run = commands.get(words[0] ?? 'serve')
+    const run = commands.get(name)
     return await (run?.(invocation) ?? pluginCommand({ ...invocation, args: words }))
   } catch (error) {
     const message = error instanceof UsageError ? error.message : operatorMessage(error)
@@ -98,7 +100,7 @@ function readGlobalOptions(argv: readonly string[]) {
     const word = argv[i] as string
     const name = word.split('=', 1)[0]
     if (name !== '--config' && name !== '--data-dir') {
-      words.push(word === '--help' || word === '-h' ? 'help' : word)
+      words.push(word)
       continue
     }
     taken.push(word)

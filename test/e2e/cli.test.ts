@@ -185,6 +185,23 @@ test('gateway help lists the commands of plugins; unknown ones and wrong argumen
   expect(await gateway(['--config'])).toMatchObject({ code: 2 })
 }, 30_000)
 
+test.each([
+  'serve --help',
+  'keys create -h',
+  'explain --help',
+  'guard --help',
+  'plugin new --help',
+])(
+  'gateway %s gives help',
+  async (line) => {
+    const { out, code } = await gateway(line.split(' '))
+    expect(out).toContain('gateway check-config')
+    expect(out).toContain('gateway keys create')
+    expect(code).toBe(0)
+  },
+  30_000,
+)
+
 test('the quick start prints a key and curl lines that work as printed', async () => {
   // As root, Postgres runs under another account, which has to pass through.
   chmodSync(folder, 0o711)
