@@ -100,9 +100,12 @@ export async function ownFile(path: string, kind: 'new' | 'old'): Promise<SpoolF
       }
     },
     async remove(how) {
-      if (how === 'keep') await rename(path, `${path}.damaged`)
-      else await unlink(path)
-      await syncFolder(path)
+      // Somebody may have deleted it by hand.
+      if (existsSync(path)) {
+        if (how === 'keep') await rename(path, `${path}.damaged`)
+        else await unlink(path)
+        await syncFolder(path)
+      }
       await handle.close()
       rmSync(lockPath, { force: true })
       unlock()

@@ -221,6 +221,17 @@ test('where nothing can be written, append says so, and works again afterwards',
   expect(readdirSync(directory)).toEqual([])
 })
 
+test('a file that somebody deleted in an outage is not in the way of later ones', async () => {
+  const directory = folder()
+  const spool = open(directory)
+  await spool.append(['1'])
+  for (const entry of readdirSync(directory)) rmSync(join(directory, entry))
+  expect(await replayed(spool)).toEqual(['1'])
+  await spool.append(['2'])
+  expect(await replayed(spool)).toEqual(['2'])
+  expect(readdirSync(directory)).toEqual([])
+})
+
 test('a record that is too large is refused, alone', async () => {
   const spool = open(folder())
   await expect(spool.append(['x'.repeat(17 * 1024 * 1024)])).rejects.toThrow('16 MiB')
