@@ -66,12 +66,15 @@ export default definePlugin({
       () => clock.now().getTime(),
     )
     let inReach = true
+    let ended = false
     const check = async () => {
       try {
         await snapshot.check()
         if (!inReach) log.info('keys are being checked against the database again')
         inReach = true
       } catch (err) {
+        // The end closes the connections of a look that is under way.
+        if (ended) return
         if (inReach)
           log.warn({ err }, 'the database cannot be reached; keys are served from memory')
         inReach = false
@@ -173,6 +176,7 @@ export default definePlugin({
     schedule.every(WRITE_USES_EVERY_MS, writeUses)
     schedule.every(SWEEP_SESSIONS_EVERY_MS, sessions.sweep)
     return async () => {
+      ended = true
       await stopListening()
       await writeUses()
     }

@@ -54,12 +54,15 @@ export default definePlugin({
     let policy = policyOf({ allow_private_networks: false, allowed_cidrs: [] })
 
     let inReach = true
+    let ended = false
     const check = async () => {
       try {
         await snapshot.check()
         if (!inReach) log.info('the MCP registry is up to date again')
         inReach = true
       } catch (err) {
+        // The end closes the connections of a look that is under way.
+        if (ended) return
         if (inReach) log.warn({ err }, 'the database cannot be reached; MCP servers stay as known')
         inReach = false
       }
@@ -131,7 +134,10 @@ export default definePlugin({
     )
     schedule.every(CHECK_EVERY_MS, check)
     schedule.every(SCHEDULE_EVERY_MS, scheduled.tick)
-    return stopListening
+    return async () => {
+      ended = true
+      await stopListening()
+    }
   },
 })
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import postgres from 'postgres'
 import { adaKey, eventually } from '../harness/gateway.ts'
 import { spawnGateway } from '../harness/process.ts'
 import { chat, pluginFolder, simulated } from './plugin-files.fixture.ts'
@@ -33,5 +34,25 @@ test('what a plugin lets go wrong beside every call is in the log, line by line,
   } finally {
     await gateway.remove()
     files.remove()
+  }
+}, 60_000)
+
+test('looks at the database that the end breaks off are no outage', async () => {
+  const gateway = await spawnGateway(simulated)
+  const sql = postgres(gateway.databaseUrl, { max: 1, onnotice: () => {} })
+  try {
+    const code = await sql.begin(async (holding) => {
+      await holding`lock identity.revision, mcp_registry.revision in access exclusive mode`
+      await eventually(async () => {
+        const [row] = await holding`select count(*)::int as count from pg_locks where not granted`
+        return row?.count >= 2 ? true : undefined
+      })
+      return await gateway.end()
+    })
+    expect(code).toBe(0)
+    expect(gateway.logs.filter(({ level }) => Number(level) > 30)).toEqual([])
+  } finally {
+    await sql.end()
+    await gateway.remove()
   }
 }, 60_000)
