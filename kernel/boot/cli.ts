@@ -12,9 +12,10 @@ import {
   pluginCommand,
   serveCommand,
 } from './commands.ts'
-import { operatorMessage } from './errors.ts'
+import { operatorMessage, StartError } from './errors.ts'
 import { asksForHelp } from './help.ts'
 import { explainCommand, pluginsCommand } from './inspect-commands.ts'
+import { openOutput } from './output.ts'
 
 export interface Distribution {
   /** What `builtin:NAME` stands for. */
@@ -66,7 +67,7 @@ const commands = new Map(Object.entries(kernel))
 
 /** Runs one `gateway` command; resolves to its exit code. */
 export async function main(argv: readonly string[], distribution: Distribution): Promise<number> {
-  const out = (line: string) => void process.stdout.write(`${line}\n`)
+  const output = openOutput()
   try {
     const { words, configFile, dataDir } = readGlobalOptions(argv)
     const name = asksForHelp(words) ? 'help' : (words[0] ?? 'serve')
@@ -77,10 +78,13 @@ export async function main(argv: readonly string[], distribution: Distribution):
       configFile,
       dataDir: dataDir ?? (env.GATEWAY_DATA_DIR || './.gateway'),
       env,
-      out,
+      out: output.write,
     }
     const run = commands.get(name)
-    return await (run?.(invocation) ?? pluginCommand({ ...invocation, args: words }))
+    const code = await (run?.(invocation) ?? pluginCommand({ ...invocation, args: words }))
+    const fault = name === 'serve' ? undefined : await output.fault()
+    if (fault === undefined) return code
+    throw new StartError(`standard output cannot be written: ${fault.message}`)
   } catch (error) {
     const message = error instanceof UsageError ? error.message : operatorMessage(error)
     if (message !== undefined) {

@@ -202,6 +202,15 @@ test.each([
   30_000,
 )
 
+test('output that cannot be written is a failure, and a reader that has seen enough is none', async () => {
+  const line = `"${process.execPath}" "${MAIN}"`
+  const full = Bun.spawnSync(['sh', '-c', `${line} help > /dev/full`], { cwd: folder })
+  expect(full.exitCode).toBe(1)
+  expect(full.stderr.toString()).toMatch(/^gateway: standard output cannot be written: ENOSPC.*\n$/)
+  const left = Bun.spawnSync(['sh', '-c', `(${line} openapi; echo $? >&2) | true`], { cwd: folder })
+  expect(left.stderr.toString()).toBe('0\n')
+}, 30_000)
+
 test('the quick start prints a key and curl lines that work as printed', async () => {
   // As root, Postgres runs under another account, which has to pass through.
   chmodSync(folder, 0o711)

@@ -1,0 +1,28 @@
+export interface Output {
+  write(line: string): void
+  /** Why not all of it was written; a reader that has seen enough is no reason. */
+  fault(): Promise<Error | undefined>
+}
+
+/** Standard output. */
+export function openOutput(): Output {
+  const { stdout } = process
+  let fault: NodeJS.ErrnoException | undefined
+  let written: Promise<unknown> = Promise.resolve()
+  // Unheard, an error would be printed with its stack.
+  stdout.on('error', () => {})
+  return {
+    write(line) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      stdout.write(`${line}\n`, (error) => {
+        fault ??= error ?? undefined
+        resolve()
+      })
+      written = Promise.all([written, promise])
+    },
+    async fault() {
+      await written
+      return fault?.code === 'EPIPE' ? undefined : fault
+    },
+  }
+}
