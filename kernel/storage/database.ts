@@ -42,7 +42,14 @@ export async function openDatabase(options: {
   try {
     server = await startEmbedded({ dataDir, log })
   } catch (error) {
-    if (options.attach !== true || !(error instanceof DataDirectoryInUseError)) throw error
+    if (!(error instanceof DataDirectoryInUseError)) {
+      const { message } = error as Error
+      throw new DatabaseError(
+        `the database in the data directory ${dataDir} cannot be used: ${message}`,
+        { cause: error },
+      )
+    }
+    if (options.attach !== true) throw error
     return await connect(runningUrl(dataDir))
   }
   try {

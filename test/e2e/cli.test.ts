@@ -202,6 +202,15 @@ test.each([
   30_000,
 )
 
+test('a data directory that cannot be used is told in a line', async () => {
+  writeFileSync(join(folder, 'no-folder'), '')
+  const { err, code } = await gateway(['serve', '--data-dir', 'no-folder'])
+  expect(code).toBe(1)
+  expect(err).toMatch(
+    /^gateway: the database in the data directory no-folder cannot be used: .+\n$/,
+  )
+}, 30_000)
+
 test('output that cannot be written is a failure, and a reader that has seen enough is none', async () => {
   const line = `"${process.execPath}" "${MAIN}"`
   const full = Bun.spawnSync(['sh', '-c', `${line} help > /dev/full`], { cwd: folder })
