@@ -69,6 +69,16 @@ const routes: AdminRoute[] = [
     result: Type.String(),
     handle: ({ caller }) => `who\n${caller.kind}\n`,
   }),
+  adminRoute({
+    method: 'GET',
+    path: '/api/v1/admin/things/{id}/parts/{part_id}',
+    audience: 'platform_admin',
+    tag: 'things',
+    summary: 'A part, of a plugin that calls things otherwise.',
+    params: Type.Object({ id: Type.String(), part_id: Type.String() }),
+    result: Type.Object({ id: Type.String(), part_id: Type.String() }),
+    handle: ({ params }) => params,
+  }),
 ]
 
 const faults: string[] = []
@@ -120,6 +130,15 @@ test('an answer is in the envelope and carries the request id and the handler’
   }
   expect(data).toEqual({ id: 't1', page: 3 })
   expect(new Date(meta.generated_at).toISOString()).toBe(meta.generated_at)
+})
+
+test('routes below each other may name the same parameter differently', async () => {
+  const of = async (path: string) => {
+    const { data } = (await (await ask('GET', path, asAda)).json()) as { data: unknown }
+    return data
+  }
+  expect(await of('/api/v1/admin/things/t1/parts/p%2F7')).toEqual({ id: 't1', part_id: 'p/7' })
+  expect(await of('/api/v1/admin/things/t1')).toEqual({ id: 't1', page: 1 })
 })
 
 test.each([

@@ -44,10 +44,20 @@ export function createAdminPlane(services: AdminPlaneServices) {
   const app = new Elysia()
   for (const route of services.routes) {
     const answer = createRoute(route, services)
+    // The router wants one name for one place, and plugins do not know each other's.
+    const names: string[] = []
+    const path = route.path.replaceAll(
+      /\{(\w+)\}/g,
+      (_, name: string) => `:p${names.push(name) - 1}`,
+    )
     app.route(
       route.method,
-      route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      ({ request, params = {} }) => answer(request, params),
+      path,
+      ({ request, params }) => {
+        const values: Record<string, string> = params ?? {}
+        const named = names.map((name, at) => [name, values[`p${at}`] ?? ''])
+        return answer(request, Object.fromEntries(named))
+      },
       { parse: 'none' },
     )
   }
