@@ -28,6 +28,12 @@ function routeFault(route: Fields): string | undefined {
   if (typeof path !== 'string' || !path.startsWith('/api/v1/')) {
     return 'whose path does not begin with /api/v1/'
   }
+  const part = path.split('/').find((part, at) => at > 0 && !/^([\w.-]+|\{\w+\})$/.test(part))
+  if (part !== undefined) {
+    return `whose path has the part "${part}": a part is a name or one parameter in braces`
+  }
+  const names = path.match(/\{\w+\}/g) ?? []
+  if (new Set(names).size < names.length) return 'whose path names a parameter twice'
   if (!(audiences as readonly unknown[]).includes(audience))
     return `whose audience is none of ${audiences.join(', ')}`
   if (typeof handle !== 'function') return 'without handle'

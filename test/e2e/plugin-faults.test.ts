@@ -198,6 +198,18 @@ const faults: Record<
     text: { setup: `ctx.provide(kit.adminModules, ${routes("path: '/v1/models'")})` },
     rule: 'has the route GET /v1/models whose path does not begin with /api/v1/',
   },
+  'admin-half-a-parameter': {
+    text: {
+      setup: `ctx.provide(kit.adminModules, ${routes("path: '/api/v1/admin/{id}.csv'")})`,
+    },
+    rule: 'has the route GET /api/v1/admin/{id}.csv whose path has the part "{id}.csv": a part is a name or one parameter in braces',
+  },
+  'admin-parameter-twice': {
+    text: {
+      setup: `ctx.provide(kit.adminModules, ${routes("path: '/api/v1/admin/x/{id}/{id}'")})`,
+    },
+    rule: 'has the route GET /api/v1/admin/x/{id}/{id} whose path names a parameter twice',
+  },
   'admin-no-handle': {
     text: { setup: `ctx.provide(kit.adminModules, ${routes('handle: undefined')})` },
     rule: 'has the route GET /api/v1/admin/x without handle',
