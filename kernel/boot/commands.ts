@@ -3,6 +3,7 @@ import { formatProblems } from '../config/problems.ts'
 import { parseBind } from '../config/semantics.ts'
 import { openApiText } from '../http/docs.ts'
 import { adminModules, type CommandSpec, commands, UsageError, welcome } from '../plugin/index.ts'
+import { contain } from '../registry/contain.ts'
 import { migrate, openDatabase, pendingMigrations } from '../storage/index.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { assemble, migrationsOf } from './assemble.ts'
@@ -15,6 +16,7 @@ import { type ConfigSource, findConfig, readSource } from './source.ts'
 import { type Gateway, startGateway } from './start.ts'
 
 const HEALTHCHECK_TIMEOUT_MS = 3_000
+const WELCOME_DEADLINE_MS = 10_000
 
 /** `gateway serve`: until a signal ends it. */
 export async function serveCommand(invocation: Invocation): Promise<number> {
@@ -42,19 +44,21 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.on(event, (err: unknown) => log.error({ err }, 'a fault that nobody handled'))
   }
-  for (const { plugin, implementation } of gateway.registry.provided(welcome)) {
-    try {
-      for (const line of await implementation.lines(gateway.url)) invocation.out(line)
-    } catch (err) {
-      log.error({ plugin, err }, 'the plugin failed at its welcome')
-    }
-  }
   reload = () => {
     reloadOnSignal(gateway, source, log).catch((err) => {
       log.error({ err }, 'the config was not reloaded')
     })
   }
   if (reloadWanted) reload()
+  for (const { plugin, implementation } of gateway.registry.provided(welcome)) {
+    try {
+      const asked = { call: 'the welcome', deadlineMs: WELCOME_DEADLINE_MS, log }
+      const lines = await contain(asked, () => implementation.lines(gateway.url))
+      for (const line of lines) invocation.out(line)
+    } catch (err) {
+      log.error({ plugin, err }, 'the plugin failed at its welcome')
+    }
+  }
   await aborted(ended)
   log.info({ signal: ended.reason }, 'shutting down')
   await gateway.stop()

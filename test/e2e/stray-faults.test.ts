@@ -56,3 +56,31 @@ test('looks at the database that the end breaks off are no outage', async () => 
     await gateway.remove()
   }
 }, 60_000)
+
+test('a welcome that hangs keeps nobody from reloading and ending the gateway, and the next one is told', async () => {
+  const files = pluginFolder()
+  const hangs = files.plugin('speechless', {
+    setup: `ctx.provide(kit.welcome, { lines: () => new Promise(() => {}) })`,
+  })
+  const next = files.plugin('next', {
+    setup: `ctx.provide(kit.welcome, { async lines() { ctx.log.warn('asked'); return [] } })`,
+  })
+  const config = { ...simulated, plugins: [{ use: 'builtin:*' }, { use: hangs }, { use: next }] }
+  const gateway = await spawnGateway(config)
+  const logged = (part: object) => {
+    const fits = (line: Record<string, unknown>) =>
+      Object.entries(part).every(([key, is]) => line[key] === is)
+    return eventually(async () => gateway.logs.find(fits), 20_000)
+  }
+  try {
+    gateway.rewrite({ ...config, request_logging: {} })
+    gateway.signal('SIGHUP')
+    await logged({ msg: 'another config is in force' })
+    await logged({ plugin: 'plugin.speechless', msg: 'the plugin failed at its welcome' })
+    await logged({ plugin: 'plugin.next', msg: 'asked' })
+    expect(await gateway.end()).toBe(0)
+  } finally {
+    await gateway.remove()
+    files.remove()
+  }
+}, 60_000)
