@@ -68,7 +68,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
       try {
         const result: unknown = await watchdog.guard(execute(call))
         if (!isResult(result)) throw new Error('it gave neither a body nor a stream of events')
-        return result
+        return result.kind === 'stream' ? opened(result) : result
       } catch (error) {
         throw containFault(error)
       }
@@ -94,6 +94,12 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
       }
     },
   }
+}
+
+/** A stream that begins here: where that fails, the call has failed. */
+function opened(result: StreamResult): StreamResult {
+  const iterator = result.events[Symbol.asyncIterator]()
+  return { ...result, events: { [Symbol.asyncIterator]: () => iterator } }
 }
 
 /** A plugin may say what it likes; the body is read, and judged, later. */
