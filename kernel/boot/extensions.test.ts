@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { pino } from 'pino'
-import { adminRoute, Type } from '../plugin/index.ts'
-import { adminRoutesOf } from './extensions.ts'
+import { adminRoute, type ExchangeRecord, type ExchangeRecorder, Type } from '../plugin/index.ts'
+import { adminRoutesOf, recordersOf } from './extensions.ts'
 
 const facts = { tag: 'me', summary: 'Things.', audience: 'anyone', result: Type.Null() } as const
 const routes = [
@@ -24,4 +24,25 @@ test('an admin route that hangs is given up and named; the others answer', async
     'GET /api/v1/me/hangs of plugin "plugin.acme" did not finish within 50 ms',
   )
   expect(await ends?.handle(call)).toBe(null)
+})
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('planted')
+    },
+  ],
+  ['is no number', () => Number.NaN],
+])('a recorder whose limit %s gets no events, is logged, and is told of calls', (_, limit) => {
+  const lines: { plugin: string }[] = []
+  const log = pino({}, { write: (line) => lines.push(JSON.parse(line)) })
+  let told = 0
+  const implementation: ExchangeRecorder = { streamEventLimit: limit, record: () => void told++ }
+  const recorders = () => [{ plugin: 'plugin.acme', implementation }]
+  const [recorder] = recordersOf({ provided: recorders as never }, log)
+  expect(recorder?.streamEventLimit?.()).toBe(0)
+  expect(lines).toMatchObject([{ plugin: 'plugin.acme', msg: 'a recorder failed' }])
+  recorder?.record({ requestId: 'r1' } as ExchangeRecord)
+  expect(told).toBe(1)
 })

@@ -76,22 +76,35 @@ export function recordersOf(
   const failures = metrics.getMeter('gateway').createCounter('gateway.recorder.failures', {
     description: 'Finished exchanges that a recorder failed at.',
   })
-  return registry.provided(exchangeRecorders).map(({ plugin, implementation: recorder }) => ({
-    streamEventLimit: () => recorder.streamEventLimit?.() ?? 0,
-    record(exchange) {
-      const failed = (err: unknown) => {
-        failures.add(1, { plugin })
-        log.error({ plugin, err, requestId: exchange.requestId }, 'a recorder failed')
-      }
-      try {
-        // An async function passes for one that gives nothing.
-        const recorded: unknown = recorder.record(exchange)
-        if (recorded instanceof Promise) recorded.catch(failed)
-      } catch (error) {
-        failed(error)
-      }
-    },
-  }))
+  return registry.provided(exchangeRecorders).map(({ plugin, implementation: recorder }) => {
+    const failed = (err: unknown, requestId?: string) => {
+      failures.add(1, { plugin })
+      log.error({ plugin, err, requestId }, 'a recorder failed')
+    }
+    return {
+      streamEventLimit() {
+        try {
+          const limit = recorder.streamEventLimit?.() ?? 0
+          if (limit >= 0) return limit
+          throw new Error(`its streamEventLimit is ${limit}`)
+        } catch (error) {
+          failed(error)
+          return 0
+        }
+      },
+      record(exchange) {
+        try {
+          // An async function passes for one that gives nothing.
+          const recorded: unknown = recorder.record(exchange)
+          if (recorded instanceof Promise) {
+            recorded.catch((error) => failed(error, exchange.requestId))
+          }
+        } catch (error) {
+          failed(error, exchange.requestId)
+        }
+      },
+    }
+  })
 }
 
 /** Tells the plugins' sinks of settled calls; undefined when there is none. */
