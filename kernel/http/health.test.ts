@@ -55,6 +55,7 @@ describe('a check that misbehaves', () => {
       },
     ],
     ['says nonsense', () => ({ status: 'fine' as HealthStatus })],
+    ['has details that are no JSON', () => ({ status: 'ok', details: { depth: 3n as never } })],
   ]
   test.each(bad)('%s is failing, is logged once, and hides no other', async (_, check) => {
     const { ask, faults } = health([{ name: 'bad', check }, says('good', 'ok')])

@@ -37,6 +37,8 @@ export function createHealth(sources: HealthSources): Health {
     try {
       const { status, details = {} } = check.check()
       if (RANK[status] === undefined) throw new Error(`the check says '${status}'`)
+      // Throws for what is no JSON, which would cost the whole answer.
+      JSON.stringify(details)
       throwing.delete(check)
       return { status, details }
     } catch (error) {
