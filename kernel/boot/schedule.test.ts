@@ -25,3 +25,24 @@ test('a task runs again after a failure, never twice at once, and not after the 
   expect(most).toBe(1)
   expect(logged.join()).toContain('first time')
 })
+
+const silent = pino({ level: 'silent' })
+
+test.each([0, -1, Number.NaN, 30 * 86_400_000])(
+  'every %d ms is refused, because a timer would run at once and without a pause',
+  (ms) => {
+    const stop = new AbortController()
+    let runs = 0
+    const begin = () => createSchedule(silent, stop.signal).every(ms, () => void runs++)
+    expect(begin).toThrow(`every ${ms} ms: must be from 1 to 2147483647`)
+    stop.abort()
+    expect(runs).toBe(0)
+  },
+)
+
+test('what is scheduled after the abort never runs', async () => {
+  let runs = 0
+  createSchedule(silent, AbortSignal.abort()).every(1, () => void runs++)
+  await Bun.sleep(20)
+  expect(runs).toBe(0)
+})

@@ -72,7 +72,10 @@ export interface Database {
 }
 
 export interface Schedule {
-  /** Runs `task` every `ms` until disposal, never twice at once; a failure is logged. */
+  /**
+   * Runs `task` every `ms`, from 1 to `MAX_TIMER_MS`, until disposal, never twice at once; a failure is
+   * logged. The first run is `ms` from now.
+   */
   every(ms: number, task: () => void | Promise<void>): void
 }
 
