@@ -29,12 +29,17 @@ describe('schemaName', () => {
     expect(schemaName(id)).toBe(schema)
   })
 
-  test.each(['plugin.kernel', 'plugin.public', 'plugin.pg-x', 'plugin.A', 'plugin."x'])(
-    'refuses %s',
-    (id) => {
-      expect(() => schemaName(id)).toThrow('plugin id')
-    },
-  )
+  test.each([
+    'plugin.kernel',
+    'plugin.public',
+    'plugin.pg-x',
+    'plugin.A',
+    'plugin."x',
+    // Its folder in the data directory would be that of the database.
+    'plugin.postgres',
+  ])('refuses %s', (id) => {
+    expect(() => schemaName(id)).toThrow('plugin id')
+  })
 })
 
 describe('values', () => {

@@ -14,5 +14,9 @@ export function schemaName(pluginId: string): string {
   if (kind !== '' && schema === 'kernel') {
     throw new Error(`plugin id ${pluginId} would share the kernel's database schema`)
   }
+  // Plugins keep their files in folders of these names, beside that of the embedded database.
+  if (schema === 'postgres') {
+    throw new Error(`plugin id ${pluginId} would share the database's folder`)
+  }
   return schema
 }
