@@ -1,9 +1,21 @@
 import { expect, test } from 'bun:test'
-import { GatewayError } from './errors.ts'
+import { readFileSync } from 'node:fs'
+import { type ErrorCode, errorKind, GatewayError } from './errors.ts'
 
 test('an error has an error status, whatever an upstream answered with', () => {
   const statusOf = (status: number) =>
     new GatewayError('upstream_http_error', 'no', { status }).status
   expect([400, 429, 599].map(statusOf)).toEqual([400, 429, 599])
   expect([200, 302, 399, 600, 999, 450.5, Number.NaN].map(statusOf)).toEqual(Array(7).fill(502))
+})
+
+test('docs/errors.md has every code, with its status and its type', () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+  const codes = [...read('errors.ts').matchAll(/^ {2}(\w+): \[\d{3}, '/gm)].map(([, code]) => code)
+  const rows = [...read('../../docs/errors.md').matchAll(/^\| `(\w+)` +\| (\d+) +\| `(\w+)`/gm)]
+  expect(codes.length).toBeGreaterThan(30)
+  expect(rows.map(([, code]) => code).toSorted()).toEqual(codes.toSorted())
+  for (const [, code, status, type] of rows) {
+    expect([code, { status: Number(status), type }]).toEqual([code, errorKind(code as ErrorCode)])
+  }
 })
