@@ -8,9 +8,7 @@ type Mutable = Record<string, JsonValue>
 interface Choice {
   readonly index: JsonValue
   readonly message: Mutable
-  readonly calls: Mutable[]
-  /** The call that takes more at each place. */
-  readonly open: Map<JsonValue, Mutable>
+  readonly calls: Map<JsonValue, Mutable>
   finish: JsonValue
   rest: Mutable
 }
@@ -36,7 +34,7 @@ export function collectChat(events: readonly StreamEvent[]): JsonObject {
     choices: [...choices.values()].map(({ index, message, calls, finish, rest }) => ({
       ...rest,
       index,
-      message: { ...message, ...(calls.length > 0 && { tool_calls: calls }) },
+      message: { ...message, ...(calls.size > 0 && { tool_calls: [...calls.values()] }) },
       finish_reason: finish,
     })),
   }
@@ -46,7 +44,7 @@ function take(choices: Map<JsonValue, Choice>, index: JsonValue, piece: JsonObje
   let choice = choices.get(index)
   if (choice === undefined) {
     const message = { role: 'assistant', content: null }
-    choice = { index, message, calls: [], open: new Map(), finish: null, rest: {} }
+    choice = { index, message, calls: new Map(), finish: null, rest: {} }
     choices.set(index, choice)
   }
   const { index: _, delta, finish_reason, ...rest } = piece
@@ -60,32 +58,21 @@ function take(choices: Map<JsonValue, Choice>, index: JsonValue, piece: JsonObje
     if (!isJsonObject(fragment)) continue
     // Fragments belong together by index; upstreams that leave it out name the id each time.
     const key = fragment.index ?? fragment.id ?? position
-    let call = choice.open.get(key)
-    if (call === undefined || isAnother(call, fragment)) {
-      call = {}
-      choice.calls.push(call)
-      choice.open.set(key, call)
-    }
+    const call = choice.calls.get(key) ?? {}
+    choice.calls.set(key, call)
     append(call, fragment)
   }
 }
 
-/** Upstreams that give every call index 0 tell them apart by id. */
-function isAnother(call: JsonObject, { id }: JsonObject): boolean {
-  return Boolean(call.id) && Boolean(id) && id !== call.id
-}
-
-/**
- * Strings grow, lists get longer, objects take in; `role`, `id`, `type` and `name` are said once,
- * whatever some upstreams leave empty later.
- */
+/** Strings grow, lists get longer, objects take in; `role`, `id`, `type` and `name` are said once. */
 function append(into: Mutable, more: JsonObject): void {
   for (const [name, value] of Object.entries(more)) {
     const before = into[name]
-    if (value === undefined || value === null || value === '') into[name] ??= value ?? null
+    if (value === undefined || value === null) into[name] ??= value ?? null
     else if (typeof value === 'string' && typeof before === 'string' && !SAID_ONCE.has(name))
       into[name] = before + value
-    else if (Array.isArray(value) && Array.isArray(before)) into[name] = value.reduce(add, before)
+    else if (Array.isArray(value) || Array.isArray(before))
+      into[name] = longer(partsOf(before), partsOf(value))
     else if (isJsonObject(value)) {
       const inner: Mutable = isJsonObject(before) ? ({ ...before } as Mutable) : {}
       append(inner, value)
@@ -94,21 +81,36 @@ function append(into: Mutable, more: JsonObject): void {
   }
 }
 
-/** Reasoning is streamed as entries that differ in their text alone: they are one text in pieces. */
-function add(list: readonly JsonValue[], entry: JsonValue): JsonValue[] {
-  const last = list.at(-1)
-  if (isJsonObject(last) && isJsonObject(entry)) {
-    const name = 'thinking' in last ? 'thinking' : 'text'
-    const [before, more] = [last[name], entry[name]]
-    const rest = (of: JsonObject) => JSON.stringify({ ...of, [name]: '' })
-    if (typeof before === 'string' && typeof more === 'string' && rest(last) === rest(entry)) {
-      return [...list.slice(0, -1), { ...last, [name]: before + more }]
-    }
-  }
-  return [...list, entry]
+/** Some upstreams give their thinking in parts and what follows as text. */
+function partsOf(value: JsonValue | undefined): readonly JsonValue[] {
+  if (Array.isArray(value)) return value
+  return typeof value === 'string' && value !== '' ? [{ type: 'text', text: value }] : []
 }
 
-const SAID_ONCE = new Set(['role', 'id', 'type', 'name', 'index', 'source'])
+/** The first part goes on with the last one where both are pieces of the same text. */
+function longer(before: readonly JsonValue[], [first, ...others]: readonly JsonValue[]) {
+  const last = before.at(-1)
+  if (first === undefined) return [...before]
+  if (!isPiece(last) || !isPiece(first) || last.type !== first.type || last.index !== first.index)
+    return [...before, first, ...others]
+  const whole = { ...last } as Mutable
+  append(whole, first)
+  return [...before.slice(0, -1), whole, ...others]
+}
+
+/** Has a text, and nothing beside it that belongs to this text alone. */
+function isPiece(part: JsonValue | undefined): part is JsonObject {
+  return (
+    isJsonObject(part) &&
+    PIECES.some((name) => name in part) &&
+    Object.keys(part).every((name) => PIECES.includes(name) || BESIDE_PIECES.has(name))
+  )
+}
+
+const PIECES = ['text', 'thinking', 'summary']
+const BESIDE_PIECES = new Set(['type', 'index', 'id', 'format'])
+
+const SAID_ONCE = new Set(['role', 'id', 'type', 'name', 'index', 'source', 'format'])
 
 function defined(members: JsonObject): Mutable {
   return Object.fromEntries(

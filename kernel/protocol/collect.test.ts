@@ -7,7 +7,6 @@ import { createChatStream } from './chat-stream.ts'
 import { chatEvents, collectChat } from './collect-chat.ts'
 import { collectResponse, responseEvents } from './collect-responses.ts'
 import { sseText } from './family-stream.ts'
-import { replyTexts } from './guard-text.ts'
 import { createResponsesStream } from './responses-stream.ts'
 
 const text = fc.string({ unit: 'grapheme', minLength: 1 })
@@ -125,26 +124,6 @@ describe('nothing that was streamed goes unseen', () => {
     expect(body.output).toEqual([item])
   })
 
-  test('items of an upstream that gives all of them the same place, or none', () => {
-    const item = (id: string, done = true) => ({
-      id,
-      type: 'function_call',
-      name: id,
-      arguments: done ? `{"command":"${id}"}` : '',
-    })
-    const body = collectResponse([
-      ...['a', 'b'].flatMap((id) => [
-        event({ type: 'response.output_item.added', output_index: 0, item: item(id, false) }),
-        event({ type: 'response.output_item.done', output_index: 0, item: item(id) }),
-      ]),
-      event({ type: 'response.output_item.added', output_index: 0, item: item('c', false) }),
-      event({ type: 'response.completed', response: { status: 'completed', output: [] } }),
-    ])
-    expect(body.output).toEqual([item('a'), item('b'), item('c', false)])
-    const noPlace = event({ type: 'response.output_item.done', item: item('d') })
-    expect(collectResponse([noPlace]).output).toEqual([item('d')])
-  })
-
   test('a text that no item repeats', () => {
     const place = { output_index: 0, content_index: 0 }
     const body = collectResponse([
@@ -155,24 +134,73 @@ describe('nothing that was streamed goes unseen', () => {
     expect(body.output_text).toEqual(['hidden'])
   })
 
-  test.each([
-    ['anthropic_messages_stream', 'thinking_delta', 'thinking'],
-    ['unified_stream', 'reasoning_text', 'text'],
-    ['google_content_stream', 'thought', 'text'],
-  ])('reasoning of %s that comes in pieces is one text', (source, type, member) => {
-    const blocks = [
-      { type, [member]: 'forb' },
-      { type, [member]: 'idden' },
-      { type: 'signature_delta', signature: 'c2ln' },
-      { type, [member]: ' fruit' },
-    ]
+  const said = (delta: JsonObject) => event({ choices: [{ index: 0, delta, finish_reason: null }] })
+
+  test('thinking that comes in pieces, each a block of its own', () => {
+    const block = (more: JsonObject) => {
+      const reasoning = { source: 'anthropic_messages_stream', blocks: [more] }
+      return said({ provider_metadata: { cloud_b_ml: { reasoning } } })
+    }
+    const body = collectChat([
+      block({ type: 'thinking_delta', thinking: 'hid' }),
+      block({ type: 'thinking_delta', thinking: 'den' }),
+      block({ type: 'signature_delta', signature: 'sig' }),
+      block({ type: 'thinking_delta', thinking: 'more' }),
+    ])
+    expect(body.choices).toMatchObject([
+      {
+        message: {
+          provider_metadata: {
+            cloud_b_ml: {
+              reasoning: {
+                blocks: [
+                  { type: 'thinking_delta', thinking: 'hidden' },
+                  { type: 'signature_delta', signature: 'sig' },
+                  { type: 'thinking_delta', thinking: 'more' },
+                ],
+              },
+            },
+          },
+        },
+      },
+    ])
+  })
+
+  test('content in parts, and as text before and after them', () => {
+    const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] })
+    const body = collectChat([
+      said({ role: 'assistant', content: '' }),
+      said({ content: [thinking('hid')] }),
+      said({ content: [thinking('den')] }),
+      said({ content: 'an' }),
+      said({ content: 'swer' }),
+    ])
+    expect(body.choices).toMatchObject([
+      { message: { content: [thinking('hidden'), { type: 'text', text: 'answer' }] } },
+    ])
+  })
+
+  test('reasoning in details, of which each repeats what it is', () => {
+    const detail = (text: string) => ({ type: 'reasoning.text', text, format: 'f', index: 0 })
     const body = collectChat(
-      blocks.map((block) => {
-        const provider_metadata = { cloud_x: { reasoning: { source, blocks: [block] } } }
-        return event({ choices: [{ index: 0, delta: { provider_metadata } }] })
-      }),
+      ['hid', 'den'].map((text) => said({ reasoning_details: [detail(text)] })),
     )
-    expect(replyTexts(body).segments).toEqual(['forbidden', ' fruit'])
+    expect(body.choices).toMatchObject([{ message: { reasoning_details: [detail('hidden')] } }])
+  })
+
+  test('parts that are whole stay apart', () => {
+    const citation = { type: 'url_citation', url_citation: { url: 'u', title: 't' } }
+    const parts = [
+      { type: 'reasoning.text', index: 0, text: 'a' },
+      { type: 'reasoning.text', index: 1, text: 'b' },
+    ]
+    const body = collectChat([
+      ...[citation, citation].map((one) => said({ annotations: [one] })),
+      ...parts.map((one) => said({ reasoning_details: [one] })),
+    ])
+    expect(body.choices).toMatchObject([
+      { message: { annotations: [citation, citation], reasoning_details: parts } },
+    ])
   })
 
   test('fragments of calls that come mixed', () => {
@@ -192,43 +220,6 @@ describe('nothing that was streamed goes unseen', () => {
           tool_calls: [
             { id: 'a', function: { name: 'one', arguments: '{"x":1}' } },
             { id: 'b', function: { name: 'two', arguments: '{}' } },
-          ],
-        },
-      },
-    ])
-  })
-  test('a tool whose name later fragments leave empty', () => {
-    const delta = (id: string, name: string, text: string) => {
-      const call = { index: 0, id, type: 'function', function: { name, arguments: text } }
-      return event({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] })
-    }
-    const body = collectChat([delta('a', 'bash', '{"command"'), delta('', '', ':"ls"}')])
-    expect(body.choices).toMatchObject([
-      {
-        message: {
-          tool_calls: [{ id: 'a', function: { name: 'bash', arguments: '{"command":"ls"}' } }],
-        },
-      },
-    ])
-  })
-
-  test('calls of an upstream that gives all of them index 0', () => {
-    const delta = (id: string | undefined, fn: JsonObject) => {
-      const call = { index: 0, ...(id !== undefined && { id }), type: 'function', function: fn }
-      return event({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] })
-    }
-    const body = collectChat([
-      delta('a', { name: 'bash', arguments: '{"command":' }),
-      delta('', { arguments: '"ls' }),
-      delta(undefined, { arguments: '"}' }),
-      delta('b', { name: 'now', arguments: '' }),
-    ])
-    expect(body.choices).toMatchObject([
-      {
-        message: {
-          tool_calls: [
-            { id: 'a', function: { name: 'bash', arguments: '{"command":"ls"}' } },
-            { id: 'b', function: { name: 'now', arguments: '' } },
           ],
         },
       },
