@@ -8,7 +8,9 @@ type Mutable = Record<string, JsonValue>
 interface Choice {
   readonly index: JsonValue
   readonly message: Mutable
-  readonly calls: Map<JsonValue, Mutable>
+  readonly calls: Mutable[]
+  /** The call that was last told of at an index, and each by index and id. */
+  readonly callAt: Map<JsonValue, Mutable>
   finish: JsonValue
   rest: Mutable
 }
@@ -34,7 +36,7 @@ export function collectChat(events: readonly StreamEvent[]): JsonObject {
     choices: [...choices.values()].map(({ index, message, calls, finish, rest }) => ({
       ...rest,
       index,
-      message: { ...message, ...(calls.size > 0 && { tool_calls: [...calls.values()] }) },
+      message: { ...message, ...(calls.length > 0 && { tool_calls: calls }) },
       finish_reason: finish,
     })),
   }
@@ -44,7 +46,7 @@ function take(choices: Map<JsonValue, Choice>, index: JsonValue, piece: JsonObje
   let choice = choices.get(index)
   if (choice === undefined) {
     const message = { role: 'assistant', content: null }
-    choice = { index, message, calls: new Map(), finish: null, rest: {} }
+    choice = { index, message, calls: [], callAt: new Map(), finish: null, rest: {} }
     choices.set(index, choice)
   }
   const { index: _, delta, finish_reason, ...rest } = piece
@@ -55,20 +57,34 @@ function take(choices: Map<JsonValue, Choice>, index: JsonValue, piece: JsonObje
   append(choice.message, texts)
   if (!Array.isArray(tool_calls)) return
   for (const [position, fragment] of tool_calls.entries()) {
-    if (!isJsonObject(fragment)) continue
-    // Fragments belong together by index; upstreams that leave it out name the id each time.
-    const key = fragment.index ?? fragment.id ?? position
-    const call = choice.calls.get(key) ?? {}
-    choice.calls.set(key, call)
-    append(call, fragment)
+    if (isJsonObject(fragment)) append(callOf(choice, fragment, position), fragment)
   }
+}
+
+/**
+ * Fragments belong together by index, and without one by their place; another id there is another
+ * call: some upstreams give every call the same index, or none.
+ */
+function callOf({ calls, callAt }: Choice, fragment: JsonObject, position: number): Mutable {
+  const id = typeof fragment.id === 'string' && fragment.id !== '' ? fragment.id : undefined
+  const slot = fragment.index ?? position
+  const named = JSON.stringify([fragment.index ?? null, id ?? null])
+  const last = callAt.get(slot)
+  let call = id === undefined || (last !== undefined && !last.id) ? last : callAt.get(named)
+  if (call === undefined) {
+    call = {}
+    calls.push(call)
+  }
+  callAt.set(slot, call)
+  if (id !== undefined) callAt.set(named, call)
+  return call
 }
 
 /** Strings grow, lists get longer, objects take in; `role`, `id`, `type` and `name` are said once. */
 function append(into: Mutable, more: JsonObject): void {
   for (const [name, value] of Object.entries(more)) {
     const before = into[name]
-    if (value === undefined || value === null) into[name] ??= value ?? null
+    if (value === undefined || value === null || value === '') into[name] ??= value ?? null
     else if (typeof value === 'string' && typeof before === 'string' && !SAID_ONCE.has(name))
       into[name] = before + value
     else if (Array.isArray(value) || Array.isArray(before))
@@ -129,7 +145,7 @@ export function chatEvents(body: JsonObject): StreamEvent[] {
     const { index = 0, message, finish_reason = 'stop', ...rest } = choice
     const said = isJsonObject(message) ? message : {}
     const calls = Array.isArray(said.tool_calls) ? said.tool_calls : []
-    const tool_calls = calls.map((call, at) => (isJsonObject(call) ? { index: at, ...call } : call))
+    const tool_calls = calls.map((call, at) => (isJsonObject(call) ? { ...call, index: at } : call))
     const delta = { ...said, ...(calls.length > 0 && { tool_calls }) }
     events.push(chunk({ choices: [{ ...rest, index, delta, finish_reason: null }] }))
     events.push(chunk({ choices: [{ index, delta: {}, finish_reason }] }))

@@ -203,6 +203,73 @@ describe('nothing that was streamed goes unseen', () => {
     ])
   })
 
+  const callsIn = (deltas: readonly JsonObject[][]) =>
+    collectChat(deltas.map((tool_calls) => said({ tool_calls }))).choices
+  const callOf = (id: string, name: string, args: string) => ({
+    id,
+    function: { name, arguments: args },
+  })
+  const rest = (args: string) => ({ function: { arguments: args } })
+  const both = [
+    { message: { tool_calls: [callOf('a', 'one', '{"x":1}'), callOf('b', 'two', '{}')] } },
+  ]
+
+  test('calls that all have the same index', () => {
+    const deltas = [
+      [{ index: 0, ...callOf('a', 'one', '{"x":') }],
+      [{ index: 0, ...rest('1}') }],
+      [{ index: 0, ...callOf('b', 'two', '{') }],
+      [{ index: 0, ...rest('}') }],
+    ]
+    expect(callsIn(deltas)).toMatchObject(both)
+    // What is made of them tells them apart.
+    const [first] = chatEvents(collectChat(deltas.map((tool_calls) => said({ tool_calls }))))
+    expect(first?.json()).toMatchObject({
+      choices: [
+        {
+          delta: {
+            tool_calls: [
+              { index: 0, id: 'a' },
+              { index: 1, id: 'b' },
+            ],
+          },
+        },
+      ],
+    })
+  })
+
+  test('calls without an index, which name their id once or each time', () => {
+    expect(
+      callsIn([
+        [callOf('a', 'one', '{"x":')],
+        [rest('1}')],
+        [callOf('b', 'two', '{')],
+        [rest('}')],
+      ]),
+    ).toMatchObject(both)
+    expect(
+      callsIn([
+        [callOf('a', 'one', '{"x":'), callOf('b', 'two', '{')],
+        [{ id: 'b', ...rest('}') }],
+        [{ id: 'a', ...rest('1}') }],
+      ]),
+    ).toMatchObject(both)
+  })
+
+  test('a call whose other fragments have an empty id and an empty name', () => {
+    const more = { index: 0, id: '', function: { name: '', arguments: '1}' } }
+    expect(callsIn([[{ index: 0, ...callOf('a', 'one', '{"x":') }], [more]])).toMatchObject([
+      { message: { tool_calls: [callOf('a', 'one', '{"x":1}')] } },
+    ])
+  })
+
+  test('a call whose id comes late', () => {
+    const first = { index: 0, function: { name: 'one', arguments: '{"x":' } }
+    expect(callsIn([[first], [{ index: 0, id: 'a', ...rest('1}') }]])).toMatchObject([
+      { message: { tool_calls: [callOf('a', 'one', '{"x":1}')] } },
+    ])
+  })
+
   test('fragments of calls that come mixed', () => {
     const delta = (calls: JsonObject[]) =>
       event({ choices: [{ index: 0, delta: { tool_calls: calls }, finish_reason: null }] })
