@@ -7,6 +7,7 @@ import { createChatStream } from './chat-stream.ts'
 import { chatEvents, collectChat } from './collect-chat.ts'
 import { collectResponse, responseEvents } from './collect-responses.ts'
 import { sseText } from './family-stream.ts'
+import { replyTexts } from './guard-text.ts'
 import { createResponsesStream } from './responses-stream.ts'
 
 const text = fc.string({ unit: 'grapheme', minLength: 1 })
@@ -122,6 +123,26 @@ describe('nothing that was streamed goes unseen', () => {
       event({ type: 'response.completed', response: { status: 'completed', output: [] } }),
     ])
     expect(body.output).toEqual([item])
+  })
+
+  test('items of an upstream that gives all of them the same place, or none', () => {
+    const item = (id: string, done = true) => ({
+      id,
+      type: 'function_call',
+      name: id,
+      arguments: done ? `{"command":"${id}"}` : '',
+    })
+    const body = collectResponse([
+      ...['a', 'b'].flatMap((id) => [
+        event({ type: 'response.output_item.added', output_index: 0, item: item(id, false) }),
+        event({ type: 'response.output_item.done', output_index: 0, item: item(id) }),
+      ]),
+      event({ type: 'response.output_item.added', output_index: 0, item: item('c', false) }),
+      event({ type: 'response.completed', response: { status: 'completed', output: [] } }),
+    ])
+    expect(body.output).toEqual([item('a'), item('b'), item('c', false)])
+    const noPlace = event({ type: 'response.output_item.done', item: item('d') })
+    expect(collectResponse([noPlace]).output).toEqual([item('d')])
   })
 
   test('a text that no item repeats', () => {
@@ -268,6 +289,26 @@ describe('nothing that was streamed goes unseen', () => {
     expect(callsIn([[first], [{ index: 0, id: 'a', ...rest('1}') }]])).toMatchObject([
       { message: { tool_calls: [callOf('a', 'one', '{"x":1}')] } },
     ])
+  })
+
+  test.each([
+    ['anthropic_messages_stream', 'thinking_delta', 'thinking'],
+    ['unified_stream', 'reasoning_text', 'text'],
+    ['google_content_stream', 'thought', 'text'],
+  ])('reasoning of %s that comes in pieces is one text', (source, type, member) => {
+    const blocks = [
+      { type, [member]: 'forb' },
+      { type, [member]: 'idden' },
+      { type: 'signature_delta', signature: 'c2ln' },
+      { type, [member]: ' fruit' },
+    ]
+    const body = collectChat(
+      blocks.map((block) => {
+        const provider_metadata = { cloud_x: { reasoning: { source, blocks: [block] } } }
+        return event({ choices: [{ index: 0, delta: { provider_metadata } }] })
+      }),
+    )
+    expect(replyTexts(body).segments).toEqual(['forbidden', ' fruit'])
   })
 
   test('fragments of calls that come mixed', () => {
