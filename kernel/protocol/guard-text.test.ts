@@ -112,6 +112,50 @@ test('the text of a reply, its reasoning included', () => {
   expect(replyTexts(body).segments).toEqual(['said', 'thought'])
 })
 
+describe('what says the same as a text that was replaced goes with it', () => {
+  const tokens = [{ token: 'sec' }, { token: 'ret' }]
+  const choice = (content: string, logprobs: JsonObject | null) => ({
+    index: 0,
+    message: { role: 'assistant', content },
+    logprobs,
+  })
+
+  test('the tokens of a chat reply, of that choice alone', () => {
+    const other = choice('fine', { content: [{ token: 'fine' }] })
+    const { replace } = replyTexts({ choices: [choice('secret', { content: tokens }), other] })
+    expect(replace(['***', 'fine'])).toEqual({ choices: [choice('***', null), other] })
+  })
+
+  test('the tokens of a part of a response', () => {
+    const body = (text: string, logprobs: JsonObject[]) => ({
+      output: [{ type: 'message', content: [{ type: 'output_text', text, logprobs }] }],
+    })
+    const { replace } = replyTexts(body('secret', tokens))
+    expect(replace(['***'])).toEqual(body('***', []))
+    expect(replace(['secret'])).toEqual(body('secret', tokens))
+  })
+
+  test('the sound of what was spoken', () => {
+    const body = (transcript: string, data: string) => ({
+      choices: [{ message: { content: null, audio: { id: 'a', transcript, data } } }],
+    })
+    expect(replyTexts(body('secret', 'AAAA')).replace(['***'])).toEqual(body('***', ''))
+  })
+
+  test('the tokens of a choice whose call has other arguments', () => {
+    const call = (args: string, logprobs: JsonObject | null) => ({
+      choices: [
+        { message: { tool_calls: [{ function: { name: 'f', arguments: args } }] }, logprobs },
+      ],
+    })
+    const body = call('{"a":"secret"}', { content: tokens })
+    const { calls, replace } = replyToolCalls('chat_completions', body)
+    expect(replace(calls)).toEqual(body)
+    const masked = { tool: 'f', arguments: '{"a":"***"}' }
+    expect(replace([masked])).toEqual(call('{"a":"***"}', null))
+  })
+})
+
 const shell = { type: 'exec', command: ['rm', '-rf', '/'] }
 
 describe('the tool calls of a reply', () => {

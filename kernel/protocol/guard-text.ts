@@ -89,7 +89,16 @@ function mapTexts(
     copy ??= { ...value } as Record<string, JsonValue>
     copy[name] = mapped
   }
-  return (copy as JsonObject | undefined) ?? value
+  if (copy === undefined) return value
+  if (names === REPLY) silence(copy)
+  return copy as JsonObject
+}
+
+/** Takes out what says the same as a text that was replaced: its tokens, and its sound. */
+function silence(changed: Record<string, JsonValue>): void {
+  const { logprobs, transcript, data } = changed
+  if (logprobs !== undefined) changed.logprobs = Array.isArray(logprobs) ? [] : null
+  if (typeof transcript === 'string' && typeof data === 'string') changed.data = ''
 }
 
 /** A document in a data URL, if it is one of text. */

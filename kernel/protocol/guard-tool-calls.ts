@@ -35,7 +35,15 @@ function mapChoices(body: JsonObject, rewrite: Rewrite): JsonObject {
     ...body,
     choices: choices.map((choice) => {
       if (!isJsonObject(choice) || !isJsonObject(choice.message)) return choice
-      return { ...choice, message: mapMessage(choice.message, rewrite) }
+      let changed = false
+      const message = mapMessage(choice.message, (call) => {
+        const now = rewrite(call)
+        changed ||= now !== call.arguments
+        return now
+      })
+      // Some upstreams list the tokens of calls, too.
+      const tokens = changed && choice.logprobs !== undefined ? { logprobs: null } : {}
+      return { ...choice, message, ...tokens }
     }),
   }
 }
