@@ -261,6 +261,31 @@ test('other arguments go to their calls, and change nothing else of a reply', ()
   }
 })
 
+test('what tools of the responses API have done is judged, in a prompt and in a reply', () => {
+  const items = [
+    { type: 'shell_call_output', output: [{ stdout: 'one', stderr: 'two', outcome: {} }] },
+    { type: 'code_interpreter_call', outputs: [{ type: 'logs', logs: 'three' }] },
+    { type: 'mcp_call', arguments: '{}', output: 'four' },
+  ]
+  expect(promptTexts({ input: items }).segments).toEqual(['one', 'two', 'three', '{}', 'four'])
+  const { segments, replace } = replyTexts({ output: items })
+  expect(segments).toEqual(['one', 'two', 'three', 'four'])
+  expect(replyTexts(replace(upper(segments))).segments).toEqual(['ONE', 'TWO', 'THREE', 'FOUR'])
+})
+
+test('what an assistant thought or refused in earlier turns is judged', () => {
+  const messages = [
+    { role: 'assistant', content: null, reasoning_content: 'one', refusal: 'two' },
+    { role: 'assistant', reasoning: 'three', content: [{ type: 'refusal', refusal: 'four' }] },
+  ]
+  expect(promptTexts({ messages, reasoning: { effort: 'high' } }).segments).toEqual([
+    'one',
+    'two',
+    'three',
+    'four',
+  ])
+})
+
 test('what a document is about is told to the model too', () => {
   const part = { type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } }
   const body = { messages: [{ role: 'user', content: [{ ...part, context: 'secret' }] }] }

@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts
 /** Members that hold what a model is told: tool results, earlier calls and what files are called, too. */
 const PROMPT = new Set([
   ...['content', 'input', 'prompt', 'text', 'instructions', 'system', 'output'],
-  ...['arguments', 'filename', 'context'],
+  ...['arguments', 'filename', 'context', 'stdout', 'stderr', 'logs'],
+  ...['refusal', 'reasoning', 'reasoning_content'],
 ])
 /** Members whose members have names of their caller's, and texts for values. */
 const FREE = new Set(['variables'])
@@ -12,7 +13,7 @@ const DOCUMENTS = new Set(['file_data'])
 const TEXT_DOCUMENT = /^(data:text\/[\w.+-]+)((?:;[^;,]*)*?);base64,([A-Za-z0-9+/=_-]*)$/i
 const CHARSET = /;charset="?([\w:.-]+)"?(?=;|$)/i
 
-/** Members that hold what a model said, its reasoning included. */
+/** Members that hold what a model said, its reasoning included, and what its upstream's tools did. */
 const REPLY = new Set([
   'content',
   'text',
@@ -23,6 +24,7 @@ const REPLY = new Set([
   'thinking',
   'transcript',
   'output_text',
+  ...['output', 'stdout', 'stderr', 'logs'],
 ])
 
 /** Texts of a body in their order, each at a place of its own. */
