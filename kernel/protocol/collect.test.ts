@@ -160,7 +160,7 @@ describe('nothing that was streamed goes unseen', () => {
   test('thinking that comes in pieces, each a block of its own', () => {
     const block = (more: JsonObject) => {
       const reasoning = { source: 'anthropic_messages_stream', blocks: [more] }
-      return said({ provider_metadata: { cloud_b_ml: { reasoning } } })
+      return said({ provider_metadata: { cloud_x: { reasoning } } })
     }
     const body = collectChat([
       block({ type: 'thinking_delta', thinking: 'hid' }),
@@ -172,7 +172,7 @@ describe('nothing that was streamed goes unseen', () => {
       {
         message: {
           provider_metadata: {
-            cloud_b_ml: {
+            cloud_x: {
               reasoning: {
                 blocks: [
                   { type: 'thinking_delta', thinking: 'hidden' },
