@@ -136,12 +136,13 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
         if (exhausted !== undefined) throw budgetExceeded(exhausted)
       }
       if (call.callerChoseRequestId) return requestIds.claim(call)
+      requestIds.run(call)
     },
 
     async settle(call): Promise<Settlement> {
       const usage = call.usage !== undefined && isKnown(call.usage) ? call.usage : undefined
       if (usage === undefined && !call.succeeded) {
-        if (call.callerChoseRequestId) await requestIds.release(call)
+        await requestIds.release(call)
         return { kind: 'none' }
       }
       const price =

@@ -63,6 +63,22 @@ test('the id of a call that left nothing behind can be used again', async () => 
   await admit(chosen('x'))
 })
 
+test('an id that the gateway made is in use while its call is running', async () => {
+  const { admit, settle } = open()
+  expect(admit(call({ requestId: 'made' }))).toBeUndefined()
+  await expect(admit(chosen('made'))).rejects.toMatchObject(duplicate)
+  await admit(chosen('made', { principal: user('u2') }))
+  await settle(call({ requestId: 'made' }))
+  await expect(admit(chosen('made'))).rejects.toMatchObject(duplicate)
+})
+
+test('an id that the gateway made can be used when its call left nothing behind', async () => {
+  const { admit, settle } = open()
+  await admit(call({ requestId: 'made' }))
+  await settle(call({ requestId: 'made', usage: undefined, succeeded: false }))
+  await admit(chosen('made'))
+})
+
 test('a call that left nothing behind gives back its own id and no other', async () => {
   const { admit, settle } = open()
   const failed = chosen('x', { usage: undefined, succeeded: false })

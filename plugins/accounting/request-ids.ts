@@ -13,8 +13,10 @@ const MOST_LATE = 10_000
 type Identified = Pick<AdmissionRequest, 'requestId' | 'principal'>
 type Row = Pick<LedgerRow, 'request_id' | 'ownership_scope_key'>
 
-/** Ids that callers chose: each may be used once by its owner. */
+/** Ids of calls: each may be used once by its owner. */
 export interface RequestIds {
+  /** The gateway made the id, so that nobody has used it yet; callers learn it before the end. */
+  run(call: Identified): void
   /** Throws GatewayError `invalid_request` when the id has been used. */
   claim(call: Identified): Promise<void>
   /** The call left no row, so its id can be used again. */
@@ -34,7 +36,10 @@ export function createRequestIds(options: {
   readonly log: Logger
 }): RequestIds {
   const { store, reach, log } = options
-  /** From the claim until the row is in the database: what decides while that is away. */
+  /**
+   * From the claim until the row is in the database: what decides while that is away. Undefined:
+   * nothing is claimed there.
+   */
   const held = new Map<string, Claim | undefined>()
   /** Of calls that left no row, and still in the database. */
   const late = new Map<string, Claim>()
@@ -48,6 +53,9 @@ export function createRequestIds(options: {
   }
 
   return {
+    run(call) {
+      held.set(keyOf(rowOf(call)), undefined)
+    },
     async claim(call) {
       const row = rowOf(call)
       const key = keyOf(row)
@@ -68,7 +76,10 @@ export function createRequestIds(options: {
     async release(call) {
       const key = keyOf(rowOf(call))
       const claim = held.get(key)
-      if (claim === undefined) return
+      if (claim === undefined) {
+        held.delete(key)
+        return
+      }
       try {
         if (reach.away) putOff(key, claim)
         else await reach.call(() => store.release(claim))
