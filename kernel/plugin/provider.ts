@@ -74,7 +74,8 @@ export interface StreamResult {
   /**
    * Events in the shape of the family, in batches: all that one piece of upstream data completed.
    * The kernel normalises them. Throw GatewayError where the upstream fails on the way. Cancelling
-   * (`return()` of the iterator, or `call.signal`) must end the upstream call.
+   * (`return()` of the iterator, or `call.signal`) must end the upstream call; a batch that comes
+   * right after `call.signal` can still tell what was counted.
    */
   readonly events: AsyncIterable<readonly StreamEvent[]>
   readonly billingModifiers?: readonly string[]
