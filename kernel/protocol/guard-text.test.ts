@@ -303,6 +303,29 @@ test('documents of text are judged however their URL is spelled; empty ones are 
   expect(textsOf('data:text/plain;base64,')).toEqual([])
 })
 
+test('documents of text are judged wherever they stand', () => {
+  const url = (text: string) => `data:text/plain;base64,${Buffer.from(text).toString('base64')}`
+  const data = (text: string) => Buffer.from(text).toString('base64')
+  const parts = (text: string) => [
+    { type: 'image_url', image_url: { url: url(text) } },
+    { type: 'input_image', image_url: url(text) },
+    { type: 'file', file: { type: 'base64', mime_type: 'text/csv', data: data(text) } },
+    { type: 'document', mediaType: 'text/csv', source: { type: 'base64', data: data(text) } },
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'c2VjcmV0' } },
+  ]
+  const { segments, replace } = promptTexts({ messages: [{ content: parts('secret') }] })
+  expect(segments).toEqual(['secret', 'secret', 'secret', 'secret'])
+  expect(replace(upper(segments))).toEqual({ messages: [{ content: parts('SECRET') }] })
+})
+
+test('documents of text are judged however they are wrapped, and whatever kind of text they are', () => {
+  const textsOf = (file_data: string) => promptTexts({ file: { file_data } }).segments
+  expect(textsOf('data:text/plain;base64,c2Vj\r\ncmV0\n')).toEqual(['secret'])
+  for (const type of ['json', 'ld+json', 'xml', 'x-yaml']) {
+    expect(textsOf(`data:application/${type};base64,c2VjcmV0`)).toEqual(['secret'])
+  }
+})
+
 test('documents of text are judged in their charset, and masked ones are in UTF-8', () => {
   const document = (parameters: string, data: string) => ({
     file: { file_data: `data:text/plain${parameters};base64,${data}` },

@@ -8,9 +8,11 @@ const PROMPT = new Set([
 ])
 /** Members whose members have names of their caller's, and texts for values. */
 const FREE = new Set(['variables'])
-/** Members that hold a document; one of text is told to the model as it is. */
-const DOCUMENTS = new Set(['file_data'])
-const TEXT_DOCUMENT = /^(data:text\/[\w.+-]+)((?:;[^;,]*)*?);base64,([A-Za-z0-9+/=_-]*)$/i
+/** Media types of documents that are told to the model as the text that they are. */
+const TEXT_TYPE =
+  /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|toml|sql|javascript|typescript|x-sh))$/i
+/** Whatever its data is written with: some that read it leave out what is no Base64. */
+const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*?);base64,/i
 const CHARSET = /;charset="?([\w:.-]+)"?(?=;|$)/i
 
 /** Members that hold what a model said, its reasoning included, and what its upstream's tools did. */
@@ -67,25 +69,31 @@ function mapTexts(
   isText: boolean,
   map: (text: string) => string,
   isFree = false,
+  owner?: JsonObject,
 ): JsonValue {
-  if (typeof value === 'string') return isText && value !== '' ? map(value) : value
+  if (typeof value === 'string') {
+    if (isText) return value === '' ? value : map(value)
+    return names === PROMPT ? mapDocument(value, map) : value
+  }
   if (Array.isArray(value)) {
     const mapped = value.map((part) => mapTexts(part, names, isText, map))
     return mapped.every((part, index) => part === value[index]) ? value : mapped
   }
   if (!isJsonObject(value)) return value
+  const mediaType = names === PROMPT ? (mediaTypeOf(value) ?? mediaTypeOf(owner)) : undefined
   let copy: Record<string, JsonValue> | undefined
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
     const mapped =
-      names === PROMPT && DOCUMENTS.has(name)
-        ? mapDocument(member, map)
+      name === 'data' && mediaType !== undefined && typeof member === 'string'
+        ? mapData(member, mediaType, map)
         : mapTexts(
             member,
             names,
             names.has(name) || isFree,
             map,
             names === PROMPT && FREE.has(name),
+            value,
           )
     if (mapped === member) continue
     copy ??= { ...value } as Record<string, JsonValue>
@@ -104,16 +112,31 @@ function silence(changed: Record<string, JsonValue>): void {
 }
 
 /** A document in a data URL, if it is one of text. */
-function mapDocument(value: JsonValue, map: (text: string) => string): JsonValue {
-  const [, type = '', parameters = '', data] =
-    typeof value === 'string' ? (TEXT_DOCUMENT.exec(value) ?? []) : []
-  if (data === undefined) return value
+function mapDocument(url: string, map: (text: string) => string): string {
+  const [head = '', type = '', parameters = ''] = DATA_URL.exec(url) ?? []
+  if (!TEXT_TYPE.test(type)) return url
   const charset = CHARSET.exec(parameters)?.[1] ?? 'utf-8'
+  const data = url.slice(head.length)
+  const mapped = mapBase64(data, charset, map)
+  if (mapped === data) return url
+  return `data:${type}${parameters.replace(CHARSET, ';charset=utf-8')};base64,${mapped}`
+}
+
+/** The data of a document whose type stands beside it. */
+function mapData(data: string, mediaType: string, map: (text: string) => string): string {
+  return TEXT_TYPE.test(mediaType) ? mapBase64(data, 'utf-8', map) : data
+}
+
+function mediaTypeOf(owner: JsonObject | undefined): string | undefined {
+  const stated = owner?.media_type ?? owner?.mime_type ?? owner?.mediaType
+  return typeof stated === 'string' ? stated : undefined
+}
+
+/** The same text when nothing changed, whatever bytes it has. */
+function mapBase64(data: string, charset: string, map: (text: string) => string): string {
   const text = decoderOf(charset).decode(Buffer.from(data, 'base64'))
   const mapped = text === '' ? text : map(text)
-  if (mapped === text) return value
-  const head = type + parameters.replace(CHARSET, ';charset=utf-8')
-  return `${head};base64,${Buffer.from(mapped).toString('base64')}`
+  return mapped === text ? data : Buffer.from(mapped).toString('base64')
 }
 
 /** A charset that nobody knows is read as the usual one. */
