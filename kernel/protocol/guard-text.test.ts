@@ -156,6 +156,20 @@ describe('what says the same as a text that was replaced goes with it', () => {
   })
 })
 
+test('the text of a reply: its reasoning in details, but no setting of the same name', () => {
+  const details = (text: string) => [
+    { type: 'reasoning.summary', summary: text, index: 0 },
+    { type: 'reasoning.encrypted', data: 'AAAA', index: 1 },
+  ]
+  const body = (text: string) => ({
+    choices: [{ message: { content: null, reasoning: text, reasoning_details: details(text) } }],
+    reasoning: { summary: 'auto' },
+  })
+  const { segments, replace } = replyTexts(body('secret'))
+  expect(segments).toEqual(['secret', 'secret'])
+  expect(replace(['***', '***'])).toEqual(body('***'))
+})
+
 const shell = { type: 'exec', command: ['rm', '-rf', '/'] }
 
 describe('the tool calls of a reply', () => {

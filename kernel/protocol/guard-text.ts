@@ -29,6 +29,9 @@ const REPLY = new Set([
   ...['output', 'stdout', 'stderr', 'logs'],
 ])
 
+/** The type of a part of `reasoning_details` whose `summary` is a text; elsewhere it is a setting. */
+const SUMMARY = 'reasoning.summary'
+
 /** Texts of a body in their order, each at a place of its own. */
 export interface GuardText {
   readonly segments: readonly string[]
@@ -90,7 +93,7 @@ function mapTexts(
         : mapTexts(
             member,
             names,
-            names.has(name) || isFree,
+            names.has(name) || isFree || (name === 'summary' && value.type === SUMMARY),
             map,
             names === PROMPT && FREE.has(name),
             value,
