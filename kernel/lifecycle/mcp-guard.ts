@@ -8,6 +8,7 @@ import {
   type McpServer,
   parseExact,
 } from '../plugin/index.ts'
+import { plainJson } from '../protocol/json-escapes.ts'
 import { type RpcMessage, type ToolCall, withArguments } from '../protocol/json-rpc.ts'
 import { responseTexts } from '../protocol/mcp-result.ts'
 import { GuardDenial } from './guard.ts'
@@ -36,7 +37,7 @@ export async function guardCall(
 ): Promise<Passed> {
   if (!policy.covers('mcp_call')) return message
   const { place, tool } = call
-  const text = place === undefined ? '{}' : message.text.slice(place.from, place.to)
+  const text = place === undefined ? '{}' : plainJson(message.text.slice(place.from, place.to))
   const content = await inspect(policy, facts, 'mcp_call', {
     kind: 'tool_calls',
     calls: [{ tool, arguments: text }],

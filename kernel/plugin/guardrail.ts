@@ -158,7 +158,7 @@ export interface ManagedCheckKind<C extends TSchema = TSchema> {
 /** A tool call that a model made or an agent is about to make. */
 export interface GuardedToolCall {
   readonly tool: string
-  /** JSON text, as it was written. */
+  /** JSON text, as it was written but for escapes that it does not need. */
   readonly arguments: string
 }
 

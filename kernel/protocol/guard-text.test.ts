@@ -221,6 +221,18 @@ describe('the tool calls of a reply', () => {
   })
 })
 
+test('arguments are judged without escapes that JSON does not need, and keep them otherwise', () => {
+  const body = (text: string) => ({ output: [{ type: 'function_call', arguments: text }] })
+  const escaped = body('{"n": 1.0, "who":"M\\u00fcller"}')
+  const { calls, replace } = replyToolCalls('responses', escaped)
+  expect(calls.map((call) => call.arguments)).toEqual(['{"n": 1.0, "who":"Müller"}'])
+  expect(replace(calls)).toEqual(escaped)
+  const prompt = promptTexts({ input: escaped.output })
+  expect(prompt.segments).toEqual(['{"n": 1.0, "who":"Müller"}'])
+  expect(prompt.replace(prompt.segments)).toEqual({ input: escaped.output })
+  expect(prompt.replace(['{}'])).toEqual({ input: body('{}').output })
+})
+
 test('calls without arguments, or with other than text, are judged and stay as they are', () => {
   const output = [
     { type: 'function_call', name: 'f' },

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { plainJson } from './json-escapes.ts'
 
 /** Members that hold what a model is told: tool results, earlier calls and what files are called, too. */
 const PROMPT = new Set([
@@ -88,16 +89,18 @@ function mapTexts(
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
     const mapped =
-      name === 'data' && mediaType !== undefined && typeof member === 'string'
-        ? mapData(member, mediaType, map)
-        : mapTexts(
-            member,
-            names,
-            names.has(name) || isFree || (name === 'summary' && value.type === SUMMARY),
-            map,
-            names === PROMPT && FREE.has(name),
-            value,
-          )
+      name === 'arguments' && names === PROMPT && typeof member === 'string'
+        ? mapArguments(member, map)
+        : name === 'data' && mediaType !== undefined && typeof member === 'string'
+          ? mapData(member, mediaType, map)
+          : mapTexts(
+              member,
+              names,
+              names.has(name) || isFree || (name === 'summary' && value.type === SUMMARY),
+              map,
+              names === PROMPT && FREE.has(name),
+              value,
+            )
     if (mapped === member) continue
     copy ??= { ...value } as Record<string, JsonValue>
     copy[name] = mapped
@@ -112,6 +115,13 @@ function silence(changed: Record<string, JsonValue>): void {
   const { logprobs, transcript, data } = changed
   if (logprobs !== undefined) changed.logprobs = Array.isArray(logprobs) ? [] : null
   if (typeof transcript === 'string' && typeof data === 'string') changed.data = ''
+}
+
+/** The arguments of an earlier call. */
+function mapArguments(text: string, map: (text: string) => string): string {
+  const plain = plainJson(text)
+  const mapped = plain === '' ? plain : map(plain)
+  return mapped === plain ? text : mapped
 }
 
 /** A document in a data URL, if it is one of text. */

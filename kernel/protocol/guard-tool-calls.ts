@@ -1,6 +1,7 @@
 import type { GuardedToolCall } from '../plugin/guardrail.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { Family } from '../plugin/route.ts'
+import { plainJson } from './json-escapes.ts'
 
 /** The tool calls in a buffered reply, each at a place of its own. */
 export interface GuardToolCalls {
@@ -96,7 +97,9 @@ function mapOutput(body: JsonObject, rewrite: Rewrite): JsonObject {
 
 function mapFunction(call: JsonObject, rewrite: Rewrite): JsonObject {
   const written =
-    typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {})
+    typeof call.arguments === 'string'
+      ? plainJson(call.arguments)
+      : JSON.stringify(call.arguments ?? {})
   const tool = nameOf(call.name)
   const now = rewrite({ tool, arguments: written })
   return now === written ? call : { ...call, arguments: now }

@@ -11,7 +11,7 @@ export interface GuardedMcp {
   readonly gateway: TestGateway
   /** Forgets what was scripted and seen. */
   reset(): void
-  /** A message by POST; without one, a stream by GET. */
+  /** A message by POST, a string as it is; without one, a stream by GET. */
   send(
     body: unknown,
     options?: { server?: string; session?: string; headers?: Record<string, string> },
@@ -72,7 +72,9 @@ export async function startGuardedMcp(): Promise<GuardedMcp> {
           ...(session !== undefined && { 'mcp-session-id': session }),
           ...headers,
         },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(body !== undefined && {
+          body: typeof body === 'string' ? body : JSON.stringify(body),
+        }),
       })
       const id = reply.headers.get('x-request-id')
       return { status: reply.status, text: await reply.text(), id }

@@ -57,6 +57,18 @@ describe('a call', () => {
     expect(mcp.upstream.seen[0]?.text).toBe(JSON.stringify(call).replace('SECRET', 'MASKED'))
   })
 
+  test('is judged by what it says, however that is escaped', async () => {
+    const text = JSON.stringify(toolCall(1, 'echo', { message: 'WORD' }))
+    const escaped = (word: string) => text.replace('WORD', `\\u00${word}`)
+    const denied = await mcp.send(escaped('46ORBIDDEN'))
+    expect(denied.status).toBe(403)
+    expect(mcp.upstream.seen).toEqual([])
+    await mcp.send(escaped('53ECRET'))
+    await mcp.send(escaped('53ERVANT'))
+    const sent = mcp.upstream.seen.map((request) => request.text)
+    expect(sent).toEqual([text.replace('WORD', 'MASKED'), escaped('53ERVANT')])
+  })
+
   test('that is masked goes on masked in the headers that repeat its arguments', async () => {
     const channel = JSON.rawJSON('1234567890123456789')
     const args = { note: 'my SECRET', place: { name: 'SECRET ü', region: 'eu', floor: 3 }, channel }
