@@ -335,12 +335,15 @@ test('documents of text are judged wherever they stand', () => {
   const parts = (text: string) => [
     { type: 'image_url', image_url: { url: url(text) } },
     { type: 'input_image', image_url: url(text) },
+    { type: 'input_video', input_video: `data:;base64,${data(text)}` },
+    { type: 'file', file: { file_data: `data:;base64,${data(text)}`, mime_type: 'text/csv' } },
     { type: 'file', file: { type: 'base64', mime_type: 'text/csv', data: data(text) } },
     { type: 'document', mediaType: 'text/csv', source: { type: 'base64', data: data(text) } },
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'c2VjcmV0' } },
+    { type: 'file', file: { file_data: 'data:;base64,c2VjcmV0', mime_type: 'image/png' } },
   ]
   const { segments, replace } = promptTexts({ messages: [{ content: parts('secret') }] })
-  expect(segments).toEqual(['secret', 'secret', 'secret', 'secret'])
+  expect(segments).toEqual(Array(6).fill('secret'))
   expect(replace(upper(segments))).toEqual({ messages: [{ content: parts('SECRET') }] })
 })
 

@@ -77,7 +77,7 @@ function mapTexts(
 ): JsonValue {
   if (typeof value === 'string') {
     if (isText) return value === '' ? value : map(value)
-    return names === PROMPT ? mapDocument(value, map) : value
+    return names === PROMPT ? mapDocument(value, mediaTypeOf(owner), map) : value
   }
   if (Array.isArray(value)) {
     const mapped = value.map((part) => mapTexts(part, names, isText, map))
@@ -124,10 +124,14 @@ function mapArguments(text: string, map: (text: string) => string): string {
   return mapped === plain ? text : mapped
 }
 
-/** A document in a data URL, if it is one of text. */
-function mapDocument(url: string, map: (text: string) => string): string {
-  const [head = '', type = '', parameters = ''] = DATA_URL.exec(url) ?? []
-  if (!TEXT_TYPE.test(type)) return url
+/** A document in a data URL, if it is one of text; that is what one without a type is. */
+function mapDocument(
+  url: string,
+  mediaType: string | undefined,
+  map: (text: string) => string,
+): string {
+  const [head, type = '', parameters = ''] = DATA_URL.exec(url) ?? []
+  if (head === undefined || !TEXT_TYPE.test(type || (mediaType ?? 'text/plain'))) return url
   const charset = CHARSET.exec(parameters)?.[1] ?? 'utf-8'
   const data = url.slice(head.length)
   const mapped = mapBase64(data, charset, map)

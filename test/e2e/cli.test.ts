@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { builtins } from '../../plugins/standard/builtins.ts'
@@ -192,12 +192,13 @@ test.each([
   'guard --help',
   'plugin new --help',
 ])(
-  'gateway %s gives help',
+  'gateway %s gives help, and does nothing else',
   async (line) => {
     const { out, code } = await gateway(line.split(' '))
     expect(out).toContain('gateway check-config')
     expect(out).toContain('gateway keys create')
     expect(code).toBe(0)
+    expect(existsSync(join(folder, '.gateway'))).toBe(false)
   },
   30_000,
 )
