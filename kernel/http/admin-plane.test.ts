@@ -248,6 +248,29 @@ test.each([
   expect(said).toContain(message)
 })
 
+test('who is shut out while the body arrives has changed nothing', async () => {
+  const cookie = 'gateway_session=t-eve'
+  const send = (meanwhile: () => void) => {
+    sessions.set('t-eve', { ...ada, userId: 'u3' })
+    const body = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        await Bun.sleep(20)
+        meanwhile()
+        controller.enqueue(new TextEncoder().encode('{"name":"a"}'))
+        controller.close()
+      },
+    })
+    const headers = { host: 'localhost', cookie, ...own }
+    const url = 'http://localhost/api/v1/admin/things'
+    return app.handle(new Request(url, { method: 'POST', headers, body }))
+  }
+  expect((await send(() => {})).status).toBe(201)
+  const ended = await send(() => sessions.delete('t-eve'))
+  expect((await errorOf(ended)).slice(0, 2)).toEqual([401, 'session_required'])
+  const demoted = await send(() => sessions.set('t-eve', bob))
+  expect((await errorOf(demoted)).slice(0, 2)).toEqual([403, 'insufficient_privileges'])
+})
+
 test('a fault of the gateway is logged and not shown', async () => {
   const response = await ask(
     'POST',

@@ -71,12 +71,15 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
 
   async function handle(request: Request, params: Record<string, string>, requestId: string) {
     const { headers } = request
-    const caller = await callerOf(request)
-    if (UNSAFE.has(route.method) && caller?.kind !== 'api_key') {
-      requireSameOrigin(request, services.publicBaseUrl)
+    let caller = await callerOf(request)
+    let text = ''
+    if (UNSAFE.has(route.method)) {
+      if (caller?.kind !== 'api_key') requireSameOrigin(request, services.publicBaseUrl)
+      text = await readBody(request, services.bodyLimits)
+      // A body may take half a minute, and who sends it may have been shut out meanwhile.
+      caller = await callerOf(request)
     }
     const reply = new Headers({ 'cache-control': 'no-store' })
-    const text = UNSAFE.has(route.method) ? await readBody(request, services.bodyLimits) : ''
     if (text !== '') requireJson(headers)
     services.keepOpen(request)
     const call: AdminCall<Audience, unknown, unknown, unknown> = {
