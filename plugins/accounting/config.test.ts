@@ -3,16 +3,26 @@ import { Value } from '@sinclair/typebox/value'
 import type { ConfigDraft } from 'model-gateway/plugin'
 import { accountingSection, checkConfig } from './config.ts'
 
-const models = [{ id: 'small' }, { id: 'fast', alias_of: 'small' }]
+const models = [
+  { id: 'small' },
+  { id: 'fast', alias_of: 'small' },
+  { id: 'fastest', alias_of: 'fast' },
+  { id: 'round', alias_of: 'about' },
+  { id: 'about', alias_of: 'round' },
+]
 
-function problems(budgets: unknown, email?: unknown, others: object = {}): string[] {
-  const draft: ConfigDraft = {
+function draftOf(budgets: unknown, email?: unknown, others: object = {}): ConfigDraft {
+  return {
     modelIds: new Set(models.map(({ id }) => id)),
     providerIds: new Set(),
     declared: { guardrailPacks: [], managedChecks: [] },
     section: (name) => ({ models, budgets, budget_alerts: { email }, ...others })[name as 'models'],
   }
-  return [...checkConfig(draft)].map(({ path, message }) => `${path.join('.')}: ${message}`)
+}
+function problems(...sections: Parameters<typeof draftOf>): string[] {
+  return [...checkConfig(draftOf(...sections))].map(
+    ({ path, message }) => `${path.join('.')}: ${message}`,
+  )
 }
 const defaults = (...names: unknown[]) => ({
   users: { model_defaults: names.map((model) => ({ model })) },
@@ -25,6 +35,14 @@ test('model defaults name models that are executed, each once', () => {
     'budgets.users.model_defaults.2.model: fast is an alias, and calls count for the model that is executed',
     'budgets.users.model_defaults.3.model: another entry is for small too',
   ])
+})
+
+test.each([
+  ['fast', 'write small'],
+  ['fastest', 'write small'],
+  ['round', 'write about'],
+])('in the place of the alias %s the hint is: %s', (alias, hint) => {
+  expect([...checkConfig(draftOf(defaults(alias)))]).toMatchObject([{ hint }])
 })
 
 test('whatever was cut out of the section, the check goes on', () => {

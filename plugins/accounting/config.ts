@@ -249,10 +249,16 @@ function* checkBudgets(draft: ConfigDraft): Iterable<Problem> {
   }
 }
 
+/** The model that an alias leads to; a faulty config may have aliases that go in circles. */
 function aliasTarget(draft: ConfigDraft, id: string): string | undefined {
   const models = draft.section('models')
   if (!Array.isArray(models)) return undefined
-  const model = models.find((entry) => isJsonObject(entry) && entry.id === id)
-  const target = isJsonObject(model) ? model.alias_of : undefined
-  return typeof target === 'string' ? target : undefined
+  const passed = new Set([id])
+  for (let at = id; ; ) {
+    const model = models.find((entry) => isJsonObject(entry) && entry.id === at)
+    const next = isJsonObject(model) ? model.alias_of : undefined
+    if (typeof next !== 'string' || passed.has(next)) return at === id ? undefined : at
+    passed.add(next)
+    at = next
+  }
 }
