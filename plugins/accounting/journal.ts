@@ -20,7 +20,7 @@ export interface Entry {
 }
 
 export interface JournalOptions {
-  readonly store: Pick<Store, 'writeLedger' | 'ping'>
+  readonly store: Pick<Store, 'writeLedger' | 'tryLedger' | 'ping'>
   readonly reach: Reach
   readonly spool: () => Spool
   readonly spend: Spend
@@ -35,6 +35,8 @@ export function createJournal(options: JournalOptions) {
   const { store, reach, spool, spend, requestIds, log, replayed } = options
   const commits = createGroupCommit(write, MAX_BATCH)
   let writable = true
+  /** A row that the database has not taken: while it would not, it is away, whatever else it answers. */
+  let trial: LedgerRow | undefined
   let recovering: Promise<void> | undefined
   let wake = () => {}
   let closing = false
@@ -43,7 +45,7 @@ export function createJournal(options: JournalOptions) {
     // Behind a commit that hangs nothing waits: after the first one, the spool is next.
     if (!reach.away) {
       try {
-        const written = await reach.call(() => store.writeLedger(entries.map(({ row }) => row)))
+        const written = await writeRows(entries.map(({ row }) => row))
         for (const entry of entries) finish(entry, written)
         return written.duplicates
       } catch {
@@ -52,6 +54,13 @@ export function createJournal(options: JournalOptions) {
     }
     await writeToSpool(entries)
     return none
+  }
+
+  async function writeRows(rows: readonly LedgerRow[]): Promise<Written> {
+    trial = rows[0]
+    const written = await reach.call(() => store.writeLedger(rows))
+    trial = undefined
+    return written
   }
 
   async function writeToSpool(entries: readonly Entry[]): Promise<void> {
@@ -93,7 +102,7 @@ export function createJournal(options: JournalOptions) {
   }
 
   async function replayRows(rows: readonly LedgerRow[]): Promise<void> {
-    const written = await reach.call(() => store.writeLedger(rows))
+    const written = await writeRows(rows)
     for (const row of rows) finish(unspooled(row), written)
   }
 
@@ -116,11 +125,21 @@ export function createJournal(options: JournalOptions) {
     return { row, charge }
   }
 
+  async function tryWriting(): Promise<void> {
+    try {
+      if (trial !== undefined) await store.tryLedger(trial)
+    } catch (err) {
+      if (!isRowFault(err)) throw err
+    }
+    trial = undefined
+  }
+
   /** Tries until the database is back and the spool is empty. */
   async function recover(): Promise<void> {
     for (let pause = RETRY_MIN_MS; ; pause = Math.min(2 * pause, RETRY_MAX_MS)) {
       try {
-        await reach.probe(store.ping)
+        await reach.call(store.ping)
+        await reach.probe(tryWriting)
         const depth = spool().depth
         if (depth > 0) {
           await spool().replay(replayRecords)

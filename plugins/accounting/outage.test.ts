@@ -293,6 +293,30 @@ test('without a spool either, the reply is withheld and nobody is admitted, unti
   expect(await readLedger(database.sql)).toHaveLength(1)
 })
 
+test('a database that answers and takes no rows is away: without a spool nobody is admitted', async () => {
+  const spoolDirectory = join(temporaryFolder(), 'spool')
+  writeFileSync(spoolDirectory, 'in the way')
+  const accounting = await open(spoolDirectory)
+  await database.sql.unsafe(`
+    create function accounting.no_room() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+    create trigger no_room before insert on accounting.usage_cost_events
+      execute function accounting.no_room()`)
+  try {
+    await expect(accounting.settle(call())).rejects.toMatchObject({ code: 'store_unavailable' })
+    for (const start = performance.now(); performance.now() - start < 500; await Bun.sleep(5)) {
+      expect(accounting.status()).toMatchObject({ away: true, writable: false })
+      expect(() => accounting.admit(call())).toThrow('cannot be written')
+    }
+  } finally {
+    await database.sql`drop function accounting.no_room cascade`
+  }
+  await eventually(async () => accounting.status().writable || undefined)
+  await accounting.admit(call())
+  expect(await accounting.settle(call())).toMatchObject({ kind: 'ledger' })
+  expect(await readLedger(database.sql)).toHaveLength(1)
+})
+
 test('a row that the database refuses is not in the way of the others', async () => {
   const accounting = await open()
   proxy.refuse()

@@ -40,6 +40,8 @@ export interface Store {
   readChanges(after: Snapshot, from: UtcDay): Promise<Changes>
   /** Resolves when the database answers. */
   ping(): Promise<void>
+  /** Resolves when the database would take the row, and does not keep it. To be called after a ping. */
+  tryLedger(row: LedgerRow): Promise<void>
 }
 
 /** Who has not looked for changes for longer must read everything again. */
@@ -50,6 +52,9 @@ export const NOTHING_SEEN: Snapshot = '1:1:'
 
 /** How long a claim outlives its admission: longer than any call that is not stuck. */
 const CLAIM_MINUTES = 15
+
+/** Longest that a server works on a row that is not kept. */
+const TRIAL_TIMEOUT = '5s'
 
 const input = `
   select * from json_to_recordset($1::text::json)
@@ -220,6 +225,20 @@ export function createStore({ sql, schema }: Database): Store {
     },
     async ping() {
       await sql`select 1`
+    },
+    async tryLedger(row) {
+      const session = await sql.reserve()
+      try {
+        // Sent together: over a long way to the server this takes as long as a commit.
+        await Promise.all([
+          session`begin`,
+          session.unsafe(`set local statement_timeout = '${TRIAL_TIMEOUT}'`),
+          session.unsafe(text.writeLedger, [JSON.stringify([row])], { prepare: true }),
+          session`rollback`,
+        ])
+      } finally {
+        session.release()
+      }
     },
   }
 }
