@@ -4,6 +4,7 @@ import {
   ConfigError,
   type ConfigSnapshot,
   type GuardrailPack,
+  type ManagedCheck,
   type ManagedCheckKind,
 } from 'model-gateway/plugin'
 import { open, wordCheck } from './__fixtures__/word-check.ts'
@@ -25,6 +26,9 @@ const words: ManagedCheckKind = {
   kind: 'word_list',
   create: ({ denied_word }) => {
     if (denied_word === 'FAIL') throw new Error('no such service')
+    if (denied_word === 'NOTHING') return {} as ManagedCheck
+    if (denied_word === 'HANG') return new Promise<never>(() => {})
+    if (denied_word === 'LATE') return Bun.sleep(100).then(() => wordCheck(denied_word))
     return wordCheck(denied_word)
   },
 }
@@ -41,7 +45,7 @@ beforeEach(() => {
   recorded.length = 0
 })
 
-function compile(section: object) {
+function compile(section: object, packs: readonly GuardrailPack[] = [pack]) {
   const filled = Value.Default(guardrails.schema, structuredClone(section))
   const snapshot = {
     version: 'v1',
@@ -50,8 +54,9 @@ function compile(section: object) {
     section: () => filled,
   } as unknown as ConfigSnapshot
   return compilePolicies(snapshot, {
-    packs: [pack],
+    packs,
     kinds: [words],
+    makeDeadlineMs: 50,
     now: Date.now,
     fault() {},
     record: (decisions) => void recorded.push(...decisions),
@@ -111,6 +116,37 @@ test('what cannot be made is refused, and what was made before is disposed', asy
   await Bun.sleep(1)
   expect(open.size).toBe(0)
 })
+
+test.each([
+  ['FAIL', 'no such service'],
+  ['NOTHING', 'its kind created no check'],
+  ['HANG', 'did not finish within 50 ms'],
+])('a check that is not made (%s) is named with its kind and why', async (word, why) => {
+  const failed = compile({ managed_checks: { a: check(), b: check(word) } }).catch((error) => error)
+  const message = `guardrails.managed_checks.b: creating the check (kind word_list) failed: ${why}`
+  expect(await failed).toMatchObject({ name: 'ConfigError', message })
+  expect(open.size).toBe(0)
+})
+
+test('a check that is made too late is disposed', async () => {
+  await expect(compile({ managed_checks: { a: check('LATE') } })).rejects.toThrow('within 50 ms')
+  await Bun.sleep(100)
+  expect(open.size).toBe(0)
+})
+
+test.each([
+  ['throws', () => Promise.reject(new Error('no grammar')), 'no grammar'],
+  ['hangs', () => new Promise<never>(() => {}), 'did not finish within 50 ms'],
+])(
+  'a pack that %s where it prepares is named, and the checks are disposed',
+  async (_, prepare, why) => {
+    const section = { managed_checks: { a: check() }, default: { packs: ['core.t'] } }
+    const failed = compile(section, [{ ...pack, prepare }]).catch((error) => error)
+    const message = `guardrails: preparing the pack core.test failed: ${why}`
+    expect(await failed).toMatchObject({ name: 'ConfigError', message })
+    expect(open.size).toBe(0)
+  },
+)
 
 test('verdicts: what the kernel needs, with the decision that tells most', async () => {
   const policies = await compile({

@@ -1,10 +1,12 @@
 import {
   ConfigError,
+  type ConfigPath,
   type ConfigSnapshot,
   type GuardedOperation,
   type GuardPolicies,
   type GuardPolicy,
   guardPhases,
+  type ManagedCheck,
   type ManagedCheckKind,
   type RunningPack,
   type Static,
@@ -48,6 +50,8 @@ export type Keep = 'record' | 'forget'
 export interface CompileTools extends EngineTools {
   readonly packs: readonly RunningPack[]
   readonly kinds: readonly ManagedCheckKind[]
+  /** Milliseconds for a check to be created, and for a pack to prepare. Default 10 000. */
+  readonly makeDeadlineMs?: number
   record(decisions: readonly Decision[], configVersion: string): void
 }
 
@@ -57,7 +61,7 @@ export async function compilePolicies(
   tools: CompileTools,
 ): Promise<CompiledPolicies> {
   const section = snapshot.section(guardrails)
-  const checks = await createChecks(section.managed_checks, tools.kinds)
+  const checks = await createChecks(section.managed_checks, tools)
   const scopes = new Map<string, ScopedPolicy>()
   try {
     const { default: settings, model_routes, mcp_servers } = section
@@ -72,13 +76,19 @@ export async function compilePolicies(
         scopes.set(scope, resolvePolicy(scope, merged, tools.packs, checks))
       }
     }
+    const used = new Set([...scopes.values()].flatMap(({ packs }) => packs))
+    const prepare = (pack: RunningPack) =>
+      inTime(
+        async () => pack.prepare?.(),
+        tools,
+        [guardrails.name],
+        `preparing the pack ${pack.id}`,
+      )
+    await Promise.all([...used].map(prepare))
   } catch (error) {
     await disposeAll(checks)
     throw error
   }
-
-  const used = new Set([...scopes.values()].flatMap(({ packs }) => packs))
-  await Promise.all([...used].map((pack) => pack.prepare?.()))
   const work = createWork()
   const judgeBy: CompiledPolicies['judge'] = async (policy, operation, keep) => {
     const judgement = await work.run(() => judge(policy, operation, tools))
@@ -141,13 +151,13 @@ function resolvePolicy(
 
 async function createChecks(
   entries: Static<typeof guardrails.schema>['managed_checks'],
-  kinds: readonly ManagedCheckKind[],
+  tools: CompileTools,
 ): Promise<readonly RunningCheck[]> {
   const checks: RunningCheck[] = []
   try {
     for (const [name, entry] of Object.entries(entries)) {
       // The entry may name its kind by an alias; its settings stand under the neutral name.
-      const own = kinds.find(({ kind }) => kind in entry)
+      const own = tools.kinds.find(({ kind }) => kind in entry)
       if (own === undefined) {
         const path = [guardrails.name, 'managed_checks', name, 'kind']
         throw new ConfigError([{ path, message: `no plugin provides the kind ${entry.kind}` }])
@@ -159,7 +169,7 @@ async function createChecks(
         timeoutMs: entry.timeout_ms,
         disposition: entry.failure_disposition,
         maxContentBytes: entry.max_content_bytes,
-        check: await own.create((entry as CheckEntry)[own.kind]),
+        check: await createCheck(name, own, entry as CheckEntry, tools),
         turns: createTurns(TEXTS_AT_ONCE),
       })
     }
@@ -168,6 +178,50 @@ async function createChecks(
     throw error
   }
   return checks
+}
+
+async function createCheck(
+  name: string,
+  own: ManagedCheckKind,
+  entry: CheckEntry,
+  tools: CompileTools,
+): Promise<ManagedCheck> {
+  const path = [guardrails.name, 'managed_checks', name]
+  const making = Promise.try(() => own.create(entry[own.kind]))
+  const create = async () => {
+    const made: Partial<ManagedCheck> | undefined = await making
+    if (typeof made?.evaluate !== 'function') throw new Error('its kind created no check')
+    return made as ManagedCheck
+  }
+  try {
+    return await inTime(create, tools, path, `creating the check (kind ${own.kind})`)
+  } catch (error) {
+    making.then((late) => late?.dispose?.()).catch(() => {})
+    throw error
+  }
+}
+
+/** What fails, or takes too long, is a problem of the config that says what was being done. */
+async function inTime<T>(
+  work: () => Promise<T>,
+  { makeDeadlineMs = 10_000 }: CompileTools,
+  path: ConfigPath,
+  doing: string,
+): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    const late = new Error(`did not finish within ${makeDeadlineMs} ms`)
+    timer = setTimeout(() => reject(late), makeDeadlineMs)
+  })
+  try {
+    return await Promise.race([work(), deadline])
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ConfigError([{ path, message: `${doing} failed: ${reason}` }])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 async function disposeAll(checks: readonly RunningCheck[]): Promise<void> {
