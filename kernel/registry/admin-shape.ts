@@ -1,5 +1,13 @@
 import { KindGuard } from '@sinclair/typebox'
-import type { AdminModule, AdminRoute, Audience } from '../plugin/index.ts'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import {
+  type AdminModule,
+  type AdminRoute,
+  type Audience,
+  type ErrorCode,
+  errorKind,
+  type TSchema,
+} from '../plugin/index.ts'
 import type { Provided } from './registry.ts'
 
 const methods: readonly AdminRoute['method'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -47,11 +55,29 @@ function routeFault(route: Fields): string | undefined {
     if (schema !== undefined && !fits(schema)) {
       return `whose ${name} is no ${name === 'body' ? '' : 'object '}schema`
     }
+    try {
+      if (schema !== undefined) TypeCompiler.Compile(schema as TSchema)
+    } catch (error) {
+      return `whose ${name} cannot be checked: ${(error as Error).message}`
+    }
   }
   if (KindGuard.IsObject(query) && query.additionalProperties !== false) {
     return 'whose query lets unknown names in: make it with strictObject'
   }
+  const { errors = [] } = route
+  if (!Array.isArray(errors) || !errors.every(isCode)) {
+    return 'whose errors are not all codes of the gateway'
+  }
   return undefined
+}
+
+function isCode(code: unknown): boolean {
+  try {
+    errorKind(code as ErrorCode)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**

@@ -210,6 +210,16 @@ const faults: Record<
     },
     rule: 'has the route GET /api/v1/admin/x/{id}/{id} whose path names a parameter twice',
   },
+  'admin-unknown-error': {
+    text: { setup: `ctx.provide(kit.adminModules, ${routes("errors: ['teapot']")})` },
+    rule: 'has the route GET /api/v1/admin/x whose errors are not all codes of the gateway',
+  },
+  'admin-unusable-schema': {
+    text: {
+      setup: `ctx.provide(kit.adminModules, ${routes("query: kit.strictObject({ a: Type.String({ pattern: '[' }) })")})`,
+    },
+    rule: 'has the route GET /api/v1/admin/x whose query cannot be checked: ',
+  },
   'admin-no-handle': {
     text: { setup: `ctx.provide(kit.adminModules, ${routes('handle: undefined')})` },
     rule: 'has the route GET /api/v1/admin/x without handle',
