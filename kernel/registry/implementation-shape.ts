@@ -24,6 +24,7 @@ import {
 } from '../plugin/index.ts'
 import { adminModuleFault } from './admin-shape.ts'
 import { middlewareFault } from './middleware-shape.ts'
+import type { Provided } from './registry.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -96,6 +97,34 @@ export function implementationFault(
     return fault && `the admin module "${String(fields.id)}" ${fault}`
   }
   return undefined
+}
+
+/** Of two that are found by one name, the later would hide the earlier, without a word. */
+const foundBy = [
+  { what: 'health check', point: healthChecks, key: 'name' },
+  { what: 'site', point: sites, key: 'mount' },
+] as const
+
+export function checkNames(
+  id: string,
+  provided: (point: ExtensionPoint<unknown>) => readonly unknown[],
+  others: (point: ExtensionPoint<unknown>) => readonly Provided<unknown>[],
+): void {
+  for (const { what, point, key } of foundBy) {
+    const nameOf = (one: unknown) => (one as Fields)[key]
+    const owners = new Map(
+      others(point).map(({ plugin, implementation }) => [nameOf(implementation), plugin]),
+    )
+    for (const name of provided(point).map(nameOf)) {
+      const owner = owners.get(name)
+      if (owner !== undefined) {
+        throw new Error(
+          `provides the ${what} "${String(name)}", which plugin "${owner}" provides already`,
+        )
+      }
+      owners.set(name, id)
+    }
+  }
 }
 
 /** What a manifest declares has to be provided, once each, and nothing else. */

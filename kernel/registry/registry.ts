@@ -15,7 +15,7 @@ import {
 import { checkRoutes } from './admin-shape.ts'
 import { contain } from './contain.ts'
 import { createContext, type Provision } from './context.ts'
-import { checkDeclared } from './implementation-shape.ts'
+import { checkDeclared, checkNames } from './implementation-shape.ts'
 
 const DISPOSE_DEADLINE_MS = 10_000
 
@@ -193,6 +193,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
       provisions.filter((one) => one.point.name === point.name).map((one) => one.implementation)
     checkDeclared(plugin, provided)
     checkRoutes(id, provided(adminModules), points.get(adminModules.name) ?? [])
+    checkNames(id, provided, (point) => points.get(point.name) ?? [])
     register(id, provisions)
     const provides = [...new Set(provisions.map(({ point }) => point.name))]
     started.push(Object.freeze({ id, version, summary, use, provides, needs, isolation }))

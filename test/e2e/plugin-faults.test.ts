@@ -238,6 +238,18 @@ const faults: Record<
     },
     rule: 'provides PATCH /api/v1/admin/users/{}, which plugin "plugin.identity" provides already',
   },
+  'health-taken': {
+    text: {
+      setup: `ctx.provide(kit.healthChecks, { name: 'accounting', check: () => ({ status: 'ok' }) })`,
+    },
+    rule: 'provides the health check "accounting", which plugin "plugin.accounting" provides already',
+  },
+  'site-twice': {
+    text: {
+      setup: `for (const _ of [1, 2]) ctx.provide(kit.sites, { mount: '/twice', find: () => undefined })`,
+    },
+    rule: 'provides the site "/twice", which plugin "plugin.site-twice" provides already',
+  },
   'pack-without-pack': {
     text: { manifest: `guardrailPacks: [{ id: 'test.none', phases: [] }],` },
     rule: 'declares guardrail pack "test.none" without the pack',
