@@ -68,9 +68,10 @@ const commands = new Map(Object.entries(kernel))
 /** Runs one `gateway` command; resolves to its exit code. */
 export async function main(argv: readonly string[], distribution: Distribution): Promise<number> {
   const output = openOutput()
+  let name = 'serve'
   try {
     const { words, configFile, dataDir } = readGlobalOptions(argv)
-    const name = asksForHelp(words) ? 'help' : (words[0] ?? 'serve')
+    name = asksForHelp(words) ? 'help' : (words[0] ?? name)
     const { env } = process
     const invocation: Invocation = {
       ...distribution,
@@ -91,7 +92,8 @@ export async function main(argv: readonly string[], distribution: Distribution):
       process.stderr.write(`gateway: ${message}\n`)
       return error instanceof UsageError ? 2 : 1
     }
-    createLogger(undefined).fatal({ err: error }, 'the gateway could not start')
+    const what = name === 'serve' ? 'the gateway could not start' : 'the command failed'
+    createLogger(undefined).fatal({ err: error }, what)
     return 1
   }
 }

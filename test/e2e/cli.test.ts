@@ -221,6 +221,38 @@ test('output that cannot be written is a failure, and a reader that has seen eno
   expect(left.stderr.toString()).toBe('0\n')
 }, 30_000)
 
+test('a command of a plugin that fails is no start that failed', async () => {
+  writeFileSync(
+    join(folder, 'fails.ts'),
+    `import { commands, definePlugin, strictObject } from 'model-gateway/plugin'
+export default definePlugin({
+  manifest: {
+    id: 'plugin.fails', version: '1.0.0', contract: 1, summary: 'A test.', config: strictObject({}),
+    needs: [], commands: [{ name: 'fails', summary: 'Fails.', usage: '' }],
+  },
+  setup(ctx) {
+    ctx.provide(commands, { name: 'fails', run: () => Promise.reject(new Error('planted')) })
+  },
+})
+`,
+  )
+  writeFileSync(
+    join(folder, 'fails.yaml'),
+    "plugins: [{ use: 'builtin:*' }, { use: ./fails.ts }]\n",
+  )
+  const database = await createTestDatabase()
+  try {
+    const line = ['fails', '--config', 'fails.yaml']
+    const { code, err } = await gateway(line, { DATABASE_URL: database.url })
+    expect(code).toBe(1)
+    expect(err).toContain('planted')
+    expect(err).toContain('the command failed')
+    expect(err).not.toContain('could not start')
+  } finally {
+    await database.drop()
+  }
+}, 30_000)
+
 test('the quick start prints a key and curl lines that work as printed', async () => {
   // As root, Postgres runs under another account, which has to pass through.
   chmodSync(folder, 0o711)
