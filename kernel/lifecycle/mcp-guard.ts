@@ -96,9 +96,12 @@ export async function judge(
 /** The text of an error as the caller may have it. Throws GuardDenial. */
 export async function guardErrorText(call: McpCall, text: string): Promise<string> {
   if (call.resultGuard === undefined || text === '') return text
-  const content = { kind: 'text', segments: [text] } as const
+  // It is JSON as a rule.
+  const plain = plainJson(text)
+  const content = { kind: 'text', segments: [plain] } as const
   const other = await inspect(call.resultGuard, judgedOf(call), 'mcp_result', content)
-  return other?.kind === 'text' ? (other.segments[0] ?? '') : text
+  const passed = other?.kind === 'text' ? (other.segments[0] ?? '') : plain
+  return passed === plain ? text : passed
 }
 
 function objectIn(text: string): JsonObject | undefined {

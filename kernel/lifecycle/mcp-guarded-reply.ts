@@ -53,7 +53,7 @@ function read(call: McpCall, text: string): Heard {
  * Whether the answer holds what a tool has made: a call's own, and what a task tells of one. Lists
  * and prompts that were asked for are no results of tools.
  */
-function givesResult({ invocation, request }: McpCall): boolean {
+export function givesResult({ invocation, request }: McpCall): boolean {
   return invocation !== undefined || request?.method.startsWith('tasks/') === true
 }
 

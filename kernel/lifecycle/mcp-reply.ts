@@ -2,7 +2,7 @@ import { GatewayError, maskCredentials, maskForms, upstreamHttpError } from '../
 import { errorReply } from './mcp-errors.ts'
 import type { McpCall, McpReply, McpServices } from './mcp-exchange.ts'
 import { guardErrorText } from './mcp-guard.ts'
-import { guardedEvents, guardedReply } from './mcp-guarded-reply.ts'
+import { givesResult, guardedEvents, guardedReply } from './mcp-guarded-reply.ts'
 import { essence, responseHeaders } from './mcp-headers.ts'
 import { isListening, mayListen } from './mcp-listening.ts'
 import {
@@ -195,9 +195,7 @@ async function errorText(
     return undefined
   }
   let text = maskCredentials(maskForms(new TextDecoder().decode(bytes), secrets))
-  if (call.resultGuard !== undefined && invocation !== undefined) {
-    text = await guardErrorText(call, text)
-  }
+  if (givesResult(call)) text = await guardErrorText(call, text)
   invocation?.sent(Buffer.byteLength(text))
   return text
 }

@@ -239,6 +239,21 @@ test('an error body of the server is judged as well', async () => {
   expect(text).not.toContain('so FORBIDDEN')
 })
 
+test('an error body is judged however it is escaped, and that of a task, too', async () => {
+  const failure = (message: string) =>
+    `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"${message}"}}`
+  const task = { jsonrpc: '2.0', id: 1, method: 'tasks/result', params: { taskId: 't' } }
+  for (const message of [toolCall(), task]) {
+    const sent = async (text: string) => {
+      mcp.upstream.script = () => new Response(failure(text), { status: 400 })
+      return await mcp.send(message)
+    }
+    expect((await sent('\\u0046ORBIDDEN')).status).toBe(403)
+    expect((await sent('my \\u0053ECRET')).text).toBe(failure('my MASKED'))
+    expect((await sent('M\\u00fcller')).text).toBe(failure('M\\u00fcller'))
+  }
+})
+
 describe('a later stream', () => {
   test('brings results only when they may pass', async () => {
     const id = await mcp.session()
