@@ -10,20 +10,28 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
   let response: JsonObject = {}
   /** Those that are done, and by their place those that are not: some upstreams repeat places. */
   const done: JsonObject[] = []
-  const open = new Map<JsonValue | undefined, JsonObject>()
+  const open = new Map<JsonValue, JsonObject>()
   /** Texts that came in pieces, by item and place in it. */
   const pieces = new Map<string, string>()
   for (const event of events) {
     const payload = readObject(event)
     if (payload === undefined) continue
     if (isJsonObject(payload.response)) response = { ...response, ...payload.response }
-    const { item, output_index: at, type = event.event } = payload
+    const { item, item_id, type = event.event } = payload
+    // Some upstreams leave the index out, and events of sound have none.
+    const at = payload.output_index ?? (isJsonObject(item) ? item.id : item_id) ?? null
     if (isJsonObject(item) && type === 'response.output_item.done') {
       open.delete(at)
       done.push(item)
     } else if (isJsonObject(item)) open.set(at, item)
-    if (typeof payload.delta === 'string' && at !== undefined) {
-      const { item_id, content_index, summary_index } = payload
+    // They may be told here alone.
+    for (const name of WRITTEN) {
+      const call = open.get(at)
+      if (call?.[name] === '' && typeof payload[name] === 'string')
+        open.set(at, { ...call, [name]: payload[name] })
+    }
+    if (typeof payload.delta === 'string' && type !== 'response.audio.delta') {
+      const { content_index, summary_index } = payload
       const place = JSON.stringify([at, item_id, type, content_index, summary_index])
       pieces.set(place, (pieces.get(place) ?? '') + payload.delta)
     }
@@ -44,6 +52,9 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
     ...(loose.length > 0 && { output_text: loose }),
   }
 }
+
+/** What a tool is called with. */
+const WRITTEN = ['arguments', 'input']
 
 /** A response as the stream that would have brought it. */
 export function responseEvents(response: JsonObject): StreamEvent[] {

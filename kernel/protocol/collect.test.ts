@@ -155,6 +155,36 @@ describe('nothing that was streamed goes unseen', () => {
     expect(body.output_text).toEqual(['hidden'])
   })
 
+  test('texts and items whose events name no index', () => {
+    const message = (id: string) => ({ id, type: 'message', content: [] })
+    const body = collectResponse([
+      event({ type: 'response.output_item.done', item: message('a') }),
+      event({ type: 'response.output_item.done', item: message('b') }),
+      event({ type: 'response.audio.transcript.delta', delta: 'hid' }),
+      event({ type: 'response.audio.transcript.delta', delta: 'den' }),
+      event({ type: 'response.audio.delta', delta: 'AAAA' }),
+      event({ type: 'response.completed', response: { status: 'completed', output: [] } }),
+    ])
+    expect(body).toMatchObject({ output: [message('a'), message('b')], output_text: ['hidden'] })
+  })
+
+  test('arguments of a call that only an event of their own tells', () => {
+    const call = { id: 'a', type: 'function_call', name: 'bash', arguments: '' }
+    const tool = { id: 'b', type: 'custom_tool_call', name: 'sh', input: '' }
+    const place = (output_index: number, item_id: string) => ({ output_index, item_id })
+    const body = collectResponse([
+      event({ type: 'response.output_item.added', output_index: 0, item: call }),
+      event({ type: 'response.function_call_arguments.done', ...place(0, 'a'), arguments: '{}' }),
+      event({ type: 'response.output_item.added', output_index: 1, item: tool }),
+      event({ type: 'response.custom_tool_call_input.done', ...place(1, 'b'), input: 'ls' }),
+      event({ type: 'response.completed', response: { status: 'completed', output: [] } }),
+    ])
+    expect(body.output).toEqual([
+      { ...call, arguments: '{}' },
+      { ...tool, input: 'ls' },
+    ])
+  })
+
   const said = (delta: JsonObject) => event({ choices: [{ index: 0, delta, finish_reason: null }] })
 
   test('thinking that comes in pieces, each a block of its own', () => {
