@@ -35,6 +35,27 @@ test('binary data and kinds are not text', () => {
   expect(responseTexts([response({ content })]).segments).toEqual(['words', '["file:///a"]'])
 })
 
+test('what a server makes as it likes is judged whatever it is called', () => {
+  const own = [
+    { type: 'image', data: 'words' },
+    { uri: 'u', blob: 'words', mimeType: 'a/b', role: 'user', code: 1, size: 2, priority: 3 },
+  ]
+  const all = '["image","words","u","words","a/b","user","1","2","3"]'
+  expect(responseTexts([response({ structuredContent: own })]).segments).toEqual([all])
+  const error = { code: 1, message: 'failed', data: own }
+  expect(responseTexts([{ id: 1, error }]).segments).toEqual(['failed', all])
+})
+
+test('data that is no Base64 is text', () => {
+  const resource = { uri: '', blob: 'some words' }
+  const content = [
+    { type: 'image', data: 'my words' },
+    { type: 'image', data: 'aG\r\nk=' },
+    resource,
+  ]
+  expect(responseTexts([response({ content })]).segments).toEqual(['["my words","some words"]'])
+})
+
 const said = (result: unknown) => responseTexts([response(result)]).segments
 
 test('what the protocol says itself is not text: names, kinds and numbers of its own', () => {

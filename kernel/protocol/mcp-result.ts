@@ -4,6 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts
 const kinds = /^(?:text|image|audio|resource|resource_link|object|user|assistant)$/
 const mimeType = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
 
+const base64 = /^[\w+/=\r\n-]*$/
+
 function isSilent(text: string, key: string, owner: JsonObject | undefined): boolean {
   switch (key) {
     case 'type':
@@ -12,9 +14,9 @@ function isSilent(text: string, key: string, owner: JsonObject | undefined): boo
     case 'mimeType':
       return mimeType.test(text)
     case 'data':
-      return owner?.type === 'image' || owner?.type === 'audio'
+      return (owner?.type === 'image' || owner?.type === 'audio') && base64.test(text)
     case 'blob':
-      return typeof owner?.uri === 'string'
+      return typeof owner?.uri === 'string' && base64.test(text)
     default:
       return text === ''
   }
@@ -88,9 +90,23 @@ function mapResponses(responses: readonly JsonObject[], visit: Visit): readonly 
   })
 }
 
-function mapTexts(value: JsonValue, key: string, visit: Visit, owner?: JsonObject): JsonValue {
-  if (typeof value === 'string') return isSilent(value, key, owner) ? value : visit(value, key)
-  if (typeof value === 'number' && !usualNumbers.has(key)) {
+/** Whether a member holds what a server makes as it likes: what is in it is not the protocol's. */
+function isOwn(name: string, value: JsonValue): boolean {
+  return name === 'structuredContent' || (name === 'data' && typeof value === 'object')
+}
+
+function mapTexts(
+  value: JsonValue,
+  key: string,
+  visit: Visit,
+  owner?: JsonObject,
+  own = false,
+): JsonValue {
+  if (typeof value === 'string') {
+    const silent = own ? value === '' : isSilent(value, key, owner)
+    return silent ? value : visit(value, key)
+  }
+  if (typeof value === 'number' && (own || !usualNumbers.has(key))) {
     const digits = String(value)
     const judged = visit(digits, key)
     return judged === digits ? value : judged
@@ -99,11 +115,13 @@ function mapTexts(value: JsonValue, key: string, visit: Visit, owner?: JsonObjec
     const judged = visit(value.rawJSON, key)
     return judged === value.rawJSON ? (value as JsonValue) : judged
   }
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, key, visit))
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, key, visit, undefined, own))
   if (!isJsonObject(value)) return value
   const entries = Object.entries(value).map(([name, member]) => [
     usualNames.has(name) || name === '' ? name : visit(name, ''),
-    member === undefined ? undefined : mapTexts(member, name, visit, value),
+    member === undefined
+      ? undefined
+      : mapTexts(member, name, visit, value, own || isOwn(name, member)),
   ])
   return Object.fromEntries(entries) as JsonObject
 }
