@@ -312,6 +312,13 @@ test('what an assistant thought or refused in earlier turns is judged', () => {
   ])
 })
 
+test('texts are judged whatever the case of their names: some upstreams take no notice of it', () => {
+  const messages = [{ role: 'user', content: 'one', Content: 'two', CONTENT: [{ Text: 'three' }] }]
+  const { segments, replace } = promptTexts({ messages, inſtructions: 'four' })
+  expect(segments).toEqual(['one', 'two', 'three', 'four'])
+  expect(promptTexts(replace(upper(segments))).segments).toEqual(upper(segments))
+})
+
 test('what a document is about is told to the model too', () => {
   const part = { type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } }
   const body = { messages: [{ role: 'user', content: [{ ...part, context: 'secret' }] }] }

@@ -77,14 +77,16 @@ function mapTexts(
 ): JsonValue {
   if (typeof value === 'string') {
     if (isText) return value === '' ? value : map(value)
-    return names === PROMPT ? mapDocument(value, mediaTypeOf(owner), map) : value
+    const mayBeDocument = names === PROMPT && value[4] === ':'
+    return mayBeDocument ? mapDocument(value, mediaTypeOf(owner), map) : value
   }
   if (Array.isArray(value)) {
     const mapped = value.map((part) => mapTexts(part, names, isText, map))
     return mapped.every((part, index) => part === value[index]) ? value : mapped
   }
   if (!isJsonObject(value)) return value
-  const mediaType = names === PROMPT ? (mediaTypeOf(value) ?? mediaTypeOf(owner)) : undefined
+  const hasData = names === PROMPT && typeof value.data === 'string'
+  const mediaType = hasData ? (mediaTypeOf(value) ?? mediaTypeOf(owner)) : undefined
   let copy: Record<string, JsonValue> | undefined
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
@@ -96,7 +98,7 @@ function mapTexts(
           : mapTexts(
               member,
               names,
-              names.has(name) || isFree || (name === 'summary' && value.type === SUMMARY),
+              isNamed(name, names) || isFree || (name === 'summary' && value.type === SUMMARY),
               map,
               names === PROMPT && FREE.has(name),
               value,
@@ -108,6 +110,16 @@ function mapTexts(
   if (copy === undefined) return value
   if (names === REPLY) silence(copy)
   return copy as JsonObject
+}
+
+/** Letters that are others in lower case, or become others by way of upper case. */
+const FOLDED = /[A-Zſ\u212a]/
+
+/** Some that read JSON take no notice of the case of a key, as Go's parser does. */
+function isNamed(name: string, names: ReadonlySet<string>): boolean {
+  if (names.has(name)) return true
+  // Upper case first: `ſ` has none of its own.
+  return FOLDED.test(name) && names.has(name.toUpperCase().toLowerCase())
 }
 
 /** Takes out what says the same as a text that was replaced: its tokens, and its sound. */
