@@ -73,7 +73,13 @@ export function responseEvents(response: JsonObject): StreamEvent[] {
     const place = { item_id, output_index }
     const { content } = item
     const parts = item.type === 'message' && Array.isArray(content) ? content : []
-    const begun = parts.length > 0 ? { ...item, status: 'in_progress', content: [] } : item
+    const written = typeof item.arguments === 'string' ? item.arguments : undefined
+    // What follows in deltas is added to what stands here.
+    const begun = {
+      ...item,
+      ...(parts.length > 0 && { status: 'in_progress', content: [] }),
+      ...(written !== undefined && { arguments: '' }),
+    }
     send('response.output_item.added', { output_index, item: begun })
     for (const [content_index, part] of parts.entries()) {
       if (!isJsonObject(part)) continue
@@ -86,9 +92,10 @@ export function responseEvents(response: JsonObject): StreamEvent[] {
       } else send('response.content_part.added', { ...at, part })
       send('response.content_part.done', { ...at, part })
     }
-    if (typeof item.arguments === 'string') {
-      send('response.function_call_arguments.delta', { ...place, delta: item.arguments })
-      send('response.function_call_arguments.done', { ...place, arguments: item.arguments })
+    if (written !== undefined) {
+      const kind = item.type === 'mcp_call' ? 'mcp_call' : 'function_call'
+      send(`response.${kind}_arguments.delta`, { ...place, delta: written })
+      send(`response.${kind}_arguments.done`, { ...place, arguments: written })
     }
     send('response.output_item.done', { output_index, item })
   }

@@ -113,6 +113,31 @@ describe('a reply that is made into a stream and collected again is the same', (
   })
 })
 
+test('arguments of a response that is made into a stream come once, in the events of their item', () => {
+  const calls = ['function_call', 'mcp_call'].map((type, at) => ({
+    id: `item_${at}`,
+    type,
+    name: 'f',
+    arguments: '{"a":1}',
+  }))
+  const events = responseEvents({ status: 'completed', output: calls })
+    .slice(0, -1)
+    .map((event) => event.json())
+  for (const [output_index, call] of calls.entries()) {
+    const own = (type: string, members: JsonObject) => ({
+      type: `response.${call.type}_arguments.${type}`,
+      output_index,
+      ...members,
+    })
+    const added = { type: 'response.output_item.added', output_index }
+    expect(events).toContainEqual(
+      expect.objectContaining({ ...added, item: { ...call, arguments: '' } }),
+    )
+    expect(events).toContainEqual(expect.objectContaining(own('delta', { delta: '{"a":1}' })))
+    expect(events).toContainEqual(expect.objectContaining(own('done', { arguments: '{"a":1}' })))
+  }
+})
+
 describe('nothing that was streamed goes unseen', () => {
   const event = (data: JsonObject) => streamEvent(JSON.stringify(data))
 
