@@ -49,6 +49,20 @@ describe('messages', () => {
     })
   })
 
+  test('an empty text beside other parts is left out, which the upstream refuses', () => {
+    const empty = { type: 'text', text: '' }
+    const call = { id: 'a', function: { name: 'now', arguments: '' } }
+    expect(
+      messages(
+        { role: 'user', content: [empty, { type: 'text', text: 'hi' }] },
+        { role: 'assistant', content: [empty], tool_calls: [call] },
+      ).contents,
+    ).toEqual([
+      ...contents,
+      { role: 'model', parts: [{ functionCall: { id: 'a', name: 'now', args: {} } }] },
+    ])
+  })
+
   test('a conversation with tools', () => {
     const call = (id: string, name: string, args: JsonValue | undefined, more = {}) => ({
       id,

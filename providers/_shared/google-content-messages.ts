@@ -70,10 +70,14 @@ function filled(parts: JsonObject[]): JsonObject[] {
   return parts.length === 0 ? [{ text: '' }] : parts
 }
 
+/** Without empty texts, which the upstream refuses. */
 function contentParts(content: JsonValue | undefined, place: string): JsonObject[] {
-  return readParts(content, place).map(({ part, at }) => {
-    if (isText(part)) return { text: textPart(part, at) }
-    if (isMediaPart(part)) return mediaPart(part, at)
+  return readParts(content, place).flatMap(({ part, at }) => {
+    if (isText(part)) {
+      const text = textPart(part, at)
+      return text === '' ? [] : [{ text }]
+    }
+    if (isMediaPart(part)) return [mediaPart(part, at)]
     throw invalidRequest(`${at}.type: ${JSON.stringify(part.type ?? null)} is not supported`)
   })
 }
