@@ -366,6 +366,19 @@ describe('nothing that was streamed goes unseen', () => {
     expect(replyTexts(body).segments).toEqual(['forbidden', ' fruit'])
   })
 
+  test('a content that comes as text and as parts by turns', () => {
+    const reference = { type: 'reference', reference_ids: [1] }
+    const thought = (text: string) => [{ type: 'thinking', thinking: [{ type: 'text', text }] }]
+    const contents = [
+      ...['', thought('h'), thought('m'), 'forb', 'idden', [reference]],
+      ...[' fru', 'it', [{ type: 'text', text: '!' }]],
+    ]
+    const body = collectChat(
+      contents.map((content) => event({ choices: [{ index: 0, delta: { content } }] })),
+    )
+    expect(replyTexts(body).segments).toEqual(['hm', 'forbidden', ' fruit!'])
+  })
+
   test('fragments of calls that come mixed', () => {
     const delta = (calls: JsonObject[]) =>
       event({ choices: [{ index: 0, delta: { tool_calls: calls }, finish_reason: null }] })
