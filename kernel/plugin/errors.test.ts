@@ -9,6 +9,14 @@ test('an error has an error status, whatever an upstream answered with', () => {
   expect([200, 302, 399, 600, 999, 450.5, Number.NaN].map(statusOf)).toEqual(Array(7).fill(502))
 })
 
+test.each([
+  [{ headers: { 'retry-after': '1\n2' } }, 'retry-after'],
+  [{ headers: { 'x-why': '你好' } }, 'x-why'],
+  [{ details: { depth: 3n as never } }, 'BigInt'],
+])('an error that could not be sent (%p) cannot be made', (options, why) => {
+  expect(() => new GatewayError('conflict', 'no', options)).toThrow(why)
+})
+
 test('docs/errors.md has every code, with its status and its type', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const codes = [...read('errors.ts').matchAll(/^ {2}(\w+): \[\d{3}, '/gm)].map(([, code]) => code)

@@ -82,6 +82,9 @@ export class GatewayError extends Error {
     this.type = type
     this.details = options.details ?? {}
     this.headers = options.headers ?? {}
+    // What cannot be sent is found here, where it is made, and not when the request has been recorded.
+    if (options.details !== undefined) JSON.stringify(options.details)
+    if (options.headers !== undefined) new Headers(options.headers)
     this.usage = options.usage
   }
 }
