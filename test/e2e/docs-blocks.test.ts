@@ -12,7 +12,7 @@ const claims: Readonly<Record<string, readonly [blocks: number, by: string]>> = 
   'README.md sh': [3, 'test/e2e/readme.test.ts'],
   'README.md sql': [1, 'test/e2e/readme.test.ts'],
   'README.md ts': [1, 'test/e2e/readme.test.ts'],
-  'docs/admin.md sh': [10, 'test/e2e/admin-docs.test.ts'],
+  'docs/admin.md sh': [11, 'test/e2e/admin-docs.test.ts'],
   'docs/guardrails.md json': [4, 'plugins/guardrails/docs.test.ts'],
   'docs/guardrails.md yaml': [1, 'plugins/guardrails/docs.test.ts'],
   'docs/guardrails.md sh': [3, 'plugins/guardrails/docs.test.ts'],
