@@ -49,3 +49,11 @@ export function presentedKey(
 export function mcpKey(header: (name: string) => string | null): string {
   return presentedKey(header, ['x-gateway-api-key'])
 }
+
+/** A revoked key is refused after a second at most. */
+const REVOKED_MS = 1000
+
+/** Whether a key that was good when the call came may be revoked: bodies take half a minute. */
+export function mayBeRevoked({ receivedAt }: { readonly receivedAt: Date }): boolean {
+  return Date.now() - receivedAt.getTime() >= REVOKED_MS
+}

@@ -16,7 +16,7 @@ import {
   rpcCodes,
   toolCallOf,
 } from '../protocol/json-rpc.ts'
-import { mcpKey } from './api-key.ts'
+import { mayBeRevoked, mcpKey } from './api-key.ts'
 import type { Lease } from './exchange.ts'
 import { authHeadersOf } from './mcp-auth-headers.ts'
 import { errorReply, invalidMessage, readFailure } from './mcp-errors.ts'
@@ -97,10 +97,10 @@ async function proxy(
   listening: Set<() => void>,
 ): Promise<McpReply> {
   requireOwnOrigin(incoming, services)
-  const principal = await services.identity.authenticate(mcpKey(incoming.header))
-  services.accounting.checkOwner(principal)
+  let principal = await authenticate(incoming, services)
   reached.principal = principal
   const body = incoming.method === 'POST' ? await incoming.body() : undefined
+  if (mayBeRevoked(incoming)) principal = await authenticate(incoming, services)
   if (body !== undefined) requireUtf8(incoming)
   await nextTurn()
   const { server, audit } = findServer(incoming, services)
@@ -149,6 +149,15 @@ async function proxy(
   const response = await send(mcpCall, authHeaders, reached.traceparent, services)
   noteCancellation(message, mcpCall, services)
   return await replyOf(mcpCall, response, services, listening)
+}
+
+async function authenticate(
+  { header }: McpIncoming,
+  { identity, accounting }: McpServices,
+): Promise<Principal> {
+  const principal = await identity.authenticate(mcpKey(header))
+  accounting.checkOwner(principal)
+  return principal
 }
 
 function begin(lease: Lease, watch: McpWatch, traceparent: string | undefined): Reached {

@@ -32,7 +32,7 @@ export async function decodeStep(
   reached: (decoded: Decoded) => void,
 ): Promise<Decoded> {
   const links = services.chains.decode[surfaceOf(authenticated)]
-  if (links.length === 0) return await decode(authenticated)
+  if (links.length === 0) return await decode(authenticated, services)
   let decoded: Decoded | undefined
   let over = false
   const exchange: DecodeExchange = {
@@ -40,13 +40,14 @@ export async function decodeStep(
     caller: copyCaller(authenticated.principal),
   }
   const step = async () => {
-    decoded = await decode(authenticated)
-    reached(decoded)
+    const read = await decode(authenticated, services)
+    decoded = read
+    reached(read)
     return view(
       () => decoded as Decoded,
       (text) => {
         if (over) throw new Error('replaced the body after the request had been decoded')
-        decoded = replaced(authenticated, text)
+        decoded = replaced(read, text)
         reached(decoded)
       },
     )

@@ -10,7 +10,7 @@ import { readMessages } from '../protocol/messages-request.ts'
 import { readRequest } from '../protocol/request.ts'
 import { readTags } from '../protocol/tags.ts'
 import { resolveRoute } from '../routing/resolve.ts'
-import { presentedKey } from './api-key.ts'
+import { mayBeRevoked, presentedKey } from './api-key.ts'
 import type {
   Admitted,
   Authenticated,
@@ -40,8 +40,15 @@ export async function authenticate(
   return { ...received, principal }
 }
 
-export async function decode(authenticated: Authenticated): Promise<Decoded> {
-  return decodeText(authenticated, await authenticated.body())
+export async function decode(
+  authenticated: Authenticated,
+  services: LifecycleServices,
+): Promise<Decoded> {
+  const rawBody = await authenticated.body()
+  const caller = mayBeRevoked(authenticated)
+    ? await authenticate(authenticated, services)
+    : authenticated
+  return decodeText(caller, rawBody)
 }
 
 /** The request that a body makes. Throws GatewayError. */

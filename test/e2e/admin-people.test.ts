@@ -227,6 +227,35 @@ test('lists have pages and filters', async () => {
   expect(await admin.get(members)).toMatchObject({ total: 2, items: [{ role: 'admin' }, {}] })
 })
 
+test.each([
+  ['/v1/chat/completions', { model: 'demo', messages: [{ role: 'user', content: 'hi' }] }],
+  ['/mcp/nothing', { jsonrpc: '2.0', id: 1, method: 'ping' }],
+])(
+  'a key that is revoked while the body of a call arrives opens %s no more',
+  async (path, body) => {
+    const user = await makeUser()
+    const key = await makeKey(user.user_id, { model_grant_mode: 'all', granted_models: [] })
+    const text = JSON.stringify(body)
+    const sent = new ReadableStream<string>({
+      async start(controller) {
+        controller.enqueue(text.slice(0, 9))
+        await Bun.sleep(200)
+        await admin.post(`/api/v1/admin/api-keys/${key.api_key_id}/revoke`)
+        await Bun.sleep(1200)
+        controller.enqueue(text.slice(9))
+        controller.close()
+      },
+    })
+    const reply = await fetch(`${first.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key.api_key}`, 'content-type': 'application/json' },
+      body: sent.pipeThrough(new TextEncoderStream()),
+    })
+    expect(reply.status).toBe(401)
+    expect(await reply.text()).toContain('api_key_revoked')
+  },
+)
+
 test('a user changes the password, sees the own keys and revokes one, and is no admin', async () => {
   const email = 'self@example.com'
   const user = await makeUser({ email, password: 'first password of self', status: 'invited' })
