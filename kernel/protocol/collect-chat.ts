@@ -100,7 +100,8 @@ function append(into: Mutable, more: JsonObject): void {
 /** Some upstreams give their thinking in parts and what follows as text. */
 function partsOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value
-  return typeof value === 'string' && value !== '' ? [{ type: 'text', text: value }] : []
+  if (value === undefined || value === null || value === '') return []
+  return [typeof value === 'string' ? { type: 'text', text: value } : value]
 }
 
 /** The first part goes on with the last one where both are pieces of the same text. */

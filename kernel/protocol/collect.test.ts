@@ -250,10 +250,14 @@ describe('nothing that was streamed goes unseen', () => {
       said({ content: [thinking('den')] }),
       said({ content: 'an' }),
       said({ content: 'swer' }),
+      said({ content: { type: 'image', text: 'odd' } }),
     ])
-    expect(body.choices).toMatchObject([
-      { message: { content: [thinking('hidden'), { type: 'text', text: 'answer' }] } },
-    ])
+    const parts = [
+      thinking('hidden'),
+      { type: 'text', text: 'answer' },
+      { type: 'image', text: 'odd' },
+    ]
+    expect(body.choices).toMatchObject([{ message: { content: parts } }])
   })
 
   test('reasoning in details, of which each repeats what it is', () => {
