@@ -15,6 +15,7 @@ import {
   foldMessages,
   grammarFault,
   pieces,
+  received,
   said,
 } from './__fixtures__/messages.ts'
 import { sseText } from './family-stream.ts'
@@ -60,12 +61,7 @@ async function finalMessage(text: string, at: readonly number[]): Promise<JsonOb
     max_tokens: 1,
     messages: [{ role: 'user', content: 'x' }],
   })
-  return JSON.parse(JSON.stringify(await stream.finalMessage())) as JsonObject
-}
-
-/** As a caller in JavaScript has it, where long integers are rounded. */
-function received(reply: JsonObject): JsonObject {
-  return JSON.parse(JSON.stringify(reply)) as JsonObject
+  return received(await stream.finalMessage())
 }
 
 test('a stream, cut anywhere and folded, is the converted buffered reply', async () => {

@@ -15,6 +15,7 @@ import {
   chatChunks,
   chatSse,
   cutAnywhere,
+  received,
 } from '../../kernel/protocol/__fixtures__/messages.ts'
 import { createChatStream } from '../../kernel/protocol/chat-stream.ts'
 import { collectResponse } from '../../kernel/protocol/collect-responses.ts'
@@ -151,7 +152,7 @@ async function bothWays(bound: Bound, family: Asked, cuts: readonly number[]) {
       // The helper adds fields of its own.
       const final = await finalMessage(sseText(events), cuts)
       const same = Object.keys(message).map((name) => [name, final[name]])
-      return [Object.fromEntries(same), message]
+      return [Object.fromEntries(same), received(message)]
     }
     default:
       return [collectResponse(events), whole]
@@ -181,7 +182,7 @@ async function finalMessage(text: string, cuts: readonly number[]): Promise<Json
   })
   const messages = [{ role: 'user' as const, content: 'x' }]
   const stream = client.messages.stream({ model: 'asked', max_tokens: 1, messages })
-  return JSON.parse(JSON.stringify(await stream.finalMessage())) as JsonObject
+  return received(await stream.finalMessage())
 }
 
 const cuts = fc.array(fc.nat(20_000), { maxLength: 30 })

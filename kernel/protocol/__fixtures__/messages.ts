@@ -202,3 +202,8 @@ export function foldMessages(events: readonly StreamEvent[]): JsonObject {
   }
   return { ...message, content }
 }
+
+/** As a caller in JavaScript has it, where long integers are rounded. */
+export function received(reply: object): JsonObject {
+  return JSON.parse(JSON.stringify(reply)) as JsonObject
+}
