@@ -3,6 +3,7 @@ import type { KernelCommand } from '../config/contributions.ts'
 import { UsageError } from '../plugin/index.ts'
 import type { Builtins } from '../registry/resolve.ts'
 import { createLogger } from '../telemetry/log.ts'
+import { VERSION } from '../telemetry/version.ts'
 import {
   checkConfigCommand,
   healthcheckCommand,
@@ -46,6 +47,7 @@ const USAGE = `gateway: one HTTP gateway between callers and language-model prov
   gateway explain --key KEY --model MODEL [--body FILE] [--surface NAME] [--json]
                              what would become of a request, and why; calls no provider
   gateway help               this text, with the commands of the loaded plugins
+  gateway version            which gateway this is
 
   --config FILE    config file (GATEWAY_CONFIG; ./gateway.yaml; else the bundled quick start)
   --data-dir DIR   where the gateway keeps its files (GATEWAY_DATA_DIR; ./.gateway)`
@@ -62,8 +64,12 @@ const kernel: Readonly<Record<KernelCommand, (invocation: Invocation) => Promise
     invocation.out(USAGE)
     return helpCommand(invocation)
   },
+  version({ out }) {
+    out(VERSION)
+    return Promise.resolve(0)
+  },
 }
-const commands = new Map(Object.entries(kernel))
+const commands = new Map([...Object.entries(kernel), ['--version', kernel.version]])
 
 /** Runs one `gateway` command; resolves to its exit code. */
 export async function main(argv: readonly string[], distribution: Distribution): Promise<number> {

@@ -14,6 +14,7 @@ const kernelCommands = [
   'explain',
   'healthcheck',
   'help',
+  'version',
 ] as const
 export type KernelCommand = (typeof kernelCommands)[number]
 

@@ -90,19 +90,16 @@ function mapTexts(
   let copy: Record<string, JsonValue> | undefined
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
-    const mapped =
-      name === 'arguments' && names === PROMPT && typeof member === 'string'
-        ? mapArguments(member, map)
-        : name === 'data' && mediaType !== undefined && typeof member === 'string'
-          ? mapData(member, mediaType, map)
-          : mapTexts(
-              member,
-              names,
-              isNamed(name, names) || isFree || (name === 'summary' && value.type === SUMMARY),
-              map,
-              names === PROMPT && FREE.has(name),
-              value,
-            )
+    let mapped: JsonValue
+    if (name === 'arguments' && names === PROMPT && typeof member === 'string') {
+      mapped = mapArguments(member, map)
+    } else if (name === 'data' && mediaType !== undefined && typeof member === 'string') {
+      mapped = mapData(member, mediaType, map)
+    } else {
+      const isSummary = name === 'summary' && value.type === SUMMARY
+      const isText = isNamed(name, names) || isFree || isSummary
+      mapped = mapTexts(member, names, isText, map, names === PROMPT && FREE.has(name), value)
+    }
     if (mapped === member) continue
     copy ??= { ...value } as Record<string, JsonValue>
     copy[name] = mapped

@@ -203,6 +203,15 @@ test.each([
   30_000,
 )
 
+test.each(['version', '--version'])(
+  'gateway %s says which one it is',
+  async (word) => {
+    const { version } = await Bun.file(new URL('../../package.json', import.meta.url)).json()
+    expect(await gateway([word])).toMatchObject({ code: 0, out: `${version}\n` })
+  },
+  30_000,
+)
+
 test('a data directory that cannot be used is told in a line', async () => {
   writeFileSync(join(folder, 'no-folder'), '')
   const { err, code } = await gateway(['serve', '--data-dir', 'no-folder'])
