@@ -14,6 +14,7 @@ function cache() {
     loads: 0,
     fails: undefined as Error | undefined,
     warnings: [] as string[],
+    lifetime: 60 * MINUTE,
   }
   const source = cachedCredentials(
     async () => {
@@ -24,7 +25,7 @@ function cache() {
       return {
         accessKeyId: `AK${loads}`,
         secretAccessKey: 's',
-        expiration: new Date(state.now + 60 * MINUTE),
+        expiration: new Date(state.now + state.lifetime),
       }
     },
     { now: () => state.now, warn: (message) => state.warnings.push(message) },
@@ -51,6 +52,18 @@ describe('a cache of credentials', () => {
     await Bun.sleep(5)
     expect(state.loads).toBe(2)
     expect((await source.get()).accessKeyId).toBe('AK2')
+  })
+
+  test('asks for those that last less than five minutes every ten seconds, not at each call', async () => {
+    const { state, source } = cache()
+    state.lifetime = 4 * MINUTE
+    const first = await source.get()
+    state.now = 9_999
+    expect(source.get()).toBe(first)
+    expect(state.loads).toBe(1)
+    state.now = 10_000
+    expect(source.get()).toBe(first)
+    expect(state.loads).toBe(2)
   })
 
   test('waits for new ones when the old ones have ended', async () => {

@@ -60,7 +60,7 @@ export function awsCredentials(auth: AwsAuth, options: AwsCredentialOptions): Aw
 /** Remaining life at which credentials are replaced. */
 const EARLY_MS = 300_000
 
-/** Time between two attempts while there are credentials to go on with. */
+/** Time between two loads while there are credentials to go on with. */
 const RETRY_MS = 10_000
 
 /**
@@ -80,7 +80,8 @@ export function cachedCredentials(
   async function loadOnce(): Promise<AwsCredentials> {
     try {
       current = await load()
-      refreshAt = endOf(current) - EARLY_MS
+      const end = endOf(current)
+      refreshAt = Math.max(end - EARLY_MS, Math.min(now() + RETRY_MS, end))
       return current
     } catch (error) {
       warn(`AWS credentials could not be got: ${reasonOf(error)}`)
