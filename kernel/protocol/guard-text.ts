@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { plainJson } from './json-escapes.ts'
+import { isMisspelt } from './key-case.ts'
 
 /** Members that hold what a model is told: tool results, earlier calls and what files are called, too. */
 const PROMPT = new Set([
@@ -97,7 +98,7 @@ function mapTexts(
       mapped = mapData(member, mediaType, map)
     } else {
       const isSummary = name === 'summary' && value.type === SUMMARY
-      const isText = isNamed(name, names) || isFree || isSummary
+      const isText = names.has(name) || isMisspelt(name, names) || isFree || isSummary
       mapped = mapTexts(member, names, isText, map, names === PROMPT && FREE.has(name), value)
     }
     if (mapped === member) continue
@@ -107,16 +108,6 @@ function mapTexts(
   if (copy === undefined) return value
   if (names === REPLY) silence(copy)
   return copy as JsonObject
-}
-
-/** Letters that are others in lower case, or become others by way of upper case. */
-const FOLDED = /[A-Zſ\u212a]/
-
-/** Some that read JSON take no notice of the case of a key, as Go's parser does. */
-function isNamed(name: string, names: ReadonlySet<string>): boolean {
-  if (names.has(name)) return true
-  // Upper case first: `ſ` has none of its own.
-  return FOLDED.test(name) && names.has(name.toUpperCase().toLowerCase())
 }
 
 /** Takes out what says the same as a text that was replaced: its tokens, and its sound. */

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts
 import { isTooDeep } from '../plugin/json-depth.ts'
 import { repeatsKey } from '../plugin/json-keys.ts'
 import { skipSpace, visitJson } from '../plugin/json-text.ts'
+import { isMisspelt } from './key-case.ts'
 import { exact, isId, memberText, type RpcId } from './rpc-id.ts'
 
 /** Codes of JSON-RPC, of MCP, and one of the range that is left to implementations. */
@@ -27,13 +28,7 @@ const members: ReadonlySet<string> = new Set([
 /** Those of the `params` of a `tools/call` that policy reads. */
 const callMembers: ReadonlySet<string> = new Set(['name', 'arguments'])
 
-/** Whether a parser to which the case of a key is nothing takes it for another one. */
-function isMisspelt(key: string, known: ReadonlySet<string>): boolean {
-  // Upper case first: `ſ` has none of its own.
-  return !known.has(key) && known.has(key.toUpperCase().toLowerCase())
-}
-
-/** Whether such a parser would find other members in a message, or one of a batch. */
+/** Whether a parser to which case is nothing finds other members in a message, or one of a batch. */
 export function misspellsMember(value: JsonValue): boolean {
   const messages = Array.isArray(value) ? value : [value]
   return messages.some(

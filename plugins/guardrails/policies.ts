@@ -10,6 +10,7 @@ import {
   type ManagedCheckKind,
   type RunningPack,
   type Static,
+  within,
 } from 'model-gateway/plugin'
 import {
   type CheckEntry,
@@ -208,13 +209,11 @@ async function inTime<T>(
   path: ConfigPath,
   doing: string,
 ): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    const late = new Error(`did not finish within ${makeDeadlineMs} ms`)
-    timer = setTimeout(() => reject(late), makeDeadlineMs)
-  })
+  const ends = new AbortController()
+  const late = new Error(`did not finish within ${makeDeadlineMs} ms`)
+  const timer = setTimeout(() => ends.abort(late), makeDeadlineMs)
   try {
-    return await Promise.race([work(), deadline])
+    return await within(work(), ends.signal)
   } catch (error) {
     if (error instanceof ConfigError) throw error
     const reason = error instanceof Error ? error.message : String(error)

@@ -66,7 +66,6 @@ export default definePlugin({
       () => clock.now().getTime(),
     )
     let inReach = true
-    let ended = false
     const check = async () => {
       try {
         await snapshot.check()
@@ -74,7 +73,7 @@ export default definePlugin({
         inReach = true
       } catch (err) {
         // The end closes the connections of a look that is under way.
-        if (ended) return
+        if (ctx.signal.aborted) return
         if (inReach)
           log.warn({ err }, 'the database cannot be reached; keys are served from memory')
         inReach = false
@@ -176,7 +175,6 @@ export default definePlugin({
     schedule.every(WRITE_USES_EVERY_MS, writeUses)
     schedule.every(SWEEP_SESSIONS_EVERY_MS, sessions.sweep)
     return async () => {
-      ended = true
       await stopListening()
       await writeUses()
     }

@@ -54,7 +54,6 @@ export default definePlugin({
     let policy = policyOf({ allow_private_networks: false, allowed_cidrs: [] })
 
     let inReach = true
-    let ended = false
     const check = async () => {
       try {
         await snapshot.check()
@@ -62,7 +61,7 @@ export default definePlugin({
         inReach = true
       } catch (err) {
         // The end closes the connections of a look that is under way.
-        if (ended) return
+        if (signal.aborted) return
         if (inReach) log.warn({ err }, 'the database cannot be reached; MCP servers stay as known')
         inReach = false
       }
@@ -134,10 +133,7 @@ export default definePlugin({
     )
     schedule.every(CHECK_EVERY_MS, check)
     schedule.every(SCHEDULE_EVERY_MS, scheduled.tick)
-    return async () => {
-      ended = true
-      await stopListening()
-    }
+    return stopListening
   },
 })
 
