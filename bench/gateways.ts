@@ -13,7 +13,7 @@ export interface BenchGateway {
 }
 
 /** What stands in the model's price list under this name is of no matter, but it must be there. */
-const UPSTREAM_MODEL = 'gpt-4.1-mini'
+export const UPSTREAM_MODEL = 'gpt-4.1-mini'
 export const MODEL = 'chat'
 
 export interface GatewayOptions {
@@ -22,12 +22,15 @@ export interface GatewayOptions {
   readonly upstreamUrl: string
   readonly databaseUrl: string
   readonly env?: Readonly<Record<string, string>>
+  /** Sections of the config file that stand in the place of the profile's. */
+  readonly sections?: Readonly<Record<string, unknown>>
 }
 
 /** A gateway as an operator runs it, in one of the two profiles. */
 export async function startBenchGateway(options: GatewayOptions): Promise<BenchGateway> {
-  const { databaseUrl, env = {} } = options
-  const gateway = await spawnGateway(gatewayConfig(options), { databaseUrl, env })
+  const { databaseUrl, env = {}, sections = {} } = options
+  const config = { ...gatewayConfig(options), ...sections }
+  const gateway = await spawnGateway(config, { databaseUrl, env })
   return {
     url: `${gateway.url}/v1/chat/completions`,
     pid: gateway.pid,

@@ -93,6 +93,13 @@ export function loadGenerator(): Promise<Service> {
   return generator
 }
 
+/** The next load starts another one. */
+export async function stopLoadGenerator(): Promise<void> {
+  const running = generator
+  generator = undefined
+  await (await running)?.stop()
+}
+
 export async function sendLoad(order: LoadOrder): Promise<LoadResult> {
   const { url } = await loadGenerator()
   const reply = await fetch(url, { method: 'POST', body: JSON.stringify(order), timeout: false })

@@ -7,15 +7,17 @@ const QUESTION =
   'it must never lose, what it may lose when the machine dies, and how one would find out.'
 
 interface Shape {
+  readonly model?: string
   readonly prompt?: string
   readonly stream?: boolean
   readonly metadata?: Readonly<Record<string, string>>
 }
 
 /** A chat completion as clients send it; `metadata` tells the bench's upstream what to do. */
-export function chatBody({ prompt = QUESTION, stream, metadata }: Shape = {}): string {
+export function chatBody(shape: Shape = {}): string {
+  const { model = MODEL, prompt = QUESTION, stream, metadata } = shape
   return JSON.stringify({
-    model: MODEL,
+    model,
     messages: [
       { role: 'system', content: 'You are a careful engineer. Answer briefly.' },
       { role: 'user', content: prompt },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import postgres from 'postgres'
 import { adaKey, eventually } from '../harness/gateway.ts'
+import { memoryMb } from '../harness/memory.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 import { paced, startUpstream, type Upstream } from '../harness/upstream.ts'
 
@@ -28,11 +28,6 @@ afterAll(async () => {
   await gateway?.remove()
   await upstream?.stop()
 })
-
-function megabytes(): number {
-  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
-}
 
 /** Begins a stream, reads a piece of it and leaves. */
 async function leave(): Promise<void> {
@@ -64,7 +59,7 @@ test(`${LEAVERS} callers that leave a stream: read on for the drain time, booked
   for (let round = 0; round < ROUNDS; round++) {
     await leaveMany(LEAVERS / ROUNDS)
     await eventually(async () => (running() === 0 ? true : undefined), 10_000)
-    levels.push(megabytes())
+    levels.push(memoryMb(gateway.pid))
   }
 
   const sql = postgres(gateway.databaseUrl, { max: 1, onnotice: () => {} })

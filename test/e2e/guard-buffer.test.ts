@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import postgres from 'postgres'
 import { adaKey, eventually } from '../harness/gateway.ts'
+import { memoryMb } from '../harness/memory.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 import { paced, startUpstream, type Upstream } from '../harness/upstream.ts'
 
@@ -25,10 +25,7 @@ afterAll(async () => {
   await upstream?.stop()
 })
 
-function peakMegabytes(): number {
-  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8')
-  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024
-}
+const peakMegabytes = () => memoryMb(gateway.pid, 'peak')
 
 test(`a guarded stream of ${STREAM_MB} MB is refused at the limit, with memory flat`, async () => {
   const text = 'x'.repeat(64 << 10)

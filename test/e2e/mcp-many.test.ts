@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { adaKey, eventually } from '../harness/gateway.ts'
+import { memoryMb } from '../harness/memory.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 import {
@@ -73,11 +73,6 @@ afterAll(async () => {
 
 const headers = { authorization: `Bearer ${adaKey}`, 'content-type': 'application/json' }
 const url = () => `${gateway.url}/mcp/tools`
-
-function residentMb(): number {
-  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
-}
 
 /** A stream by a socket of its own, since `fetch` opens no more than 256 at once; it has spoken. */
 function listen(): Promise<Socket> {
@@ -167,7 +162,7 @@ test('a thousand streams at once, again and again: all of them speak, and memory
     events([event({ jsonrpc: '2.0', method: 'hello' }), Number.POSITIVE_INFINITY])
   const round = async () => {
     const sockets = await Promise.all(Array.from({ length: STREAMS }, listen))
-    const used = residentMb()
+    const used = memoryMb(gateway.pid)
     for (const socket of sockets) socket.destroy()
     await eventually(
       async () =>

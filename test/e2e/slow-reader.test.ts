@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import postgres from 'postgres'
 import { adaKey, eventually } from '../harness/gateway.ts'
+import { memoryMb } from '../harness/memory.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 import { startUpstream } from '../harness/upstream.ts'
 
@@ -50,10 +50,7 @@ test(`a stream of ${STREAM_MB} MB to a caller that does not read waits upstream,
     accounting: { abort_drain_secs: 0 },
   })
   started.defer(gateway.remove)
-  const peakMegabytes = () => {
-    const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8')
-    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024
-  }
+  const peakMegabytes = () => memoryMb(gateway.pid, 'peak')
 
   const before = peakMegabytes()
   const caller = callAndPause(gateway)

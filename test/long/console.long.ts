@@ -2,15 +2,15 @@ import { expect, test } from 'bun:test'
 import { availableParallelism, loadavg } from 'node:os'
 import type { Page } from 'playwright-core'
 import { testDesk } from '../browser/harness.ts'
+import { MEASURED, REQUESTS } from './size.ts'
 
 /**
- * How soon pages of the console are complete over much traffic. Run it by its name:
+ * How soon pages of the console are complete over much traffic:
  *
  *     GATEWAY_LONG_REQUESTS=1000000 bun test ./test/long/console.long.ts
  *
  * GATEWAY_LONG_DATABASE is the URL of a database that has been filled before.
  */
-const REQUESTS = Number(process.env.GATEWAY_LONG_REQUESTS ?? 1_000_000)
 const ROUNDS = 5
 const LIMIT_MS = 1000
 
@@ -66,5 +66,5 @@ test('every page is complete within a second', async () => {
   console.log(`${REQUESTS} requests, load ${loadavg()[0]?.toFixed(1)} of ${availableParallelism()}`)
   console.table(rows)
   const slow = Object.entries(rows).filter(([, { median }]) => median > LIMIT_MS)
-  expect(slow).toEqual([])
+  if (MEASURED) expect(slow).toEqual([])
 }, 600_000)
