@@ -12,6 +12,23 @@ const ROUNDS = 3
 
 const desk = testDesk({ requests: 0 })
 
+test('a list of several pages says that a column sorts the one that is shown', async () => {
+  const page = await desk.open('/identity/users')
+  const note = page.getByText('Sorted within this page')
+  const byName = page.getByRole('button', { name: 'Name', exact: true })
+  await byName.click()
+  expect(await note.count()).toBe(0)
+
+  await page.route('**/api/v1/admin/users?*', async (route) => {
+    const response = await route.fetch()
+    const body = (await response.json()) as { data: { total: number } }
+    await route.fulfill({ response, json: { ...body, data: { ...body.data, total: 500 } } })
+  })
+  await page.reload()
+  await byName.click()
+  await note.waitFor()
+})
+
 test('a table of 10,000 rows scrolls smoothly, and keeps only what is seen on the page', async () => {
   const page = await desk.open('/me/api-keys')
   // One answer with more models than the gateway gives in a page.

@@ -36,6 +36,8 @@ export interface DataTableProps<T extends RowData> {
   readonly empty?: ReactNode
   /** Of a list that is given in pages: another page begins at its top. */
   readonly page?: number
+  /** The rows are not the whole list, so that only they are sorted: it says so. */
+  readonly part?: boolean
   /** Most pixels that it takes up before it scrolls. Default 560. */
   readonly maxHeight?: number
   /** Below this width, in pixels, it scrolls sideways. Default 720. */
@@ -51,8 +53,8 @@ const features = tableFeatures({
 
 /** A table of any number of rows, of which only the visible ones are on the page. */
 export function DataTable<T extends RowData>(props: DataTableProps<T>) {
-  const { label, columns, rows, rowKey, onOpen, empty, page, maxHeight = 560 } = props
-  const { minWidth = 720 } = props
+  const { label, columns, rows, rowKey, onOpen, empty, page, part = false } = props
+  const { maxHeight = 560, minWidth = 720 } = props
   const scroller = useRef<HTMLDivElement>(null)
   const [sorting, setSorting] = useState<SortingState>([])
   const definitions = useMemo(
@@ -83,7 +85,7 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
   useEffect(() => void scroller.current?.scrollTo({ top: 0 }), [page])
   const grid = { gridTemplateColumns: columns.map(({ width = '1fr' }) => fit(width)).join(' ') }
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>
-  return (
+  const body = (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it
     <div ref={scroller} className="relative overflow-auto" style={{ maxHeight }} tabIndex={0}>
       {/* biome-ignore-start lint/a11y/useSemanticElements: rows that are not on the page leave gaps that a table element cannot have */}
@@ -165,6 +167,16 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
       {/* biome-ignore-end lint/a11y/useFocusableInteractive: see above */}
       {/* biome-ignore-end lint/a11y/useSemanticElements: see above */}
     </div>
+  )
+  return (
+    <>
+      {body}
+      {part && sorting.length > 0 && (
+        <p role="status" className="px-4 py-1.5 text-xs text-muted">
+          Sorted within this page
+        </p>
+      )}
+    </>
   )
 }
 

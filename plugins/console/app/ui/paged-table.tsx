@@ -17,7 +17,7 @@ export interface ListPage<T> {
 }
 
 export interface PagedTableProps<T extends RowData>
-  extends Omit<DataTableProps<T>, 'rows' | 'empty' | 'page'>,
+  extends Omit<DataTableProps<T>, 'rows' | 'empty' | 'page' | 'part'>,
     Pick<LoadedProps<ListPage<T>>, 'query' | 'skeleton'> {
   readonly onPage: (page: number) => void
   /** What would be here, and how it gets here. */
@@ -40,6 +40,7 @@ export function PagedTable<T extends RowData>(props: PagedTableProps<T>) {
               {...table}
               rows={data.items}
               page={data.page}
+              part={data.total > data.items.length}
               empty={
                 data.total > 0 ? undefined : filtered === undefined ? (
                   empty
