@@ -120,7 +120,7 @@ function shellRunsUnseen(command: SimpleCommand): boolean {
     case 'missing':
       return command.openEnded
     case 'stdin':
-      if (asksVersion(command)) return false
+      if (options.has('--version', '--help')) return false
       return readsUnseen(command) || (command.stdin.kind === 'inherited' && command.openEnded)
     case 'file':
       return isOutput(input.file)
@@ -132,10 +132,6 @@ function shellRunsUnseen(command: SimpleCommand): boolean {
 /** `bash "$(which tool)"` runs a file, `bash <(tool)` runs output. */
 function namesFile(produced: readonly SimpleCommand[], text: string): boolean {
   return !text.startsWith('<') && !produced.some((each) => fetchers.has(each.executable))
-}
-
-function asksVersion(command: SimpleCommand): boolean {
-  return command.words.some((word) => word.text === '--version' || word.text === '--help')
 }
 
 function readsProgramFromStdin(command: SimpleCommand): boolean {
