@@ -142,6 +142,8 @@ function judgeFind(words: readonly Word[]): RuleId | undefined {
       at++
     }
   }
+  // `find -- dir`: what follows are places and actions still.
+  if (own[0]?.text === '--') own.shift()
   const read = readOptions(own, { singleDash: true, values: findValues })
   if (read.has('-delete')) return 'bulk-delete'
   const written = read.options.filter(({ name }) => /^-f(print[0f]?|ls)$/.test(name))
@@ -177,6 +179,8 @@ function judgeRsync(words: readonly Word[]): RuleId | undefined {
       'bwlimit',
       'timeout',
     ],
+    // The beginnings of other names.
+    flags: ['backup', 'partial'],
   })
   if (read.has('-n', '--dry-run', '--help', '--version')) return undefined
   return read.options.some((option) => /^--del(ete(-[\w-]+)?)?$/.test(option.name))
