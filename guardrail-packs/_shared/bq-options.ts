@@ -2,7 +2,7 @@ import type { OptionTable } from './command-options.ts'
 
 /** The options of bq, before and after its command. */
 export const bqOptions: OptionTable = {
-  short: 'n',
+  short: 'ns',
   values:
     `api api_version apilog bigqueryrc ca_certificates_file clustering_fields connection_property
       credential_file dataset_id destination_kms_key destination_schema destination_table discovery_file

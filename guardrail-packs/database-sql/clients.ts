@@ -67,11 +67,11 @@ const mysql: SqlClientTool = {
     short: 'DehPSu',
     values:
       words(`database execute host port user socket delimiter default-character-set defaults-file
-      defaults-extra-file defaults-group-suffix init-command pager prompt protocol tee plugin-dir ssl-ca
+      defaults-extra-file defaults-group-suffix init-command prompt protocol tee plugin-dir ssl-ca
       ssl-cert ssl-key ssl-mode ssl-cipher character-sets-dir login-path max-allowed-packet max_allowed_packet
       connect-timeout connect_timeout default-auth net-buffer-length select-limit max-join-size`),
     flags: words(
-      'batch table vertical raw silent skip-column-names force verbose xml html quick version help',
+      'batch table vertical raw silent skip-column-names force verbose xml html quick pager version help',
     ),
   },
   sql: ['-e', '--execute', '--init-command'],
