@@ -63,6 +63,10 @@ function unwrap(
   if (rest[0]?.text === '--') rest = rest.slice(1)
   const program = wrapper.program === undefined ? undefined : read.value(wrapper.program)
   if (program !== undefined && program.text !== '') rest = [program, ...rest]
+  // No command begins with a dash: options may stand behind the operands, as those of aws-vault do.
+  const next = rest[0]?.text ?? ''
+  if (/^-./.test(next) && !wrapper.text?.includes(next))
+    rest = readOptions(rest, { ...table, leading: true }).operands
   const [first, second] = rest
   if (first !== undefined && wrapper.text?.includes(first.text)) {
     return second === undefined ? nested : [...nested, { text: second }]
