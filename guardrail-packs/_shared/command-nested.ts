@@ -1,6 +1,6 @@
 import type { SimpleCommand, Word } from './command.ts'
 import { type OptionTable, readOptions } from './command-options.ts'
-import { knownInput } from './command-output.ts'
+import { isTaken, knownInput } from './command-output.ts'
 import { nestedInSpecial } from './command-runners.ts'
 import { joined, literal } from './command-state.ts'
 import { nestedInWrapper } from './command-wrappers.ts'
@@ -17,6 +17,8 @@ export interface Nested {
   readonly openEnded?: boolean
   /** Its standard input is not the wrapper's. */
   readonly ownStdin?: boolean
+  /** The text came over the standard input. */
+  readonly takesStdin?: boolean
   /** What it writes is what the whole command writes. */
   readonly passesOutput?: boolean
 }
@@ -165,10 +167,10 @@ function nestedInShell(command: SimpleCommand): readonly Nested[] {
 function fromStdin(command: SimpleCommand): readonly Nested[] {
   const { stdin } = command
   const known = knownInput(stdin)
-  if (known !== undefined) return [{ text: literal(known), ownStdin: true }]
-  if (stdin.kind !== 'text') return none
+  if (known !== undefined) return [{ text: literal(known), takesStdin: true }]
+  if (stdin.kind !== 'text' || isTaken(stdin)) return none
   const { text, dynamic, produced } = stdin
-  return [{ text: { text, dynamic, produced, quoted: true }, ownStdin: true }]
+  return [{ text: { text, dynamic, produced, quoted: true }, takesStdin: true }]
 }
 
 function sourced(command: SimpleCommand): readonly Nested[] {

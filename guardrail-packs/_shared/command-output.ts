@@ -41,8 +41,14 @@ export function literalOutput(command: SimpleCommand): Output {
 
 /** The literal on a standard input. */
 export function knownInput(stdin: Stdin): Output {
+  if (isTaken(stdin)) return undefined
   if (stdin.kind === 'pipe') return stdin.text
   return stdin.kind === 'text' && !stdin.dynamic ? stdin.text : undefined
+}
+
+/** Whether a shell around the command reads what stands there. */
+export function isTaken(stdin: Stdin): boolean {
+  return (stdin.kind === 'pipe' || stdin.kind === 'text') && stdin.taken === true
 }
 
 function readsStdin(command: SimpleCommand): boolean {

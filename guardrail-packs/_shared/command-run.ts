@@ -163,17 +163,15 @@ function runNested(nested: Nested, by: string, given: Given, place: Place): Outp
   return runCommand(nested.argv, inner, { assignments, redirects: noRedirects })
 }
 
-function runText(
-  nested: { text: Word; positional?: readonly Word[]; lenient?: boolean; openEnded?: boolean },
-  by: string,
-  place: Place,
-): Output {
+function runText(nested: Nested & { text: Word }, by: string, place: Place): Output {
   const { session } = place
   const { text } = nested.text
   if (++session.reparses > limits.reparses) giveUp(session, 'too_many')
   if (text.includes('\0')) giveUp(session, 'nul')
   spend(session, text.length / 8)
-  const inner = inside(place, by, { openEnded: place.openEnded || (nested.openEnded ?? false) })
+  const openEnded = place.openEnded || (nested.openEnded ?? false)
+  const stdin = nested.takesStdin ? taken(place.stdin) : place.stdin
+  const inner = inside(place, by, { stdin, openEnded })
   if (inner === undefined) return undefined
   const before = session.unreadable
   const script = parse(text)
@@ -182,6 +180,10 @@ function runText(
   // Text that is only perhaps a shell's need not parse.
   if (nested.lenient && session.unreadable === 'syntax') session.unreadable = before
   return output
+}
+
+function taken(stdin: Stdin): Stdin {
+  return stdin.kind === 'pipe' || stdin.kind === 'text' ? { ...stdin, taken: true } : stdin
 }
 
 /** `/usr/bin/RM.exe` is `rm`; what ends in an unknown part is unknown. */

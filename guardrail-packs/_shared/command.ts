@@ -22,7 +22,10 @@ export interface Redirect {
   readonly target: Word
 }
 
-/** Where a command's standard input comes from. */
+/**
+ * Where a command's standard input comes from. `taken`: a shell around the command reads the text as
+ * its script, and the command only what that leaves.
+ */
 export type Stdin =
   /** Nobody said: the terminal, or what the whole line was given. */
   | { readonly kind: 'inherited' }
@@ -31,6 +34,7 @@ export type Stdin =
       readonly kind: 'pipe'
       readonly producers: readonly SimpleCommand[]
       readonly text: string | undefined
+      readonly taken?: true
     }
   /** A heredoc or here-string; `dynamic` when an expansion in it is unknown. */
   | {
@@ -38,6 +42,7 @@ export type Stdin =
       readonly text: string
       readonly dynamic: boolean
       readonly produced: readonly SimpleCommand[]
+      readonly taken?: true
     }
   | { readonly kind: 'file'; readonly source: Word }
 

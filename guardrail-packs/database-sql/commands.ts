@@ -1,5 +1,6 @@
 import type { SimpleCommand, Stdin, Word } from '../_shared/command.ts'
 import { type Options, readOptions } from '../_shared/command-options.ts'
+import { isTaken } from '../_shared/command-output.ts'
 import type { Finding } from '../_shared/command-pack.ts'
 import { judgeSql, type SqlHazard } from '../_shared/sql.ts'
 import { clients, removingTools, type SqlClientTool } from './clients.ts'
@@ -102,6 +103,7 @@ function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | u
 function judgeInput(command: SimpleCommand, judge: Judge): Finding | undefined {
   const { stdin } = command
   const fromInput: Finding = { ruleId: 'script-input', matchedField: ARGUMENTS }
+  if (isTaken(stdin)) return fromInput
   switch (stdin.kind) {
     case 'inherited':
       return command.openEnded ? { ruleId: 'unreadable-sql', matchedField: ARGUMENTS } : undefined
@@ -174,6 +176,7 @@ function isInput(file: Word): boolean {
 }
 
 function isLiteral(stdin: Stdin): boolean {
+  if (isTaken(stdin)) return false
   return stdin.kind === 'text' || (stdin.kind === 'pipe' && stdin.text !== undefined)
 }
 
