@@ -87,7 +87,7 @@ function executesOutput(command: SimpleCommand): RuleId | undefined {
   const by = command.nesting.at(-1) ?? ''
   const asScript = by === 'eval' || shells.has(by)
   if (printsSettings(produced)) return undefined
-  if (!asScript && produced.some(locates)) return undefined
+  if (asScript ? produced.every(locates) : produced.some(locates)) return undefined
   return asScript ? 'dynamic-script' : 'dynamic-executable'
 }
 
