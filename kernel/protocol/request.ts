@@ -42,7 +42,6 @@ export function readRequest(family: Family, value: JsonValue): InferenceRequest 
     return { body, model, stream, requirements: [family], exposedToolCount: undefined }
   }
 
-  readObject(body, 'stream_options')
   const tools = readArray(body, 'tools')
   const vision = family === 'chat_completions' ? readMessages(body) : readResponsesInput(body)
   const format =
