@@ -37,7 +37,7 @@ export function createInference(services: LifecycleServices) {
       reach(authenticated)
       const decoded = await decodeStep(authenticated, services, reach)
       reach(decoded)
-      const planned = plan(decoded, services.random)
+      const planned = plan(decoded, services.random, reach)
       reach(planned)
       const admitted = await admitStep(planned, services, reach)
       reach(admitted)

@@ -9,7 +9,7 @@ import { withExactInputs } from '../protocol/messages-inputs.ts'
 import { readMessages } from '../protocol/messages-request.ts'
 import { readRequest } from '../protocol/request.ts'
 import { readTags } from '../protocol/tags.ts'
-import { resolveRoute } from '../routing/resolve.ts'
+import { type ResolvedModel, resolveRoute } from '../routing/resolve.ts'
 import { mayBeRevoked, presentedKey } from './api-key.ts'
 import type {
   Admitted,
@@ -89,7 +89,12 @@ export function decodeText(authenticated: Authenticated, rawBody: string): Decod
   }
 }
 
-export function plan(decoded: Decoded, random: () => number): Planned {
+/** `stranded` hears of the model when there is one and no route of it for the request. */
+export function plan(
+  decoded: Decoded,
+  random: () => number,
+  stranded: (found: Decoded & ResolvedModel) => void,
+): Planned {
   const { json, rawBody, messages } = decoded
   const { runtime } = decoded.lease
   const over = messages && messagesOver(messages)
@@ -100,6 +105,7 @@ export function plan(decoded: Decoded, random: () => number): Planned {
       principal: decoded.principal,
       needed: decoded.needed,
       refusal: over?.refusal,
+      stranded: (found) => stranded({ ...decoded, ...found }),
     },
     random,
   )

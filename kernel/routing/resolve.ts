@@ -3,11 +3,14 @@ import { mayUse } from './access.ts'
 import type { GatewayModel, ModelCatalog, Route } from './catalog.ts'
 import { planRoute, type Random, type Refusal } from './plan.ts'
 
-export interface ResolvedRoute {
+export interface ResolvedModel {
   /** The gateway model asked for, or the one that a tag selector picked. */
   readonly model: GatewayModel
   /** Budgets, prices and guard scopes use this one. */
   readonly executionModel: GatewayModel
+}
+
+export interface ResolvedRoute extends ResolvedModel {
   readonly route: Route
 }
 
@@ -17,6 +20,8 @@ export interface RouteRequest {
   readonly principal: Principal
   readonly needed: readonly RouteFlag[]
   readonly refusal?: Refusal | undefined
+  /** Hears of the model that an error is about when it is found and has no route for the request. */
+  readonly stranded?: ((found: ResolvedModel) => void) | undefined
 }
 
 export const TAG_PREFIX = 'tag:'
@@ -43,17 +48,25 @@ function resolveModel(catalog: ModelCatalog, request: RouteRequest, random: Rand
   if (!mayUse(request.principal, model)) {
     throw new GatewayError('model_not_granted', `this API key may not use model '${model.id}'`)
   }
-  return execute(catalog, model, request, random)
+  const found = executed(catalog, model)
+  try {
+    return execute(found, request, random)
+  } catch (error) {
+    request.stranded?.(found)
+    throw error
+  }
+}
+
+function executed(catalog: ModelCatalog, model: GatewayModel): ResolvedModel {
+  return { model, executionModel: catalog.models.get(model.executionModel) as GatewayModel }
 }
 
 function execute(
-  catalog: ModelCatalog,
-  model: GatewayModel,
+  found: ResolvedModel,
   { needed, refusal }: RouteRequest,
   random: Random,
 ): ResolvedRoute {
-  const executionModel = catalog.models.get(model.executionModel) as GatewayModel
-  return { model, executionModel, route: planRoute(executionModel, needed, random, refusal) }
+  return { ...found, route: planRoute(found.executionModel, needed, random, refusal) }
 }
 
 function resolveTags(catalog: ModelCatalog, request: RouteRequest, random: Random) {
@@ -61,22 +74,24 @@ function resolveTags(catalog: ModelCatalog, request: RouteRequest, random: Rando
   if (tags.includes('')) {
     throw new GatewayError('invalid_request', "model: a tag selector reads 'tag:name' or 'tag:a,b'")
   }
-  let refusal: GatewayError | undefined
+  let refused: { found: ResolvedModel; error: GatewayError } | undefined
   for (const model of catalog.ranked) {
     if (!tags.every((tag) => model.tags.has(tag)) || !mayUse(request.principal, model)) continue
+    const found = executed(catalog, model)
     try {
-      return execute(catalog, model, request, random)
+      return execute(found, request, random)
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
-      refusal ??= error
+      refused ??= { found, error }
     }
   }
-  throw (
-    refusal ??
-    new GatewayError(
-      'model_not_found',
-      `no model that this key may use carries the tags of '${shorten(request.selector)}'`,
-    )
+  if (refused !== undefined) {
+    request.stranded?.(refused.found)
+    throw refused.error
+  }
+  throw new GatewayError(
+    'model_not_found',
+    `no model that this key may use carries the tags of '${shorten(request.selector)}'`,
   )
 }
 

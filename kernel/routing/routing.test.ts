@@ -237,6 +237,7 @@ describe('planning', () => {
       { upstreamModel: 'b', priority: 3 },
     ]
     const catalog = catalogOf({ id: 'm', routes, tags: ['t'] }, { id: 'n', rank: 200, tags: ['t'] })
+    const stranded: string[] = []
     const take = (selector: string, ...refused: string[]) =>
       resolveRoute(
         catalog,
@@ -248,6 +249,7 @@ describe('planning', () => {
             refused.includes(spec.upstreamModel)
               ? new GatewayError('invalid_request', `not ${spec.upstreamModel}`)
               : undefined,
+          stranded: ({ model }) => stranded.push(model.id),
         },
         Math.random,
       ).route.spec.id
@@ -255,7 +257,9 @@ describe('planning', () => {
     expect(take('m', 'a')).toBe('m/p/b')
     expect(() => take('m', 'a', 'b')).toThrow('not a')
     expect(take('tag:t', 'a', 'b')).toBe('n/p/0')
+    expect(stranded).toEqual(['m'])
     expect(() => take('tag:t', 'a', 'b', '0')).toThrow('not a')
+    expect(stranded).toEqual(['m', 'm'])
   })
 
   test('a route that lacks a capability gives way to a later one', () => {

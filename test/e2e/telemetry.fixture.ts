@@ -6,7 +6,7 @@ import type { Upstream } from '../harness/upstream.ts'
 /** Part of everything that must not leave the gateway by telemetry. */
 export const CANARY = 'canary-7f3a'
 
-/** A gateway with one priced and one unpriced model. */
+/** A gateway with one priced and one unpriced model, and one without tools. */
 export function startGateway(
   upstream: Upstream,
   server: Record<string, unknown>,
@@ -32,6 +32,7 @@ export function startGateway(
     models: [
       { id: 'priced', tags: ['fast'], routes: [route('u-priced')] },
       { id: 'unpriced', routes: [route('u-unpriced')] },
+      { id: 'plain', routes: [{ ...route('u-plain'), capabilities: { tools: false } }] },
       { id: 'nick', alias_of: 'priced' },
     ],
     pricing: {

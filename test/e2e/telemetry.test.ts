@@ -86,6 +86,7 @@ const kinds: readonly Kind[] = [
   { outcome: 'invalid_request', headers: { 'x-gateway-env': `${CANARY} not a tag` } },
   { outcome: 'invalid_request', headers: { authorization: `Bearer gwk_${CANARY}` } },
   { outcome: 'invalid_request', body: { ...chat, model: `${CANARY}-model` } },
+  { outcome: 'invalid_request', body: { ...chat, model: 'plain', tools } },
   { outcome: 'upstream_error', reply: secretError(500) },
   { outcome: 'upstream_error', reply: secretError(429), body: { ...chat, stream: true } },
   { outcome: 'upstream_error', reply: resetMidStream(2), body: { ...chat, stream: true } },
@@ -164,8 +165,9 @@ describe('200 mixed requests', () => {
   test('label values are names of the config, whatever callers write', () => {
     const requests = ofMetric(receiver, 'gateway.requests')
     const values = (label: string) => Object.keys(by(requests, label)).sort()
-    expect(values('requested_model')).toEqual(['nick', 'priced', 'tag', 'unknown', 'unpriced'])
-    expect(values('resolved_model')).toEqual(['priced', 'unknown', 'unpriced'])
+    const models = ['plain', 'priced', 'unknown', 'unpriced']
+    expect(values('requested_model')).toEqual([...models, 'nick', 'tag'].sort())
+    expect(values('resolved_model')).toEqual(models)
     expect(values('provider')).toEqual(['unknown', 'up'])
     expect(values('operation')).toEqual(['chat_completions', 'embeddings', 'responses'])
     expect(values('service')).toEqual(['search', 'undefined'])
