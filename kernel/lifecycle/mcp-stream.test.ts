@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
 import fc from 'fast-check'
 import { GatewayError } from '../plugin/index.ts'
 import {
@@ -43,6 +44,21 @@ async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     if (done) return text
     text += new TextDecoder().decode(value)
   }
+}
+
+/** All bytes that a server on this port sends before its connection ends, however that ends. */
+function rawReply(port: number): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'),
+    )
+    socket.on('data', (data) => {
+      text += data
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(text))
+  })
 }
 
 describe('a stream', () => {
@@ -129,6 +145,42 @@ describe('a stream', () => {
     source.error(new Error('reset'))
     await expect(reader.read()).rejects.toThrow('reset')
     expect(endings).toEqual(['broken'])
+  })
+
+  test('that breaks behind a piece has brought that piece', async () => {
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      development: false,
+      fetch() {
+        const pieces = [bytes('data: 1\n\n')]
+        const { stream } = passOn(
+          {
+            read: async () => {
+              if (pieces.length === 0) throw new Error('reset')
+              return { value: pieces.pop() }
+            },
+            cancel: async () => {},
+          },
+          {
+            limits,
+            whenLeft() {},
+            upstream: new AbortController(),
+            events: true,
+            pass: (piece) => piece,
+            over() {},
+          },
+        )
+        return new Response(stream)
+      },
+    })
+    try {
+      for (let i = 0; i < 20; i++) {
+        expect(await rawReply(server.port as number)).toContain('data: 1\n\n')
+      }
+    } finally {
+      await server.stop(true)
+    }
   })
 
   test('of which a piece may not pass breaks', async () => {

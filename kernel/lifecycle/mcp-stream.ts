@@ -161,7 +161,10 @@ export function passOn(source: Source, options: PassOn): PassedOn {
         return controller.enqueue(bytes)
       }
     } catch (error) {
-      if (finish('broken')) controller.error(error)
+      if (!finish('broken')) return
+      // What was passed on in this turn is not sent yet, and never is once there is an error.
+      await nextTurn()
+      controller.error(error)
     }
   }
 
