@@ -142,7 +142,7 @@ export interface McpInvocationHandle {
   judged(verdict: McpVerdict): void
   /**
    * The response did not come where it was asked for, but may come on a later connection: whoever
-   * sees it reopens the row. A row that nobody does becomes `incomplete`.
+   * sees it reopens the row. A row that nobody does becomes `incomplete`, at once when its session ends.
    */
   leave(): void
   /** Finishes the row. Returns at once and never throws; only the first call counts. */

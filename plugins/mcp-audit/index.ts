@@ -140,7 +140,10 @@ export default definePlugin({
     const sessions = createSessions(sessionStore, inTime, (err) =>
       log.warn({ err }, 'an MCP session that ended could not be removed'),
     )
-    const stopListening = await sessionStore.listen(sessions.forget, sessions.forgetAll)
+    const stopListening = await sessionStore.listen((session) => {
+      sessions.forget(session)
+      invocations.end(session)
+    }, sessions.forgetAll)
     ctx.provide(mcpAudit, {
       open: invocations.open,
       reopen: invocations.reopen,

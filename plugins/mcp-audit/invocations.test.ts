@@ -4,6 +4,7 @@ import pino from 'pino'
 import { createInvocations } from './invocations.ts'
 import { noPayloads } from './policy.ts'
 import type { WrittenRow } from './rows.ts'
+import { sessionHash } from './sessions/sessions.ts'
 import type { Store } from './store.ts'
 import type { HeldFile, WriteAhead } from './write-ahead.ts'
 
@@ -94,6 +95,34 @@ describe('a call is sent', () => {
   test('not at all, when neither takes it', async () => {
     const { open } = start({ add: full })
     expect(open(call)).rejects.toMatchObject({ code: 'store_unavailable' })
+  })
+})
+
+describe('a call whose answer may come on another connection', () => {
+  const hash = sessionHash('s-1')
+  const closings = ({ pushed }: ReturnType<typeof start>) =>
+    pushed.map(({ json }) => JSON.parse(json)).filter(({ kind }) => kind === 'close')
+
+  test.each([
+    ['before it is left', true],
+    ['after that', false],
+  ])('is over when its session ends %s', async (_, endsFirst) => {
+    const one = start({})
+    const handle = await one.open(call)
+    if (endsFirst) one.end(`server ${hash}`)
+    expect(closings(one)).toEqual([])
+    handle.leave()
+    one.end(`server ${hash}`)
+    expect(closings(one)).toMatchObject([{ status: 'incomplete', latency_ms: expect.any(Number) }])
+  })
+
+  test('is not over when another session ends', async () => {
+    const one = start({})
+    const handle = await one.open(call)
+    handle.leave()
+    one.end(`server ${sessionHash('s-11')}`)
+    one.end(`other ${hash}`)
+    expect(closings(one)).toEqual([])
   })
 })
 

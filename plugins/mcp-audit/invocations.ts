@@ -13,6 +13,7 @@ import type { PayloadPolicy } from './policy.ts'
 import type { RowId, WrittenRow } from './rows.ts'
 import { closeRow, leaveRow, openRow, payloadOf, readRowId } from './rows.ts'
 import { sessionHash } from './sessions/sessions.ts'
+import { sessionKey } from './sessions/store.ts'
 import type { Store } from './store.ts'
 import type { WriteAhead } from './write-ahead.ts'
 
@@ -46,6 +47,8 @@ export interface InvocationOptions {
 }
 
 export interface Invocations extends Pick<McpAudit, 'open' | 'reopen'> {
+  /** No answer comes in the session of this key any more, but where it was asked for. */
+  end(session: string): void
   /** Tells the database which rows are being worked on. */
   hold(): Promise<void>
   /** Closes rows that nobody works on any more, here or on any replica. */
@@ -63,12 +66,17 @@ interface Facts {
   readonly verdict: McpVerdict | undefined
 }
 
+interface OpenRow extends McpInvocationHandle {
+  /** The answer comes where it was asked for, or not at all. */
+  sessionEnded(): void
+}
+
 /** Open rows, and how they are closed. */
 export function createInvocations(options: InvocationOptions): Invocations {
   const { store, ahead, leaseMs, resumeMs, push, now, inTime, log } = options
   const open = new Map<string, McpInvocationHandle>()
   /** By session and id, those included whose answer may come on another connection. */
-  const byKey = new Map<string, McpInvocationHandle>()
+  const byKey = new Map<string, OpenRow>()
   /** Until when those are waited for, in milliseconds since the epoch. */
   const left = new Map<string, number>()
   /** Look-ups under way, by server. */
@@ -90,10 +98,11 @@ export function createInvocations(options: InvocationOptions): Invocations {
     }
   }
 
-  function createHandle(facts: Facts): McpInvocationHandle {
+  function createHandle(facts: Facts): OpenRow {
     const { id, serverId, openedAt, key, policy } = facts
     let { verdict } = facts
     let closed: McpInvocationResult | undefined
+    let sessionIsOver = false
     const payload = (result: JsonValue | undefined) =>
       joined(
         payloadOf('arguments', verdict?.arguments, policy),
@@ -106,15 +115,25 @@ export function createInvocations(options: InvocationOptions): Invocations {
         log.error(describe(error), 'a tool call could not be closed')
       }
     }
-    const handle: McpInvocationHandle = {
+    function closeUnanswered() {
+      const latencyMs = Math.max(0, now().getTime() - openedAt.getTime())
+      handle.close({ status: 'incomplete', latencyMs, responseBytes: 0 })
+    }
+    const handle: OpenRow = {
       openedAt,
       judged(more) {
         verdict = { ...verdict, ...more }
         // The call was given up while a guard looked at it.
         if (closed !== undefined) writeClosed(closed)
       },
+      sessionEnded() {
+        sessionIsOver = true
+        if (!open.has(id)) closeUnanswered()
+      },
       leave() {
-        if (!open.delete(id)) return
+        if (!open.has(id)) return
+        if (sessionIsOver) return closeUnanswered()
+        open.delete(id)
         const heldUntil = new Date(now().getTime() + resumeMs)
         if (key !== undefined) left.set(key, heldUntil.getTime())
         push({ json: leaveRow(id, verdict, heldUntil), payload: payload(undefined) })
@@ -194,6 +213,11 @@ export function createInvocations(options: InvocationOptions): Invocations {
         verdict: found.verdict,
       })
     },
+    end(session) {
+      for (const [key, handle] of byKey) {
+        if (key.startsWith(`${session} `)) handle.sessionEnded()
+      }
+    },
     async hold() {
       for (const [key, until] of left) {
         if (until > now().getTime()) break
@@ -225,5 +249,5 @@ function timeOf(id: string): Date {
 }
 
 function keyOf(serverId: string, hash: string, { type, key }: RowId): string {
-  return `${serverId} ${hash} ${type} ${key}`
+  return `${sessionKey(serverId, hash)} ${type} ${key}`
 }

@@ -108,6 +108,21 @@ describe('sessions', () => {
     expect((await rowOf(first))?.status).toBe('success')
   })
 
+  test('the end of a session is the end of the calls whose results were still to come', async () => {
+    const id = crypto.randomUUID()
+    await begin(id)
+    const headers = { 'mcp-session-id': id }
+    upstream.script = () => events(['id: 1\ndata:\n\n'])
+    const left = await send('tools', { body: call(79), headers })
+    await left.text()
+    upstream.script = undefined
+    await send('tools', { method: 'DELETE', headers })
+    expect(await rowOf(left)).toMatchObject({
+      status: 'incomplete',
+      latency_ms: expect.any(Number),
+    })
+  })
+
   test.each([
     ['accepts the call', () => new Response(null, { status: 202 })],
     ['ends a stream without ids', () => events([': nothing\n\n'])],
