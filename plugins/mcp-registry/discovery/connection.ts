@@ -202,8 +202,10 @@ function parse(text: string): unknown {
 }
 
 function unexpectedStatus(method: string, status: number): DiscoveryFailure {
+  const hint =
+    status >= 300 && status < 400 ? ', a redirect: the URL has to be the one it leads to' : ''
   return new DiscoveryFailure(
-    `upstream error: ${method} was answered with status ${status}`,
+    `upstream error: ${method} was answered with status ${status}${hint}`,
     status,
   )
 }

@@ -196,6 +196,16 @@ test('any other refusal is the end', async () => {
   expect(methods()).toEqual(['initialize'])
 })
 
+test('a server that leads elsewhere is not followed there, and the summary says that it does', async () => {
+  server.script = () => Response.redirect(`${server.url}/`, 307)
+  const failure = await failureOf(look())
+  expect([failure.message, failure.upstreamStatus]).toEqual([
+    'upstream error: initialize was answered with status 307, a redirect: the URL has to be the one it leads to',
+    307,
+  ])
+  expect(methods()).toEqual(['initialize'])
+})
+
 test('a session is ended when the rest fails, too', async () => {
   server.tools = [{}]
   await failureOf(look())
