@@ -61,11 +61,14 @@ function isCompressed(encoding: string | null): boolean {
   return encoding !== null && encoding.toLowerCase() !== 'identity'
 }
 
+/**
+ * The connection stays open: many clients read only when all is sent, and one that is closed before
+ * takes the answer with it. What still comes is thrown away.
+ */
 function tooLarge({ maxBytes }: BodyLimits) {
   return new GatewayError(
     'request_body_too_large',
     `the request body is larger than ${maxBytes} bytes`,
-    { headers: { connection: 'close' } },
   )
 }
 

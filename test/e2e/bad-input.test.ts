@@ -338,7 +338,7 @@ describe('refused before the provider:', () => {
 
   test('a chunked body over the limit', async () => {
     const answer = await talk(
-      `transfer-encoding: chunked\r\n\r\n${`8000\r\n${'x'.repeat(0x8000)}\r\n`.repeat(5)}`,
+      `connection: close\r\ntransfer-encoding: chunked\r\n\r\n${`8000\r\n${'x'.repeat(0x8000)}\r\n`.repeat(5)}`,
     )
     expect(answer).toStartWith('HTTP/1.1 413')
     expect(answer).toContain('request_body_too_large')

@@ -97,7 +97,31 @@ describe('the door', () => {
     expect((await send('tools', { body: body(4 * 1024 * 1024 - 200) })).status).toBe(200)
     expect((await send('tools', { body: body(4 * 1024 * 1024) })).status).toBe(413)
   })
+
+  test('says that a message is too large to those who read only when all of it is sent', async () => {
+    const body = Buffer.alloc(8 * 1024 * 1024, 'x')
+    for (let i = 0; i < 5; i++) expect(await sentWhole(body)).toStartWith('HTTP/1.1 413 ')
+  })
 })
+
+/** What comes first when a client sends all of a message before it reads. */
+function sentWhole(body: Buffer): Promise<string> {
+  const { port } = new URL(gateway.url)
+  const head = `POST /mcp/tools HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), '127.0.0.1', () => {
+      socket.write(head)
+      socket.write(body, () =>
+        socket.once('data', (data) => {
+          resolve(`${data}`)
+          socket.destroy()
+        }),
+      )
+    })
+    socket.on('close', () => reject(new Error('closed before all was sent and answered')))
+    socket.on('error', reject)
+  })
+}
 
 function raw(text: string): Promise<string> {
   const { port } = new URL(gateway.url)
