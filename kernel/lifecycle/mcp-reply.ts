@@ -13,7 +13,7 @@ import {
   type Source,
   upstreamFailure,
 } from './mcp-stream.ts'
-import { closeUnanswered, createTap, hearWhole } from './mcp-tap.ts'
+import { closeUnanswered, createTap, hearError, hearWhole } from './mcp-tap.ts'
 
 /** Bodies up to this size are passed on as one where nobody has to wait for it. */
 const WHOLE_BYTES = 64 * 1024
@@ -53,6 +53,7 @@ export async function replyOf(
   }
   if (status >= 400) {
     const text = await errorText(call, body, services)
+    if (text !== undefined) hearError(call, text)
     closeWithoutResult(call, status)
     if (text !== undefined) return finish(call, { ...head, body: text })
     const error = upstreamHttpError(status, 'the server answered with an error that is too long')

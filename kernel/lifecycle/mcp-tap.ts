@@ -46,6 +46,16 @@ export function hearWhole(
   closeUnanswered(call, 'ended', false)
 }
 
+/** Takes notice of the body of an error: one that answers a tool call says more than its status. */
+export function hearError({ invocation, request }: McpCall, text: string): void {
+  const value = invocation && parse(text)
+  if (value === undefined) return
+  const answer = responsesIn(value).find(
+    (response) => !('result' in response) && sameId(response.id, request?.id),
+  )
+  if (answer !== undefined) invocation?.answered(answer)
+}
+
 const utf8 = new TextDecoder()
 
 function hears({ incoming, invocation, request, sessionId }: McpCall): boolean {

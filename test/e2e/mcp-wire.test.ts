@@ -281,6 +281,23 @@ describe('what passes', () => {
     expect((await rowOf(sent))?.status).toBe(status)
   })
 
+  const error = { code: -32602, message: 'no such tool' }
+  test.each([
+    ['its own code', { jsonrpc: '2.0', id: 1, error }, 'jsonrpc_-32602', { error: true }],
+    ['its status, without one', { error }, 'http_400', null],
+    ['its status, where it is that of another call', { id: 2, error }, 'http_400', null],
+    ['its status, where it is a result', { id: 1, result: { content: [] } }, 'http_400', null],
+  ])('of an error with a status of its own the row tells %s', async (_, message, code, kept) => {
+    upstream.script = () => Response.json(message, { status: 400 })
+    const sent = await send('tools', { body: call() })
+    expect([sent.status, await sent.json()]).toEqual([400, message])
+    expect(await rowOf(sent)).toMatchObject({
+      status: 'upstream_error',
+      error_code: code,
+      result_metadata: kept,
+    })
+  })
+
   test.each(['tools', 'secret'])('of %s may nest deeper than JSON can be written', async (name) => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const result = (members: string) => `{"jsonrpc":"2.0","id":1,"result":{${members}}}`
