@@ -569,6 +569,19 @@ describe('is refused, with the name of the field', () => {
   })
 })
 
+test('a thread is refused in words that official clients know, so that they send the whole again', () => {
+  for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }]) {
+    const read = () => readMessages({ ...minimal, thread }, null)
+    expect(refusal(read)).toStartWith('thread: ')
+    expect(read).toThrow(
+      expect.objectContaining({
+        details: { details: { error_code: 'thread_unsupported_request' } },
+      }) as Error,
+    )
+  }
+  expect(readMessages({ ...minimal, thread: null }, null).native.fields).toEqual({})
+})
+
 test('a member named __proto__ is a member like any other', () => {
   const body = JSON.parse(`{"__proto__":{"service_tier":"x"},"model":"m","max_tokens":1,
     "messages":[{"role":"user","content":"hi"}]}`) as JsonValue

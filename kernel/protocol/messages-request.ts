@@ -1,3 +1,4 @@
+import { GatewayError } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { NativeMessages } from '../plugin/provider.ts'
 import { invalid } from './invalid.ts'
@@ -37,7 +38,8 @@ const CONVERTED_OF_TOOLS: ReadonlySet<string> = new Set([
  */
 export function readMessages(value: JsonValue, betas: string | null): MessagesRequest {
   if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
-  const { max_tokens: maxTokens } = value
+  const { max_tokens: maxTokens, thread } = value
+  if (isPresent(thread)) throw threadRefused()
   if (!Number.isInteger(maxTokens) || (maxTokens as number) < 0) {
     throw invalid('max_tokens is required: a whole number, the most tokens that the reply may have')
   }
@@ -142,6 +144,18 @@ function nativeFields(value: JsonObject, header: string | null): JsonObject {
   const named = [...new Set(betas)].filter((beta) => beta !== '')
   if (named.length > 0) fields.anthropic_beta = named
   return fields
+}
+
+/**
+ * Of a thread the upstream keeps the earlier turns, but the next call may go to another one. Official
+ * clients that read this `error_code` send the whole conversation instead.
+ */
+function threadRefused(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    'thread: conversations are not kept here; send all messages, and no thread',
+    { details: { details: { error_code: 'thread_unsupported_request' } } },
+  )
 }
 
 function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import {
   adaKey,
   eventually,
@@ -199,6 +200,20 @@ describe.each(['sim-model', 'up-model'])('the official client with %s', (model) 
     ])
     expect(second.stop_reason).toBe('end_turn')
     expect(textOf(second).length).toBeGreaterThan(0)
+  })
+
+  test('the tool runner, which asks for a thread at first', async () => {
+    let runs = 0
+    const tool = betaTool({
+      name: weather.name,
+      description: 'The weather in a city',
+      inputSchema: { type: 'object', properties: { city: { type: 'string' } } },
+      run: () => `sunny (${++runs})`,
+    })
+    const request = { model, max_tokens: 200, messages: [question], tools: [tool] }
+    const reply = await client.beta.messages.toolRunner(request)
+    expect(reply.stop_reason).toBe('end_turn')
+    expect(runs).toBe(1)
   })
 
   test('an image', async () => {
