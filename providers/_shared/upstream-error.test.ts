@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createRedact } from './redact.ts'
 import { errorMessage, readUpstreamError } from './upstream-error.ts'
 
@@ -92,6 +92,34 @@ test('retry-after is passed on when it is printable', async () => {
   expect((await answer('17')).headers).toEqual({ 'retry-after': '17' })
   expect((await answer('Wed, 21 Oct 2026 07:28:00 GMT')).headers['retry-after']).toStartWith('Wed')
   expect((await answer('9'.repeat(100))).headers).toEqual({})
+})
+
+describe('the code by which clients know an error again', () => {
+  const codeOf = async (error: unknown) => {
+    const body = new Response(JSON.stringify(error), { status: 400 })
+    return (await readUpstreamError(reply(body), createRedact(['Bearer my-odd-token']))).details
+  }
+  test.each([
+    ['OpenAI', { error: { code: 'context_length_exceeded' } }, 'context_length_exceeded'],
+    ['OpenAI, with a type alone', { error: { code: null, type: 'tokens' } }, 'tokens'],
+    ['Anthropic', { type: 'error', error: { type: 'overloaded_error' } }, 'overloaded_error'],
+    ['Google', { error: { code: 400, status: 'INVALID_ARGUMENT' } }, 'INVALID_ARGUMENT'],
+  ])('of %s', async (_, body, code) => {
+    expect(await codeOf(body)).toEqual({ upstream_status: 400, upstream_code: code })
+  })
+
+  test.each([
+    {},
+    { error: 'context_length_exceeded' },
+    { error: { code: 7 } },
+    { error: { code: '' } },
+    { error: { code: 'two words' } },
+    { error: { code: 'a'.repeat(65) } },
+    { error: { code: 'my-odd-token' } },
+    { error: { code: 'sk-0123456789' } },
+  ])('none in %j', async (body) => {
+    expect(await codeOf(body)).toEqual({ upstream_status: 400 })
+  })
 })
 
 test('the credentials of the call are masked', async () => {

@@ -2,6 +2,8 @@ import {
   type EgressResponse,
   type GatewayError,
   isJsonObject,
+  type JsonObject,
+  safeUpstreamMessage,
   upstreamHttpError,
 } from 'model-gateway/plugin'
 import type { Redact } from './redact.ts'
@@ -12,9 +14,12 @@ const ERROR_BODY_LIMIT = 64 * 1024
 /** Whether and when to try again. Official clients go by all three. */
 const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry'] as const
 
+/** Codes are one word; anything else may be a text. */
+const CODE = /^\w[\w.-]{0,63}$/
+
 /**
- * What to answer to an upstream's error reply: its own words when the body has some, its status,
- * and when to try again.
+ * What to answer to an upstream's error reply: its own words and code when the body has some, its
+ * status, and when to try again.
  */
 export async function readUpstreamError(
   response: Pick<EgressResponse, 'status' | 'headers' | 'body'>,
@@ -33,7 +38,10 @@ export async function readUpstreamError(
     const value = response.headers.get(name)
     if (value !== null && /^[\x20-\x7e]{1,64}$/.test(value)) headers[name] = value
   }
-  return upstreamHttpError(status, redact(message), { headers })
+  const code = safeUpstreamMessage(redact(errorCode(text) ?? ''))
+  // What was masked is no code any more.
+  const details: JsonObject = CODE.test(code) ? { upstream_code: code } : {}
+  return upstreamHttpError(status, redact(message), { headers, details })
 }
 
 /**
@@ -58,14 +66,8 @@ function awsErrorType(headers: Headers): string | undefined {
  * else, web pages above all, has none.
  */
 export function errorMessage(text: string): string | undefined {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (Array.isArray(body)) body = body[0]
-  if (!isJsonObject(body)) return undefined
+  const body = readError(text)
+  if (body === undefined) return undefined
   const { error } = body
   const candidates = [
     isJsonObject(error) ? error.message : error,
@@ -76,6 +78,25 @@ export function errorMessage(text: string): string | undefined {
   return candidates.find(
     (candidate): candidate is string => typeof candidate === 'string' && candidate.trim() !== '',
   )
+}
+
+/** The code in an error body, under the name that OpenAI, Anthropic or Google has for it. */
+function errorCode(text: string): string | undefined {
+  const error = readError(text)?.error
+  if (!isJsonObject(error)) return undefined
+  return [error.code, error.type, error.status].find(
+    (candidate): candidate is string => typeof candidate === 'string' && CODE.test(candidate),
+  )
+}
+
+function readError(text: string): JsonObject | undefined {
+  try {
+    const body: unknown = JSON.parse(text)
+    const first: unknown = Array.isArray(body) ? body[0] : body
+    return isJsonObject(first) ? first : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The beginning of the body; what was read when the upstream breaks off. */
