@@ -29,6 +29,12 @@ test.each([
   ['Bedrock, older', '{"Message":"User is not authorized"}', 'User is not authorized'],
   ['a bare string', '{"error":"model not loaded"}', 'model not loaded'],
   ['FastAPI', '{"detail":"Not Found"}', 'Not Found'],
+  [
+    'LiteLLM, to a call that was to be streamed',
+    'data: {"error":{"message":"Error processing stream start","code":"500"}}\n\ndata: [DONE]\n\n',
+    'Error processing stream start',
+  ],
+  ['an event with a name', 'event: error\r\ndata:{"error":"busy"}\r\n\r\n', 'busy'],
 ])('the message of an error of %s', (_, text, message) => {
   expect(errorMessage(text)).toBe(message)
 })
@@ -41,6 +47,8 @@ test.each([
   '{"error":{}}',
   '{"error":{"message":" "}}',
   '<html>host-17</html>',
+  'data: [DONE]',
+  'data: <html>',
 ])('no message in %p', (text) => {
   expect(errorMessage(text)).toBeUndefined()
 })
@@ -103,6 +111,7 @@ describe('the code by which clients know an error again', () => {
     ['OpenAI', { error: { code: 'context_length_exceeded' } }, 'context_length_exceeded'],
     ['OpenAI, with a type alone', { error: { code: null, type: 'tokens' } }, 'tokens'],
     ['Anthropic', { type: 'error', error: { type: 'overloaded_error' } }, 'overloaded_error'],
+    ['LiteLLM', { error: { code: '400', type: 'throttling_error' } }, 'throttling_error'],
     ['Google', { error: { code: 400, status: 'INVALID_ARGUMENT' } }, 'INVALID_ARGUMENT'],
   ])('of %s', async (_, body, code) => {
     expect(await codeOf(body)).toEqual({ upstream_status: 400, upstream_code: code })
@@ -113,6 +122,7 @@ describe('the code by which clients know an error again', () => {
     { error: 'context_length_exceeded' },
     { error: { code: 7 } },
     { error: { code: '' } },
+    { error: { code: '500' } },
     { error: { code: 'two words' } },
     { error: { code: 'a'.repeat(65) } },
     { error: { code: 'my-odd-token' } },

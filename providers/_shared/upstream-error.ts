@@ -14,8 +14,8 @@ const ERROR_BODY_LIMIT = 64 * 1024
 /** Whether and when to try again. Official clients go by all three. */
 const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry'] as const
 
-/** Codes are one word; anything else may be a text. */
-const CODE = /^\w[\w.-]{0,63}$/
+/** Codes are one word: numbers repeat the status, and anything else may be a text. */
+const CODE = /^[A-Za-z_][\w.-]{0,63}$/
 
 /**
  * What to answer to an upstream's error reply: its own words and code when the body has some, its
@@ -89,9 +89,11 @@ function errorCode(text: string): string | undefined {
   )
 }
 
+/** The error as JSON; some upstreams write it as an event when the call was to be streamed. */
 function readError(text: string): JsonObject | undefined {
+  const event = /^data: ?(.*)$/m.exec(text)
   try {
-    const body: unknown = JSON.parse(text)
+    const body: unknown = JSON.parse(event?.[1] ?? text)
     const first: unknown = Array.isArray(body) ? body[0] : body
     return isJsonObject(first) ? first : undefined
   } catch {
