@@ -122,7 +122,7 @@ async function collect(
   const upstream = result.events[Symbol.asyncIterator]()
   let asked: ReturnType<typeof upstream.next> | undefined
   try {
-    while (stream.outcome === 'open') {
+    while (stream.outcome === 'open' && stream.failure === undefined) {
       asked = upstream.next()
       const batch = await watchdog.guard(asked)
       asked = undefined

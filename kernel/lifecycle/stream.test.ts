@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import {
   type ExchangeRecord,
+  type Family,
   GatewayError,
   type Settlement,
   type SettlementRequest,
@@ -36,6 +37,7 @@ async function* silent(batches: readonly (readonly StreamEvent[])[]) {
 function start(
   events: AsyncIterable<readonly StreamEvent[]>,
   settle: (call: SettlementRequest) => Promise<Settlement> = async () => ({ kind: 'none' }),
+  family: Family = 'chat_completions',
 ) {
   const calls: SettlementRequest[] = []
   const { promise: recorded, resolve } = Promise.withResolvers<ExchangeRecord>()
@@ -52,7 +54,7 @@ function start(
   } as unknown as LifecycleServices
   const admitted = {
     requestId: 'r1',
-    family: 'chat_completions',
+    family,
     stream: true,
     model: { id: 'mine' },
     executionModel: { id: 'mine' },
@@ -128,6 +130,29 @@ test('a stream that breaks off is a failed call with doubtful counters', async (
   expect(await recorded).toMatchObject({
     outcome: 'upstream_error',
     attempts: [{ status: 'stream_error', errorCode: 'upstream_transport' }],
+  })
+})
+
+test.each([
+  ['the failure that follows it', upstream, ['response.failed']],
+  ['nothing, when the upstream says no more', silent, []],
+] as const)('an error of a responses stream is told, and %s', async (_, source, more) => {
+  const event = (type: string, members: object) =>
+    streamEvent(JSON.stringify({ type, ...members }), type)
+  const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 }
+  const error = [event('error', { code: 'busy', message: 'no' })]
+  const failed = event('response.failed', { response: { status: 'failed', usage } })
+  const batches = source === upstream ? [error, [failed]] : [error]
+  const { rest, calls, recorded } = start(source(batches), undefined, 'responses')
+  const text = await rest()
+  expect(text.match(/(?<=^event: ).*/gm)).toEqual(['error', ...more])
+  expect(text).not.toContain('[DONE]')
+  expect(calls).toMatchObject([
+    { succeeded: false, usage: source === upstream ? { output: 5 } : undefined },
+  ])
+  expect(await recorded).toMatchObject({
+    outcome: 'upstream_error',
+    attempts: [{ status: 'stream_error', errorCode: 'busy' }],
   })
 })
 

@@ -76,6 +76,10 @@ export function replyStream(
         let text = ''
         if (batch.done) family.end()
         else text = send(family.push(batch.value))
+        if (family.outcome === 'open' && family.failure !== undefined) {
+          text += send(family.push(await lastWords(upstream.next())))
+          family.end()
+        }
         if (family.outcome !== 'open') closing = close(family.failure)
         if (text !== '') return text
       }

@@ -29,7 +29,10 @@ export interface FamilyStream {
   readonly outcome: 'open' | 'complete' | 'failed'
   /** The events that close a complete stream, `[DONE]` included: send them after settlement. */
   readonly terminal: readonly StreamEvent[]
-  /** Set when, and only when, the outcome is `failed`. */
+  /**
+   * Set when the outcome is `failed`, or will be: the upstream has reported it, and may say so in
+   * one more event.
+   */
   readonly failure: StreamFailure | undefined
   /** The latest coherent usage so far. */
   readonly usage: Usage | undefined
@@ -68,6 +71,8 @@ export function sseText(events: readonly StreamEvent[]): string {
 /** Where a stream stands; the rules of its family move it. */
 export interface StreamState {
   complete(terminal: readonly StreamEvent[]): undefined
+  /** Will fail, whatever comes. */
+  report(failure: StreamFailure): void
   fail(failure: StreamFailure): undefined
   /** Fails: the upstream broke the protocol. The message begins with the kind of fault. */
   violated(kind: 'empty stream' | 'premature end' | 'malformed event', what: string): undefined
@@ -92,6 +97,9 @@ export function createFamilyStream(rulesFor: (state: StreamState) => StreamRules
     complete(events) {
       outcome = 'complete'
       terminal = events
+    },
+    report(fault) {
+      failure = fault
     },
     fail(fault) {
       outcome = 'failed'

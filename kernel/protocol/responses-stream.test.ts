@@ -86,6 +86,43 @@ describe('a responses stream', () => {
     expect(stream.failure).toEqual({ code: 'busy', message: 'no', forwarded: true })
   })
 
+  describe('that reports an error', () => {
+    const begun = event('response.created', response('in_progress'))
+    const error = event('error', { code: 'busy', message: 'no' })
+    const failed = event('response.failed', response('failed', { usage: counted, error: {} }))
+    const reported = { code: 'busy', message: 'no', forwarded: true }
+
+    test('may fail right behind it', () => {
+      const { stream, sent } = run(begun, error, failed, begun)
+      expect(sent.map((item) => item.event)).toEqual([
+        'response.created',
+        'error',
+        'response.failed',
+      ])
+      expect(sent.at(-1)?.json()).toMatchObject({ response: { model: 'mine' } })
+      expect(stream).toMatchObject({ outcome: 'failed', failure: reported, terminal: [] })
+      expect(stream.usage).toMatchObject({ output: 6 })
+    })
+
+    test.each([
+      ['another event', begun],
+      ['a terminal event', event('response.completed', response('completed'))],
+      ['a failure without a response', event('response.failed')],
+      ['its [DONE]', streamEvent('[DONE]')],
+      ['no JSON', streamEvent('x')],
+    ])('ends where %s follows', (_, other) => {
+      const { stream, sent } = run(begun, error, other, failed)
+      expect(sent.map((item) => item.event)).toEqual(['response.created', 'error'])
+      expect(stream).toMatchObject({ outcome: 'failed', failure: reported, terminal: [] })
+    })
+
+    test('says so before it ends', () => {
+      const stream = createResponsesStream({ publicModel: 'mine' })
+      expect(stream.push([begun, error])).toHaveLength(2)
+      expect(stream).toMatchObject({ outcome: 'open', failure: reported })
+    })
+  })
+
   test('that failed has used what it says, and the public model', () => {
     const { stream, sent } = run(
       event('response.failed', response('failed', { usage: counted, error: { message: 'no' } })),

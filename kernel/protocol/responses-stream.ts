@@ -8,6 +8,7 @@ import {
   type FamilyStream,
   type FamilyStreamOptions,
   readObject,
+  type StreamFailure,
   type StreamRules,
   type StreamState,
   withData,
@@ -35,6 +36,8 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
   const usage = createUsageTap(readResponsesUsage)
   const template = createEventTemplate()
   const calls = new Set<JsonValue | undefined>()
+  /** What an `error` event said; `response.failed` may say it again, and nothing else follows. */
+  let reported: StreamFailure | undefined
   let started = false
 
   function malformed(what: string): undefined {
@@ -42,6 +45,7 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
   }
 
   function normalise(event: StreamEvent): StreamEvent | undefined {
+    if (reported !== undefined) return afterError(event, reported)
     const alike = template.apply(event)
     if (alike !== undefined) return alike
     if (event.data.trim() === DONE) return end()
@@ -64,11 +68,15 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
     type: JsonValue | undefined,
   ): StreamEvent | undefined {
     const { response } = payload
-    if (type === 'error' || (payload.error ?? null) !== null)
-      return forwardError(event, payload, [])
+    if (type === 'error' || (payload.error ?? null) !== null) {
+      const inBand = readError(event, payload, [])
+      reported = inBand.failure
+      state.report(reported)
+      return inBand.event
+    }
     if (isJsonObject(response)) {
       const named = withPublicModel(event, response)
-      if (type === 'response.failed') return forwardError(named, response, ['response'])
+      if (type === 'response.failed') return failed(named, response)
       return COMPLETE.has(type) ? complete(named, response, type) : named
     }
     if (type === 'response.failed' || COMPLETE.has(type)) {
@@ -88,11 +96,23 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
       : withData(event, setMembers(event.data, { model: publicModel }, ['response']))
   }
 
-  function forwardError(event: StreamEvent, owner: JsonObject, path: readonly string[]) {
+  function readError(event: StreamEvent, owner: JsonObject, path: readonly string[]) {
     usage.take(owner.usage)
-    const inBand = readInBandError(event, owner, path)
-    state.fail(inBand.failure)
+    return readInBandError(event, owner, path)
+  }
+
+  function failed(event: StreamEvent, response: JsonObject): StreamEvent {
+    const inBand = readError(event, response, ['response'])
+    state.fail(reported ?? inBand.failure)
     return inBand.event
+  }
+
+  function afterError(event: StreamEvent, failure: StreamFailure): StreamEvent | undefined {
+    const payload = readObject(event)
+    const { type = event.event, response } = payload ?? {}
+    return type === 'response.failed' && isJsonObject(response)
+      ? failed(withPublicModel(event, response), response)
+      : state.fail(failure)
   }
 
   function complete(event: StreamEvent, response: JsonObject, type: JsonValue | undefined) {
@@ -102,6 +122,7 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
   }
 
   function end(): undefined {
+    if (reported !== undefined) return state.fail(reported)
     return started
       ? state.violated('premature end', 'the stream ended without a terminal event')
       : state.violated('empty stream', 'the upstream sent no event')
