@@ -44,7 +44,7 @@ async function decide(
   services: LifecycleServices,
 ): Promise<ReplyStream> {
   const modifiers = result.billingModifiers
-  const stream = createFamilyStream(admitted.family, admitted.model.id)
+  const stream = createFamilyStream(admitted.family, admitted.model.id, false)
   const left = leaving(admitted, services)
   let collected: Collected
   try {

@@ -38,6 +38,7 @@ function start(
   events: AsyncIterable<readonly StreamEvent[]>,
   settle: (call: SettlementRequest) => Promise<Settlement> = async () => ({ kind: 'none' }),
   family: Family = 'chat_completions',
+  compatShape?: boolean,
 ) {
   const calls: SettlementRequest[] = []
   const { promise: recorded, resolve } = Promise.withResolvers<ExchangeRecord>()
@@ -59,7 +60,7 @@ function start(
     model: { id: 'mine' },
     executionModel: { id: 'mine' },
     provider: { id: 'p', type: 'p', timeouts: { totalMs: 10_000, idleMs: 10_000 } },
-    route: { spec: {}, bound: { pricing: {} } },
+    route: { spec: {}, bound: { pricing: {}, compatShape } },
     lease: { runtime: { configVersion: 'v1' }, release() {} },
     trace: { finished() {} },
     header: () => null,
@@ -107,6 +108,14 @@ test('the last event waits until the call is settled', async () => {
     invokedToolCount: 0,
     response: { kind: 'stream', events: [{}, {}], eventCount: 3, error: undefined },
   })
+})
+
+test.each([
+  [true, 2],
+  [undefined, 1],
+])('counters are told as the upstream tells them, or at the end: %p', async (compat, times) => {
+  const { rest } = start(upstream(whole), undefined, 'chat_completions', compat)
+  expect((await rest()).match(/"completion_tokens":5/g)).toHaveLength(times)
 })
 
 test('a call that cannot be settled ends with an error in the place of its last event', async () => {

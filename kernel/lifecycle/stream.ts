@@ -194,17 +194,21 @@ export function errorEvent(
   return write(failure, requestId)
 }
 
-function streamFor({ family, apiSurface, requestId, model }: Admitted): FamilyStream {
+function streamFor({ family, apiSurface, requestId, model, route }: Admitted): FamilyStream {
   const publicModel = model.id
   if (apiSurface === 'messages') return createMessagesStream({ publicModel, requestId })
-  return createFamilyStream(family, publicModel)
+  return createFamilyStream(family, publicModel, route.bound.compatShape !== true)
 }
 
-/** The events of an upstream for a caller who speaks its family. */
-export function createFamilyStream(family: Family, publicModel: string): FamilyStream {
+/** The events of an upstream for a caller who speaks its family; `converted`: of another one. */
+export function createFamilyStream(
+  family: Family,
+  publicModel: string,
+  converted: boolean,
+): FamilyStream {
   return family === 'responses'
     ? createResponsesStream({ publicModel })
-    : createChatStream({ publicModel })
+    : createChatStream({ publicModel, usageAtEnd: converted })
 }
 
 /** Counters of a stream that was not read to its end. */

@@ -113,7 +113,10 @@ export interface BoundRoute extends Partial<Record<Family, Execute>> {
   readonly supports: readonly Exclude<RouteFlag, Family>[]
   /** Its chat executor reads `ProviderCall.messages`. */
   readonly nativeMessages?: boolean
-  /** Its chat executor sends on what OpenAI's API has, as it stands: `user`, for one. */
+  /**
+   * Its chat executor sends on what OpenAI's API has, as it stands: `user`, for one. Counters in its
+   * streams pass as they come; those of other routes are told at the end.
+   */
   readonly compatShape?: boolean
   readonly pricing: PricingIdentity
 }

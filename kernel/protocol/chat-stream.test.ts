@@ -141,6 +141,26 @@ describe('a chat stream', () => {
     expect(both.stream.usage).toMatchObject({ output: 5 })
   })
 
+  test('that is converted tells its counters at the end alone, and knows them before', () => {
+    const early = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 }
+    const begun = (counters: JsonObject | null) =>
+      chunk({
+        choices: [{ index: 0, delta: { role: 'assistant' }, finish_reason: null }],
+        usage: counters,
+      })
+    const end = chunk({
+      choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
+      usage: counted,
+    })
+    const stream = createChatStream({ publicModel: 'mine', usageAtEnd: true })
+    const push = (data: string) => stream.push([streamEvent(data)])[0]?.json() as JsonObject
+    expect(push(begun(early))).toEqual({ ...JSON.parse(begun(null)), model: 'mine' })
+    expect(stream.usage).toMatchObject({ promptTokens: 3, output: 1 })
+    expect(push(end).usage).toEqual(counted)
+    expect(push(usage).usage).toEqual(counted)
+    expect(run(begun(early)).sent[0]?.usage).toEqual(early)
+  })
+
   test.each(['reasoning_content', 'reasoning_text'])('copies %s to reasoning', (name) => {
     const { sent } = run(
       chunk({ choices: [{ index: 0, delta: { [name]: 'hm' }, finish_reason: null }] }),

@@ -20,11 +20,22 @@ import { createUsageTap, readChatUsage } from './usage.ts'
  * Normalises a chat completions stream: the public model in every chunk, usage at the top level,
  * `delta.reasoning` under its canonical name, exactly one `[DONE]`.
  */
-export function createChatStream({ publicModel }: FamilyStreamOptions): FamilyStream {
-  return createFamilyStream((state) => chatRules(state, publicModel))
+export function createChatStream(options: ChatStreamOptions): FamilyStream {
+  return createFamilyStream((state) => chatRules(state, options))
 }
 
-function chatRules(state: StreamState, publicModel: string): StreamRules {
+export interface ChatStreamOptions extends FamilyStreamOptions {
+  /**
+   * Counters before the end are not passed on: in OpenAI's streams they come once, and clients such
+   * as LangChain add up what they are told.
+   */
+  readonly usageAtEnd?: boolean
+}
+
+function chatRules(
+  state: StreamState,
+  { publicModel, usageAtEnd = false }: ChatStreamOptions,
+): StreamRules {
   const usage = createUsageTap(readChatUsage)
   const template = createEventTemplate()
   /** Whether each choice seen has its finish_reason. */
@@ -67,6 +78,7 @@ function chatRules(state: StreamState, publicModel: string): StreamRules {
     let ordinary = list.length > 0 && !isPresent(chunk.usage)
     let data = event.data
     let counters = chunk.usage ?? undefined
+    let finished = list.length === 0
     for (const [position, choice] of list.entries()) {
       if (!isJsonObject(choice)) return malformed('a choice is not an object')
       const key = choice.index ?? position
@@ -78,6 +90,7 @@ function chatRules(state: StreamState, publicModel: string): StreamRules {
           return malformed('finish_reason is neither null nor a non-empty string')
         }
         choices.set(key, true)
+        finished = true
         ordinary = false
       }
       if (isPresent(choice.usage)) {
@@ -96,6 +109,7 @@ function chatRules(state: StreamState, publicModel: string): StreamRules {
       usage.take(counters)
       data = setMembers(data, { usage: counters })
     }
+    if (counters !== undefined && usageAtEnd && !finished) data = setMembers(data, { usage: null })
     if (chunk.model !== publicModel) data = setModel(data, chunk.model, publicModel)
     const normalised = withData(event, data)
     if (ordinary) template.learn(event, normalised)
