@@ -58,6 +58,16 @@ function brief(events: readonly StreamEvent[]): string[] {
   })
 }
 
+test('counters that are there at the start stand in message_start, as native upstreams have them', () => {
+  const usage = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 }
+  const cached = { ...usage, prompt_tokens_details: { cached_tokens: 4 } }
+  const { sent } = run({ ...choice({ role: 'assistant', content: '' }), usage: cached })
+  expect(sent[0]?.json()).toMatchObject({
+    type: 'message_start',
+    message: { usage: { input_tokens: 5, output_tokens: 1, cache_read_input_tokens: 4 } },
+  })
+})
+
 test('a text stream, event by event', () => {
   const { stream, sent } = run(
     choice({ role: 'assistant', content: '' }),

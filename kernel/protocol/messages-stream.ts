@@ -57,7 +57,7 @@ export function createMessagesStream(identity: ReplyIdentity): FamilyStream {
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        usage: { input_tokens: 0, output_tokens: 0 },
+        usage: messagesUsage(readChatUsage(counters)),
       },
     })
   }
