@@ -42,11 +42,10 @@ export function serverSettings(root: RootEntry, address: Address): ServerSetting
   })
 }
 
-/** An endpoint without a path is a base, to which OTLP's own path is added. */
+/** OTLP's own path below an endpoint, which may be the address of one of the signals already. */
 function signalUrl(endpoint: string, signal: 'traces' | 'metrics'): string {
-  const path = endpoint.indexOf('/', endpoint.indexOf('//') + 2)
-  if (path === -1) return `${endpoint}/v1/${signal}`
-  return path === endpoint.length - 1 ? `${endpoint}v1/${signal}` : endpoint
+  const base = endpoint.replace(/\/$/, '').replace(/\/v1\/(traces|metrics)$/, '')
+  return `${base}/v1/${signal}`
 }
 
 export function loadedProviders(root: RootEntry, types: ProviderTypes): readonly LoadedProvider[] {

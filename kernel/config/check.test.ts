@@ -20,10 +20,24 @@ describe('an OTLP endpoint', () => {
       'http://otel:4318/v1/metrics',
     ])
   })
-  test('with a path is used as it stands, and metrics may have one of their own', () => {
+  test('with a path is a base, too, and metrics may have one of their own', () => {
+    expect(urls('{ otel_endpoint: "https://a/api/otlp/" }')).toEqual([
+      'https://a/api/otlp/v1/traces',
+      'https://a/api/otlp/v1/metrics',
+    ])
     expect(
-      urls('{ otel_endpoint: "https://a/in/t", otel_metrics_endpoint: "http://[::1]:1" }'),
-    ).toEqual(['https://a/in/t', 'http://[::1]:1/v1/metrics'])
+      urls('{ otel_endpoint: "https://a/otlp", otel_metrics_endpoint: "http://[::1]:1" }'),
+    ).toEqual(['https://a/otlp/v1/traces', 'http://[::1]:1/v1/metrics'])
+  })
+  test("with OTLP's own path for a signal is that address, and gives the other one", () => {
+    expect(urls('{ otel_endpoint: "https://a/v1/traces" }')).toEqual([
+      'https://a/v1/traces',
+      'https://a/v1/metrics',
+    ])
+    expect(urls('{ otel_metrics_endpoint: "https://a/otlp/v1/metrics/" }')).toEqual([
+      undefined,
+      'https://a/otlp/v1/metrics',
+    ])
   })
   test('may be there for metrics alone', () => {
     expect(urls('{ otel_metrics_endpoint: "http://m" }')).toEqual([
