@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { buildCatalog, withOverrides } from './catalog.ts'
-import type { SnapshotRow } from './snapshot.ts'
+import { bundledSnapshot, type SnapshotRow } from './snapshot.ts'
 
 const row: SnapshotRow = {
   input: '1',
@@ -44,4 +44,14 @@ test('rates that differ in a price, a name or a date have ids of their own', () 
     withOverrides(new Map(), [written]).get('p')?.get('m')?.[0]?.id,
   ]
   expect(new Set(others).size).toBe(others.length)
+})
+
+test('every price list that the page on providers names is bundled', async () => {
+  const page = new URL('../../docs/providers/README.md', import.meta.url)
+  const rows = (await Bun.file(page).text()).matchAll(
+    /^\|[^|]+\| `https:[^`]+` +\| `([^`]+)` +\|$/gm,
+  )
+  const named = [...rows].map(([, id]) => id as string)
+  expect(named).toContain('openai')
+  expect(named.filter((id) => bundledSnapshot[id] === undefined)).toEqual([])
 })
