@@ -50,7 +50,7 @@ export function nestedIn(command: SimpleCommand): readonly Nested[] {
   if (isShell(command)) return nestedInShell(command)
   switch (executable) {
     case '':
-      return none
+      return mayVanish(command.name) ? [{ argv: command.words }] : none
     case 'eval':
       return command.words.length === 0
         ? none
@@ -85,6 +85,11 @@ export function nestedIn(command: SimpleCommand): readonly Nested[] {
 }
 
 const none: readonly Nested[] = []
+
+/** `$SUDO rm x`: a variable that is empty is no word, and what follows it is the command. */
+function mayVanish(name: Word | undefined): boolean {
+  return name?.dynamic === true && !name.quoted && /^(\$(\w+|\{[^}]*\}))?$/.test(name.text)
+}
 
 /** A shell by name, or by the variable that holds the user's. */
 export function isShell(command: SimpleCommand): boolean {
