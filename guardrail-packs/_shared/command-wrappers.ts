@@ -40,6 +40,10 @@ function unwrap(
     if (rest[0]?.text === '-') rest = rest.slice(1)
     let assigned = 0
     for (const word of rest) {
+      if (assigned < rest.length - 1 && printsAssignments(word)) {
+        assigned++
+        continue
+      }
       if (!/^([A-Za-z_]\w*|\$\{?\w+\}?)\+?=/.test(word.text)) break
       const [name = '', value] = splitAssignment(word)
       assignments ??= new Map()
@@ -86,6 +90,29 @@ function unwrap(
     nested.push(assignments === undefined ? run : { ...run, assignments })
   }
   return nested
+}
+
+const settingReaders: ReadonlySet<string> = new Set([
+  'awk',
+  'cat',
+  'cut',
+  'egrep',
+  'envsubst',
+  'grep',
+  'sed',
+  'sort',
+  'tr',
+  'xargs',
+])
+
+/** `env $(grep -v '^#' .env | xargs) npm start`: the settings of a file. */
+function printsAssignments({ produced, quoted, text }: Word): boolean {
+  return (
+    !quoted &&
+    produced.length > 0 &&
+    /^[$`]/.test(text) &&
+    produced.every(({ name, executable }) => name === undefined || settingReaders.has(executable))
+  )
 }
 
 function startsShell({ shell }: Wrapper, read: Options): boolean {
