@@ -116,7 +116,8 @@ test('the commands for developers are those that guard every change', () => {
   const guard = readFileSync(join(ROOT, '.ci/run'), 'utf8')
   const scripts = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts
   for (const line of (development as string).trim().split('\n')) {
-    const [, command = '', script] = /^npx --yes bun@1\.4\.5 (install|run (\w+))/.exec(line) ?? []
+    const [, command = '', script] =
+      /^(?:\w+=\w+ )?npx --yes bun@1\.4\.5 (install|run ([\w:]+))/.exec(line) ?? []
     if (script !== undefined) expect(scripts).toHaveProperty(script)
     if (script !== 'bench') expect(guard).toContain(command === 'install' ? command : `${script}`)
   }
