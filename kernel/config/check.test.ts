@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { definePlugin, Secret, Type } from '../plugin/index.ts'
+import { definePlugin, formatPath, Secret, Type } from '../plugin/index.ts'
 import { checkConfig } from './check.ts'
 import { asLoaded, check, lines, load, minimal, people, teams, wire } from './config.fixture.ts'
 import { parseConfig } from './parse.ts'
-import { formatPath, formatProblems } from './problems.ts'
+import { formatProblems } from './problems.ts'
 
 describe('an OTLP endpoint', () => {
   const urls = (server: string) => {

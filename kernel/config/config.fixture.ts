@@ -2,6 +2,7 @@ import {
   configSection,
   DecimalString,
   definePlugin,
+  formatPath,
   isJsonObject,
   KEY_ALIASES,
   type Plugin,
@@ -12,7 +13,6 @@ import {
 import { checkConfig } from './check.ts'
 import type { LoadedConfig, LoadedPlugin } from './loaded.ts'
 import { parseConfig } from './parse.ts'
-import { formatPath } from './problems.ts'
 
 /** A section with everything that sections are made of. */
 const TeamsSection = Type.Array(

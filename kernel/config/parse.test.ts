@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { formatPath } from '../plugin/index.ts'
 import { parseConfig } from './parse.ts'
-import { formatPath } from './problems.ts'
 
 const parse = (text: string) => parseConfig({ text, file: 'gateway.yaml' })
 const found = (text: string) =>

@@ -10,9 +10,9 @@ import {
   parseDocument,
   type YAMLMap,
 } from 'yaml'
-import type { ConfigPath, Problem } from '../plugin/index.ts'
+import { type ConfigPath, formatPath, type Problem } from '../plugin/index.ts'
 import { deepFreeze } from './freeze.ts'
-import { formatPath, type LocatedProblem } from './problems.ts'
+import type { LocatedProblem } from './problems.ts'
 
 /** Nodes that all aliases of a file together may expand to. */
 const MAX_ALIASED_NODES = 100_000

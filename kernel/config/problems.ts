@@ -1,4 +1,4 @@
-import type { ConfigPath, Problem } from '../plugin/index.ts'
+import { formatPath, type Problem } from '../plugin/index.ts'
 
 /** A problem with its place in the file, both counted from 1; absent when it has none. */
 export interface LocatedProblem extends Problem {
@@ -10,17 +10,6 @@ const isError = (problem: Problem) => problem.severity !== 'warning'
 
 export function hasErrors(problems: readonly Problem[]): boolean {
   return problems.some(isError)
-}
-
-/** `models[0].routes[1].provider`; keys that are no plain words are quoted. */
-export function formatPath(path: ConfigPath): string {
-  let text = ''
-  for (const part of path) {
-    if (typeof part === 'number') text += `[${part}]`
-    else if (!/^[\w-]+$/.test(part)) text += `[${JSON.stringify(part)}]`
-    else text += text === '' ? part : `.${part}`
-  }
-  return text
 }
 
 /** In the order of the file; problems without a place come first. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Problem, Secret, SecretRef, type TSchema, Type } from '../plugin/index.ts'
+import { formatPath, type Problem, Secret, SecretRef, type TSchema, Type } from '../plugin/index.ts'
 import { check } from './config.fixture.ts'
-import { formatPath } from './problems.ts'
+
 import { type Shaping, shape } from './shape.ts'
 import { closest } from './suggest.ts'
 

@@ -6,6 +6,17 @@ import type { Secret } from './secret.ts'
 
 export type ConfigPath = readonly (string | number)[]
 
+/** `models[0].routes[1].provider`; keys that are no plain words are quoted. */
+export function formatPath(path: ConfigPath): string {
+  let text = ''
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`
+    else if (!/^[\w-]+$/.test(part)) text += `[${JSON.stringify(part)}]`
+    else text += text === '' ? part : `.${part}`
+  }
+  return text
+}
+
 /** One thing that is wrong, or worth a warning, in the config file. */
 export interface Problem {
   readonly path: ConfigPath
@@ -21,7 +32,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
   constructor(problems: readonly Problem[]) {
-    super(problems.map((p) => `${p.path.join('.')}: ${p.message}`).join('\n'))
+    super(problems.map((p) => `${formatPath(p.path)}: ${p.message}`).join('\n'))
     this.problems = problems
   }
 }

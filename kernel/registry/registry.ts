@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import type { LoadedPlugin } from '../config/loaded.ts'
-import { formatPath } from '../config/problems.ts'
 import {
   adminModules,
   type Capabilities,
@@ -9,6 +8,7 @@ import {
   type ConfigPath,
   type Disposer,
   type ExtensionPoint,
+  formatPath,
   type Plugin,
   type Services,
 } from '../plugin/index.ts'

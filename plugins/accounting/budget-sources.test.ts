@@ -124,7 +124,7 @@ test('what an administrator decided outlives restarts and every config; the rest
     cleo: ['config_user_default 11', '-manual 20'],
     dan: ['config_user_default 11', modelDefault],
   })
-  const warnings = gateway.logs.filter(({ path }) => path === 'users.1.budget')
+  const warnings = gateway.logs.filter(({ path }) => path === 'users[1].budget')
   expect(warnings).toHaveLength(1)
 
   // Without defaults only what an administrator set is active.

@@ -192,7 +192,7 @@ test('an administrator’s decision stays, and the log says where the file diffe
   await database.sql`update accounting.budgets set budget_source = 'manual', active = false`
   await load(config)
   expect(await budgets()).toEqual([expect.objectContaining({ active: false })])
-  expect(warnings).toEqual([expect.objectContaining({ path: 'users.0.budget' })])
+  expect(warnings).toEqual([expect.objectContaining({ path: 'users[0].budget' })])
   await dispose()
 })
 

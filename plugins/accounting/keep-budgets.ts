@@ -1,4 +1,4 @@
-import type { Directory } from 'model-gateway/plugin'
+import { type Directory, formatPath } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import type { BudgetStore } from './budget-store.ts'
 import { type ConfiguredBudgets, reconcileBudgets } from './reconcile.ts'
@@ -26,7 +26,7 @@ export function createBudgetKeeper(options: {
   ): Promise<void> {
     await store.changeAll((existing) => {
       const { entries, warnings } = reconcileBudgets(configured, known, existing)
-      for (const { path, message } of warnings) log.warn({ path: path.join('.') }, message)
+      for (const { path, message } of warnings) log.warn({ path: formatPath(path) }, message)
       return entries.filter(({ scope }) => concerns(ownerOf(scope).id))
     })
     owners = idsOf(known)

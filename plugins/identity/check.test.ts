@@ -93,7 +93,7 @@ test('every mistake is reported, where it stands', () => {
     'error users.0.api_keys.1.name: another key of this owner has the name a too',
     'error users.0.api_keys.1: grants no model',
     'error users.1.api_keys.0.models.0: there is no model typo',
-    'error users.1.api_keys.0.value: has the same public id as users.0.api_keys.1.value',
+    'error users.1.api_keys.0.value: has the same public id as users[0].api_keys[1].value',
     'error service_accounts.0.team: there is no team absent',
     'error service_accounts.0.api_keys.0.all_models: is for users only',
     'error service_accounts.1.model_access.models.0: there is no model lost',

@@ -1,6 +1,7 @@
 import {
   type ConfigDraft,
   type ConfigPath,
+  formatPath,
   type Problem,
   Secret,
   type Static,
@@ -185,7 +186,7 @@ function* checkValue(
   }
   const other = publicIds.get(parsed.publicId)
   if (other !== undefined) {
-    yield { path, message: `has the same public id as ${other.join('.')}` }
+    yield { path, message: `has the same public id as ${formatPath(other)}` }
   }
   publicIds.set(parsed.publicId, path)
 }

@@ -79,7 +79,7 @@ test('a key that a command made is the operator’s: a file that names it change
   const api_keys = [keyEntry(user, { all_models: true }), { ...keyEntry(raw), name: 'other' }]
   await replica.accept({ ...sections, users: [{ ...sections.users[0], api_keys }] })
   expect(replica.warnings.map(({ path, msg }) => `${path}: ${msg}`)).toEqual([
-    'users.0.api_keys.1: its name was set by an administrator and stays so',
+    'users[0].api_keys[1]: an administrator has set its name, and the file does not change that',
   ])
 })
 

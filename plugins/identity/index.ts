@@ -4,6 +4,7 @@ import {
   auditTrail,
   commands,
   definePlugin,
+  formatPath,
   healthChecks,
   identity,
   snapshotListeners,
@@ -105,7 +106,7 @@ export default definePlugin({
         const { warnings } = await seed(database, seededPublicIds(entries), (existing) =>
           planSeed(entries, existing, () => Bun.randomUUIDv7()),
         )
-        for (const { path, message } of warnings) log.warn({ path: path.join('.') }, message)
+        for (const { path, message } of warnings) log.warn({ path: formatPath(path) }, message)
         const { stale_max_secs, quickstart_user, bootstrap_admin } = config.section(auth)
         if (bootstrap_admin !== undefined) {
           const { email, password } = bootstrap_admin

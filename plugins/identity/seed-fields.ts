@@ -65,5 +65,5 @@ function comparable(value: unknown): string | undefined {
 }
 
 function messageOf(field: string): string {
-  return `its ${field} was set by an administrator and stays so`
+  return `an administrator has set its ${field}, and the file does not change that`
 }

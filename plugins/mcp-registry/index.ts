@@ -2,6 +2,7 @@ import {
   adminModules,
   auditTrail,
   definePlugin,
+  formatPath,
   mcpAuthModes,
   mcpRegistry,
   snapshotListeners,
@@ -115,7 +116,7 @@ export default definePlugin({
         const { warnings } = await servers.seed((existing) =>
           planSeed(settings.servers, existing, () => Bun.randomUUIDv7()),
         )
-        for (const { path, message } of warnings) log.warn({ path: path.join('.') }, message)
+        for (const { path, message } of warnings) log.warn({ path: formatPath(path) }, message)
         await snapshot.check()
         return () => {
           policy = policyOf(settings)

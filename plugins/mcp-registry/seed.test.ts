@@ -48,7 +48,10 @@ test('what an administrator did stays, and the file is told so', () => {
   expect(unchanged.updates).toEqual([])
   expect(unchanged.warnings.map(({ path, message }) => [path.join('.'), message])).toEqual([
     ['mcp.servers.0', 'docs was disabled by an administrator and stays so'],
-    ['mcp.servers.0.display_name', 'its display_name was set by an administrator and stays so'],
+    [
+      'mcp.servers.0.display_name',
+      'an administrator has set its display_name, and the file does not change that',
+    ],
   ])
   const { updates } = plan([{ ...entry, display_name: 'Again', timeout_ms: 2000 }], [row])
   expect(updates[0]?.set).toEqual({

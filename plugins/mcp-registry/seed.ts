@@ -64,7 +64,7 @@ function leaveToAdmin(
     if (value === undefined) continue
     if (!row.admin_fields.includes(field)) kept[field] = value
     else if (!Bun.deepEquals(value, row[field as keyof ServerRow])) {
-      const message = `its ${field} was set by an administrator and stays so`
+      const message = `an administrator has set its ${field}, and the file does not change that`
       warnings.push({ path: [...path, field], message })
     }
   }

@@ -143,14 +143,14 @@ test('what an admin did is never undone by the config file, at a reload or a res
       .map(({ path, msg }) => `${path}: ${msg}`)
       .filter((line) => line.includes('administrator') || line.includes('revoked'))
     expect(warned.toSorted()).toEqual([
-      'teams.0: its name was set by an administrator and stays so',
-      'users.0.api_keys.0.value: the key laptop was rotated by an administrator; this value is not used',
-      'users.0.api_keys.0: its grants was set by an administrator and stays so',
-      'users.0.api_keys.1: the key desktop was revoked and stays so',
-      'users.0.team: its team was set by an administrator and stays so',
-      'users.0: its model_access was set by an administrator and stays so',
-      'users.0: its role was set by an administrator and stays so',
-      'users.1: eve@example.com was disabled by an administrator and stays so',
+      'teams[0]: an administrator has set its name, and the file does not change that',
+      'users[0].api_keys[0].value: the key laptop was rotated by an administrator; this value is not used',
+      'users[0].api_keys[0]: an administrator has set its grants, and the file does not change that',
+      'users[0].api_keys[1]: the key desktop was revoked and stays so',
+      'users[0].team: an administrator has set its team, and the file does not change that',
+      'users[0]: an administrator has set its model_access, and the file does not change that',
+      'users[0]: an administrator has set its role, and the file does not change that',
+      'users[1]: eve@example.com was disabled by an administrator and stays so',
     ])
 
     await gateway.end()
@@ -238,13 +238,16 @@ test('what an admin made stays as it was made when a file names it later', async
       service_accounts: [{ key: 'bot', name: 'Other', team: 'new', model_access: all, budget }],
     }
     const kept = (of: string, ...fields: string[]) =>
-      fields.map((field) => `${of}: its ${field} was set by an administrator and stays so`)
+      fields.map(
+        (field) =>
+          `${of}: an administrator has set its ${field}, and the file does not change that`,
+      )
     const warnings = [
-      ...kept('service_accounts.0', 'model_access', 'name', 'team'),
-      ...kept('teams.0', 'model_access', 'name'),
-      ...kept('users.0', 'model_access', 'name', 'request_logging_enabled', 'role'),
-      ...kept('users.0.api_keys.0', 'grants', 'name', 'secret'),
-      ...kept('users.0.team', 'team'),
+      ...kept('service_accounts[0]', 'model_access', 'name', 'team'),
+      ...kept('teams[0]', 'model_access', 'name'),
+      ...kept('users[0]', 'model_access', 'name', 'request_logging_enabled', 'role'),
+      ...kept('users[0].api_keys[0]', 'grants', 'name', 'secret'),
+      ...kept('users[0].team', 'team'),
     ].toSorted()
     expect(await load(other)).toEqual(warnings)
     expect((await views()).filter((view) => !('key' in view && view.key === 'new'))).toEqual(before)
