@@ -98,6 +98,21 @@ describe('a cache of credentials', () => {
     expect((await source.get()).accessKeyId).toBe('AK3')
   })
 
+  test('gives up loading that never ends, and tries again', async () => {
+    const warnings: string[] = []
+    let loads = 0
+    const load = () =>
+      ++loads === 1
+        ? new Promise<AwsCredentials>(() => {})
+        : Promise.resolve({ accessKeyId: `AK${loads}`, secretAccessKey: 's' })
+    const options = { now: () => 0, warn: (message: string) => warnings.push(message) }
+    const source = cachedCredentials(load, options, 20)
+    const error = await Promise.resolve(source.get()).catch((reason) => reason)
+    expect(error).toMatchObject({ status: 502 })
+    expect(warnings).toEqual(['AWS credentials could not be got: there were none within 20 ms'])
+    expect((await source.get()).accessKeyId).toBe('AK2')
+  }, 2_000)
+
   test('drops refused ones, but not their successors', async () => {
     const { state, source } = cache()
     const first = await source.get()

@@ -4,6 +4,7 @@ import {
   type Static,
   safeUpstreamMessage,
   Type,
+  within,
 } from 'model-gateway/plugin'
 
 export interface AwsCredentials {
@@ -63,6 +64,9 @@ const EARLY_MS = 300_000
 /** Time between two loads while there are credentials to go on with. */
 const RETRY_MS = 10_000
 
+/** Longest time for one load: neither a `credential_process` nor a token service has a limit. */
+const LOAD_MS = 30_000
+
 /**
  * Keeps one set of credentials. Near its end a new one is loaded, by one load however many callers
  * there are, while the old one serves. When loading fails the old one goes on serving, even beyond
@@ -72,14 +76,18 @@ const RETRY_MS = 10_000
 export function cachedCredentials(
   load: () => Promise<AwsCredentials>,
   { now, warn }: Pick<AwsCredentialOptions, 'now' | 'warn'>,
+  loadMs = LOAD_MS,
 ): AwsCredentialSource {
   let current: AwsCredentials | undefined
   let refreshAt = 0
   let pending: Promise<AwsCredentials> | undefined
 
   async function loadOnce(): Promise<AwsCredentials> {
+    const ends = new AbortController()
+    const late = new Error(`there were none within ${loadMs} ms`)
+    const timer = setTimeout(() => ends.abort(late), loadMs)
     try {
-      current = await load()
+      current = await within(load(), ends.signal)
       const end = endOf(current)
       refreshAt = Math.max(end - EARLY_MS, Math.min(now() + RETRY_MS, end))
       return current
@@ -93,6 +101,7 @@ export function cachedCredentials(
         { cause: error },
       )
     } finally {
+      clearTimeout(timer)
       pending = undefined
     }
   }
