@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError, type McpInvocation } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createInvocations } from './invocations.ts'
-import { noPayloads } from './policy.ts'
+import { noPayloads, type PayloadPolicy } from './policy.ts'
 import type { WrittenRow } from './rows.ts'
 import { sessionHash } from './sessions/sessions.ts'
 import type { Store } from './store.ts'
@@ -29,7 +29,11 @@ const call: McpInvocation = {
 
 const file = {} as HeldFile
 
-function start(options: { add?: WriteAhead['add']; find?: Store['find'] }) {
+function start(options: {
+  add?: WriteAhead['add']
+  find?: Store['find']
+  policy?: Partial<PayloadPolicy>
+}) {
   const pushed: WrittenRow[] = []
   const released: HeldFile[] = []
   const logged: string[] = []
@@ -43,7 +47,7 @@ function start(options: { add?: WriteAhead['add']; find?: Store['find'] }) {
     leaseMs: 1_000,
     resumeMs: 1_000,
     push: (row) => void pushed.push(row),
-    policy: () => noPayloads,
+    policy: () => ({ ...noPayloads, ...options.policy }),
     async inTime(work) {
       const late = Bun.sleep(200).then(() => {
         throw new GatewayError('store_unavailable', 'late')
@@ -123,6 +127,43 @@ describe('a call whose answer may come on another connection', () => {
     one.end(`server ${sessionHash('s-11')}`)
     one.end(`other ${hash}`)
     expect(closings(one)).toEqual([])
+  })
+
+  test('has its arguments written as it is left, and they are kept no longer', async () => {
+    const one = start({ policy: { captures: true, requestMaxBytes: 999, responseMaxBytes: 999 } })
+    const handle = await one.open({ ...call, awaitsVerdict: true })
+    handle.judged({ policyResult: 'allowed', arguments: { q: 'MASKED' } })
+    handle.leave()
+    handle.close({ status: 'success', latencyMs: 1, responseBytes: 1, result: { r: 'RESULT' } })
+    const [, left, closed] = one.pushed
+    expect(left?.payload).toContain('MASKED')
+    expect(closed?.json).toContain('"policy_result":"allowed"')
+    expect(closed?.payload).toContain('RESULT')
+    expect(closed?.payload).not.toContain('MASKED')
+  })
+
+  test('is looked for in the database when many were left after it', async () => {
+    const looked: unknown[] = []
+    const one = start({
+      async find(_, { key }) {
+        looked.push(key)
+        return {
+          id: call.invocationId,
+          occurredAt: new Date(),
+          serverId: 'server',
+          verdict: undefined,
+        }
+      },
+    })
+    for (let id = 0; id <= 50_000; id++) {
+      const handle = await one.open({ ...call, jsonRpcId: String(id) })
+      handle.leave()
+    }
+    const session = { serverId: 'server', sessionId: 's-1' }
+    expect(await one.reopen(session, '1')).toBeDefined()
+    expect(looked).toEqual([])
+    expect(await one.reopen(session, '0')).toBeDefined()
+    expect(looked).toEqual(['0'])
   })
 })
 

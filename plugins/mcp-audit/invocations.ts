@@ -21,6 +21,8 @@ import type { WriteAhead } from './write-ahead.ts'
 const ON_ITS_WAY_MS = 500
 /** Look-ups at once for one server, which may answer any number of calls that nobody has made. */
 const MOST_LOOK_UPS = 100
+/** Calls that are known here while their answer may come elsewhere; older ones only the database knows. */
+const MOST_LEFT = 50_000
 
 export interface InvocationOptions {
   readonly store: Store
@@ -135,8 +137,13 @@ export function createInvocations(options: InvocationOptions): Invocations {
         if (sessionIsOver) return closeUnanswered()
         open.delete(id)
         const heldUntil = new Date(now().getTime() + resumeMs)
-        if (key !== undefined) left.set(key, heldUntil.getTime())
+        if (key !== undefined) keepLeft(key, heldUntil.getTime())
         push({ json: leaveRow(id, verdict, heldUntil), payload: payload(undefined) })
+        // They go with this row, and may be megabytes.
+        if (verdict !== undefined) {
+          const { arguments: _, ...rest } = verdict
+          verdict = rest
+        }
       },
       close(result) {
         if (closed !== undefined) return
@@ -152,6 +159,17 @@ export function createInvocations(options: InvocationOptions): Invocations {
       },
     }
     return handle
+  }
+
+  function keepLeft(key: string, until: number): void {
+    left.delete(key)
+    left.set(key, until)
+    if (left.size > MOST_LEFT) forget(left.keys().next().value as string)
+  }
+
+  function forget(key: string): void {
+    left.delete(key)
+    byKey.delete(key)
   }
 
   async function lookUp(serverId: string, hash: string, rowId: RowId) {
@@ -221,8 +239,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
     async hold() {
       for (const [key, until] of left) {
         if (until > now().getTime()) break
-        left.delete(key)
-        byKey.delete(key)
+        forget(key)
       }
       if (open.size > 0) await store.hold([...open.keys()], leaseMs)
     },
