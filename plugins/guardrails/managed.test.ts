@@ -74,3 +74,25 @@ test('who waits for a turn longer than the deadline has failed, and takes no tur
     kind: 'allow',
   })
 })
+
+test('a hundred thousand short texts do not hold up the others', async () => {
+  let last = performance.now()
+  let longest = 0
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 5)
+  const slow: ManagedCheck = {
+    async evaluate() {
+      await Bun.sleep(5)
+      return { action: 'allow' }
+    },
+  }
+  const texts = new Array<string>(100_000).fill('a')
+  const limits = { timeoutMs: 200, maxContentBytes: 262_144 }
+  expect(await runCheck(check({ check: slow, ...limits }), 'prompt', texts)).toMatchObject({
+    reason: 'managed.timeout',
+  })
+  clearInterval(timer)
+  expect(longest).toBeLessThan(2_000)
+}, 120_000)

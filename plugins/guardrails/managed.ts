@@ -39,11 +39,12 @@ export async function runCheck(
   const stop = new AbortController()
   const { signal } = stop
   const timer = setTimeout(() => stop.abort(), timeoutMs)
+  const take = turns.until(signal)
   const judge = async (text: string): Promise<CheckOutcome> => {
     // There is nothing to judge, and services refuse it.
     if (text.trim() === '') return { kind: 'allow' }
     try {
-      const verdict = await turns.take(signal, () => check.evaluate({ phase, text, signal }))
+      const verdict = await take(() => check.evaluate({ phase, text, signal }))
       const outcome = outcomeOf(verdict, text)
       // Nothing that the others say can change it.
       if (outcome.kind === 'deny') stop.abort()
@@ -94,8 +95,11 @@ function failureOf(thrown: unknown): CheckOutcome {
 }
 
 export interface Turns {
-  /** Does the work when it is its turn. Rejects with `managed.timeout` when the signal aborts. */
-  take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
+  /**
+   * Does pieces of work, each when it is its turn. They reject with `managed.timeout` when the signal
+   * aborts. There may be any number of them, so that they hear of it by one listener.
+   */
+  until(signal: AbortSignal): <T>(work: () => Promise<T>) => Promise<T>
 }
 
 /** At most so many pieces of work at once, in the order in which they came. */
@@ -125,13 +129,13 @@ export function createTurns(most: number): Turns {
   }
 
   return {
-    async take(signal, work) {
+    until(signal) {
       const { promise: aborted, reject } = Promise.withResolvers<never>()
       aborted.catch(() => {})
       const abort = () => reject(new CheckFailure('managed.timeout', 'there was no answer in time'))
       if (signal.aborted) abort()
       else signal.addEventListener('abort', abort, { once: true })
-      try {
+      return async (work) => {
         if (free > 0) free -= 1
         else await wait(aborted)
         try {
@@ -141,8 +145,6 @@ export function createTurns(most: number): Turns {
         } finally {
           pass()
         }
-      } finally {
-        signal.removeEventListener('abort', abort)
       }
     },
   }
