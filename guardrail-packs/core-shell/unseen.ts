@@ -190,20 +190,40 @@ export function isForkBomb(command: SimpleCommand, reading: CommandReading): boo
     command.stdin.kind === 'pipe' &&
     command.stdin.producers.some((each) => each.name?.text === name)
   const within = command.nesting.filter((by) => by.startsWith('function '))
-  if (piped && within.some((by) => by === definition || callsBack(definition, by, reading)))
+  const calls = callsOf(reading)
+  if (piped && within.some((by) => by === definition || calls.within.get(by)?.has(definition)))
     return true
   if (!command.nesting.includes(definition)) return false
-  const again = reading.commands.filter(
-    (each) => each.name?.text === name && each.nesting.includes(definition),
-  )
-  return again.length > 1 && again.some((each) => each.nesting.includes('&'))
+  const again = calls.again.get(name)
+  return again !== undefined && again.count > 1 && again.forks
 }
 
-/** Whether one function runs the other: two that start each other are a bomb as well. */
-function callsBack(definition: string, by: string, reading: CommandReading): boolean {
-  return reading.commands.some(
-    (each) => each.nesting.includes(definition) && by === `function ${each.name?.text}`,
-  )
+interface Calls {
+  /** Of a function by its place, `function f`: places in which it is called. */
+  readonly within: ReadonlyMap<string, ReadonlySet<string>>
+  /** Of a function that calls itself: how often, and whether once in the background. */
+  readonly again: ReadonlyMap<string, { readonly count: number; readonly forks: boolean }>
+}
+
+/** Gathered once for all commands of a reading, which may be thousands. */
+const known = new WeakMap<CommandReading, Calls>()
+
+function callsOf(reading: CommandReading): Calls {
+  const before = known.get(reading)
+  if (before !== undefined) return before
+  const within = new Map<string, Set<string>>()
+  const again = new Map<string, { count: number; forks: boolean }>()
+  for (const { name, nesting } of reading.commands) {
+    const definition = `function ${name?.text}`
+    const places = within.getOrInsertComputed(definition, () => new Set())
+    for (const place of nesting) places.add(place)
+    if (name === undefined || !nesting.includes(definition)) continue
+    const { count, forks } = again.get(name.text) ?? { count: 0, forks: false }
+    again.set(name.text, { count: count + 1, forks: forks || nesting.includes('&') })
+  }
+  const calls = { within, again }
+  known.set(reading, calls)
+  return calls
 }
 
 function forksInLoop(command: SimpleCommand): boolean {
