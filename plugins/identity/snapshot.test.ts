@@ -165,6 +165,13 @@ test('a key that was just made elsewhere is found by looking again', async () =>
   expect((await principal).apiKeyId).toStartWith('id-')
 })
 
+test('a clock that was set back does not hold up looking again', async () => {
+  const { source, snapshot, clock } = await start()
+  expect(await refusal(() => snapshot.authenticate(generateKey().raw))).toBe('api_key_not_found')
+  clock.at -= 3_600_000
+  expect(await refusal(() => snapshot.authenticate(source.add()))).toBe('accepted')
+})
+
 test('ids that nobody has share few looks, and are remembered for five seconds', async () => {
   const { snapshot, clock, state } = await start()
   const before = state.looks

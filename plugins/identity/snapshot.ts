@@ -97,7 +97,8 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
 
   function lookAgain(): Promise<void> {
     looking ??= (async () => {
-      await Bun.sleep(Math.max(0, lookedAt + LOOK_AGAIN_MS - now()))
+      // The clock may have been set back since.
+      await Bun.sleep(Math.min(Math.max(0, lookedAt + LOOK_AGAIN_MS - now()), LOOK_AGAIN_MS))
       looking = undefined
       lookedAt = now()
       await check()

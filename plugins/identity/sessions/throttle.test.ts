@@ -74,3 +74,10 @@ test('whoever failed last is kept longest', () => {
   for (let i = 0; i < 99; i++) fail(throttle, `other ${i}`, 1000)
   expect(fail(throttle, 'ada', 1000)).toBe(2000)
 })
+
+test('a clock that was set back makes no wait longer than the longest', () => {
+  const throttle = createThrottle({ free: 0, limit: 10, forgetMs: 1_000_000 })
+  throttle.begin('ada', 3_600_000)
+  const wait = throttle.begin('ada', 0)
+  expect(typeof wait === 'number' ? wait : 0).toBeLessThanOrEqual(60_000)
+})

@@ -42,6 +42,11 @@ export function createThrottle(options: {
         known === undefined || now - known.lastAt > forgetMs
           ? { count: 0, lastAt: now, until: 0 }
           : known
+      if (now < failures.lastAt) {
+        // The clock has been set back.
+        failures.lastAt = now
+        settle(failures)
+      }
       if (now < failures.until) return failures.until - now
       failures.count++
       failures.lastAt = now
