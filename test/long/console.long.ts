@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { availableParallelism, loadavg } from 'node:os'
 import type { Page } from 'playwright-core'
 import { testDesk } from '../browser/harness.ts'
-import { MEASURED, REQUESTS } from './size.ts'
+import { MEASURED, REQUESTS, rounds } from './size.ts'
 
 /**
  * How soon pages of the console are complete over much traffic:
@@ -11,7 +11,7 @@ import { MEASURED, REQUESTS } from './size.ts'
  *
  * GATEWAY_LONG_DATABASE is the URL of a database that has been filled before.
  */
-const ROUNDS = 5
+const ROUNDS = rounds(5)
 const LIMIT_MS = 1000
 
 const paths = [

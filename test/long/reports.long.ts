@@ -3,7 +3,7 @@ import { availableParallelism, loadavg } from 'node:os'
 import { type AdminClient, adminClient } from '../harness/admin.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
-import { MEASURED, REQUESTS } from './size.ts'
+import { MEASURED, REQUESTS, rounds } from './size.ts'
 
 /**
  * How long lists and reports take over much traffic:
@@ -13,7 +13,7 @@ import { MEASURED, REQUESTS } from './size.ts'
  * GATEWAY_LONG_DATABASE is the URL of a database that has been filled before.
  */
 const FILLED = process.env.GATEWAY_LONG_DATABASE
-const ROUNDS = 20
+const ROUNDS = rounds(20)
 const LIMIT_MS = 150
 /** Of several filters at once: over ten million requests some of them read many rows for few. */
 const COMBINED_LIMIT_MS = 1_000

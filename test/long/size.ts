@@ -7,6 +7,9 @@ const short = process.env.GATEWAY_LONG === 'short'
 /** Whether figures are held against their limits: not where there is too little to measure. */
 export const MEASURED = !short
 
+/** How often the same is measured. */
+export const rounds = (whole: number) => (short ? 1 : whole)
+
 /** Requests in a database that lists and reports read. */
 export const REQUESTS = Number(process.env.GATEWAY_LONG_REQUESTS ?? (short ? 100_000 : 10_000_000))
 
