@@ -71,9 +71,9 @@ describe('a refusal', () => {
 
 describe('the config', () => {
   test.each([
-    ['a time without an offset', { ...closed, from: '2026-06-01T11:00' }, 'windows.0.from'],
-    ['a day that is none', { ...closed, until: '2026-13-01T11:00:00Z' }, 'windows.0.until'],
-    ['an end before the beginning', { ...closed, until: closed.from }, 'windows.0.until'],
+    ['a time without an offset', { ...closed, from: '2026-06-01T11:00' }, 'windows[0].from'],
+    ['a day that is none', { ...closed, until: '2026-13-01T11:00:00Z' }, 'windows[0].until'],
+    ['an end before the beginning', { ...closed, until: closed.from }, 'windows[0].until'],
   ])('%s does not start', async (_, window, where) => {
     const bench = await setUpPlugin({ plugin, config: { windows: [window] } })
     expect(bench.error).toBeInstanceOf(ConfigError)

@@ -102,10 +102,10 @@ test('what an administrator did is not undone, and the log says so', async () =>
   const warned = gateway.logs.filter(({ level }) => level === 40).map(({ path }) => path)
   expect(warned).toEqual(
     expect.arrayContaining([
-      'mcp.servers.0',
-      'mcp.servers.0.display_name',
-      'mcp.servers.1.display_name',
-      'mcp.servers.1.server_url',
+      'mcp.servers[0]',
+      'mcp.servers[0].display_name',
+      'mcp.servers[1].display_name',
+      'mcp.servers[1].server_url',
     ]),
   )
 })
