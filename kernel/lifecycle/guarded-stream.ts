@@ -138,6 +138,10 @@ async function collect(
       batches.push(batch.value)
       events.push(...stream.push(batch.value))
     }
+    if (stream.outcome === 'open' && stream.failure !== undefined) {
+      stream.push(await lastWords(upstream.next()))
+      stream.end()
+    }
   } catch (thrown) {
     if (thrown instanceof GatewayError) {
       watchdog.abort(thrown)

@@ -102,3 +102,35 @@ test('a stream that its caller has left is read on for abort_drain_secs, and cha
     await sql.end()
   }
 })
+
+test('the failure that follows a reported error is waited for, with what it counted', async () => {
+  upstream.always(async (x) => {
+    await x.begin(200, { 'content-type': 'text/event-stream' })
+    await x.write('event: error\ndata: {"type":"error","code":"busy","message":"no"}\n\n')
+    await x.sleep(30)
+    const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 }
+    const failed = { type: 'response.failed', response: { status: 'failed', usage } }
+    await x.write(`event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`)
+    await x.end()
+  })
+  const response = await fetch(`${gateway.url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adaKey}`, 'x-request-id': 'error-then-failure' },
+    body: JSON.stringify({ model: 'm', stream: true, input: 'hi' }),
+  })
+  expect(response.status).toBe(502)
+  const { error } = (await response.json()) as { error: { upstream_code: string } }
+  expect(error.upstream_code).toBe('busy')
+  const sql = postgres(gateway.databaseUrl, { max: 1 })
+  try {
+    const [row] = await eventually(async () => {
+      const found = await sql`
+        select prompt_tokens::int, completion_tokens::int from accounting.usage_cost_events
+        where request_id = 'error-then-failure'`
+      return found.length > 0 ? found : undefined
+    })
+    expect(row).toMatchObject({ prompt_tokens: 3, completion_tokens: 5 })
+  } finally {
+    await sql.end()
+  }
+})
