@@ -79,6 +79,11 @@ async function reloadOnSignal(gateway: Gateway, started: ConfigSource, log: Logg
     refuse((error as Error).message)
     return
   }
+  // Who writes a file in place empties it first.
+  if (source.text.trim() === '') {
+    refuse(`the config file ${started.file} is empty`)
+    return
+  }
   const problems = await gateway.reload(source)
   if (problems.length > 0) refuse(formatProblems(problems, started.file))
 }

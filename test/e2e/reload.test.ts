@@ -139,30 +139,41 @@ test('SIGHUP: a reload that one part refuses has changed nothing in another', as
   expect(await sql`select name from identity.users`).not.toContainEqual({ name: users[0]?.name })
 })
 
-test('SIGHUP while ./gateway.yaml is missing: refused, and never the quick start instead', async () => {
-  const file = join(folder, 'gateway.yaml')
-  const server = { bind: '127.0.0.1:0', log_format: 'json' }
-  writeFileSync(file, JSON.stringify({ ...config('old'), server }))
-  const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
-    cwd: folder,
-    env: { ...process.env, DATABASE_URL: gateway.databaseUrl },
-    stdout: 'ignore',
-    stderr: 'pipe',
-  })
-  try {
-    const lines = linesOf(child.stderr)
-    const { url, configVersion } = await lines('the gateway is serving')
-    rmSync(file)
-    child.kill('SIGHUP')
-    const { msg } = await lines('the config was refused')
-    expect(String(msg)).toContain(`the config file ${file} cannot be read`)
-    const ready = await fetch(`${url}/readyz`)
-    expect(await ready.json()).toMatchObject({ config_version: configVersion })
-  } finally {
-    child.kill('SIGTERM')
-    expect(await child.exited).toBe(0)
-  }
-}, 30_000)
+test.each([
+  ['missing', rmSync, 'cannot be read'],
+  [
+    'empty, as at the beginning of a copy,',
+    (file: string) => writeFileSync(file, '\n'),
+    'is empty',
+  ],
+])(
+  'SIGHUP while ./gateway.yaml is %s is refused, with nothing in its place',
+  async (_, spoil, why) => {
+    const file = join(folder, 'gateway.yaml')
+    const server = { bind: '127.0.0.1:0', log_format: 'json' }
+    writeFileSync(file, JSON.stringify({ ...config('old'), server }))
+    const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
+      cwd: folder,
+      env: { ...process.env, DATABASE_URL: gateway.databaseUrl },
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    try {
+      const lines = linesOf(child.stderr)
+      const { url, configVersion } = await lines('the gateway is serving')
+      spoil(file)
+      child.kill('SIGHUP')
+      const { msg } = await lines('the config was refused')
+      expect(String(msg)).toContain(`the config file ${file} ${why}`)
+      const ready = await fetch(`${url}/readyz`)
+      expect(await ready.json()).toMatchObject({ config_version: configVersion })
+    } finally {
+      child.kill('SIGTERM')
+      expect(await child.exited).toBe(0)
+    }
+  },
+  30_000,
+)
 
 test('SIGHUP during the start is obeyed as soon as the gateway serves', async () => {
   const file = join(folder, 'hasty.ts')
