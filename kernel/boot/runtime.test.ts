@@ -1,6 +1,9 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { pino } from 'pino'
+import type { LoadedConfig } from '../config/loaded.ts'
 import type { Runtime } from '../lifecycle/exchange.ts'
-import { createCurrentRuntime } from './runtime.ts'
+import { type GuardPolicies, guard, type Services } from '../plugin/index.ts'
+import { createCurrentRuntime, prepareRuntime } from './runtime.ts'
 
 const runtime = (configVersion: string): Runtime => ({
   configVersion,
@@ -52,4 +55,34 @@ test('an idle config is disposed when another takes its place', () => {
   expect(disposed).toBe(0)
   current.replace({ runtime: runtime('b'), dispose: async () => {} })
   expect(disposed).toBe(1)
+})
+
+describe('policies that cannot be disposed', () => {
+  /** A config without models, whose guard makes these policies. */
+  function prepare(dispose: () => Promise<void>, models = new Map()) {
+    const lines: string[] = []
+    const policies = { dispose } as Partial<GuardPolicies>
+    const services = {
+      all: (point: unknown) => (point === guard ? [{ compile: async () => policies }] : []),
+    } as unknown as Services
+    const snapshot = { version: 'a', models, providers: new Map() }
+    const loaded = { snapshot, providers: [] } as unknown as LoadedConfig
+    const log = pino({}, { write: (line: string) => lines.push(line) })
+    return { lines, prepared: prepareRuntime(loaded, services, log) }
+  }
+  const failing = () => Promise.reject(new Error('planted'))
+
+  test('keep no config from being taken down, and stand in the log', async () => {
+    const { lines, prepared } = prepare(failing)
+    const current = createCurrentRuntime(await prepared)
+    await current.close()
+    expect(lines.join()).toContain('planted')
+  })
+
+  test('do not hide why a config is refused', async () => {
+    const broken = { id: 'm', tags: [], routes: [{ id: 'm/p/u' }] }
+    const { lines, prepared } = prepare(failing, new Map([['m', broken]]))
+    await expect(prepared).rejects.toThrow('route m/p/u was not bound')
+    expect(lines.join()).toContain('planted')
+  })
 })

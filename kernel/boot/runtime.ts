@@ -2,12 +2,16 @@ import type { Logger } from 'pino'
 import type { LoadedConfig } from '../config/loaded.ts'
 import type { Lease, Runtime } from '../lifecycle/exchange.ts'
 import { type BoundRouteFacts, type GuardPolicies, guard, type Services } from '../plugin/index.ts'
+import { contain } from '../registry/contain.ts'
 import { createInstances, effectiveCapabilities, type Instances } from '../registry/instances.ts'
 import { createCatalog } from '../routing/catalog.ts'
+
+const DISPOSE_DEADLINE_MS = 10_000
 
 /** A runtime that is ready to serve, and how to take it down. */
 export interface PreparedRuntime {
   readonly runtime: Runtime
+  /** Never rejects. */
   dispose(): Promise<void>
 }
 
@@ -27,19 +31,24 @@ export async function prepareRuntime(
 ): Promise<BoundRuntime> {
   const instances = await createInstances(loaded, registry, log)
   let policies: GuardPolicies | undefined
+  async function dispose() {
+    const call = 'disposal of the guardrail policies'
+    try {
+      await contain({ call, deadlineMs: DISPOSE_DEADLINE_MS, log }, () => policies?.dispose?.())
+    } catch (err) {
+      log.error({ err }, `${call} failed`)
+    }
+    await instances.dispose()
+  }
   try {
     policies = await registry.all(guard)[0]?.compile(loaded.snapshot)
     return {
       runtime: createRuntime(loaded, instances, policies),
       routes: factsOf(loaded, instances),
-      async dispose() {
-        await policies?.dispose?.()
-        await instances.dispose()
-      },
+      dispose,
     }
   } catch (error) {
-    await policies?.dispose?.()
-    await instances.dispose()
+    await dispose()
     throw error
   }
 }
