@@ -76,7 +76,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
     current = createCurrentRuntime(first)
     tellRoutes(registry, first, log)
     options.ended?.throwIfAborted()
-    const { url, stop } = serve(assembled, current, options)
+    const { url, stop, sinks } = serve(assembled, current, options)
     log.info({ url, configVersion: loaded.snapshot.version }, 'the gateway is serving')
 
     let stopping: Promise<void> | undefined
@@ -97,6 +97,8 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
           await stop(loaded.server.shutdownGraceMs)
           await reloading
           await close()
+          // Streams that lost their caller are settled until here.
+          await sinks?.drain(SINK_DRAIN_MS)
           await assembled.close()
         })()
         return stopping
@@ -183,6 +185,7 @@ function serve(
   const databaseWatch = watchDatabase(database, log)
   return {
     url: listening.url,
+    sinks: services.sinks,
     async stop(graceMs: number) {
       const left = await health.drain(graceMs)
       mcp.endStreams()
@@ -190,7 +193,6 @@ function serve(
       // Replies are recorded a turn after they are made.
       await nextTurn()
       databaseWatch.stop()
-      await services.sinks?.drain(SINK_DRAIN_MS)
     },
   }
 }

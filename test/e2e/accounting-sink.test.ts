@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually, startTestGateway } from '../harness/gateway.ts'
+import { startUpstream } from '../harness/upstream.ts'
 import { chat, pluginFolder, simulated } from './plugin-files.fixture.ts'
 
 test('a sink is told of every committed call, cannot change it, and its faults are nobody else’s', async () => {
@@ -50,6 +51,51 @@ test('a sink is told of every committed call, cannot change it, and its faults a
     { plugin: 'plugin.sink', failure: 'threw' },
   ])
   files.remove()
+})
+
+test('a sink is told of a call that is read out after the gateway has closed its connection', async () => {
+  const files = pluginFolder()
+  const out = join(files.folder, 'out')
+  const use = files.plugin('slow-sink', {
+    head: `import { writeFileSync } from 'node:fs'`,
+    setup: `
+      ctx.provide(accountingSinks, {
+        async record(call) {
+          await Bun.sleep(1500)
+          writeFileSync(${JSON.stringify(out)}, call.requestedModel)
+        },
+      })`,
+  })
+  const upstream = await startUpstream()
+  const closing = Promise.withResolvers<void>()
+  upstream.always(async (x) => {
+    const chunk = (delta: object, finish: string | null, usage?: object) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }], usage })}\n\n`
+    await x.begin(200, { 'content-type': 'text/event-stream' })
+    await x.write(chunk({ content: 'hi' }, null))
+    await closing.promise
+    await x.write(chunk({}, 'stop', { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }))
+    await x.write('data: [DONE]\n\n')
+    await x.end()
+  })
+  const gateway = await startTestGateway({
+    server: { shutdown_grace_secs: 0 },
+    providers: [{ id: 'up', type: 'generic_compat', base_url: upstream.url }],
+    models: [{ id: 'm', routes: [{ provider: 'up', upstream_model: 'u' }] }],
+    plugins: [{ use: 'builtin:*' }, { use }],
+  })
+  try {
+    const reply = await gateway.post('/v1/chat/completions', { ...chat, stream: true })
+    const reading = reply.text().catch(() => {})
+    const stopping = gateway.stop()
+    await reading
+    closing.resolve()
+    await stopping
+    expect(existsSync(out)).toBe(true)
+  } finally {
+    await upstream.stop()
+    files.remove()
+  }
 })
 
 test.each([
