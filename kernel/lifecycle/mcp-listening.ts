@@ -10,13 +10,13 @@ export function isListening({ incoming, request }: McpCall): boolean {
   return incoming.method === 'GET' || request?.method === LISTEN
 }
 
-/** Whether its caller may still have it: keys are revoked and expire, servers are disabled. */
+/** Whether its caller may still have it: keys are revoked, budgets taken away, servers disabled. */
 export async function mayListen(
   { incoming, server }: McpCall,
-  { identity, registry }: McpServices,
+  { identity, accounting, registry }: McpServices,
 ): Promise<boolean> {
   try {
-    await identity.authenticate(mcpKey(incoming.header))
+    accounting.checkOwner(await identity.authenticate(mcpKey(incoming.header)))
   } catch (error) {
     // Only who is refused; a database that is away refuses nobody.
     if (error instanceof GatewayError && (error.status === 401 || error.status === 403))
