@@ -52,19 +52,13 @@ async function decide(
   } catch (thrown) {
     const error = attempt.containFault(thrown)
     attempt.watchdog.abort(error)
+    const status = left.isOver() ? 'client_abort' : 'stream_error'
     // What we broke off ourselves has been served and is charged, by the counters so far.
-    const succeeded = left.isOver() || error.code === 'guarded_response_too_large'
-    const doubt = left.isOver() ? 'client_abort' : 'stream_error'
+    const succeeded = status === 'client_abort' || error.code === 'guarded_response_too_large'
     const counted = error.usage ?? stream.usage
-    const usage = counted && { ...counted, doubt: counted.doubt ?? doubt }
+    const usage = counted && { ...counted, doubt: counted.doubt ?? status }
     const used = { usage, succeeded, modifiers }
-    throw await settledFailure(
-      admitted,
-      error,
-      attempt.finish('stream_error', error),
-      used,
-      services,
-    )
+    throw await settledFailure(admitted, error, attempt.finish(status, error), used, services)
   }
   const { batches, body, usage } = collected
   let passed: JsonObject

@@ -98,6 +98,13 @@ test('a stream that its caller has left is read on for abort_drain_secs, and cha
     })
     expect(row?.pricing_status).toBe('usage_missing')
     expect(upstream.journal.calls.at(-1)?.outcome).toBe('aborted')
+    const [attempt] = await eventually(async () => {
+      const found = await sql`
+        select status from request_log.request_log_attempts where request_id = 'left-alone'`
+      return found.length > 0 ? found : undefined
+    })
+    // Others are counted as failures of the provider.
+    expect(attempt?.status).toBe('client_abort')
   } finally {
     await sql.end()
   }
