@@ -111,6 +111,22 @@ describe('running', () => {
     expect(told.faults).toEqual([])
   })
 
+  // The runner fails it for a rejection that nobody handles in time.
+  test('a failure that a middleware looks at only later is nobody’s fault', async () => {
+    const refusal = new GatewayError('budget_exceeded', 'no')
+    const later = link('later', {
+      async handle(_: unknown, next: () => Promise<unknown>) {
+        const stepped = next()
+        await Bun.sleep(5)
+        await stepped
+      },
+    } as Partial<Middleware>)
+    const seen = await runChain([later], exchange, () => Promise.reject(refusal), tools()).catch(
+      (error) => error,
+    )
+    expect(seen).toBe(refusal)
+  })
+
   test('time that the step takes is not counted, time outside of next is', async () => {
     const told = tools(50)
     await runChain([link('a')], exchange, () => Bun.sleep(200), told)

@@ -56,6 +56,8 @@ export async function runChain<V>(
       if (over) throw new Error('called next after it had been given up')
       if (inner !== undefined) throw new Error('called next twice')
       inner = pass(index + 1)
+      // It is awaited here in any case, perhaps later than it fails.
+      inner.catch(() => {})
       return inner
     }
     let thrown: { readonly error: unknown } | undefined
