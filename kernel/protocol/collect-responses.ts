@@ -39,9 +39,8 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
   const stated = Array.isArray(response.output) ? response.output : []
   const items = [...done, ...open.values()]
   const known = JSON.stringify([stated, items])
-  const streamed = items.filter(
-    (item) => !stated.some((other) => JSON.stringify(other) === JSON.stringify(item)),
-  )
+  const told = new Set(stated.map((item) => JSON.stringify(item)))
+  const streamed = items.filter((item) => !told.has(JSON.stringify(item)))
   // Texts of deltas that no finished item repeats.
   const loose = [...pieces.values()].filter(
     (text) => !known.includes(JSON.stringify(text).slice(1, -1)),

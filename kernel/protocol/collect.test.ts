@@ -170,6 +170,19 @@ describe('nothing that was streamed goes unseen', () => {
     expect(collectResponse([noPlace]).output).toEqual([item('d')])
   })
 
+  test('a response of thousands of items takes no time to speak of', () => {
+    const output = Array.from({ length: 8000 }, (_, n) => ({ id: `${n}`, type: 'message' }))
+    const events = [
+      ...output.map((item, output_index) =>
+        event({ type: 'response.output_item.done', output_index, item }),
+      ),
+      event({ type: 'response.completed', response: { status: 'completed', output } }),
+    ]
+    const before = performance.now()
+    expect(collectResponse(events).output).toEqual(output)
+    expect(performance.now() - before).toBeLessThan(1500)
+  })
+
   test('a text that no item repeats', () => {
     const place = { output_index: 0, content_index: 0 }
     const body = collectResponse([
