@@ -56,7 +56,7 @@ export interface AlertStore {
   raise(
     scopeKeys: readonly string[],
     today: UtcDay,
-    recipientsOf: (alerts: readonly Alert[]) => Promise<ReadonlyMap<string, Recipients>>,
+    recipientsOf: (scope: BudgetScope) => Recipients,
   ): Promise<readonly string[]>
   /** Takes the next delivery that is due, for `leaseMs`, so that no other replica tries it. */
   claim(leaseMs: number): Promise<Claimed | undefined>
@@ -133,10 +133,10 @@ export function createAlertStore({ sql, schema }: Database): AlertStore {
           raiseSql(schema),
           [[...scopeKeys], startOfDay(today).toISOString()],
         )
-        const alerts = due.flatMap(({ alert }) => (alert === null ? [] : [readAlert(alert)]))
-        const recipients = alerts.length === 0 ? none : await recipientsOf(alerts)
-        for (const { alertId } of alerts) {
-          for (const delivery of deliveriesOf(recipients.get(alertId))) {
+        for (const { alert } of due) {
+          if (alert === null) continue
+          const { alertId, scope } = readAlert(alert)
+          for (const delivery of deliveriesOf(recipientsOf(scope))) {
             await tx`
               insert into ${tx(schema)}.budget_alert_deliveries
                 ${tx({ ...delivery, delivery_id: Bun.randomUUIDv7(), alert_id: alertId })}`
@@ -189,13 +189,9 @@ export function createAlertStore({ sql, schema }: Database): AlertStore {
   }
 }
 
-const none: ReadonlyMap<string, Recipients> = new Map()
-
 /** A mail for each recipient, or the reason why there is none. */
-function deliveriesOf(recipients: Recipients | undefined) {
-  if (recipients === undefined || typeof recipients === 'string') {
-    return [{ status: 'failed', last_error: recipients ?? 'the owner is not known' }]
-  }
+function deliveriesOf(recipients: Recipients) {
+  if (typeof recipients === 'string') return [{ status: 'failed', last_error: recipients }]
   return recipients.map(({ userId, email }) => ({
     status: 'pending',
     user_id: userId,

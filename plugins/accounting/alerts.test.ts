@@ -6,7 +6,9 @@ import { startMailServer } from './__fixtures__/mail-server.ts'
 import { createAlertStore } from './alert-store.ts'
 import { createAlerts, RETRY_MS } from './alerts.ts'
 import type { BudgetEntry } from './budget.ts'
+import { createBudgetStore } from './budget-store.ts'
 import type { EmailConfig } from './config.ts'
+import { scopeKey } from './scopes.ts'
 import {
   call,
   closeAll,
@@ -18,6 +20,7 @@ import {
   type TestAccountingOptions,
 } from './testing.ts'
 import { createMailTransport } from './transport.ts'
+import { utcDay } from './window.ts'
 
 let testDatabase: TestDatabase
 let database: Database
@@ -52,9 +55,11 @@ function replica(
     port?: number
     accounting?: TestAccountingOptions
     send?: () => Promise<void>
+    /** What reading the directory waits for. */
+    reading?: () => Promise<unknown>
   } = {},
 ) {
-  const { users = [person('u1')], port, send = async () => {} } = options
+  const { users = [person('u1')], port, send = async () => {}, reading } = options
   const smtp = { host: '127.0.0.1', port: port ?? 1, starttls: false }
   const email: EmailConfig = {
     from: 'Gateway <gateway@example.test>',
@@ -65,7 +70,10 @@ function replica(
   }
   const alerts = createAlerts({
     store: createAlertStore(database),
-    directory: async () => ({ users, serviceAccounts: [bot] }),
+    async directory() {
+      await reading?.()
+      return { users, serviceAccounts: [bot] }
+    },
     settings: () => ({
       transport: port === undefined ? { send } : createMailTransport(email, silent),
       pollIntervalMs: 0,
@@ -169,6 +177,26 @@ describe('an alert', () => {
     await restarted.look()
     expect(await raised()).toHaveLength(1)
     expect(await deliveries()).toHaveLength(1)
+  })
+
+  test('is raised for more budgets at once than there are connections, which owners are read by', async () => {
+    const ids = Array.from({ length: 12 }, (_, n) => `u${n}`)
+    const gateway = replica({
+      users: ids.map((id) => person(id)),
+      reading: () => database.sql`select pg_sleep(0.05)`,
+    })
+    const budgets = ids.map((id) => dailyBudget(id, 0n))
+    await createBudgetStore(database).changeAll(() => budgets)
+    const day = utcDay(NOW)
+    await Promise.all(
+      budgets.map(({ scope, settings }) => {
+        gateway.note([
+          { scopeKey: scopeKey(scope), settings, window: { start: day, end: day + 1 } },
+        ])
+        return gateway.raise()
+      }),
+    )
+    expect(await deliveries()).toHaveLength(ids.length)
   })
 
   test('that could not be written is raised later, also by a process that did not see it', async () => {

@@ -44,10 +44,11 @@ export function createAlerts(options: AlertOptions) {
     noted.clear()
     try {
       const scopeKeys = budgets.map(({ scopeKey }) => scopeKey)
-      const due = await store.raise(scopeKeys, utcDay(clock.now()), async (alerts) => {
-        const known = await directory()
-        return new Map(alerts.map(({ alertId, scope }) => [alertId, recipientsOf(scope, known)]))
-      })
+      // Not in the transaction: it holds a connection, and this takes another one.
+      const known = await directory()
+      const due = await store.raise(scopeKeys, utcDay(clock.now()), (scope) =>
+        recipientsOf(scope, known),
+      )
       const there = new Set(due)
       for (const budget of budgets) {
         if (there.has(budget.scopeKey)) raised.set(budget.scopeKey, windowName(budget))
