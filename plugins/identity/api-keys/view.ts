@@ -54,7 +54,6 @@ export function stateOf(row: ApiKeyRow, now: Date): KeyState {
 }
 
 export function viewOfKey(row: ApiKeyRow, now: Date): Static<typeof ApiKeyView> {
-  const previous = row.previous_until !== null && row.previous_until > now
   return {
     api_key_id: row.api_key_id,
     public_id: row.public_id,
@@ -67,10 +66,16 @@ export function viewOfKey(row: ApiKeyRow, now: Date): Static<typeof ApiKeyView> 
     last_used_at: instant(row.last_used_at),
     revoked_at: instant(row.revoked_at),
     rotated_at: instant(row.rotated_at),
-    previous_secret_until: previous ? instant(row.previous_until) : null,
+    previous_secret_until: instant(previousUntil(row, now)),
     from_config: row.from_config,
     created_at: row.created_at.toISOString(),
   }
+}
+
+function previousUntil(row: ApiKeyRow, now: Date): Date | null {
+  const { previous_until: until, expires_at: end } = row
+  if (until === null || until <= now || stateOf(row, now) !== 'active') return null
+  return end !== null && end < until ? end : until
 }
 
 function ownerOf(row: ApiKeyRow): Static<typeof ApiKeyView>['owner'] {
