@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testServer } from '../../test/harness/database.ts'
 import { generateKey } from './keys.ts'
+import { writeLastUsed } from './store.ts'
 import { db, sample, startReplica, until, useDatabase } from './testing.ts'
 
 useDatabase()
@@ -49,6 +50,21 @@ test.each([
   await db.sql`update identity.api_keys set revoked_at = now() where user_id is not null`
   await until(async () => (await b.ask(user)) === 'api_key_revoked', limit)
   expect(await b.ask(account)).toBe('accepted')
+})
+
+test('replicas note the uses of the same keys, whatever the order in which each saw them', async () => {
+  const replica = await startReplica()
+  await replica.accept(sample().sections)
+  const ids = [...(await db.sql<{ id: string }[]>`select id from identity.api_keys`)]
+  await db.sql`create function slow() returns trigger language plpgsql as
+    'begin perform pg_sleep(0.2); return new; end'`
+  await db.sql`create trigger slow before update on identity.api_keys
+    for each row execute function slow()`
+  const note = (keys: typeof ids) =>
+    writeLastUsed(db, new Map(keys.map(({ id }) => [id, Date.now()])))
+  await Promise.all([note(ids), note(ids.toReversed())])
+  const used = await db.sql`select from identity.api_keys where last_used_at is not null`
+  expect(used).toHaveLength(2)
 })
 
 test('a lost listening connection is made up for', async () => {

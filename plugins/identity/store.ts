@@ -163,15 +163,19 @@ function ownerOf(row: JoinedRow): Owner {
 
 /** Notes uses, each key at most once a minute, whichever replica comes first. */
 export async function writeLastUsed(
-  { sql }: Database,
+  { sql }: Pick<Database, 'sql'>,
   uses: ReadonlyMap<string, number>,
 ): Promise<void> {
   const rows = JSON.stringify([...uses].map(([id, at]) => ({ id, at: new Date(at).toISOString() })))
+  // Locked in one order, so that replicas cannot deadlock.
   await sql`
-    update identity.api_keys k set last_used_at = used.at
-    from json_to_recordset(${rows}::text::json) as used (id uuid, at timestamptz)
-    where k.id = used.id
-      and (k.last_used_at is null or k.last_used_at <= used.at - interval '1 minute')`
+    with due as materialized (
+      select k.id, used.at from identity.api_keys k
+        join json_to_recordset(${rows}::text::json) as used (id uuid, at timestamptz) using (id)
+      where k.last_used_at is null or k.last_used_at <= used.at - interval '1 minute'
+      order by k.id for no key update of k
+    )
+    update identity.api_keys k set last_used_at = due.at from due where k.id = due.id`
 }
 
 /** Reads, plans and writes while no other replica seeds. Nothing to write, nothing written. */
