@@ -443,3 +443,24 @@ function usdOf(picoUsd: bigint): string {
   const digits = picoUsd.toString().padStart(13, '0')
   return `${digits.slice(0, -12)}.${digits.slice(-12)}`
 }
+
+test('what has been set is told so, although the alert that it causes cannot be raised yet', async () => {
+  const { team_id } = await root.post<{ team_id: string }>('/api/v1/admin/teams', {
+    key: 'late',
+    name: 'Late',
+  })
+  await gateway.sql`alter table accounting.budget_alerts rename to away`
+  const budget = { cadence: 'daily', amount_usd: '0' }
+  const account = { key: 'late', name: 'Late', team_id, budget }
+  const made = await root.request('POST', '/api/v1/admin/service-accounts', account)
+  const scope = { kind: 'user_model', user_id: adaId, model_id: 'free' }
+  const set = await root.request('PUT', BUDGETS, { scope, ...budget })
+  await gateway.sql`alter table accounting.away rename to budget_alerts`
+  expect([made.status, set.status]).toEqual([201, 200])
+  await eventually(async () => {
+    const { total } = await root.get<List>(
+      `/api/v1/admin/spend/budget-alerts?owner_kind=service_account`,
+    )
+    return total > 0 ? true : undefined
+  })
+})

@@ -131,6 +131,8 @@ export default definePlugin({
       await running.refresh()
       await alerts.raise()
     }
+    /** What an admin has changed is committed: a failure here leaves it to the next look. */
+    const committed = () => look().catch(() => {})
 
     const keeper = createBudgetKeeper({ store: budgets, directory, log, changed: look })
     let stopWatching: Disposer | undefined
@@ -173,7 +175,7 @@ export default definePlugin({
       createBudgetWriter({
         store: budgets,
         audit: () => services.all(auditTrail)[0],
-        changed: look,
+        changed: committed,
       }),
     )
     ctx.provide(adminModules, {
@@ -185,7 +187,7 @@ export default definePlugin({
           models: () => models,
           audit: () => services.all(auditTrail)[0],
           clock,
-          changed: look,
+          changed: committed,
         }),
         ...burnDownRoutes({ store: budgets, directory, clock }),
         ...spendRoutes({ store: createReportStore(database), directory, clock }),
