@@ -56,6 +56,9 @@ const routes: AdminRoute[] = [
     handle({ body }) {
       if (body.name === 'taken') throw new GatewayError('conflict', 'name: there is one already')
       if (body.name === 'broken') throw new Error('secret detail')
+      if (body.name.startsWith('code ')) {
+        throw new Error('secret detail', { cause: { code: body.name.slice(5) } })
+      }
       return { name: body.name }
     },
   }),
@@ -269,6 +272,19 @@ test('who is shut out while the body arrives has changed nothing', async () => {
   expect((await errorOf(ended)).slice(0, 2)).toEqual([401, 'session_required'])
   const demoted = await send(() => sessions.set('t-eve', bob))
   expect((await errorOf(demoted)).slice(0, 2)).toEqual([403, 'insufficient_privileges'])
+})
+
+test.each([
+  ['ECONNREFUSED', 'the database cannot be reached'],
+  ['57P01', 'the database cannot be reached'],
+  ['57014', 'the database took too long'],
+  ['25006', 'the database takes no changes at the moment'],
+])('a database that answers with %s is no fault of the gateway', async (code, message) => {
+  const before = faults.length
+  const body = JSON.stringify({ name: `code ${code}` })
+  const response = await ask('POST', '/api/v1/admin/things', { ...asAda, ...own }, body)
+  expect(await errorOf(response)).toEqual([503, 'store_unavailable', message])
+  expect(faults).toHaveLength(before)
 })
 
 test('a fault of the gateway is logged and not shown', async () => {

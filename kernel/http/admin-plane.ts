@@ -136,9 +136,9 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
       return await handle(request, params, requestId)
     } catch (error) {
       if (error instanceof GatewayError) return errorResponse(error, requestId)
-      if (databaseIsAway(error)) {
-        const away = new GatewayError('store_unavailable', 'the database cannot be reached')
-        return errorResponse(away, requestId)
+      const away = storeFault(error)
+      if (away !== undefined) {
+        return errorResponse(new GatewayError('store_unavailable', away), requestId)
       }
       services.fault(`${route.method} ${route.path} failed`, error, requestId)
       return errorResponse(internalError(error), requestId)
@@ -150,12 +150,18 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
 const AWAY =
   /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|E(CONN(REFUSED|RESET)|PIPE|TIMEDOUT)|57P0[123]|08...|53300)$/
 
-function databaseIsAway(error: unknown): boolean {
+/** What the database cannot do at the moment; undefined: the error is another one. */
+function storeFault(error: unknown): string | undefined {
   const { code, severity, cause } = (error ?? {}) as Partial<Record<string, unknown>>
-  if (typeof code === 'string' && AWAY.test(code)) return true
+  if (code === '57014') return 'the database took too long'
+  // A standby, or a primary that has become one.
+  if (code === '25006') return 'the database takes no changes at the moment'
   // Postgres ends the connection with it, or never opens one.
-  if (severity === 'FATAL' || severity === 'PANIC') return true
-  return cause !== undefined && databaseIsAway(cause)
+  const ended = severity === 'FATAL' || severity === 'PANIC'
+  if (ended || (typeof code === 'string' && AWAY.test(code))) {
+    return 'the database cannot be reached'
+  }
+  return cause === undefined ? undefined : storeFault(cause)
 }
 
 function showsKey(headers: Headers): boolean {

@@ -1,4 +1,4 @@
-import { type Database, GatewayError } from 'model-gateway/plugin'
+import type { Database } from 'model-gateway/plugin'
 import type { TransactionSql } from 'postgres'
 import type { Frame } from './frame.ts'
 
@@ -38,11 +38,6 @@ export function createReports({ sql }: Pick<Database, 'sql'>): Reports {
           await reader.unsafe(settings)
           return await work(reader)
         })) as Awaited<ReturnType<typeof work>>
-      } catch (error) {
-        if ((error as { code?: unknown }).code !== QUERY_CANCELED) throw error
-        throw new GatewayError('store_unavailable', `this took longer than ${REPORT_TIMEOUT}`, {
-          cause: error,
-        })
       } finally {
         const next = waiting.shift()
         if (next === undefined) running -= 1
