@@ -21,6 +21,7 @@ export function alertMail(
   const { scope, settings, window, thresholdPercent, spent, remaining, scopeKey } = alert
   const owner = ownerName(scope, directory)
   const left = usd(remaining > 0n ? remaining : 0n)
+  const rejected = settings.amountPicoUsd - spent - remaining
   const consequence = settings.hardLimit
     ? 'hard limit: once it is used up, calls are refused until the window ends'
     : 'soft limit: calls go on'
@@ -32,6 +33,11 @@ export function alertMail(
     `Window:     ${settings.cadence}, ${startText(window.start)} to ${startText(window.end)}`,
     `Budget:     ${usd(settings.amountPicoUsd)} USD (${consequence})`,
     `Spend:      ${usd(spent)} USD`,
+    ...(rejected > 0n
+      ? [
+          `Rejected:   ${usd(rejected)} USD (calls that were served, and not charged because of the hard limit)`,
+        ]
+      : []),
     `Remaining:  ${left} USD`,
     '',
     `As of ${alert.createdAt.toISOString()}.`,
