@@ -8,13 +8,7 @@ import {
   type Welcome,
 } from 'model-gateway/plugin'
 import { viewOfKey } from './api-keys/view.ts'
-import {
-  findOwner,
-  insertFirstKey,
-  issueKey,
-  type NewKey,
-  type OwnerName,
-} from './command-store.ts'
+import { findOwner, insertFirstKey, issueKey, type OwnerName } from './command-store.ts'
 import { generateKey } from './keys.ts'
 
 /** What the commands need to know of the accepted config; `undefined` before there is one. */
@@ -61,15 +55,15 @@ export function createKeysCommand({ database, clock, config, audit }: KeysComman
       const { raw, publicId, secretHash } = generateKey()
       const now = clock.now()
       const { expiresInMs } = options
-      const key: NewKey = {
+      const key = {
         name: options.name,
-        publicId,
-        secretHash,
+        public_id: publicId,
+        secret_hash: secretHash,
         ...owner,
-        modelGrantMode: options.allModels ? 'all' : 'explicit',
-        grantedModels: options.models,
-        expiresAt: expiresInMs === undefined ? null : new Date(now.getTime() + expiresInMs),
-      }
+        model_grant_mode: options.allModels ? 'all' : 'explicit',
+        granted_models: options.models,
+        expires_at: expiresInMs === undefined ? null : new Date(now.getTime() + expiresInMs),
+      } as const
       await issueKey(database, key, (sql, row) =>
         audit().write(sql, {
           actor: undefined,
@@ -158,18 +152,15 @@ export function createWelcome(database: Database, config: KnownConfig): Welcome 
     async lines(baseUrl) {
       const email = config()?.quickstartUser
       const owner = email && (await findOwner(database, { kind: 'user', email }))
-      if (!owner || owner.userId === null) return []
+      if (!owner || owner.user_id === null) return []
       const { raw, publicId, secretHash } = generateKey()
-      const key: NewKey & { userId: string } = {
+      const key = {
         name: 'quickstart',
-        publicId,
-        secretHash,
-        userId: owner.userId,
-        serviceAccountId: null,
-        modelGrantMode: 'all',
-        grantedModels: [],
-        expiresAt: null,
-      }
+        public_id: publicId,
+        secret_hash: secretHash,
+        user_id: owner.user_id,
+        model_grant_mode: 'all',
+      } as const
       if (!(await insertFirstKey(database, key))) {
         return [
           `API key      made at an earlier start; make another: gateway keys create --user ${email} --all-models`,

@@ -36,7 +36,7 @@ async function make(
     name: admin.name ?? (email.split('@', 1)[0] as string),
     hash: await hashPassword(admin.password),
     unless: byPerson ? 'never' : 'there is an admin',
-    fields: byPerson ? FILE_FIELDS.user : ['role'],
+    fields: byPerson ? FILE_FIELDS.users : ['role'],
     also: (sql, userId) =>
       audit().write(sql, {
         actor: undefined,

@@ -12,6 +12,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { callerOwner } from '../_shared/caller-owner.ts'
 import { ModelAccessView } from './_shared/fields.ts'
 import type { KeyChanges } from './api-keys/change-keys.ts'
 import { keyParams, Rotation } from './api-keys/routes.ts'
@@ -162,11 +163,8 @@ function ownerOf(user: {
 }
 
 function filterOf(caller: SessionCaller | KeyCaller) {
-  if (caller.kind === 'session') return { user_id: caller.userId }
-  const { owner } = caller.principal
-  return owner.kind === 'user'
-    ? { user_id: owner.userId }
-    : { service_account_id: owner.serviceAccountId }
+  const { kind, id } = callerOwner(caller)
+  return kind === 'user' ? { user_id: id } : { service_account_id: id }
 }
 
 /** What is in all of the lists. */

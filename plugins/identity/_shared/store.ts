@@ -5,6 +5,7 @@ import {
   GatewayError,
   type SessionCaller,
 } from 'model-gateway/plugin'
+import { FILE_FIELDS } from './file-fields.ts'
 
 export type Transaction = Parameters<AuditTrail['write']>[0]
 
@@ -67,6 +68,33 @@ export function createChanges(
  */
 export async function lockIdentity(tx: Transaction): Promise<void> {
   await tx`select from identity.revision for update`
+}
+
+type Table = keyof typeof FILE_FIELDS
+
+export async function rowExists(tx: Transaction, table: Table, id: string): Promise<boolean> {
+  const rows = await tx`select from ${tx(`identity.${table}`)} where id = ${id}`
+  return rows.length > 0
+}
+
+/** Makes what the config file has no say in. */
+export async function insertRow(tx: Transaction, table: Table, columns: object): Promise<void> {
+  const row = { ...columns, admin_fields: [...FILE_FIELDS[table]] }
+  await tx`insert into ${tx(`identity.${table}`)} ${tx(row)}`
+}
+
+/** `fields`: what the config file has no say in from now on. */
+export async function updateRow(
+  tx: Transaction,
+  table: Table,
+  id: string,
+  columns: object,
+  fields: readonly string[],
+): Promise<void> {
+  await tx`
+    update ${tx(`identity.${table}`)} set ${tx({ ...columns, updated_at: new Date() })},
+      admin_fields = array(select distinct unnest(admin_fields || ${[...fields]}::text[]))
+    where id = ${id}`
 }
 
 /** Also ends the sessions of the user. */

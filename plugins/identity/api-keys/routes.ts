@@ -10,6 +10,7 @@ import {
 import { INSTANT_PATTERN, instantOf } from '../../_shared/instant.ts'
 import { invalidBody } from '../../_shared/invalid-body.ts'
 import { Id, ModelIds, missing, Name, requireModels, Search } from '../_shared/fields.ts'
+import { rowExists } from '../_shared/store.ts'
 import type { KeyChanges, KeyParts } from './change-keys.ts'
 import { ApiKeyView, GrantMode, IssuedKeyView, viewOfKey } from './view.ts'
 
@@ -141,7 +142,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
         const expires_at = expiry(body.expires_at)
         const ownerId = owner.kind === 'user' ? owner.user_id : owner.service_account_id
         return await change({ caller, requestId }, async ({ sql, audit }) => {
-          if (!(await store.hasOwner(sql, owner.kind, ownerId))) {
+          if (!(await rowExists(sql, `${owner.kind}s`, ownerId))) {
             throw owner.kind === 'user'
               ? missing('owner.user_id', 'such user')
               : missing('owner.service_account_id', 'such service account')

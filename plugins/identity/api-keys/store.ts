@@ -1,6 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { FILE_FIELDS } from '../_shared/file-fields.ts'
-import type { Transaction } from '../_shared/store.ts'
+import { insertRow, type Transaction, updateRow } from '../_shared/store.ts'
 
 export interface ApiKeyRow {
   readonly api_key_id: string
@@ -48,7 +47,6 @@ export interface ApiKeyStore {
     now: Date,
   ): Promise<{ readonly rows: readonly ApiKeyRow[]; readonly total: number }>
   find(id: string, tx?: Transaction): Promise<ApiKeyRow | undefined>
-  hasOwner(tx: Transaction, kind: 'user' | 'service_account', id: string): Promise<boolean>
   /** The config file has no say in what is made here. */
   insert(tx: Transaction, id: string, columns: ApiKeyColumns): Promise<void>
   /** `fields`: what the config file has no say in from now on. */
@@ -110,23 +108,8 @@ export function createApiKeyStore({ sql }: Database): ApiKeyStore {
       const [row] = await (tx ?? sql)<ApiKeyRow[]>`select ${columns()} ${from()} where k.id = ${id}`
       return row
     },
-    async hasOwner(tx, kind, id) {
-      const rows =
-        kind === 'user'
-          ? await tx`select from identity.users where id = ${id}`
-          : await tx`select from identity.service_accounts where id = ${id}`
-      return rows.length > 0
-    },
-    async insert(tx, id, set) {
-      const admin_fields = [...FILE_FIELDS.apiKey]
-      await tx`insert into identity.api_keys ${tx({ id, ...set, admin_fields })}`
-    },
-    async update(tx, id, set, fields) {
-      await tx`
-        update identity.api_keys set ${tx({ ...set, updated_at: new Date() })},
-          admin_fields = array(select distinct unnest(admin_fields || ${[...fields]}::text[]))
-        where id = ${id}`
-    },
+    insert: (tx, id, set) => insertRow(tx, 'api_keys', { id, ...set }),
+    update: (tx, id, set, fields) => updateRow(tx, 'api_keys', id, set, fields),
     async rotate(tx, id, secretHash, at, previousUntil) {
       await tx`
         update identity.api_keys set previous_secret_hash = secret_hash,

@@ -24,7 +24,7 @@ import {
   notFound,
   Search,
 } from '../_shared/fields.ts'
-import type { MakeChange, Transaction } from '../_shared/store.ts'
+import { type MakeChange, rowExists, type Transaction } from '../_shared/store.ts'
 import type { ServiceAccountRow, ServiceAccountStore } from './store.ts'
 
 const Status = Type.Union([Type.Literal('active'), Type.Literal('disabled')], {
@@ -89,7 +89,8 @@ export function serviceAccountRoutes(parts: ServiceAccountRouteParts): AdminRout
   }
 
   async function requireTeam(tx: Transaction, id: string | undefined): Promise<void> {
-    if (id !== undefined && !(await store.hasTeam(tx, id))) throw missing('team_id', 'such team')
+    if (id !== undefined && !(await rowExists(tx, 'teams', id)))
+      throw missing('team_id', 'such team')
   }
 
   return [

@@ -1,6 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { FILE_FIELDS } from '../_shared/file-fields.ts'
-import type { Transaction } from '../_shared/store.ts'
+import { insertRow, type Transaction, updateRow } from '../_shared/store.ts'
 
 export interface ServiceAccountRow {
   readonly service_account_id: string
@@ -34,7 +33,6 @@ export interface ServiceAccountStore {
     page: { readonly offset: number; readonly page_size: number },
   ): Promise<{ readonly rows: readonly ServiceAccountRow[]; readonly total: number }>
   find(id: string, tx?: Transaction): Promise<ServiceAccountRow | undefined>
-  hasTeam(tx: Transaction, id: string): Promise<boolean>
   /** The config file has no say in what is made here. */
   insert(tx: Transaction, id: string, columns: ServiceAccountColumns): Promise<void>
   /** `fields`: what the config file has no say in from now on. */
@@ -77,19 +75,7 @@ export function createServiceAccountStore({ sql }: Database): ServiceAccountStor
         select ${columns()} ${from()} where s.id = ${id}`
       return row
     },
-    async hasTeam(tx, id) {
-      const rows = await tx`select from identity.teams where id = ${id}`
-      return rows.length > 0
-    },
-    async insert(tx, id, set) {
-      const admin_fields = [...FILE_FIELDS.serviceAccount]
-      await tx`insert into identity.service_accounts ${tx({ id, ...set, admin_fields })}`
-    },
-    async update(tx, id, set, fields) {
-      await tx`
-        update identity.service_accounts set ${tx({ ...set, updated_at: new Date() })},
-          admin_fields = array(select distinct unnest(admin_fields || ${[...fields]}::text[]))
-        where id = ${id}`
-    },
+    insert: (tx, id, set) => insertRow(tx, 'service_accounts', { id, ...set }),
+    update: (tx, id, set, fields) => updateRow(tx, 'service_accounts', id, set, fields),
   }
 }

@@ -1,6 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { FILE_FIELDS } from '../_shared/file-fields.ts'
-import type { Transaction } from '../_shared/store.ts'
+import { insertRow, type Transaction, updateRow } from '../_shared/store.ts'
 
 export interface TeamRow {
   readonly team_id: string
@@ -101,16 +100,8 @@ export function createTeamStore({ sql }: Database): TeamStore {
         select ${columns()} from identity.teams t where t.id = ${id}`
       return row
     },
-    async insert(tx, id, set) {
-      const admin_fields = [...FILE_FIELDS.team]
-      await tx`insert into identity.teams ${tx({ id, ...set, admin_fields })}`
-    },
-    async update(tx, id, set, fields) {
-      await tx`
-        update identity.teams set ${tx({ ...set, updated_at: new Date() })},
-          admin_fields = array(select distinct unnest(admin_fields || ${[...fields]}::text[]))
-        where id = ${id}`
-    },
+    insert: (tx, id, set) => insertRow(tx, 'teams', { id, ...set }),
+    update: (tx, id, set, fields) => updateRow(tx, 'teams', id, set, fields),
     async remove(tx, id) {
       await tx`delete from identity.teams where id = ${id}`
     },

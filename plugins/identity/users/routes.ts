@@ -30,6 +30,7 @@ import {
   type Change,
   endSessions,
   type MakeChange,
+  rowExists,
   setPassword,
   type Transaction,
 } from '../_shared/store.ts'
@@ -121,7 +122,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
     before?: UserRow,
   ) {
     if (team === undefined) return
-    if (team !== null && !(await store.findTeam(sql, team.team_id))) {
+    if (team !== null && !(await rowExists(sql, 'teams', team.team_id))) {
       throw missing('team.team_id', 'such team')
     }
     // The role in a team stays as long as nothing else is said of it.

@@ -1,6 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { FILE_FIELDS } from '../_shared/file-fields.ts'
-import type { Transaction } from '../_shared/store.ts'
+import { insertRow, type Transaction, updateRow } from '../_shared/store.ts'
 
 export interface UserRow {
   readonly user_id: string
@@ -57,7 +56,6 @@ export interface UserStore {
     columns: UserColumns,
     fields: readonly string[],
   ): Promise<void>
-  findTeam(tx: Transaction, id: string): Promise<boolean>
   setTeam(
     tx: Transaction,
     id: string,
@@ -100,20 +98,8 @@ export function createUserStore({ sql }: Database): UserStore {
       const [row] = await (tx ?? sql)<UserRow[]>`select ${columns()} ${from()} where u.id = ${id}`
       return row
     },
-    async insert(tx, id, set) {
-      const admin_fields = [...FILE_FIELDS.user]
-      await tx`insert into identity.users ${tx({ id, ...set, admin_fields })}`
-    },
-    async update(tx, id, set, fields) {
-      await tx`
-        update identity.users set ${tx({ ...set, updated_at: new Date() })},
-          admin_fields = array(select distinct unnest(admin_fields || ${[...fields]}::text[]))
-        where id = ${id}`
-    },
-    async findTeam(tx, id) {
-      const rows = await tx`select from identity.teams where id = ${id}`
-      return rows.length > 0
-    },
+    insert: (tx, id, set) => insertRow(tx, 'users', { id, ...set }),
+    update: (tx, id, set, fields) => updateRow(tx, 'users', id, set, fields),
     async setTeam(tx, id, team) {
       if (team === null) {
         await tx`delete from identity.team_memberships where user_id = ${id}`
