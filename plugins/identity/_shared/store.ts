@@ -97,6 +97,22 @@ export async function updateRow(
     where id = ${id}`
 }
 
+/** The team of a user, who has one at most; null: none. */
+export async function setTeam(
+  tx: Transaction,
+  userId: string,
+  team: { readonly team_id: string; readonly role: 'owner' | 'admin' | 'member' } | null,
+): Promise<void> {
+  if (team === null) {
+    await tx`delete from identity.team_memberships where user_id = ${userId}`
+    return
+  }
+  await tx`
+    insert into identity.team_memberships (user_id, team_id, role)
+    values (${userId}, ${team.team_id}, ${team.role})
+    on conflict (user_id) do update set team_id = excluded.team_id, role = excluded.role`
+}
+
 /** Also ends the sessions of the user. */
 export async function setPassword(tx: Transaction, userId: string, hash: string): Promise<void> {
   await tx`

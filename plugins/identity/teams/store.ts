@@ -1,5 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { insertRow, type Transaction, updateRow } from '../_shared/store.ts'
+import { insertRow, setTeam, type Transaction, updateRow } from '../_shared/store.ts'
 
 export interface TeamRow {
   readonly team_id: string
@@ -76,10 +76,7 @@ export function createTeamStore({ sql }: Database): TeamStore {
       as service_account_count,
     t.config_hash is not null as from_config, t.created_at, t.updated_at`
   /** What the config file said of a user's team no longer counts. */
-  const keepTeam = (tx: Transaction, userId: string) => tx`
-    update identity.users set updated_at = now(),
-      admin_fields = array(select distinct unnest(admin_fields || '{team}'::text[]))
-    where id = ${userId}`
+  const keepTeam = (tx: Transaction, userId: string) => updateRow(tx, 'users', userId, {}, ['team'])
 
   return {
     async list({ search }, { offset, page_size }) {
@@ -133,14 +130,11 @@ export function createTeamStore({ sql }: Database): TeamStore {
     },
     async setMember(tx, id, userId, role) {
       await keepTeam(tx, userId)
-      await tx`
-        insert into identity.team_memberships (user_id, team_id, role)
-        values (${userId}, ${id}, ${role})
-        on conflict (user_id) do update set team_id = excluded.team_id, role = excluded.role`
+      await setTeam(tx, userId, { team_id: id, role })
     },
     async removeMember(tx, userId) {
       await keepTeam(tx, userId)
-      await tx`delete from identity.team_memberships where user_id = ${userId}`
+      await setTeam(tx, userId, null)
     },
   }
 }

@@ -32,6 +32,7 @@ import {
   type MakeChange,
   rowExists,
   setPassword,
+  setTeam,
   type Transaction,
 } from '../_shared/store.ts'
 import type { UserColumns, UserRow, UserStore } from './store.ts'
@@ -115,7 +116,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
     return row
   }
 
-  async function setTeam(
+  async function changeTeam(
     { sql }: Change,
     id: string,
     team: Static<typeof Membership> | null | undefined,
@@ -128,7 +129,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
     // The role in a team stays as long as nothing else is said of it.
     const stays = before?.team_id === (team && ownId(team.team_id))
     const role = stays ? before?.team_role : undefined
-    await store.setTeam(
+    await setTeam(
       sql,
       id,
       team && { team_id: team.team_id, role: team.role ?? role ?? 'member' },
@@ -197,7 +198,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
         return await change({ caller, requestId }, async (changing) => {
           const id = Bun.randomUUIDv7()
           await store.insert(changing.sql, id, columns)
-          await setTeam(changing, id, team)
+          await changeTeam(changing, id, team)
           if (hash !== undefined) await setPassword(changing.sql, id, hash)
           const after = viewOfUser(await find(changing.sql, id))
           await changing.audit({ action: 'user.create', objectKind: 'user', objectId: id, after })
@@ -245,7 +246,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
             )
           }
           const admin = await adminExists(sql)
-          await setTeam(changing, id, team, before)
+          await changeTeam(changing, id, team, before)
           await store.update(sql, id, columns, Object.keys(body))
           if (hash !== undefined) await setPassword(sql, id, hash)
           if (body.status === 'disabled') await endSessions(sql, id)

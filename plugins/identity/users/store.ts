@@ -56,11 +56,6 @@ export interface UserStore {
     columns: UserColumns,
     fields: readonly string[],
   ): Promise<void>
-  setTeam(
-    tx: Transaction,
-    id: string,
-    team: { readonly team_id: string; readonly role: UserRow['team_role'] } | null,
-  ): Promise<void>
 }
 
 export function createUserStore({ sql }: Database): UserStore {
@@ -100,15 +95,5 @@ export function createUserStore({ sql }: Database): UserStore {
     },
     insert: (tx, id, set) => insertRow(tx, 'users', { id, ...set }),
     update: (tx, id, set, fields) => updateRow(tx, 'users', id, set, fields),
-    async setTeam(tx, id, team) {
-      if (team === null) {
-        await tx`delete from identity.team_memberships where user_id = ${id}`
-        return
-      }
-      await tx`
-        insert into identity.team_memberships (user_id, team_id, role)
-        values (${id}, ${team.team_id}, ${team.role})
-        on conflict (user_id) do update set team_id = excluded.team_id, role = excluded.role`
-    },
   }
 }
