@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readInstant } from './query.ts'
+import { readPeriod } from './query.ts'
 
 test.each([
   ['2026-11-21T10:30:00Z', '2026-11-21T10:30:00.000Z'],
@@ -7,7 +7,7 @@ test.each([
   ['2026-11-21T10:30:00+02:00', '2026-11-21T08:30:00.000Z'],
   ['2028-02-29T00:00:00z', '2028-02-29T00:00:00.000Z'],
 ])('%s is an instant', (text, at) => {
-  expect(readInstant('from', text)?.toISOString()).toBe(at)
+  expect(readPeriod({ occurred_at_start: text }).start?.toISOString()).toBe(at)
 })
 
 test.each([
@@ -25,5 +25,14 @@ test.each([
   '+012026-11-21T00:00:00Z',
   "2026-11-21T00:00:00Z' or 1=1",
 ])('%p is none', (text) => {
-  expect(() => readInstant('from', text)).toThrow('query from: must be a time')
+  expect(() => readPeriod({ occurred_at_end: text })).toThrow(
+    'query occurred_at_end: must be a time',
+  )
+})
+
+test('a time without anything in it is none', () => {
+  const [occurred_at_start, occurred_at_end] = ['2026-11-21T10:30:00Z', '2026-11-21T11:30:00+01:00']
+  expect(() => readPeriod({ occurred_at_start, occurred_at_end })).toThrow(
+    'query occurred_at_end: must be after occurred_at_start',
+  )
 })

@@ -18,8 +18,36 @@ export const filterText = (description: string, maxLength = 512) =>
     }),
   )
 
-/** Throws `invalid_request` for what is no instant. */
-export function readInstant(name: string, text: string | undefined): Date | undefined {
+const instant = (description: string) =>
+  Type.Optional(Type.String({ description, examples: ['2026-11-21T00:00:00Z'] }))
+
+/** The time that a list is about. */
+export const periodQuery = {
+  occurred_at_start: instant('From this time on.'),
+  occurred_at_end: instant('Before this time.'),
+}
+
+export interface Period {
+  /** In it. */
+  readonly start: Date | undefined
+  /** Not in it. */
+  readonly end: Date | undefined
+}
+
+/** Throws `invalid_request` for what is no instant, and for an end that is not after the start. */
+export function readPeriod(query: {
+  readonly occurred_at_start?: string
+  readonly occurred_at_end?: string
+}): Period {
+  const start = readInstant('occurred_at_start', query.occurred_at_start)
+  const end = readInstant('occurred_at_end', query.occurred_at_end)
+  if (start !== undefined && end !== undefined && start >= end) {
+    throw invalidQuery('occurred_at_end', 'must be after occurred_at_start')
+  }
+  return { start, end }
+}
+
+function readInstant(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const at = instantOf(text)
   if (at !== undefined) return at

@@ -7,20 +7,10 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { INSTANT_PATTERN } from '../_shared/instant.ts'
 import { ownId } from '../_shared/own-id.ts'
-import { invalidQuery, readInstant } from '../_shared/query.ts'
+import { periodQuery, readPeriod } from '../_shared/query.ts'
 import type { Store } from './store.ts'
 
-const instant = (description: string) =>
-  Type.Optional(
-    Type.String({
-      pattern: INSTANT_PATTERN,
-      maxLength: 40,
-      description,
-      errorMessage: 'must be an instant such as 2026-01-31T00:00:00Z',
-    }),
-  )
 const nullable = Type.Union([Type.String(), Type.Null()])
 const id = Type.Optional(Type.String({ maxLength: 200 }))
 
@@ -58,17 +48,11 @@ export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
         object_kind: id,
         object_id: id,
         request_id: id,
-        occurred_at_start: instant('From this instant on.'),
-        occurred_at_end: instant('Before this instant.'),
+        ...periodQuery,
       }),
       result: listOf(AuditItem),
       async handle({ query }) {
         const { offset, ...page } = pageOf(query)
-        const from = readInstant('occurred_at_start', query.occurred_at_start)
-        const to = readInstant('occurred_at_end', query.occurred_at_end)
-        if (from !== undefined && to !== undefined && from > to) {
-          throw invalidQuery('occurred_at_end', 'must not be before occurred_at_start')
-        }
         const { rows, total } = await store.list(
           {
             actorUserId: query.actor_user_id,
@@ -76,8 +60,7 @@ export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
             objectKind: query.object_kind,
             objectId: query.object_id && ownId(query.object_id),
             requestId: query.request_id,
-            from: from?.toISOString(),
-            to: to?.toISOString(),
+            ...readPeriod(query),
           },
           { offset, page_size: page.page_size },
         )

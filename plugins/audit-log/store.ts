@@ -1,4 +1,5 @@
 import type { AuditEntry, AuditTrail, Database, JsonValue } from 'model-gateway/plugin'
+import type { Period } from '../_shared/query.ts'
 
 type Transaction = Parameters<AuditTrail['write']>[0]
 
@@ -16,15 +17,12 @@ export interface AuditRow {
 }
 
 /** What is left out does not filter. */
-export interface AuditFilter {
+export interface AuditFilter extends Period {
   readonly actorUserId: string | undefined
   readonly action: string | undefined
   readonly objectKind: string | undefined
   readonly objectId: string | undefined
   readonly requestId: string | undefined
-  readonly from: string | undefined
-  /** Exclusive. */
-  readonly to: string | undefined
 }
 
 export type WrittenEntry = Omit<AuditEntry, 'before' | 'after'> & {
@@ -62,8 +60,8 @@ export function createStore({ sql }: Database): Store {
         ${filter.objectKind === undefined ? sql`` : sql`and object_kind = ${filter.objectKind}`}
         ${filter.objectId === undefined ? sql`` : sql`and object_id = ${filter.objectId}`}
         ${filter.requestId === undefined ? sql`` : sql`and request_id = ${filter.requestId}`}
-        ${filter.from === undefined ? sql`` : sql`and occurred_at >= ${filter.from}`}
-        ${filter.to === undefined ? sql`` : sql`and occurred_at < ${filter.to}`}`
+        ${filter.start === undefined ? sql`` : sql`and occurred_at >= ${filter.start}`}
+        ${filter.end === undefined ? sql`` : sql`and occurred_at < ${filter.end}`}`
       const [count] = await sql<{ total: bigint }[]>`
         select count(*) as total from audit_log.audit_log ${where}`
       const rows = await sql<AuditRow[]>`

@@ -8,7 +8,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { invalidQuery, readInstant } from '../_shared/query.ts'
+import { invalidQuery, periodQuery, readPeriod } from '../_shared/query.ts'
 import type { CompiledPolicies } from './policies.ts'
 import { type DecisionRow, filterNames, MOST_COUNTED, type Store } from './store.ts'
 import { Action, Disposition, Mode, nullable, Phase, tag } from './wire.ts'
@@ -85,8 +85,6 @@ const DecisionItem = Type.Object({
 
 const word = (description: string, maxLength = 512) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description }))
-const instant = (description: string) =>
-  Type.Optional(Type.String({ description, examples: ['2026-11-21T00:00:00Z'] }))
 
 export interface AdminParts {
   inForce(): CompiledPolicies
@@ -120,8 +118,7 @@ export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[]
         action: Type.Optional(Action),
         evaluator: word('A pack, or the name of a managed check.'),
         scope: word('The scope of a policy.', 2_048),
-        occurred_at_start: instant('Decisions of this time or later.'),
-        occurred_at_end: instant('Decisions before this time.'),
+        ...periodQuery,
       }),
       result: Type.Object({
         ...page.properties,
@@ -137,16 +134,12 @@ export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[]
             `the newest ${MOST_COUNTED} can be paged through; set occurred_at_end to go on`,
           )
         }
-        const start = readInstant('occurred_at_start', query.occurred_at_start)
-        const end = readInstant('occurred_at_end', query.occurred_at_end)
-        if (start !== undefined && end !== undefined && start >= end) {
-          throw invalidQuery('occurred_at_end', 'must be after occurred_at_start')
-        }
+        const period = readPeriod(query)
         const equal = Object.fromEntries(
           filterNames.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])),
         )
         const { rows, total } = await store.list(
-          { equal, start, end },
+          { equal, ...period },
           { offset, page_size: wire.page_size },
         )
         return {

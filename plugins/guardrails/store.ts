@@ -1,6 +1,7 @@
 import type { Database } from 'model-gateway/plugin'
 import { arrayOf, type BatchRow } from '../_shared/batch-row.ts'
 import { firstId } from '../_shared/first-id.ts'
+import type { Period } from '../_shared/query.ts'
 import type { Decision, Disposition } from './decision.ts'
 
 /** With filters or without, so many matches are counted: the newest. */
@@ -54,12 +55,8 @@ export type DecisionRow = Pick<Decision, 'phase' | 'mode' | 'action' | 'transfor
 /** Columns that a list can be narrowed by. */
 export const filterNames = ['request_id', 'phase', 'action', 'evaluator', 'scope'] as const
 
-export interface DecisionFilter {
+export interface DecisionFilter extends Period {
   readonly equal: Readonly<Partial<Record<(typeof filterNames)[number], string>>>
-  /** In the filter. */
-  readonly start: Date | undefined
-  /** Not in it. */
-  readonly end: Date | undefined
 }
 
 export interface Store {

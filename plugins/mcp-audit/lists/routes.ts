@@ -11,9 +11,8 @@ import {
   type TSchema,
   Type,
 } from 'model-gateway/plugin'
-import { INSTANT_PATTERN } from '../../_shared/instant.ts'
 import { ID_PATTERN, ownId } from '../../_shared/own-id.ts'
-import { filterText, invalidQuery, readInstant } from '../../_shared/query.ts'
+import { filterText, periodQuery, readPeriod } from '../../_shared/query.ts'
 import { filterColumns, type InvocationFilter, type ListStore, MOST_COUNTED } from './store.ts'
 
 const ROOT = '/api/v1/admin/observability/mcp-invocations'
@@ -43,17 +42,6 @@ const oneOf = (values: readonly string[], errorMessage?: string) =>
     errorMessage === undefined ? {} : { errorMessage },
   )
 
-const instant = (description: string) =>
-  Type.Optional(
-    Type.String({
-      pattern: INSTANT_PATTERN,
-      maxLength: 40,
-      description,
-      examples: ['2026-11-21T00:00:00Z'],
-      errorMessage: 'must be a time such as 2026-11-21T00:00:00Z',
-    }),
-  )
-
 const filterQuery = {
   request_id: filterText("The caller's or the gateway's id of a request.", 128),
   server_key: filterText('The server that was called.', 64),
@@ -63,8 +51,7 @@ const filterQuery = {
   team_id: filterText("The caller's team.", 64),
   status: Type.Optional(oneOf(statuses, `must be one of ${statuses.join(', ')}`)),
   policy_result: Type.Optional(oneOf(policyResults, `must be one of ${policyResults.join(', ')}`)),
-  occurred_at_start: instant('Calls that were made at this time or later.'),
-  occurred_at_end: instant('Calls that were made before this time.'),
+  ...periodQuery,
 }
 const Query = strictObject({ ...pageQuery, ...filterQuery })
 
@@ -177,11 +164,6 @@ export function invocationRoutes(
 
 /** Throws `invalid_request` naming the parameter. */
 function readFilter(query: Static<typeof Query>): InvocationFilter {
-  const start = readInstant('occurred_at_start', query.occurred_at_start)
-  const end = readInstant('occurred_at_end', query.occurred_at_end)
-  if (start !== undefined && end !== undefined && start >= end) {
-    throw invalidQuery('occurred_at_end', 'must be after occurred_at_start')
-  }
   return {
     columns: filterColumns.flatMap((name) => {
       const value = query[name]
@@ -189,7 +171,6 @@ function readFilter(query: Static<typeof Query>): InvocationFilter {
       const isId = name === 'api_key_id' || name === 'user_id' || name === 'team_id'
       return [[name, isId ? ownId(value) : value] as const]
     }),
-    start,
-    end,
+    ...readPeriod(query),
   }
 }

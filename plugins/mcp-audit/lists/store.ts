@@ -1,5 +1,6 @@
 import type { Database, JsonValue } from 'model-gateway/plugin'
 import { firstId } from '../../_shared/first-id.ts'
+import type { Period } from '../../_shared/query.ts'
 
 /** With a filter, so many matches are counted: more are `total` or more. */
 export const MOST_COUNTED = 10_000
@@ -16,12 +17,8 @@ export const filterColumns = [
   'policy_result',
 ] as const
 
-export interface InvocationFilter {
+export interface InvocationFilter extends Period {
   readonly columns: readonly (readonly [name: (typeof filterColumns)[number], value: string])[]
-  /** In the filter. */
-  readonly start: Date | undefined
-  /** Not in it. */
-  readonly end: Date | undefined
 }
 
 export interface InvocationItem {

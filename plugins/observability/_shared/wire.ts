@@ -7,6 +7,3 @@ export const Text = Type.String()
 export const Count = Type.Integer()
 export const Instant = Type.String({ format: 'date-time' })
 export const Usd = Type.String({ description: 'USD, a plain decimal', examples: ['0.000213'] })
-
-export const instantQuery = (description: string) =>
-  Type.Optional(Type.String({ description, examples: ['2026-11-21T00:00:00Z'] }))

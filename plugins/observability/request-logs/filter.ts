@@ -1,7 +1,12 @@
 import { type Static, strictObject, Type } from 'model-gateway/plugin'
 import { ownId } from '../../_shared/own-id.ts'
-import { filterText, invalidQuery, readInstant } from '../../_shared/query.ts'
-import { instantQuery } from '../_shared/wire.ts'
+import {
+  filterText,
+  invalidQuery,
+  type Period,
+  periodQuery,
+  readPeriod,
+} from '../../_shared/query.ts'
 
 /** What every list and count of request logs can be narrowed by. */
 export const filterQuery = {
@@ -33,8 +38,7 @@ export const filterQuery = {
   env: filterText('The tag env.', 64),
   tag_key: filterText('Any tag; goes with tag_value.', 32),
   tag_value: filterText('Its value; goes with tag_key.', 64),
-  occurred_at_start: instantQuery('Requests that ended at this time or later.'),
-  occurred_at_end: instantQuery('Requests that ended before this time.'),
+  ...periodQuery,
 }
 const Query = strictObject(filterQuery)
 
@@ -53,13 +57,9 @@ const columns = [
   'operation',
 ] as const
 
-export interface Filter {
+export interface Filter extends Period {
   readonly columns: readonly (readonly [name: (typeof columns)[number], value: string | number])[]
   readonly tag: readonly [key: string, value: string] | undefined
-  /** In the filter. */
-  readonly start: Date | undefined
-  /** Not in it. */
-  readonly end: Date | undefined
 }
 
 /** Throws `invalid_request` naming the parameter. */
@@ -71,11 +71,6 @@ export function readFilter(query: Static<typeof Query>): Filter {
   if (tag_value === undefined && tag_key !== undefined) {
     throw invalidQuery('tag_value', 'goes with tag_key')
   }
-  const start = readInstant('occurred_at_start', query.occurred_at_start)
-  const end = readInstant('occurred_at_end', query.occurred_at_end)
-  if (start !== undefined && end !== undefined && start >= end) {
-    throw invalidQuery('occurred_at_end', 'must be after occurred_at_start')
-  }
   return {
     columns: columns.flatMap((name) => {
       const value = query[name]
@@ -84,7 +79,6 @@ export function readFilter(query: Static<typeof Query>): Filter {
       return [[name, isId ? ownId(String(value)) : value] as const]
     }),
     tag: tag_key === undefined || tag_value === undefined ? undefined : [tag_key, tag_value],
-    start,
-    end,
+    ...readPeriod(query),
   }
 }
