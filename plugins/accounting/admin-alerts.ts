@@ -9,17 +9,10 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
+import { Id } from '../_shared/own-id.ts'
+import { Instant, nullable } from '../_shared/schema.ts'
 import type { AlertStore, ListedAlert } from './alert-store.ts'
-import {
-  BudgetId,
-  Cadence,
-  Instant,
-  nullable,
-  ownerMembers,
-  Scope,
-  Usd,
-  wireScope,
-} from './budget-wire.ts'
+import { Cadence, ownerMembers, Scope, Usd, wireScope } from './budget-wire.ts'
 import { ownerName } from './owner-names.ts'
 import { ownerOf } from './scopes.ts'
 import { OwnerKind, ownerKindOf } from './spend-query.ts'
@@ -76,7 +69,7 @@ export function alertRoutes(options: {
         ...pageQuery,
         status: Type.Optional(Status),
         owner_kind: Type.Optional(OwnerKind),
-        budget_id: Type.Optional(BudgetId),
+        budget_id: Type.Optional(Id),
       }),
       result: listOf(AlertItem),
       async handle({ query }) {

@@ -7,9 +7,10 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
+import { Id } from '../_shared/own-id.ts'
 import { remaining } from './budget.ts'
 import type { BudgetStore, WindowedBudget } from './budget-store.ts'
-import { BudgetId, BudgetItem, budgetItem, Usd } from './budget-wire.ts'
+import { BudgetItem, budgetItem, Usd } from './budget-wire.ts'
 import { dayText, utcDay } from './window.ts'
 
 export interface BurnDownRoutesOptions {
@@ -40,7 +41,7 @@ export function burnDownRoutes({ store, directory, clock }: BurnDownRoutesOption
       audience: 'platform_admin',
       tag: 'spend',
       summary: 'One budget, with what was left of it on each day of its current window.',
-      params: Type.Object({ budget_id: BudgetId }),
+      params: Type.Object({ budget_id: Id }),
       result: BurnDown,
       async handle({ params }) {
         const now = clock.now()

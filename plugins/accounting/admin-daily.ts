@@ -7,7 +7,8 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
-import { Instant, nullable, ownerMembers, plainText, Usd } from './budget-wire.ts'
+import { Instant, nullable } from '../_shared/schema.ts'
+import { ownerMembers, plainText, Usd } from './budget-wire.ts'
 import { type DailyRow, type DailyStore, type LedgerEntry, MOST_SERIES } from './daily-store.ts'
 import { ownerName } from './owner-names.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf } from './spend-query.ts'

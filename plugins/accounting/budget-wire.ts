@@ -7,7 +7,8 @@ import {
 } from 'model-gateway/plugin'
 import { invalidBody } from '../_shared/invalid-body.ts'
 import { picoUsd, usd } from '../_shared/money.ts'
-import { ID_PATTERN, ownId } from '../_shared/own-id.ts'
+import { ownId } from '../_shared/own-id.ts'
+import { Instant, nullable } from '../_shared/schema.ts'
 import {
   type Budget,
   type BudgetSettings,
@@ -27,7 +28,6 @@ import { cadences, startOfDay } from './window.ts'
 
 export const Usd = (description: string) =>
   Type.String({ description: `${description}, USD`, examples: ['0.000213'] })
-export const Instant = Type.String({ format: 'date-time' })
 
 const id = Type.String({ minLength: 1, maxLength: 64 })
 /** Text that a database takes: no control characters, no half of a pair. */
@@ -49,11 +49,6 @@ export const Scope = Type.Union(
   },
 )
 
-export const BudgetId = Type.String({
-  pattern: ID_PATTERN,
-  errorMessage: 'must be an id',
-})
-
 export const Cadence = Type.Union(
   cadences.map((name) => Type.Literal(name)),
   { errorMessage: `must be one of ${cadences.join(', ')}` },
@@ -65,9 +60,6 @@ export const Amount = Type.String({
   examples: ['12.50'],
   errorMessage: 'must be a quoted decimal, not negative, with at most 12 places, such as "12.50"',
 })
-
-export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()])
 
 /** Who spends, and the name of it while somebody knows it. */
 export const ownerMembers = {

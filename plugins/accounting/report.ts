@@ -1,6 +1,7 @@
 import { type Directory, type Static, Type } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
-import { Instant, ownerMembers, Usd } from './budget-wire.ts'
+import { Instant } from '../_shared/schema.ts'
+import { ownerMembers, Usd } from './budget-wire.ts'
 import { ownerName } from './owner-names.ts'
 import type { ReportRow, Sums } from './report-store.ts'
 import { dayText, startOfDay, type Window } from './window.ts'

@@ -7,18 +7,18 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { ownId } from '../_shared/own-id.ts'
+import { Id, ownId } from '../_shared/own-id.ts'
 import { periodQuery, readPeriod } from '../_shared/query.ts'
+import { Instant, nullable } from '../_shared/schema.ts'
 import type { Store } from './store.ts'
 
-const nullable = Type.Union([Type.String(), Type.Null()])
-const id = Type.Optional(Type.String({ maxLength: 200 }))
+const Text = Type.Optional(Type.String({ maxLength: 200 }))
 
 const AuditItem = Type.Object({
   audit_id: Type.String(),
-  occurred_at: Type.String({ format: 'date-time' }),
-  actor_user_id: nullable,
-  actor_email: nullable,
+  occurred_at: Instant,
+  actor_user_id: nullable(Type.String()),
+  actor_email: nullable(Type.String()),
   request_id: Type.String(),
   action: Type.String(),
   object_kind: Type.String(),
@@ -38,16 +38,11 @@ export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
       summary: 'What administrators changed, the newest first.',
       query: strictObject({
         ...pageQuery,
-        actor_user_id: Type.Optional(
-          Type.String({
-            pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
-            errorMessage: 'must be the id of a user',
-          }),
-        ),
-        action: id,
-        object_kind: id,
-        object_id: id,
-        request_id: id,
+        actor_user_id: Type.Optional(Id),
+        action: Text,
+        object_kind: Text,
+        object_id: Text,
+        request_id: Text,
         ...periodQuery,
       }),
       result: listOf(AuditItem),

@@ -9,9 +9,10 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { invalidQuery, periodQuery, readPeriod } from '../_shared/query.ts'
+import { nullable } from '../_shared/schema.ts'
 import type { CompiledPolicies } from './policies.ts'
 import { type DecisionRow, filterNames, MOST_COUNTED, type Store } from './store.ts'
-import { Action, Disposition, Mode, nullable, Phase, tag } from './wire.ts'
+import { Action, Disposition, Mode, Phase, tag } from './wire.ts'
 
 const Text = Type.String()
 const Words = Type.Array(Text)

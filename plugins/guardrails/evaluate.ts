@@ -7,12 +7,13 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { nullable } from '../_shared/schema.ts'
 import { type Decision, denialMessage } from './decision.ts'
 import { covers, type Judgement } from './engine.ts'
 import { type HookCall, hookAnswer, hookFormats, readHook } from './hooks.ts'
 import { type CompiledPolicies, decisiveOf, GLOBAL } from './policies.ts'
 import type { Identify } from './servers.ts'
-import { Action, Disposition, MatchedRule, matchedRule, nullable } from './wire.ts'
+import { Action, Disposition, MatchedRule, matchedRule } from './wire.ts'
 
 const Evaluation = Type.Object({
   decision_id: nullable(Type.String(), 'null: no guardrail looks at this'),

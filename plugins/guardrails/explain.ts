@@ -12,10 +12,11 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { nullable } from '../_shared/schema.ts'
 import { covers } from './engine.ts'
 import { type CompiledPolicies, decisiveOf, GLOBAL } from './policies.ts'
 import type { Identify } from './servers.ts'
-import { Action, Disposition, MatchedRule, Mode, matchedRule, nullable, Phase } from './wire.ts'
+import { Action, Disposition, MatchedRule, Mode, matchedRule, Phase } from './wire.ts'
 
 const Body = strictObject({
   command: Type.Optional(

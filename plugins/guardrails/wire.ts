@@ -1,9 +1,6 @@
-import { guardPhases, type PackMatch, type TSchema, Type } from 'model-gateway/plugin'
+import { guardPhases, type PackMatch, Type } from 'model-gateway/plugin'
 
 export const tag = 'guardrails'
-
-export const nullable = <T extends TSchema>(schema: T, description?: string) =>
-  Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 
 export const Phase = Type.Union(
   guardPhases.map((phase) => Type.Literal(phase)),

@@ -10,6 +10,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { Id } from '../_shared/own-id.ts'
 import type { ServerChanges } from './change-servers.ts'
 import { type DiscoveryStore, summaryOf } from './discovery-store.ts'
 import { RecommendedServer, recommendedServers } from './recommended.ts'
@@ -18,7 +19,6 @@ import { addressesOf } from './snapshot.ts'
 import { findServer, type ServerRow, type ServerStore } from './store.ts'
 import type { ToolVersionStore } from './tool-version-store.ts'
 import {
-  Id,
   NewServer,
   RefreshView,
   RunView,

@@ -1,16 +1,8 @@
 import { type Static, strictObject, Type } from 'model-gateway/plugin'
+import { Instant, nullable } from '../_shared/schema.ts'
 import type { ListedTool, RunRow } from './discovery-store.ts'
 import type { ServerRow } from './store.ts'
 import type { ToolVersionRow } from './tool-version-store.ts'
-
-const Instant = Type.String({ format: 'date-time' })
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()])
-
-export const Id = Type.String({
-  pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
-  errorMessage: 'must be an id',
-})
 
 const LINE = '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
 

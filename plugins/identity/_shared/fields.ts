@@ -1,8 +1,5 @@
 import { GatewayError, strictObject, Type } from 'model-gateway/plugin'
 import { invalidBody } from '../../_shared/invalid-body.ts'
-import { ID_PATTERN } from '../../_shared/own-id.ts'
-
-export const Id = Type.String({ pattern: ID_PATTERN, errorMessage: 'must be an id' })
 
 /** A name for people: no control characters, and not only spaces. */
 export const Name = Type.String({
@@ -44,8 +41,6 @@ export const TeamRole = Type.Union(
   { errorMessage: 'must be owner, admin or member' },
 )
 
-export const Instant = Type.String({ format: 'date-time' })
-export const NullableInstant = Type.Union([Instant, Type.Null()])
 export const Search = Type.String({
   minLength: 1,
   maxLength: 200,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'model-gateway/plugin'
-import { Instant, NullableInstant } from '../_shared/fields.ts'
+import { Instant, nullable } from '../../_shared/schema.ts'
 import type { ApiKeyRow, KeyState } from './store.ts'
 
 export const GrantMode = Type.Union([Type.Literal('explicit'), Type.Literal('all')], {
@@ -29,13 +29,14 @@ const members = {
   model_grant_mode: GrantMode,
   granted_models: Type.Array(Type.String()),
   status: State,
-  expires_at: NullableInstant,
-  last_used_at: NullableInstant,
-  revoked_at: NullableInstant,
-  rotated_at: NullableInstant,
-  previous_secret_until: Type.Union([Instant, Type.Null()], {
-    description: 'Until when the secret before the last rotation is accepted too.',
-  }),
+  expires_at: nullable(Instant),
+  last_used_at: nullable(Instant),
+  revoked_at: nullable(Instant),
+  rotated_at: nullable(Instant),
+  previous_secret_until: nullable(
+    Instant,
+    'Until when the secret before the last rotation is accepted too.',
+  ),
   from_config: Type.Boolean({ description: 'Whether an entry of the config file made the key.' }),
   created_at: Instant,
 }

@@ -11,11 +11,11 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { invalidBody } from '../../_shared/invalid-body.ts'
+import { Id } from '../../_shared/own-id.ts'
+import { Instant } from '../../_shared/schema.ts'
 import {
   accessColumns,
   accessView,
-  Id,
-  Instant,
   Key,
   ModelAccess,
   ModelAccessView,

@@ -9,11 +9,11 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { Id } from '../../_shared/own-id.ts'
+import { Instant } from '../../_shared/schema.ts'
 import {
   accessColumns,
   accessView,
-  Id,
-  Instant,
   Key,
   ModelAccess,
   ModelAccessView,

@@ -9,13 +9,12 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { ownId } from '../../_shared/own-id.ts'
+import { Id, ownId } from '../../_shared/own-id.ts'
+import { Instant } from '../../_shared/schema.ts'
 import {
   accessColumns,
   accessView,
   Email,
-  Id,
-  Instant,
   ModelAccess,
   ModelAccessView,
   missing,
@@ -129,11 +128,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
     // The role in a team stays as long as nothing else is said of it.
     const stays = before?.team_id === (team && ownId(team.team_id))
     const role = stays ? before?.team_role : undefined
-    await setTeam(
-      sql,
-      id,
-      team && { team_id: team.team_id, role: team.role ?? role ?? 'member' },
-    )
+    await setTeam(sql, id, team && { team_id: team.team_id, role: team.role ?? role ?? 'member' })
   }
 
   return [

@@ -8,11 +8,11 @@ import {
   pageQuery,
   type Static,
   strictObject,
-  type TSchema,
   Type,
 } from 'model-gateway/plugin'
-import { ID_PATTERN, ownId } from '../../_shared/own-id.ts'
+import { Id, ownId } from '../../_shared/own-id.ts'
 import { filterText, periodQuery, readPeriod } from '../../_shared/query.ts'
+import { Instant, nullable } from '../../_shared/schema.ts'
 import { filterColumns, type InvocationFilter, type ListStore, MOST_COUNTED } from './store.ts'
 
 const ROOT = '/api/v1/admin/observability/mcp-invocations'
@@ -33,9 +33,7 @@ const statuses = [
 ] as const
 const policyResults = ['allowed', 'denied', 'not_evaluated'] as const
 
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const Text = Type.String()
-const Instant = Type.String({ format: 'date-time' })
 const oneOf = (values: readonly string[], errorMessage?: string) =>
   Type.Union(
     values.map((value) => Type.Literal(value)),
@@ -148,7 +146,7 @@ export function invocationRoutes(
       audience: 'platform_admin',
       tag,
       summary: 'One tool call, with its sanitised arguments and result.',
-      params: Type.Object({ mcp_tool_invocation_id: Type.String({ pattern: ID_PATTERN }) }),
+      params: Type.Object({ mcp_tool_invocation_id: Id }),
       result: Detail,
       async handle({ params }) {
         const row = await store.read(params.mcp_tool_invocation_id)

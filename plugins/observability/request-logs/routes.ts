@@ -9,10 +9,11 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { ID_PATTERN } from '../../_shared/own-id.ts'
+import { Id } from '../../_shared/own-id.ts'
 import { invalidQuery } from '../../_shared/query.ts'
+import { Instant, nullable } from '../../_shared/schema.ts'
 import type { Reports } from '../_shared/store.ts'
-import { Count, Instant, nullable, tag } from '../_shared/wire.ts'
+import { Count, tag } from '../_shared/wire.ts'
 import { filterQuery, readFilter } from './filter.ts'
 import { countByTime, findMatches, MOST_IN_HISTOGRAM, MOST_MATCHES } from './store.ts'
 import { readDetail, readSummaries } from './summary-store.ts'
@@ -130,7 +131,7 @@ export function requestLogRoutes(reports: Reports, clock: Clock): AdminRoute[] {
       audience: 'platform_admin',
       tag,
       summary: 'One finished request, with its attempts and its sanitised payload.',
-      params: Type.Object({ request_log_id: Type.String({ pattern: ID_PATTERN }) }),
+      params: Type.Object({ request_log_id: Id }),
       result: RequestLogDetail,
       async handle({ params }) {
         const detail = await reports.read((reader) => readDetail(reader, params.request_log_id))
