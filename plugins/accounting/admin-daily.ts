@@ -9,7 +9,8 @@ import {
 import { usd } from '../_shared/money.ts'
 import { Instant, nullable } from '../_shared/schema.ts'
 import { ownerMembers, plainText, Usd } from './budget-wire.ts'
-import { type DailyRow, type DailyStore, type LedgerEntry, MOST_SERIES } from './daily-store.ts'
+import { Count, chargeMembers, Text, wireCharge } from './charge-wire.ts'
+import { type DailyRow, type DailyStore, MOST_SERIES } from './daily-store.ts'
 import { ownerName } from './owner-names.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf } from './spend-query.ts'
 import { dayText, startOfDay, utcDay, type Window } from './window.ts'
@@ -21,8 +22,6 @@ export interface DailyRoutesOptions {
 }
 
 const tag = 'spend'
-const Count = Type.Integer()
-const Text = Type.String()
 const By = Type.Union([Type.Literal('model'), Type.Literal('owner')], {
   description: 'What a series is of. Default model, as it was asked for.',
   errorMessage: 'must be model or owner',
@@ -39,41 +38,22 @@ const Series = Type.Object({
   daily: Type.Array(Type.Object({ day: Text, ...spent })),
 })
 
-const tokens = {
-  prompt_tokens: nullable(Count),
-  completion_tokens: nullable(Count),
-  total_tokens: nullable(Count),
-  uncached_input_tokens: nullable(Count),
-  cache_read_tokens: nullable(Count),
-  cache_write_tokens: nullable(Count),
-  reasoning_tokens: nullable(Count),
-}
-
 const Entry = Type.Object({
-  event_id: Text,
-  request_id: Text,
+  ...chargeMembers,
   rejection: nullable(
     Type.Union([Type.Literal('budget_exceeded'), Type.Literal('duplicate_race')], {
       description: 'Why the charge is not in the ledger; null: it is',
     }),
   ),
-  ...ownerMembers,
-  api_key_id: Text,
-  operation: Text,
-  model_key: Text,
-  resolved_model_key: Text,
-  provider_key: Text,
-  upstream_model: Text,
   pricing_provider_id: nullable(Type.String({ description: 'The price list that was looked at' })),
   pricing_model: Type.String({ description: 'The model that was looked up in it' }),
   rate_id: nullable(Type.String({ description: 'The price that was found' })),
-  pricing_status: Text,
   unpriced_reason: nullable(Text),
   usage_doubt: nullable(Type.String({ description: 'Why the counts cannot all be true' })),
-  ...tokens,
-  cost_usd: nullable(Usd('What the call cost')),
-  dispatched_at: Instant,
-  occurred_at: Instant,
+  uncached_input_tokens: nullable(Count),
+  cache_read_tokens: nullable(Count),
+  cache_write_tokens: nullable(Count),
+  reasoning_tokens: nullable(Count),
 })
 
 /** Spend by day and series, and what the ledger has of one request. */
@@ -125,7 +105,7 @@ export function dailyRoutes({ store, directory, clock }: DailyRoutesOptions): Ad
       result: Type.Object({ items: Type.Array(Entry) }),
       async handle({ query }) {
         const [entries, known] = await Promise.all([store.entries(query.request_id), directory()])
-        return { items: entries.map((entry) => wireEntry(entry, known)) }
+        return { items: entries.map((entry) => wireCharge(entry, known)) }
       },
     }),
   ]
@@ -157,24 +137,5 @@ function wireSpent(rows: readonly DailyRow[]) {
   return {
     spend_usd: usd(rows.reduce((sum, row) => sum + BigInt(row.cost_pico_usd), 0n)),
     request_count: rows.reduce((sum, row) => sum + Number(row.requests), 0),
-  }
-}
-
-function wireEntry(entry: LedgerEntry, directory: Directory) {
-  const { cost_pico_usd, ...rest } = entry
-  const number = (value: bigint | null) => (value === null ? null : Number(value))
-  return {
-    ...rest,
-    owner_name: ownerName({ kind: rest.owner_kind, id: rest.owner_id }, directory),
-    prompt_tokens: number(rest.prompt_tokens),
-    completion_tokens: number(rest.completion_tokens),
-    total_tokens: number(rest.total_tokens),
-    uncached_input_tokens: number(rest.uncached_input_tokens),
-    cache_read_tokens: number(rest.cache_read_tokens),
-    cache_write_tokens: number(rest.cache_write_tokens),
-    reasoning_tokens: number(rest.reasoning_tokens),
-    cost_usd: cost_pico_usd === null ? null : usd(cost_pico_usd),
-    dispatched_at: rest.dispatched_at.toISOString(),
-    occurred_at: rest.occurred_at.toISOString(),
   }
 }

@@ -10,14 +10,12 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
-import { usd } from '../_shared/money.ts'
 import { ownId } from '../_shared/own-id.ts'
-import { Instant, nullable } from '../_shared/schema.ts'
-import { ownerMembers, plainText, Usd } from './budget-wire.ts'
+import { plainText } from './budget-wire.ts'
+import { chargeMembers, wireCharge } from './charge-wire.ts'
 import { focusHead, focusRows } from './focus.ts'
-import { ownerName } from './owner-names.ts'
 import { OwnReport, Report, reportLists, reportOwners } from './report.ts'
-import type { RejectedCharge, ReportStore, Selection } from './report-store.ts'
+import type { ReportStore, Selection } from './report-store.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf, rangeQuery, readRange } from './spend-query.ts'
 import { dayText, utcDay } from './window.ts'
 
@@ -38,26 +36,8 @@ const exported = {
   },
 }
 
-const Charge = Type.Object({
-  event_id: Type.String(),
-  request_id: Type.String(),
-  reason: Type.Union([Type.Literal('budget_exceeded'), Type.Literal('duplicate_race')], {
-    errorMessage: 'must be budget_exceeded or duplicate_race',
-  }),
-  ...ownerMembers,
-  api_key_id: Type.String(),
-  operation: Type.String(),
-  model_key: Type.String(),
-  resolved_model_key: Type.String(),
-  provider_key: Type.String(),
-  upstream_model: Type.String(),
-  pricing_status: Type.String(),
-  prompt_tokens: nullable(Type.Integer()),
-  completion_tokens: nullable(Type.Integer()),
-  total_tokens: nullable(Type.Integer()),
-  cost_usd: nullable(Usd('What the call cost')),
-  dispatched_at: Instant,
-  occurred_at: Instant,
+const Reason = Type.Union([Type.Literal('budget_exceeded'), Type.Literal('duplicate_race')], {
+  errorMessage: 'must be budget_exceeded or duplicate_race',
 })
 
 export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): AdminRoute[] {
@@ -149,9 +129,9 @@ export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): Ad
         owner_kind: Type.Optional(OwnerKind),
         owner_id: Type.Optional(Type.String(plainText)),
         request_id: Type.Optional(Type.String(plainText)),
-        reason: Type.Optional(Charge.properties.reason),
+        reason: Type.Optional(Reason),
       }),
-      result: listOf(Charge),
+      result: listOf(Type.Object({ ...chargeMembers, reason: Reason })),
       async handle({ query }) {
         const { page, page_size, offset } = pageOf(query)
         const filter = {
@@ -168,19 +148,4 @@ export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): Ad
       },
     }),
   ]
-}
-
-function wireCharge(charge: RejectedCharge, directory: Directory) {
-  const { cost_pico_usd, prompt_tokens, completion_tokens, total_tokens, ...rest } = charge
-  const number = (value: bigint | null) => (value === null ? null : Number(value))
-  return {
-    ...rest,
-    owner_name: ownerName({ kind: rest.owner_kind, id: rest.owner_id }, directory),
-    prompt_tokens: number(prompt_tokens),
-    completion_tokens: number(completion_tokens),
-    total_tokens: number(total_tokens),
-    cost_usd: cost_pico_usd === null ? null : usd(cost_pico_usd),
-    dispatched_at: rest.dispatched_at.toISOString(),
-    occurred_at: rest.occurred_at.toISOString(),
-  }
 }

@@ -1,6 +1,7 @@
-import type { Database, PricingStatus } from 'model-gateway/plugin'
+import type { Database } from 'model-gateway/plugin'
 import type { OwnerId } from './owner-names.ts'
-import type { RejectedCharge } from './report-store.ts'
+import { type Charge, chargeColumns, type RejectedCharge } from './report-store.ts'
+import { tokenNumbers } from './tables.ts'
 import { startOfDay, type Window } from './window.ts'
 
 /** So many series have a name of their own; what is left is one more. */
@@ -19,18 +20,17 @@ export interface DailyRow {
 }
 
 /** A row of the ledger, or a charge that is kept out of it. */
-export interface LedgerEntry extends Omit<RejectedCharge, 'reason'> {
+export interface LedgerEntry extends Charge {
   readonly rejection: RejectedCharge['reason'] | null
-  readonly pricing_status: PricingStatus
   readonly unpriced_reason: string | null
   readonly usage_doubt: string | null
   readonly pricing_provider_id: string | null
   readonly pricing_model: string
   readonly rate_id: string | null
-  readonly uncached_input_tokens: bigint | null
-  readonly cache_read_tokens: bigint | null
-  readonly cache_write_tokens: bigint | null
-  readonly reasoning_tokens: bigint | null
+  readonly uncached_input_tokens: number | null
+  readonly cache_read_tokens: number | null
+  readonly cache_write_tokens: number | null
+  readonly reasoning_tokens: number | null
 }
 
 export interface DailyStore {
@@ -73,12 +73,13 @@ const dailySql = (schema: string, by: 'model' | 'owner') => `
     and named.owner_id is not distinct from days.owner_id
   group by named.place, day order by named.place nulls last, day`
 
-const entryColumns = `event_id, request_id, owner_kind,
-  coalesce(user_id, service_account_id) as owner_id, api_key_id, operation, model_key,
-  resolved_model_key, provider_key, upstream_model, pricing_provider_id, pricing_model, rate_id,
-  pricing_status, unpriced_reason, usage_doubt, prompt_tokens, completion_tokens, total_tokens,
-  uncached_input_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_pico_usd,
-  dispatched_at, occurred_at`
+const entryColumns = `${chargeColumns}, unpriced_reason, usage_doubt, pricing_provider_id,
+  pricing_model, rate_id, ${tokenNumbers([
+    'uncached_input_tokens',
+    'cache_read_tokens',
+    'cache_write_tokens',
+    'reasoning_tokens',
+  ])}`
 
 const entriesSql = (schema: string) => `
   select ${entryColumns}, null as rejection

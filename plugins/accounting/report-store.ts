@@ -1,6 +1,6 @@
 import type { Database, PricingStatus } from 'model-gateway/plugin'
 import type { OwnerId } from './owner-names.ts'
-import { tokenColumns } from './tables.ts'
+import { tokenColumns, tokenNumbers } from './tables.ts'
 import { startOfDay, type UtcDay } from './window.ts'
 
 /** Whose spend, in the days from `start` on and before `end`. */
@@ -59,10 +59,10 @@ const chargeSums = [
   'reasoning_tokens',
 ]
 
-export interface RejectedCharge {
+/** What a row of the ledger and a charge that is kept out of it have in common. */
+export interface Charge {
   readonly event_id: string
   readonly request_id: string
-  readonly reason: 'budget_exceeded' | 'duplicate_race'
   readonly owner_kind: OwnerId['kind']
   readonly owner_id: string
   readonly api_key_id: string
@@ -72,12 +72,16 @@ export interface RejectedCharge {
   readonly provider_key: string
   readonly upstream_model: string
   readonly pricing_status: PricingStatus
-  readonly prompt_tokens: bigint | null
-  readonly completion_tokens: bigint | null
-  readonly total_tokens: bigint | null
+  readonly prompt_tokens: number | null
+  readonly completion_tokens: number | null
+  readonly total_tokens: number | null
   readonly cost_pico_usd: bigint | null
   readonly dispatched_at: Date
   readonly occurred_at: Date
+}
+
+export interface RejectedCharge extends Charge {
+  readonly reason: 'budget_exceeded' | 'duplicate_race'
 }
 
 export interface RejectedFilter {
@@ -168,11 +172,15 @@ const rejectedWhere = `($1::text is null or owner_kind = $1)
   and ($2::text is null or coalesce(user_id, service_account_id) = $2)
   and ($3::text is null or request_id = $3) and ($4::text is null or reason = $4)`
 
+/** Those of `Charge`. */
+export const chargeColumns = `event_id, request_id, owner_kind,
+  coalesce(user_id, service_account_id) as owner_id, api_key_id, operation, model_key,
+  resolved_model_key, provider_key, upstream_model, pricing_status,
+  ${tokenNumbers(['prompt_tokens', 'completion_tokens', 'total_tokens'])}, cost_pico_usd,
+  dispatched_at, occurred_at`
+
 const rejectedSql = (schema: string) => `
-  select event_id, request_id, reason, owner_kind, coalesce(user_id, service_account_id) as owner_id,
-    api_key_id, operation, model_key, resolved_model_key, provider_key, upstream_model,
-    pricing_status, prompt_tokens, completion_tokens, total_tokens, cost_pico_usd, dispatched_at,
-    occurred_at
+  select ${chargeColumns}, reason
   from "${schema}".budget_rejected_charges where ${rejectedWhere}
   order by occurred_at desc, event_id desc limit $5 offset $6`
 

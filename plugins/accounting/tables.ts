@@ -26,6 +26,10 @@ export const tokenColumns = [
   'reasoning_tokens',
 ] as const
 
+/** Columns of tokens as they are told: a number, which JSON has. */
+export const tokenNumbers = (columns: readonly (typeof tokenColumns)[number][]) =>
+  columns.map((name) => `${name}::float8 as ${name}`).join(', ')
+
 /** What a roll-up is of, as column and expression. */
 export const rollupKeys: readonly (readonly [column: string, expression: string])[] = [
   ['bucket_start', "date_bin('12 hours', dispatched_at, '2000-01-01 00:00:00+00')"],
