@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import type { BatchRow } from './batch-row.ts'
 import { createBatchWriter, type Limits, usualLimits } from './batch-writer.ts'
-import { createBudget } from './budget.ts'
+import { createRoom } from './room.ts'
 import { openSpool } from './spool.ts'
 import { createTally } from './tally.ts'
 
@@ -51,7 +51,7 @@ async function open(write: (batch: readonly BatchRow[]) => Promise<void>, change
     toRecord: ({ json }) => json,
     fromRecord: (json) => ({ json, payload: undefined }),
     spool,
-    payloads: { budget: createBudget(payloadChars), shed },
+    payloads: { room: createRoom(payloadChars), shed },
     lost,
     log,
     limits: { ...usualLimits, ...quick, ...own },

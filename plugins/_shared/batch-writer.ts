@@ -1,8 +1,8 @@
 import type { Disposer } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import type { BatchRow } from './batch-row.ts'
-import type { Budget } from './budget.ts'
 import { createDeadline } from './deadline.ts'
+import type { Room } from './room.ts'
 import { isRowFault } from './row-fault.ts'
 import type { Spool } from './spool.ts'
 import { describe, type Tally } from './tally.ts'
@@ -63,7 +63,7 @@ export interface BatchWriterOptions<R extends BatchRow> {
   /** Absent when the rows have none. */
   readonly payloads?: {
     /** Room for them. */
-    readonly budget: Budget
+    readonly room: Room
     /** Those that were given up. */
     readonly shed: Tally
   }
@@ -82,7 +82,7 @@ export function createBatchWriter<R extends BatchRow>(
 ): BatchWriter<R> {
   const { name, write, toRecord, fromRecord, spool, lost, log, limits = usualLimits } = options
   const { settled = () => {} } = options
-  const { budget, shed } = options.payloads ?? {}
+  const { room, shed } = options.payloads ?? {}
   let queue: R[] = []
   /** Taken from the queue, and not yet known to be safe. */
   let writing: readonly R[] = []
@@ -119,7 +119,7 @@ export function createBatchWriter<R extends BatchRow>(
       count += 1
       rowChars -= json.length
       payloadChars -= payload.length
-      budget?.give(payload.length)
+      room?.give(payload.length)
     }
     const taken = queue.slice(0, count)
     queue = queue.slice(count)
@@ -190,7 +190,7 @@ export function createBatchWriter<R extends BatchRow>(
           continue
         }
         away = true
-        log.warn(`${name} goes to the spool${budget === undefined ? '' : ', without payloads'}`)
+        log.warn(`${name} goes to the spool${room === undefined ? '' : ', without payloads'}`)
         const rows = writing
         writing = []
         await putAside(rows)
@@ -254,13 +254,13 @@ export function createBatchWriter<R extends BatchRow>(
     push(row) {
       if (state === 'closed') return lost.add(1, 'the log is closed')
       let { payload } = row
-      if (payload !== undefined && (away || budget?.take(payload.length) !== true)) {
+      if (payload !== undefined && (away || room?.take(payload.length) !== true)) {
         shed?.add(1, away ? 'the database is away' : 'too much is waiting')
         payload = undefined
       }
       if (rowChars + row.json.length > limits.queueChars) {
         if (payload !== undefined) {
-          budget?.give(payload.length)
+          room?.give(payload.length)
           shed?.add(1, 'too much is waiting')
         }
         const full = (err: unknown) => lost.add(1, 'too much is waiting', err)

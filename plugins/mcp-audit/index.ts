@@ -10,8 +10,8 @@ import {
 } from 'model-gateway/plugin'
 import tables from '../../migrations/mcp-audit/0001_tables.sql' with { type: 'text' }
 import { createBatchWriter, usualLimits } from '../_shared/batch-writer.ts'
-import { createBudget } from '../_shared/budget.ts'
 import { createDeadline } from '../_shared/deadline.ts'
+import { createRoom } from '../_shared/room.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
 import { createInvocations } from './invocations.ts'
@@ -90,7 +90,7 @@ export default definePlugin({
         for (const row of rows) row.settled?.()
       },
       spool,
-      payloads: { budget: createBudget(PAYLOAD_CHARS), shed },
+      payloads: { room: createRoom(PAYLOAD_CHARS), shed },
       lost,
       log,
       limits: { ...usualLimits, gatherMs: GATHER_MS },

@@ -15,8 +15,8 @@ import failedRequests from '../../migrations/request-log/0003_failed_requests.sq
   type: 'text',
 }
 import { createBatchWriter } from '../_shared/batch-writer.ts'
-import { createBudget } from '../_shared/budget.ts'
 import { createConfigVersions } from '../_shared/config-versions.ts'
+import { createRoom } from '../_shared/room.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
 import { type LoggingPolicy, policyRoutes } from './admin.ts'
@@ -90,7 +90,7 @@ export default definePlugin({
 
     const spool = openSpool({ directory: ctx.files.directory(), name: 'request-log', log })
     await spool.adopt()
-    const budget = createBudget(PAYLOAD_CHARS)
+    const room = createRoom(PAYLOAD_CHARS)
     const shed = createTally({
       log,
       name: 'shed',
@@ -108,11 +108,11 @@ export default definePlugin({
       toRecord,
       fromRecord,
       spool,
-      payloads: { budget, shed },
+      payloads: { room, shed },
       lost,
       log,
     })
-    const intake = createIntake({ budget, push: writer.push, refuses: writer.away, shed, log })
+    const intake = createIntake({ room, push: writer.push, refuses: writer.away, shed, log })
 
     ctx.provide(exchangeRecorders, {
       streamEventLimit() {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Budget } from '../_shared/budget.ts'
+import type { Room } from '../_shared/room.ts'
 import { describe, type Tally } from '../_shared/tally.ts'
 import { encodePayload, type RawPayload } from './payload.ts'
 import type { PayloadPolicy } from './policy.ts'
@@ -22,14 +22,14 @@ export interface Intake {
 
 export function createIntake(options: {
   /** Shared with what waits behind the intake. */
-  readonly budget: Budget
+  readonly room: Room
   push(row: Row): void
   /** Whether payloads would not be written anyway. */
   refuses(): boolean
   readonly shed: Tally
   readonly log: Logger
 }): Intake {
-  const { budget, push, refuses, shed, log } = options
+  const { room, push, refuses, shed, log } = options
   interface Job {
     readonly draft: Draft
     readonly steps: Generator<undefined, string>
@@ -39,7 +39,7 @@ export function createIntake(options: {
   let scheduled = false
 
   function finish({ draft, size }: Job, payload: string | undefined): void {
-    budget.give(size)
+    room.give(size)
     push({ occurredAt: draft.occurredAt, json: draft.json, payload })
   }
 
@@ -82,7 +82,7 @@ export function createIntake(options: {
     add(draft, raw, policy) {
       const stated = Number(raw.headers['content-length'])
       const size = (stated > 0 ? stated : roughSize(raw.body)) + roughResponseSize(raw.response)
-      if (refuses() || !budget.take(size)) {
+      if (refuses() || !room.take(size)) {
         shed.add(1, refuses() ? 'the database is away' : 'too much is waiting')
         push({ occurredAt: draft.occurredAt, json: draft.json, payload: undefined })
         return

@@ -1,11 +1,11 @@
 /** Room for what waits in memory, in characters. */
-export interface Budget {
+export interface Room {
   /** Takes room, if there is enough. What comes first is let in whatever its size. */
   take(size: number): boolean
   give(size: number): void
 }
 
-export function createBudget(limit: number): Budget {
+export function createRoom(limit: number): Room {
   let used = 0
   return {
     take(size) {
