@@ -19,3 +19,10 @@ test('one line a minute says what went wrong, in plain words, and how much was l
     { reason: 'x'.repeat(300), unsaid: 1000 },
   ])
 })
+
+test('what the SDK tells beside its message is in the line, too', () => {
+  const lines: Record<string, unknown>[] = []
+  logDiagnostics(pino({}, { write: (line) => lines.push(JSON.parse(line)) }))
+  diag.warn('Partial success:', '{"rejectedDataPoints":3}', new Error('late'), { not: 'text' })
+  expect(lines).toMatchObject([{ reason: 'Partial success: {"rejectedDataPoints":3} late' }])
+})

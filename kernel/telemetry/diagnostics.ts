@@ -9,12 +9,13 @@ const LONGEST_MESSAGE = 300
 export function logDiagnostics(log: Logger, now: () => number = () => performance.now()): void {
   let quietUntil = Number.NEGATIVE_INFINITY
   let unsaid = 0
-  const tell = (message: string) => {
+  const tell = (message: string, ...more: unknown[]) => {
     if (now() < quietUntil) {
       unsaid++
       return
     }
-    log.warn({ component: 'telemetry', reason: plain(message), unsaid }, 'telemetry was lost')
+    const reason = [message, ...more].flatMap(plain).join(' ').slice(0, LONGEST_MESSAGE)
+    log.warn({ component: 'telemetry', reason, unsaid }, 'telemetry was lost')
     quietUntil = now() + ONE_LINE_EVERY_MS
     unsaid = 0
   }
@@ -25,14 +26,15 @@ export function logDiagnostics(log: Logger, now: () => number = () => performanc
   )
 }
 
-/** The SDK tells of an error as JSON, with its stack. */
-function plain(message: string): string {
-  let text = message
+/** The SDK tells of an error as it is, or as JSON with its stack. */
+function plain(said: unknown): string[] {
+  if (said instanceof Error) return [said.message]
+  if (typeof said !== 'string') return []
   try {
-    const error = JSON.parse(message) as { message?: unknown }
-    if (typeof error.message === 'string') text = error.message
+    const error = JSON.parse(said) as { message?: unknown } | null
+    if (typeof error?.message === 'string') return [error.message]
   } catch {
     // Most are plain already.
   }
-  return text.slice(0, LONGEST_MESSAGE)
+  return [said]
 }

@@ -36,7 +36,10 @@ export function createMetricReader(
   function send(collected: Collected): Promise<void> {
     return new Promise((resolve) => {
       // The exporter keeps its own time, but not when a reply trickles in for ever.
-      const giveUp = setTimeout(resolve, timeoutMs * 2)
+      const giveUp = setTimeout(() => {
+        diag.warn('metrics: the reply of the collector did not end in time')
+        resolve()
+      }, timeoutMs * 2)
       giveUp.unref()
       exporter.export(collected, ({ error }) => {
         clearTimeout(giveUp)

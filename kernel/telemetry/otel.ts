@@ -14,7 +14,7 @@ import {
 } from './mcp-trace.ts'
 import { createMetricReader, MOST_SERIES } from './metric-reader.ts'
 import { createSampler } from './sampler.ts'
-import { createSpanExport, exportHeaders, statedResource } from './span-export.ts'
+import { createSpanExport, exportConnection, exportHeaders, statedResource } from './span-export.ts'
 import { createTracing, passTraceOn, type RequestTrace, type TracedRequest } from './trace.ts'
 import { VERSION } from './version.ts'
 
@@ -52,7 +52,7 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
   const { tracesUrl, metricsUrl } = settings
   if (tracesUrl === undefined && metricsUrl === undefined) return noTelemetry
   // The SDK obeys it by itself, and would leave the spans that are not its own.
-  if (process.env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return noTelemetry
+  if (process.env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return noTelemetry
   // Loading these takes a tenth of a second and some memory, which only those pay who export.
   const [
     { NodeSDK },
@@ -106,6 +106,7 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
           resource: attributes,
           scope: SERVICE,
           timeoutMs: EXPORT_TIMEOUT_MS,
+          ...exportConnection(process.env),
         })
   return {
     recorders: metricsUrl === undefined ? [] : [createInstruments(metrics.getMeter(SERVICE))],

@@ -1,30 +1,52 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { attribute, createSpanExport, exportHeaders } from './span-export.ts'
+import { DiagLogLevel, diag } from '@opentelemetry/api'
+import { attribute, createSpanExport, exportConnection, exportHeaders } from './span-export.ts'
 
 let statuses: number[]
-let requests: { readonly headers: Headers; readonly spans: readonly string[] }[]
+let replyHeaders: Record<string, string>
+let reply: string
+let requests: {
+  readonly headers: Headers
+  readonly spans: readonly string[]
+  readonly at: number
+}[]
+let warnings: string[]
 let server: ReturnType<typeof Bun.serve>
 
 beforeEach(() => {
   statuses = []
+  replyHeaders = {}
+  reply = '{}'
   requests = []
+  warnings = []
+  const ignore = () => {}
+  const warn = (message: string) => warnings.push(message)
+  const logger = { error: ignore, warn, info: ignore, debug: ignore, verbose: ignore }
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
   server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
-      const { resourceSpans } = (await request.json()) as {
+      const bytes = await request.bytes()
+      const packed = request.headers.get('content-encoding') === 'gzip'
+      const text = new TextDecoder().decode(packed ? Bun.gunzipSync(bytes) : bytes)
+      const { resourceSpans } = JSON.parse(text) as {
         resourceSpans: [{ scopeSpans: [{ spans: { name: string }[] }] }]
       }
       const spans = resourceSpans[0].scopeSpans[0].spans.map(({ name }) => name)
-      requests.push({ headers: request.headers, spans })
-      return new Response('{}', { status: statuses.shift() ?? 200 })
+      requests.push({ headers: request.headers, spans, at: performance.now() })
+      return new Response(reply, { status: statuses.shift() ?? 200, headers: replyHeaders })
     },
   })
 })
-afterEach(() => server.stop(true))
+afterEach(async () => {
+  diag.disable()
+  await server.stop(true)
+})
 
-const open = () =>
+const open = (connection = {}) =>
   createSpanExport({
+    ...connection,
     url: `http://127.0.0.1:${server.port}/v1/traces`,
     headers: { 'x-tenant': 'a' },
     resource: { 'service.name': 'test' },
@@ -66,6 +88,78 @@ test('a collector that is busy is asked again, one that refuses is not', async (
     await spans.stop()
     expect(requests).toHaveLength(times)
   }
+})
+
+test('a collector that says when it wants to be asked again is asked then, or not at all', async () => {
+  statuses = [429]
+  replyHeaders = { 'retry-after': '1' }
+  const patient = open()
+  addAll(patient, names(1))
+  await patient.stop()
+  const [first, second] = requests
+  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990)
+
+  requests = []
+  statuses = [503, 503, 503]
+  replyHeaders = { 'retry-after': '60' }
+  const spans = open()
+  addAll(spans, names(3))
+  const at = performance.now()
+  await spans.stop()
+  expect(performance.now() - at).toBeLessThan(400)
+  expect(requests).toHaveLength(1)
+  expect(warnings).toEqual(['traces: 3 spans were lost: the collector answered 503'])
+})
+
+test('spans that a collector takes but does not keep are told of', async () => {
+  for (const [text, told] of [
+    ['{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}', 1],
+    ['{"partialSuccess":{"rejectedSpans":0,"errorMessage":"mind the names"}}', 0],
+    ['{"partialSuccess":{}}', 0],
+    ['', 0],
+    ['<html>', 0],
+    ['null', 0],
+  ] as const) {
+    warnings = []
+    reply = text
+    const spans = open()
+    addAll(spans, names(3))
+    await spans.stop()
+    const warning = 'traces: 2 spans were lost: the collector rejected them: too old'
+    expect(warnings).toEqual(told === 1 ? [warning] : [])
+  }
+})
+
+test('spans are compressed when the environment says so, as metrics are', async () => {
+  for (const [env, encoding] of [
+    [{ OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }, 'gzip'],
+    [
+      { OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip', OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: 'none' },
+      null,
+    ],
+    [{}, null],
+  ] as const) {
+    requests = []
+    const spans = open(exportConnection(env))
+    addAll(spans, names(40))
+    await spans.stop()
+    expect(requests.flatMap((request) => request.spans)).toEqual(names(40))
+    expect(requests[0]?.headers.get('content-encoding')).toBe(encoding)
+  }
+})
+
+test('certificates that cannot be read are told of, and the others are used', () => {
+  const file = new URL('./version.ts', import.meta.url).pathname
+  const { tls } = exportConnection({
+    OTEL_EXPORTER_OTLP_CERTIFICATE: '/nowhere/ca.pem',
+    OTEL_EXPORTER_OTLP_CLIENT_KEY: '/nowhere/key.pem',
+    OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY: file,
+    OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: file,
+  })
+  expect(tls).toEqual({ cert: expect.any(String), key: expect.any(String) })
+  expect(warnings).toEqual([
+    expect.stringContaining('OTEL_EXPORTER_OTLP_CERTIFICATE cannot be read'),
+  ])
 })
 
 test('what waits is bounded', async () => {

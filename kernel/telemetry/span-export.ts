@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { diag } from '@opentelemetry/api'
 
 /** Spans of one export, and spans that wait at most; what comes on top of those is given up. */
@@ -7,6 +10,8 @@ const MOST_WAITING = 2048
 const GATHER_MS = 5000
 const RETRY_MS = 500
 const WORTH_A_RETRY = new Set([429, 502, 503, 504])
+
+const compressed = promisify(gzip)
 
 export interface SpanExport {
   /** Takes a span, as OTLP has it in JSON. */
@@ -26,9 +31,15 @@ export function createSpanExport(options: {
   readonly scope: string
   /** Milliseconds for one batch, its retries included; after that it is dropped. */
   readonly timeoutMs: number
+  readonly compress?: boolean
+  readonly tls?: ExportTls
 }): SpanExport {
-  const { url, timeoutMs } = options
-  const headers = { ...options.headers, 'content-type': 'application/json' }
+  const { url, timeoutMs, compress = false, tls } = options
+  const headers = {
+    ...options.headers,
+    'content-type': 'application/json',
+    ...(compress ? { 'content-encoding': 'gzip' } : {}),
+  }
   const resource = Object.entries(options.resource).map(([key, value]) =>
     attribute(JSON.stringify(key).slice(1, -1), value),
   )
@@ -39,36 +50,44 @@ export function createSpanExport(options: {
   let timer: ReturnType<typeof setTimeout> | undefined
   let sending: Promise<void> | undefined
 
-  /** What went wrong, and whether it may go better in a moment. */
-  async function post(body: string, ms: number) {
+  /** What went wrong with how many spans, and after how many milliseconds it may go better. */
+  async function post(
+    body: string | Uint8Array<ArrayBuffer>,
+    ms: number,
+    pause: number,
+  ): Promise<Fault | undefined> {
     try {
       const signal = AbortSignal.timeout(Math.max(1, ms))
       const init = { method: 'POST', headers, body, signal, redirect: 'manual' } as const
-      const response = await fetch(url, init)
-      await response.arrayBuffer()
-      if (response.ok) return undefined
+      const response = await fetch(url, { ...init, ...(tls === undefined ? {} : { tls }) })
+      const text = await response.text()
+      if (response.ok) return rejection(text)
       const { status } = response
-      return { what: `the collector answered ${status}`, retry: WORTH_A_RETRY.has(status) }
+      const after = retryAfterMs(response.headers.get('retry-after')) ?? pause
+      const retry = WORTH_A_RETRY.has(status) ? after : undefined
+      return { what: `the collector answered ${status}`, retry }
     } catch (error) {
-      return { what: (error as Error).message, retry: true }
+      return { what: (error as Error).message, retry: pause }
     }
   }
 
   async function send(spans: readonly string[]): Promise<void> {
     // Head and tail are joined with the spans: added to the whole text they would copy it.
     const last = spans.length - 1
-    const body = spans
+    const text = spans
       .map((span, n) => `${n === 0 ? head : ''}${span}${n === last ? tail : ''}`)
       .join()
+    const body = compress ? new Uint8Array(await compressed(text)) : text
     const deadline = performance.now() + timeoutMs
     for (let pause = RETRY_MS; ; pause *= 2) {
-      const fault = await post(body, deadline - performance.now())
+      const fault = await post(body, deadline - performance.now(), pause)
       if (fault === undefined) return
-      if (!fault.retry || performance.now() + pause >= deadline) {
-        diag.warn(`traces: ${fault.what}`)
+      const { what, retry, lost = spans.length } = fault
+      if (retry === undefined || performance.now() + retry >= deadline) {
+        diag.warn(`traces: ${lost} spans were lost: ${what}`)
         return
       }
-      await Bun.sleep(pause)
+      await Bun.sleep(retry)
     }
   }
 
@@ -78,7 +97,7 @@ export function createSpanExport(options: {
     timer = undefined
     while (waiting.length > least) {
       await send(waiting.splice(0, BATCH))
-      if (dropped > 0) diag.warn(`traces: ${dropped} spans were too many to wait`)
+      if (dropped > 0) diag.warn(`traces: ${dropped} spans were lost: too many waited`)
       dropped = 0
     }
     sending = undefined
@@ -108,6 +127,37 @@ export function createSpanExport(options: {
       await sendMoreThan(0)
     },
   }
+}
+
+/** What a collector that took the spans says of those that it does not keep. */
+function rejection(text: string): Fault | undefined {
+  let reply: { partialSuccess?: { rejectedSpans?: unknown; errorMessage?: unknown } } | null
+  try {
+    reply = JSON.parse(text)
+  } catch {
+    // Some answer with nothing, or with a word.
+    return undefined
+  }
+  const { rejectedSpans, errorMessage } = reply?.partialSuccess ?? {}
+  // 64 bits are text in JSON.
+  const lost = Number(rejectedSpans ?? 0)
+  if (!(lost > 0)) return undefined
+  return { what: `the collector rejected them: ${errorMessage}`, retry: undefined, lost }
+}
+
+interface Fault {
+  readonly what: string
+  /** Milliseconds until it may go better; undefined: it will not. */
+  readonly retry: number | undefined
+  /** undefined: all of them. */
+  readonly lost?: number
+}
+
+/** Milliseconds of a `retry-after`, which has seconds or a date. */
+function retryAfterMs(header: string | null): number | undefined {
+  if (header === null) return undefined
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
 
 /** An attribute of a span or a resource, as OTLP has it in JSON. */
@@ -153,6 +203,42 @@ export function exportHeaders(env: Environment): Record<string, string> {
   return {
     ...pairsOf(env.OTEL_EXPORTER_OTLP_HEADERS),
     ...pairsOf(env.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
+  }
+}
+
+/** Certificates as PEM. */
+export interface ExportTls {
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+}
+
+/** What those variables say of the connection, in which the SDK's exporters obey them, too. */
+export function exportConnection(env: Environment): { compress: boolean; tls?: ExportTls } {
+  const ca = pem(env, 'CERTIFICATE')
+  const cert = pem(env, 'CLIENT_CERTIFICATE')
+  const key = pem(env, 'CLIENT_KEY')
+  const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
+  const compress = named(env, 'COMPRESSION')?.value === 'gzip'
+  return { compress, ...(ca || cert || key ? { tls } : {}) }
+}
+
+function named(env: Environment, what: string) {
+  for (const name of [`OTEL_EXPORTER_OTLP_TRACES_${what}`, `OTEL_EXPORTER_OTLP_${what}`]) {
+    const value = env[name]?.trim()
+    if (value) return { name, value }
+  }
+  return undefined
+}
+
+function pem(env: Environment, what: string): string | undefined {
+  const file = named(env, what)
+  if (file === undefined) return undefined
+  try {
+    return readFileSync(file.value, 'utf8')
+  } catch (error) {
+    diag.warn(`traces: ${file.name} cannot be read: ${(error as Error).message}`)
+    return undefined
   }
 }
 

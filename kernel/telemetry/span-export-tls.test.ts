@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSpanExport, exportConnection } from './span-export.ts'
+
+let folder: string
+/** Wants a certificate of `ca` from those who call, and shows one. */
+let collector: ReturnType<typeof Bun.serve>
+let batches = 0
+
+const at = (file: string) => join(folder, file)
+const read = (file: string) => readFileSync(at(file), 'utf8')
+
+/** Makes a key and a certificate, signed by `ca`, or by itself. */
+function certify(name: string, extension: string, ca?: string): void {
+  const made = Bun.spawnSync([
+    ...['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'],
+    ...['-nodes', '-days', '2', '-subj', `/CN=${name}`],
+    ...['-keyout', at(`${name}.key`), '-out', at(`${name}.pem`), '-addext', extension],
+    ...(ca === undefined ? [] : ['-CA', at(`${ca}.pem`), '-CAkey', at(`${ca}.key`)]),
+  ])
+  if (made.exitCode !== 0) throw new Error(`openssl: ${made.stderr}`)
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gateway-otlp-tls-'))
+  certify('ca', 'keyUsage=critical,keyCertSign')
+  certify('collector', 'subjectAltName=IP:127.0.0.1', 'ca')
+  certify('gateway', 'extendedKeyUsage=clientAuth', 'ca')
+  collector = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: {
+      cert: read('collector.pem'),
+      key: read('collector.key'),
+      ca: read('ca.pem'),
+      requestCert: true,
+      rejectUnauthorized: true,
+    },
+    fetch() {
+      batches++
+      return new Response('{}')
+    },
+  })
+})
+afterAll(async () => {
+  await collector.stop(true)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function exportsOne(env: Record<string, string>): Promise<boolean> {
+  batches = 0
+  const spans = createSpanExport({
+    url: `https://127.0.0.1:${collector.port}/v1/traces`,
+    headers: {},
+    resource: {},
+    scope: 'test',
+    timeoutMs: 400,
+    ...exportConnection(env),
+  })
+  spans.add('{}')
+  await spans.stop()
+  return batches === 1
+}
+
+test('a collector behind a CA of its own gets spans by the certificates that the environment names', async () => {
+  const ca = { OTEL_EXPORTER_OTLP_CERTIFICATE: at('ca.pem') }
+  const own = {
+    OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: at('gateway.pem'),
+    OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY: at('gateway.key'),
+  }
+  expect(await exportsOne({ ...ca, ...own })).toBe(true)
+  expect(await exportsOne(ca)).toBe(false)
+  expect(await exportsOne(own)).toBe(false)
+})
