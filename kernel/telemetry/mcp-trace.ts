@@ -61,7 +61,7 @@ export function createMcpTracing(options: {
             startedAt: receivedAt.getTime(),
             endedAt: Date.now(),
             failed: outcome.statusCode >= 500,
-            attributes: attributesOf(requestId, outcome),
+            attributes: attributesOf(method, requestId, outcome),
           }),
         )
       },
@@ -69,18 +69,19 @@ export function createMcpTracing(options: {
   }
 }
 
-const ROUTE = attribute('http.route', '/mcp/{server_key}')
-
-function attributesOf(requestId: string, outcome: McpTraceOutcome): string {
-  return `${ROUTE}${also('gateway.request_id', requestId)}${outcomeAttributes(outcome)}`
+function attributesOf(method: string, requestId: string, outcome: McpTraceOutcome): string {
+  return outcomeAttributes(method, outcome) + also('gateway.request_id', requestId)
 }
 
 const outcomeTexts = keptTexts()
 
-function outcomeAttributes({ statusCode, errorCode, server, ownerKind }: McpTraceOutcome): string {
+function outcomeAttributes(method: string, outcome: McpTraceOutcome): string {
+  const { statusCode, errorCode, server, ownerKind } = outcome
   const { mcpServerId, serverKey, authMode } = server ?? {}
-  const key = `${mcpServerId}\0${serverKey}\0${authMode}\0${statusCode}\0${ownerKind}\0${errorCode}`
+  const key = `${method}\0${mcpServerId}\0${serverKey}\0${authMode}\0${statusCode}\0${ownerKind}\0${errorCode}`
   return outcomeTexts(key, () => [
+    attribute('http.request.method', method),
+    also('http.route', '/mcp/{server_key}'),
     also('http.response.status_code', statusCode),
     also('gateway.mcp.server_id', mcpServerId),
     also('gateway.mcp.server_key', serverKey),

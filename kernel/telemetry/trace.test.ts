@@ -110,6 +110,30 @@ test('a call of which nothing is known ends with its request', async () => {
   expect(client?.endMs).toBeCloseTo(server?.endMs ?? 0, 2)
 })
 
+test("a provider's refusal of what the caller sent fails the call of the provider alone", async () => {
+  const { telemetry, receiver } = await tracing(1)
+  const failed = { ...attempt, status: 'provider_error', upstreamStatus: 400 } as const
+  // The last is a stream that began well.
+  const statuses = [400, 429, 502, 200]
+  for (const statusCode of statuses) {
+    const traced = telemetry.trace(request())
+    traced.providerCalled(CALL)
+    traced.finished(exchange({ outcome: 'upstream_error', statusCode, attempts: [failed] }))
+  }
+  await telemetry.stop()
+  const failures = (kind: string) =>
+    receiver.spans.filter((span) => span.kind === kind).map((span) => span.failed)
+  expect(failures('client')).toEqual([true, true, true, true])
+  expect(failures('server')).toEqual([false, false, true, true])
+})
+
+test('a request has its method', async () => {
+  const { telemetry, receiver } = await tracing(1)
+  telemetry.trace(request()).finished(exchange())
+  await telemetry.stop()
+  expect(receiver.spans[0]?.attributes['http.request.method']).toBe('POST')
+})
+
 test('only what reads like an error code is told of an upstream error', async () => {
   const { telemetry, receiver } = await tracing(1)
   for (const code of ['overloaded', 'sk-12345', 'Prompt: hello']) {

@@ -106,7 +106,6 @@ export function createTracing(options: {
           )
         }
         const above = parent === undefined ? '' : `,"parentSpanId":"${parent.spanId}"`
-        const { outcome } = exchange
         add(
           spanText({
             ids: `"traceId":"${traceId}","spanId":"${serverId}"${above}`,
@@ -114,13 +113,19 @@ export function createTracing(options: {
             kind: SERVER,
             startedAt: receivedAt,
             endedAt,
-            failed: outcome === 'upstream_error' || outcome === 'internal_error',
+            failed: requestFailed(exchange),
             attributes: requestAttributes(exchange),
           }),
         )
       },
     }
   }
+}
+
+/** As the standard has it for servers: what is answered with a 4xx has not failed here. */
+function requestFailed({ outcome, statusCode }: ExchangeRecord): boolean {
+  if (outcome !== 'upstream_error' && outcome !== 'internal_error') return false
+  return statusCode < 400 || statusCode >= 500
 }
 
 /** A span, as OTLP has it in JSON. */
@@ -198,7 +203,8 @@ function routeText(exchange: ExchangeRecord): string {
   const requestedModel = resolvedModel && exchange.requestedModel
   const key = `${path}\0${statusCode}\0${outcome}\0${stream}\0${configVersion}\0${requestedModel}\0${resolvedModel}\0${provider}`
   return routeTexts(key, () => [
-    attribute('http.route', path),
+    attribute('http.request.method', 'POST'),
+    also('http.route', path),
     also('http.response.status_code', statusCode),
     also('gateway.outcome', outcome),
     also('gateway.stream', stream),

@@ -113,6 +113,7 @@ test('a call is counted and traced, with nothing in either that it holds', async
     parentSpanId: 'b7ad6b7169203331',
   })
   expect(span.attributes).toEqual({
+    'http.request.method': 'POST',
     'http.route': '/mcp/{server_key}',
     'http.response.status_code': 200,
     'gateway.request_id': 'traced',
