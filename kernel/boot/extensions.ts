@@ -42,7 +42,10 @@ export function createChainTools(log: Logger): ChainTools {
     deadlineMs: MIDDLEWARE_DEADLINE_MS,
     fault({ plugin, middleware: { id, around } }, err, requestId) {
       faults.add(1, { plugin, middleware: id, seam: around })
-      log.error({ plugin, middleware: id, seam: around, err, requestId }, 'a middleware failed')
+      log.error(
+        { plugin, middleware: id, seam: around, err, request_id: requestId },
+        'a middleware failed',
+      )
     },
   }
 }
@@ -79,7 +82,7 @@ export function recordersOf(
   return registry.provided(exchangeRecorders).map(({ plugin, implementation: recorder }) => {
     const failed = (err: unknown, requestId?: string) => {
       failures.add(1, { plugin })
-      log.error({ plugin, err, requestId }, 'a recorder failed')
+      log.error({ plugin, err, request_id: requestId }, 'a recorder failed')
     }
     return {
       streamEventLimit() {

@@ -77,7 +77,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
     tellRoutes(registry, first, log)
     options.ended?.throwIfAborted()
     const { url, stop, sinks } = serve(assembled, current, options)
-    log.info({ url, configVersion: loaded.snapshot.version }, 'the gateway is serving')
+    log.info({ url, config_version: loaded.snapshot.version }, 'the gateway is serving')
 
     let stopping: Promise<void> | undefined
     let reloading: Promise<unknown> = Promise.resolve()
@@ -127,7 +127,7 @@ function serve(
     sinks: sinksOf(registry, log),
     trace: telemetry.trace,
     random: Math.random,
-    fault: (message, err, requestId) => log.error({ err, requestId }, message),
+    fault: (message, err, requestId) => log.error({ err, request_id: requestId }, message),
   }
   const mcp = createMcpProxy({
     lease,
@@ -245,7 +245,7 @@ async function reloadConfig(
   for (const problem of problems) log.warn(formatProblems([problem], read.file))
   const waiting = needsRestart(started, loaded)
   if (waiting.length > 0) log.warn(`${waiting.join(', ')}: another value needs a restart`)
-  log.info({ configVersion: loaded.snapshot.version }, 'another config is in force')
+  log.info({ config_version: loaded.snapshot.version }, 'another config is in force')
   return []
 }
 

@@ -114,7 +114,7 @@ test.each([
     expect(failed()).toMatchObject([
       { plugin: `plugin.recorder-${how}`, err: { message: 'planted' } },
     ])
-    expect(failed()[0]?.requestId).toBeString()
+    expect(failed()[0]?.request_id).toBeString()
     await eventually(async () => {
       const rows = await gateway.sql`select 1 from request_log.request_logs`
       return rows.length === 1 ? true : undefined

@@ -63,7 +63,7 @@ test.concurrent.each(names)(
     })
     expect(reply.status).toBe(500)
     expect(await reply.text()).not.toContain(SECRET)
-    const said = gateway.logs.filter(({ requestId }) => requestId === `auth-${name}`)
+    const said = gateway.logs.filter(({ request_id }) => request_id === `auth-${name}`)
     expect(said).toMatchObject([{ level: 50 }])
     if (!['throws', 'rejects'].includes(name)) {
       expect(JSON.stringify(said)).toContain(`the auth mode ${name} gave`)

@@ -88,7 +88,7 @@ async function ask(headers: Record<string, string>, body: object = chat) {
   })
   const [ledger] = await gateway.sql`
     select count(*)::int as rows from accounting.usage_cost_events where request_id = ${id}`
-  const faults = gateway.logs.filter((line) => line.requestId === id)
+  const faults = gateway.logs.filter((line) => line.request_id === id)
   return { id, reply, text, logged, rows: ledger?.rows as number, faults }
 }
 

@@ -64,7 +64,7 @@ test.each(
   const reply = await send()
   expect(reply.status).toBe(502)
   expect(await reply.json()).toMatchObject({ error: { code: 'upstream_transport' } })
-  const [said] = gateway.logs.filter(({ requestId }) => requestId === id)
+  const [said] = gateway.logs.filter(({ request_id }) => request_id === id)
   expect(said).toMatchObject({ level: 50, msg: 'provider odd failed' })
   expect(JSON.stringify(said)).toMatch(/it gave neither a body nor a stream of events|planted/)
   const attempts = await eventually(async () => {

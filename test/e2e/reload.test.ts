@@ -79,7 +79,7 @@ test('SIGHUP under load: a good file is swapped in, a bad one refused, no reques
 
   gateway.rewrite(config('old', 'new'))
   gateway.signal('SIGHUP')
-  const { configVersion } = await logged('another config is in force')
+  const { config_version } = await logged('another config is in force')
   expect(await call('new')).toBe(200)
 
   gateway.rewrite({
@@ -100,7 +100,7 @@ test('SIGHUP under load: a good file is swapped in, a bad one refused, no reques
     const found = await configVersions()
     return found.length === 2 ? found : undefined
   })
-  expect(versions).toContain(configVersion as string)
+  expect(versions).toContain(config_version as string)
 }, 30_000)
 
 test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }, { config: {} }])(
@@ -160,13 +160,13 @@ test.each([
     })
     try {
       const lines = linesOf(child.stderr)
-      const { url, configVersion } = await lines('the gateway is serving')
+      const { url, config_version } = await lines('the gateway is serving')
       spoil(file)
       child.kill('SIGHUP')
       const { msg } = await lines('the config was refused')
       expect(String(msg)).toContain(`the config file ${file} ${why}`)
       const ready = await fetch(`${url}/readyz`)
-      expect(await ready.json()).toMatchObject({ config_version: configVersion })
+      expect(await ready.json()).toMatchObject({ config_version })
     } finally {
       child.kill('SIGTERM')
       expect(await child.exited).toBe(0)
