@@ -23,19 +23,19 @@ export function createDataPlane(services: DataPlaneServices) {
     apiSurface?: ApiSurface,
   ): Promise<Response> {
     const { headers } = request
-    let requestId: string
-    let callerChoseRequestId: boolean
+    let chosen: string | undefined
+    let refusal: GatewayError | undefined
     try {
-      const chosen = callersRequestId(headers)
-      callerChoseRequestId = chosen !== undefined
-      requestId = chosen ?? newRequestId()
+      chosen = callersRequestId(headers)
     } catch (error) {
-      if (error instanceof GatewayError) return errorResponse(error, newRequestId(), apiSurface)
-      throw error
+      if (!(error instanceof GatewayError)) throw error
+      refusal = error
     }
+    const requestId = chosen ?? newRequestId()
     const reply = await services.infer({
       requestId,
-      callerChoseRequestId,
+      callerChoseRequestId: chosen !== undefined,
+      refusal,
       family,
       apiSurface,
       receivedAt: new Date(),

@@ -24,6 +24,8 @@ import type { Sinks } from './sinks.ts'
 export interface Incoming {
   readonly requestId: string
   readonly callerChoseRequestId: boolean
+  /** Why it is refused before it is looked at. */
+  readonly refusal: GatewayError | undefined
   readonly family: Family
   readonly apiSurface: ApiSurface | undefined
   readonly receivedAt: Date

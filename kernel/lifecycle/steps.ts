@@ -35,6 +35,7 @@ export async function authenticate(
   received: Received,
   services: LifecycleServices,
 ): Promise<Authenticated> {
+  if (received.refusal !== undefined) throw received.refusal
   const principal = await services.identity.authenticate(presentedKey(received.header))
   services.accounting.checkOwner(principal)
   return { ...received, principal }

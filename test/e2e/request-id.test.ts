@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AdminClient, adminClient } from '../harness/admin.ts'
-import { adaKey, startTestGateway, type TestGateway } from '../harness/gateway.ts'
+import { adaKey, eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import { routesOf } from './routes.fixture.ts'
 
 const NOBODY = '00000000-0000-7000-8000-000000000000'
@@ -124,4 +124,28 @@ describe('a call', () => {
     expect([response.status, response.headers.get('x-request-id')]).toEqual([status, id])
     await response.bytes()
   })
+
+  test.each(['/v1/chat/completions', '/v1/messages'])(
+    'to %s that is refused over its id leaves a row, as every refused one does',
+    async (path) => {
+      const response = await gateway.post(path, chat, { 'x-request-id': 'a b' })
+      expect(response.status).toBe(400)
+      const id = response.headers.get('x-request-id') as string
+      await response.bytes()
+      const row = await eventually(async () => {
+        const rows = await gateway.sql`
+          select status_code, outcome, error_code, error_message, model_key, user_id
+          from request_log.request_logs where request_id = ${id}`
+        return rows[0]
+      })
+      expect(row).toEqual({
+        status_code: 400,
+        outcome: 'invalid_request',
+        error_code: 'invalid_request',
+        error_message: expect.stringContaining('x-request-id'),
+        model_key: null,
+        user_id: null,
+      })
+    },
+  )
 })
