@@ -172,3 +172,23 @@ test('labels have fewer combinations than tags have, and all requests are counte
     value: 6000,
   })
 })
+
+test('units are UCUM, what is no unit there in braces: backends put the others into the names', async () => {
+  const settlement = {
+    kind: 'ledger',
+    pricingStatus: 'priced',
+    unpricedReason: undefined,
+    costPicoUsd: 5n,
+  } as const
+  await exported([{ usage, settlement, exposedToolCount: 1 }])
+  const metric = /"name":"(gateway\.[\w.]+)"[^[\]]*?"unit":"([^"]*)"/g
+  const units = [...receiver.bodies.join().matchAll(metric)]
+  expect(Object.fromEntries(units.map(([, name, unit]) => [name, unit]))).toEqual({
+    'gateway.requests': '{request}',
+    'gateway.request.duration': 's',
+    'gateway.tokens': '{token}',
+    'gateway.cost.usd': '{USD}',
+    'gateway.usage_records': '{row}',
+    'gateway.tool_cardinality': '{tool}',
+  })
+})

@@ -73,7 +73,7 @@ export function createInstruments(meter: Meter): ExchangeRecorder {
       }
     },
   )
-  sum('gateway.cost.usd', 'USD', 'Cost of priced ledger rows.', consumption, (series, tell) => {
+  sum('gateway.cost.usd', '{USD}', 'Cost of priced ledger rows.', consumption, (series, tell) => {
     if (series.costUsd > 0) tell(series.costUsd)
   })
   sum('gateway.usage_records', '{row}', 'Ledger rows.', consumption, (series, tell) => {
