@@ -9,6 +9,7 @@ import { usageFromConverse } from '../_shared/chat-usage.ts'
 import { finishReason } from '../_shared/finish-reason.ts'
 import { toolCallId } from '../_shared/reply-ids.ts'
 import { additionalFields, providerMetadata } from './metadata.ts'
+import { isServerTool } from './unified-tools.ts'
 
 /** What is known of a reply beside its body. */
 export interface ReplyFacts {
@@ -38,10 +39,13 @@ export function chatFromUnified(
   const reasoning: JsonObject[] = []
   for (const block of blocks) {
     if (!isJsonObject(block)) continue
-    const { text, toolUse, reasoningContent } = block
+    const { text, citationsContent, toolUse, reasoningContent } = block
     if (typeof text === 'string') {
       content += text
+    } else if (isJsonObject(citationsContent)) {
+      content += citedText(citationsContent)
     } else if (isJsonObject(toolUse)) {
+      if (isServerTool(toolUse)) continue
       const { toolUseId, name, input } = toolUse
       toolCalls.push({ id: toolCallId(toolUseId), name: String(name), input })
     } else if (isJsonObject(reasoningContent)) {
@@ -67,6 +71,13 @@ export function chatFromUnified(
     finishReason: finishReason(reply.stopReason),
     usage: usageFromConverse(reply.usage),
   })
+}
+
+/** With citations a text has a block of its own around it. */
+function citedText({ content }: JsonObject): string {
+  return (Array.isArray(content) ? content : [])
+    .map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : ''))
+    .join('')
 }
 
 function reasoningBlock({ reasoningText, redactedContent }: JsonObject): JsonObject | undefined {

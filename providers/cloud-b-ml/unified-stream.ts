@@ -14,6 +14,7 @@ import type { Redact } from '../_shared/redact.ts'
 import { toolCallId } from '../_shared/reply-ids.ts'
 import { additionalFields, providerMetadata } from './metadata.ts'
 import type { ReplyFacts } from './unified-reply.ts'
+import { isServerTool } from './unified-tools.ts'
 
 /**
  * The frames of a Converse stream as chat completion chunks, a batch for a batch, ended by
@@ -79,7 +80,7 @@ function createConverter(
 
   function startBlock({ contentBlockIndex, start }: JsonObject): StreamEvent[] {
     const toolUse = isJsonObject(start) ? start.toolUse : undefined
-    if (!isJsonObject(toolUse)) return []
+    if (!isJsonObject(toolUse) || isServerTool(toolUse)) return []
     const index = toolCount++
     tools.set(contentBlockIndex, { index, fragments: false })
     return [chunks.toolStart(index, toolCallId(toolUse.toolUseId), String(toolUse.name))]

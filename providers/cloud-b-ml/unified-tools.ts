@@ -57,6 +57,11 @@ function unifiedChoice(choice: ToolChoice | undefined): JsonObject | undefined {
   }
 }
 
+/** Whether a `toolUse` of a reply is of a tool that the service runs itself. */
+export function isServerTool({ type }: JsonObject): boolean {
+  return type === 'server_tool_use'
+}
+
 function usesTools({ blocks }: Turn): boolean {
   return blocks.some(({ kind }) => kind === 'tool_use' || kind === 'tool_result')
 }
