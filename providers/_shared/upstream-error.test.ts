@@ -30,6 +30,21 @@ test.each([
   ['a bare string', '{"error":"model not loaded"}', 'model not loaded'],
   ['FastAPI', '{"detail":"Not Found"}', 'Not Found'],
   [
+    'FastAPI, field by field',
+    '{"detail":[{"type":"missing","loc":["body","messages",0,"role"],"msg":"Field required","input":{}},{"loc":["body","n"],"msg":"too large"}]}',
+    'body.messages.0.role: Field required; body.n: too large',
+  ],
+  [
+    'Mistral',
+    '{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","store"],"msg":"Extra inputs are not permitted","input":true}]},"type":"invalid_request_error","param":null,"code":null}',
+    'body.store: Extra inputs are not permitted',
+  ],
+  [
+    'Mistral, newer',
+    '{"object":"Error","detail":[{"loc":["body","tools"],"msg":"Bad"}],"message":[{"loc":["body","tools"],"msg":"Bad"}],"type":"invalid_request_error","code":3001}',
+    'body.tools: Bad',
+  ],
+  [
     'LiteLLM, to a call that was to be streamed',
     'data: {"error":{"message":"Error processing stream start","code":"500"}}\n\ndata: [DONE]\n\n',
     'Error processing stream start',
@@ -46,6 +61,8 @@ test.each([
   '42',
   '{"error":{}}',
   '{"error":{"message":" "}}',
+  '{"detail":[]}',
+  '{"detail":[null,{"msg":7},{"loc":"body"}]}',
   '<html>host-17</html>',
   'data: [DONE]',
   'data: <html>',

@@ -3,6 +3,7 @@ import {
   type GatewayError,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   safeUpstreamMessage,
   upstreamHttpError,
 } from 'model-gateway/plugin'
@@ -62,22 +63,34 @@ function awsErrorType(headers: Headers): string | undefined {
 
 /**
  * The message in an error body: OpenAI, Anthropic and Google `{error: {message}}` (Google also
- * inside an array), `{error: "…"}`, Bedrock `{message}` or `{Message}`, `{detail: "…"}`. Anything
- * else, web pages above all, has none.
+ * inside an array), `{error: "…"}`, Bedrock `{message}` or `{Message}`, FastAPI `{detail: "…"}` or
+ * a list of faults, which Mistral has in `message`. Anything else, web pages above all, has none.
  */
 export function errorMessage(text: string): string | undefined {
   const body = readError(text)
   if (body === undefined) return undefined
-  const { error } = body
+  const { error, message } = body
   const candidates = [
     isJsonObject(error) ? error.message : error,
-    body.message,
+    message,
     body.Message,
     body.detail,
+    faultsOf(body.detail),
+    faultsOf(isJsonObject(message) ? message.detail : message),
   ]
   return candidates.find(
     (candidate): candidate is string => typeof candidate === 'string' && candidate.trim() !== '',
   )
+}
+
+/** What is wrong with each field, without the value that the caller sent. */
+function faultsOf(list: JsonValue | undefined): string | undefined {
+  if (!Array.isArray(list)) return undefined
+  const faults = list.filter((fault) => isJsonObject(fault))
+  return faults
+    .filter(({ msg }) => typeof msg === 'string')
+    .map(({ loc, msg }) => (Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : `${msg}`))
+    .join('; ')
 }
 
 /** The code in an error body, under the name that OpenAI, Anthropic or Google has for it. */
