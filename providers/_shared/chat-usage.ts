@@ -1,16 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { type StatedCount, stated, totalOf, withOthers } from './stated-count.ts'
 
 /** Counters of an upstream that counts cached input beside the rest. */
 interface Counters {
-  readonly input: number | undefined
-  readonly cacheRead: number | undefined
+  readonly input: StatedCount
+  readonly cacheRead: StatedCount
   /** All cache writes, whatever their lifetime. */
-  readonly cacheWrite: number | undefined
+  readonly cacheWrite: StatedCount
   /** Those of them that are kept for an hour. */
-  readonly cacheWriteHour: number | undefined
+  readonly cacheWriteHour: StatedCount
   /** Reasoning included. */
-  readonly output: number | undefined
-  readonly reasoning: number | undefined
+  readonly output: StatedCount
+  readonly reasoning: StatedCount
 }
 
 /** `usage` of native messages as chat completions count it: cached input inside the prompt. */
@@ -19,12 +20,12 @@ export function usageFromMessages(raw: JsonValue | undefined): JsonObject | unde
   const byLifetime = isJsonObject(raw.cache_creation) ? raw.cache_creation : {}
   const details = isJsonObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
   return chatUsage(raw, {
-    input: count(raw.input_tokens),
-    cacheRead: count(raw.cache_read_input_tokens),
-    cacheWrite: count(raw.cache_creation_input_tokens),
-    cacheWriteHour: count(byLifetime.ephemeral_1h_input_tokens),
-    output: count(raw.output_tokens),
-    reasoning: count(details.thinking_tokens),
+    input: stated(raw.input_tokens),
+    cacheRead: stated(raw.cache_read_input_tokens),
+    cacheWrite: stated(raw.cache_creation_input_tokens),
+    cacheWriteHour: stated(byLifetime.ephemeral_1h_input_tokens),
+    output: stated(raw.output_tokens),
+    reasoning: stated(details.thinking_tokens),
   })
 }
 
@@ -34,20 +35,20 @@ export function usageFromConverse(raw: JsonValue | undefined): JsonObject | unde
   const hours = (Array.isArray(raw.cacheDetails) ? raw.cacheDetails : [])
     .filter((entry) => isJsonObject(entry))
     .filter(({ ttl }) => ttl === '1h')
-    .map(({ inputTokens }) => count(inputTokens) ?? 0)
+    .map(({ inputTokens }) => stated(inputTokens))
   return chatUsage(raw, {
-    input: count(raw.inputTokens),
-    cacheRead: count(raw.cacheReadInputTokens),
-    cacheWrite: count(raw.cacheWriteInputTokens),
-    cacheWriteHour: hours.length === 0 ? undefined : hours.reduce((sum, tokens) => sum + tokens, 0),
-    output: count(raw.outputTokens),
+    input: stated(raw.inputTokens),
+    cacheRead: stated(raw.cacheReadInputTokens),
+    cacheWrite: stated(raw.cacheWriteInputTokens),
+    cacheWriteHour: hours.length === 0 ? undefined : withOthers(0, ...hours),
+    output: stated(raw.outputTokens),
     reasoning: undefined,
   })
 }
 
 function chatUsage(raw: JsonObject, counters: Counters): JsonObject {
   const { input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning } = counters
-  const prompt = input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0)
+  const prompt = withOthers(input, cacheRead, cacheWrite)
   const promptDetails = known({
     cached_tokens: cacheRead,
     cache_write_tokens: cacheWrite,
@@ -57,7 +58,7 @@ function chatUsage(raw: JsonObject, counters: Counters): JsonObject {
   return known({
     prompt_tokens: prompt,
     completion_tokens: output,
-    total_tokens: prompt === undefined || output === undefined ? undefined : prompt + output,
+    total_tokens: totalOf(prompt, output),
     prompt_tokens_details: promptDetails,
     completion_tokens_details: completionDetails,
     server_tool_use: raw.server_tool_use,
@@ -73,9 +74,4 @@ function known(members: JsonObject): JsonObject {
         value !== undefined && !(isJsonObject(value) && Object.keys(value).length === 0),
     ),
   )
-}
-
-/** The kernel judges whether a number can be a count. */
-function count(value: JsonValue | undefined): number | undefined {
-  return typeof value === 'number' ? value : undefined
 }

@@ -242,6 +242,34 @@ describe('usage', () => {
     })
   })
 
+  test.each([
+    ['text', '12'],
+    ['a fraction', 1.5],
+    ['a negative count', -3],
+  ] as const)(
+    'a counter that is %s is told on as it stands, and not counted with others',
+    (_, count) => {
+      const counted = { promptTokenCount: 5, candidatesTokenCount: 2 }
+      expect(usageFromGoogle({ ...counted, thoughtsTokenCount: count })).toMatchObject({
+        prompt_tokens: 5,
+        completion_tokens: 2,
+        completion_tokens_details: { reasoning_tokens: count },
+      })
+      expect(usageFromGoogle({ ...counted, cachedContentTokenCount: count })).toMatchObject({
+        prompt_tokens: 5,
+        prompt_tokens_details: { cached_tokens: count },
+      })
+      expect(usageFromGoogle({ ...counted, promptTokenCount: count })).toMatchObject({
+        prompt_tokens: count,
+        completion_tokens: 2,
+      })
+      expect(usageFromGoogle({ ...counted, candidatesTokenCount: count })).toMatchObject({
+        prompt_tokens: 5,
+        completion_tokens: count,
+      })
+    },
+  )
+
   test('without counters there is none', () => {
     for (const raw of [undefined, null, {}, { trafficType: 'ON_DEMAND' }]) {
       expect(usageFromGoogle(raw)).toBeUndefined()

@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue, type Usage } from 'model-gateway/plugin'
+import { type StatedCount, stated, totalOf, withOthers } from './stated-count.ts'
 
 /** Whether `usageMetadata` counts anything; in the middle of a stream it may tell other things only. */
 export function countsTokens(raw: JsonValue | undefined): raw is JsonObject {
-  return isJsonObject(raw) && count(raw.promptTokenCount ?? raw.candidatesTokenCount) !== undefined
+  return isJsonObject(raw) && stated(raw.promptTokenCount ?? raw.candidatesTokenCount) !== undefined
 }
 
 /**
@@ -11,16 +12,15 @@ export function countsTokens(raw: JsonValue | undefined): raw is JsonObject {
  */
 export function usageFromGoogle(raw: JsonValue | undefined): JsonObject | undefined {
   if (!countsTokens(raw)) return undefined
-  const prompt = count(raw.promptTokenCount)
-  const input =
-    prompt === undefined ? undefined : prompt + (count(raw.toolUsePromptTokenCount) ?? 0)
+  const input = withOthers(stated(raw.promptTokenCount), stated(raw.toolUsePromptTokenCount))
   const output = outputOf(raw, input)
-  const cached = count(raw.cachedContentTokenCount)
-  const thoughts = count(raw.thoughtsTokenCount)
+  const total = totalOf(input, output)
+  const cached = stated(raw.cachedContentTokenCount)
+  const thoughts = stated(raw.thoughtsTokenCount)
   return {
     ...(input === undefined ? {} : { prompt_tokens: input }),
     ...(output === undefined ? {} : { completion_tokens: output }),
-    ...(input === undefined || output === undefined ? {} : { total_tokens: input + output }),
+    ...(total === undefined ? {} : { total_tokens: total }),
     ...details('prompt_tokens_details', {
       ...(cached === undefined ? {} : { cached_tokens: cached }),
       ...tokensByKind(raw.promptTokensDetails),
@@ -74,14 +74,16 @@ export function countedByGoogle(raw: JsonValue | undefined): Usage | undefined {
 }
 
 /** Counts that are zero are left out on the wire; then the total tells. */
-function outputOf(raw: JsonObject, input: number | undefined): number | undefined {
-  const candidates = count(raw.candidatesTokenCount)
-  const thoughts = count(raw.thoughtsTokenCount)
-  if (candidates !== undefined || thoughts !== undefined) return (candidates ?? 0) + (thoughts ?? 0)
-  return input !== undefined && count(raw.totalTokenCount) === input ? 0 : undefined
+function outputOf(raw: JsonObject, input: StatedCount): StatedCount {
+  const candidates = stated(raw.candidatesTokenCount)
+  const thoughts = stated(raw.thoughtsTokenCount)
+  if (candidates !== undefined || thoughts !== undefined) {
+    return withOthers(candidates ?? 0, thoughts)
+  }
+  return input !== undefined && raw.totalTokenCount === input ? 0 : undefined
 }
 
-/** The kernel judges whether a number can be a count. */
+/** The number, if it is one. */
 function count(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
