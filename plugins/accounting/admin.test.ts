@@ -376,6 +376,10 @@ describe('spend', () => {
     )
     expect(text).toContain(`,"'=Ada ""A"", x",`)
     expect(text).not.toContain('vendor/unknown')
+    // A resource has a type, says the specification.
+    const at = columns.indexOf('ResourceId')
+    expect(columns.slice(at, at + 3)).toEqual(['ResourceId', 'ResourceName', 'ResourceType'])
+    for (const row of rows) expect(row.split(',')[at + 2]).toBe('Model')
     const own = await (await keyClient(gateway.url, botKey)).get<string>(
       `/api/v1/me/spend/focus.csv?day=${today}`,
     )

@@ -33,6 +33,7 @@ const columns: readonly (readonly [name: string, value: string | ((charge: Charg
     ['PublisherName', ({ provider }) => provider],
     ['ResourceId', ({ model }) => model],
     ['ResourceName', ({ model }) => model],
+    ['ResourceType', 'Model'],
     ['ServiceCategory', 'AI and Machine Learning'],
     ['ServiceName', ({ provider }) => provider],
     ['SkuId', ({ sku }) => sku],
