@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JsonValue } from '../plugin/json.ts'
+import type { JsonObject, JsonValue } from '../plugin/json.ts'
 import { createUsageTap, readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
 
 describe('usage of chat completions', () => {
@@ -55,6 +55,18 @@ describe('usage of chat completions', () => {
       server_tool_use: { web_search_requests: 0 },
     }
     expect(readChatUsage(text)).not.toHaveProperty('besideText')
+  })
+
+  test('hosted tools are counted in a total, too', () => {
+    const counts = (more: JsonObject) => ({ prompt_tokens: 10, completion_tokens: 2, ...more })
+    for (const total of ['num_server_side_tools_used', 'num_sources_used']) {
+      expect(readChatUsage(counts({ [total]: 7 }))?.besideText).toEqual(['hosted_tool'])
+      expect(readChatUsage(counts({ [total]: 0 }))).not.toHaveProperty('besideText')
+    }
+    expect(
+      readResponsesUsage({ input_tokens: 10, output_tokens: 2, num_server_side_tools_used: 1 })
+        ?.besideText,
+    ).toEqual(['hosted_tool'])
   })
 
   test('absent, zero and positive are three things', () => {

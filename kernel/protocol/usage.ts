@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../plugin/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { BesideText, Usage } from '../plugin/usage.ts'
 
 /** Reads a `usage` object of one family; undefined when it holds no usable count. */
@@ -91,7 +91,7 @@ function readTokens(
   const besideText = [
     ...otherTokens('input', inputDetails),
     ...otherTokens('output', outputDetails),
-    ...hostedTools(raw.server_tool_use),
+    ...hostedTools(raw),
   ]
   return besideText.length === 0 ? usage : { ...usage, besideText }
 }
@@ -103,9 +103,12 @@ function otherTokens(side: 'input' | 'output', details: JsonValue | undefined): 
     .map((kind) => `${side}_${kind}` as const)
 }
 
-/** `server_tool_use` counts the requests to each tool. */
-function hostedTools(counts: JsonValue | undefined): BesideText[] {
-  return isJsonObject(counts) && Object.values(counts).some(isUsed) ? ['hosted_tool'] : []
+/** `server_tool_use` counts the requests to each tool; others state totals. */
+function hostedTools(usage: JsonObject): BesideText[] {
+  const { server_tool_use, num_server_side_tools_used, num_sources_used } = usage
+  const counts = isJsonObject(server_tool_use) ? Object.values(server_tool_use) : []
+  const used = [...counts, num_server_side_tools_used, num_sources_used].some(isUsed)
+  return used ? ['hosted_tool'] : []
 }
 
 function isUsed(count: JsonValue | undefined): boolean {
