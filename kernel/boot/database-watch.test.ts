@@ -25,3 +25,40 @@ test('a database that goes and comes back is noticed', async () => {
   await database.drop()
   expect(lines).toEqual(['the database cannot be reached', 'the database can be reached again'])
 }, 20_000)
+
+test('sessions that began when the database could only be read are not kept when it can be written again', async () => {
+  const main = await testServer()
+  const database = await createTestDatabase()
+  const name = new URL(database.url).pathname.slice(1)
+  const { sql } = database
+  const lines: string[] = []
+  await sql`create table things (n int)`
+  await main.sql.unsafe(`alter database ${name} set default_transaction_read_only = on`)
+  await main.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`
+  const write = () => sql`insert into things values (1)`
+  await eventually(async () => {
+    const { code } = await write().then(
+      () => ({ code: 'written' }),
+      (error) => error,
+    )
+    return code === '25006' ? true : undefined
+  })
+  const watch = watchDatabase(
+    database,
+    pino({}, { write: (line) => lines.push(JSON.parse(line).msg) }),
+  )
+  await Bun.sleep(2500)
+  await main.sql.unsafe(`alter database ${name} reset default_transaction_read_only`)
+  const all = () => Promise.all(Array.from({ length: 10 }, write))
+  await eventually(
+    () =>
+      all().then(
+        () => true,
+        () => undefined,
+      ),
+    10_000,
+  )
+  watch.stop()
+  await database.drop()
+  expect(lines).not.toContain('the database cannot be reached')
+}, 20_000)

@@ -11,7 +11,10 @@ export interface DatabaseWatch {
   stop(): void
 }
 
-/** Asks the database every two seconds whether it is there. */
+/**
+ * Asks the database every two seconds whether it is there. A session that cannot write is ended: one that
+ * began so stays so, while the next may lead to the server that took over.
+ */
 export function watchDatabase({ sql }: Pick<OpenDatabase, 'sql'>, log: Logger): DatabaseWatch {
   const over = new AbortController()
   let reachable = true
@@ -25,8 +28,10 @@ export function watchDatabase({ sql }: Pick<OpenDatabase, 'sql'>, log: Logger): 
     // One that hangs is waited for; until then it is away.
     const late = setTimeout(() => note(false), PATIENCE_MS)
     try {
-      await sql`select 1`
+      const [session] = await sql<{ readOnly: boolean }[]>`
+        select current_setting('transaction_read_only') = 'on' as "readOnly"`
       note(true)
+      if (session?.readOnly) await endReadOnly(sql)
     } catch {
       note(false)
     } finally {
@@ -34,4 +39,14 @@ export function watchDatabase({ sql }: Pick<OpenDatabase, 'sql'>, log: Logger): 
     }
   })
   return { reachable: () => reachable, stop: () => over.abort() }
+}
+
+/** Ends the session that this comes to, which may be another one, if it cannot write. */
+async function endReadOnly(sql: OpenDatabase['sql']): Promise<void> {
+  try {
+    await sql`select pg_terminate_backend(pg_backend_pid())
+      where current_setting('transaction_read_only') = 'on'`
+  } catch {
+    // It ended.
+  }
 }
