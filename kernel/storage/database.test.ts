@@ -149,6 +149,22 @@ describe('a database that cannot be used', () => {
     )
   })
 
+  test('that cannot hold every character is refused before anything is in it', async () => {
+    const name = new URL(db.url).pathname.slice(1)
+    await db.sql.unsafe(
+      `create database ${name}_latin template template0 encoding 'LATIN1' locale 'C' locale_provider libc`,
+    )
+    const url = new URL(db.url)
+    url.pathname += '_latin'
+    try {
+      await expect(openDatabase({ url: url.href, dataDir: '/nowhere' })).rejects.toThrow(
+        `${name}_latin has the encoding LATIN1; the gateway needs UTF8`,
+      )
+    } finally {
+      await db.sql.unsafe(`drop database ${name}_latin with (force)`)
+    }
+  })
+
   test('with something else than a Postgres URL is refused', async () => {
     await expect(openDatabase({ url: 'mysql://x/y', dataDir: '/nowhere' })).rejects.toThrow(
       'database.url must look like',

@@ -67,7 +67,7 @@ async function connect(
 ): Promise<OpenDatabase> {
   const { sql, drizzled } = createPool(url)
   try {
-    await checkVersion(sql, url)
+    await checkServer(sql, url)
   } catch (error) {
     await sql.end({ timeout: 0 })
     throw error
@@ -151,13 +151,17 @@ function checkUrl(url: string): void {
   }
 }
 
-async function checkVersion(sql: Sql, url: string): Promise<void> {
+async function checkServer(sql: Sql, url: string): Promise<void> {
   const { host, pathname } = new URL(url)
   const where = `the database at ${host}${pathname}`
   let version: number
+  let encoding: string | undefined
   try {
-    const [row] = await sql<{ v: string }[]>`select current_setting('server_version_num') as v`
-    version = Number(row?.v)
+    const [row] = await sql<{ version: string; encoding: string }[]>`
+      select current_setting('server_version_num') as version,
+        current_setting('server_encoding') as encoding`
+    version = Number(row?.version)
+    encoding = row?.encoding
   } catch (error) {
     throw new DatabaseError(`${where} cannot be used: ${describe(error)}`)
   }
@@ -165,6 +169,10 @@ async function checkVersion(sql: Sql, url: string): Promise<void> {
     throw new DatabaseError(
       `${where} is Postgres ${Math.floor(version / 10000)}; the gateway needs 14 or later`,
     )
+  }
+  // SQL_ASCII, which clusters have that were made without a locale, takes every character as well.
+  if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII') {
+    throw new DatabaseError(`${where} has the encoding ${encoding}; the gateway needs UTF8`)
   }
 }
 

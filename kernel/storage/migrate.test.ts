@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
-import { openDatabase } from './database.ts'
+import { DatabaseError, openDatabase } from './database.ts'
 import { migrate, pendingMigrations } from './migrate.ts'
 
 let db: TestDatabase
@@ -60,6 +60,24 @@ test('refuses a migration that was changed, skipped or is not known', async () =
   ).rejects.toThrow('is missing in the database, which already has the later 0001_first')
   await expect(migrate(db.sql, plugin(first, late))).rejects.toThrow('numbers must ascend')
   await expect(migrate(db.sql, plugin({ name: '1_x', sql: '' }))).rejects.toThrow('0001_name')
+})
+
+test('a role that may make no schema is told so', async () => {
+  const name = new URL(db.url).pathname.slice(1)
+  await db.sql.unsafe(`create role ${name} login password 'x'`)
+  const url = new URL(db.url)
+  Object.assign(url, { username: name, password: 'x' })
+  const other = await openDatabase({ url: url.href, dataDir: '/nowhere' })
+  try {
+    const failing = migrate(other.sql, plugin(first))
+    await expect(failing).rejects.toBeInstanceOf(DatabaseError)
+    await expect(failing).rejects.toThrow(
+      `the database cannot be migrated: permission denied for database ${name}`,
+    )
+  } finally {
+    await other.close()
+    await db.sql.unsafe(`drop role ${name}`)
+  }
 })
 
 test('two processes at once apply everything once', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ReservedSql, Sql } from 'postgres'
 import type { Migration } from '../plugin/index.ts'
+import { DatabaseError } from './database.ts'
 import { schemaName } from './schema-name.ts'
 
 /** Held while migrating; any number that no other part of the gateway locks. */
@@ -35,7 +36,8 @@ interface Applied {
 /**
  * Applies what each plugin has and the database has not, each in its own transaction with the
  * plugin's schema as search path. Processes that do this at once take turns. Returns what this
- * call applied. Throws MigrationError; what was applied before the failing one stays.
+ * call applied. Throws MigrationError; what was applied before the failing one stays. Throws DatabaseError
+ * where nothing can be written.
  */
 export async function migrate(
   sql: Sql,
@@ -71,15 +73,7 @@ async function applyPending(
   session: ReservedSql,
   plugins: readonly PluginMigrations[],
 ): Promise<MigrationName[]> {
-  await session.unsafe(`
-    create schema if not exists kernel;
-    create table if not exists kernel.migrations (
-      plugin text not null,
-      name text not null,
-      checksum text not null,
-      applied_at timestamptz not null default now(),
-      primary key (plugin, name)
-    )`)
+  await makeBookkeeping(session)
   const applied = await readApplied(session)
   const done: MigrationName[] = []
   for (const plugin of plugins) {
@@ -89,6 +83,25 @@ async function applyPending(
     }
   }
   return done
+}
+
+/** Throws DatabaseError: the first thing that is written, it shows whether anything can be. */
+async function makeBookkeeping(session: ReservedSql): Promise<void> {
+  try {
+    await session.unsafe(`
+      create schema if not exists kernel;
+      create table if not exists kernel.migrations (
+        plugin text not null,
+        name text not null,
+        checksum text not null,
+        applied_at timestamptz not null default now(),
+        primary key (plugin, name)
+      )`)
+  } catch (cause) {
+    throw new DatabaseError(`the database cannot be migrated: ${(cause as Error).message}`, {
+      cause,
+    })
+  }
 }
 
 async function apply(session: ReservedSql, plugin: string, migration: Migration): Promise<void> {
