@@ -12,16 +12,26 @@ const PERSON = 'Maximiliana Konstantina von und zu Hohenstein-Schwarzburg'
 const EMAIL = 'maximiliana-konstantina.von-und-zu-hohenstein@international-research.example.com'
 const TEAM = 'International Cooperation and Platform Engineering Working Group North-West'
 const REQUEST = 'r'.repeat(120)
+/** As long as the gateway takes them, with nowhere to break. */
+const WORD = 'N'.repeat(200)
+const MODEL_WORD = 'm'.repeat(120)
+const PROVIDER_WORD = 'p'.repeat(60)
+const TOOL_WORD = 't'.repeat(128)
 
 const [simulator] = browserConfig.providers
 const [price] = browserConfig.pricing.overrides
 const desk = testDesk({
   requests: 300,
   config: {
-    providers: [...browserConfig.providers, { ...simulator, id: PROVIDER }],
+    providers: [
+      ...browserConfig.providers,
+      { ...simulator, id: PROVIDER },
+      { ...simulator, id: PROVIDER_WORD },
+    ],
     models: [
       ...browserConfig.models,
       { id: MODEL, routes: [{ provider: PROVIDER, upstream_model: MODEL }] },
+      { id: MODEL_WORD, routes: [{ provider: PROVIDER_WORD, upstream_model: MODEL }] },
     ],
     pricing: { overrides: [...browserConfig.pricing.overrides, { ...price, model: MODEL }] },
     guardrails: {
@@ -145,15 +155,81 @@ async function tooWide(page: Page): Promise<readonly string[]> {
   })
 }
 
-test('on a phone no page is wider than the window, however long names are', async () => {
+/** What is wrong with each page that does not fit. */
+async function misfits(paths: readonly string[]) {
   const page = await desk.open('/account', { size: 'phone' })
   const found: Record<string, readonly string[]> = {}
-  for (const path of paths()) {
+  for (const path of paths) {
     await page.goto(`${desk.gateway.url}/console${path}`)
     await page.getByRole('heading').first().waitFor()
     await page.waitForLoadState('networkidle')
     const wrong = [...(await tooWide(page)), ...(await page.evaluate(textProblems))]
     if (wrong.length > 0) found[path] = wrong
   }
-  expect(found).toEqual({})
+  return found
+}
+
+test('on a phone no page is wider than the window, however long names are', async () => {
+  expect(await misfits(paths())).toEqual({})
 }, 120_000)
+
+test('nor where a name is one word, and a sum has all its digits', async () => {
+  const { admin, sql } = desk
+  const { team_id } = await admin.post<{ team_id: string }>('/api/v1/admin/teams', {
+    key: 'k'.repeat(64),
+    name: WORD,
+  })
+  const user = await admin.post<{ user_id: string }>('/api/v1/admin/users', {
+    name: WORD,
+    email: 'word@example.com',
+    team: { team_id },
+  })
+  const account = await admin.post<{ service_account_id: string }>(
+    '/api/v1/admin/service-accounts',
+    { key: 'w'.repeat(64), name: WORD, team_id },
+  )
+  const key = await admin.post<{ api_key_id: string }>('/api/v1/admin/api-keys', {
+    name: WORD,
+    owner: { kind: 'user', user_id: user.user_id },
+    model_grant_mode: 'all',
+  })
+  const [most, least] = await Promise.all(
+    ['100000000000.000000000001', '0.000000000001'].map((amount_usd, n) =>
+      admin.put<{ budget_id: string }>('/api/v1/admin/spend/budgets', {
+        scope: { kind: 'user_model', user_id: user.user_id, upstream_model: `${n}${WORD}` },
+        cadence: 'daily',
+        amount_usd,
+      }),
+    ),
+  )
+  const { server } = await admin.post<{ server: { mcp_server_id: string } }>(
+    '/api/v1/admin/mcp/servers',
+    {
+      server_key: 's'.repeat(64),
+      display_name: 'S'.repeat(120),
+      description: 'D'.repeat(300),
+      server_url: `https://mcp.example.com/${'u'.repeat(300)}`,
+      auth_mode: 'none',
+    },
+  )
+  const id = server.mcp_server_id
+  await sql`
+    insert into mcp_registry.external_mcp_tools (id, server_id, upstream_name, display_name,
+      description, input_schema, schema_hash, definition_hash, first_discovered_at,
+      last_discovered_at)
+    values (gen_random_uuid(), ${id}, ${TOOL_WORD}, ${WORD}, ${WORD},
+      ${JSON.stringify({ properties: { [WORD]: { description: WORD } } })}::text::json, 'h', 'h',
+      now(), now())`
+  const found = await misfits([
+    `/identity/users/${user.user_id}`,
+    `/identity/teams/${team_id}`,
+    `/identity/service-accounts/${account.service_account_id}`,
+    `/identity/api-keys/${key.api_key_id}`,
+    `/budgets/${most?.budget_id}`,
+    `/budgets/${least?.budget_id}`,
+    `/mcp/servers/${id}`,
+    `/mcp/servers/${id}?tool=${TOOL_WORD}`,
+    `/models/${MODEL_WORD}`,
+  ])
+  expect(found).toEqual({})
+}, 60_000)

@@ -77,7 +77,7 @@ export function Dialog({
         <>
           <header className="flex items-start gap-3 border-b border-line px-4 py-3">
             <div className="min-w-0 flex-1">
-              <h2 id={id} className="text-sm font-semibold break-words">
+              <h2 id={id} className="text-sm font-semibold">
                 {title}
               </h2>
               {description !== undefined && <div className="mt-0.5 text-muted">{description}</div>}

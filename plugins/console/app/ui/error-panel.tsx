@@ -20,7 +20,7 @@ export function ErrorPanel({ error, onRetry }: { error: Error; onRetry?: () => v
     >
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
       <div className="min-w-0 flex-1">
-        <p className="break-words text-bad">{error.message}</p>
+        <p className="text-bad">{error.message}</p>
         {requestId !== undefined && (
           <p className="mt-0.5 flex items-center gap-1 text-xs">
             <span>Request</span>

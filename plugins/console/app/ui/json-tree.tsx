@@ -21,7 +21,7 @@ export interface JsonTreeProps {
  */
 export function JsonTree({ value, name, open = 2 }: JsonTreeProps) {
   return (
-    <div className="font-mono text-xs leading-5 break-words">
+    <div className="font-mono text-xs leading-5 [overflow-wrap:anywhere]">
       <Node value={value} name={name} open={open} />
     </div>
   )
@@ -112,7 +112,7 @@ function Leaf({ value }: { value: unknown }) {
 function Text({ text }: { text: string }) {
   const [all, setAll] = useState(text.length <= LONG)
   return (
-    <span className="whitespace-pre-wrap [overflow-wrap:anywhere]">
+    <span className="whitespace-pre-wrap">
       {marked(all ? text : text.slice(0, LONG))}
       {!all && (
         <button

@@ -93,7 +93,7 @@ export function AlertList({ alerts, onBudget }: AlertListProps) {
               </button>
             )}
             {onBudget !== undefined && (
-              <span className="min-w-0 break-words text-muted">{modelOf(alert.scope)}</span>
+              <span className="min-w-0 text-muted">{modelOf(alert.scope)}</span>
             )}
             <span title={`${usdExact(alert.spend_usd)} spent`}>
               {leftText(alert.remaining_usd)}, of {usd(alert.amount_usd)}{' '}
@@ -131,7 +131,7 @@ function Delivery({ delivery }: { delivery: Alert['deliveries'][number] }) {
             : 'due now'}
         </span>
       )}
-      {last_error !== null && <span className="min-w-0 break-words text-bad">{last_error}</span>}
+      {last_error !== null && <span className="min-w-0 text-bad">{last_error}</span>}
     </li>
   )
 }

@@ -38,7 +38,7 @@ export function FactList({ rows }: Pick<FactsProps, 'rows'>) {
       {rows.map(([label, value]) => (
         <div key={label} className="contents">
           <dt className="text-muted">{label}</dt>
-          <dd className="break-words">{value}</dd>
+          <dd>{value}</dd>
         </div>
       ))}
     </dl>

@@ -114,7 +114,7 @@ function Budgets({ owner, search }: PartProps) {
                       {usd(budget.settings?.amount_usd ?? '0')}{' '}
                       {budget.settings !== null && cadenceNames[budget.settings.cadence]}
                     </Link>
-                    <span className="min-w-0 break-words text-muted">{modelOf(budget.scope)}</span>
+                    <span className="min-w-0 text-muted">{modelOf(budget.scope)}</span>
                     {budget.exhausted && <Badge tone="bad">used up</Badge>}
                     <span className="ml-auto">{leftText(budget.remaining_usd ?? '0')}</span>
                   </span>

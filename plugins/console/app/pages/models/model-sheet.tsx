@@ -86,7 +86,7 @@ function RouteCard({ model, route, attempts }: RouteCardProps) {
       className="grid gap-3 rounded-lg border border-line p-4"
     >
       <header className="flex flex-wrap items-center gap-2">
-        <h3 className="font-semibold">{route.provider_key}</h3>
+        <h3 className="min-w-0 font-semibold">{route.provider_key}</h3>
         <code className="min-w-0 font-mono break-all text-muted">{route.upstream_model}</code>
         <CopyButton text={route.upstream_model} label="Copy the upstream model" />
         <span className="ml-auto">

@@ -22,7 +22,7 @@ export function Attempts({ log }: { log: RequestDetail }) {
       {log.attempts.map((attempt) => (
         <li key={attempt.attempt_number} className="grid gap-1">
           <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-            <span className="min-w-0 break-words">
+            <span className="min-w-0">
               <span className="text-muted">{attempt.attempt_number}. </span>
               <span className="font-medium">{attempt.provider_key}</span>
             </span>
@@ -37,7 +37,7 @@ export function Attempts({ log }: { log: RequestDetail }) {
           </div>
           <Bar attempt={attempt} begin={begin} length={end - begin} />
           {attempt.error_code !== null && (
-            <p className="text-xs break-words text-bad">
+            <p className="text-xs text-bad">
               <code className="font-mono">{attempt.error_code}</code>
               {attempt.error_message !== null && `: ${attempt.error_message}`}
             </p>

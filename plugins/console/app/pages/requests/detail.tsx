@@ -91,7 +91,7 @@ function Headline({ log }: { log: RequestDetail }) {
         </span>
       </div>
       {log.error_code !== null && (
-        <p className="rounded-md bg-bad-soft px-3 py-2 break-words text-bad">
+        <p className="rounded-md bg-bad-soft px-3 py-2 text-bad">
           <code className="font-mono">{log.error_code}</code>
           {log.error_message !== null && `: ${log.error_message}`}
         </p>
