@@ -42,6 +42,16 @@ test('without a key it says where keys are, and a wrong one is refused in the wo
   await page.getByText(error.message).waitFor()
 })
 
+test('any temperature and top p can be sent, not only those of even steps', async () => {
+  const page = await openWithKey()
+  await page.getByRole('textbox', { name: 'User' }).fill('hello')
+  await page.getByLabel('Temperature').fill('0.75')
+  await page.getByLabel('Top p').fill('0.99')
+  const sent = page.waitForRequest('**/v1/chat/completions')
+  await page.getByRole('button', { name: 'Send' }).click()
+  expect((await sent).postDataJSON()).toMatchObject({ temperature: 0.75, top_p: 0.99 })
+})
+
 const calls = [
   ['Chat', true, 'chat_completions'],
   ['Chat', false, 'chat_completions'],

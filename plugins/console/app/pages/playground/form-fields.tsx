@@ -113,21 +113,20 @@ export function FormFields({ form, change, ready, running, onSend, onStop }: For
           value={form.maxTokens}
           onChange={(maxTokens) => change({ maxTokens })}
           min={1}
-          step={1}
         />
         <NumberField
           label="Temperature"
           value={form.temperature}
           onChange={(temperature) => change({ temperature })}
           min={0}
-          step={0.1}
+          step="any"
         />
         <NumberField
           label="Top p"
           value={form.topP}
           onChange={(topP) => change({ topP })}
           min={0}
-          step={0.05}
+          step="any"
         />
       </div>
       <div className="flex items-center gap-3">
@@ -150,7 +149,8 @@ interface NumberFieldProps {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly min: number
-  readonly step: number
+  /** Default: whole numbers. */
+  readonly step?: 'any'
 }
 
 function NumberField({ label, value, onChange, min, step }: NumberFieldProps) {
