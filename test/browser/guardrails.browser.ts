@@ -176,7 +176,7 @@ describe('without guardrails', () => {
 
   test('every part says what to do next', async () => {
     const page = await desk.open('/guardrails')
-    await page.getByText('No policy is enabled').waitFor()
+    await page.getByText('No policy is enabled. Set guardrails.default.enabled').waitFor()
     await looksRight(page, 'guardrails-empty')
     await page.getByRole('tab', { name: 'Policies' }).click()
     await page.getByText('No policy is enabled: nothing is judged').waitFor()

@@ -150,8 +150,8 @@ function Nothing({ off }: { off: boolean | undefined }) {
     <EmptyState title="No decisions yet">
       {off === true ? (
         <>
-          No policy is enabled. Set <code className="font-mono">guardrails.enabled</code> and some
-          packs in the config file;{' '}
+          No policy is enabled. Set <code className="font-mono">guardrails.default.enabled</code>{' '}
+          and some packs in the config file;{' '}
         </>
       ) : (
         'Each pack and each check that judges something leaves a decision here. '
