@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
+import type { Route } from 'playwright-core'
 import { browserConfig } from './config.ts'
 import { testDesk } from './harness.ts'
 
@@ -13,6 +14,12 @@ const desk = testDesk({
     ],
   },
 })
+
+const away = (route: Route) =>
+  route.fulfill({
+    status: 503,
+    json: { error: { message: 'the database is away', code: 'unavailable' } },
+  })
 
 const PERSON = 'Maximiliana Konstantina von und zu Hohenstein-Schwarzburg'
 beforeAll(async () => {
@@ -111,13 +118,18 @@ test('a table of instants names its zone, and so does every instant in full', as
 
 test('what the providers’ attempts could not be read for is said', async () => {
   const page = await desk.open('/account')
-  await page.route('**/api/v1/admin/observability/providers*', (route) =>
-    route.fulfill({
-      status: 503,
-      contentType: 'application/json',
-      body: JSON.stringify({ error: { message: 'the database is away', code: 'unavailable' } }),
-    }),
-  )
-  await page.goto(`${desk.gateway.url}/console/providers`)
-  await page.getByRole('alert').getByText('the database is away').waitFor()
+  await page.route('**/api/v1/admin/observability/providers*', away)
+  for (const path of ['/providers', '/models']) {
+    await page.goto(`${desk.gateway.url}/console${path}`)
+    await page.getByRole('alert').getByText('the database is away').waitFor()
+  }
+})
+
+test('why there is no model to choose is said where it would be chosen', async () => {
+  const page = await desk.open('/account')
+  await page.route('**/api/v1/admin/models?*', away)
+  await page.goto(`${desk.gateway.url}/console/budgets?new=yes&user_id=${desk.admin.userId}`)
+  const form = page.getByRole('dialog', { name: 'New budget' })
+  await form.getByLabel('For').selectOption('One model')
+  await form.getByText('the database is away').waitFor()
 })

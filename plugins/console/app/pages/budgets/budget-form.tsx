@@ -180,7 +180,11 @@ function ScopeFields({ first, onChange }: ScopeFieldsProps) {
             )}
           </Field>
           {reach === 'model' && (
-            <Field label="Model" hint="Calls by an alias count for its model">
+            <Field
+              label="Model"
+              hint="Calls by an alias count for its model"
+              problem={models.error?.message}
+            >
               {(control) => (
                 <Select
                   {...control}

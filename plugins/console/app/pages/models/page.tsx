@@ -11,6 +11,7 @@ import { PriceLine } from '@/pages/models/price.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Card } from '@/ui/card.tsx'
 import { type Column, DataTable } from '@/ui/data-table.tsx'
+import { ErrorPanel } from '@/ui/error-panel.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
 import { SearchInput } from '@/ui/search-input.tsx'
@@ -28,7 +29,8 @@ export default function Models() {
   const chosen = useSubPath().join('/')
   const navigate = useNavigate()
   const query = useAll('/api/v1/admin/models', {})
-  const attempts = useRecentAttempts().data?.items
+  const recent = useRecentAttempts()
+  const attempts = recent.data?.items
   const columns = useMemo(
     (): readonly Column<Model>[] => [
       {
@@ -88,6 +90,7 @@ export default function Models() {
         />
       }
     >
+      {recent.error !== null && <ErrorPanel error={recent.error} />}
       <Loaded query={query}>
         {(data) => (
           <Card padded={false}>
