@@ -17,7 +17,7 @@ test('signing in leads to the page that was asked for, signing out back to the d
   ]
   expect(sessions).toBeGreaterThan(0)
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await page.waitForURL('**/console/sign-in**')
+  await page.waitForURL('**/console/sign-in')
   await page.goto(`${desk.gateway.url}/console/budgets`)
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
@@ -42,15 +42,47 @@ test('the way back is a page of the console, whatever the link says', async () =
   }
 })
 
-test('a session that has ended leads to the door, and back to where one was', async () => {
+test('after the session has ended the password is asked for again, and what was written stays', async () => {
+  const page = await desk.open('/identity/users')
+  await page.getByRole('button', { name: 'New user' }).click()
+  const form = page.getByRole('dialog', { name: 'New user' })
+  await form.getByLabel('Name').fill('Grace')
+  await form.getByLabel('E-mail').fill('grace@example.com')
+  await desk.sql`delete from identity.user_sessions`
+  await form.getByRole('button', { name: 'Make the user' }).click()
+  const door = page.getByRole('dialog', { name: 'Your session has ended' })
+  expect(await door.getByLabel('E-mail').inputValue()).toBe(people.admin.email)
+  await looksRight(page, 'session-ended')
+  expect(await form.getByLabel('Name').isVisible()).toBe(false)
+  await door.getByLabel('Password').fill('not this one at all')
+  await page.keyboard.press('Enter')
+  await door.getByRole('alert').waitFor()
+  await door.getByLabel('Password').fill(people.admin.password)
+  await page.keyboard.press('Enter')
+  await door.waitFor({ state: 'hidden' })
+  await form.getByRole('button', { name: 'Make the user' }).click()
+  await page.getByRole('dialog', { name: 'Grace' }).getByText('grace@example.com').waitFor()
+})
+
+test('who does not go on after the session has ended is led to the door, and back to where one was', async () => {
   const page = await desk.open('/')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await desk.sql`delete from identity.user_sessions`
   await page.getByRole('button', { name: '31 days' }).click()
-  await page.getByText('Your session has ended').waitFor()
+  await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(await page.getByText('Overview').count()).toBe(0)
   await signIn(page, people.admin.email, people.admin.password)
   await page.waitForURL('**/console/?range=31d')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
+})
+
+test('the way back from the first page is not the door again', async () => {
+  const page = await desk.open('/account')
+  await page.getByRole('heading', { name: 'Account' }).waitFor()
+  await page.goBack()
+  expect(page.url()).not.toContain('/sign-in')
 })
 
 test('who is no admin sees only what is theirs', async () => {

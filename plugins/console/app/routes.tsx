@@ -6,9 +6,9 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
-import { onExpired, queryClient } from '@/api/query.ts'
+import { queryClient } from '@/api/query.ts'
 import { answers, lost, whenUp } from '@/lib/connection.ts'
-import { sessionQuery, signedOut } from '@/lib/session.ts'
+import { sessionQuery } from '@/lib/session.ts'
 import { Layout } from '@/shell/layout.tsx'
 import { PageError, PagePending } from '@/shell/page-states.tsx'
 
@@ -127,11 +127,4 @@ export const router = createRouter({
     const text = new URLSearchParams(search as Record<string, string>).toString()
     return text === '' ? '' : `?${text}`
   },
-})
-
-onExpired(() => {
-  const { pathname, href } = router.state.location
-  if (pathname === '/sign-in') return
-  signedOut()
-  void router.navigate({ to: '/sign-in', search: { next: href, expired: 'yes' } })
 })

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { ApiError } from '@/api/client.ts'
-import { type Data, get, keyOf, queryClient } from '@/api/query.ts'
+import { type Data, get, keyOf, onExpired, queryClient } from '@/api/query.ts'
+import { createStore } from '@/lib/store.ts'
 
 export type User = Data<'/api/v1/auth/session'>['user']
 
@@ -20,13 +21,20 @@ export const sessionQuery = queryOptions<User | null>({
   },
 })
 
-/** From now on this user is signed in; nothing that another one saw stays. */
-export function signedIn(user: User): void {
-  queryClient.clear()
+/** Whether the session has ended while its user was at work. */
+export const ended = createStore(false)
+onExpired(() => ended.set(true))
+
+/** The user goes on with a session of today; what is on the page stays, and is read again. */
+export function wentOn(user: User): void {
   queryClient.setQueryData(sessionQuery.queryKey, user)
+  ended.set(false)
+  void queryClient.invalidateQueries()
 }
 
-export function signedOut(): void {
+/** From now on this user is signed in, or nobody; nothing that another one saw stays. */
+export function signedIn(user: User | null): void {
   queryClient.clear()
-  queryClient.setQueryData(sessionQuery.queryKey, null)
+  queryClient.setQueryData(sessionQuery.queryKey, user)
+  ended.set(false)
 }

@@ -3,7 +3,7 @@ import { LogOut, Monitor, Moon, Search, Sun } from 'lucide-react'
 import { useEffect, useEffectEvent, useRef } from 'react'
 import { api, takeNothing } from '@/api/client.ts'
 import { cx } from '@/lib/cx.ts'
-import { signedOut, type User } from '@/lib/session.ts'
+import { signedIn, type User } from '@/lib/session.ts'
 import { chooseTheme, type Theme, theme, themes } from '@/lib/theme.ts'
 import { visibleGroups } from '@/shell/navigation.ts'
 import { Button } from '@/ui/button.tsx'
@@ -101,7 +101,7 @@ function Footer({ user }: { user: User }) {
       return toast((error as Error).message)
     }
     await navigate({ to: '/sign-in' })
-    signedOut()
+    signedIn(null)
   }
   return (
     <div className="flex items-center gap-1 border-t border-line p-2">

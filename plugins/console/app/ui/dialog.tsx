@@ -21,7 +21,7 @@ const shapes = {
   sheet: 'm-0 ml-auto h-dvh max-h-dvh w-[min(52rem,100vw)] max-w-none border-l border-line',
 }
 
-const FIRST_FIELD = 'form :is(input, select, textarea):enabled'
+const FIRST_FIELD = 'form :is(input:not([readonly]), select, textarea):enabled'
 
 /**
  * The browser's modal dialog: it holds the focus, closes with Escape and gives the focus back. A sheet
