@@ -133,3 +133,13 @@ test('why there is no model to choose is said where it would be chosen', async (
   await form.getByLabel('For').selectOption('One model')
   await form.getByText('the database is away').waitFor()
 })
+
+test('a page is printed whole, without what leads to others', async () => {
+  const page = await desk.open('/spend')
+  await page.getByText('served, but not in the ledger').waitFor()
+  const whole = await page.locator('#main').evaluate((it) => it.scrollHeight)
+  await page.emulateMedia({ media: 'print' })
+  const printed = await page.evaluate(() => document.documentElement.scrollHeight)
+  expect(printed).toBeGreaterThanOrEqual(whole)
+  expect(await page.getByRole('navigation', { name: 'Pages' }).isVisible()).toBe(false)
+})

@@ -55,7 +55,7 @@ export function Layout() {
   if (!user) return null
   return (
     <>
-      <div className={cx('flex h-full', hasEnded && 'invisible [&_dialog]:invisible')}>
+      <div className={cx('flex h-full print:block', hasEnded && 'invisible [&_dialog]:invisible')}>
         <a
           href="#main"
           className="fixed top-2 left-2 z-50 -translate-y-20 rounded-md bg-accent px-3 py-2 text-accent-ink focus:translate-y-0"
@@ -91,7 +91,7 @@ export function Layout() {
             ref={main}
             id="main"
             tabIndex={-1}
-            className="min-h-0 flex-1 overflow-auto outline-none"
+            className="min-h-0 flex-1 overflow-auto outline-none print:overflow-visible"
           >
             <Outlet />
           </main>

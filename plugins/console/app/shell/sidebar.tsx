@@ -41,7 +41,7 @@ export function Sidebar({ user, open, onClose, onSearch }: SidebarProps) {
       )}
       <aside
         className={cx(
-          'fixed inset-y-0 left-0 z-40 w-56 flex-col border-r border-line bg-panel lg:static lg:flex',
+          'fixed inset-y-0 left-0 z-40 w-56 flex-col border-r border-line bg-panel lg:static lg:flex print:hidden',
           open ? 'flex' : 'hidden',
         )}
       >
