@@ -201,8 +201,15 @@ describe('MCP servers', () => {
     await confirm.getByRole('button', { name: 'Disable' }).click()
     await page.getByRole('button', { name: 'Enable' }).waitFor()
     expect(await serverRow()).toMatchObject({ status: 'disabled' })
-    await page.getByRole('button', { name: 'Enable' }).click()
+    let sent = 0
+    await page.route('**/enable', async (route) => {
+      sent++
+      await new Promise((done) => setTimeout(done, 300))
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Enable' }).dblclick()
     await page.getByRole('button', { name: 'Disable' }).waitFor()
+    expect(sent).toBe(1)
     expect(await serverRow()).toMatchObject({ status: 'active' })
   })
 

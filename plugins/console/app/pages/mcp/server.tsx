@@ -116,6 +116,7 @@ function Actions({ server, refresh }: ActionsProps) {
       <Button onClick={() => setOpen('edit')}>Edit</Button>
       <Button
         kind={disabled ? 'primary' : 'secondary'}
+        disabled={toggle.isPending}
         onClick={() => (disabled ? toggle.mutate() : setOpen('disable'))}
       >
         {disabled ? 'Enable' : 'Disable'}
