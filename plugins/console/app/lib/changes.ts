@@ -1,3 +1,14 @@
+/**
+ * What of `after` is another than before: the config file has no say any more in a field that was
+ * sent, whether it changed or not.
+ */
+export function changesOf<T extends object>(before: Partial<T>, after: T): Partial<T> {
+  const same = (key: keyof T) => JSON.stringify(before[key]) === JSON.stringify(after[key])
+  return Object.fromEntries(
+    Object.entries(after).filter(([key]) => !same(key as keyof T)),
+  ) as Partial<T>
+}
+
 /** A place in a value, and what stood and stands there; `undefined`: nothing. */
 export interface Change {
   readonly path: string

@@ -1,9 +1,10 @@
 import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
+import { changesOf } from '@/lib/changes.ts'
 import { KeyField, NameField } from '@/pages/identity/fields.tsx'
 import { ModelAccessField } from '@/pages/identity/model-access.tsx'
 import { SaveDialog } from '@/pages/identity/save.tsx'
-import { changesOf, type ServiceAccount } from '@/pages/identity/words.tsx'
+import type { ServiceAccount } from '@/pages/identity/words.tsx'
 import { Field, Input, Select } from '@/ui/field.tsx'
 import { OwnerPicker } from '@/ui/owner-picker.tsx'
 

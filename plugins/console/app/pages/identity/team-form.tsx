@@ -1,9 +1,10 @@
 import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
+import { changesOf } from '@/lib/changes.ts'
 import { KeyField, NameField } from '@/pages/identity/fields.tsx'
 import { ModelAccessField } from '@/pages/identity/model-access.tsx'
 import { SaveDialog } from '@/pages/identity/save.tsx'
-import { changesOf, type Team } from '@/pages/identity/words.tsx'
+import type { Team } from '@/pages/identity/words.tsx'
 
 export interface TeamFormProps {
   /** null: a new one. */

@@ -1,9 +1,10 @@
 import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
+import { changesOf } from '@/lib/changes.ts'
 import { NameField } from '@/pages/identity/fields.tsx'
 import { ModelAccessField } from '@/pages/identity/model-access.tsx'
 import { SaveDialog } from '@/pages/identity/save.tsx'
-import { changesOf, type TeamRole, teamRoles, type User } from '@/pages/identity/words.tsx'
+import { type TeamRole, teamRoles, type User } from '@/pages/identity/words.tsx'
 import { Checkbox, Field, Input, Select } from '@/ui/field.tsx'
 import { OwnerPicker } from '@/ui/owner-picker.tsx'
 

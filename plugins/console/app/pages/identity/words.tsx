@@ -35,17 +35,6 @@ export function grantText({ model_grant_mode, granted_models }: ApiKey): string 
   return granted_models.length === 0 ? 'no model' : granted_models.join(', ')
 }
 
-/**
- * What of `after` is another than before: the config file has no say any more in a field that was
- * sent, whether it changed or not.
- */
-export function changesOf<T extends object>(before: Partial<T>, after: T): Partial<T> {
-  const same = (key: keyof T) => JSON.stringify(before[key]) === JSON.stringify(after[key])
-  return Object.fromEntries(
-    Object.entries(after).filter(([key]) => !same(key as keyof T)),
-  ) as Partial<T>
-}
-
 /** After a change of anybody: everything that shows people, programs or keys. */
 export async function invalidateIdentity(): Promise<void> {
   const paths = [

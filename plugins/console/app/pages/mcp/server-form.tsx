@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useState } from 'react'
 import { api, take } from '@/api/client.ts'
 import { keyOf, queryClient } from '@/api/query.ts'
+import { changesOf } from '@/lib/changes.ts'
 import { type Auth, AuthFields, configOf } from '@/pages/mcp/auth-fields.tsx'
 import type { Server, Suggestion } from '@/pages/mcp/query.ts'
 import { Button } from '@/ui/button.tsx'
@@ -50,7 +51,7 @@ export function ServerForm({ server, suggestion, onClose, onSaved }: ServerFormP
         return await take(
           api.PATCH('/api/v1/admin/mcp/servers/{server_id}', {
             params: { path },
-            body: changesOf(fields, server),
+            body: changesOf(server, fields),
           }),
         )
       }
@@ -177,15 +178,6 @@ export function ServerForm({ server, suggestion, onClose, onSaved }: ServerFormP
       </form>
     </Dialog>
   )
-}
-
-/** Only what differs: what an administrator has set, the config file has no say in any more. */
-function changesOf<T extends Partial<Server>>(fields: T, server: Server): Partial<T> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(
-      ([name, value]) => JSON.stringify(value) !== JSON.stringify(server[name as keyof Server]),
-    ),
-  ) as Partial<T>
 }
 
 function originOf(url: string): string {
