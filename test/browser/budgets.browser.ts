@@ -179,3 +179,20 @@ test('an amount that the gateway refuses stays in the form, with the id of the r
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('alert').getByText('Request').waitFor()
 })
+
+test('what another admin has changed meanwhile stays, unless the form changes it too', async () => {
+  const scope = { kind: 'user', user_id: desk.admin.userId }
+  const put = (settings: object) =>
+    desk.admin.put<{ budget_id: string }>('/api/v1/admin/spend/budgets', { scope, ...settings })
+  const { budget_id } = await put({ cadence: 'daily', amount_usd: '5', hard_limit: true })
+  const page = await desk.open(`/budgets/${budget_id}`)
+  await page.getByRole('button', { name: 'Change' }).click()
+  await page.getByLabel('Amount in USD').fill('7')
+  await put({ cadence: 'weekly', amount_usd: '6', hard_limit: false })
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The budget is in force').waitFor()
+  const [row] = await desk.sql`
+    select cadence, hard_limit, amount_pico_usd::text as amount from accounting.budgets
+    where budget_id = ${budget_id}`
+  expect(row).toEqual({ cadence: 'weekly', hard_limit: false, amount: '7000000000000' })
+})

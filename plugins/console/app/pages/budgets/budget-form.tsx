@@ -1,8 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useState } from 'react'
 import { api, take } from '@/api/client.ts'
-import { useAll } from '@/api/query.ts'
+import { get, useAll } from '@/api/query.ts'
 import { modelOf } from '@/lib/budgets.ts'
+import { changesOf } from '@/lib/changes.ts'
 import { invalidateBudgets } from '@/pages/budgets/budget-sheet.tsx'
 import { type Budget, ownerName, type Scope } from '@/pages/budgets/words.ts'
 import { Button } from '@/ui/button.tsx'
@@ -37,18 +38,12 @@ export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps)
   const [cadence, setCadence] = useState<Cadence>(budget?.settings?.cadence ?? 'monthly')
   const [hard, setHard] = useState(budget?.settings?.hard_limit ?? true)
   const save = useMutation({
-    mutationFn: (to: Scope) =>
-      take(
-        api.PUT('/api/v1/admin/spend/budgets', {
-          body: {
-            scope: to,
-            cadence,
-            amount_usd: amount.trim(),
-            hard_limit: hard,
-            ...(budget?.settings && { timezone: budget.settings.timezone }),
-          },
-        }),
-      ),
+    async mutationFn(to: Scope) {
+      const written = { cadence, amount_usd: amount.trim(), hard_limit: hard }
+      const changes = changesOf(budget?.settings ?? {}, written)
+      const body = { scope: to, ...written, ...(await settingsOf(budget)), ...changes }
+      return await take(api.PUT('/api/v1/admin/spend/budgets', { body }))
+    },
     async onSuccess(saved) {
       toast('The budget is in force')
       await invalidateBudgets()
@@ -131,6 +126,13 @@ export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps)
       </form>
     </Dialog>
   )
+}
+
+/** Of now: somebody else may have changed what this form does not. */
+async function settingsOf(budget: Budget | null): Promise<Budget['settings']> {
+  if (budget === null) return null
+  const path = { budget_id: budget.budget_id }
+  return (await get('/api/v1/admin/spend/budgets/{budget_id}/burn-down', { path })).budget.settings
 }
 
 type Reach = 'all' | 'model' | 'upstream'
