@@ -130,6 +130,7 @@ export interface Provider {
 /** The fields that every configured provider has, whatever its type. */
 export interface ProviderSettings {
   readonly id: string
+  /** For the provider to send with every call; a route's `extraHeaders` go over them. */
   readonly defaultHeaders: Readonly<Record<string, string>>
   readonly pricingProviderId: string | undefined
 }

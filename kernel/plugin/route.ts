@@ -19,7 +19,9 @@ export interface RouteSpec {
   readonly weight: number
   readonly enabled: boolean
   readonly capabilities: Readonly<Record<RouteFlag, boolean>>
+  /** For the provider to send with each call, over its `defaultHeaders`. */
   readonly extraHeaders: Readonly<Record<string, string>>
+  /** For the provider to merge over the body that it sends. */
   readonly extraBody: Readonly<JsonObject>
   readonly compatibility: Readonly<JsonObject>
 }

@@ -1,13 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Planted } from './__fixtures__/planted.ts'
-import {
-  plantedMiddlewares,
-  plantedModules,
-  plantedProviders,
-  plantedSinks,
-} from './__fixtures__/planted-calls.ts'
+import { plantedMiddlewares, plantedModules, plantedSinks } from './__fixtures__/planted-calls.ts'
 import { plantedChecks, plantedModes, plantedPacks } from './__fixtures__/planted-guards.ts'
 import { plantedPlugins } from './__fixtures__/planted-plugins.ts'
+import { plantedProviders } from './__fixtures__/planted-providers.ts'
 
 const kinds: Readonly<Record<string, readonly Planted[]>> = {
   plugin: plantedPlugins,

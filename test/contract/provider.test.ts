@@ -17,10 +17,12 @@ test('the kit catches a provider that breaks its rules', async () => {
   ]
   expect(failed.map(([, name]) => name).sort()).toEqual([
     'an abort before the reply reaches the upstream',
+    'chat: official clients can read what it makes',
     'chat_completions: a buffered reply with its payload and usage',
     'chat_completions: a stream with usage, whatever the chunks',
     'chat_completions: no event after an abort or a return',
     'disposing twice is harmless',
+    'it sends the headers and the fields that the config adds',
     'its schemas refuse unknown keys',
     'malformed replies are GatewayErrors',
     'no secret comes back in an error',

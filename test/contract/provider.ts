@@ -17,6 +17,7 @@ import {
   html,
   htmlError,
   invalidUtf8,
+  type JournalCall,
   jsonInsteadOfStream,
   neverAnswers,
   type Pace,
@@ -35,7 +36,8 @@ import {
   setUpProvider,
   streamedUsage,
 } from './bench.ts'
-import { TEST_MS } from './kit.ts'
+import { chunkFaults, completionFaults } from './client-shape.ts'
+import { expectNothingIn, TEST_MS } from './kit.ts'
 import { rechunked, seededRandom } from './rechunk.ts'
 import { openObjects } from './schemas.ts'
 
@@ -165,6 +167,17 @@ export function testProvider(kit: ProviderKit): void {
       TEST_MS,
     )
 
+    test('chat: official clients can read what it makes', async () => {
+      if (!offered('chat_completions')) return
+      scriptGood({})
+      const reply = await start('chat_completions', false).result
+      if (reply.kind === 'buffered') expectNothingIn(completionFaults(reply.body))
+      if (!route.supports.includes('stream')) return
+      expectNothingIn(
+        chunkFaults(await collectEvents(await start('chat_completions', true).result)),
+      )
+    })
+
     test.each(streamed)('%s: no event after an abort or a return', async (family) => {
       if (!offered(family) || !route.supports.includes('stream')) return
       for (const [index, leave] of (['abort', 'return'] as const).entries()) {
@@ -200,6 +213,25 @@ export function testProvider(kit: ProviderKit): void {
         expect(await result.catch((error) => error)).toBeInstanceOf(GatewayError)
         await seen.ended
         expect(seen.outcome).toBe('aborted')
+      })
+
+      test('it sends the headers and the fields that the config adds', async () => {
+        const defaultHeaders = { ...kit.settings?.defaultHeaders, 'x-kit': '1', 'x-kit-both': '1' }
+        const other = await setUpProvider({
+          ...kit,
+          config: kit.config(upstream.url),
+          settings: { ...kit.settings, defaultHeaders },
+        })
+        const extraHeaders = { ...kit.route?.extraHeaders, 'x-kit-both': '2' }
+        const extraBody = { ...kit.route?.extraBody, kit_extra: 'added' }
+        const family = families.find(offered) as Family
+        const added = other.bind({ ...kit.route, extraHeaders, extraBody })
+        scriptGood({})
+        await executor(added, family)(providerCall(requests[family]))
+        const { headers, body } = upstream.journal.calls.at(-1) as JournalCall
+        expect(headers).toMatchObject({ 'x-kit': '1', 'x-kit-both': '2' })
+        expect(body).toMatchObject({ kit_extra: 'added' })
+        await other.dispose()
       })
 
       test('malformed replies are GatewayErrors', async () => {

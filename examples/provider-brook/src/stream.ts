@@ -23,13 +23,14 @@ export async function* streamOf(
     streamEvent(JSON.stringify({ ...base, choices: [{ index: 0, delta, finish_reason }] }))
   /** The place of each action among the tool calls, by the vendor's id. */
   const actions = new Map<string, number>()
+  let begun = false
   let ended = false
 
   function eventsOf(line: string): StreamEvent[] {
     if (ended) throw malformed('the stream goes on after its end')
     const { say, act, input, beat, fault, end } = parse(line)
     if (typeof say === 'string') return [event({ content: say })]
-    if (isJsonObject(act)) return [event({ tool_calls: [begun(act)] })]
+    if (isJsonObject(act)) return [event({ tool_calls: [callOf(act)] })]
     if (isJsonObject(input)) return [event({ tool_calls: [continued(input)] })]
     if (isJsonObject(fault)) throw brokenOff(fault)
     if (isJsonObject(end)) {
@@ -41,7 +42,7 @@ export async function* streamOf(
     throw malformed('there is a line in it that nobody knows')
   }
 
-  function begun({ call, action }: JsonObject): JsonObject {
+  function callOf({ call, action }: JsonObject): JsonObject {
     if (typeof call !== 'string' || typeof action !== 'string') {
       throw malformed('an action has no name')
     }
@@ -60,7 +61,10 @@ export async function* streamOf(
 
   for await (const lines of linesOf(pieces)) {
     const events = lines.flatMap(eventsOf)
-    if (events.length > 0) yield events
+    if (events.length === 0) continue
+    // What clients put together begins with who speaks.
+    yield begun ? events : [event({ role: 'assistant' }), ...events]
+    begun = true
   }
   if (!ended) throw malformed('the stream ended early')
 }

@@ -1,4 +1,4 @@
-/** Faults of accounting sinks, admin modules, middlewares and providers. */
+/** Faults of accounting sinks, admin modules and middlewares. */
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,17 +10,14 @@ import {
   type Middleware,
   type MiddlewareAt,
   middleware as middlewarePoint,
-  Secret,
   Type,
 } from 'model-gateway/plugin'
 import sinkPlugin from '../../../plugins/plugin-kit/templates/accounting-sink/src/index.ts'
 import adminPlugin from '../../../plugins/plugin-kit/templates/admin/src/index.ts'
 import middlewarePlugin from '../../../plugins/plugin-kit/templates/middleware/src/index.ts'
-import providerPlugin from '../../../plugins/plugin-kit/templates/provider/src/index.ts'
 import { testAccountingSink } from '../accounting-sink.ts'
 import { type AdminCase, testAdminModule } from '../admin-module.ts'
 import { withFault } from '../faults.ts'
-import { testGoldenExchanges } from '../golden.ts'
 import { testMiddleware } from '../middleware.ts'
 import { type Planted, spoilt } from './planted.ts'
 
@@ -221,28 +218,9 @@ export const plantedMiddlewares: readonly Planted[] = [
   },
 ]
 
-/** A recording holds what the template's provider sends; this one sends something else. */
-const golden = (change: 'nothing' | 'its address') => () =>
-  testGoldenExchanges({
-    plugin: providerPlugin,
-    type: 'sample_name',
-    config: (url) => ({
-      base_url: change === 'nothing' ? url : `${url}/v2`,
-      api_key: new Secret('canary-4711'),
-    }),
-    secrets: ['canary-4711'],
-    folder: new URL('../../../plugins/plugin-kit/templates/provider/golden', import.meta.url)
-      .pathname,
-  })
-
-export const plantedProviders: readonly Planted[] = [
-  { fault: 'a provider that sends something else', rule: 'chat', run: golden('its address') },
-]
-
 /** The templates themselves, which break no rule. */
 export const soundCalls: readonly (() => void)[] = [
   sink((sound) => sound),
   admin('GET', () => ({})),
   around(() => ({})),
-  golden('nothing'),
 ]

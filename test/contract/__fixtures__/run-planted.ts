@@ -3,8 +3,9 @@ import { describe } from 'bun:test'
 import * as calls from './planted-calls.ts'
 import * as guards from './planted-guards.ts'
 import { plantedPlugins, soundPlugin } from './planted-plugins.ts'
+import { plantedProviders, soundProviders } from './planted-providers.ts'
 
-for (const sound of [soundPlugin, ...guards.soundGuards, ...calls.soundCalls]) {
+for (const sound of [soundPlugin, ...guards.soundGuards, ...calls.soundCalls, ...soundProviders]) {
   describe('sound', sound)
 }
 for (const { fault, run } of [
@@ -15,7 +16,7 @@ for (const { fault, run } of [
   ...calls.plantedSinks,
   ...calls.plantedModules,
   ...calls.plantedMiddlewares,
-  ...calls.plantedProviders,
+  ...plantedProviders,
 ]) {
   describe(`planted: ${fault}`, run)
 }

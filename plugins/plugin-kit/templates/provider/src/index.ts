@@ -3,6 +3,7 @@ import {
   type Egress,
   type ProviderCall,
   type ProviderFactory,
+  type ProviderSettings,
   type ProviderTypeSpec,
   providerFactories,
   SecretRef,
@@ -27,7 +28,7 @@ const sampleNameType = {
 /** One configured provider of the type; `bind` makes a route of a model executable. */
 function createProvider(
   { base_url, api_key }: Static<typeof config>,
-  pricingProviderId: string | undefined,
+  { defaultHeaders, pricingProviderId }: ProviderSettings,
   egress: Egress,
 ): ReturnType<ProviderFactory['create']> {
   const url = `${base_url.replace(/\/+$/, '')}/generate`
@@ -38,7 +39,12 @@ function createProvider(
         const key = await api_key.revealCurrent()
         const response = await egress.send(call, url, {
           method: 'POST',
-          headers: { ...extraHeaders, 'content-type': 'application/json', 'x-vendor-key': key },
+          headers: {
+            ...defaultHeaders,
+            ...extraHeaders,
+            'content-type': 'application/json',
+            'x-vendor-key': key,
+          },
           body: JSON.stringify({ ...vendorRequest(call, upstreamModel), ...extraBody }),
         })
         if (response.status !== 200) {
@@ -72,8 +78,7 @@ export default definePlugin({
   setup(ctx) {
     const factory: ProviderFactory<typeof config> = {
       type: sampleNameType.type,
-      create: (settings, { pricingProviderId }) =>
-        createProvider(settings, pricingProviderId, ctx.egress),
+      create: (fields, settings) => createProvider(fields, settings, ctx.egress),
     }
     ctx.provide(providerFactories, factory)
   },

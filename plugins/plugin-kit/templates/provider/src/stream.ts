@@ -10,6 +10,7 @@ export async function* streamOf(
   about: About,
 ): AsyncGenerator<readonly StreamEvent[]> {
   const base = { ...about, object: 'chat.completion.chunk', created: now() }
+  let begun = false
   let finished = false
 
   function eventsOf(line: string): StreamEvent[] {
@@ -23,7 +24,10 @@ export async function* streamOf(
 
   for await (const lines of linesOf(pieces)) {
     const events = lines.flatMap(eventsOf)
-    if (events.length > 0) yield events
+    if (events.length === 0) continue
+    // What clients put together begins with who speaks.
+    yield begun ? events : [event(base, { role: 'assistant' }, null), ...events]
+    begun = true
   }
   if (!finished) throw malformed('the stream ended early')
 }

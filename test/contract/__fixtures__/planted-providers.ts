@@ -1,0 +1,118 @@
+/** Faults of providers. */
+import {
+  type Execute,
+  isJsonObject,
+  type ProviderFactory,
+  type ProviderResult,
+  providerFactories,
+  Secret,
+  type StreamResult,
+} from 'model-gateway/plugin'
+import providerPlugin from '../../../plugins/plugin-kit/templates/provider/src/index.ts'
+import { html, json, type Pace, type Reply, sse } from '../../harness/upstream.ts'
+import { testGoldenExchanges } from '../golden.ts'
+import { testProvider } from '../provider.ts'
+import { type Planted, spoilt } from './planted.ts'
+
+/** A recording holds what the template's provider sends; this one sends something else. */
+const golden = (change: 'nothing' | 'its address') => () =>
+  testGoldenExchanges({
+    plugin: providerPlugin,
+    type: 'sample_name',
+    config: (url) => ({
+      base_url: change === 'nothing' ? url : `${url}/v2`,
+      api_key: new Secret('canary-4711'),
+    }),
+    secrets: ['canary-4711'],
+    folder: new URL('../../../plugins/plugin-kit/templates/provider/golden', import.meta.url)
+      .pathname,
+  })
+
+/** Runs the kit over the template's provider, changed. */
+const provider = (change: (sound: ProviderFactory) => ProviderFactory['create']) => () =>
+  testProvider({
+    plugin: spoilt(providerPlugin, providerFactories, (sound) => ({
+      ...sound,
+      create: change(sound),
+    })),
+    type: 'sample_name',
+    config: (url) => ({ base_url: url, api_key: new Secret('canary-4711') }),
+    upstream: { reply: vendor, malformed: [html] },
+  })
+
+const counts = { in: 24, out: 17 }
+
+function vendor(pace: Pace): Reply {
+  const lines = [{ text: 'Rivers' }, { text: ' run' }, { finish: 'end', counts }]
+  return (x) =>
+    isJsonObject(x.call.body) && x.call.body.stream === true
+      ? sse(
+          lines.map((line) => `${JSON.stringify(line)}\n`),
+          pace,
+        )(x)
+      : json({ text: 'Rivers run', finish: 'end', counts })(x)
+}
+
+/** The same chat call, its answer changed. */
+const answering =
+  (change: (result: ProviderResult) => ProviderResult) =>
+  ({ create }: ProviderFactory): ProviderFactory['create'] =>
+  async (config, settings) => {
+    const sound = await create(config, settings)
+    return {
+      bind(route) {
+        const bound = sound.bind(route)
+        const chat = bound.chat_completions as Execute
+        return { ...bound, chat_completions: async (call) => change(await chat(call)) }
+      },
+    }
+  }
+
+async function* withoutFirst({ events }: StreamResult) {
+  let first = true
+  for await (const batch of events) {
+    yield first ? batch.slice(1) : batch
+    first = false
+  }
+}
+
+const readable = 'chat: official clients can read what it makes'
+
+export const plantedProviders: readonly Planted[] = [
+  { fault: 'a provider that sends something else', rule: 'chat', run: golden('its address') },
+  {
+    fault: 'a provider that forgets the headers of the config',
+    rule: 'it sends the headers and the fields that the config adds',
+    run: provider(
+      ({ create }) =>
+        (config, settings) =>
+          create(config, { ...settings, defaultHeaders: {} }),
+    ),
+  },
+  {
+    fault: 'a provider whose streams do not say who speaks',
+    rule: readable,
+    run: provider(
+      answering((result) =>
+        result.kind === 'stream' ? { kind: 'stream', events: withoutFirst(result) } : result,
+      ),
+    ),
+  },
+  {
+    fault: 'a provider whose replies do not say why they end',
+    rule: readable,
+    run: provider(
+      answering((result) => {
+        if (result.kind === 'stream') return result
+        const message = { role: 'assistant', content: 'Rivers run' }
+        return { ...result, body: { ...result.body, choices: [{ index: 0, message }] } }
+      }),
+    ),
+  },
+]
+
+/** The template itself, which breaks no rule. */
+export const soundProviders: readonly (() => void)[] = [
+  golden('nothing'),
+  provider(({ create }) => create),
+]
