@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { pino } from 'pino'
 import type { LoadedConfig } from '../config/loaded.ts'
 import type { Runtime } from '../lifecycle/exchange.ts'
-import { type GuardPolicies, guard, type Services } from '../plugin/index.ts'
+import { type GuardPolicies, guard } from '../plugin/index.ts'
+import type { Registry } from '../registry/registry.ts'
 import { createCurrentRuntime, prepareRuntime } from './runtime.ts'
 
 const runtime = (configVersion: string): Runtime => ({
@@ -62,13 +63,14 @@ describe('policies that cannot be disposed', () => {
   function prepare(dispose: () => Promise<void>, models = new Map()) {
     const lines: string[] = []
     const policies = { dispose } as Partial<GuardPolicies>
-    const services = {
+    const registry = {
       all: (point: unknown) => (point === guard ? [{ compile: async () => policies }] : []),
-    } as unknown as Services
+      provided: () => [],
+    } as unknown as Registry
     const snapshot = { version: 'a', models, providers: new Map() }
     const loaded = { snapshot, providers: [] } as unknown as LoadedConfig
     const log = pino({}, { write: (line: string) => lines.push(line) })
-    return { lines, prepared: prepareRuntime(loaded, services, log) }
+    return { lines, prepared: prepareRuntime(loaded, registry, log) }
   }
   const failing = () => Promise.reject(new Error('planted'))
 

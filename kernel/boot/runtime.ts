@@ -1,9 +1,10 @@
 import type { Logger } from 'pino'
 import type { LoadedConfig } from '../config/loaded.ts'
 import type { Lease, Runtime } from '../lifecycle/exchange.ts'
-import { type BoundRouteFacts, type GuardPolicies, guard, type Services } from '../plugin/index.ts'
+import { type BoundRouteFacts, type GuardPolicies, guard } from '../plugin/index.ts'
 import { contain } from '../registry/contain.ts'
 import { createInstances, effectiveCapabilities, type Instances } from '../registry/instances.ts'
+import type { Registry } from '../registry/registry.ts'
 import { createCatalog } from '../routing/catalog.ts'
 
 const DISPOSE_DEADLINE_MS = 10_000
@@ -26,7 +27,7 @@ export interface BoundRuntime extends PreparedRuntime {
  */
 export async function prepareRuntime(
   loaded: LoadedConfig,
-  registry: Services,
+  registry: Pick<Registry, 'all' | 'provided'>,
   log: Logger,
 ): Promise<BoundRuntime> {
   const instances = await createInstances(loaded, registry, log)

@@ -466,6 +466,44 @@ describe('plugins that disagree', () => {
     ])
   })
 
+  test('a check of a provider type that throws is told at its plugin, and says what it looked at', () => {
+    const faulty = clone({
+      id: 'provider.faulty',
+      sections: [],
+      providerTypes: [
+        {
+          type: 'faulty',
+          config: Type.Object({}),
+          compatibility: Type.Object({}),
+          checkProvider() {
+            throw new Error('no provider')
+          },
+          checkRoute() {
+            throw new Error('no route')
+          },
+        },
+      ],
+    })
+    const text =
+      'providers: [{ id: p, type: faulty }]\nmodels: [{ id: m, routes: [{ provider: p, upstream_model: u }] }]\n'
+    const { problems } = check(text, {}, asLoaded(faulty))
+    expect(problems.map((p) => `${formatPath(p.path)}: ${p.message}`).toSorted()).toEqual([
+      'plugins: plugin "provider.faulty" failed to check models[0].routes[0]: Error: no route',
+      'plugins: plugin "provider.faulty" failed to check providers[0]: Error: no provider',
+    ])
+  })
+
+  test.each([
+    [() => 'oops' as never],
+    [() => [{ message: 'without a path' }] as never],
+    [() => [{ path: [] }] as never],
+  ])('a check that tells what is no problem is one of its plugin', (told) => {
+    const faulty = clone({ id: 'plugin.faulty', sections: [], check: told })
+    expect(check(minimal, {}, asLoaded(wire, faulty)).problems.map((p) => p.message)).toEqual([
+      'plugin "plugin.faulty" failed to check the config: Error: it told a problem without path or message',
+    ])
+  })
+
   test.each([
     [
       () => {

@@ -78,26 +78,23 @@ function checkWithTypes(
     const entry = { ...provider, type: spec.type } as JsonObject
     if (provider.id !== undefined && !byId.has(provider.id))
       byId.set(provider.id, { entry, spec, by })
-    runCheck(
-      by,
-      () => spec.checkProvider?.(entry),
-      (problem) => report({ ...problem, path: ['providers', index, ...problem.path] }),
-    )
+    runCheck(by, ['providers', index], () => spec.checkProvider?.(entry), report)
   }
   for (const [index, model] of (root.models ?? []).entries()) {
     for (const [at, route] of (model.routes ?? []).entries()) {
       const provider = byId.get(route.provider ?? '')
       if (provider === undefined) continue
       const { spec, entry, by } = provider
-      const path = ['models', index, 'routes', at, 'capabilities']
+      const path = ['models', index, 'routes', at]
       const stated = Object.entries(route.capabilities ?? {}).filter(([flag]) =>
-        isWritten([...path, flag]),
+        isWritten([...path, 'capabilities', flag]),
       )
       const capabilities = Object.fromEntries(stated)
       runCheck(
         by,
+        path,
         () => spec.checkRoute?.({ ...route, capabilities } as JsonObject, entry),
-        (problem) => report({ ...problem, path: ['models', index, 'routes', at, ...problem.path] }),
+        report,
       )
     }
   }
@@ -178,7 +175,7 @@ export function checkConfig(
     declared: contributed,
     section: (name) => (written.has(name) ? root[name] : undefined),
   }
-  for (const by of plugins) runCheck(by, () => by.plugin.manifest.check?.(draft), inFile)
+  for (const by of plugins) runCheck(by, [], () => by.plugin.manifest.check?.(draft), inFile)
   const providerTypes = (root.providers ?? []).map(({ type }) => types.find(type, true))
   inFileAll(checkPluginRules({ plugins, hasSection: (name) => written.has(name), providerTypes }))
 

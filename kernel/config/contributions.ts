@@ -1,5 +1,12 @@
 import { KindGuard, type TSchema, Type } from '@sinclair/typebox'
-import type { ConfigSection, Declared, Problem, ProviderTypeSpec } from '../plugin/index.ts'
+import {
+  type ConfigPath,
+  type ConfigSection,
+  type Declared,
+  formatPath,
+  type Problem,
+  type ProviderTypeSpec,
+} from '../plugin/index.ts'
 import type { LoadedPlugin } from './loaded.ts'
 import { asRootProperty, isOwnField, kernelSections, providerTypes } from './schema.ts'
 import { isFields, type Shaping, shape } from './shape.ts'
@@ -20,16 +27,23 @@ export type KernelCommand = (typeof kernelCommands)[number]
 
 export type Report = (problem: Problem) => void
 
-/** Runs a plugin's own check; its failure is a problem of that plugin. */
+/** Runs a plugin's own check of a part of the file; its failure is a problem of that plugin. */
 export function runCheck(
   { plugin, path }: LoadedPlugin,
+  part: ConfigPath,
   check: () => Iterable<Problem> | undefined,
   report: Report,
 ) {
   try {
-    for (const problem of check() ?? []) report(problem)
+    for (const problem of check() ?? []) {
+      if (!Array.isArray(problem?.path) || typeof problem.message !== 'string') {
+        throw new Error('it told a problem without path or message')
+      }
+      report({ ...problem, path: [...part, ...problem.path] })
+    }
   } catch (error) {
-    const message = `plugin "${plugin.manifest.id}" failed to check the config: ${String(error)}`
+    const what = part.length === 0 ? 'the config' : formatPath(part)
+    const message = `plugin "${plugin.manifest.id}" failed to check ${what}: ${String(error)}`
     report({ path, message })
   }
 }

@@ -44,6 +44,11 @@ export function createContext({
 
   function provide<T>(point: ExtensionPoint<T>, implementation: T) {
     if (!open) throw new Error(`plugin "${id}" provides ${point.name} after its set-up returned`)
+    if (typeof point?.name !== 'string') {
+      throw new Error(
+        'provides something at what is no extension point: look at the name of its import',
+      )
+    }
     const fault = implementationFault(point, implementation)
     if (fault !== undefined) throw new Error(`provides what cannot be used: ${fault}`)
     if (point.cardinality === 'one') {

@@ -24,6 +24,7 @@ import {
 } from '../plugin/index.ts'
 import { adminModuleFault } from './admin-shape.ts'
 import { middlewareFault } from './middleware-shape.ts'
+import { phaseFault } from './plugin-shape.ts'
 import type { Provided } from './registry.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -92,11 +93,36 @@ export function implementationFault(
       return `the MCP auth mode "${String(mode)}" has no headers`
     }
   }
+  if (point === guardrailPacks) {
+    const fault = packFault(fields)
+    return fault && `the pack "${String(fields.id)}" ${fault}`
+  }
+  if (point === sites) {
+    const fault = mountFault(fields.mount as string)
+    return fault && `the site "${String(fields.mount)}" ${fault}`
+  }
   if (point === adminModules) {
     const fault = adminModuleFault(fields)
     return fault && `the admin module "${String(fields.id)}" ${fault}`
   }
   return undefined
+}
+
+function packFault({ phases, rules }: Fields): string | undefined {
+  if (!Array.isArray(phases)) return 'has no list of phases'
+  if (!Array.isArray(rules)) return 'has no list of rules'
+  return phaseFault(phases)
+}
+
+/** First parts of the paths that the gateway serves itself: a site there would stand in their way. */
+const ownPaths = ['v1', 'messages', 'mcp', 'api', 'docs', 'healthz', 'readyz']
+
+function mountFault(mount: string): string | undefined {
+  if (!/^(\/[\w.-]+)+$/.test(mount)) return 'has a mount that is not like /pages'
+  const [, first] = mount.split('/')
+  return ownPaths.includes(first as string)
+    ? 'is where the gateway has paths of its own'
+    : undefined
 }
 
 /** Of two that are found by one name, the later would hide the earlier, without a word. */

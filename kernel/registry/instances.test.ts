@@ -5,12 +5,11 @@ import {
   ConfigError,
   type Execute,
   type ProviderFactory,
-  providerFactories,
   type RouteSpec,
-  type Services,
 } from '../plugin/index.ts'
 import { createInstances, effectiveCapabilities } from './instances.ts'
 import { keptLog } from './registry.fixture.ts'
+import type { Registry } from './registry.ts'
 
 const config = load(`
 providers:
@@ -28,16 +27,10 @@ models:
 `)
 const execute: Execute = () => Promise.reject(new Error('not called'))
 
-function services(create: ProviderFactory['create']): Services {
+function made(create: ProviderFactory['create']): Pick<Registry, 'provided'> {
   const factory: ProviderFactory = { type: 'wire', create }
-  const all = <T>(point: { name: string }) =>
-    (point.name === providerFactories.name ? [factory] : []) as unknown as readonly T[]
-  return {
-    all,
-    one() {
-      throw new Error('not in this test')
-    },
-  }
+  const provided = [{ plugin: 'provider.wire', implementation: factory }]
+  return { provided: () => provided as never }
 }
 function bound(route: RouteSpec): BoundRoute {
   return {
@@ -54,7 +47,7 @@ describe('instances', () => {
     const created: unknown[] = []
     const { bound: routes } = await createInstances(
       config,
-      services((own, settings) => {
+      made((own, settings) => {
         created.push([own, settings])
         return { bind: bound }
       }),
@@ -77,7 +70,7 @@ describe('instances', () => {
     const journal: string[] = []
     const instances = await createInstances(
       config,
-      services((_, { id }) => ({
+      made((_, { id }) => ({
         bind: bound,
         dispose() {
           journal.push(id)
@@ -93,7 +86,7 @@ describe('instances', () => {
 
 describe('everything that cannot work is told at once, with whole paths', () => {
   async function problems(create: ProviderFactory['create']) {
-    const error: unknown = await createInstances(config, services(create), log).catch((e) => e)
+    const error: unknown = await createInstances(config, made(create), log).catch((e) => e)
     expect(error).toBeInstanceOf(ConfigError)
     return (error as ConfigError).problems.map((p) => [p.path.join('.'), p.message])
   }
@@ -114,8 +107,11 @@ describe('everything that cannot work is told at once, with whole paths', () => 
     expect(found).toEqual([
       ['models.1.routes.0.compatibility.only', 'first'],
       ['models.1.routes.0.upstream_model', 'second'],
-      ['models.1.routes.1', 'binding route m/two/u failed: boom'],
-      ['models.2.routes.0', 'binding route n/two/v failed: the provider returned no bound route'],
+      ['models.1.routes.1', 'binding route m/two/u failed: boom (plugin "provider.wire")'],
+      [
+        'models.2.routes.0',
+        'binding route n/two/v failed: the route has no list supports (plugin "provider.wire")',
+      ],
     ])
     expect(disposed).toEqual(['two', 'one'])
   })
@@ -127,17 +123,12 @@ describe('everything that cannot work is told at once, with whole paths', () => 
     })
     expect(found).toEqual([
       ['providers.0.base_url', 'is wrong'],
-      ['providers.1', 'creating provider "two" failed: boom'],
+      ['providers.1', 'creating provider "two" failed: boom (plugin "provider.wire")'],
     ])
   })
 
   test('a type that nobody makes', async () => {
-    const none: Services = {
-      all: () => [],
-      one: () => {
-        throw new Error('no')
-      },
-    }
+    const none = { provided: () => [] }
     const error: unknown = await createInstances(config, none, log).catch((e) => e)
     expect((error as ConfigError).problems[0]?.message).toBe(
       'creating provider "one" failed: no plugin makes providers of type "wire"',

@@ -5,16 +5,15 @@ import {
   ConfigError,
   type ConfigPath,
   type Family,
-  families,
   type Problem,
   type Provider,
-  type ProviderFactory,
   providerFactories,
   type RouteFlag,
   type RouteSpec,
-  type Services,
 } from '../plugin/index.ts'
 import { contain } from './contain.ts'
+import { boundRouteFault } from './provider-shape.ts'
+import type { Registry } from './registry.ts'
 
 const CREATE_DEADLINE_MS = 10_000
 const DISPOSE_DEADLINE_MS = 10_000
@@ -47,26 +46,25 @@ export function effectiveCapabilities(
 }
 
 /** A fault of one provider or route as problems of the config, their paths made absolute. */
-function asProblems(error: unknown, path: ConfigPath, doing: string): readonly Problem[] {
+function asProblems(
+  error: unknown,
+  path: ConfigPath,
+  doing: string,
+  plugin: string | undefined,
+): readonly Problem[] {
   if (error instanceof ConfigError) {
     return error.problems.map((problem) => ({ ...problem, path: [...path, ...problem.path] }))
   }
   const reason = error instanceof Error ? error.message : String(error)
-  return [{ path, message: `${doing} failed: ${reason}` }]
+  const by = plugin === undefined ? '' : ` (plugin "${plugin}")`
+  return [{ path, message: `${doing} failed: ${reason}${by}` }]
 }
 
 function bindRoute(provider: Provider, spec: RouteSpec): BoundRoute {
   const bound: unknown = provider.bind(spec)
-  const valid =
-    typeof bound === 'object' &&
-    bound !== null &&
-    'supports' in bound &&
-    Array.isArray(bound.supports) &&
-    'pricing' in bound &&
-    typeof bound.pricing === 'object' &&
-    families.every((name) => ['undefined', 'function'].includes(typeof bound[name as never]))
-  if (!valid) throw new Error('the provider returned no bound route')
-  return Object.freeze(bound as unknown as BoundRoute)
+  const fault = boundRouteFault(bound)
+  if (fault !== undefined) throw new Error(fault)
+  return Object.freeze(bound as BoundRoute)
 }
 
 /**
@@ -75,11 +73,12 @@ function bindRoute(provider: Provider, spec: RouteSpec): BoundRoute {
  */
 export async function createInstances(
   loaded: LoadedConfig,
-  registry: Services,
+  registry: Pick<Registry, 'provided'>,
   log: Logger,
 ): Promise<Instances> {
-  const factories = new Map<string, ProviderFactory>()
-  for (const factory of registry.all(providerFactories)) factories.set(factory.type, factory)
+  const factories = new Map(
+    registry.provided(providerFactories).map((each) => [each.implementation.type, each]),
+  )
   const created: { id: string; provider: Provider }[] = []
   const problems: Problem[] = []
 
@@ -102,7 +101,7 @@ export async function createInstances(
 
   async function create({ spec, settings, config }: LoadedProvider) {
     const { id, type } = spec
-    const factory = factories.get(type)
+    const factory = factories.get(type)?.implementation
     if (factory === undefined) throw new Error(`no plugin makes providers of type "${type}"`)
     const provider = await contain<Provider>(
       {
@@ -122,10 +121,13 @@ export async function createInstances(
       await create(provider)
     } catch (error) {
       const doing = `creating provider "${provider.spec.id}"`
-      problems.push(...asProblems(error, ['providers', index], doing))
+      const by = factories.get(provider.spec.type)?.plugin
+      problems.push(...asProblems(error, ['providers', index], doing, by))
     }
   }
   const providers = new Map(created.map(({ id, provider }) => [id, provider]))
+  const pluginOf = (id: string) =>
+    factories.get(loaded.snapshot.providers.get(id)?.type ?? '')?.plugin
   const bound = new Map<string, BoundRoute>()
   for (const [index, model] of [...loaded.snapshot.models.values()].entries()) {
     for (const [at, route] of model.routes.entries()) {
@@ -136,7 +138,8 @@ export async function createInstances(
         bound.set(route.id, bindRoute(provider, route))
       } catch (error) {
         const path = ['models', index, 'routes', at]
-        problems.push(...asProblems(error, path, `binding route ${route.id}`))
+        const doing = `binding route ${route.id}`
+        problems.push(...asProblems(error, path, doing, pluginOf(route.provider)))
       }
     }
   }

@@ -1,5 +1,5 @@
 import { KindGuard } from '@sinclair/typebox'
-import { CONTRACT, capabilityNames, type Plugin } from '../plugin/index.ts'
+import { CONTRACT, capabilityNames, guardPhases, type Plugin } from '../plugin/index.ts'
 import { schemaName } from '../storage/schema-name.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -32,6 +32,13 @@ const isAuthMode = (part: unknown) =>
 const isCommand = (part: unknown) =>
   isFields(part) && isText(part.name) && isText(part.summary) && typeof part.usage === 'string'
 
+/** A phase that there is not would never come: what it is to guard would pass, without a word. */
+export function phaseFault(phases: readonly unknown[]): string | undefined {
+  const unknown = phases.find((phase) => !(guardPhases as readonly unknown[]).includes(phase))
+  if (unknown === undefined) return undefined
+  return `has the phase "${String(unknown)}", which is none of ${guardPhases.join(', ')}`
+}
+
 /** What keeps a module's default export from being a plugin; `undefined` when nothing does. */
 function faultOf(value: unknown): string | undefined {
   if (!isFields(value)) return 'has no default export that is a plugin'
@@ -40,10 +47,12 @@ function faultOf(value: unknown): string | undefined {
     return 'has a default export without manifest and setup'
   }
   if (manifest.contract !== CONTRACT) {
-    return `was written for contract ${String(manifest.contract)}; this gateway supports contract ${CONTRACT}`
+    const named = JSON.stringify(manifest.contract) ?? 'undefined'
+    return `was written for contract ${named}; this gateway supports contract ${CONTRACT}`
   }
   if (typeof manifest.id !== 'string' || !/^[a-z0-9-]+\.[a-z0-9-]+$/.test(manifest.id)) {
-    return 'has a manifest whose id is not of the form kind.name'
+    const named = JSON.stringify(manifest.id) ?? 'undefined'
+    return `has a manifest whose id ${named} is not of the form kind.name, of a-z, 0-9 and hyphens`
   }
   try {
     schemaName(manifest.id)
@@ -77,6 +86,15 @@ function faultOf(value: unknown): string | undefined {
   }
   if (!isListOf(manifest.managedChecks, isCheck)) {
     return 'has a manifest whose managedChecks do not all have kind, phases and config (a schema)'
+  }
+  for (const [what, key, parts] of [
+    ['guardrail pack', 'id', manifest.guardrailPacks],
+    ['managed check', 'kind', manifest.managedChecks],
+  ] as const) {
+    for (const part of (parts ?? []) as readonly Fields[]) {
+      const fault = phaseFault(part.phases as readonly unknown[])
+      if (fault !== undefined) return `has a manifest whose ${what} "${part[key]}" ${fault}`
+    }
   }
   if (!isListOf(manifest.mcpAuthModes, isAuthMode)) {
     return 'has a manifest whose mcpAuthModes do not all have mode, configSchema (an object schema) and validate'

@@ -185,7 +185,10 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
         () => plugin.setup(context),
       )
       if (typeof disposer === 'function') own.disposer = disposer as Disposer
-      else if (disposer !== undefined) throw new Error('its set-up returned no disposer')
+      else if (disposer !== undefined) {
+        const what = typeof disposer === 'object' ? 'an object' : `a ${typeof disposer}`
+        throw new Error(`its set-up returned ${what}: return a function that disposes, or nothing`)
+      }
     } finally {
       close()
     }

@@ -71,6 +71,9 @@ const routes = (...own: readonly string[]) => {
   return `{ id: 'x', routes: [${own.map((text) => `{ ${usual} ${text} }`)}] } as never`
 }
 
+/** A guardrail pack that lets everything pass. */
+const pack = `{ version: '1', summary: 's', phases: [], rules: [], evaluate() {}, explain() {} }`
+
 /** What a plugin does wrong, and what the message has to hold beside its id and file. */
 const faults: Record<
   string,
@@ -90,7 +93,16 @@ const faults: Record<
     rule: 'was written for contract 2; this gateway supports contract 1',
     id: '',
   },
-  'wrong-id': { text: { id: 'Bad Id' }, rule: 'id is not of the form kind.name', id: '' },
+  'contract-as-text': {
+    text: { contract: `'1' as never` },
+    rule: 'was written for contract "1"; this gateway supports contract 1',
+    id: '',
+  },
+  'wrong-id': {
+    text: { id: 'Plugin.Mine' },
+    rule: 'has a manifest whose id "Plugin.Mine" is not of the form kind.name, of a-z, 0-9 and hyphens',
+    id: '',
+  },
   'duplicate-id': {
     text: { id: 'plugin.identity' },
     rule: 'is loaded twice, by builtin:identity and',
@@ -117,7 +129,14 @@ const faults: Record<
   },
   'setup-throws': { text: { setup: `throw new Error('planted')` }, rule: 'planted' },
   'setup-hangs': { text: { setup: 'return new Promise(() => {})' }, rule: 'did not finish within' },
-  'setup-shape': { text: { setup: 'return 42 as never' }, rule: 'returned no disposer' },
+  'setup-shape': {
+    text: { setup: 'return { dispose() {} } as never' },
+    rule: 'its set-up returned an object: return a function that disposes, or nothing',
+  },
+  'no-point': {
+    text: { setup: 'ctx.provide((kit as any).midleware, {})' },
+    rule: 'provides something at what is no extension point: look at the name of its import',
+  },
   'bad-migration': {
     text: { manifest: `migrations: [{ name: '0001_bad', sql: 'create tabel x ()' }],` },
     rule: 'migration 0001_bad',
@@ -254,9 +273,43 @@ const faults: Record<
     text: { manifest: `guardrailPacks: [{ id: 'test.none', phases: [] }],` },
     rule: 'declares guardrail pack "test.none" without the pack',
   },
+  'pack-of-no-phase': {
+    text: { manifest: `guardrailPacks: [{ id: 'test.typo', phases: ['mcp-call' as never] }],` },
+    rule: 'has a manifest whose guardrail pack "test.typo" has the phase "mcp-call", which is none of prompt, model_response, generated_tool_call, mcp_call, mcp_result, harness_pre_tool',
+    id: '',
+  },
+  'check-of-no-phase': {
+    text: {
+      manifest: `managedChecks: [{ kind: 'typo', phases: ['promt' as never], config: Type.Object({}) }],`,
+    },
+    rule: 'has a manifest whose managed check "typo" has the phase "promt", which is none of prompt,',
+    id: '',
+  },
+  'pack-that-runs-at-no-phase': {
+    text: {
+      manifest: `guardrailPacks: [{ id: 'test.typed', phases: ['mcp_call'] }],`,
+      setup: `ctx.provide(guardrailPacks, { ...${pack}, id: 'test.typed', phases: ['mcp-call'] } as never)`,
+    },
+    rule: 'the pack "test.typed" has the phase "mcp-call", which is none of prompt,',
+  },
+  'pack-without-phases': {
+    text: {
+      manifest: `guardrailPacks: [{ id: 'test.blank', phases: ['mcp_call'] }],`,
+      setup: `ctx.provide(guardrailPacks, { ...${pack}, id: 'test.blank', phases: undefined } as never)`,
+    },
+    rule: 'the pack "test.blank" has no list of phases',
+  },
+  'site-without-slash': {
+    text: { setup: `ctx.provide(kit.sites, { mount: 'pages/' as never, find: () => undefined })` },
+    rule: 'the site "pages/" has a mount that is not like /pages',
+  },
+  'site-in-the-way': {
+    text: { setup: `ctx.provide(kit.sites, { mount: '/v1/models', find: () => undefined })` },
+    rule: 'the site "/v1/models" is where the gateway has paths of its own',
+  },
   'undeclared-pack': {
     text: {
-      setup: `ctx.provide(guardrailPacks, { id: 'test.secret', version: '1', evaluate() {}, explain() {} } as never)`,
+      setup: `ctx.provide(guardrailPacks, { ...${pack}, id: 'test.secret' } as never)`,
     },
     rule: 'provides "test.secret", a guardrail pack that its manifest does not declare',
   },
@@ -329,6 +382,54 @@ test.concurrent.each(Object.entries(faults))(
     expect(message).not.toStartWith('not for operators')
   },
   30_000,
+)
+
+/** What a route can be bound to, with what is special about it. */
+const route = (own: string) =>
+  `({ supports: [], pricing: { pricingProviderId: undefined, model: 'u' }, chat_completions: async () => {}, ${own} })`
+
+test.each([
+  ['a factory that throws', `throw new Error('planted')`, 'creating provider "px" failed: planted'],
+  [
+    'a factory without result',
+    '',
+    'creating provider "px" failed: its factory returned no provider',
+  ],
+  ['no route', 'return { bind() {} }', 'bind returned no route'],
+  ['a route to wait for', `return { bind: async () => ${route('')} }`, 'bind returned a promise'],
+  ['no supports', `return { bind: () => ${route('supports: undefined')} }`, 'has no list supports'],
+  [
+    'an unknown flag',
+    `return { bind: () => ${route("supports: ['streaming']")} }`,
+    'supports names "streaming", which is none of stream, tools, vision, json_schema',
+  ],
+  ['no pricing', `return { bind: () => ${route('pricing: {}')} }`, 'has no pricing with a model'],
+  [
+    'an executor that is none',
+    `return { bind: () => ${route('responses: true')} }`,
+    'responses is no function',
+  ],
+  [
+    'a family in other letters',
+    `return { bind: () => ${route('chat_completions: undefined, chatCompletions() {}')} }`,
+    'has none of chat_completions, responses, embeddings',
+  ],
+])(
+  '%s: the start stops, and the message names the provider, its plugin and the rule',
+  async (name, create, rule) => {
+    const file = `provider-${name.replaceAll(' ', '-')}`
+    const use = files.plugin(file, {
+      manifest: `providerTypes: [{ type: 'px', config: Type.Object({}), compatibility: Type.Object({}) }],`,
+      setup: `ctx.provide(kit.providerFactories, { type: 'px', create: (() => { ${create} }) as never })`,
+    })
+    const message = await startWith([{ use }], {
+      providers: [{ id: 'px', type: 'px' }],
+      models: [{ id: 'm', routes: [{ provider: 'px', upstream_model: 'u' }] }],
+    })
+    expect(message).toContain(rule)
+    expect(message).toContain(`(plugin "plugin.${file}")`)
+    expect(message).toMatch(/providers\[0\]|models\[0\]\.routes\[0\]/)
+  },
 )
 
 test('a plugin that fails to hear of the routes is logged, and the gateway serves', async () => {
