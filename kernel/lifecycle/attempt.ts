@@ -66,8 +66,9 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         alive: watchdog.alive,
       }
       try {
-        const result: unknown = await watchdog.guard(execute(call))
+        const result: unknown = await watchdog.guard(Promise.resolve(execute(call)))
         if (!isResult(result)) throw new Error('it gave neither a body nor a stream of events')
+        if ((result.kind === 'stream') !== call.stream) throw new Error(otherKind[result.kind])
         return result.kind === 'stream' ? opened(result) : result
       } catch (error) {
         throw containFault(error)
@@ -96,6 +97,12 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
   }
 }
 
+/** What is said of an answer that was not asked for: its caller reads the other kind. */
+const otherKind = {
+  buffered: 'it answered a call for a stream with a whole body',
+  stream: 'it answered a call for a whole body with a stream',
+} as const
+
 /** A stream that begins here: where that fails, the call has failed. */
 function opened(result: StreamResult): StreamResult {
   const iterator = result.events[Symbol.asyncIterator]()
@@ -105,6 +112,9 @@ function opened(result: StreamResult): StreamResult {
 /** A plugin may say what it likes; the body is read, and judged, later. */
 function isResult(value: unknown): value is ProviderResult {
   if (typeof value !== 'object' || value === null) return false
-  const { kind, events } = value as Partial<StreamResult>
-  return kind !== 'stream' || typeof events?.[Symbol.asyncIterator] === 'function'
+  const { kind, events } = value as Partial<Omit<StreamResult, 'kind'>> & { kind?: unknown }
+  return (
+    kind === 'buffered' ||
+    (kind === 'stream' && typeof events?.[Symbol.asyncIterator] === 'function')
+  )
 }

@@ -17,6 +17,12 @@ test.each([
   expect(() => new GatewayError('conflict', 'no', options)).toThrow(why)
 })
 
+test('an error of a code that there is not cannot be made, and says which code', () => {
+  const make = () => new GatewayError('forbidden' as ErrorCode, 'no')
+  expect(make).toThrow('there is no error code "forbidden"')
+  expect(() => errorKind('toString' as ErrorCode)).toThrow('there is no error code "toString"')
+})
+
 test('docs/errors.md has every code, with its status and its type', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const codes = [...read('errors.ts').matchAll(/^ {2}(\w+): \[\d{3}, '/gm)].map(([, code]) => code)

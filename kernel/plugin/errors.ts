@@ -76,7 +76,7 @@ export class GatewayError extends Error {
 
   constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    const [status, type] = catalogue[code]
+    const { status, type } = errorKind(code)
     this.code = code
     this.status = isErrorStatus(options.status) ? options.status : status
     this.type = type
@@ -141,6 +141,7 @@ export function upstreamHttpError(
 
 /** The status and type that an error code has unless it says otherwise. */
 export function errorKind(code: ErrorCode): { readonly status: number; readonly type: ErrorType } {
+  if (!Object.hasOwn(catalogue, code)) throw new TypeError(`there is no error code "${code}"`)
   const [status, type] = catalogue[code]
   return { status, type }
 }
