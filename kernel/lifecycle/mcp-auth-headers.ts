@@ -1,4 +1,4 @@
-import { type McpGatewayAuthMode, type McpServer, within } from '../plugin/index.ts'
+import { GatewayError, type McpGatewayAuthMode, type McpServer, within } from '../plugin/index.ts'
 import type { McpWatch } from './mcp-watch.ts'
 
 const DEADLINE_MS = 10_000
@@ -12,8 +12,14 @@ export async function authHeadersOf(
   server: McpServer,
   watch: McpWatch,
 ): Promise<Readonly<Record<string, string>>> {
-  const given: unknown = mode.headers(server, watch.upstream.signal)
-  const headers = given instanceof Promise ? await inTime(given, mode, watch) : given
+  let headers: unknown
+  try {
+    const given: unknown = mode.headers(server, watch.upstream.signal)
+    headers = given instanceof Promise ? await inTime(given, mode, watch) : given
+  } catch (cause) {
+    if (cause instanceof GatewayError || watch.upstream.signal.aborted) throw cause
+    throw new Error(`the auth mode ${mode.mode} failed`, { cause })
+  }
   if (!areHeaders(headers)) throw new Error(`the auth mode ${mode.mode} gave what are no headers`)
   return headers
 }

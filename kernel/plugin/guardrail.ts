@@ -124,6 +124,7 @@ export type CheckVerdict =
   | { readonly action: 'allow' }
   /** Allowed with this text in the place of the other. */
   | { readonly action: 'transformed'; readonly text: string }
+  /** `area.what_it_is`, of a-z, 0-9 and _; anything else is told as `managed.denied`. */
   | { readonly action: 'deny'; readonly reasonCode: string }
 
 /** A configured check by a managed service. */

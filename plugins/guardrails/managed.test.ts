@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { ManagedCheck } from 'model-gateway/plugin'
+import { CheckFailure, type ManagedCheck } from 'model-gateway/plugin'
 import { wordCheck } from './__fixtures__/word-check.ts'
 import { createTurns, runCheck } from './managed.ts'
 
@@ -32,6 +32,44 @@ test('a denial of one text ends the work on the others', async () => {
 test('a denial that comes after a failure is still a denial', async () => {
   const outcome = await runCheck(check(), 'prompt', ['FAIL:managed.rate_limited', 'SLOW DENIED'])
   expect(outcome).toEqual({ kind: 'deny', reasonCode: 'word.denied' })
+})
+
+/** A check that gives this, or throws it. */
+const saying = (verdict: unknown) =>
+  check({
+    check: {
+      async evaluate() {
+        if (verdict instanceof Error) throw verdict
+        return verdict as never
+      },
+    },
+  })
+
+test.each([[undefined], [7], [''], ['found ada@example.com'], ['Denied.Here'], ['a.b\n']])(
+  'a denial whose reason is %p is one all the same, and nothing of it is told',
+  async (reasonCode) => {
+    const outcome = await runCheck(saying({ action: 'deny', reasonCode }), 'prompt', ['text'])
+    expect(outcome).toEqual({ kind: 'deny', reasonCode: 'managed.denied' })
+  },
+)
+
+test.each([[undefined], [true], [{ action: 'block' }], [{ action: 'transformed' }]])(
+  'what is no verdict (%p) is a failure that the log can tell',
+  async (verdict) => {
+    expect(await runCheck(saying(verdict), 'prompt', ['text'])).toEqual({
+      kind: 'failure',
+      reason: 'managed.malformed_response',
+      error: new Error('the check gave no verdict'),
+    })
+  },
+)
+
+test('a failure of a reason that there is not is managed.unavailable', async () => {
+  const failure = new CheckFailure('found ada@example.com' as never, 'no')
+  expect(await runCheck(saying(failure), 'prompt', ['text'])).toMatchObject({
+    kind: 'failure',
+    reason: 'managed.unavailable',
+  })
 })
 
 test('texts have their turns: never more at once, in order, within one deadline', async () => {

@@ -75,18 +75,42 @@ function combine(outcomes: readonly CheckOutcome[], texts: readonly string[]): C
 
 /** Plugins write checks: what comes of one may be anything. */
 function outcomeOf(verdict: CheckVerdict, text: string): CheckOutcome {
-  const { action, text: other, reasonCode } = verdict as Partial<Record<string, unknown>>
+  const { action, text: other, reasonCode } = (verdict ?? {}) as Partial<Record<string, unknown>>
   if (action === 'allow') return { kind: 'allow' }
-  if (action === 'deny' && typeof reasonCode === 'string') return { kind: 'deny', reasonCode }
+  if (action === 'deny') return { kind: 'deny', reasonCode: reasonOf(reasonCode) }
   if (action === 'transformed' && typeof other === 'string') {
     return other === text ? { kind: 'allow' } : { kind: 'transformed', texts: [other] }
   }
-  return { kind: 'failure', reason: 'managed.malformed_response' }
+  return malformed
+}
+
+const malformed: CheckOutcome = {
+  kind: 'failure',
+  reason: 'managed.malformed_response',
+  error: new Error('the check gave no verdict'),
+}
+
+/** It is told to callers and kept: a sentence in its place may quote what was judged. */
+function reasonOf(reason: unknown): string {
+  return typeof reason === 'string' && /^[a-z0-9_]+(\.[a-z0-9_]+)+$/.test(reason)
+    ? reason
+    : 'managed.denied'
+}
+
+const failureReasons: Readonly<Record<CheckFailureReason, true>> = {
+  'managed.timeout': true,
+  'managed.content_too_large': true,
+  'managed.unavailable': true,
+  'managed.rate_limited': true,
+  'managed.access_denied': true,
+  'managed.malformed_response': true,
+  'managed.invalid_transformation': true,
 }
 
 function failureOf(thrown: unknown): CheckOutcome {
   if (thrown instanceof CheckFailure) {
-    return { kind: 'failure', reason: thrown.reason, error: thrown }
+    const known = Object.hasOwn(failureReasons, thrown.reason)
+    return { kind: 'failure', reason: known ? thrown.reason : 'managed.unavailable', error: thrown }
   }
   // Its message may quote what was judged.
   const name = thrown instanceof Error ? thrown.name : typeof thrown

@@ -123,3 +123,26 @@ test('a server cannot be called in a mode whose plugin may be left out, stated o
   expect(problems('token')).toEqual([['mcp.servers.1.auth_mode', true]])
   expect(problems('another')).toEqual([])
 })
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('no table')
+    },
+    'the auth mode odd failed to judge it: no table',
+  ],
+  [
+    'tells what is no problem',
+    () => [{ path: ['x'] }] as never,
+    'the auth mode odd failed to judge it: it told a problem without field or message',
+  ],
+])('an auth mode that %s is a problem of the server, and named', (_, validate, message) => {
+  const odd = { mode: 'odd', configSchema: strictObject({}), validate }
+  const server_url = 'https://a.test/mcp'
+  const servers = [{ server_key: 'one', server_url, auth_mode: 'odd', auth_config: {} }]
+  const draft = { section: () => ({ servers }), declared: { mcpAuthModes: [odd] } }
+  expect([...checkMcp(draft as unknown as ConfigDraft)]).toEqual([
+    { path: ['mcp', 'servers', 0, 'auth_mode'], message },
+  ])
+})

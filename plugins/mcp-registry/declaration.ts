@@ -41,11 +41,21 @@ export function* declarationProblems(
   }
   if (server_url === undefined || urlProblem !== undefined || faults.length > 0) return
   const url = new URL(server_url)
-  yield* mode.validate({
-    serverUrl: url,
-    authConfig: auth_config,
-    plainHttpAllowed: allowPrivate && isLoopback(url),
-  })
+  const plainHttpAllowed = allowPrivate && isLoopback(url)
+  try {
+    const told = [...mode.validate({ serverUrl: url, authConfig: auth_config, plainHttpAllowed })]
+    if (!told.every(isProblem)) throw new Error('it told a problem without field or message')
+    yield* told
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const message = `the auth mode ${mode.mode} failed to judge it: ${reason}`
+    yield { field: 'auth_mode', message }
+  }
+}
+
+/** Plugins bring modes: what one tells may be anything. */
+function isProblem(told: Partial<McpAuthProblem> | undefined): boolean {
+  return typeof told?.field === 'string' && typeof told.message === 'string'
 }
 
 function wordsOf(message: string, own: unknown): string {

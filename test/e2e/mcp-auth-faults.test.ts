@@ -65,9 +65,8 @@ test.concurrent.each(names)(
     expect(await reply.text()).not.toContain(SECRET)
     const said = gateway.logs.filter(({ request_id }) => request_id === `auth-${name}`)
     expect(said).toMatchObject([{ level: 50 }])
-    if (!['throws', 'rejects'].includes(name)) {
-      expect(JSON.stringify(said)).toContain(`the auth mode ${name} gave`)
-    }
+    const rule = ['throws', 'rejects'].includes(name) ? 'failed' : 'gave'
+    expect(JSON.stringify(said)).toContain(`the auth mode ${name} ${rule}`)
     expect(JSON.stringify(said)).not.toContain(SECRET)
     expect(upstream.seen).toHaveLength(before)
   },
