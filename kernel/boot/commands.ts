@@ -32,6 +32,10 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   const source = findConfig(invocation)
   const { loaded } = await read(source, invocation)
   const log = createLogger(loaded?.server.logFormat)
+  // The runtime would print them as they are, between the lines of the log.
+  for (const event of ['uncaughtException', 'unhandledRejection']) {
+    process.on(event, (err: unknown) => log.error({ err }, 'a fault that nobody handled'))
+  }
   const gateway = await startGateway({ ...invocation, source, log, ended }).catch((error) => {
     // Whatever broke off: a Ctrl-C in the terminal also ends the children that a start has.
     if (!ended.aborted) throw error
@@ -39,10 +43,6 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   if (gateway === undefined) {
     log.info({ signal: ended.reason }, 'shut down before serving')
     return 0
-  }
-  // The runtime would print them as they are, between the lines of the log.
-  for (const event of ['uncaughtException', 'unhandledRejection']) {
-    process.on(event, (err: unknown) => log.error({ err }, 'a fault that nobody handled'))
   }
   reload = () => {
     reloadOnSignal(gateway, source, log).catch((err) => {

@@ -37,6 +37,28 @@ test('what a plugin lets go wrong beside every call is in the log, line by line,
   }
 }, 60_000)
 
+test('what a plugin lets go wrong beside its set-up is in the log too', async () => {
+  const files = pluginFolder()
+  const use = files.plugin('early', {
+    setup: `
+      setTimeout(() => { throw new Error('thrown astray') }, 1)
+      void Promise.reject(new Error('rejected astray'))
+      return Bun.sleep(50).then(() => undefined)`,
+  })
+  const gateway = await spawnGateway({ ...simulated, plugins: [{ use: 'builtin:*' }, { use }] })
+  try {
+    const astray = gateway.logs.filter((line) => JSON.stringify(line).includes('astray'))
+    expect(astray).toMatchObject([
+      { level: 50, msg: 'a fault that nobody handled' },
+      { level: 50, msg: 'a fault that nobody handled' },
+    ])
+    expect(await gateway.end()).toBe(0)
+  } finally {
+    await gateway.remove()
+    files.remove()
+  }
+}, 60_000)
+
 test('looks at the database that the end breaks off are no outage', async () => {
   const gateway = await spawnGateway(simulated)
   const sql = postgres(gateway.databaseUrl, { max: 1, onnotice: () => {} })
