@@ -55,6 +55,19 @@ test('each breakdown adds up to the totals and leads to its requests', async () 
   expect(page.url()).toContain(String(known?.id))
 })
 
+test('a row leads to as many requests as it counts, and to their days alone', async () => {
+  const page = await desk.open('/account')
+  for (const tab of ['Models', 'Providers', 'Owners']) {
+    await page.goto(`${desk.gateway.url}/console/?range=7d`)
+    await page.getByRole('tab', { name: tab }).click()
+    const rows = page.getByRole('table', { name: tab, exact: true }).locator('tbody tr')
+    const row = rows.filter({ has: page.getByRole('link') }).first()
+    const counted = await row.locator('td:nth-child(4)').innerText()
+    await row.getByRole('link').click()
+    await page.getByText(`${counted} requests,`).waitFor()
+  }
+})
+
 test('what needs attention is told, with the way to fix it', async () => {
   const page = await desk.open('/?range=31d')
   await page.getByText('requests have no price').waitFor()

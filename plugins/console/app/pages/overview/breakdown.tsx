@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { count, duration, percent, shareOf, short, usd, usdExact } from '@/lib/format.ts'
 import type { Overview } from '@/pages/overview/totals.tsx'
+import { requestsOf } from '@/pages/spend/query.ts'
 import { Card } from '@/ui/card.tsx'
 import { Table, Td, Th, Tr } from '@/ui/table.tsx'
 import { Tabs } from '@/ui/tabs.tsx'
@@ -89,7 +90,7 @@ export function Breakdown({ overview }: { overview: Overview }) {
               </thead>
               <tbody>
                 {rows.slice(0, all ? undefined : SHOWN).map((row) => (
-                  <BreakdownRow key={row.key} row={row} total={total} />
+                  <BreakdownRow key={row.key} row={row} total={total} window={overview} />
                 ))}
               </tbody>
             </Table>
@@ -109,7 +110,14 @@ export function Breakdown({ overview }: { overview: Overview }) {
   )
 }
 
-function BreakdownRow({ row: { name, search, sum }, total }: { row: Row; total: number }) {
+interface BreakdownRowProps {
+  readonly row: Row
+  readonly total: number
+  /** The days that are counted. */
+  readonly window: Pick<Overview, 'window_start' | 'window_end'>
+}
+
+function BreakdownRow({ row: { name, search, sum }, total, window }: BreakdownRowProps) {
   const share = shareOf(Number(sum.spend_usd), total)
   return (
     <Tr>
@@ -117,7 +125,11 @@ function BreakdownRow({ row: { name, search, sum }, total }: { row: Row; total: 
         {search === undefined ? (
           <span className="text-muted">{name}</span>
         ) : (
-          <Link to="/requests" search={search} className="hover:text-accent-text hover:underline">
+          <Link
+            to="/requests"
+            search={requestsOf(window, search)}
+            className="hover:text-accent-text hover:underline"
+          >
             {name}
           </Link>
         )}
