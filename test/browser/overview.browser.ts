@@ -80,6 +80,8 @@ test('what needs attention is told, with the way to fix it', async () => {
   await page.getByRole('heading', { name: 'Budgets about to run out' }).waitFor()
   const attempts = page.getByRole('table', { name: 'Providers in the last 15 minutes' })
   await attempts.getByRole('cell', { name: 'simulator', exact: true }).first().waitFor()
+  await page.getByRole('link', { name: 'See which' }).click()
+  await page.waitForURL(/\/console\/spend\?days=30/)
 })
 
 test('it can be read on a tablet', async () => {

@@ -9,7 +9,7 @@ import { Notice } from '@/ui/notice.tsx'
 
 /** What somebody should look at: calls without a price or without usage, and budgets that end. */
 export function Attention({ overview }: { overview: Overview }) {
-  const { totals, budgets_near_end: budgets } = overview
+  const { range, totals, budgets_near_end: budgets } = overview
   return (
     <>
       {totals.unpriced_count > 0 && (
@@ -17,7 +17,11 @@ export function Attention({ overview }: { overview: Overview }) {
           tone="warn"
           title={`${counted(totals.unpriced_count, 'request')} ${totals.unpriced_count === 1 ? 'has' : 'have'} no price: ${percent(totals.unpriced_share)} of the ledger`}
           action={
-            <Link to="/spend" className={buttonStyle({ size: 'sm' })}>
+            <Link
+              to="/spend"
+              search={range === '31d' ? { days: '30' } : {}}
+              className={buttonStyle({ size: 'sm' })}
+            >
               See which
             </Link>
           }
