@@ -39,18 +39,20 @@ export interface Store {
   ): Promise<{ readonly rows: readonly AuditRow[]; readonly total: number }>
 }
 
+/** Nothing is null, and not the `null` of JSON. */
+function json(value: JsonValue | undefined): string | null {
+  return value === undefined || value === null ? null : JSON.stringify(value)
+}
+
 export function createStore({ sql }: Database): Store {
   return {
     async write(tx, { actor, requestId, action, objectKind, objectId, before, after }) {
-      const [was, is] = [before, after].map((value) =>
-        value === undefined ? null : JSON.stringify(value),
-      )
       await tx`
         insert into audit_log.audit_log (id, actor_user_id, actor_email, request_id, action,
           object_kind, object_id, before, after)
         values (${Bun.randomUUIDv7()}, ${actor?.userId ?? null}, ${actor?.email ?? null},
-          ${requestId}, ${action}, ${objectKind}, ${objectId}, ${was ?? null}::text::jsonb,
-          ${is ?? null}::text::jsonb)`
+          ${requestId}, ${action}, ${objectKind}, ${objectId}, ${json(before)}::text::jsonb,
+          ${json(after)}::text::jsonb)`
     },
     async list(filter, { offset, page_size }) {
       const where = sql`

@@ -164,6 +164,9 @@ test('grants, allowlists and expiry hold from the next call on', async () => {
   expect(await ask(first, key.api_key, 'other')).toBe('model_not_granted')
   await admin.patch(keyPath, { granted_models: ['demo', 'other'] })
   expect(await ask(first, key.api_key, 'other')).toBe('served')
+  expect(await admin.patch<object>(keyPath, { model_grant_mode: 'explicit' })).toMatchObject({
+    granted_models: ['demo', 'other'],
+  })
   await admin.patch(`/api/v1/admin/teams/${team.team_id}`, {
     model_access: { mode: 'restricted', models: ['demo'] },
   })
@@ -283,10 +286,12 @@ test('a user changes the password, sees the own keys and revokes one, and is no 
     401,
     'session_required',
   ])
-  expect((await self.refused('POST', revoke(foreign.api_key_id))).slice(0, 2)).toEqual([
-    404,
-    'not_found',
-  ])
+  const rotate = (id: string) => `/api/v1/me/api-keys/${id}/rotate`
+  for (const path of [revoke(foreign.api_key_id), rotate(foreign.api_key_id)]) {
+    const body = path.endsWith('rotate') ? {} : undefined
+    expect((await self.refused('POST', path, body)).slice(0, 2)).toEqual([404, 'not_found'])
+  }
+  expect(await ask(first, foreign.api_key)).toBe('served')
   expect(await self.post(revoke(key.api_key_id))).toMatchObject({ status: 'revoked' })
   expect((await self.refused('GET', '/api/v1/admin/users')).slice(0, 2)).toEqual([
     403,
@@ -305,7 +310,7 @@ test('a user changes the password, sees the own keys and revokes one, and is no 
   await signIn(first.url, email, 'second password of self')
 })
 
-test('a disabled user is signed out on every replica, and a role counts at once', async () => {
+test('a disabled user is signed out on every replica, for good, and a role counts at once', async () => {
   const email = 'second-admin@example.com'
   const { userId } = await adminClient(first, { email })
   const here = await adminClient(first, { email })
@@ -314,9 +319,14 @@ test('a disabled user is signed out on every replica, and a role counts at once'
   await admin.patch(`/api/v1/admin/users/${userId}`, { role: 'user' })
   expect((await there.refused('GET', '/api/v1/admin/users'))[1]).toBe('insufficient_privileges')
   await admin.patch(`/api/v1/admin/users/${userId}`, { status: 'disabled' })
-  for (const client of [here, there]) {
-    expect((await client.refused('GET', '/api/v1/auth/session'))[1]).toBe('session_required')
+  const areOut = async () => {
+    for (const client of [here, there]) {
+      expect((await client.refused('GET', '/api/v1/auth/session'))[1]).toBe('session_required')
+    }
   }
+  await areOut()
+  await admin.patch(`/api/v1/admin/users/${userId}`, { status: 'active' })
+  await areOut()
 })
 
 test('the last admin who can sign in stays one', async () => {
