@@ -329,6 +329,19 @@ test('a disabled user is signed out on every replica, for good, and a role count
   await areOut()
 })
 
+test('a team that somebody joins at the same moment is not deleted', async () => {
+  const { team_id } = await makeTeam()
+  const { user_id } = await makeUser()
+  const { deleting } = await first.sql.begin(async (tx) => {
+    await tx`select from identity.revision for update`
+    const deleting = admin.refused('DELETE', `/api/v1/admin/teams/${team_id}`)
+    await Bun.sleep(200)
+    await tx`insert into identity.team_memberships (user_id, team_id) values (${user_id}, ${team_id})`
+    return { deleting }
+  })
+  expect((await deleting).slice(0, 2)).toEqual([409, 'conflict'])
+})
+
 test('the last admin who can sign in stays one', async () => {
   const path = `/api/v1/admin/users/${admin.userId}`
   for (const body of [{ role: 'user' }, { status: 'disabled' }]) {
