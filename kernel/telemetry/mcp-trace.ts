@@ -49,6 +49,7 @@ export function createMcpTracing(options: {
     const spanId = random.slice(0, 16)
     const kept = parent === undefined ? Math.random() < sampleRatio : parent.traceFlags !== 0
     if (!kept) return { traceparent: `00-${traceId}-${spanId}-00`, finished() {} }
+    const began = performance.now()
     const above = parent === undefined ? '' : `,"parentSpanId":"${parent.spanId}"`
     return {
       traceparent: `00-${traceId}-${spanId}-01`,
@@ -59,7 +60,7 @@ export function createMcpTracing(options: {
             name: `"${method} /mcp/{server_key}"`,
             kind: SERVER,
             startedAt: receivedAt.getTime(),
-            endedAt: Date.now(),
+            endedAt: receivedAt.getTime() + performance.now() - began,
             failed: outcome.statusCode >= 500,
             attributes: attributesOf(method, requestId, outcome),
           }),
