@@ -27,7 +27,7 @@ function finished(
     output: [item(reply, status, identity)],
     usage: {
       input_tokens: question.promptTokens,
-      input_tokens_details: { cached_tokens: 0 },
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
       output_tokens: reply.tokens,
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: question.promptTokens + reply.tokens,

@@ -162,6 +162,9 @@ describe('responses', () => {
     expect(text).toBe(whole.output[0].content[0].text)
     expect(events.at(-1).response.output).toEqual(whole.output)
     expect(events.at(-1).response.usage).toEqual(whole.usage)
+    // Official clients have both of them as numbers that are always there.
+    const { input_tokens_details: details } = whole.usage
+    expect(details).toEqual({ cached_tokens: 0, cache_write_tokens: 0 })
   })
 
   test('a function call', async () => {
