@@ -36,7 +36,7 @@ const AlertItem = Type.Object({
   amount_usd: Usd('The budget when the alert was raised'),
   hard_limit: Type.Boolean(),
   spend_usd: Usd('Spent in the window by then'),
-  remaining_usd: Usd('Left by then, negative when more was spent'),
+  remaining_usd: Usd('Left by then, negative when more was spent; a hard limit counts rejections'),
   created_at: Instant,
   deliveries: Type.Array(
     Type.Object({
