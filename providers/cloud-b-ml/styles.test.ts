@@ -15,7 +15,7 @@ test.each([
   ['a model/x', 'a%20model%2Fx'],
   [
     'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude opus',
-    'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude%20opus',
+    'arn:aws:bedrock:us-east-1:123456789012:inference-profile%2Fus.anthropic.claude%20opus',
   ],
 ])('the id %p in a path', (id, segment) => {
   expect(encodeModelId(id)).toBe(segment)

@@ -39,8 +39,8 @@ export function endpointOf(
   }
 }
 
-/** A model id as one segment of a path; in an ARN, `:` and `/` stand as they are. */
+/** A model id as one segment of a path: the service routes no path with the `/` of an ARN in it. */
 export function encodeModelId(id: string): string {
   const encoded = encodeURIComponent(id)
-  return id.startsWith('arn:') ? encoded.replaceAll('%3A', ':').replaceAll('%2F', '/') : encoded
+  return id.startsWith('arn:') ? encoded.replaceAll('%3A', ':') : encoded
 }
