@@ -126,7 +126,7 @@ test.each([
   const reply = await ask(stream, { 'x-request-id': id })
   expect(reply.status).toBe(502)
   expect(await reply.json()).toMatchObject({ error: { code: 'upstream_transport' } })
-  const said = gateway.logs.filter(({ requestId }) => requestId === id)
+  const said = gateway.logs.filter(({ request_id }) => request_id === id)
   expect(JSON.stringify(said)).toContain(rule)
   expect((await ask(!stream)).status).toBe(200)
 })
