@@ -28,8 +28,9 @@ export interface Invocation {
   answered(response: JsonObject): void
   /** Closes the row with a failure. */
   failed(error: GatewayError): void
+  /** Only the first closing counts. */
   close(status: McpInvocationStatus, errorCode?: string): void
-  /** The answer may come on another connection. */
+  /** The answer may come on another connection; nothing, if there was one. */
   leave(): void
 }
 
@@ -68,8 +69,12 @@ export async function openInvocation(
   })
   let awaitsVerdict = guarded
   let responseBytes = 0
+  /** The row is told so a turn later. */
+  let isClosed = false
 
   function close(status: McpInvocationStatus, errorCode?: string, result?: JsonValue): void {
+    if (isClosed) return
+    isClosed = true
     const outcome = {
       status,
       latencyMs: latencyOf(handle),
@@ -108,7 +113,9 @@ export async function openInvocation(
       close(statusOfFailure(error), error.code)
     },
     close,
-    leave: () => handle.leave(),
+    leave() {
+      if (!isClosed) handle.leave()
+    },
   }
 }
 

@@ -23,6 +23,7 @@ function servicesWith(handle: Pick<McpInvocationHandle, 'openedAt' | 'close'>): 
     authModes: [{ mode: 'none', kind: 'gateway', headers: () => ({}) }],
     audit: {
       ownerOf: async () => ({ ownershipScopeKey: 'user:u1' }),
+      open: async () => handle,
       reopen: async () => handle,
     },
     send: async () => new Response(null, { status: 202 }),
@@ -35,33 +36,59 @@ function servicesWith(handle: Pick<McpInvocationHandle, 'openedAt' | 'close'>): 
   } as unknown as McpServices
 }
 
-test('a call that a replica with a fast clock has opened is not cancelled before it began', async () => {
-  const closed = Promise.withResolvers<McpInvocationResult>()
-  const services = servicesWith({
-    openedAt: new Date(Date.now() + 60_000),
-    close: closed.resolve,
-  })
+/** A message in a session. */
+function incoming(message: object): McpIncoming {
   const headers = {
     authorization: 'Bearer gwk_0123456789.secret',
     'content-type': 'application/json',
     'mcp-session-id': 'session',
   }
-  const message = {
-    jsonrpc: '2.0',
-    method: 'notifications/cancelled',
-    params: { requestId: 7 },
-  }
-  const incoming: McpIncoming = {
+  return {
     requestId: 'r',
     receivedAt: new Date(),
     method: 'POST',
     serverKey: 'files',
     header: (name) => new Headers(headers).get(name),
     headers,
-    body: async () => JSON.stringify(message),
+    body: async () => JSON.stringify({ jsonrpc: '2.0', ...message }),
     callerLeft: () => new AbortController().signal,
   }
-  const { status } = await createMcpProxy(services).handle(incoming)
+}
+
+test.each([
+  ['as one', 'application/json', JSON.stringify],
+  ['as an event', 'text/event-stream', (it: object) => `data: ${JSON.stringify(it)}\n\n`],
+])('a call that is answered %s is not left for another connection', async (_, type, write) => {
+  const journal: string[] = []
+  const closed = Promise.withResolvers<void>()
+  const handle = {
+    openedAt: new Date(),
+    leave: () => void journal.push('left'),
+    close({ status }: McpInvocationResult) {
+      journal.push(status)
+      closed.resolve()
+    },
+  }
+  const result = { jsonrpc: '2.0', id: 7, result: { content: [] } }
+  const services: McpServices = {
+    ...servicesWith(handle),
+    send: async () => new Response(write(result), { headers: { 'content-type': type } }),
+  }
+  const call = { id: 7, method: 'tools/call', params: { name: 'read' } }
+  const { body } = await createMcpProxy(services).handle(incoming(call))
+  expect(await new Response(body).text()).toBe(write(result))
+  await closed.promise
+  expect(journal).toEqual(['success'])
+})
+
+test('a call that a replica with a fast clock has opened is not cancelled before it began', async () => {
+  const closed = Promise.withResolvers<McpInvocationResult>()
+  const services = servicesWith({
+    openedAt: new Date(Date.now() + 60_000),
+    close: closed.resolve,
+  })
+  const message = { method: 'notifications/cancelled', params: { requestId: 7 } }
+  const { status } = await createMcpProxy(services).handle(incoming(message))
   expect(status).toBe(202)
   expect(await closed.promise).toEqual({ status: 'cancelled', latencyMs: 0, responseBytes: 0 })
 })
