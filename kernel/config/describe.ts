@@ -73,6 +73,10 @@ function patternFault(schema: TSchema): Description {
   return { message: `must match ${pattern}` }
 }
 
+function tooFew(least: number, parts: string): Description {
+  return { message: least === 1 ? 'must not be empty' : `must have at least ${least} ${parts}` }
+}
+
 /** What is wrong with one value that has no parts of its own. */
 export function describeError(error: ValueError): Description {
   const { schema, value } = error
@@ -96,9 +100,7 @@ export function describeError(error: ValueError): Description {
     case ValueErrorType.StringPattern:
       return patternFault(schema)
     case ValueErrorType.StringMinLength:
-      return schema.minLength === 1
-        ? { message: 'must not be empty' }
-        : { message: `must have at least ${schema.minLength} characters` }
+      return tooFew(schema.minLength, 'characters')
     case ValueErrorType.StringMaxLength:
       return { message: `must have at most ${schema.maxLength} characters` }
     case ValueErrorType.NumberMinimum:
@@ -114,15 +116,11 @@ export function describeError(error: ValueError): Description {
     case ValueErrorType.IntegerExclusiveMaximum:
       return { message: `must be less than ${schema.exclusiveMaximum}` }
     case ValueErrorType.ArrayMinItems:
-      return schema.minItems === 1
-        ? { message: 'must not be empty' }
-        : { message: `must have at least ${schema.minItems} entries` }
+      return tooFew(schema.minItems, 'entries')
     case ValueErrorType.ArrayMaxItems:
       return { message: `must have at most ${schema.maxItems} entries` }
     case ValueErrorType.ObjectMinProperties:
-      return schema.minProperties === 1
-        ? { message: 'must not be empty' }
-        : { message: `must have at least ${schema.minProperties} keys` }
+      return tooFew(schema.minProperties, 'keys')
     case ValueErrorType.ObjectMaxProperties:
       return { message: `must have at most ${schema.maxProperties} keys` }
     case ValueErrorType.ArrayUniqueItems:

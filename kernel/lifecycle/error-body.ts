@@ -1,4 +1,5 @@
 import { type ApiSurface, GatewayError, type JsonObject } from '../plugin/index.ts'
+import { plainErrorBody } from '../protocol/family-stream.ts'
 import { messagesErrorBody } from '../protocol/messages-error.ts'
 
 /** The shape of an error body: one everywhere, but for callers of the messages API. */
@@ -7,17 +8,8 @@ export function errorBody(
   requestId: string,
   surface?: ApiSurface,
 ): JsonObject {
-  if (surface === 'messages') return messagesErrorBody(error, requestId)
-  return {
-    error: {
-      message: error.message,
-      type: error.type,
-      code: error.code,
-      param: null,
-      ...error.details,
-      request_id: requestId,
-    },
-  }
+  const write = surface === 'messages' ? messagesErrorBody : plainErrorBody
+  return write(error, requestId)
 }
 
 /** Goes with a 401: agents such as Claude Code ask again for minutes unless they are told not to. */

@@ -1,4 +1,4 @@
-import { type ErrorType, GatewayError } from '../plugin/errors.ts'
+import { GatewayError } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject } from '../plugin/json.ts'
 import { encodeSse } from '../plugin/sse.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
@@ -43,22 +43,24 @@ export interface FamilyStream {
 export const DONE = '[DONE]'
 export const doneEvent: StreamEvent = streamEvent(DONE, undefined, encodeSse(DONE))
 
+/** An error as callers of all APIs but that of messages read it: the body of a reply, the data of an event. */
+export function plainErrorBody(error: GatewayError | StreamFailure, requestId: string): JsonObject {
+  const own = error instanceof GatewayError ? error : { type: 'upstream_error', details: {} }
+  return {
+    error: {
+      message: error.message,
+      type: own.type,
+      code: error.code,
+      param: null,
+      ...own.details,
+      request_id: requestId,
+    },
+  }
+}
+
 /** The event that ends a failed stream, as SSE text. */
 export function errorChunk(error: GatewayError | StreamFailure, requestId: string): string {
-  const own: { type: ErrorType; details: JsonObject } =
-    error instanceof GatewayError ? error : { type: 'upstream_error', details: {} }
-  return encodeSse(
-    JSON.stringify({
-      error: {
-        message: error.message,
-        type: own.type,
-        code: error.code,
-        param: null,
-        request_id: requestId,
-        ...own.details,
-      },
-    }),
-  )
+  return encodeSse(JSON.stringify(plainErrorBody(error, requestId)))
 }
 
 /** Events as the bytes of the reply, still text: exactly as they came where nothing changed. */

@@ -1,7 +1,5 @@
 import type { JsonObject, JsonValue } from '../plugin/json.ts'
-import { skipSpace, visitJson } from '../plugin/json-text.ts'
-
-const OPEN_BRACE = 123
+import { OPEN_BRACE, skipSpace, visitJson } from '../plugin/json-text.ts'
 
 type Edit = readonly [from: number, to: number, text: string]
 
