@@ -47,7 +47,7 @@ export function createDataPlane(services: DataPlaneServices) {
         services.limitIdle(request, 0)
         return text
       },
-      callerLeft: () => request.signal.aborted,
+      callerLeft: () => request.signal,
     })
     const names = requestIdHeaders(requestId, apiSurface)
     if (reply.kind === 'stream') {

@@ -36,8 +36,8 @@ export interface Incoming {
   headers(): Readonly<Record<string, string>>
   /** Reads the whole body as text under its deadline and size limit. Throws GatewayError. */
   body(): Promise<string>
-  /** Whether the caller's connection has gone. */
-  callerLeft(): boolean
+  /** Aborts when the caller leaves; made when first asked for, which costs. */
+  callerLeft(): AbortSignal
 }
 
 /** What the door sends back. */

@@ -12,7 +12,7 @@ import type { RunningAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { settledFailure } from './failures.ts'
 import { guardReply } from './guard.ts'
-import { lastWords, readOut } from './read-out.ts'
+import { lastWords, readOut, startDrain } from './read-out.ts'
 import { createFamilyStream, replyStream } from './stream.ts'
 
 /** For so long the headers wait for a decision; then the stream begins with comments. */
@@ -45,20 +45,29 @@ async function decide(
 ): Promise<ReplyStream> {
   const modifiers = result.billingModifiers
   const stream = createFamilyStream(admitted.family, admitted.model.id, false)
-  const left = leaving(admitted, services)
+  const caller = admitted.callerLeft()
+  let drain: ReturnType<typeof startDrain> | undefined
+  const leave = () => {
+    drain = startDrain(attempt.watchdog, services.accounting)
+  }
+  if (caller.aborted) leave()
+  else caller.addEventListener('abort', leave)
   let collected: Collected
   try {
-    collected = await collect(admitted, attempt, result, stream, left.check)
+    collected = await collect(admitted, attempt, result, stream)
   } catch (thrown) {
     const error = attempt.containFault(thrown)
     attempt.watchdog.abort(error)
-    const status = left.isOver() ? 'client_abort' : 'stream_error'
+    const status = drain !== undefined ? 'client_abort' : 'stream_error'
     // What we broke off ourselves has been served and is charged, by the counters so far.
     const succeeded = status === 'client_abort' || error.code === 'guarded_response_too_large'
     const counted = error.usage ?? stream.usage
     const usage = counted && { ...counted, doubt: counted.doubt ?? status }
     const used = { usage, succeeded, modifiers }
     throw await settledFailure(admitted, error, attempt.finish(status, error), used, services)
+  } finally {
+    caller.removeEventListener('abort', leave)
+    drain?.stop()
   }
   const { batches, body, usage } = collected
   let passed: JsonObject
@@ -84,29 +93,12 @@ interface Collected {
   readonly usage: Usage | undefined
 }
 
-/** Notices, batch by batch, that nobody waits for a reply, and for how long it is read on. */
-function leaving({ callerLeft }: Admitted, { accounting }: LifecycleServices) {
-  let since: number | undefined
-  let over = false
-  return {
-    isOver: () => over,
-    /** Throws when the caller has been gone for longer than usage is worth waiting for. */
-    check() {
-      if (!callerLeft()) return
-      since ??= performance.now()
-      over = performance.now() - since > accounting.abortDrainMs()
-      if (over) throw new GatewayError('upstream_timeout', 'the caller has left')
-    },
-  }
-}
-
-/** Throws GatewayError for a stream that fails or is too large, and what `check` throws. */
+/** Throws GatewayError for a stream that fails or is too large. */
 async function collect(
   { family, route }: Admitted,
   { watchdog, firstByte }: RunningAttempt,
   result: StreamResult,
   stream: FamilyStream,
-  check: () => void,
 ): Promise<Collected> {
   const isResponse = family === 'responses'
   const batches: (readonly StreamEvent[])[] = []
@@ -122,7 +114,6 @@ async function collect(
       asked = undefined
       firstByte()
       watchdog.rest()
-      check()
       if (batch.done) {
         stream.end()
         break

@@ -80,7 +80,7 @@ function recordFailure(
     reached,
     {
       statusCode: statusCode ?? error.status,
-      outcome: reached.callerLeft() ? 'client_abort' : outcomeOf(error),
+      outcome: reached.callerLeft().aborted ? 'client_abort' : outcomeOf(error),
       error,
       attempts: failed === undefined ? [] : [failed.attempt],
       usage: failed?.usage,
@@ -212,7 +212,7 @@ async function buffered(
     admitted,
     {
       statusCode: 200,
-      outcome: admitted.callerLeft()
+      outcome: admitted.callerLeft().aborted
         ? 'client_abort'
         : failure === undefined
           ? 'success'

@@ -1,4 +1,5 @@
-import type { StreamEvent } from '../plugin/index.ts'
+import { type Accounting, GatewayError, type StreamEvent } from '../plugin/index.ts'
+import type { Watchdog } from './watchdog.ts'
 
 /** How long an upstream may take to end a finished stream, so that its connection can be reused. */
 const TRAILER_MS = 1000
@@ -13,6 +14,24 @@ export function readOut(upstream: AsyncIterator<unknown>, breakOff: () => void):
   read()
     .catch(() => {})
     .finally(() => clearTimeout(timer))
+}
+
+/** Streams that may be read on at once for callers that have left; each holds a connection. */
+const MOST_DRAINS = 1000
+
+let drains = 0
+
+/** Breaks a call off when it has been read on for long enough for a caller that has left. */
+export function startDrain(watchdog: Watchdog, accounting: Accounting): { stop(): void } {
+  const breakOff = () => watchdog.abort(new GatewayError('upstream_timeout', 'the caller has left'))
+  const timer = setTimeout(breakOff, drains < MOST_DRAINS ? accounting.abortDrainMs() : 0)
+  drains++
+  return {
+    stop() {
+      drains--
+      clearTimeout(timer)
+    },
+  }
 }
 
 /** How long a provider may take to notice that its call has been broken off. */

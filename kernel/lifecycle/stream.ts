@@ -20,14 +20,9 @@ import { createResponsesStream } from '../protocol/responses-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
 import { errorBody, internalError } from './error-body.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
-import { lastWords, readOut } from './read-out.ts'
+import { lastWords, readOut, startDrain } from './read-out.ts'
 import { outcomeOf, record } from './record.ts'
 import { settle } from './settle.ts'
-
-/** Streams that may be read on at once for callers that have left; each holds a connection. */
-const MOST_DRAINS = 1000
-
-let drains = 0
 
 /**
  * The caller's side of a streamed reply. Events flow at once; the terminal one waits until the call
@@ -157,15 +152,11 @@ export function replyStream(
     readOut(upstream, breakOff)
   }
 
-  async function drain() {
-    const stop = () => watchdog.abort(new GatewayError('upstream_timeout', 'the caller has left'))
-    const ms = drains < MOST_DRAINS ? services.accounting.abortDrainMs() : 0
-    const timer = setTimeout(stop, ms)
-    drains++
+  async function readOn() {
+    const drain = startDrain(watchdog, services.accounting)
     await reading
     while (closing === undefined) await read()
-    drains--
-    clearTimeout(timer)
+    drain.stop()
   }
 
   return {
@@ -180,7 +171,7 @@ export function replyStream(
       if (closing !== undefined || callerLeft) return
       callerLeft = true
       refused = refusal
-      void drain()
+      void readOn()
     },
   }
 }

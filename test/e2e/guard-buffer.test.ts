@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { adaKey, eventually } from '../harness/gateway.ts'
 import { memoryMb } from '../harness/memory.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
-import { paced, startUpstream, type Upstream } from '../harness/upstream.ts'
+import { type Exchange, paced, startUpstream, type Upstream } from '../harness/upstream.ts'
 
 const STREAM_MB = 100
 const BUFFER_BYTES = 4 << 20
@@ -78,37 +78,53 @@ test('the limit counts bytes, whatever the language', async () => {
   await response.body?.cancel()
 })
 
-test('a stream that its caller has left is read on for abort_drain_secs, and charged', async () => {
-  upstream.always(paced(600, 50))
-  const away = new AbortController()
-  setTimeout(() => away.abort(), 300)
-  const call = fetch(`${gateway.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${adaKey}`, 'x-request-id': 'left-alone' },
-    body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
-    signal: away.signal,
-  })
-  await expect(call).rejects.toThrow()
-  const sql = postgres(gateway.databaseUrl, { max: 1 })
-  try {
-    const [row] = await eventually(async () => {
-      const found = await sql`
-        select pricing_status from accounting.usage_cost_events where request_id = 'left-alone'`
-      return found.length > 0 ? found : undefined
+test.each([
+  ['goes on', 'left-alone', paced(600, 50)],
+  ['falls silent', 'left-in-silence', silent],
+] as const)(
+  'a stream that %s after its caller has left is read on for abort_drain_secs, and charged',
+  async (_, id, script) => {
+    upstream.always(script)
+    const away = new AbortController()
+    setTimeout(() => away.abort(), 300)
+    const call = fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adaKey}`, 'x-request-id': id },
+      body: JSON.stringify({
+        model: 'm',
+        stream: true,
+        messages: [{ role: 'user', content: 'hi' }],
+      }),
+      signal: away.signal,
     })
-    expect(row?.pricing_status).toBe('usage_missing')
-    expect(upstream.journal.calls.at(-1)?.outcome).toBe('aborted')
-    const [attempt] = await eventually(async () => {
-      const found = await sql`
-        select status from request_log.request_log_attempts where request_id = 'left-alone'`
-      return found.length > 0 ? found : undefined
-    })
-    // Others are counted as failures of the provider.
-    expect(attempt?.status).toBe('client_abort')
-  } finally {
-    await sql.end()
-  }
-})
+    await expect(call).rejects.toThrow()
+    const sql = postgres(gateway.databaseUrl, { max: 1 })
+    try {
+      const [row] = await eventually(async () => {
+        const found = await sql`
+        select pricing_status from accounting.usage_cost_events where request_id = ${id}`
+        return found.length > 0 ? found : undefined
+      })
+      expect(row?.pricing_status).toBe('usage_missing')
+      expect(upstream.journal.calls.at(-1)?.outcome).toBe('aborted')
+      const [attempt] = await eventually(async () => {
+        const found = await sql`
+        select status from request_log.request_log_attempts where request_id = ${id}`
+        return found.length > 0 ? found : undefined
+      })
+      // Others are counted as failures of the provider.
+      expect(attempt?.status).toBe('client_abort')
+    } finally {
+      await sql.end()
+    }
+  },
+)
+
+async function silent(x: Exchange) {
+  await x.begin(200, { 'content-type': 'text/event-stream' })
+  await x.write('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n')
+  await x.sleep(20_000)
+}
 
 test('the failure that follows a reported error is waited for, with what it counted', async () => {
   upstream.always(async (x) => {
