@@ -65,6 +65,12 @@ test('ledger, counters and roll-ups are the same to the pico-dollar, and so is t
           and l.cost_pico_usd is not distinct from u.cost_pico_usd
           and l.user_id is not distinct from u.user_id)`),
   ).toEqual({ strangers: 0 })
+  // A user's spend is of no team, as calls write it.
+  expect(
+    await one(
+      'select count(distinct owner_kind)::int as n from accounting.usage_cost_events where team_id is not null',
+    ),
+  ).toEqual({ n: 1 })
   const kinds = await database.sql`
     select distinct pricing_status from accounting.usage_cost_events order by 1`
   expect(kinds.map((row) => row.pricing_status)).toEqual([

@@ -107,7 +107,7 @@ function createLane(owner: OwnerRow, model: DemoModel): Lane {
       `${owner.kind}:${owner.id}`,
       owner.kind,
       ...ids,
-      owner.teamId,
+      user ? undefined : owner.teamId,
       owner.apiKeyId,
       operation,
       modelKey,
