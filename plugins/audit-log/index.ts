@@ -1,7 +1,6 @@
 import { adminModules, auditTrail, definePlugin, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/audit-log/0001_tables.sql' with { type: 'text' }
 import { auditRoutes } from './admin.ts'
-import { withoutSecrets } from './secrets.ts'
 import { createStore } from './store.ts'
 
 /** Keeps who changed what: each entry stands or falls with the change itself. */
@@ -17,15 +16,7 @@ export default definePlugin({
   },
   setup(ctx) {
     const store = createStore(ctx.database)
-    ctx.provide(auditTrail, {
-      write(sql, { before, after, ...entry }) {
-        return store.write(sql, {
-          ...entry,
-          before: before === undefined ? undefined : withoutSecrets(before),
-          after: after === undefined ? undefined : withoutSecrets(after),
-        })
-      },
-    })
+    ctx.provide(auditTrail, store)
     ctx.provide(adminModules, { id: 'audit-log', routes: auditRoutes(store) })
   },
 })

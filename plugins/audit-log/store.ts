@@ -1,7 +1,6 @@
-import type { AuditEntry, AuditTrail, Database, JsonValue } from 'model-gateway/plugin'
+import type { AuditTrail, Database, JsonValue } from 'model-gateway/plugin'
 import type { Period } from '../_shared/query.ts'
-
-type Transaction = Parameters<AuditTrail['write']>[0]
+import { withoutSecrets } from './secrets.ts'
 
 export interface AuditRow {
   readonly id: string
@@ -25,13 +24,7 @@ export interface AuditFilter extends Period {
   readonly requestId: string | undefined
 }
 
-export type WrittenEntry = Omit<AuditEntry, 'before' | 'after'> & {
-  readonly before: JsonValue | undefined
-  readonly after: JsonValue | undefined
-}
-
-export interface Store {
-  write(sql: Transaction, entry: WrittenEntry): Promise<void>
+export interface Store extends AuditTrail {
   /** The newest first. */
   list(
     filter: AuditFilter,
@@ -41,7 +34,7 @@ export interface Store {
 
 /** Nothing is null, and not the `null` of JSON. */
 function json(value: JsonValue | undefined): string | null {
-  return value === undefined || value === null ? null : JSON.stringify(value)
+  return value === undefined || value === null ? null : JSON.stringify(withoutSecrets(value))
 }
 
 export function createStore({ sql }: Database): Store {
