@@ -41,7 +41,7 @@ async function open(write: (batch: readonly BatchRow[]) => Promise<void>, change
   const logged: { level: number; msg: string; lost?: number; shed?: number }[] = []
   const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) })
   const quick = { gatherMs: 20, retryMinMs: 5, retryMaxMs: 10, writeMs: 50, awayMs: 60 }
-  const tally = (name: string) => createTally({ log, name, message: name, everyMs: 10_000 })
+  const tally = (name: string) => createTally({ log, name, message: name })
   const spool = openSpool({ directory, name: 'rows', log })
   await spool.adopt()
   const [shed, lost] = [tally('shed'), tally('lost')]

@@ -10,16 +10,17 @@ export interface Tally {
   readonly total: number
 }
 
-/** Logs at most once in `everyMs`, as `{[name]: count, reason}`. */
+const REPORT_MS = 10_000
+
+/** Logs at most once in ten seconds, as `{[name]: count, reason}`. */
 export function createTally(options: {
   readonly log: Logger
   readonly name: string
   readonly message: string
-  readonly everyMs: number
   /** Told of every count. */
   readonly counter?: { add(count: number): void }
 }): Tally {
-  const { log, name, message, everyMs, counter } = options
+  const { log, name, message, counter } = options
   let total = 0
   let unreported = 0
   let last: { readonly reason: string; readonly err?: unknown } = { reason: '' }
@@ -36,7 +37,7 @@ export function createTally(options: {
       counter?.add(count)
       unreported += count
       last = { reason, err }
-      if (performance.now() - reportedAt >= everyMs) report()
+      if (performance.now() - reportedAt >= REPORT_MS) report()
     },
     report,
     get total() {

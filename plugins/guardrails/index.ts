@@ -26,7 +26,6 @@ import { identifier } from './servers.ts'
 import { createStore } from './store.ts'
 
 const HOUR_MS = 3_600_000
-const REPORT_MS = 10_000
 
 /** Resolves policies, has packs and managed checks judge by them, and keeps what they decided. */
 export default definePlugin({
@@ -52,7 +51,6 @@ export default definePlugin({
       log,
       name: 'lost',
       message: 'guardrail decisions were lost',
-      everyMs: REPORT_MS,
       counter: ctx.meter.createCounter('gateway.guardrails.lost_decisions', {
         description: 'Decisions that could be written neither to the database nor to the spool.',
       }),
@@ -68,7 +66,7 @@ export default definePlugin({
     })
     const record = createRecorder(ctx.meter, writer.push)
     const message = 'guardrail evaluators could not judge'
-    const faults = createTally({ log, name: 'faults', message, everyMs: REPORT_MS })
+    const faults = createTally({ log, name: 'faults', message })
 
     /** Shared by the listener and the runtime, which both ask for the policies of a config. */
     const compiled = new WeakMap<ConfigSnapshot, Promise<CompiledPolicies>>()

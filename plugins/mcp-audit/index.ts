@@ -27,7 +27,6 @@ import { createStore } from './store.ts'
 import { createWriteAhead } from './write-ahead.ts'
 
 const NAME = 'mcp-audit'
-const REPORT_MS = 10_000
 /** How long a row waits for others: other replicas are to see a call soon after it was made. */
 const GATHER_MS = 50
 /** Payloads that wait, in characters. */
@@ -73,12 +72,11 @@ export default definePlugin({
     await spool.adopt()
     const ahead = createWriteAhead(directory, NAME)
     const message = 'payloads were left out of the MCP audit'
-    const shed = createTally({ log, name: 'shed', message, everyMs: REPORT_MS })
+    const shed = createTally({ log, name: 'shed', message })
     const lost = createTally({
       log,
       name: 'lost',
       message: 'closings of MCP tool calls were lost',
-      everyMs: REPORT_MS,
     })
     const store = createStore(database)
     const writer = createBatchWriter<WrittenRow>({

@@ -34,7 +34,6 @@ import { createStore } from './store.ts'
 const HOUR_MS = 3_600_000
 /** Payloads in memory, and the bodies that they are made of, in characters. */
 const PAYLOAD_CHARS = 48 * 1024 * 1024
-const REPORT_MS = 10_000
 /** How soon after its time a purge begins. */
 const PURGE_CHECK_MS = 30_000
 
@@ -95,13 +94,12 @@ export default definePlugin({
       log,
       name: 'shed',
       message: 'payloads were left out of the request log',
-      everyMs: REPORT_MS,
       counter: meter.createCounter('gateway.log_queue.shed', {
         description: 'Request-log payloads that were given up.',
       }),
     })
     const message = 'request-log rows were lost'
-    const lost = createTally({ log, name: 'lost', message, everyMs: REPORT_MS })
+    const lost = createTally({ log, name: 'lost', message })
     const writer = createBatchWriter({
       name: 'the request log',
       write: store.write,
