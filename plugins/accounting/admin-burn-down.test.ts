@@ -69,6 +69,5 @@ test('a tombstone without settings has no days, and nobody else has a budget', a
     'there is no budget with this id',
   ])
   const alerts = '/api/v1/admin/spend/budget-alerts'
-  expect(await root.get<object>(`${alerts}?budget_id=${nobody}`)).toMatchObject({ items: [] })
   expect((await root.refused('GET', `${alerts}?budget_id=x`))[0]).toBe(400)
 })

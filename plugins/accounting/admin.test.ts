@@ -148,7 +148,12 @@ describe('budgets', () => {
     const gone = await root.post<Item>(`${BUDGETS}/deactivate`, {
       scope: { kind: 'user', user_id: adaId },
     })
-    expect(gone).toMatchObject({ active: false, budget_source: 'manual', exhausted: false })
+    expect(gone).toMatchObject({
+      active: false,
+      budget_source: 'manual',
+      settings: { amount_usd: '1.000000000001', timezone: 'Europe/Berlin' },
+      exhausted: false,
+    })
     expect(await root.get<List>(`${BUDGETS}?user_id=${adaId}`)).toMatchObject({ total: 0 })
     expect(await root.get<List>(`${BUDGETS}?user_id=${adaId}&status=all`)).toMatchObject({
       items: [{ active: false }],

@@ -154,7 +154,7 @@ test('an alert of this gateway arrives as a mail, and is listed', async () => {
   const mail = await eventually(async () => mailServer.mails[0])
   expect(mail).toMatchObject({ from: 'gateway@example.com', to: ['dan@example.com'] })
   const alerts = await eventually(async () => {
-    const list = await root.get<{ total: number }>(
+    const list = await root.get<{ items: { budget_id: string }[]; total: number }>(
       '/api/v1/admin/spend/budget-alerts?status=sent&owner_kind=user',
     )
     return list.total > 0 ? list : undefined
@@ -172,9 +172,14 @@ test('an alert of this gateway arrives as a mail, and is listed', async () => {
       },
     ],
   })
-  for (const query of ['status=failed', 'owner_kind=service_account']) {
+  for (const [query, total] of [
+    ['status=failed', 0],
+    ['owner_kind=service_account', 0],
+    ['budget_id=01890000-0000-7000-8000-000000000000', 0],
+    [`budget_id=${alerts.items[0]?.budget_id}`, 1],
+  ]) {
     const path = `/api/v1/admin/spend/budget-alerts?${query}`
-    expect(await root.get<{ total: number }>(path)).toMatchObject({ total: 0 })
+    expect(await root.get<{ total: number }>(path)).toMatchObject({ total })
   }
   const refused = await root.refused('GET', '/api/v1/admin/spend/budget-alerts?status=lost')
   expect(refused).toEqual([400, 'invalid_request', expect.stringContaining('status')])

@@ -46,7 +46,7 @@ export interface BudgetStore {
     plan: (existing: Budget | undefined) => BudgetEntry,
     also: (transaction: Transaction, before: Budget | undefined, after: Budget) => Promise<void>,
   ): Promise<void>
-  /** Writes the first budget of an owner in the transaction that makes the owner. */
+  /** Writes the first budget of an owner whom this very transaction makes: nobody else knows it. */
   insert(transaction: Transaction, scopeKey: string, entry: BudgetEntry): Promise<Budget>
   /** Ordered by scope key; windows are those of `today`. */
   list(
@@ -117,11 +117,9 @@ export function createBudgetStore({ sql, schema }: Database): BudgetStore {
   }
 
   /** Changes of budgets take turns. */
-  const takeTurn = (tx: Transaction) => tx`select pg_advisory_xact_lock(hashtext(${BUDGETS_LOCK}))`
-
   async function inTurn(work: (tx: Transaction) => Promise<void>): Promise<void> {
     await sql.begin(async (tx) => {
-      await takeTurn(tx)
+      await tx`select pg_advisory_xact_lock(hashtext(${BUDGETS_LOCK}))`
       await work(tx)
     })
   }
@@ -146,10 +144,7 @@ export function createBudgetStore({ sql, schema }: Database): BudgetStore {
         const { before, after } = await replace(tx, scopeKey, plan)
         await also(tx, before, after)
       }),
-    async insert(tx, scopeKey, entry) {
-      await takeTurn(tx)
-      return (await replace(tx, scopeKey, () => entry)).after
-    },
+    insert: async (tx, scopeKey, entry) => (await replace(tx, scopeKey, () => entry)).after,
     async list(filter, { limit, offset }, today) {
       const { active, scopeKind, source, userId, serviceAccountId, modelId } = filter
       const owners = [userId, serviceAccountId, modelId]

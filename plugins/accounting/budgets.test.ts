@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { GatewayError, SettlementRequest } from 'model-gateway/plugin'
 import type { BudgetEntry } from './budget.ts'
+import { createBudgetStore } from './budget-store.ts'
 import {
   call,
   dailyBudget,
@@ -280,4 +281,21 @@ describe('two replicas', () => {
     }
     expect(await rejected()).toEqual([])
   })
+})
+
+test('what is made of all budgets is made of those that somebody who is changing one leaves', async () => {
+  const budgets = createBudgetStore(own.database)
+  const seen: string[] = []
+  const { following } = await own.database.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('accounting.budgets'))`
+    const following = budgets.changeAll((existing) => {
+      seen.push(...existing.map(({ source }) => source))
+      return []
+    })
+    await Bun.sleep(100)
+    await budgets.insert(tx, 'budget:v1:user:u1', dailyBudget('u1', 1n))
+    return { following }
+  })
+  await following
+  expect(seen).toEqual(['manual'])
 })
