@@ -95,6 +95,23 @@ test('a run that is still going keeps the next slot from starting another', asyn
   await running
 })
 
+test('a run keeps its slot for as long as each server takes, not for one that all take', async () => {
+  const ends: number[] = []
+  const run = replica(async () => {
+    const [row] = await database.sql`select running_until from mcp_registry.discovery_schedule`
+    ends.push(row?.running_until.getTime())
+    await Bun.sleep(20)
+    return { status: 'auth_required', summary: '' }
+  })
+  now = new Date('2026-03-04T03:00:10Z')
+  run.configure('off')
+  run.configure('*/2 * * * *')
+  now = new Date('2026-03-04T03:02:05Z')
+  await run.tick()
+  expect(ends).toHaveLength(2)
+  expect(ends[1]).toBeGreaterThan(ends[0] as number)
+})
+
 test('a refresh that fails unexpectedly is logged, and the next server has its turn', async () => {
   const lines: string[] = []
   const refreshed: string[] = []
