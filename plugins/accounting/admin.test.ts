@@ -171,6 +171,13 @@ describe('budgets', () => {
       before: { active: true, settings: { amount_usd: '0' } },
       after: { active: true, settings: { amount_usd: '1.000000000001' } },
     })
+    await root.put(BUDGETS, daily('0'))
+    const scope = { kind: 'user', user_id: adaId }
+    expect(await root.post<Item>(`${BUDGETS}/deactivate`, { scope })).toMatchObject({
+      settings: { amount_usd: '0' },
+      exhausted: false,
+      alert_ready: false,
+    })
   })
 
   test('of both model scopes are checked as well', async () => {
@@ -257,6 +264,8 @@ describe('budgets', () => {
       'validation_failed',
       expect.stringMatching(/scope\/model_id.*: m$/),
     ])
+    const scope = { kind: 'user_model', user_id: adaId, model_id: 'gone' }
+    expect((await root.refused('POST', `${BUDGETS}/deactivate`, { scope }))[0]).toBe(404)
   })
 
   test('of hostile names are refused, not attempted', async () => {
@@ -424,6 +433,15 @@ test('everybody sees the own budgets', async () => {
     { scope: { kind: 'service_account', service_account_id: botId } },
   ])
   expect(await root.get<List>('/api/v1/me/budgets')).toMatchObject({ items: [], total: 0 })
+  const scope = { kind: 'user_model', user_id: adaId, model_id: 'free' }
+  await root.put(BUDGETS, { scope, cadence: 'daily', amount_usd: '9' })
+  await root.post(`${BUDGETS}/deactivate`, { scope: { kind: 'user', user_id: adaId } })
+  const own = await (await keyClient(gateway.url, adaKey)).get<List>('/api/v1/me/budgets')
+  expect(own.items.map(({ scope_key, active }) => [scope_key, active])).toContainEqual([
+    `budget:v1:user:${adaId}:model:free`,
+    true,
+  ])
+  expect(own.items.every(({ active }) => active)).toBe(true)
 })
 
 test('a new user has the budgets that the config has for all, at once', async () => {
