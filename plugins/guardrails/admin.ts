@@ -2,16 +2,16 @@ import {
   type AdminRoute,
   adminRoute,
   listOf,
-  pageOf,
   pageQuery,
   type RunningPack,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { invalidQuery, periodQuery, readPeriod } from '../_shared/query.ts'
+import { countedMembers, countedPage, countedTotal } from '../_shared/counted-list.ts'
+import { periodQuery, readPeriod } from '../_shared/query.ts'
 import { nullable } from '../_shared/schema.ts'
 import type { CompiledPolicies } from './policies.ts'
-import { type DecisionRow, filterNames, MOST_COUNTED, type Store } from './store.ts'
+import { type DecisionRow, filterNames, type Store } from './store.ts'
 import { Action, Disposition, Mode, Phase, tag } from './wire.ts'
 
 const Text = Type.String()
@@ -123,18 +123,10 @@ export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[]
       }),
       result: Type.Object({
         ...page.properties,
-        total_exact: Type.Boolean({
-          description: `false: there are total or more; at most ${MOST_COUNTED} are counted`,
-        }),
+        ...countedMembers,
       }),
       async handle({ query }) {
-        const { offset, ...wire } = pageOf(query)
-        if (offset >= MOST_COUNTED) {
-          throw invalidQuery(
-            'page',
-            `the newest ${MOST_COUNTED} can be paged through; set occurred_at_end to go on`,
-          )
-        }
+        const { offset, ...wire } = countedPage(query)
         const period = readPeriod(query)
         const equal = Object.fromEntries(
           filterNames.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])),
@@ -146,8 +138,7 @@ export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[]
         return {
           items: rows.map(viewOfDecision),
           ...wire,
-          total,
-          total_exact: total < MOST_COUNTED,
+          ...countedTotal(total),
         }
       },
     }),

@@ -1,11 +1,10 @@
 import type { Database } from 'model-gateway/plugin'
 import { arrayOf, type BatchRow } from '../_shared/batch-row.ts'
+import { MOST_COUNTED } from '../_shared/counted-list.ts'
 import { firstId } from '../_shared/first-id.ts'
 import type { Period } from '../_shared/query.ts'
 import type { Decision, Disposition } from './decision.ts'
 
-/** With filters or without, so many matches are counted: the newest. */
-export const MOST_COUNTED = 10_000
 /** Rows that one statement deletes. */
 const PURGE_ROWS = 5_000
 /** Statements of one purge: what is left is for the next. */
@@ -62,7 +61,7 @@ export interface DecisionFilter extends Period {
 export interface Store {
   /** A decision that is there already changes nothing. */
   write(rows: readonly BatchRow[]): Promise<void>
-  /** The newest first, and how many there are, as far as they are counted. */
+  /** The newest first; `total` is one more than are counted at most. */
   list(
     filter: DecisionFilter,
     page: { readonly offset: number; readonly page_size: number },
@@ -90,7 +89,7 @@ export function createStore({ sql, schema }: Database): Store {
         await reader`select set_config('statement_timeout', '10s', true)`
         const [count] = await reader.unsafe<{ total: number }[]>(
           `select count(*)::int as total
-            from (select 1 from ${table} where ${where} limit ${MOST_COUNTED}) as counted`,
+            from (select 1 from ${table} where ${where} limit ${MOST_COUNTED + 1}) as counted`,
           values,
         )
         const rows = await reader.unsafe<DecisionRow[]>(

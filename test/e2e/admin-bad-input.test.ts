@@ -186,6 +186,15 @@ test.each<[string, string, unknown, number, string]>([
     400,
     'occurred_at_end',
   ],
+  ...['guardrails/decisions', 'observability/mcp-invocations'].map(
+    (list): [string, string, unknown, number, string] => [
+      'GET',
+      `${list}?page=51&page_size=200`,
+      undefined,
+      400,
+      'page: the newest 10000 can be paged through; set occurred_at_end to go on',
+    ],
+  ),
 ])(
   '%s %s %j is refused with %d and %s, and changes nothing',
   async (method, path, body, status, message) => {

@@ -4,16 +4,16 @@ import {
   type Directory,
   GatewayError,
   listOf,
-  pageOf,
   pageQuery,
   type Static,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { countedMembers, countedPage, countedTotal } from '../../_shared/counted-list.ts'
 import { Id, ownId } from '../../_shared/own-id.ts'
 import { filterText, periodQuery, readPeriod } from '../../_shared/query.ts'
 import { Instant, nullable } from '../../_shared/schema.ts'
-import { filterColumns, type InvocationFilter, type ListStore, MOST_COUNTED } from './store.ts'
+import { filterColumns, type InvocationFilter, type ListStore } from './store.ts'
 
 const ROOT = '/api/v1/admin/observability/mcp-invocations'
 const tag = 'observability'
@@ -125,18 +125,15 @@ export function invocationRoutes(
       query: Query,
       result: Type.Object({
         ...page.properties,
-        total_exact: Type.Boolean({
-          description: `false: there are total or more; at most ${MOST_COUNTED} are counted`,
-        }),
+        ...countedMembers,
       }),
       async handle({ query }) {
-        const { offset, ...wire } = pageOf(query)
+        const { offset, ...wire } = countedPage(query)
         const { items, total } = await store.list(readFilter(query), { ...wire, offset })
         return {
           items: (await named(items)) as unknown as Static<typeof Item>[],
           ...wire,
-          total: Math.min(total, MOST_COUNTED),
-          total_exact: total <= MOST_COUNTED,
+          ...countedTotal(total),
         }
       },
     }),

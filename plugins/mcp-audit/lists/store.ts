@@ -1,9 +1,7 @@
 import type { Database, JsonValue } from 'model-gateway/plugin'
+import { MOST_COUNTED } from '../../_shared/counted-list.ts'
 import { firstId } from '../../_shared/first-id.ts'
 import type { Period } from '../../_shared/query.ts'
-
-/** With a filter, so many matches are counted: more are `total` or more. */
-export const MOST_COUNTED = 10_000
 
 /** Columns that a filter compares. */
 export const filterColumns = [
@@ -26,7 +24,7 @@ export interface InvocationItem {
 }
 
 export interface ListStore {
-  /** The newest first. */
+  /** The newest first; `total` is one more than are counted at most. */
   list(
     filter: InvocationFilter,
     page: { readonly offset: number; readonly page_size: number },
