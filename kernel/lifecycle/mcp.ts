@@ -59,22 +59,24 @@ export function createMcpProxy(services: McpServices): McpProxy {
     const reached = begin(lease, watched(incoming.callerLeft), traced.traceparent)
     let reply: McpReply
     let errorCode: string | undefined
+    let left = false
     try {
       reply = await proxy(incoming, reached, services, listening)
     } catch (thrown) {
       const error = readFailure(thrown, (fault) =>
         services.fault('an MCP request failed', fault, incoming.requestId),
       )
-      if (reached.watch.hasLeft()) reached.invocation?.close('cancelled')
+      left = reached.watch.hasLeft()
+      if (left) reached.invocation?.close('cancelled')
       else reached.invocation?.failed(error)
       reached.watch.upstream.abort(error)
       reached.finished()
-      errorCode = error.code
+      errorCode = left ? 'client_abort' : error.code
       reply = errorReply(error, incoming.requestId, reached.idText)
     }
     const { server, principal } = reached
     traced.finished({
-      statusCode: reply.status,
+      statusCode: left ? undefined : reply.status,
       errorCode,
       server,
       ownerKind: principal?.owner.kind,

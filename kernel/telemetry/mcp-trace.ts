@@ -14,7 +14,8 @@ type TracedServer = Pick<McpServer, 'mcpServerId' | 'serverKey' | 'authMode'>
 
 /** What is told of it: names and numbers of ours, nothing that a caller or a server wrote. */
 export interface McpTraceOutcome {
-  readonly statusCode: number
+  /** undefined: nobody waited for an answer any more. */
+  readonly statusCode: number | undefined
   readonly errorCode?: string | undefined
   readonly server?: TracedServer | undefined
   readonly ownerKind?: string | undefined
@@ -61,7 +62,7 @@ export function createMcpTracing(options: {
             kind: SERVER,
             startedAt: receivedAt.getTime(),
             endedAt: receivedAt.getTime() + performance.now() - began,
-            failed: outcome.statusCode >= 500,
+            failed: outcome.statusCode !== undefined && outcome.statusCode >= 500,
             attributes: attributesOf(method, requestId, outcome),
           }),
         )

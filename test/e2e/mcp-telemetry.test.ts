@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { adminClient } from '../harness/admin.ts'
-import { eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
+import { adaKey, eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import { type ScriptedMcpServer, startScriptedServer } from '../harness/mcp-servers.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp.ts'
 
@@ -79,4 +79,29 @@ test('a refresh is counted, timed and traced, with nothing of what the server sa
   ])
   expect(collector.bodies.join('\n')).not.toContain(CANARY)
   expect(JSON.stringify(gateway.logs)).not.toContain(CANARY)
+}, 20_000)
+
+test('a call that its caller left is no failure of the server in its span', async () => {
+  const admin = await adminClient(gateway)
+  server.script = () => new Promise<Response>(() => {})
+  const key = { server_key: 'slow', display_name: 'Slow', server_url: server.url }
+  await admin.post(ROOT, { ...key, auth_mode: 'none' })
+  const left = fetch(`${gateway.url}/mcp/slow`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${adaKey}`,
+      'content-type': 'application/json',
+      'x-request-id': 'left',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    signal: AbortSignal.timeout(200),
+  })
+  await expect(left).rejects.toThrow()
+  const span = await eventually(
+    async () =>
+      collector.spans.find(({ attributes }) => attributes['gateway.request_id'] === 'left'),
+    10_000,
+  )
+  expect(span).toMatchObject({ failed: false, attributes: { 'error.type': 'client_abort' } })
+  expect(span.attributes['http.response.status_code']).toBeUndefined()
 }, 20_000)
