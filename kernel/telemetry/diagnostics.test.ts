@@ -26,3 +26,31 @@ test('what the SDK tells beside its message is in the line, too', () => {
   diag.warn('Partial success:', '{"rejectedDataPoints":3}', new Error('late'), { not: 'text' })
   expect(lines).toMatchObject([{ reason: 'Partial success: {"rejectedDataPoints":3} late' }])
 })
+
+test('a line says when what was lost arrives again, all of it, and not more often than it was lost', () => {
+  const lines: Record<string, unknown>[] = []
+  let now = 0
+  const write = (line: string) => lines.push(JSON.parse(line))
+  const { sent } = logDiagnostics(pino({}, { write }), () => now)
+  sent('traces')
+  diag.warn('traces: refused')
+  diag.warn('metrics: refused')
+  sent('traces')
+  expect(lines).toHaveLength(1)
+  sent('metrics')
+  for (let i = 0; i < 10; i++) {
+    diag.warn('traces: refused')
+    sent('traces')
+  }
+  now = 60_000
+  diag.warn('traces: refused')
+  diag.warn('Partial success')
+  sent('metrics')
+  sent('traces')
+  expect(lines).toMatchObject([
+    { level: 40, msg: 'telemetry was lost', reason: 'traces: refused', unsaid: 0 },
+    { level: 30, component: 'telemetry', msg: 'telemetry arrives again', unsaid: 1 },
+    { level: 40, msg: 'telemetry was lost', unsaid: 10 },
+    { level: 30, msg: 'telemetry arrives again', unsaid: 1 },
+  ])
+})

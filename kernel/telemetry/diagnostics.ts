@@ -5,11 +5,27 @@ import type { Logger } from 'pino'
 const ONE_LINE_EVERY_MS = 60_000
 const LONGEST_MESSAGE = 300
 
-/** Sends the complaints of the telemetry SDK to the log, at most one line a minute. */
-export function logDiagnostics(log: Logger, now: () => number = () => performance.now()): void {
+export interface Diagnostics {
+  /** An export has arrived. */
+  sent(signal: Signal): void
+}
+type Signal = 'traces' | 'metrics'
+
+/**
+ * Sends the complaints of telemetry to the log, at most one line a minute, and one when it is over.
+ * Those of our own begin with their signal.
+ */
+export function logDiagnostics(
+  log: Logger,
+  now: () => number = () => performance.now(),
+): Diagnostics {
   let quietUntil = Number.NEGATIVE_INFINITY
   let unsaid = 0
+  let said = false
+  const failing = new Set<string>()
   const tell = (message: string, ...more: unknown[]) => {
+    const signal = /^(?:traces|metrics)(?=: )/.exec(message)?.[0]
+    if (signal !== undefined) failing.add(signal)
     if (now() < quietUntil) {
       unsaid++
       return
@@ -18,12 +34,21 @@ export function logDiagnostics(log: Logger, now: () => number = () => performanc
     log.warn({ component: 'telemetry', reason, unsaid }, 'telemetry was lost')
     quietUntil = now() + ONE_LINE_EVERY_MS
     unsaid = 0
+    said = true
   }
   const ignore = () => {}
   diag.setLogger(
     { error: tell, warn: tell, info: ignore, debug: ignore, verbose: ignore },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   )
+  return {
+    sent(signal) {
+      if (!failing.delete(signal) || failing.size > 0 || !said) return
+      log.info({ component: 'telemetry', unsaid }, 'telemetry arrives again')
+      unsaid = 0
+      said = false
+    },
+  }
 }
 
 /** The SDK tells of an error as it is, or as JSON with its stack. */

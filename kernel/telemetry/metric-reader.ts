@@ -17,10 +17,13 @@ export function createMetricReader(
     intervalMs,
     timeoutMs,
     histograms,
+    sent,
   }: {
     readonly intervalMs: number
     readonly timeoutMs: number
     readonly histograms: Pick<Histograms, 'collect'>
+    /** Called when an export has arrived. */
+    readonly sent?: () => void
   },
 ): MetricReader {
   let producer: MetricProducer | undefined
@@ -43,7 +46,8 @@ export function createMetricReader(
       giveUp.unref()
       exporter.export(collected, ({ error }) => {
         clearTimeout(giveUp)
-        if (error !== undefined) diag.warn(`metrics: ${error.message}`)
+        if (error === undefined) sent?.()
+        else diag.warn(`metrics: ${error.message}`)
         resolve()
       })
     })

@@ -83,7 +83,12 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
                 timeoutMillis,
                 temporalityPreference: AggregationTemporalityPreference.CUMULATIVE,
               }),
-              { intervalMs: settings.exportIntervalMs, timeoutMs: EXPORT_TIMEOUT_MS, histograms },
+              {
+                intervalMs: settings.exportIntervalMs,
+                timeoutMs: EXPORT_TIMEOUT_MS,
+                histograms,
+                sent: () => diagnostics.sent('metrics'),
+              },
             ),
           ],
     ...(tracesUrl === undefined
@@ -96,7 +101,7 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
     metrics.disable()
     metrics.setGlobalMeterProvider(meters)
   }
-  logDiagnostics(log)
+  const diagnostics = logDiagnostics(log)
   const spans =
     tracesUrl === undefined
       ? undefined
@@ -107,6 +112,7 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
           scope: SERVICE,
           timeoutMs: EXPORT_TIMEOUT_MS,
           ...exportConnection(process.env),
+          sent: () => diagnostics.sent('traces'),
         })
   return {
     recorders: metricsUrl === undefined ? [] : [createInstruments(metrics.getMeter(SERVICE))],

@@ -33,8 +33,10 @@ export function createSpanExport(options: {
   readonly timeoutMs: number
   readonly compress?: boolean
   readonly tls?: ExportTls
+  /** Called when a batch has arrived. */
+  readonly sent?: () => void
 }): SpanExport {
-  const { url, timeoutMs, compress = false, tls } = options
+  const { url, timeoutMs, compress = false, tls, sent } = options
   const headers = {
     ...options.headers,
     'content-type': 'application/json',
@@ -81,7 +83,7 @@ export function createSpanExport(options: {
     const deadline = performance.now() + timeoutMs
     for (let pause = RETRY_MS; ; pause *= 2) {
       const fault = await post(body, deadline - performance.now(), pause)
-      if (fault === undefined) return
+      if (fault === undefined) return sent?.()
       const { what, retry, lost = spans.length } = fault
       if (retry === undefined || performance.now() + retry >= deadline) {
         diag.warn(`traces: ${lost} spans were lost: ${what}`)
@@ -237,7 +239,7 @@ function pem(env: Environment, what: string): string | undefined {
   try {
     return readFileSync(file.value, 'utf8')
   } catch (error) {
-    diag.warn(`traces: ${file.name} cannot be read: ${(error as Error).message}`)
+    diag.warn(`${file.name} cannot be read: ${(error as Error).message}`)
     return undefined
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eventually } from '../harness/gateway.ts'
 import { type ReceiverMode, startOtlpReceiver } from '../harness/otlp.ts'
 import type { GatewayProcess } from '../harness/process.ts'
 import { paced, startUpstream, type Upstream } from '../harness/upstream.ts'
@@ -119,6 +120,23 @@ describe('a collector that is', () => {
     30_000,
   )
 })
+
+test('the log says when a collector is back, and nothing has to be started again', async () => {
+  const receiver = startOtlpReceiver()
+  receiver.mode('fails')
+  upstream.clear()
+  const server = { otel_endpoint: receiver.url, otel_export_interval_secs: 1 }
+  const gateway = await startGateway(upstream, server)
+  const said = (msg: string) =>
+    eventually(async () => gateway.logs.find((line) => line.msg === msg), 10_000)
+  await (await send(gateway, {})).text()
+  await said('telemetry was lost')
+  receiver.mode('takes')
+  expect(await said('telemetry arrives again')).toMatchObject({ component: 'telemetry' })
+  expect(total(ofMetric(receiver, 'gateway.requests'))).toBe(1)
+  await gateway.remove()
+  await receiver.stop()
+}, 30_000)
 
 describe('a gateway that is told to end', () => {
   const ready = async (gateway: GatewayProcess) => {
