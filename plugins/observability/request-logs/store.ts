@@ -20,6 +20,12 @@ const COUNT_MS = 75
 /** How long a combination is looked for by reading rows through, in milliseconds. */
 const WALK_MS = 10
 
+/**
+ * How long Postgres may take for what it finds the best way to, in milliseconds: of rows that came
+ * since it last looked at a table, as all of a new day, it knows nothing.
+ */
+const PLAIN_MS = 500
+
 /** Where a summary is, the time to the microsecond. */
 export interface Place {
   readonly at: string
@@ -84,8 +90,9 @@ async function findEitherWay<T>(
   sets: (reader: Reader) => Promise<T>,
 ): Promise<T> {
   if (filter.columns.length + (filter.tag === undefined ? 0 : 1) < 2) return await walk(reader)
-  if (isPlain(filter)) return await sets(reader)
-  const found = await inTime(reader, WALK_MS, walk)
+  const found = isPlain(filter)
+    ? await inTime(reader, PLAIN_MS, sets)
+    : await inTime(reader, WALK_MS, walk)
   return found ?? (await byMerging(reader, sets))
 }
 

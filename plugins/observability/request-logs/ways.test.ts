@@ -209,3 +209,35 @@ describe.each([
     }
   }, 30_000)
 })
+
+test('two values are found soon in a day of which Postgres has no statistics yet', async () => {
+  const bench = await openBench()
+  const at = new Date(now.getTime() - 60_000)
+  await bench.log([
+    at,
+    { provider: 'p', tags: { service: 's', component: 'c', env: 'e', custom: [] } },
+  ])
+  const columns = await bench.sql<{ name: string }[]>`
+    select column_name as name from information_schema.columns
+    where table_schema = 'request_log' and table_name = 'request_logs'`
+  const made: Record<string, string> = {
+    id: 'gen_random_uuid()',
+    occurred_at: "occurred_at + n * interval '1 millisecond'",
+    request_id: "'r' || n",
+    component: "case when n % 2 = 0 then 'c' else 'other' end",
+    env: "case when n % 4 = 0 then 'e' else 'other' end",
+  }
+  const names = columns.map(({ name }) => name)
+  await bench.sql.unsafe(`
+    insert into request_log.request_logs (${names.join(', ')})
+    select ${names.map((name) => made[name] ?? name).join(', ')}
+    from request_log.request_logs, generate_series(1, 20000) as n`)
+  const began = performance.now()
+  const query = { component: 'c', env: 'e' }
+  const page = await bench.get<Page & { total: number }>(LOGS, query)
+  const histogram = await bench.get<{ request_count: number }>(`${LOGS}/histogram`, query)
+  expect(performance.now() - began).toBeLessThan(8000)
+  expect(page.total).toBe(5001)
+  expect(histogram.request_count).toBe(5001)
+  await bench.stop()
+}, 60_000)
