@@ -49,3 +49,52 @@ describe('counters that cannot be true', () => {
     })
   })
 })
+
+describe('samplings beside the reply', () => {
+  const reply = { input_tokens: 23_000, output_tokens: 1000 }
+  const message = { type: 'message', ...reply }
+  const compaction = {
+    type: 'compaction',
+    input_tokens: 180_000,
+    output_tokens: 3500,
+    cache_read_input_tokens: 40,
+    cache_creation_input_tokens: 30,
+    cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 },
+  }
+
+  test('a compaction is charged as well, and not in the counters of the reply', () => {
+    const usage = usageFromMessages({ ...reply, iterations: [compaction, message] })
+    expect(usage).toMatchObject({
+      prompt_tokens: 203_070,
+      completion_tokens: 4500,
+      total_tokens: 207_570,
+      prompt_tokens_details: {
+        cached_tokens: 40,
+        cache_write_tokens: 30,
+        cache_write_1h_tokens: 10,
+      },
+    })
+    expect(usage).not.toHaveProperty('server_tool_use')
+  })
+
+  test('turns of the reply itself are in its counters', () => {
+    for (const iterations of [null, [], [message, message]]) {
+      expect(usageFromMessages({ ...reply, iterations })).toMatchObject({
+        prompt_tokens: 23_000,
+        completion_tokens: 1000,
+      })
+    }
+  })
+
+  test('what another model was asked is told as tools are, because it has another price', () => {
+    const advice = { ...message, type: 'advisor_message', model: 'claude-opus-5' }
+    const server_tool_use = { web_search_requests: 0 }
+    const raw = { ...reply, server_tool_use, iterations: [message, advice, advice] }
+    const usage = usageFromMessages(raw)
+    expect(usage).toMatchObject({
+      prompt_tokens: 23_000,
+      server_tool_use: { web_search_requests: 0, advisor_message: 2 },
+    })
+    expect(usage?.provider_usage).toEqual(raw)
+  })
+})

@@ -17,23 +17,50 @@ interface Counters {
 /** `usage` of native messages as chat completions count it: cached input inside the prompt. */
 export function usageFromMessages(raw: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(raw)) return undefined
-  const byLifetime = isJsonObject(raw.cache_creation) ? raw.cache_creation : {}
   const details = isJsonObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
-  return chatUsage(raw, {
-    input: stated(raw.input_tokens),
-    cacheRead: stated(raw.cache_read_input_tokens),
-    cacheWrite: stated(raw.cache_creation_input_tokens),
-    cacheWriteHour: stated(byLifetime.ephemeral_1h_input_tokens),
-    output: stated(raw.output_tokens),
+  const iterations = listed(raw.iterations)
+  const samplings = [raw, ...iterations.filter(({ type }) => type === 'compaction')]
+  const counters = {
+    input: sumOf(samplings, ({ input_tokens }) => input_tokens),
+    cacheRead: sumOf(samplings, ({ cache_read_input_tokens }) => cache_read_input_tokens),
+    cacheWrite: sumOf(samplings, ({ cache_creation_input_tokens }) => cache_creation_input_tokens),
+    cacheWriteHour: sumOf(samplings, ({ cache_creation: byLifetime }) =>
+      isJsonObject(byLifetime) ? byLifetime.ephemeral_1h_input_tokens : undefined,
+    ),
+    output: sumOf(samplings, ({ output_tokens }) => output_tokens),
     reasoning: stated(details.thinking_tokens),
-  })
+  }
+  return chatUsage(raw, counters, toolUse(raw.server_tool_use, iterations))
+}
+
+/** A counter of the reply, with those of what was sampled beside it. */
+function sumOf(
+  [reply, ...beside]: readonly JsonObject[],
+  read: (sampling: JsonObject) => JsonValue | undefined,
+): StatedCount {
+  const own = reply && stated(read(reply))
+  const others = beside.map((sampling) => stated(read(sampling)))
+  return others.every((other) => other === undefined) ? own : withOthers(own ?? 0, ...others)
+}
+
+/** What another model was asked, an advisor or a fallback, counts as a tool: it has its own price. */
+function toolUse(
+  stated: JsonValue | undefined,
+  iterations: readonly JsonObject[],
+): JsonValue | undefined {
+  const calls: Record<string, number> = {}
+  for (const { type } of iterations) {
+    if (typeof type !== 'string' || type === 'message' || type === 'compaction') continue
+    calls[type] = (calls[type] ?? 0) + 1
+  }
+  if (Object.keys(calls).length === 0) return stated
+  return { ...(isJsonObject(stated) ? stated : {}), ...calls }
 }
 
 /** `usage` of Converse as chat completions count it. */
 export function usageFromConverse(raw: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(raw)) return undefined
-  const hours = (Array.isArray(raw.cacheDetails) ? raw.cacheDetails : [])
-    .filter((entry) => isJsonObject(entry))
+  const hours = listed(raw.cacheDetails)
     .filter(({ ttl }) => ttl === '1h')
     .map(({ inputTokens }) => stated(inputTokens))
   return chatUsage(raw, {
@@ -46,7 +73,11 @@ export function usageFromConverse(raw: JsonValue | undefined): JsonObject | unde
   })
 }
 
-function chatUsage(raw: JsonObject, counters: Counters): JsonObject {
+function chatUsage(
+  raw: JsonObject,
+  counters: Counters,
+  serverToolUse?: JsonValue | undefined,
+): JsonObject {
   const { input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning } = counters
   const prompt = withOthers(input, cacheRead, cacheWrite)
   const promptDetails = known({
@@ -61,9 +92,14 @@ function chatUsage(raw: JsonObject, counters: Counters): JsonObject {
     total_tokens: totalOf(prompt, output),
     prompt_tokens_details: promptDetails,
     completion_tokens_details: completionDetails,
-    server_tool_use: raw.server_tool_use,
+    server_tool_use: serverToolUse,
     provider_usage: raw,
   })
+}
+
+/** The objects of a list. */
+function listed(list: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(list) ? list.filter((entry) => isJsonObject(entry)) : []
 }
 
 /** Without the members that are not known or empty. */
