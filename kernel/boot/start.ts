@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { formatProblems, type LocatedProblem } from '../config/problems.ts'
+import { startCalling } from '../egress/egress.ts'
 import { createHealth } from '../http/health.ts'
 import { listen } from '../http/listen.ts'
 import type { LifecycleServices } from '../lifecycle/exchange.ts'
@@ -75,6 +76,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
     const first = await prepareRuntime(loaded, registry, log)
     current = createCurrentRuntime(first)
     tellRoutes(registry, first, log)
+    await startCalling()
     options.ended?.throwIfAborted()
     const { url, stop, sinks } = serve(assembled, current, options)
     log.info({ url, config_version: loaded.snapshot.version }, 'the gateway is serving')
