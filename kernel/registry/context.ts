@@ -8,6 +8,7 @@ import {
   type PluginContext,
   type Services,
 } from '../plugin/index.ts'
+import * as points from '../plugin/points.ts'
 import { implementationFault } from './implementation-shape.ts'
 import type { KernelCapabilities } from './registry.ts'
 
@@ -28,6 +29,11 @@ export interface ContextParts {
   providerOf(point: ExtensionPoint<unknown>): string | undefined
 }
 
+/** A copy of them comes with a copy of the errors, which nobody would know for what they are. */
+const contractPoints = new Map<string, ExtensionPoint<unknown>>(
+  Object.values(points).map((point) => [point.name, point]),
+)
+
 /** What a plugin's `setup` is given. */
 export function createContext({
   plugin,
@@ -47,6 +53,11 @@ export function createContext({
     if (typeof point?.name !== 'string') {
       throw new Error(
         'provides something at what is no extension point: look at the name of its import',
+      )
+    }
+    if ((contractPoints.get(point.name) ?? point) !== point) {
+      throw new Error(
+        `provides ${point.name} of another copy of model-gateway/plugin: leave it out of the bundle; a point of its own needs another name`,
       )
     }
     const fault = implementationFault(point, implementation)

@@ -145,6 +145,12 @@ const faults: Record<
     text: { manifest: `migrations: [{ name: 'first', sql: 'select 1' }],` },
     rule: 'the name must look like 0001_name',
   },
+  bundled: {
+    text: {
+      setup: `ctx.provide({ ...middleware }, { id: 'a', around: 'decode', async handle(_, next) { await next() } })`,
+    },
+    rule: 'provides middleware of another copy of model-gateway/plugin: leave it out of the bundle; a point of its own needs another name',
+  },
   'no-capability': {
     text: { setup: `(ctx as any).database.sql` },
     rule: `uses the capability "database", which its manifest does not name: add 'database' to needs`,
