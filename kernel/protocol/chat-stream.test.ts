@@ -42,6 +42,16 @@ describe('a chat stream', () => {
     expect(stream.usage).toMatchObject({ uncachedInput: 3, output: 5, totalTokens: 8 })
   })
 
+  test.each([[streamEvent(text('a'))], [[text('a')]], [[JSON.parse(text('a'))]], [undefined]])(
+    'says what a batch is when it is given something else',
+    (batch) => {
+      const { push } = createChatStream({ publicModel: 'mine' })
+      expect(() => push(batch as never)).toThrow(
+        'a stream yields batches: lists of events that streamEvent or decodeSse makes',
+      )
+    },
+  )
+
   test('passes a chunk that needs no change on as the same object', () => {
     const event = streamEvent(text('a').replace('"up"', '"mine"'))
     expect(createChatStream({ publicModel: 'mine' }).push([event])[0]).toBe(event)

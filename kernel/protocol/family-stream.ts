@@ -117,6 +117,7 @@ export function createFamilyStream(rulesFor: (state: StreamState) => StreamRules
   return {
     push(batch) {
       const out: StreamEvent[] = []
+      requireBatch(batch)
       for (const event of batch) {
         if (outcome !== 'open') break
         const normalised = rules.normalise(event)
@@ -143,6 +144,15 @@ export function createFamilyStream(rulesFor: (state: StreamState) => StreamRules
       return rules.invokedToolCount()
     },
   }
+}
+
+/** Plugins yield batches: what comes may be anything. */
+export function requireBatch(batch: unknown): asserts batch is readonly StreamEvent[] {
+  const isEvent = (event: Partial<StreamEvent> | undefined) => typeof event?.data === 'string'
+  if (Array.isArray(batch) && batch.every(isEvent)) return
+  throw new TypeError(
+    'a stream yields batches: lists of events that streamEvent or decodeSse makes',
+  )
 }
 
 /** An event with other data; the rest of its text stays as it was where that is simple. */
