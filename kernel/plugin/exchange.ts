@@ -64,7 +64,10 @@ export type SentResponse =
       readonly error: { readonly code: string; readonly message: string } | undefined
     }
 
-/** All that one inference request caused, handed out once, when it is over. */
+/**
+ * All that one inference request caused, handed out once, when it is over. All recorders are given
+ * the same object: whoever leaves something out makes a copy.
+ */
 export interface ExchangeRecord {
   readonly requestId: string
   readonly receivedAt: Date
