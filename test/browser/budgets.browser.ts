@@ -196,3 +196,28 @@ test('what another admin has changed meanwhile stays, unless the form changes it
     where budget_id = ${budget_id}`
   expect(row).toEqual({ cadence: 'weekly', hard_limit: false, amount: '7000000000000' })
 })
+
+test('all alerts of a budget can be read, however many there are', async () => {
+  const { budget_id } = await desk.admin.put<{ budget_id: string }>('/api/v1/admin/spend/budgets', {
+    scope: { kind: 'user_model', user_id: desk.admin.userId, model_id: 'demo' },
+    cadence: 'daily',
+    amount_usd: '5',
+  })
+  await desk.sql`
+    with alerts as (insert into accounting.budget_alerts (alert_id, budget_id, scope_key, scope_kind, owner_kind,
+      owner_id, model_id, cadence, window_start, window_end, threshold_percent, amount_pico_usd,
+      spent_pico_usd, remaining_pico_usd, hard_limit, created_at)
+    select gen_random_uuid(), budget_id, scope_key, scope_kind, 'user', user_id, 'demo', 'daily',
+      current_date - n, current_date - n + 1, 20, 5e12, 4e12, 1e12, true, now() - n * interval '1 day'
+    from accounting.budgets, generate_series(1, 70) n where budget_id = ${budget_id}
+    returning alert_id)
+    insert into accounting.budget_alert_deliveries (delivery_id, alert_id, recipient, status)
+    select gen_random_uuid(), alert_id, 'root@example.com', 'failed' from alerts`
+  const page = await desk.open(`/budgets/${budget_id}`)
+  const sheet = page.getByRole('dialog')
+  const pages = sheet.getByRole('navigation', { name: 'Pages of the list' })
+  await pages.getByText('1 – 20 of 70').waitFor()
+  for (let n = 0; n < 3; n++) await pages.getByRole('button', { name: 'Next page' }).click()
+  await pages.getByText('61 – 70 of 70').waitFor()
+  expect(await sheet.getByRole('list', { name: 'Alerts' }).locator(':scope > li').count()).toBe(10)
+})

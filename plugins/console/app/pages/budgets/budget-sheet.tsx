@@ -14,6 +14,7 @@ import { Card, Stat, Stats } from '@/ui/card.tsx'
 import { Confirm } from '@/ui/confirm.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
 import { Loaded } from '@/ui/page.tsx'
+import { Pagination } from '@/ui/pagination.tsx'
 import { toast } from '@/ui/toast.tsx'
 
 export interface BudgetSheetProps {
@@ -181,16 +182,28 @@ function Consequence({ budget }: { budget: Budget }) {
   )
 }
 
+const ALERTS = 20
+
 function Told({ budgetId }: { budgetId: string }) {
-  const query = useGet('/api/v1/admin/spend/budget-alerts', { query: { budget_id: budgetId } })
+  const [page, setPage] = useState(1)
+  const query = useGet(
+    '/api/v1/admin/spend/budget-alerts',
+    { query: { budget_id: budgetId, page, page_size: ALERTS } },
+    { placeholderData: (before) => before },
+  )
   return (
     <Card title="Alerts" note="when a fifth was left" padded={false}>
       <Loaded query={query}>
-        {({ items }) =>
-          items.length === 0 ? (
+        {({ items, total }) =>
+          total === 0 ? (
             <p className="px-4 py-3 text-muted">None was raised for this budget.</p>
           ) : (
-            <AlertList alerts={items} />
+            <>
+              <AlertList alerts={items} />
+              {total > ALERTS && (
+                <Pagination page={page} pageSize={ALERTS} total={total} onPage={setPage} />
+              )}
+            </>
           )
         }
       </Loaded>
