@@ -2,12 +2,12 @@ import { Link } from '@tanstack/react-router'
 import { type Data, useGet } from '@/api/query.ts'
 import { bytes, dateTime, duration, NOT_KNOWN } from '@/lib/format.ts'
 import { callTone, policyNames } from '@/pages/mcp/query.ts'
-import { Part } from '@/pages/mcp/tool-sheet.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
 import { Fact, Id } from '@/ui/fact.tsx'
 import { JsonTree } from '@/ui/json-tree.tsx'
 import { Loaded } from '@/ui/page.tsx'
+import { Section } from '@/ui/section.tsx'
 
 type Detail = Data<'/api/v1/admin/observability/mcp-invocations/{mcp_tool_invocation_id}'>
 
@@ -128,32 +128,32 @@ function Payload({ call }: { call: Detail }) {
   if (payload === null) {
     const names = (call.argument_metadata as { names?: readonly string[] } | null)?.names ?? []
     return (
-      <Part title="Arguments and result">
+      <Section title="Arguments and result">
         <p className="text-muted">
           What it held is not kept.{' '}
           {names.length > 0 && `Names of the arguments: ${names.join(', ')}.`} They are kept under
           request_logging.payloads.capture_mode: redacted_payloads, unless the owner has asked for
           none.
         </p>
-      </Part>
+      </Section>
     )
   }
   return (
     <>
-      <Part title="Arguments">
+      <Section title="Arguments">
         {payload.arguments_truncated && (
           <Badge tone="warn">too long: a part of it is left out</Badge>
         )}
         <JsonTree value={payload.arguments} open={4} />
-      </Part>
-      <Part title="Result">
+      </Section>
+      <Section title="Result">
         {payload.result_truncated && <Badge tone="warn">too long: a part of it is left out</Badge>}
         {payload.result === null ? (
           <p className="text-muted">No result was seen.</p>
         ) : (
           <JsonTree value={payload.result} open={4} />
         )}
-      </Part>
+      </Section>
     </>
   )
 }

@@ -6,6 +6,7 @@ import { Badge } from '@/ui/badge.tsx'
 import { buttonStyle } from '@/ui/button.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
 import { JsonTree } from '@/ui/json-tree.tsx'
+import { Section } from '@/ui/section.tsx'
 import { Visible } from '@/ui/visible.tsx'
 
 export interface ToolSheetProps {
@@ -39,7 +40,7 @@ export function ToolSheet({ server, tool, onClose }: ToolSheetProps) {
               Its calls
             </Link>
           </div>
-          <Part title="Description">
+          <Section title="Description">
             {tool.description === null ? (
               <p className="text-muted">The server says nothing about it.</p>
             ) : (
@@ -47,24 +48,15 @@ export function ToolSheet({ server, tool, onClose }: ToolSheetProps) {
                 <Visible text={tool.description} />
               </p>
             )}
-          </Part>
-          <Part title="Arguments">
+          </Section>
+          <Section title="Arguments">
             <JsonTree value={tool.input_schema} open={4} />
-          </Part>
-          <Part title="Versions">
+          </Section>
+          <Section title="Versions">
             <History serverId={server.mcp_server_id} tool={tool} />
-          </Part>
+          </Section>
         </div>
       )}
     </Sheet>
-  )
-}
-
-export function Part({ title, children }: { title: string; children: React.ReactNode }) {
-  return (
-    <section className="grid gap-2">
-      <h3 className="border-b border-line pb-1 font-semibold">{title}</h3>
-      {children}
-    </section>
   )
 }

@@ -2,10 +2,10 @@ import { useState } from 'react'
 import { bytes, count } from '@/lib/format.ts'
 import { textOfEvent, textOfReply } from '@/lib/stream-text.ts'
 import type { RequestDetail } from '@/pages/requests/query.ts'
-import { Section } from '@/pages/requests/section.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { CopyButton } from '@/ui/copy-button.tsx'
 import { JsonTree } from '@/ui/json-tree.tsx'
+import { Section } from '@/ui/section.tsx'
 import { Segments } from '@/ui/tabs.tsx'
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

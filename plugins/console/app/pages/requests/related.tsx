@@ -4,10 +4,10 @@ import { count, counted, dateTime, dayTime, duration } from '@/lib/format.ts'
 import { actionNames, phaseNames, scopeName, took } from '@/pages/guardrails/query.ts'
 import { callTone } from '@/pages/mcp/query.ts'
 import type { RequestDetail } from '@/pages/requests/query.ts'
-import { Section } from '@/pages/requests/section.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Skeleton } from '@/ui/notice.tsx'
 import { Loaded } from '@/ui/page.tsx'
+import { Section } from '@/ui/section.tsx'
 import { Table, Td, Th, Tr } from '@/ui/table.tsx'
 
 const SHOWN = 50
