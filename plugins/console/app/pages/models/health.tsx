@@ -50,21 +50,25 @@ export function LastError({ item }: { item: Pick<Item, 'last_error_at' | 'last_e
   )
 }
 
+/** A word for how many attempts failed. */
+export function State({ share }: { share: number }) {
+  if (share >= FAILING) return <Badge tone="bad">failing</Badge>
+  return share >= UNSTEADY ? (
+    <Badge tone="warn">unsteady</Badge>
+  ) : (
+    <Badge tone="good">healthy</Badge>
+  )
+}
+
 /** A word for how it goes, with the figures behind it. */
 export function Health({ items }: { items: Recent | undefined }) {
   if (items === undefined) return <span className="text-muted">…</span>
   const { attempts, errors, p95 } = sumOf(items)
   if (attempts === 0) return <span className="text-muted">no attempts</span>
   const share = shareOf(errors, attempts)
-  const [tone, word] =
-    share >= FAILING
-      ? (['bad', 'failing'] as const)
-      : share >= UNSTEADY
-        ? (['warn', 'unsteady'] as const)
-        : (['good', 'healthy'] as const)
   return (
     <span className="inline-flex items-center gap-2">
-      <Badge tone={tone}>{word}</Badge>
+      <State share={share} />
       <span className="text-muted">
         {count(errors)} of {count(attempts)} failed ({percent(share)}), p95 {duration(p95)}
       </span>

@@ -1,18 +1,9 @@
-import { count, duration, percent, shareOf } from '@/lib/format.ts'
-import { LastError } from '@/pages/models/health.tsx'
+import { count, duration, NOT_KNOWN, percent, shareOf } from '@/lib/format.ts'
+import { LastError, State } from '@/pages/models/health.tsx'
 import type { Overview } from '@/pages/overview/totals.tsx'
-import { Badge } from '@/ui/badge.tsx'
 import { Card } from '@/ui/card.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Table, Td, Th, Tr } from '@/ui/table.tsx'
-
-type Attempts = Overview['recent_attempts']['items'][number]
-
-function Health({ error_count: errors, attempt_count: attempts }: Attempts) {
-  const share = shareOf(errors, attempts)
-  if (share >= 0.5) return <Badge tone="bad">failing</Badge>
-  return share >= 0.05 ? <Badge tone="warn">unsteady</Badge> : <Badge tone="good">healthy</Badge>
-}
 
 /** How the providers' answers were in the last minutes. */
 export function Providers({ overview: { recent_attempts } }: { overview: Overview }) {
@@ -41,9 +32,9 @@ export function Providers({ overview: { recent_attempts } }: { overview: Overvie
             {recent_attempts.items.map((item) => (
               <Tr key={`${item.provider_key} ${item.model_key}`}>
                 <Td className="max-w-56 truncate font-medium">{item.provider_key}</Td>
-                <Td className="max-w-56 truncate">{item.model_key ?? 'n/a'}</Td>
+                <Td className="max-w-56 truncate">{item.model_key ?? NOT_KNOWN}</Td>
                 <Td>
-                  <Health {...item} />
+                  <State share={shareOf(item.error_count, item.attempt_count)} />
                 </Td>
                 <Td className="text-right">{count(item.attempt_count)}</Td>
                 <Td className="text-right">
