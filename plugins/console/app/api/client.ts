@@ -54,7 +54,8 @@ async function takeAny<T>(call: Promise<Outcome<T>>): Promise<T> {
   return data
 }
 
-function errorOf(body: unknown, response: Response): ApiError {
+/** Why an answer is none, in the gateway's words where it has them. */
+export function errorOf(body: unknown, response: Response): ApiError {
   const { error } = (body ?? {}) as {
     error?: { code?: string; message?: string; request_id?: string }
   }

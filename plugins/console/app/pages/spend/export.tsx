@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useState } from 'react'
-import { ApiError, api } from '@/api/client.ts'
+import { api, errorOf } from '@/api/client.ts'
 import { bytes, count, counted } from '@/lib/format.ts'
 import { Button } from '@/ui/button.tsx'
 import { Dialog } from '@/ui/dialog.tsx'
@@ -141,19 +141,6 @@ async function fetchFocus(
     unpriced: excluded('unpriced'),
     usageMissing: excluded('usage-missing'),
   }
-}
-
-function errorOf(body: unknown, response: Response): ApiError {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const { error } = (text?.startsWith('{') ? JSON.parse(text) : {}) as {
-    error?: { code: string; message: string; request_id?: string }
-  }
-  return new ApiError(
-    response.status,
-    error?.code ?? 'unknown',
-    error?.message ?? `The gateway answered with status ${response.status}.`,
-    error?.request_id ?? response.headers.get('x-request-id') ?? undefined,
-  )
 }
 
 function save(file: Blob, name: string): void {
