@@ -34,7 +34,23 @@ export const page: Filter<number> = {
   write: (value) => (value === 1 ? undefined : String(value)),
 }
 
-type Values<F> = { [K in keyof F]: F[K] extends Filter<infer T> ? T : never }
+export type Values<F> = { [K in keyof F]: F[K] extends Filter<infer T> ? T : never }
+
+/** As nobody has set them: all filters but those that are named. */
+export function usualOf<F extends Readonly<Record<string, Filter<unknown>>>, K extends keyof F>(
+  filters: F,
+  ...but: readonly K[]
+): Omit<Values<F>, K> {
+  const rest = Object.entries(filters).filter(([name]) => !but.some((one) => one === name))
+  return Object.fromEntries(
+    rest.map(([name, filter]) => [name, filter.read(undefined)]),
+  ) as Values<F>
+}
+
+/** Whether any filter is set to something else. */
+export function isNarrowed<V extends object>(values: V, usual: Partial<V>): boolean {
+  return Object.entries(usual).some(([name, value]) => values[name as keyof V] !== value)
+}
 
 /**
  * The filters of a page, which live in its URL: a reload, a link and the back button keep them.

@@ -1,5 +1,5 @@
 import type { Data } from '@/api/query.ts'
-import { type Filter, instant, page, text } from '@/lib/filters.ts'
+import { type Filter, instant, page, text, usualOf } from '@/lib/filters.ts'
 
 export type Entry = Data<'/api/v1/admin/audit-log'>['items'][number]
 
@@ -49,15 +49,7 @@ export const filters = {
   request_id: text,
   page,
 }
-export const cleared = {
-  occurred_at_start: '',
-  occurred_at_end: '',
-  actor_user_id: '',
-  object_kind: '',
-  action: '',
-  object_id: '',
-  request_id: '',
-} as const
+export const cleared = usualOf(filters, 'page')
 
 /** What is done to things, in the order in which it is thought of. */
 export const actions = [

@@ -1,10 +1,11 @@
+import { isNarrowed, usualOf, type Values as ValuesOf } from '@/lib/filters.ts'
 import { filters, sourceNames } from '@/pages/budgets/words.ts'
 import { ChoiceFilter } from '@/ui/choice-filter.tsx'
 import { Select } from '@/ui/field.tsx'
 import { Filters } from '@/ui/filters.tsx'
 import { OwnerFilter } from '@/ui/owner-filter.tsx'
 
-export type Values = { [K in keyof typeof filters]: ReturnType<(typeof filters)[K]['read']> }
+export type Values = ValuesOf<typeof filters>
 
 const kinds = ['user', 'service_account'] as const
 const scopes = [
@@ -12,18 +13,7 @@ const scopes = [
   ['user_model', 'A user and a model'],
   ['service_account', 'Service accounts'],
 ] as const
-export const cleared = {
-  user_id: '',
-  service_account_id: '',
-  scope_kind: '',
-  budget_source: '',
-  status: 'active',
-} as const
-
-/** Whether anything is asked for but the active budgets of everybody. */
-export function isNarrowed(values: Values): boolean {
-  return Object.entries(cleared).some(([name, usual]) => values[name as keyof Values] !== usual)
-}
+export const cleared = usualOf(filters, 'view', 'alert_status', 'new', 'page')
 
 export interface FilterBarProps {
   readonly values: Values
@@ -33,7 +23,7 @@ export interface FilterBarProps {
 export function FilterBar({ values, change }: FilterBarProps) {
   const { scope_kind, budget_source, status } = values
   return (
-    <Filters narrowed={isNarrowed(values)} onClear={() => change(cleared)}>
+    <Filters narrowed={isNarrowed(values, cleared)} onClear={() => change(cleared)}>
       <OwnerFilter label="Owner" kinds={kinds} values={values} change={change} />
       <ChoiceFilter
         label="Scope"

@@ -2,13 +2,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useGet } from '@/api/query.ts'
-import { useFilters } from '@/lib/filters.ts'
+import { isNarrowed, useFilters } from '@/lib/filters.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
 import { Alerts } from '@/pages/budgets/alerts.tsx'
 import { BudgetForm } from '@/pages/budgets/budget-form.tsx'
 import { BudgetSheet } from '@/pages/budgets/budget-sheet.tsx'
 import { columns } from '@/pages/budgets/columns.tsx'
-import { cleared, FilterBar, isNarrowed, type Values } from '@/pages/budgets/filter-bar.tsx'
+import { cleared, FilterBar, type Values } from '@/pages/budgets/filter-bar.tsx'
 import { type Budget, filters } from '@/pages/budgets/words.ts'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
@@ -131,7 +131,7 @@ function List({ values, onOpen, onPage, onClear }: ListProps) {
       onOpen={({ budget_id }) => onOpen(budget_id)}
       onPage={onPage}
       filtered={
-        isNarrowed(values)
+        isNarrowed(values, cleared)
           ? {
               title: 'No budget matches',
               hint: 'Take a filter away, or look at all budgets, active or not.',

@@ -1,7 +1,15 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useGet } from '@/api/query.ts'
-import { instant, oneOf, page as pageFilter, text, useFilters } from '@/lib/filters.ts'
+import {
+  instant,
+  isNarrowed,
+  oneOf,
+  page as pageFilter,
+  text,
+  useFilters,
+  usualOf,
+} from '@/lib/filters.ts'
 import { columns } from '@/pages/guardrails/decision-columns.tsx'
 import { DecisionSheet } from '@/pages/guardrails/decision-sheet.tsx'
 import {
@@ -31,15 +39,7 @@ const filters = {
   request_id: text,
   page: pageFilter,
 }
-const cleared = {
-  occurred_at_start: '',
-  occurred_at_end: '',
-  action: '',
-  phase: '',
-  evaluator: '',
-  scope: '',
-  request_id: '',
-} as const
+const cleared = usualOf(filters, 'page')
 const PAGE_SIZE = 100
 const REFRESH_MS = 15_000
 
@@ -55,7 +55,7 @@ export function Decisions() {
     { query: { ...query, action: action === '' ? undefined : action, page, page_size: PAGE_SIZE } },
     { placeholderData: (before) => before, refetchInterval: REFRESH_MS },
   )
-  const filtered = Object.keys(cleared).some((name) => values[name as keyof typeof cleared] !== '')
+  const filtered = isNarrowed(values, cleared)
   const evaluators = [
     ...(policies.data?.packs.map(({ id }) => id) ?? []),
     ...(policies.data?.managed_checks.map(({ name }) => name) ?? []),

@@ -1,7 +1,15 @@
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useGet } from '@/api/query.ts'
-import { instant, oneOf, page as pageFilter, text, useFilters } from '@/lib/filters.ts'
+import {
+  instant,
+  isNarrowed,
+  oneOf,
+  page as pageFilter,
+  text,
+  useFilters,
+  usualOf,
+} from '@/lib/filters.ts'
 import { bytes, dateTime, dayTime, duration, NOT_KNOWN } from '@/lib/format.ts'
 import { CallSheet } from '@/pages/mcp/call-sheet.tsx'
 import { KeyFilter } from '@/pages/mcp/key-filter.tsx'
@@ -32,18 +40,7 @@ const filters = {
   team_id: text,
   page: pageFilter,
 }
-const cleared = {
-  occurred_at_start: '',
-  occurred_at_end: '',
-  server_key: '',
-  tool_name: '',
-  status: '',
-  policy_result: '',
-  request_id: '',
-  api_key_id: '',
-  user_id: '',
-  team_id: '',
-} as const
+const cleared = usualOf(filters, 'page')
 const PAGE_SIZE = 100
 const REFRESH_MS = 15_000
 
@@ -70,7 +67,7 @@ export function Calls({ id }: { id: string | undefined }) {
   const servers = useGet('/api/v1/admin/mcp/servers', {
     query: { include_disabled: true, page_size: 200 },
   })
-  const filtered = Object.keys(cleared).some((name) => values[name as keyof typeof cleared] !== '')
+  const filtered = isNarrowed(values, cleared)
   const open = (call: string | undefined) =>
     void navigate({
       to: (call === undefined ? '/mcp/invocations' : `/mcp/invocations/${call}`) as '/mcp',

@@ -1,10 +1,10 @@
 import { useId, useState } from 'react'
 import { useAll } from '@/api/query.ts'
+import { isNarrowed } from '@/lib/filters.ts'
 import {
   type Change,
   cleared,
   further,
-  isFiltered,
   operationNames,
   operations,
   type Values,
@@ -47,7 +47,7 @@ export function FilterBar({ values, change }: { values: Values; change: Change }
   )
   return (
     <Filters
-      narrowed={isFiltered(values)}
+      narrowed={isNarrowed(values, cleared)}
       onClear={() => change(cleared)}
       more={
         open && (

@@ -2,13 +2,13 @@ import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { Radio } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useGet } from '@/api/query.ts'
-import { useFilters } from '@/lib/filters.ts'
+import { isNarrowed, useFilters } from '@/lib/filters.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
 import { columns } from '@/pages/requests/columns.tsx'
 import { Detail } from '@/pages/requests/detail.tsx'
 import { FilterBar } from '@/pages/requests/filter-bar.tsx'
 import { Histogram } from '@/pages/requests/histogram.tsx'
-import { cleared, filters, isFiltered, queryOf } from '@/pages/requests/query.ts'
+import { cleared, filters, queryOf } from '@/pages/requests/query.ts'
 import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
@@ -91,7 +91,7 @@ export default function Requests() {
             onOpen={({ request_log_id }) => open(request_log_id)}
             onPage={(page) => change({ page })}
             filtered={
-              isFiltered(values)
+              isNarrowed(values, cleared)
                 ? {
                     title: 'No request matches these filters',
                     hint: 'Names have to be the whole name. A wider range of time may find more.',

@@ -1,5 +1,13 @@
 import type { Data } from '@/api/query.ts'
-import { type Filter, instant, oneOf, page, text } from '@/lib/filters.ts'
+import {
+  type Filter,
+  instant,
+  oneOf,
+  page,
+  text,
+  usualOf,
+  type Values as ValuesOf,
+} from '@/lib/filters.ts'
 
 export type RequestPage = Data<'/api/v1/admin/observability/request-logs'>
 export type RequestLog = RequestPage['items'][number]
@@ -39,7 +47,7 @@ export const filters = {
   live: oneOf(['off', 'on'], 'off'),
 }
 
-export type Values = { [K in keyof typeof filters]: ReturnType<(typeof filters)[K]['read']> }
+export type Values = ValuesOf<typeof filters>
 export type Change = (changes: Partial<Values>) => void
 
 /** Those behind the button for further filters. */
@@ -54,11 +62,7 @@ export const further = [
 ] as const
 
 /** Everything but the page and the tail, as by default. */
-export const cleared = Object.fromEntries(
-  Object.keys(filters)
-    .filter((name) => name !== 'page' && name !== 'live')
-    .map((name) => [name, '']),
-) as Partial<Values>
+export const cleared = usualOf(filters, 'page', 'live')
 
 /** The filters as the API's query has them. */
 export function queryOf(values: Values) {
@@ -71,9 +75,4 @@ export function queryOf(values: Values) {
     tag_key: both ? tag_key : undefined,
     tag_value: both ? tag_value : undefined,
   }
-}
-
-/** Whether anything but the page is chosen. */
-export function isFiltered(values: Values): boolean {
-  return Object.keys(cleared).some((name) => values[name as keyof Values] !== '')
 }

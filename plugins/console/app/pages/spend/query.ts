@@ -1,5 +1,5 @@
 import type { Data } from '@/api/query.ts'
-import { oneOf, page, text } from '@/lib/filters.ts'
+import { oneOf, page, text, type Values as ValuesOf } from '@/lib/filters.ts'
 
 export type Report = Data<'/api/v1/admin/spend/report'>
 export type Sums = Report['totals']
@@ -16,7 +16,7 @@ export const filters = {
   page,
 }
 
-export type Values = { [K in keyof typeof filters]: ReturnType<(typeof filters)[K]['read']> }
+export type Values = ValuesOf<typeof filters>
 
 /** The requests of a window, as far as they have something in common. */
 export function requestsOf(
