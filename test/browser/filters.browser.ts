@@ -149,3 +149,12 @@ test('a time in the address that is none is no filter', async () => {
     })
   }
 })
+
+test('a time in an address that the gateway does not take is none', async () => {
+  const page = await desk.open('/account')
+  for (const written of ['5', '2026-11-01', 'yesterday']) {
+    await page.goto(`${desk.gateway.url}/console/requests?occurred_at_start=${written}`)
+    await page.getByText(/^1 – /).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  }
+})

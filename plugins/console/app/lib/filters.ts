@@ -22,9 +22,11 @@ export function oneOf<const T extends string>(words: readonly T[], usual: T): Fi
   }
 }
 
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}.*(Z|[+-]\d{2}:\d{2})$/i
+
 /** An instant that the API takes; '' when it is not set. */
 export const instant: Filter<string> = {
-  read: (value) => (Number.isNaN(Date.parse(value ?? '')) ? '' : (value as string)),
+  read: (value = '') => (INSTANT.test(value) && !Number.isNaN(Date.parse(value)) ? value : ''),
   write: text.write,
 }
 
