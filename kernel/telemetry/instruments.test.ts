@@ -192,3 +192,18 @@ test('units are UCUM, what is no unit there in braces: backends put the others i
     'gateway.tool_cardinality': '{tool}',
   })
 })
+
+test('an export of many series comes in requests that any collector takes, each point once', async () => {
+  const exchanges = Array.from({ length: 1200 }, (_, n) => ({
+    requestedModel: `model-${n}`,
+    resolvedModel: `model-${n}`,
+    usage,
+  }))
+  const points = await exported(exchanges)
+  expect(points('gateway.requests')).toHaveLength(1200)
+  expect(points('gateway.request.duration')).toHaveLength(1200)
+  expect(points('gateway.tokens')).toHaveLength(4800)
+  const sent = receiver.bodies.map(({ length }) => length)
+  expect(sent.length).toBeGreaterThan(3)
+  expect(Math.max(...sent)).toBeLessThan(1_500_000)
+})

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { DiagLogLevel, diag } from '@opentelemetry/api'
+import { createHistograms } from './histograms.ts'
 import { createMetricReader } from './metric-reader.ts'
 
 afterEach(() => diag.disable())
@@ -16,14 +17,12 @@ test('a collector whose reply does not end is told of, and given up', async () =
     {
       intervalMs: 60_000,
       timeoutMs: 20,
-      histograms: { collect: () => [{ scope: { name: 'test' }, metrics: [] }] },
+      histograms: createHistograms(1),
     },
   )
+  const scopeMetrics = [{ scope: { name: 'test' }, metrics: [{ dataPoints: [{}] }] }]
   reader.setMetricProducer({
-    collect: async () => ({
-      resourceMetrics: { resource: {}, scopeMetrics: [] },
-      errors: [],
-    }),
+    collect: async () => ({ resourceMetrics: { resource: {}, scopeMetrics }, errors: [] }),
   } as unknown as Parameters<typeof reader.setMetricProducer>[0])
   await reader.shutdown()
   expect(warnings).toEqual(['metrics: the reply of the collector did not end in time'])

@@ -10,6 +10,9 @@ type Collected = Parameters<OTLPMetricExporter['export']>[0]
 /** Most label combinations of one instrument; far above what its own caps allow. */
 export const MOST_SERIES = 20_000
 
+/** Points of one request: collectors take bodies of some megabytes, and to write one takes a while. */
+const MOST_POINTS = 2000
+
 /** Exports all metrics every `intervalMs`, one export at a time, and once more at the end. */
 export function createMetricReader(
   exporter: OTLPMetricExporter,
@@ -36,19 +39,19 @@ export function createMetricReader(
     return collected
   }
 
-  function send(collected: Collected): Promise<void> {
+  /** Resolves to whether it has arrived. */
+  function send(collected: Collected): Promise<boolean> {
     return new Promise((resolve) => {
       // The exporter keeps its own time, but not when a reply trickles in for ever.
       const giveUp = setTimeout(() => {
         diag.warn('metrics: the reply of the collector did not end in time')
-        resolve()
+        resolve(false)
       }, timeoutMs * 2)
       giveUp.unref()
       exporter.export(collected, ({ error }) => {
         clearTimeout(giveUp)
-        if (error === undefined) sent?.()
-        else diag.warn(`metrics: ${error.message}`)
-        resolve()
+        if (error !== undefined) diag.warn(`metrics: ${error.message}`)
+        resolve(error === undefined)
       })
     })
   }
@@ -56,7 +59,12 @@ export function createMetricReader(
   async function exportAll() {
     const { resourceMetrics, errors } = await collect()
     for (const error of errors) diag.warn(`metrics: ${error}`)
-    if (resourceMetrics.scopeMetrics.length > 0) await send(resourceMetrics)
+    const { resource, scopeMetrics } = resourceMetrics
+    if (scopeMetrics.length === 0) return
+    for (const piece of piecesOf(scopeMetrics)) {
+      if (!(await send({ resource, scopeMetrics: piece }))) return
+    }
+    sent?.()
   }
 
   const timer = setInterval(async () => {
@@ -87,4 +95,27 @@ export function createMetricReader(
       await exporter.shutdown()
     },
   }
+}
+
+type ScopeMetrics = Collected['scopeMetrics']
+
+/** All points, in order, at most `MOST_POINTS` in a piece. */
+function* piecesOf(scopes: ScopeMetrics): Iterable<ScopeMetrics> {
+  let piece: ScopeMetrics = []
+  let room = MOST_POINTS
+  for (const { scope, metrics } of scopes) {
+    for (const metric of metrics) {
+      for (let at = 0; at < metric.dataPoints.length; ) {
+        const dataPoints = metric.dataPoints.slice(at, at + room)
+        piece.push({ scope, metrics: [{ ...metric, dataPoints } as typeof metric] })
+        at += dataPoints.length
+        room -= dataPoints.length
+        if (room > 0) continue
+        yield piece
+        piece = []
+        room = MOST_POINTS
+      }
+    }
+  }
+  if (piece.length > 0) yield piece
 }

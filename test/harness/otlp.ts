@@ -58,7 +58,7 @@ export function startOtlpReceiver(): OtlpReceiver {
       if (mode === 'fails') return new Response('out of order', { status: 500 })
       const { pathname } = new URL(request.url)
       if (pathname === '/v1/traces') spans.push(...readSpans(JSON.parse(text)))
-      else if (pathname === '/v1/metrics') points = readPoints(JSON.parse(text))
+      else if (pathname === '/v1/metrics') points = followedBy(points, readPoints(JSON.parse(text)))
       else return new Response('no such signal', { status: 404 })
       return Response.json({})
     },
@@ -172,6 +172,13 @@ function readPoints({ resourceMetrics }: WireMetrics): MetricPoint[] {
       ),
     ),
   )
+}
+
+/** An export of many points comes in several requests; the next one begins where a series comes again. */
+function followedBy(points: MetricPoint[], more: MetricPoint[]): MetricPoint[] {
+  const series = ({ metric, labels }: MetricPoint) => `${metric} ${JSON.stringify(labels)}`
+  const known = new Set(points.map(series))
+  return more.some((point) => known.has(series(point))) ? more : [...points, ...more]
 }
 
 function labels(attributes: readonly WireAttribute[]): Labels {
