@@ -1,4 +1,4 @@
-import { type Static, Type } from 'model-gateway/plugin'
+import { MAX_TIMER_MS, type Static, Type } from 'model-gateway/plugin'
 
 const strict = { additionalProperties: false }
 
@@ -30,7 +30,11 @@ export type Fault = Static<typeof faultSchema>
 export const configSchema = Type.Object(
   {
     latency_ms: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Silence before each reply; default 0' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_TIMER_MS,
+        description: 'Silence before each reply; default 0',
+      }),
     ),
     faults: Type.Optional(
       Type.Array(faultSchema, { description: 'The first that matches counts' }),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { Value } from '@sinclair/typebox/value'
 import {
   type Family,
   GatewayError,
@@ -6,6 +7,7 @@ import {
   type ProviderResult,
 } from 'model-gateway/plugin'
 import { collectEvents, providerCall, setUpProvider, streamedUsage } from 'model-gateway/testing'
+import { configSchema } from './config.ts'
 import plugin from './index.ts'
 
 async function ask(body: JsonObject, family: Family, config: JsonObject): Promise<ProviderResult> {
@@ -25,6 +27,11 @@ describe('scripted behaviour', () => {
     const before = performance.now()
     await ask(user('x'), family, { latency_ms: 60 })
     expect(performance.now() - before).toBeGreaterThan(55)
+  })
+
+  test('more latency than a timer counts is refused: it would be none', () => {
+    expect(Value.Check(configSchema, { latency_ms: 2 ** 31 - 1 })).toBe(true)
+    expect(Value.Check(configSchema, { latency_ms: 2 ** 31 })).toBe(false)
   })
 
   test('a fault befalls only the calls that it matches', async () => {
