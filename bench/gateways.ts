@@ -42,21 +42,23 @@ export async function startBenchGateway(options: GatewayOptions): Promise<BenchG
   }
 }
 
+export function upstreamProvider(upstreamUrl: string) {
+  return {
+    id: 'upstream',
+    type: 'generic_compat',
+    base_url: `${upstreamUrl}/v1`,
+    auth: { mode: 'bearer', token: 'literal.upstream' },
+    pricing_provider_id: 'openai',
+  }
+}
+
 function gatewayConfig({ profile, upstreamUrl }: GatewayOptions) {
   return {
     server: profile === 'T' ? { ungoverned: true } : { otel_endpoint: upstreamUrl },
     ...(profile === 'T'
       ? { plugins: [{ use: 'builtin:identity' }, { use: 'builtin:generic-compat' }] }
       : {}),
-    providers: [
-      {
-        id: 'upstream',
-        type: 'generic_compat',
-        base_url: `${upstreamUrl}/v1`,
-        auth: { mode: 'bearer', token: 'literal.upstream' },
-        pricing_provider_id: 'openai',
-      },
-    ],
+    providers: [upstreamProvider(upstreamUrl)],
     ...(profile === 'T'
       ? {}
       : {

@@ -1,7 +1,7 @@
 import { createTestDatabase, testServer } from '../test/harness/database.ts'
 import { adaKey } from '../test/harness/gateway.ts'
 import { spawnGateway } from '../test/harness/process.ts'
-import { MODEL } from './gateways.ts'
+import { MODEL, upstreamProvider } from './gateways.ts'
 import { cpuClock, startService } from './machine.ts'
 import { sendLoad, spread } from './measure.ts'
 import { chatBody } from './rows.ts'
@@ -43,15 +43,7 @@ export function bareConfig(
     plugins: ['builtin:identity', 'builtin:generic-compat', ...parts.plugins].map((use) => ({
       use,
     })),
-    providers: [
-      {
-        id: 'upstream',
-        type: 'generic_compat',
-        base_url: `${upstreamUrl}/v1`,
-        auth: { mode: 'bearer', token: 'literal.upstream' },
-        pricing_provider_id: 'openai',
-      },
-    ],
+    providers: [upstreamProvider(upstreamUrl)],
     models: [MODEL, ...(parts.models ?? [])].map(route),
   }
 }

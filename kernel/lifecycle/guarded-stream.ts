@@ -13,7 +13,7 @@ import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { settledFailure } from './failures.ts'
 import { guardReply } from './guard.ts'
 import { lastWords, readOut, startDrain } from './read-out.ts'
-import { createFamilyStream, replyStream } from './stream.ts'
+import { replyStream, streamOfFamily } from './stream.ts'
 
 /** For so long the headers wait for a decision; then the stream begins with comments. */
 const PATIENCE_MS = 15_000
@@ -44,7 +44,7 @@ async function decide(
   services: LifecycleServices,
 ): Promise<ReplyStream> {
   const modifiers = result.billingModifiers
-  const stream = createFamilyStream(admitted.family, admitted.model.id, false)
+  const stream = streamOfFamily(admitted.family, admitted.model.id, false)
   const caller = admitted.callerLeft()
   let drain: ReturnType<typeof startDrain> | undefined
   const leave = () => {

@@ -188,11 +188,11 @@ export function errorEvent(
 function streamFor({ family, apiSurface, requestId, model, route }: Admitted): FamilyStream {
   const publicModel = model.id
   if (apiSurface === 'messages') return createMessagesStream({ publicModel, requestId })
-  return createFamilyStream(family, publicModel, route.bound.compatShape !== true)
+  return streamOfFamily(family, publicModel, route.bound.compatShape !== true)
 }
 
 /** The events of an upstream for a caller who speaks its family; `converted`: of another one. */
-export function createFamilyStream(
+export function streamOfFamily(
   family: Family,
   publicModel: string,
   converted: boolean,

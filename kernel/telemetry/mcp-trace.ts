@@ -1,6 +1,6 @@
 import type { McpServer } from '../plugin/index.ts'
 import { also, attribute, keptTexts } from './span-export.ts'
-import { parseTraceparent, randomHex, SERVER, spanText } from './trace.ts'
+import { callersTraceparent, parseTraceparent, randomHex, SERVER, spanText } from './trace.ts'
 
 /** As much of a request to the MCP proxy as its trace needs. */
 export interface McpTracedRequest {
@@ -30,11 +30,7 @@ export interface McpTraced {
 
 /** Without traces of our own: the caller's trace context goes on as it is. */
 export function passMcpTraceOn({ header }: McpTracedRequest): McpTraced {
-  const traceparent = header('traceparent')
-  return {
-    traceparent: parseTraceparent(traceparent) === undefined ? undefined : (traceparent as string),
-    finished() {},
-  }
+  return { traceparent: callersTraceparent(header), finished() {} }
 }
 
 /** A span for each attempt, from its arrival to the head of its reply, as a child of the caller's. */

@@ -45,10 +45,7 @@ const GEN_AI_OPERATIONS: Readonly<Record<Family, string>> = {
 /** Without traces of our own: the caller's trace context goes upstream as it is. */
 export function passTraceOn({ header }: TracedRequest): RequestTrace {
   return {
-    providerCalled() {
-      const traceparent = header('traceparent')
-      return parseTraceparent(traceparent) === undefined ? undefined : (traceparent ?? undefined)
-    },
+    providerCalled: () => callersTraceparent(header),
     finished() {},
   }
 }
@@ -244,4 +241,10 @@ export function parseTraceparent(header: string | null) {
   if (version === '00' && more !== undefined) return undefined
   if (ZEROS.test(traceId) || ZEROS.test(spanId)) return undefined
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED }
+}
+
+/** The caller's `traceparent` as it is; undefined when it is not valid. */
+export function callersTraceparent(header: (name: string) => string | null): string | undefined {
+  const traceparent = header('traceparent')
+  return parseTraceparent(traceparent) === undefined ? undefined : (traceparent ?? undefined)
 }
