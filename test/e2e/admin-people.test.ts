@@ -230,6 +230,45 @@ test('lists have pages and filters', async () => {
   expect(await admin.get(members)).toMatchObject({ total: 2, items: [{ role: 'admin' }, {}] })
 })
 
+test('each filter of people, programs, keys and changes leaves the others out', async () => {
+  const { team_id } = await makeTeam()
+  const [user, invited] = [await makeUser(), await makeUser({ status: 'invited' })]
+  const makeAccount = (key: string, team: string) =>
+    admin.post<Made>('/api/v1/admin/service-accounts', { key, name: `${key} runs`, team_id: team })
+  const on = (await makeAccount('night-on', team_id)).service_account_id
+  const off = (await makeAccount('day-off', (await makeTeam()).team_id)).service_account_id
+  await admin.patch(`/api/v1/admin/service-accounts/${off}`, { status: 'disabled' })
+  const soon = new Date(Date.now() + 200).toISOString()
+  const active = (await makeKey(user.user_id, { name: 'Mine alone' })).api_key_id
+  const expired = (await makeKey(user.user_id, { expires_at: soon })).api_key_id
+  const revoked = (await makeKey(invited.user_id)).api_key_id
+  await admin.post(`/api/v1/admin/api-keys/${revoked}/revoke`)
+  await Bun.sleep(250)
+  const wrong: string[] = []
+  for (const [query, inside, outside] of [
+    ['users?role=platform_admin', admin.userId, user.user_id],
+    ['users?role=user', user.user_id, admin.userId],
+    ['users?status=invited', invited.user_id, user.user_id],
+    [`service-accounts?team_id=${team_id}`, on, off],
+    ['service-accounts?status=disabled', off, on],
+    ['service-accounts?search=NIGHT', on, off],
+    ['api-keys?status=active', active, expired],
+    ['api-keys?status=active', active, revoked],
+    ['api-keys?status=expired', expired, active],
+    ['api-keys?status=expired', expired, revoked],
+    ['api-keys?status=revoked', revoked, expired],
+    ['api-keys?search=mine%20ALONE', active, expired],
+    [`api-keys?user_id=${user.user_id}`, active, revoked],
+    ['audit-log?action=user.create', user.user_id, off],
+    ['audit-log?object_kind=service_account', off, user.user_id],
+    [`audit-log?actor_user_id=${user.user_id}`, '', off],
+  ] as const) {
+    const { text } = await admin.request('GET', `/api/v1/admin/${query}&page_size=200`)
+    if (!text.includes(inside) || text.includes(outside)) wrong.push(query)
+  }
+  expect(wrong).toEqual([])
+})
+
 test.each([
   ['/v1/chat/completions', { model: 'demo', messages: [{ role: 'user', content: 'hi' }] }],
   ['/mcp/nothing', { jsonrpc: '2.0', id: 1, method: 'ping' }],
