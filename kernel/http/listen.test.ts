@@ -28,9 +28,13 @@ const open = (hostname: string, port: number) =>
     hostname,
     port,
     bodyTimeoutMs: 1000,
+    keptSecs: 1,
     log: pino({ level: 'silent' }),
     services: {
-      infer: unused,
+      async infer(call) {
+        await call.body()
+        return { kind: 'buffered', status: 200, headers: {}, body: '{}' }
+      },
       listModels: unused,
       bodyLimits,
       fault,
@@ -121,6 +125,18 @@ describe('the host of a request', () => {
     },
   )
 })
+
+test('a connection over which nothing comes after a reply is closed', async () => {
+  const caller = connect(Number(new URL(listening.url).port), '127.0.0.1')
+  try {
+    const closed = new Promise<string>((resolve) => caller.once('close', () => resolve('closed')))
+    caller.resume()
+    caller.write('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}')
+    expect(await Promise.race([closed, Bun.sleep(9000)])).toBe('closed')
+  } finally {
+    caller.destroy()
+  }
+}, 15_000)
 
 describe('the request id stands on the reply', () => {
   test('of a page', async () => {

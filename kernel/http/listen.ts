@@ -12,6 +12,8 @@ export interface ListenOptions {
   readonly port: number
   /** Milliseconds a request body may take; the server's own idle timeout stays above it. */
   readonly bodyTimeoutMs: number
+  /** Seconds a connection stays open over which nothing comes after a reply. */
+  readonly keptSecs?: number
   readonly services: Omit<AppServices, 'limitIdle' | 'admin' | 'mcp'> & {
     readonly admin: Omit<AppServices['admin'], 'address' | 'keepOpen'>
     readonly mcp: Omit<AppServices['mcp'], 'keepOpen'>
@@ -73,6 +75,9 @@ function bind<T>({ hostname, port }: ListenOptions, serve: () => T): T {
   }
 }
 
+const isStream = ({ headers }: Response) =>
+  headers.get('content-type')?.startsWith('text/event-stream') === true
+
 /** Throws ListenError. */
 export function listen(options: ListenOptions): Listening {
   const limitIdle = (request: Request, seconds: number) =>
@@ -96,6 +101,16 @@ export function listen(options: ListenOptions): Listening {
       return errorResponse(error, requestIdOf(request.headers))
     }
   }
+  // As long as can be: a balancer that is the first to close never sends a call into the end.
+  const { keptSecs = MAX_IDLE_SECS } = options
+  async function answer(request: Request) {
+    const response = await (ELYSIA_FINDS_PATH.test(request.url)
+      ? app.fetch(request)
+      : serveUnderLongHost(request))
+    // Where the limit was lifted it would stay so, and callers that vanish say nothing. Streams have their own.
+    if (!isStream(response)) server.timeout(request, keptSecs)
+    return response
+  }
   const server = bind(options, () =>
     Bun.serve({
       hostname: options.hostname,
@@ -107,8 +122,7 @@ export function listen(options: ListenOptions): Listening {
       idleTimeout: Math.min(MAX_IDLE_SECS, Math.ceil(options.bodyTimeoutMs / 1000) + 10),
       // Bodies are limited where they are read, with an error body of ours.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      fetch: (request) =>
-        ELYSIA_FINDS_PATH.test(request.url) ? app.fetch(request) : serveUnderLongHost(request),
+      fetch: answer,
       // Bun would answer with a page of its own, which shows callers the code.
       error(err) {
         options.log.error({ err }, 'a request could not be answered')

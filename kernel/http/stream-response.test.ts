@@ -6,6 +6,7 @@ import { type StreamCare, streamResponse } from './stream-response.ts'
 
 const care = (keepAliveMs: number, stalledSecs = 60) => ({
   stalledSecs,
+  keptSecs: 1,
   keepAlive: createKeepAlive(keepAliveMs),
 })
 
@@ -14,6 +15,7 @@ function serve(stream: ReplyStream, usual: StreamCare) {
     port: 0,
     fetch(request, server) {
       const limitIdle = (seconds: number) => server.timeout(request, seconds)
+      limitIdle(0)
       return streamResponse(stream, {}, limitIdle, usual)
     },
   })
@@ -46,6 +48,20 @@ function told(script: readonly (readonly [ms: number, text: string])[]): ReplySt
     cancel() {},
   }
 }
+
+test('the connection of a stream that ended is closed when nothing comes over it', async () => {
+  const server = serve(told([[0, 'data: 1\n\n']]), care(60_000))
+  const caller = connect(server.port as number, '127.0.0.1')
+  try {
+    const closed = new Promise<string>((resolve) => caller.once('close', () => resolve('closed')))
+    caller.resume()
+    caller.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+    expect(await Promise.race([closed, Bun.sleep(9000)])).toBe('closed')
+  } finally {
+    caller.destroy()
+    await server.stop(true)
+  }
+}, 15_000)
 
 test('in silence there are comments, between its events and before the first', async () => {
   const stream = told([
@@ -85,7 +101,7 @@ test('a stream whose caller has left is kept alive no longer, though it is read 
     add: (one: KeptStream) => void kept.add(one),
     remove: (one: KeptStream) => void kept.delete(one),
   }
-  await using server = serve(stream, { stalledSecs: 60, keepAlive })
+  await using server = serve(stream, { stalledSecs: 60, keptSecs: 1, keepAlive })
   const reader = (await fetch(server.url)).body?.getReader()
   await reader?.read()
   expect(kept.size).toBe(1)

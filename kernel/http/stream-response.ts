@@ -4,17 +4,23 @@ import { createKeepAlive, type KeptStream } from './keep-alive.ts'
 export interface StreamCare {
   /** How long a caller may read nothing of what waits for it, until it counts as gone. */
   readonly stalledSecs: number
+  /** How long the connection stays open for another request. */
+  readonly keptSecs: number
   readonly keepAlive: ReturnType<typeof createKeepAlive>
 }
 
-const usualCare: StreamCare = { stalledSecs: 60, keepAlive: createKeepAlive(15_000) }
+const usualCare: StreamCare = {
+  stalledSecs: 60,
+  keptSecs: 255,
+  keepAlive: createKeepAlive(15_000),
+}
 
 /** An event stream as Bun sends it. `limitIdle` bounds the seconds between two writes; 0: not at all. */
 export function streamResponse(
   stream: ReplyStream,
   names: Readonly<Record<string, string>>,
   limitIdle: (seconds: number) => void,
-  { stalledSecs, keepAlive } = usualCare,
+  { stalledSecs, keptSecs, keepAlive } = usualCare,
 ): Response {
   let left = false
   const kept: KeptStream = { quiet: 0, stalled: false, controller: undefined }
@@ -43,6 +49,7 @@ export function streamResponse(
         if (left) break
       }
       keepAlive.remove(kept)
+      if (!left) limitIdle(keptSecs)
       controller.close()
     },
     cancel() {
