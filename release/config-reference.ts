@@ -46,7 +46,7 @@ export function configReference(): Reference {
   const fault = (problem: object) => {
     throw new Error(JSON.stringify(problem))
   }
-  const declared = collectDeclared(plugins, fault)
+  const declared = collectDeclared(plugins, true, fault)
   const sections = collectSections(plugins, declared, fault)
   const { types, owners } = collectTypes(plugins, true, fault)
   const specs = [...owners.keys()]

@@ -118,7 +118,7 @@ export function checkConfig(
 
   const { plugins, complete } = resolved
   const use: Shaping = { env, report, fill: true, origins: new WeakMap() }
-  const contributed = collectDeclared(plugins, report)
+  const contributed = collectDeclared(plugins, complete, report)
   const sections = collectSections(plugins, contributed, report)
   const { types, owners } = collectTypes(plugins, complete, report)
   const data = withDatabaseUrl(parsed.data)

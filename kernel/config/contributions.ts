@@ -91,7 +91,11 @@ export function collectTypes(plugins: readonly LoadedPlugin[], complete: boolean
 }
 
 /** What the plugins declare for each other; a second claim of a name is a problem. */
-export function collectDeclared(plugins: readonly LoadedPlugin[], report: Report): Declared {
+export function collectDeclared(
+  plugins: readonly LoadedPlugin[],
+  complete: boolean,
+  report: Report,
+): Declared {
   const packs = plugins.flatMap((by) =>
     (by.plugin.manifest.guardrailPacks ?? []).map((spec) => ({ spec, by })),
   )
@@ -113,6 +117,7 @@ export function collectDeclared(plugins: readonly LoadedPlugin[], report: Report
   const kernel = new Map(kernelCommands.map((name) => [name as string, 'the kernel']))
   claim('command', commandClaims, report, kernel)
   return {
+    partial: !complete,
     guardrailPacks: packs.map(({ spec }) => spec),
     managedChecks: checks.map(({ spec }) => spec),
     mcpAuthModes: modes.map(({ spec }) => spec),

@@ -63,6 +63,8 @@ export function DecimalString(options: { description?: string; maxPlaces?: numbe
 export interface Declared {
   readonly guardrailPacks: readonly GuardrailPackSpec[]
   readonly managedChecks: readonly ManagedCheckSpec[]
+  /** A plugin could not be loaded: what nobody here declares may be its own, and is not unknown. */
+  readonly partial?: boolean
   /** Absent: none. */
   readonly mcpAuthModes?: readonly McpAuthModeSpec[]
   /**

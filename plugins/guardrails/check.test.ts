@@ -179,3 +179,18 @@ test('the name that was meant is the one with the fewest wrong letters', () => {
   expect(closest('Core.Git', packs)).toBe('core.git')
   expect(closest('pii', packs)).toBeUndefined()
 })
+
+test('what a plugin that failed to load may bring is not reported as unknown', async () => {
+  const config = {
+    plugins: [{ use: 'builtin:*' }, { use: './nowhere.ts' }],
+    providers: [upstream],
+    models: [{ id: 'm', routes: [route] }],
+    guardrails: {
+      default: { enabled: true, packs: ['custom.own'], managed_checks: ['own'] },
+      managed_checks: { own: { kind: 'own_kind', phases: ['prompt'], own_kind: { url: 'x' } } },
+    },
+  }
+  const source = { text: JSON.stringify(config), file: '/nowhere/gateway.yaml' }
+  const { problems } = await readConfig(source, builtins, {})
+  expect(problems.map(({ path }) => path.join('.'))).toEqual(['plugins.1.use'])
+})

@@ -1,9 +1,9 @@
 import {
   type ConfigDraft,
   type ConfigPath,
+  type Declared,
   isJsonObject,
   type JsonObject,
-  type ManagedCheckSpec,
   type Problem,
 } from 'model-gateway/plugin'
 import { closest } from './closest.ts'
@@ -17,8 +17,8 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
   if (!isJsonObject(section)) return
   const at = (...path: readonly (string | number)[]) => [guardrails.name, ...path]
   const checks = fieldsOf(section.managed_checks)
-  const { dispensable = new Map<string, string>() } = draft.declared
-  const known = { packs: packNames(draft), checks: Object.keys(checks), dispensable }
+  const { dispensable = new Map<string, string>(), partial = false } = draft.declared
+  const known = { packs: packNames(draft), partial, checks: Object.keys(checks), dispensable }
 
   yield* checkPolicy(section.default, at('default'), known)
   for (const [name, check] of Object.entries(checks)) {
@@ -26,7 +26,7 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
       const hint = 'letters, digits, _ and -, beginning with a letter, at most 64 characters'
       yield { path: at('managed_checks', name), message: 'is no name for a check', hint }
     }
-    yield* checkCheck(check, at('managed_checks', name), draft.declared.managedChecks)
+    yield* checkCheck(check, at('managed_checks', name), draft.declared)
     yield* checkThere(fieldsOf(check).kind, at('managed_checks', name, 'kind'), dispensable)
   }
   const routes = routeKeys(draft)
@@ -55,6 +55,8 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
 interface KnownNames {
   /** The id of each pack by each of its names. */
   readonly packs: ReadonlyMap<string, string>
+  /** There may be others. */
+  readonly partial: boolean
   readonly checks: readonly string[]
   /** The plugin behind a name that may be left out, by the name. */
   readonly dispensable: ReadonlyMap<string, string>
@@ -67,6 +69,7 @@ function* checkPolicy(policy: unknown, path: ConfigPath, known: KnownNames): Ite
     yield* checkThere(name, [...path, 'packs', index], known.dispensable)
     const id = known.packs.get(name)
     if (id === undefined) {
+      if (known.partial) continue
       const hint = hintFor(name, known.packs.keys(), 'packs')
       yield { path: [...path, 'packs', index], message: `there is no pack "${name}"`, ...hint }
     } else if (packIds.has(id)) {
@@ -103,7 +106,7 @@ function* checkThere(
 function* checkCheck(
   check: unknown,
   path: ConfigPath,
-  kinds: readonly ManagedCheckSpec[],
+  { managedChecks: kinds, partial }: Declared,
 ): Iterable<Problem> {
   if (!isJsonObject(check)) return
   const named = new Map(
@@ -113,6 +116,7 @@ function* checkCheck(
   if (typeof check.kind !== 'string') return
   const spec = named.get(check.kind)
   if (spec === undefined) {
+    if (partial === true) return
     const hint = hintFor(check.kind, named.keys(), 'kinds')
     yield { path: [...path, 'kind'], message: `there is no kind "${check.kind}"`, ...hint }
     return

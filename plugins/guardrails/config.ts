@@ -99,18 +99,19 @@ function schemaWith<C extends TSchema>(check: C) {
  * An entry of `managed_checks`. The fields of its kind stand under the name of the kind; that there
  * are those of its own kind and no others is for the section's check to say.
  */
-function checkSchema(kinds: readonly ManagedCheckSpec[]): TSchema {
+function checkSchema(kinds: readonly ManagedCheckSpec[], partial: boolean): TSchema {
   const own = kinds.map((spec) => [spec.kind, Type.Optional(spec.config)] as const)
   const aliases = kinds.flatMap((spec) => (spec.aliases ?? []).map((alias) => [alias, spec.kind]))
   return Type.Object(
     { kind, ...checkFields, ...Object.fromEntries(own) },
-    { ...strict, [KEY_ALIASES]: Object.fromEntries(aliases) },
+    { additionalProperties: partial, [KEY_ALIASES]: Object.fromEntries(aliases) },
   )
 }
 
 export const guardrails = {
   ...configSection('guardrails', schemaWith(AnyCheck)),
-  schemaFor: ({ managedChecks }: Declared) => schemaWith(checkSchema(managedChecks)),
+  schemaFor: ({ managedChecks, partial = false }: Declared) =>
+    schemaWith(checkSchema(managedChecks, partial)),
 }
 
 const DAY_MS = 86_400_000

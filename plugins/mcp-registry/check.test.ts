@@ -146,3 +146,15 @@ test.each([
     { path: ['mcp', 'servers', 0, 'auth_mode'], message },
   ])
 })
+
+test('an auth mode that a plugin which failed to load may bring is not reported as unknown', () => {
+  const servers = [{ server_key: 'one', server_url: 'https://a.test/mcp', auth_mode: 'own' }]
+  const problemsWith = (declared: Partial<ConfigDraft['declared']>) => [
+    ...checkMcp({
+      section: () => ({ servers }),
+      declared: { mcpAuthModes: [none], ...declared },
+    } as unknown as ConfigDraft),
+  ]
+  expect(problemsWith({})).toHaveLength(1)
+  expect(problemsWith({ partial: true })).toEqual([])
+})

@@ -64,9 +64,15 @@ function problemsOf(
   { declared }: ConfigDraft,
 ): Iterable<McpAuthProblem> {
   const { auth_mode, auth_config } = { auth_mode: DEFAULT_AUTH_MODE, auth_config: {}, ...server }
+  const { mcpAuthModes: modes = [], partial } = declared
+  const known = partial !== true || modes.some(({ mode }) => mode === auth_mode)
   return declarationProblems(
-    { server_url, auth_mode, auth_config: auth_config as JsonObject | undefined },
-    declared.mcpAuthModes ?? [],
+    {
+      server_url,
+      auth_mode: known ? auth_mode : undefined,
+      auth_config: auth_config as JsonObject | undefined,
+    },
+    modes,
     { allowPrivate: allow_private_networks === true || allow_private === true },
   )
 }
