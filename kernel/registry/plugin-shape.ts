@@ -61,7 +61,9 @@ function faultOf(value: unknown): string | undefined {
   }
   if (!isText(manifest.version)) return 'has a manifest without version'
   if (!isText(manifest.summary)) return 'has a manifest without summary'
-  if (!KindGuard.IsSchema(manifest.config)) return 'has a manifest whose config is no schema'
+  if (!KindGuard.IsSchema(manifest.config)) {
+    return 'has a manifest whose config is no schema: make it with strictObject or Type'
+  }
   if (!Array.isArray(manifest.needs)) return 'has a manifest whose needs is no list'
   for (const name of manifest.needs as unknown[]) {
     if (!(capabilityNames as readonly unknown[]).includes(name)) {

@@ -98,6 +98,11 @@ const faults: Record<
     rule: 'was written for contract "1"; this gateway supports contract 1',
     id: '',
   },
+  'other-schema': {
+    text: { manifest: `config: { parse() {} } as never,` },
+    rule: 'has a manifest whose config is no schema: make it with strictObject or Type',
+    id: '',
+  },
   'wrong-id': {
     text: { id: 'Plugin.Mine' },
     rule: 'has a manifest whose id "Plugin.Mine" is not of the form kind.name, of a-z, 0-9 and hyphens',
