@@ -146,9 +146,10 @@ export function createFamilyStream(rulesFor: (state: StreamState) => StreamRules
   }
 }
 
+const isEvent = (event: Partial<StreamEvent> | undefined) => typeof event?.data === 'string'
+
 /** Plugins yield batches: what comes may be anything. */
 export function requireBatch(batch: unknown): asserts batch is readonly StreamEvent[] {
-  const isEvent = (event: Partial<StreamEvent> | undefined) => typeof event?.data === 'string'
   if (Array.isArray(batch) && batch.every(isEvent)) return
   throw new TypeError(
     'a stream yields batches: lists of events that streamEvent or decodeSse makes',
