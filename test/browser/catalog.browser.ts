@@ -70,6 +70,14 @@ describe('models and providers', () => {
     await page.getByText('No model matches').waitFor()
   })
 
+  test('a route without a price says what gives it one, and nothing that does not', async () => {
+    const page = await desk.open('/models/no-price')
+    const route = page.getByRole('dialog').getByRole('region', { name: /^Route/ })
+    await route.getByText('no price', { exact: true }).waitFor()
+    expect(await route.innerText()).toContain('set a price for it under pricing.overrides')
+    expect(await route.innerText()).not.toContain('pricing_provider_id')
+  })
+
   test('providers show their models, limits and attempts', async () => {
     const page = await desk.open('/providers')
     const row = page

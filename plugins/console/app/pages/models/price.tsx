@@ -1,4 +1,5 @@
-import { count } from '@/lib/format.ts'
+import { count, NOT_KNOWN } from '@/lib/format.ts'
+import { reasonText } from '@/lib/pricing.ts'
 import type { Route } from '@/pages/models/page.tsx'
 import { Badge } from '@/ui/badge.tsx'
 
@@ -8,19 +9,6 @@ const rates = [
   ['cache_read', 'Cache read'],
   ['cache_write', 'Cache write'],
 ] as const satisfies readonly (readonly [keyof Route['price'], string])[]
-
-/** Why a route has no price, and what gives it one. */
-const reasons: Readonly<Record<string, string>> = {
-  provider_pricing_source_missing: 'its provider names no price list (pricing_provider_id)',
-  unsupported_pricing_provider_id: 'there is no price list of that name',
-  unsupported_publisher: 'models of this publisher are in no price list',
-  unsupported_location: 'there is no price for this location',
-  model_not_found: 'the price list does not have this model',
-}
-
-function reasonText(reason: string | null): string {
-  return reason === null ? 'the route is not in force' : (reasons[reason] ?? reason)
-}
 
 /** Input and output, in a line. */
 export function PriceLine({ price }: { price: Route['price'] }) {
@@ -38,9 +26,8 @@ export function PriceDetail({ price }: { price: Route['price'] }) {
   if (price.status === 'unpriced') {
     return (
       <p>
-        <Badge tone="warn">no price</Badge> {reasonText(price.reason)}. Set{' '}
-        <code className="font-mono">pricing_provider_id</code> on its provider, or a price under{' '}
-        <code className="font-mono">pricing.overrides</code>.
+        <Badge tone="warn">no price</Badge>{' '}
+        {price.reason === null ? 'The route is not in force.' : reasonText(price.reason)}
       </p>
     )
   }
@@ -66,4 +53,4 @@ export function PriceDetail({ price }: { price: Route['price'] }) {
   )
 }
 
-const money = (amount: string | null) => (amount === null ? 'n/a' : `$${amount}`)
+const money = (amount: string | null) => (amount === null ? NOT_KNOWN : `$${amount}`)

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { type Data, useGet } from '@/api/query.ts'
 import { page as pageFilter, useFilters } from '@/lib/filters.ts'
-import { count, duration } from '@/lib/format.ts'
+import { count, duration, NOT_KNOWN } from '@/lib/format.ts'
 import { Health, LastError, type Recent, useRecentAttempts } from '@/pages/models/health.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Card } from '@/ui/card.tsx'
@@ -128,7 +128,7 @@ function RecentAttempts({ attempts }: { attempts: Recent }) {
         {attempts.map((item) => (
           <Tr key={`${item.provider_key} ${item.model_key}`}>
             <Td className="max-w-40 truncate font-medium">{item.provider_key}</Td>
-            <Td className="max-w-40 truncate">{item.model_key ?? 'n/a'}</Td>
+            <Td className="max-w-40 truncate">{item.model_key ?? NOT_KNOWN}</Td>
             <Td className="text-right">{count(item.attempt_count)}</Td>
             <Td className="text-right">{count(item.success_count)}</Td>
             <Td className="text-right">{count(item.error_count)}</Td>
