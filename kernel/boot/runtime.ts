@@ -2,12 +2,10 @@ import type { Logger } from 'pino'
 import type { LoadedConfig } from '../config/loaded.ts'
 import type { Lease, Runtime } from '../lifecycle/exchange.ts'
 import { type BoundRouteFacts, type GuardPolicies, guard } from '../plugin/index.ts'
-import { contain } from '../registry/contain.ts'
+import { containDisposal } from '../registry/contain.ts'
 import { createInstances, effectiveCapabilities, type Instances } from '../registry/instances.ts'
 import type { Registry } from '../registry/registry.ts'
 import { createCatalog } from '../routing/catalog.ts'
-
-const DISPOSE_DEADLINE_MS = 10_000
 
 /** A runtime that is ready to serve, and how to take it down. */
 export interface PreparedRuntime {
@@ -33,12 +31,7 @@ export async function prepareRuntime(
   const instances = await createInstances(loaded, registry, log)
   let policies: GuardPolicies | undefined
   async function dispose() {
-    const call = 'disposal of the guardrail policies'
-    try {
-      await contain({ call, deadlineMs: DISPOSE_DEADLINE_MS, log }, () => policies?.dispose?.())
-    } catch (err) {
-      log.error({ err }, `${call} failed`)
-    }
+    await containDisposal('the guardrail policies', log, () => policies?.dispose?.())
     await instances.dispose()
   }
   try {

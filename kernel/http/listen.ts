@@ -6,6 +6,7 @@ import { createApp } from './app.ts'
 import { errorResponse } from './error-response.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 import { urlOf } from './request-url.ts'
+import { MAX_IDLE_SECS } from './stream-response.ts'
 
 export interface ListenOptions {
   readonly hostname: string
@@ -32,8 +33,6 @@ export interface Listening {
   stop(graceMs: number): Promise<void>
 }
 
-/** Longest idle time that Bun lets a server have, in seconds. */
-const MAX_IDLE_SECS = 255
 const POLL_MS = 20
 
 /** Elysia begins to look for the path of a URL behind `http://` and four more characters. */

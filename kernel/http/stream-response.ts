@@ -1,6 +1,9 @@
 import type { ReplyStream } from '../lifecycle/exchange.ts'
 import { createKeepAlive, type KeptStream } from './keep-alive.ts'
 
+/** Longest idle time that Bun lets a connection have, in seconds. */
+export const MAX_IDLE_SECS = 255
+
 export interface StreamCare {
   /** How long a caller may read nothing of what waits for it, until it counts as gone. */
   readonly stalledSecs: number
@@ -11,7 +14,7 @@ export interface StreamCare {
 
 const usualCare: StreamCare = {
   stalledSecs: 60,
-  keptSecs: 255,
+  keptSecs: MAX_IDLE_SECS,
   keepAlive: createKeepAlive(15_000),
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../plugin/index.ts'
 import { chatEvents, collectChat } from '../protocol/collect-chat.ts'
 import { collectResponse, responseEvents } from '../protocol/collect-responses.ts'
-import { type FamilyStream, requireBatch } from '../protocol/family-stream.ts'
+import type { FamilyStream } from '../protocol/family-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { settledFailure } from './failures.ts'
@@ -118,11 +118,11 @@ async function collect(
         stream.end()
         break
       }
-      requireBatch(batch.value)
+      const checked = stream.push(batch.value)
       for (const { raw, data } of batch.value) size += Buffer.byteLength(raw ?? data)
       if (size > most) throw tooLarge(most)
       batches.push(batch.value)
-      events.push(...stream.push(batch.value))
+      events.push(...checked)
     }
     if (stream.outcome === 'open' && stream.failure !== undefined) {
       stream.push(await lastWords(upstream.next()))

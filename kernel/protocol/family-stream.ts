@@ -116,8 +116,8 @@ export function createFamilyStream(rulesFor: (state: StreamState) => StreamRules
 
   return {
     push(batch) {
-      const out: StreamEvent[] = []
       requireBatch(batch)
+      const out: StreamEvent[] = []
       for (const event of batch) {
         if (outcome !== 'open') break
         const normalised = rules.normalise(event)
@@ -149,7 +149,7 @@ export function createFamilyStream(rulesFor: (state: StreamState) => StreamRules
 const isEvent = (event: Partial<StreamEvent> | undefined) => typeof event?.data === 'string'
 
 /** Plugins yield batches: what comes may be anything. */
-export function requireBatch(batch: unknown): asserts batch is readonly StreamEvent[] {
+function requireBatch(batch: unknown): asserts batch is readonly StreamEvent[] {
   if (Array.isArray(batch) && batch.every(isEvent)) return
   throw new TypeError(
     'a stream yields batches: lists of events that streamEvent or decodeSse makes',

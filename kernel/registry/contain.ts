@@ -49,3 +49,19 @@ export async function contain<T>(
     clearTimeout(timer)
   }
 }
+
+const DISPOSE_DEADLINE_MS = 10_000
+
+/** Takes down what a plugin has made, `what`. Never rejects: what goes wrong stands in the log. */
+export async function containDisposal(
+  what: string,
+  log: Logger,
+  dispose: () => void | undefined | Promise<void>,
+): Promise<void> {
+  const call = `disposal of ${what}`
+  try {
+    await contain({ call, deadlineMs: DISPOSE_DEADLINE_MS, log }, dispose)
+  } catch (err) {
+    log.error({ err }, `${call} failed`)
+  }
+}

@@ -11,12 +11,11 @@ import {
   type RouteFlag,
   type RouteSpec,
 } from '../plugin/index.ts'
-import { contain } from './contain.ts'
+import { contain, containDisposal } from './contain.ts'
 import { boundRouteFault } from './provider-shape.ts'
 import type { Registry } from './registry.ts'
 
 const CREATE_DEADLINE_MS = 10_000
-const DISPOSE_DEADLINE_MS = 10_000
 
 /** The providers of one config, with all its routes bound. */
 export interface Instances {
@@ -82,14 +81,8 @@ export async function createInstances(
   const created: { id: string; provider: Provider }[] = []
   const problems: Problem[] = []
 
-  async function disposeOne({ id, provider }: (typeof created)[number]) {
-    const call = `disposal of provider "${id}"`
-    try {
-      await contain({ call, deadlineMs: DISPOSE_DEADLINE_MS, log }, () => provider.dispose?.())
-    } catch (error) {
-      log.error({ err: error, provider: id }, `${call} failed`)
-    }
-  }
+  const disposeOne = ({ id, provider }: (typeof created)[number]) =>
+    containDisposal(`provider "${id}"`, log, () => provider.dispose?.())
   let disposal: Promise<void> | undefined
   async function disposeAll() {
     for (const instance of created.toReversed()) await disposeOne(instance)

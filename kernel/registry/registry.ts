@@ -13,11 +13,9 @@ import {
   type Services,
 } from '../plugin/index.ts'
 import { checkRoutes } from './admin-shape.ts'
-import { contain } from './contain.ts'
+import { contain, containDisposal } from './contain.ts'
 import { createContext, type Provision } from './context.ts'
 import { checkDeclared, checkNames } from './implementation-shape.ts'
-
-const DISPOSE_DEADLINE_MS = 10_000
 
 /** A service that is needed, and that no loaded plugin provides. */
 export class MissingServiceError extends Error {
@@ -136,13 +134,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
 
   async function disposeOne({ id, abort, disposer, log }: Running) {
     abort.abort()
-    if (disposer === undefined) return
-    try {
-      const call = `disposal of plugin "${id}"`
-      await contain({ call, deadlineMs: DISPOSE_DEADLINE_MS, log }, disposer)
-    } catch (error) {
-      log.error({ err: error }, 'the plugin failed to dispose')
-    }
+    if (disposer !== undefined) await containDisposal(`plugin "${id}"`, log, disposer)
   }
   let disposal: Promise<void> | undefined
   async function disposeAll() {
