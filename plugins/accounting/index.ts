@@ -132,7 +132,8 @@ export default definePlugin({
       await alerts.raise()
     }
     /** What an admin has changed is committed: a failure here leaves it to the next look. */
-    const committed = () => look().catch(() => {})
+    const committed = () =>
+      look().catch((err: unknown) => log.warn({ err }, 'the books were not read after a change'))
 
     const keeper = createBudgetKeeper({ store: budgets, directory, log, changed: look })
     let stopWatching: Disposer | undefined
