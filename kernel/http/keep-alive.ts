@@ -1,3 +1,5 @@
+import { LiveSet } from '../plugin/index.ts'
+
 /** An open stream, as its writer and the timer see it. */
 export interface KeptStream {
   /** Ticks since something was sent; its writer sets it back. */
@@ -6,6 +8,8 @@ export interface KeptStream {
   stalled: boolean
   /** Undefined until it is asked for something. */
   controller: { write(text: string): unknown; flush(): unknown } | undefined
+  /** Where it stands among all of them; undefined before and after. */
+  place: number | undefined
 }
 
 const COMMENT = ': keep-alive\n\n'
@@ -17,7 +21,7 @@ const TICKS = 15
  * them would add a tenth to what a short stream costs.
  */
 export function createKeepAlive(ms: number) {
-  const streams = new Set<KeptStream>()
+  const streams = new LiveSet<KeptStream>()
   let ticking = false
 
   function tick() {
@@ -31,13 +35,14 @@ export function createKeepAlive(ms: number) {
 
   return {
     add(stream: KeptStream) {
-      streams.add(stream)
+      stream.place = streams.add(stream)
       if (ticking) return
       ticking = true
       setInterval(tick, ms / TICKS).unref()
     },
     remove(stream: KeptStream) {
-      streams.delete(stream)
+      if (stream.place !== undefined) streams.delete(stream.place)
+      stream.place = undefined
     },
   }
 }

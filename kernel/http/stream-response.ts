@@ -26,7 +26,7 @@ export function streamResponse(
   { stalledSecs, keptSecs, keepAlive } = usualCare,
 ): Response {
   let left = false
-  const kept: KeptStream = { quiet: 0, stalled: false, controller: undefined }
+  const kept: KeptStream = { quiet: 0, stalled: false, controller: undefined, place: undefined }
   // Writing to the socket by ourselves costs a tenth less than a queue that the engine empties.
   const source: Bun.DirectUnderlyingSource<Uint8Array> = {
     type: 'direct',

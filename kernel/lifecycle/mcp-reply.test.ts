@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { McpInvocationStatus } from '../plugin/index.ts'
+import { LiveSet, type McpInvocationStatus } from '../plugin/index.ts'
 import { type McpCall, type McpServices, usualMcpLimits } from './mcp-exchange.ts'
 import { replyOf } from './mcp-reply.ts'
 import { createWatches } from './mcp-watch.ts'
@@ -21,7 +21,7 @@ test('a caller who leaves before the reply has become a stream has cancelled the
     },
   })
   const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } })
-  const replying = replyOf(call, response, services, new Set())
+  const replying = replyOf(call, response, services, new LiveSet<() => void>())
   caller.abort()
   watch.upstream.abort()
   const { body: stream } = await replying

@@ -1,4 +1,10 @@
-import { GatewayError, maskCredentials, maskForms, upstreamHttpError } from '../plugin/index.ts'
+import {
+  GatewayError,
+  type LiveSet,
+  maskCredentials,
+  maskForms,
+  upstreamHttpError,
+} from '../plugin/index.ts'
 import { errorReply } from './mcp-errors.ts'
 import type { McpCall, McpReply, McpServices } from './mcp-exchange.ts'
 import { guardErrorText } from './mcp-guard.ts'
@@ -25,7 +31,7 @@ export async function replyOf(
   call: McpCall,
   response: Response,
   services: McpServices,
-  listening: Set<() => void>,
+  listening: LiveSet<() => void>,
 ): Promise<McpReply> {
   const { status } = response
   if (!mayPass(status)) {
@@ -110,7 +116,7 @@ function streamed(
   source: Source,
   events: boolean,
   services: McpServices,
-  listening: Set<() => void>,
+  listening: LiveSet<() => void>,
 ): ReadableStream<Uint8Array> {
   const { watch } = call
   const unasked = isListening(call)
@@ -128,13 +134,14 @@ function streamed(
       return bytes
     },
     over(ending) {
-      listening.delete(end)
+      if (place !== undefined) listening.delete(place)
+      place = undefined
       // Whoever left before there was a stream is not heard by it; it breaks then.
       tap?.over(ending === 'broken' && watch.hasLeft() ? 'left' : ending)
       call.finished()
     },
   })
-  if (unasked) listening.add(end)
+  let place = unasked ? listening.add(end) : undefined
   return stream
 }
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '../plugin/index.ts'
+import { GatewayError, LiveSet } from '../plugin/index.ts'
 
 /** What is late by up to so many milliseconds is not late for limits of seconds. */
 const LOOK_MS = 50
@@ -22,7 +22,7 @@ export interface McpWatch {
  * first time, and then neither a timer of their own nor the signal of their request was ever made.
  */
 export function createWatches(): (callerLeft: () => AbortSignal) => McpWatch {
-  const looks = new Set<(now: number) => void>()
+  const looks = new LiveSet<(now: number) => void>()
   let timer: ReturnType<typeof setInterval> | undefined
 
   function lookAtAll() {
@@ -58,11 +58,12 @@ export function createWatches(): (callerLeft: () => AbortSignal) => McpWatch {
       upstream.abort(late?.())
     }
     function stop() {
-      looks.delete(look)
+      if (place !== undefined) looks.delete(place)
+      place = undefined
       signal?.removeEventListener('abort', left)
     }
 
-    looks.add(look)
+    let place: number | undefined = looks.add(look)
     timer ??= setInterval(lookAtAll, LOOK_MS)
     return {
       upstream,

@@ -1,6 +1,7 @@
 import {
   credentialForms,
   GatewayError,
+  LiveSet,
   type McpAudit,
   type McpGatewayAuthMode,
   type McpServer,
@@ -50,7 +51,7 @@ export interface McpProxy {
 
 /** The proxy of registered MCP servers. */
 export function createMcpProxy(services: McpServices): McpProxy {
-  const listening = new Set<() => void>()
+  const listening = new LiveSet<() => void>()
   const watched = createWatches()
 
   async function handle(incoming: McpIncoming): Promise<McpReply> {
@@ -96,7 +97,7 @@ async function proxy(
   incoming: McpIncoming,
   reached: Reached,
   services: McpServices,
-  listening: Set<() => void>,
+  listening: LiveSet<() => void>,
 ): Promise<McpReply> {
   requireOwnOrigin(incoming, services)
   let principal = await authenticate(incoming, services)

@@ -1,3 +1,5 @@
+import { LiveSet } from 'model-gateway/plugin'
+
 /** So many calls may be left behind unanswered; each holds a connection. */
 const MOST_ABANDONED = 2
 
@@ -12,7 +14,7 @@ export interface Deadline {
 }
 
 export function createDeadline(): Deadline {
-  const waiting = new Set<() => void>()
+  const waiting = new LiveSet<() => void>()
   let abandoned = 0
   return {
     async run(work, ms) {
@@ -25,7 +27,7 @@ export function createDeadline(): Deadline {
         reject(new Error(`there was no answer within ${ms} ms`))
       }
       const timer = setTimeout(giveUp, ms)
-      waiting.add(giveUp)
+      const place = waiting.add(giveUp)
       work()
         .then(resolve, reject)
         .finally(() => {
@@ -35,7 +37,7 @@ export function createDeadline(): Deadline {
         await promise
       } finally {
         clearTimeout(timer)
-        waiting.delete(giveUp)
+        waiting.delete(place)
       }
     },
     expire() {
