@@ -76,8 +76,9 @@ describe('a call is sent', () => {
       },
     })
     await open(call)
-    expect(written).toEqual([pushed[0]?.json ?? ''])
     expect(JSON.parse(written[0] ?? '')).toMatchObject({ kind: 'open', tool_name: 'search' })
+    await Bun.sleep(100)
+    expect(pushed.map(({ json }) => json)).toEqual(written)
     expect(released).toEqual([])
     pushed[0]?.settled?.()
     expect(released).toEqual([file])
@@ -102,10 +103,60 @@ describe('a call is sent', () => {
   })
 })
 
+describe('a call that is over soon', () => {
+  const policy = { captures: true, requestMaxBytes: 999, responseMaxBytes: 999 }
+  const success = { status: 'success', latencyMs: 1, responseBytes: 9, result: { r: 'R' } } as const
+
+  test('is written once, and the disk may forget it then', async () => {
+    const { open, pushed, released } = start({ policy })
+    const row = await open(call)
+    row.close(success)
+    await Bun.sleep(100)
+    expect(pushed).toHaveLength(1)
+    expect(JSON.parse(pushed[0]?.json ?? '')).toMatchObject({
+      kind: 'open',
+      id: call.invocationId,
+      tool_name: 'search',
+      status: 'success',
+      response_bytes: 9,
+    })
+    expect(pushed[0]?.payload).toContain('"q":"x"')
+    expect(pushed[0]?.payload).toContain('"r":"R"')
+    expect(released).toEqual([])
+    pushed[0]?.settled?.()
+    expect(released).toEqual([file])
+  })
+
+  test('has the arguments that a guard has let pass, and no others', async () => {
+    const { open, pushed } = start({ policy })
+    const row = await open({ ...call, arguments: { q: 'SECRET' }, awaitsVerdict: true })
+    row.judged({ policyResult: 'allowed', arguments: { q: 'MASKED' } })
+    row.close(success)
+    expect(pushed[0]?.payload).toContain('MASKED')
+    expect(JSON.stringify(pushed)).not.toContain('SECRET')
+  })
+
+  test('is written twice when it takes longer, and when the gateway ends', async () => {
+    const one = start({ policy })
+    const slow = await one.open(call)
+    await Bun.sleep(100)
+    slow.close(success)
+    const last = await one.open({ ...call, invocationId: Bun.randomUUIDv7() })
+    one.flush()
+    last.close(success)
+    expect(one.pushed.map(({ json }) => JSON.parse(json).kind)).toEqual([
+      'open',
+      'close',
+      'open',
+      'close',
+    ])
+  })
+})
+
 describe('a call whose answer may come on another connection', () => {
   const hash = sessionHash('s-1')
   const closings = ({ pushed }: ReturnType<typeof start>) =>
-    pushed.map(({ json }) => JSON.parse(json)).filter(({ kind }) => kind === 'close')
+    pushed.map(({ json }) => JSON.parse(json)).filter(({ status }) => status !== undefined)
 
   test.each([
     ['before it is left', true],
@@ -135,7 +186,8 @@ describe('a call whose answer may come on another connection', () => {
     handle.judged({ policyResult: 'allowed', arguments: { q: 'MASKED' } })
     handle.leave()
     handle.close({ status: 'success', latencyMs: 1, responseBytes: 1, result: { r: 'RESULT' } })
-    const [, left, closed] = one.pushed
+    const [opened, left, closed] = one.pushed
+    expect(opened?.payload).toBeUndefined()
     expect(left?.payload).toContain('MASKED')
     expect(closed?.json).toContain('"policy_result":"allowed"')
     expect(closed?.payload).toContain('RESULT')

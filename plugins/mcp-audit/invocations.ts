@@ -1,22 +1,23 @@
-import type {
-  JsonValue,
-  McpAudit,
-  McpInvocationHandle,
-  McpInvocationResult,
-  McpInvocationStatus,
-  McpPolicyResult,
-  McpVerdict,
+import {
+  type JsonValue,
+  LiveSet,
+  type McpAudit,
+  type McpInvocationStatus,
+  type McpPolicyResult,
 } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import { describe } from '../_shared/tally.ts'
+import { CallRow, type CallRows, type OpenedRow } from './call-row.ts'
 import type { PayloadPolicy } from './policy.ts'
 import type { RowId, WrittenRow } from './rows.ts'
-import { closeRow, leaveRow, openRow, payloadOf, readRowId } from './rows.ts'
+import { openRow, payloadOf, readRowId } from './rows.ts'
 import { sessionHash } from './sessions/sessions.ts'
 import { sessionKey } from './sessions/store.ts'
 import type { Store } from './store.ts'
 import type { WriteAhead } from './write-ahead.ts'
 
+/** A call that takes less is written as one row when it is over, in milliseconds. */
+const AT_ONCE_MS = 50
 /** How long another replica may take to write down a call, in milliseconds. */
 const ON_ITS_WAY_MS = 500
 /** Look-ups at once for one server, which may answer any number of calls that nobody has made. */
@@ -55,121 +56,73 @@ export interface Invocations extends Pick<McpAudit, 'open' | 'reopen'> {
   hold(): Promise<void>
   /** Closes rows that nobody works on any more, here or on any replica. */
   sweep(): Promise<void>
-}
-
-interface Facts {
-  readonly id: string
-  readonly serverId: string
-  readonly openedAt: Date
-  /** In which session, and under which id. */
-  readonly key: string | undefined
-  readonly policy: PayloadPolicy
-  /** What is known of it already. */
-  readonly verdict: McpVerdict | undefined
-}
-
-interface OpenRow extends McpInvocationHandle {
-  /** The answer comes where it was asked for, or not at all. */
-  sessionEnded(): void
+  /** Writes the rows that only the local disk has. */
+  flush(): void
 }
 
 /** Open rows, and how they are closed. */
 export function createInvocations(options: InvocationOptions): Invocations {
   const { store, ahead, leaseMs, resumeMs, push, now, inTime, log } = options
-  const open = new Map<string, McpInvocationHandle>()
-  /** By session and id, those included whose answer may come on another connection. */
-  const byKey = new Map<string, OpenRow>()
+  const open = new LiveSet<CallRow>()
+  /**
+   * By session and id, those included whose answer may come on another connection. No map: it would
+   * hold on to calls that are over, as a `LiveSet` does not.
+   */
+  const byKey: Record<string, CallRow> = Object.create(null)
   /** Until when those are waited for, in milliseconds since the epoch. */
   const left = new Map<string, number>()
   /** Look-ups under way, by server. */
   const lookUps = new Map<string, number>()
   let diskFails = false
+  let timer: ReturnType<typeof setTimeout> | undefined
 
-  /** Resolves when the row will outlive this process. */
-  async function begin(row: WrittenRow): Promise<void> {
+  /** Resolves when the row will outlive this process; undefined: by the database. */
+  async function writeAhead(
+    json: string,
+    args: JsonValue | undefined,
+    policy: PayloadPolicy,
+  ): Promise<OpenedRow | undefined> {
     try {
-      const file = await ahead.add(row.json)
+      const file = await ahead.add(json)
       diskFails = false
-      push({ ...row, settled: () => ahead.release(file) })
+      return { json, arguments: args, settled: () => ahead.release(file) }
     } catch (error) {
       if (!diskFails) {
         log.warn(describe(error), 'the disk takes no tool calls: each waits for the database')
       }
       diskFails = true
-      await inTime(() => new Promise<void>((resolve) => push({ ...row, settled: resolve })))
+      const payload = payloadOf('arguments', args, policy)
+      await inTime(() => new Promise<void>((resolve) => push({ json, payload, settled: resolve })))
+      return undefined
     }
   }
 
-  function createHandle(facts: Facts): OpenRow {
-    const { id, serverId, openedAt, key, policy } = facts
-    let { verdict } = facts
-    let closed: McpInvocationResult | undefined
-    let sessionIsOver = false
-    const payload = (result: JsonValue | undefined) =>
-      joined(
-        payloadOf('arguments', verdict?.arguments, policy),
-        payloadOf('result', result, policy),
-      )
-    function writeClosed(result: McpInvocationResult) {
-      try {
-        push({ json: closeRow(id, result, verdict, now()), payload: payload(result.result) })
-      } catch (error) {
-        log.error(describe(error), 'a tool call could not be closed')
-      }
-    }
-    function closeUnanswered() {
-      const latencyMs = Math.max(0, now().getTime() - openedAt.getTime())
-      handle.close({ status: 'incomplete', latencyMs, responseBytes: 0 })
-    }
-    const handle: OpenRow = {
-      openedAt,
-      judged(more) {
-        verdict = { ...verdict, ...more }
-        // The call was given up while a guard looked at it.
-        if (closed !== undefined) writeClosed(closed)
-      },
-      sessionEnded() {
-        sessionIsOver = true
-        if (!open.has(id)) closeUnanswered()
-      },
-      leave() {
-        if (!open.has(id)) return
-        if (sessionIsOver) return closeUnanswered()
-        open.delete(id)
-        const heldUntil = new Date(now().getTime() + resumeMs)
-        if (key !== undefined) keepLeft(key, heldUntil.getTime())
-        push({ json: leaveRow(id, verdict, heldUntil), payload: payload(undefined) })
-        // They go with this row, and may be megabytes.
-        if (verdict !== undefined) {
-          const { arguments: _, ...rest } = verdict
-          verdict = rest
-        }
-      },
-      close(result) {
-        if (closed !== undefined) return
-        closed = result
-        open.delete(id)
-        if (key !== undefined && byKey.get(key) === handle) {
-          byKey.delete(key)
-          left.delete(key)
-        }
-        writeClosed(result)
-        const policyResult = verdict?.policyResult ?? 'not_evaluated'
-        options.finished(serverId, result.status, policyResult, result.latencyMs)
-      },
-    }
-    return handle
+  function flush() {
+    clearTimeout(timer)
+    timer = undefined
+    for (const row of open) row.writeOpened()
   }
 
-  function keepLeft(key: string, until: number): void {
-    left.delete(key)
-    left.set(key, until)
-    if (left.size > MOST_LEFT) forget(left.keys().next().value as string)
+  const rows: CallRows = {
+    open,
+    push,
+    keep(key, until) {
+      left.delete(key)
+      left.set(key, until)
+      if (left.size > MOST_LEFT) forget(left.keys().next().value as string)
+    },
+    forget(key, row) {
+      if (byKey[key] === row) forget(key)
+    },
+    resumeMs,
+    finished: options.finished,
+    now,
+    log,
   }
 
   function forget(key: string): void {
     left.delete(key)
-    byKey.delete(key)
+    delete byKey[key]
   }
 
   async function lookUp(serverId: string, hash: string, rowId: RowId) {
@@ -201,39 +154,44 @@ export function createInvocations(options: InvocationOptions): Invocations {
       const { owner } = principal
       const logged = owner.kind !== 'user' || owner.requestLoggingEnabled
       const policy = logged ? options.policy() : { ...options.policy(), captures: false }
-      await begin({
-        json: openRow(invocation, openedAt, rowId, hash),
-        payload: invocation.awaitsVerdict
-          ? undefined
-          : payloadOf('arguments', invocation.arguments, policy),
-      })
+      const json = openRow(invocation, openedAt, rowId, hash)
+      const args = invocation.awaitsVerdict ? undefined : invocation.arguments
+      const opened = await writeAhead(json, args, policy)
       const key =
         hash === undefined || rowId === undefined ? undefined : keyOf(serverId, hash, rowId)
-      const handle = createHandle({ id, serverId, openedAt, key, policy, verdict: undefined })
-      open.set(id, handle)
-      if (key !== undefined) byKey.set(key, handle)
-      return handle
+      const row = new CallRow(
+        { id, serverId, openedAt, key, policy, verdict: undefined, opened },
+        rows,
+      )
+      row.begin()
+      if (key !== undefined) byKey[key] = row
+      if (opened !== undefined) timer ??= setTimeout(flush, AT_ONCE_MS)
+      return row
     },
     async reopen({ serverId, sessionId }, jsonRpcId) {
       const hash = sessionHash(sessionId)
       const rowId = readRowId(jsonRpcId)
-      const here = byKey.get(keyOf(serverId, hash, rowId))
+      const here = byKey[keyOf(serverId, hash, rowId)]
       if (here !== undefined) return here
       const found = await lookUp(serverId, hash, rowId)
       if (found === undefined) return undefined
-      return createHandle({
-        id: found.id,
-        serverId,
-        openedAt: found.occurredAt,
-        key: undefined,
-        // Whether the caller wants payloads kept is known where the row was made.
-        policy: { ...options.policy(), captures: false },
-        verdict: found.verdict,
-      })
+      return new CallRow(
+        {
+          id: found.id,
+          serverId,
+          openedAt: found.occurredAt,
+          key: undefined,
+          // Whether the caller wants payloads kept is known where the row was made.
+          policy: { ...options.policy(), captures: false },
+          verdict: found.verdict,
+          opened: undefined,
+        },
+        rows,
+      )
     },
     end(session) {
-      for (const [key, handle] of byKey) {
-        if (key.startsWith(`${session} `)) handle.sessionEnded()
+      for (const key in byKey) {
+        if (key.startsWith(`${session} `)) byKey[key]?.sessionEnded()
       }
     },
     async hold() {
@@ -241,7 +199,11 @@ export function createInvocations(options: InvocationOptions): Invocations {
         if (until > now().getTime()) break
         forget(key)
       }
-      if (open.size > 0) await store.hold([...open.keys()], leaseMs)
+      if (open.size > 0)
+        await store.hold(
+          Array.from(open, ({ id }) => id),
+          leaseMs,
+        )
     },
     async sweep() {
       const given = await store.sweep()
@@ -250,12 +212,8 @@ export function createInvocations(options: InvocationOptions): Invocations {
       }
       if (given.length > 0) log.warn({ rows: given.length }, 'tool calls were left incomplete')
     },
+    flush,
   }
-}
-
-/** Two sides of a payload as one. */
-function joined(one: string | undefined, other: string | undefined): string | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : `${one},${other}`
 }
 
 /** The time inside a UUIDv7: its first 48 bits, with a dash behind the first 32. */

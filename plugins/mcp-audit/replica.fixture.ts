@@ -25,7 +25,13 @@ export function replica(database: Database) {
     now: () => new Date(),
     log: pino({ level: 'silent' }),
   })
-  return { ...invocations, write: () => store.write(rows.splice(0), 60_000) }
+  return {
+    ...invocations,
+    async write() {
+      invocations.flush()
+      await store.write(rows.splice(0), 60_000)
+    },
+  }
 }
 
 export function callOf(jsonRpcId: string): McpInvocation {

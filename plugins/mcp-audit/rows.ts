@@ -20,7 +20,7 @@ const MOST_NAMES = 32
 /** Something that is written later: JSON with a `kind`, and perhaps one side of a payload. */
 export interface WrittenRow extends BatchRow {
   /** Called when the database or the spool has it. */
-  readonly settled?: () => void
+  readonly settled?: (() => void) | undefined
 }
 
 /** The id of a call, as rows have it. */
@@ -88,9 +88,26 @@ export function closeRow(
   verdict: McpVerdict | undefined,
   finishedAt: Date,
 ): string {
+  return `{"kind":"close","id":${JSON.stringify(id)},${closeMembers(result, verdict, finishedAt)}`
+}
+
+/** The row of a call that was opened as `json` and is over, as one. */
+export function closedRow(
+  json: string,
+  result: McpInvocationResult,
+  verdict: McpVerdict | undefined,
+  finishedAt: Date,
+): string {
+  return `${json.slice(0, -1)},${closeMembers(result, verdict, finishedAt)}`
+}
+
+/** `"name":value,…}` */
+function closeMembers(
+  result: McpInvocationResult,
+  verdict: McpVerdict | undefined,
+  finishedAt: Date,
+): string {
   return JSON.stringify({
-    kind: 'close',
-    id,
     status: result.status,
     policy_result: verdict?.policyResult,
     latency_ms: Math.round(result.latencyMs),
@@ -99,7 +116,7 @@ export function closeRow(
     response_bytes: result.responseBytes,
     result_metadata: resultMetadata(result.result),
     finished_at: finishedAt.toISOString(),
-  })
+  }).slice(1)
 }
 
 export function leaveRow(id: string, verdict: McpVerdict | undefined, heldUntil: Date): string {

@@ -63,8 +63,13 @@ function writeStatement(schema: string): string {
       then ${source}.guardrail_decision_id
       else coalesce(t.guardrail_decision_id, ${source}.guardrail_decision_id) end`
   const knows = (source: string) => `${source}.policy_result in ('allowed', 'denied')`
+  /** Of a row that is made: what opens it, a closing and a leaving may each know a verdict. */
+  const known = (name: string, otherwise = 'null') => `
+        case when c.policy_result > i.policy_result then c.${name}
+          else coalesce(i.${name}, c.${name}, l.${name}, ${otherwise}) end`
   const isNew = (row: string) =>
     `exists (select from input o where o.kind = 'open' and o.id = ${row}.id)`
+  // A call that was over soon comes as one: what opens its row closes it, too.
   // A row that is new in this batch is made as it will be after it: no part of a statement sees what
   // another part has made. Of two closings of one row, the one that knows a verdict comes first.
   return `
@@ -79,9 +84,12 @@ function writeStatement(schema: string): string {
     ), opened as (
       insert into ${invocations} as t (${opened}, ${closed}, held_until)
       select distinct on (i.id) ${opened.map((name) => `i.${name}`)},
-        coalesce(c.status, 'started'),
-        coalesce(c.policy_result, l.policy_result, 'not_evaluated'),
-        ${closed.slice(2).map((name) => (verdict.includes(name) ? `coalesce(c.${name}, l.${name})` : `c.${name}`))},
+        coalesce(i.status, c.status, 'started'),
+        ${known('policy_result', "'not_evaluated'")}, ${closed
+          .slice(2)
+          .map((name) =>
+            verdict.includes(name) ? known(name) : `coalesce(i.${name}, c.${name})`,
+          )},
         coalesce(l.held_until, now() + $2::float8 * interval '1 ms')
       from input i left join closes c on c.id = i.id left join leaves l on l.id = i.id
       where i.kind = 'open'

@@ -1,0 +1,180 @@
+import type {
+  JsonValue,
+  LiveSet,
+  McpInvocationHandle,
+  McpInvocationResult,
+  McpInvocationStatus,
+  McpPolicyResult,
+  McpVerdict,
+} from 'model-gateway/plugin'
+import type { Logger } from 'pino'
+import { describe } from '../_shared/tally.ts'
+import type { PayloadPolicy } from './policy.ts'
+import { closedRow, closeRow, leaveRow, payloadOf, type WrittenRow } from './rows.ts'
+
+/** A row that only the local disk has. */
+export interface OpenedRow {
+  readonly json: string
+  readonly arguments: JsonValue | undefined
+  /** Called when the database or the spool has it, too. */
+  readonly settled: () => void
+}
+
+export interface CallFacts {
+  readonly id: string
+  readonly serverId: string
+  readonly openedAt: Date
+  /** In which session, and under which id. */
+  readonly key: string | undefined
+  readonly policy: PayloadPolicy
+  /** What is known of it already. */
+  readonly verdict: McpVerdict | undefined
+  /** Undefined: the database has it. */
+  readonly opened: OpenedRow | undefined
+}
+
+/** What all rows share. */
+export interface CallRows {
+  /** Those whose reply is not over. */
+  readonly open: LiveSet<CallRow>
+  push(row: WrittenRow): void
+  /** The answer to a call may come on another connection, up to this time. */
+  keep(key: string, until: number): void
+  /** It does not any more. */
+  forget(key: string, row: CallRow): void
+  /** For how long it may, in milliseconds. */
+  readonly resumeMs: number
+  /** Told of every row that is closed. */
+  finished(
+    serverId: string,
+    status: McpInvocationStatus,
+    policyResult: McpPolicyResult,
+    latencyMs: number,
+  ): void
+  now(): Date
+  readonly log: Logger
+}
+
+/** One row, from the moment when it outlives this process. */
+export class CallRow implements McpInvocationHandle {
+  readonly #facts: CallFacts
+  readonly #rows: CallRows
+  #opened: OpenedRow | undefined
+  #verdict: McpVerdict | undefined
+  /** Among those whose reply is not over. */
+  #place: number | undefined
+  #closed: McpInvocationResult | undefined
+  #sessionIsOver = false
+
+  constructor(facts: CallFacts, rows: CallRows) {
+    this.#facts = facts
+    this.#rows = rows
+    this.#opened = facts.opened
+    this.#verdict = facts.verdict
+  }
+
+  get id(): string {
+    return this.#facts.id
+  }
+
+  get openedAt(): Date {
+    return this.#facts.openedAt
+  }
+
+  /** Its reply is not over. */
+  begin(): void {
+    this.#place = this.#rows.open.add(this)
+  }
+
+  judged(more: McpVerdict): void {
+    this.#verdict = { ...this.#verdict, ...more }
+    // The call was given up while a guard looked at it.
+    if (this.#closed !== undefined) this.#writeClosed(this.#closed)
+  }
+
+  /** The answer comes where it was asked for, or not at all. */
+  sessionEnded(): void {
+    this.#sessionIsOver = true
+    if (this.#place === undefined) this.#closeUnanswered()
+  }
+
+  leave(): void {
+    if (this.#place === undefined) return
+    if (this.#sessionIsOver) {
+      this.#closeUnanswered()
+      return
+    }
+    this.#replyIsOver()
+    const { id, key } = this.#facts
+    const { resumeMs, now, keep, push } = this.#rows
+    const heldUntil = new Date(now().getTime() + resumeMs)
+    if (key !== undefined) keep(key, heldUntil.getTime())
+    this.writeOpened()
+    push({
+      json: leaveRow(id, this.#verdict, heldUntil),
+      payload: this.#payload(this.#verdict?.arguments, undefined),
+    })
+    // They go with this row, and may be megabytes.
+    if (this.#verdict !== undefined) {
+      const { arguments: _, ...rest } = this.#verdict
+      this.#verdict = rest
+    }
+  }
+
+  close(result: McpInvocationResult): void {
+    if (this.#closed !== undefined) return
+    this.#closed = result
+    this.#replyIsOver()
+    const { key, serverId } = this.#facts
+    if (key !== undefined) this.#rows.forget(key, this)
+    this.#writeClosed(result)
+    const policyResult = this.#verdict?.policyResult ?? 'not_evaluated'
+    this.#rows.finished(serverId, result.status, policyResult, result.latencyMs)
+  }
+
+  /** Writes the row as it was opened, if only the local disk has it. */
+  writeOpened(): void {
+    if (this.#opened === undefined) return
+    const { json, arguments: args, settled } = this.#opened
+    this.#opened = undefined
+    this.#rows.push({ json, payload: this.#payload(args, undefined), settled })
+  }
+
+  /** A row that was not written yet is written as one, with its end. */
+  #writeClosed(result: McpInvocationResult): void {
+    const opened = this.#opened
+    const verdict = this.#verdict
+    const at = this.#rows.now()
+    try {
+      this.#rows.push({
+        json:
+          opened === undefined
+            ? closeRow(this.#facts.id, result, verdict, at)
+            : closedRow(opened.json, result, verdict, at),
+        payload: this.#payload(verdict?.arguments ?? opened?.arguments, result.result),
+        settled: opened?.settled,
+      })
+      this.#opened = undefined
+    } catch (error) {
+      this.#rows.log.error(describe(error), 'a tool call could not be closed')
+      this.writeOpened()
+    }
+  }
+
+  #payload(args: JsonValue | undefined, result: JsonValue | undefined): string | undefined {
+    const { policy } = this.#facts
+    const one = payloadOf('arguments', args, policy)
+    const other = payloadOf('result', result, policy)
+    return one === undefined || other === undefined ? (one ?? other) : `${one},${other}`
+  }
+
+  #replyIsOver(): void {
+    if (this.#place !== undefined) this.#rows.open.delete(this.#place)
+    this.#place = undefined
+  }
+
+  #closeUnanswered(): void {
+    const latencyMs = Math.max(0, this.#rows.now().getTime() - this.openedAt.getTime())
+    this.close({ status: 'incomplete', latencyMs, responseBytes: 0 })
+  }
+}
