@@ -1,4 +1,6 @@
+import { fullGC } from 'bun:jsc'
 import { expect, test } from 'bun:test'
+import { eventually } from '../../test/harness/gateway.ts'
 import {
   type ExchangeRecord,
   type Family,
@@ -78,6 +80,32 @@ function start(
   }
   return { stream, rest, calls, recorded, signal: attempt.watchdog.signal }
 }
+
+test('of the events that recorders are given only the text is kept, not what it was parsed into', async () => {
+  const choices = [{ index: 0, delta: { content: 'a' }, finish_reason: null }]
+  const asSent = JSON.stringify({ model: 'mine', choices, usage: null })
+  let parsed: WeakRef<object> | undefined
+  function first(): StreamEvent {
+    const event = streamEvent(asSent)
+    parsed = new WeakRef(event.json() as object)
+    return event
+  }
+  async function* events(): AsyncGenerator<readonly StreamEvent[]> {
+    yield [first()]
+    for (let n = 0; n < 20; n++) yield [chunk(`b${n}`)]
+    yield* silent([])
+  }
+  const { stream, recorded } = start(events())
+  for (let n = 0; n < 21; n++) expect(await stream.next()).toContain('"choices"')
+  await eventually(async () => {
+    fullGC()
+    return parsed?.deref() === undefined ? 'freed' : undefined
+  }, 2000)
+  stream.cancel()
+  const { response } = await recorded
+  const kept = response.kind === 'stream' ? response.events : []
+  expect(kept[0]?.data).toBe(asSent)
+})
 
 test('the last event waits until the call is settled', async () => {
   const gate = Promise.withResolvers<Settlement>()

@@ -5,6 +5,7 @@ import {
   type Settlement,
   type StreamEvent,
   type StreamResult,
+  streamEvent,
   type Usage,
 } from '../plugin/index.ts'
 import { createChatStream } from '../protocol/chat-stream.ts'
@@ -53,7 +54,9 @@ export function replyStream(
     eventCount += events.length
     for (const event of events) {
       if (captured.length >= captureLimit) break
-      captured.push(event)
+      // Their text alone: what they were parsed into takes several times as much, for as long as the
+      // stream lasts.
+      captured.push(streamEvent(event.data, event.event))
     }
     return sseText(events)
   }
