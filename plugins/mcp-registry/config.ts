@@ -66,7 +66,8 @@ export const mcp = configSection(
       audit_retention: Type.String({
         pattern: '^[1-9][0-9]{0,3}d$',
         default: '90d',
-        description: 'How long rows of tool calls are kept: a number of days, such as 90d',
+        description:
+          'How long rows of tool calls, and records of refreshes, are kept: a number of days, such as 90d',
       }),
     },
     { ...strict, default: {} },

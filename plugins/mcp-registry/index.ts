@@ -17,6 +17,7 @@ import { createServerChanges } from './change-servers.ts'
 import { checkMcp } from './check.ts'
 import { type McpSettings, mcp } from './config.ts'
 import { createDiscoveryStore } from './discovery-store.ts'
+import { purgeRuns } from './purge.ts'
 import { createRefresher } from './refresh.ts'
 import { createScheduledRefresh } from './scheduled-refresh.ts'
 import { planSeed } from './seed.ts'
@@ -27,6 +28,8 @@ import { createToolVersionStore } from './tool-version-store.ts'
 /** Also the longest that a change goes unseen while notifications do not arrive. */
 const CHECK_EVERY_MS = 1_000
 const SCHEDULE_EVERY_MS = 20_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
 
 /** MCP servers that administrators register or the config file declares, and their tools. */
 export default definePlugin({
@@ -52,6 +55,7 @@ export default definePlugin({
     const snapshot = createSnapshot(servers)
     const modes = () => services.all(mcpAuthModes)
     let allowedOrigins: readonly string[] = []
+    let runsKeptMs = Number.POSITIVE_INFINITY
     let policy = policyOf({ allow_private_networks: false, allowed_cidrs: [] })
 
     let inReach = true
@@ -121,6 +125,7 @@ export default definePlugin({
         return () => {
           policy = policyOf(settings)
           allowedOrigins = settings.allowed_origins
+          runsKeptMs = Number.parseInt(settings.audit_retention, 10) * DAY_MS
           snapshot.setPolicy(policy)
           scheduled.configure(settings.discovery_schedule)
         }
@@ -134,6 +139,11 @@ export default definePlugin({
     )
     schedule.every(CHECK_EVERY_MS, check)
     schedule.every(SCHEDULE_EVERY_MS, scheduled.tick)
+    schedule.every(HOUR_MS, async () => {
+      const before = new Date(Math.max(0, clock.now().getTime() - runsKeptMs))
+      const deleted = await purgeRuns(database, before)
+      if (deleted > 0) log.info({ deleted }, 'old records of refreshes were deleted')
+    })
     return stopListening
   },
 })
