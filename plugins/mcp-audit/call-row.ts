@@ -137,7 +137,13 @@ export class CallRow implements McpInvocationHandle {
     if (this.#opened === undefined) return
     const { json, arguments: args, settled } = this.#opened
     this.#opened = undefined
-    this.#rows.push({ json, payload: this.#payload(args, undefined), settled })
+    let payload: string | undefined
+    try {
+      payload = this.#payload(args, undefined)
+    } catch (error) {
+      this.#rows.log.error(describe(error), 'the arguments of a tool call could not be kept')
+    }
+    this.#rows.push({ json, payload, settled })
   }
 
   /** A row that was not written yet is written as one, with its end. */

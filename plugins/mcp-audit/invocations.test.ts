@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { GatewayError, type McpInvocation } from 'model-gateway/plugin'
+import { GatewayError, type JsonValue, type McpInvocation } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createInvocations } from './invocations.ts'
 import { noPayloads, type PayloadPolicy } from './policy.ts'
@@ -134,6 +134,21 @@ describe('a call that is over soon', () => {
     row.close(success)
     expect(pushed[0]?.payload).toContain('MASKED')
     expect(JSON.stringify(pushed)).not.toContain('SECRET')
+  })
+
+  test('is written without what cannot be made text, and so are the others', async () => {
+    const one = start({ policy })
+    const toJSON = () => {
+      throw new Error('no text')
+    }
+    const bad = { ...call, arguments: { toJSON } as unknown as JsonValue }
+    const rows = [await one.open(bad), await one.open(bad), await one.open(call)]
+    rows[0]?.close(success)
+    one.flush()
+    expect(one.pushed.map(({ json }) => JSON.parse(json).kind)).toEqual(['open', 'open', 'open'])
+    expect(one.pushed.map(({ payload }) => payload !== undefined)).toEqual([false, false, true])
+    expect(one.logged).toContain('a tool call could not be closed')
+    expect(one.logged).toContain('the arguments of a tool call could not be kept')
   })
 
   test('is written twice when it takes longer, and when the gateway ends', async () => {
