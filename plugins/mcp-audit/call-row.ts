@@ -29,8 +29,6 @@ export interface CallFacts {
   readonly policy: PayloadPolicy
   /** What is known of it already. */
   readonly verdict: McpVerdict | undefined
-  /** Undefined: the database has it. */
-  readonly opened: OpenedRow | undefined
 }
 
 /** What all rows share. */
@@ -59,6 +57,7 @@ export interface CallRows {
 export class CallRow implements McpInvocationHandle {
   readonly #facts: CallFacts
   readonly #rows: CallRows
+  /** Until it is written: arguments may be megabytes, and a row may stay open for minutes. */
   #opened: OpenedRow | undefined
   #verdict: McpVerdict | undefined
   /** Among those whose reply is not over. */
@@ -66,10 +65,11 @@ export class CallRow implements McpInvocationHandle {
   #closed: McpInvocationResult | undefined
   #sessionIsOver = false
 
-  constructor(facts: CallFacts, rows: CallRows) {
+  /** `opened`: undefined when the database has it. */
+  constructor(facts: CallFacts, rows: CallRows, opened?: OpenedRow) {
     this.#facts = facts
     this.#rows = rows
-    this.#opened = facts.opened
+    this.#opened = opened
     this.#verdict = facts.verdict
   }
 

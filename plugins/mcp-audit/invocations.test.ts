@@ -1,3 +1,4 @@
+import { fullGC } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
 import { GatewayError, type JsonValue, type McpInvocation } from 'model-gateway/plugin'
 import pino from 'pino'
@@ -207,6 +208,27 @@ describe('a call whose answer may come on another connection', () => {
     expect(closed?.json).toContain('"policy_result":"allowed"')
     expect(closed?.payload).toContain('RESULT')
     expect(closed?.payload).not.toContain('MASKED')
+  })
+
+  test('has arguments that no guard looks at written as it is left, too, and not kept', async () => {
+    const one = start({ policy: { captures: true, requestMaxBytes: 999, responseMaxBytes: 999 } })
+    const all: WeakRef<object>[] = []
+    async function leave(id: number) {
+      const args = { q: 'x' }
+      all.push(new WeakRef(args))
+      const handle = await one.open({ ...call, jsonRpcId: String(id), arguments: args })
+      handle.leave()
+      return handle
+    }
+    const handles = await Promise.all(Array.from({ length: 20 }, (_, id) => leave(id)))
+    expect(one.pushed[0]?.payload).toContain('"q":"x"')
+    // They are in the database.
+    one.pushed.length = 0
+    await Bun.sleep(10)
+    fullGC()
+    // The engine may still find one or the other on its stack.
+    expect(all.filter((args) => args.deref() !== undefined).length).toBeLessThan(5)
+    expect(handles).toHaveLength(20)
   })
 
   test('is looked for in the database when many were left after it', async () => {

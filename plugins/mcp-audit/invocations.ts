@@ -159,10 +159,8 @@ export function createInvocations(options: InvocationOptions): Invocations {
       const opened = await writeAhead(json, args, policy)
       const key =
         hash === undefined || rowId === undefined ? undefined : keyOf(serverId, hash, rowId)
-      const row = new CallRow(
-        { id, serverId, openedAt, key, policy, verdict: undefined, opened },
-        rows,
-      )
+      const facts = { id, serverId, openedAt, key, policy, verdict: undefined }
+      const row = new CallRow(facts, rows, opened)
       row.begin()
       if (key !== undefined) byKey[key] = row
       if (opened !== undefined) timer ??= setTimeout(flush, AT_ONCE_MS)
@@ -184,7 +182,6 @@ export function createInvocations(options: InvocationOptions): Invocations {
           // Whether the caller wants payloads kept is known where the row was made.
           policy: { ...options.policy(), captures: false },
           verdict: found.verdict,
-          opened: undefined,
         },
         rows,
       )
@@ -199,11 +196,8 @@ export function createInvocations(options: InvocationOptions): Invocations {
         if (until > now().getTime()) break
         forget(key)
       }
-      if (open.size > 0)
-        await store.hold(
-          Array.from(open, ({ id }) => id),
-          leaseMs,
-        )
+      const ids = Array.from(open, ({ id }) => id)
+      if (ids.length > 0) await store.hold(ids, leaseMs)
     },
     async sweep() {
       const given = await store.sweep()
