@@ -1,14 +1,10 @@
 import type { Database } from 'model-gateway/plugin'
 import { arrayOf, type BatchRow } from '../_shared/batch-row.ts'
 import { MOST_COUNTED } from '../_shared/counted-list.ts'
+import { deleteInBatches } from '../_shared/delete-in-batches.ts'
 import { firstId } from '../_shared/first-id.ts'
 import type { Period } from '../_shared/query.ts'
 import type { Decision, Disposition } from './decision.ts'
-
-/** Rows that one statement deletes. */
-const PURGE_ROWS = 5_000
-/** Statements of one purge: what is left is for the next. */
-const PURGE_STATEMENTS = 200
 
 const columns = [
   ['id', 'uuid'],
@@ -101,19 +97,15 @@ export function createStore({ sql, schema }: Database): Store {
       })
     },
     async purge(before) {
-      let deleted = 0
-      for (let statement = 0; statement < PURGE_STATEMENTS; statement += 1) {
-        // Replicas that purge at the same time take different rows.
-        const { count } = await sql.unsafe(
+      // Replicas that purge at the same time take different rows.
+      return await deleteInBatches((most) =>
+        sql.unsafe(
           `delete from ${table} where id in (
             select id from ${table} where id < $1 order by id
-            limit ${PURGE_ROWS} for update skip locked)`,
+            limit ${most} for update skip locked)`,
           [firstId(before)],
-        )
-        deleted += count
-        if (count < PURGE_ROWS) break
-      }
-      return deleted
+        ),
+      )
     },
   }
 }
