@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import type { McpIncoming, McpReply } from '../lifecycle/mcp-exchange.ts'
 import { adminRoute, type SiteFile, strictObject, Type } from '../plugin/index.ts'
 import { ListenError, type Listening, listen } from './listen.ts'
 
@@ -21,6 +22,22 @@ let loggingFails = false
 const fault = (_: string, error: unknown) => {
   if (loggingFails) throw new Error('the log is full')
   faults.push(error)
+}
+
+/** An event, as one whole body or as a stream that ends a little later. */
+async function answerInEvents({ serverKey, streamEnded }: McpIncoming): Promise<McpReply> {
+  const head = { status: 200, headers: { 'content-type': 'text/event-stream' } }
+  const event = new TextEncoder().encode('data: {}\n\n')
+  if (serverKey === 'whole') return { ...head, body: event }
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      controller.enqueue(event)
+      await Bun.sleep(50)
+      streamEnded()
+      controller.close()
+    },
+  })
+  return { ...head, body }
 }
 
 const open = (hostname: string, port: number) =>
@@ -48,7 +65,7 @@ const open = (hostname: string, port: number) =>
           },
         },
       ],
-      mcp: { proxy: { handle: unused }, bodyLimits },
+      mcp: { proxy: { handle: answerInEvents }, bodyLimits },
       admin: {
         routes: [
           adminRoute({
@@ -126,17 +143,29 @@ describe('the host of a request', () => {
   )
 })
 
-test('a connection over which nothing comes after a reply is closed', async () => {
-  const caller = connect(Number(new URL(listening.url).port), '127.0.0.1')
-  try {
-    const closed = new Promise<string>((resolve) => caller.once('close', () => resolve('closed')))
-    caller.resume()
-    caller.write('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}')
-    expect(await Promise.race([closed, Bun.sleep(9000)])).toBe('closed')
-  } finally {
-    caller.destroy()
-  }
-}, 15_000)
+test.each([
+  ['a reply', 'POST /v1/chat/completions'],
+  ['an MCP stream', 'GET /mcp/streamed'],
+  ['events that came as one', 'GET /mcp/whole'],
+])(
+  'a connection over which nothing comes after %s is closed',
+  async (_, line) => {
+    const caller = connect(Number(new URL(listening.url).port), '127.0.0.1')
+    try {
+      const closed = new Promise<string>((resolve) => caller.once('close', () => resolve('closed')))
+      let reply = ''
+      caller.on('data', (data) => {
+        reply += data
+      })
+      caller.write(`${line} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}`)
+      expect(await Promise.race([closed, Bun.sleep(9000)])).toBe('closed')
+      expect(reply).toContain('HTTP/1.1 200')
+    } finally {
+      caller.destroy()
+    }
+  },
+  15_000,
+)
 
 describe('the request id stands on the reply', () => {
   test('of a page', async () => {

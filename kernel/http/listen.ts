@@ -17,7 +17,7 @@ export interface ListenOptions {
   readonly keptSecs?: number
   readonly services: Omit<AppServices, 'limitIdle' | 'admin' | 'mcp'> & {
     readonly admin: Omit<AppServices['admin'], 'address' | 'keepOpen'>
-    readonly mcp: Omit<AppServices['mcp'], 'keepOpen'>
+    readonly mcp: Omit<AppServices['mcp'], 'keepOpen' | 'limitAgain'>
   }
   readonly log: Logger
 }
@@ -82,10 +82,13 @@ export function listen(options: ListenOptions): Listening {
   const limitIdle = (request: Request, seconds: number) =>
     server.timeout(renamed.get(request) ?? request, seconds)
   const keepOpen = (request: Request) => limitIdle(request, 0)
+  // As long as can be: a balancer that is the first to close never sends a call into the end.
+  const { keptSecs = MAX_IDLE_SECS } = options
+  const limitAgain = (request: Request) => limitIdle(request, keptSecs)
   const app = createApp({
     ...options.services,
     limitIdle,
-    mcp: { ...options.services.mcp, keepOpen },
+    mcp: { ...options.services.mcp, keepOpen, limitAgain },
     admin: {
       ...options.services.admin,
       keepOpen,
@@ -100,8 +103,6 @@ export function listen(options: ListenOptions): Listening {
       return errorResponse(error, requestIdOf(request.headers))
     }
   }
-  // As long as can be: a balancer that is the first to close never sends a call into the end.
-  const { keptSecs = MAX_IDLE_SECS } = options
   async function answer(request: Request) {
     const response = await (ELYSIA_FINDS_PATH.test(request.url)
       ? app.fetch(request)

@@ -10,6 +10,8 @@ export interface McpPlaneServices {
   readonly bodyLimits: BodyLimits
   /** Lifts the server's idle timeout from a request whose body has arrived. */
   keepOpen(request: Request): void
+  /** Puts a limit back once the reply is over. */
+  limitAgain(request: Request): void
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE'])
@@ -52,7 +54,9 @@ export function createMcpPlane(services: McpPlaneServices) {
         return text
       },
       callerLeft: () => request.signal,
+      streamEnded: () => services.limitAgain(request),
     })
+    if (!(reply.body instanceof ReadableStream)) services.limitAgain(request)
     return new Response(reply.body, { status: reply.status, headers: reply.headers })
   }
 }

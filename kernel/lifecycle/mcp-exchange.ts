@@ -29,6 +29,8 @@ export interface McpIncoming {
   body(): Promise<string>
   /** Aborts when the caller leaves; made when first asked for, which costs. */
   callerLeft(): AbortSignal
+  /** A stream has been given to its end: the connection waits for another request. */
+  streamEnded(): void
 }
 
 /** What the door sends back. */

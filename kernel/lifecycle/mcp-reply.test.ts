@@ -9,7 +9,7 @@ test('a caller who leaves before the reply has become a stream has cancelled the
   const watch = createWatches()(() => caller.signal)
   const closed: McpInvocationStatus[] = []
   const call = {
-    incoming: { method: 'POST', requestId: 'r' },
+    incoming: { method: 'POST', requestId: 'r', streamEnded() {} },
     invocation: { sent() {}, close: (status: McpInvocationStatus) => closed.push(status) },
     watch,
     finished: () => watch.stop(),

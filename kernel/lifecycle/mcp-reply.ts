@@ -138,6 +138,7 @@ function streamed(
       place = undefined
       // Whoever left before there was a stream is not heard by it; it breaks then.
       tap?.over(ending === 'broken' && watch.hasLeft() ? 'left' : ending)
+      call.incoming.streamEnded()
       call.finished()
     },
   })

@@ -52,6 +52,7 @@ function incoming(message: object): McpIncoming {
     headers,
     body: async () => JSON.stringify({ jsonrpc: '2.0', ...message }),
     callerLeft: () => new AbortController().signal,
+    streamEnded() {},
   }
 }
 
@@ -91,4 +92,27 @@ test('a call that a replica with a fast clock has opened is not cancelled before
   const { status } = await createMcpProxy(services).handle(incoming(message))
   expect(status).toBe(202)
   expect(await closed.promise).toEqual({ status: 'cancelled', latencyMs: 0, responseBytes: 0 })
+})
+
+test('the door is told when a stream has ended, and not before', async () => {
+  const journal: string[] = []
+  const events = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      await Bun.sleep(50)
+      controller.enqueue(new TextEncoder().encode('data: {}\n\n'))
+      await Bun.sleep(50)
+      journal.push('server ends it')
+      controller.close()
+    },
+  })
+  const services: McpServices = {
+    ...servicesWith({ openedAt: new Date(), close() {} }),
+    send: async () => new Response(events, { headers: { 'content-type': 'text/event-stream' } }),
+  }
+  const { body } = await createMcpProxy(services).handle({
+    ...incoming({ id: 1, method: 'ping' }),
+    streamEnded: () => void journal.push('door is told'),
+  })
+  await new Response(body).text()
+  expect(journal).toEqual(['server ends it', 'door is told'])
 })

@@ -16,7 +16,7 @@ export function routesOf(registry: Services): string[] {
     fault: unused,
     sites: registry.all(sites),
     health: { live: unused, ready: unused },
-    mcp: { proxy: { handle: unused }, bodyLimits, keepOpen: unused },
+    mcp: { proxy: { handle: unused }, bodyLimits, keepOpen: unused, limitAgain: unused },
     admin: {
       routes: registry.all(adminModules).flatMap(({ routes }) => routes),
       sessions: undefined,
