@@ -87,7 +87,8 @@ export class CallRow implements McpInvocationHandle {
   }
 
   judged(more: McpVerdict): void {
-    this.#verdict = { ...this.#verdict, ...more }
+    const outweighs = this.#verdict?.policyResult === 'denied' && more.policyResult !== 'denied'
+    this.#verdict = outweighs ? { ...more, ...this.#verdict } : { ...this.#verdict, ...more }
     // The call was given up while a guard looked at it.
     if (this.#closed !== undefined) this.#writeClosed(this.#closed)
   }

@@ -43,10 +43,13 @@ async function rowAfter(
   return written
 }
 
-const verdict: fc.Arbitrary<McpVerdict> = fc.record({
-  policyResult: fc.constantFrom('allowed', 'denied'),
-  guardrailDecisionId: fc.constantFrom('d-1', 'd-2'),
-})
+const verdict: fc.Arbitrary<McpVerdict> = fc.oneof(
+  fc.record({
+    policyResult: fc.constantFrom('allowed', 'denied'),
+    guardrailDecisionId: fc.constantFrom('d-1', 'd-2'),
+  }),
+  fc.constant({ policyResult: 'allowed' }),
+)
 const result: fc.Arbitrary<McpInvocationResult> = fc.record({
   status: fc.constantFrom('success', 'tool_error', 'cancelled'),
   latencyMs: fc.nat(99),
@@ -72,11 +75,27 @@ const history = fc.oneof(
   ),
 )
 
+type Example = [[boolean, Step[]], { step: number; write: 'flush' | 'write' }]
+
 /** Into the batch that brings the rest, or into one of its own. */
 const before = fc.record({
   step: fc.nat(3),
   write: fc.constantFrom('flush' as const, 'write' as const),
 })
+
+const judged = (policyResult: 'allowed' | 'denied', guardrailDecisionId: string): Step => ({
+  judged: { policyResult, guardrailDecisionId },
+})
+const success: Step = { closed: { status: 'success', latencyMs: 1, responseBytes: 1 } }
+/** Chance finds these seldom: the later decision counts, but for a denial. */
+const twoDecisions: Example = [
+  [false, [judged('allowed', 'd-1'), 'left', judged('allowed', 'd-2'), success]],
+  { step: 2, write: 'write' },
+]
+const denialFirst: Example = [
+  [false, [judged('denied', 'd-1'), 'left', judged('allowed', 'd-2'), success]],
+  { step: 2, write: 'write' },
+]
 
 test('a row that is written with its end is the row that is written before', async () => {
   await fc.assert(
@@ -84,6 +103,6 @@ test('a row that is written with its end is the row that is written before', asy
       const whole = await rowAfter(steps, awaitsVerdict)
       expect(await rowAfter(steps, awaitsVerdict, written)).toEqual(whole)
     }),
-    { numRuns: 200 },
+    { numRuns: 200, examples: [twoDecisions, denialFirst] },
   )
 })

@@ -38,6 +38,25 @@ const overheadColumns = 'tool_count integer, token_count bigint'
 /** What guards have said. */
 const verdict = ['policy_result', 'guardrail_decision_id']
 
+/**
+ * What several sources know of a verdict, the latest word first. A denial outweighs the rest, and
+ * who closes a row need not know what a guard has said of it: whoever knows may be the first to
+ * write, the last, or at the same time.
+ */
+function verdictFrom(sources: readonly string[]) {
+  const all = (write: (source: string) => string) => sources.map(write).join(', ')
+  const result = (s: string) => `${s}.policy_result`
+  const decision = (s: string) => `${s}.guardrail_decision_id`
+  const denied = `'denied' in (${all(result)})`
+  return {
+    result: `case when ${denied} then 'denied'
+      else coalesce(${all((s) => `nullif(${result(s)}, 'not_evaluated')`)}, 'not_evaluated') end`,
+    decision: `case when ${denied}
+      then coalesce(${all((s) => `case ${result(s)} when 'denied' then ${decision(s)} end`)})
+      else coalesce(${all(decision)}) end`,
+  }
+}
+
 function writeStatement(schema: string): string {
   const invocations = `"${schema}".mcp_tool_invocations`
   const opened = columnNames(openColumns)
@@ -52,54 +71,46 @@ function writeStatement(schema: string): string {
         (name) => `${name} = case when ${takes(source)} then ${source}.${name} else t.${name} end`,
       )
       .join(', ')
-  // A row can be closed by who does not know what a guard has said of it: whoever knows may be the
-  // first to write, the last, or at the same time. A denial outweighs the rest.
-  const judged = (source: string) => `
-    policy_result = case when 'denied' in (t.policy_result, ${source}.policy_result) then 'denied'
-      else coalesce(nullif(t.policy_result, 'not_evaluated'), ${source}.policy_result,
-        'not_evaluated') end,
-    guardrail_decision_id = case
-      when ${source}.policy_result = 'denied' and t.policy_result <> 'denied'
-      then ${source}.guardrail_decision_id
-      else coalesce(t.guardrail_decision_id, ${source}.guardrail_decision_id) end`
+  const judged = (...sources: string[]) => {
+    const { result, decision } = verdictFrom(sources)
+    return `policy_result = ${result}, guardrail_decision_id = ${decision}`
+  }
+  const made = verdictFrom(['c', 'l', 'i'])
   const knows = (source: string) => `${source}.policy_result in ('allowed', 'denied')`
-  /** Of a row that is made: what opens it, a closing and a leaving may each know a verdict. */
-  const known = (name: string, otherwise = 'null') => `
-        case when c.policy_result > i.policy_result then c.${name}
-          else coalesce(i.${name}, c.${name}, l.${name}, ${otherwise}) end`
   const isNew = (row: string) =>
     `exists (select from input o where o.kind = 'open' and o.id = ${row}.id)`
   // A call that was over soon comes as one: what opens its row closes it, too.
   // A row that is new in this batch is made as it will be after it: no part of a statement sees what
-  // another part has made. Of two closings of one row, the one that knows a verdict comes first.
+  // another part has made. Of two closings of one row, the one that knows a verdict comes first, or
+  // else the later one.
   return `
     with input as materialized (
-      select * from json_to_recordset($1::text::json) as r (kind text, ${openColumns},
-        status text, ${closeColumns}, held_until timestamptz, ${overheadColumns}, ${payloadColumns})
+      select * from rows from (json_to_recordset($1::text::json) as (kind text, ${openColumns},
+        status text, ${closeColumns}, held_until timestamptz, ${overheadColumns},
+        ${payloadColumns})) with ordinality
     ), closes as (
       select distinct on (id) * from input where kind = 'close'
-      order by id, policy_result desc nulls last
+      order by id, policy_result desc nulls last, ordinality desc
     ), leaves as (
       select distinct on (id) * from input where kind = 'leave'
     ), opened as (
       insert into ${invocations} as t (${opened}, ${closed}, held_until)
       select distinct on (i.id) ${opened.map((name) => `i.${name}`)},
-        coalesce(i.status, c.status, 'started'),
-        ${known('policy_result', "'not_evaluated'")}, ${closed
+        coalesce(i.status, c.status, 'started'), ${made.result}, ${closed
           .slice(2)
           .map((name) =>
-            verdict.includes(name) ? known(name) : `coalesce(i.${name}, c.${name})`,
+            name === 'guardrail_decision_id' ? made.decision : `coalesce(i.${name}, c.${name})`,
           )},
         coalesce(l.held_until, now() + $2::float8 * interval '1 ms')
       from input i left join closes c on c.id = i.id left join leaves l on l.id = i.id
       where i.kind = 'open'
-      on conflict (id) do update set ${from('excluded')}, ${judged('excluded')}
+      on conflict (id) do update set ${from('excluded')}, ${judged('t', 'excluded')}
         where ${takes('excluded')} or ${knows('excluded')}
     ), closed as (
-      update ${invocations} t set ${from('c')}, ${judged('c')}
+      update ${invocations} t set ${from('c')}, ${judged('c', 't')}
       from closes c where t.id = c.id and (${takes('c')} or ${knows('c')}) and not ${isNew('c')}
     ), left_open as (
-      update ${invocations} t set ${judged('l')},
+      update ${invocations} t set ${judged('t', 'l')},
         held_until = case when t.status = 'started' then l.held_until else t.held_until end
       from leaves l where t.id = l.id and (t.status = 'started' or ${knows('l')})
         and not ${isNew('l')} and not exists (select from closes c where c.id = l.id)
