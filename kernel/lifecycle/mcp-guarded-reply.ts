@@ -133,38 +133,45 @@ async function collectEvents(
     if (size > maxBytes) throw tooLarge()
     for (const block of splitter.push(decodePiece(decoder, value))) {
       resumable ||= block.hasId
-      const { text, answered } = await passBlock(call, block, services)
+      const { text, answers } = await passBlock(call, block, services)
       passed.push(text)
-      if (!answered) continue
+      if (answers === undefined) continue
       // Whatever came behind the result would not be waited for.
       reader.cancel().catch(() => {})
-      return passed.join('')
+      const whole = countSent(call, passed)
+      hear(answers, call, services)
+      return whole
     }
   }
+  const whole = countSent(call, passed)
   closeUnanswered(call, 'ended', resumable)
-  return passed.join('')
+  return whole
 }
 
+/** What was held back, as it goes out now. */
+function countSent({ invocation }: McpCall, passed: readonly string[]): string {
+  const whole = passed.join('')
+  invocation?.sent(Buffer.byteLength(whole))
+  return whole
+}
+
+/** `answers`: its responses, if the call's own is among them. */
 async function passBlock(
   call: McpCall,
   block: SseBlock,
   services: McpServices,
-): Promise<{ readonly text: string; readonly answered: boolean }> {
-  const { request, invocation } = call
-  if (block.data === undefined || block.data.trim() === '') {
-    return { text: block.raw, answered: false }
-  }
+): Promise<{ readonly text: string; readonly answers?: JsonObject[] }> {
+  const { request } = call
+  if (block.data === undefined || block.data.trim() === '') return { text: block.raw }
   const heard = read(call, block.data)
   if (!heard.responses.some(({ id }) => similarIds(id, request?.id))) {
-    return { text: await passLate(call, block, heard, services), answered: false }
+    return { text: await passLate(call, block, heard, services) }
   }
   const replaced = await judge(call, heard.responses)
   const responses = replaced ?? heard.responses
   const text = replaced === undefined ? block.raw : withData(block, encode(heard, replaced))
-  if (!responses.some(({ id }) => sameId(id, request?.id))) return { text, answered: false }
-  invocation?.sent(Buffer.byteLength(text))
-  hear(responses as JsonObject[], call, services)
-  return { text, answered: true }
+  if (!responses.some(({ id }) => sameId(id, request?.id))) return { text }
+  return { text, answers: responses as JsonObject[] }
 }
 
 /**

@@ -33,6 +33,17 @@ describe('what is kept of arguments', () => {
   })
 })
 
+test.each([
+  ['its result', [event(fine(1), '2') + event(fine(1))]],
+  ['no result', []],
+])('the bytes of a call are all that its caller is given, with %s', async (_, last) => {
+  const progress = event({ jsonrpc: '2.0', method: 'notifications/progress', params: {} }, '1')
+  mcp.upstream.script = () => events([progress, progress, ...last])
+  const { text, id } = await mcp.send(toolCall())
+  expect(text).toStartWith(progress + progress)
+  expect(Number((await mcp.row(id))?.response_bytes)).toBe(Buffer.byteLength(text))
+})
+
 test('the verdict stays when the result comes on a later stream, and so do the arguments', async () => {
   const id = await mcp.session()
   mcp.upstream.script = () => events(['id: 1\ndata:\n\n'])
