@@ -269,6 +269,22 @@ test('a row that another replica has not written yet is looked for again', async
   expect(looks).toBe(2)
 })
 
+test('what comes late for a call that is over is not meant for the next one with its id', async () => {
+  const found = { id: call.invocationId, serverId: 'server', verdict: undefined }
+  let looks = 0
+  const { open, reopen } = start({
+    async find() {
+      looks++
+      return looks === 1 ? undefined : { ...found, occurredAt: new Date() }
+    },
+  })
+  const late = reopen({ serverId: 'server', sessionId: 's-1' }, '1')
+  await Bun.sleep(10)
+  await open(call)
+  expect(await late).toBeUndefined()
+  expect(looks).toBe(2)
+})
+
 test('a server that answers any number of calls that nobody made keeps the database for the others', async () => {
   let looks = 0
   let most = 0

@@ -169,10 +169,12 @@ export function createInvocations(options: InvocationOptions): Invocations {
     async reopen({ serverId, sessionId }, jsonRpcId) {
       const hash = sessionHash(sessionId)
       const rowId = readRowId(jsonRpcId)
-      const here = byKey[keyOf(serverId, hash, rowId)]
+      const key = keyOf(serverId, hash, rowId)
+      const here = byKey[key]
       if (here !== undefined) return here
       const found = await lookUp(serverId, hash, rowId)
-      if (found === undefined) return undefined
+      // One that was made here since has the same id and is not the one that is looked for.
+      if (found === undefined || found.id === byKey[key]?.id) return undefined
       return new CallRow(
         {
           id: found.id,
