@@ -29,7 +29,13 @@ function start() {
     (work) => work(),
     () => {},
   )
-  return { sessions, kept, asked, key: (id: string) => sessionKey('server', sessionHash(id)) }
+  return {
+    sessions,
+    store,
+    kept,
+    asked,
+    key: (id: string) => sessionKey('server', sessionHash(id)),
+  }
 }
 
 test('an id that is somebody else’s is not bound, and stays theirs', async () => {
@@ -67,4 +73,21 @@ test('what is known is forgotten when the session ends, here or elsewhere', asyn
   expect(await owners()).toEqual([undefined, undefined, ada])
   sessions.forgetAll()
   expect(await owners()).toEqual([undefined, undefined, undefined])
+})
+
+test('what was looked up while the session ended is not kept', async () => {
+  const ends = ['forget', 'forgetAll', 'unbind'] as const
+  for (const end of ends) {
+    const { sessions, store, key } = start()
+    const found = Promise.withResolvers<string>()
+    store.find = () => found.promise
+    const asking = sessions.ownerOf('server', 's')
+    if (end === 'unbind') sessions.unbind('server', 's')
+    else sessions[end](key('s'))
+    found.resolve('user:ada')
+    await asking
+    // The server gives its id to somebody else.
+    store.find = async () => 'user:eve'
+    expect(await sessions.ownerOf('server', 's')).toEqual(eve)
+  }
 })

@@ -28,11 +28,18 @@ export function createSessions(
   fault: (error: unknown) => void,
 ): Sessions {
   const known = new Map<string, { readonly owner: string; readonly until: number }>()
+  /** How often something was forgotten: what is being looked up meanwhile may be over. */
+  let endings = 0
 
   function remember(key: string, owner: string): void {
     known.delete(key)
     if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value as string)
     known.set(key, { owner, until: performance.now() + KNOWN_MS })
+  }
+
+  function forget(key: string): void {
+    endings++
+    known.delete(key)
   }
 
   return {
@@ -54,17 +61,21 @@ export function createSessions(
       if (entry !== undefined && entry.until > performance.now()) {
         return { serverId, ownershipScopeKey: entry.owner }
       }
+      const before = endings
       const owner = await away(() => store.find(serverId, hash))
       if (owner === undefined) return undefined
-      remember(key, owner)
+      if (endings === before) remember(key, owner)
       return { serverId, ownershipScopeKey: owner }
     },
     unbind(serverId, sessionId) {
       const hash = sessionHash(sessionId)
-      known.delete(sessionKey(serverId, hash))
+      forget(sessionKey(serverId, hash))
       store.remove(serverId, hash).catch(fault)
     },
-    forget: (key) => known.delete(key),
-    forgetAll: () => known.clear(),
+    forget,
+    forgetAll() {
+      endings++
+      known.clear()
+    },
   }
 }
