@@ -40,6 +40,8 @@ export interface CallRows {
   keep(key: string, until: number): void
   /** It does not any more. */
   forget(key: string, row: CallRow): void
+  /** The database has the row open; what is returned is called when it is closed there, too. */
+  closing(id: string): () => void
   /** For how long it may, in milliseconds. */
   readonly resumeMs: number
   /** Told of every row that is closed. */
@@ -159,7 +161,7 @@ export class CallRow implements McpInvocationHandle {
             ? closeRow(this.#facts.id, result, verdict, at)
             : closedRow(opened.json, result, verdict, at),
         payload: this.#payload(verdict?.arguments ?? opened?.arguments, result.result),
-        settled: opened?.settled,
+        settled: opened?.settled ?? this.#rows.closing(this.#facts.id),
       })
       this.#opened = undefined
     } catch (error) {

@@ -269,6 +269,19 @@ test('a row that another replica has not written yet is looked for again', async
   expect(looks).toBe(2)
 })
 
+test('a call that is over stays as it ended, while the database does not know yet', async () => {
+  const found = { ...call, id: call.invocationId, occurredAt: new Date(), verdict: undefined }
+  const { open, reopen, flush, pushed } = start({ find: async () => found })
+  const session = { serverId: 'server', sessionId: 's-1' }
+  const row = await open(call)
+  flush()
+  row.close({ status: 'success', latencyMs: 100, responseBytes: 9 })
+  expect(pushed.map(({ json }) => JSON.parse(json).kind)).toEqual(['open', 'close'])
+  expect(await reopen(session, '1')).toBeUndefined()
+  for (const { settled } of pushed) settled?.()
+  expect(await reopen(session, '1')).toBeDefined()
+})
+
 test('what comes late for a call that is over is not meant for the next one with its id', async () => {
   const found = { id: call.invocationId, serverId: 'server', verdict: undefined }
   let looks = 0

@@ -71,6 +71,8 @@ export function createInvocations(options: InvocationOptions): Invocations {
   const byKey: Record<string, CallRow> = Object.create(null)
   /** Until when those are waited for, in milliseconds since the epoch. */
   const left = new Map<string, number>()
+  /** Over, and still open as far as the database knows. */
+  const closing = new Set<string>()
   /** Look-ups under way, by server. */
   const lookUps = new Map<string, number>()
   let diskFails = false
@@ -115,6 +117,10 @@ export function createInvocations(options: InvocationOptions): Invocations {
       if (byKey[key] === row) forget(key)
     },
     resumeMs,
+    closing(id) {
+      closing.add(id)
+      return () => void closing.delete(id)
+    },
     finished: options.finished,
     now,
     log,
@@ -173,8 +179,9 @@ export function createInvocations(options: InvocationOptions): Invocations {
       const here = byKey[key]
       if (here !== undefined) return here
       const found = await lookUp(serverId, hash, rowId)
+      if (found === undefined || closing.has(found.id)) return undefined
       // One that was made here since has the same id and is not the one that is looked for.
-      if (found === undefined || found.id === byKey[key]?.id) return undefined
+      if (found.id === byKey[key]?.id) return undefined
       return new CallRow(
         {
           id: found.id,
