@@ -139,6 +139,21 @@ describe('sessions', () => {
     expect(row?.status).toBe('success')
     expect(Number(row?.response_bytes)).toBeGreaterThan(50)
   })
+
+  test('a call is over with its result: a cancellation that comes after it changes nothing', async () => {
+    const id = crypto.randomUUID()
+    await begin(id)
+    const headers = { 'mcp-session-id': id }
+    // So long that the database has the row before it is over.
+    upstream.script = () => events([200, event(fine(81))])
+    const called = await send('tools', { body: call(81), headers })
+    expect(await called.text()).toContain('fine')
+    upstream.script = () => new Response(null, { status: 202 })
+    const params = { requestId: 81 }
+    const body = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
+    expect((await send('tools', { body, headers })).status).toBe(202)
+    expect((await rowOf(called)).status).toBe('success')
+  })
 })
 
 describe('secrets', () => {
