@@ -142,6 +142,24 @@ test('what does not parse is read as far as it goes, and scanned for names', () 
   expect(reading.mentions(new Set(['git']))).toBe(false)
 })
 
+test.each([
+  ['an alias that is a piece of a line', "alias -g L='| less'; rm a.txt"],
+  ['a remote command with a gap to fill in', 'ssh host "ls <dir>"; rm a.txt'],
+  ['a text that a variable completes', 'eval "case $1 in $patterns esac"; rm a.txt'],
+  ['a substitution', 'cd `which <file>`; rm a.txt'],
+])('only what does not parse is scanned for names: %s', (_, text) => {
+  const reading = read(text)
+  expect(reading.unreadable).toBe('syntax')
+  expect(reading.mentions(new Set(['rm']))).toBe(false)
+  expect(reading.mentions(new Set(['less', 'ls', 'case', 'which']))).toBe(true)
+})
+
+test('names are looked for in a text as it is run', () => {
+  const encoded = Buffer.from('rm -rf /srv (').toString('base64')
+  expect(read(`echo ${encoded} | base64 -d | sh`).mentions(new Set(['rm']))).toBe(true)
+  expect(read('x=rm; eval "$x -rf /srv ("').mentions(new Set(['rm']))).toBe(true)
+})
+
 const overCaps: readonly (readonly [string, string, string])[] = [
   ['length', 'a '.repeat(40_000), 'too_long'],
   ['length in bytes', 'é'.repeat(40_000), 'too_long'],

@@ -32,7 +32,7 @@ export function readText(text: string, trace?: Trace): CommandReading {
         trace.script = script
         trace.place = here
       }
-      walkScript(script, here)
+      walkScript(script, text, here)
     },
     trace?.spans,
   )
@@ -56,6 +56,7 @@ function read(text: string, walk: (place: Place) => void, spans?: Spans): Comman
     aliases: undefined,
     work: 0,
     unreadable: refusal(text),
+    unparsed: [],
   }
   if (session.unreadable === undefined) {
     try {
@@ -78,7 +79,7 @@ function read(text: string, walk: (place: Place) => void, spans?: Spans): Comman
     commands: session.commands,
     unreadable: session.unreadable,
     mentions(executables) {
-      words ??= wordsOf(text)
+      words ??= wordsOf(session.unparsed.join('\n'))
       return mentions(words, executables)
     },
   }

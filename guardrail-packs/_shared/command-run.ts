@@ -174,11 +174,15 @@ function runText(nested: Nested & { text: Word }, by: string, place: Place): Out
   const inner = inside(place, by, { stdin, openEnded })
   if (inner === undefined) return undefined
   const before = session.unreadable
+  const unparsed = session.unparsed.length
   const script = parse(text)
   const scope = createScope(script, text, place.scope, nested.positional)
-  const output = walkScript(script, { ...inner, scope })
+  const output = walkScript(script, text, { ...inner, scope })
   // Text that is only perhaps a shell's need not parse.
-  if (nested.lenient && session.unreadable === 'syntax') session.unreadable = before
+  if (nested.lenient && session.unreadable === 'syntax') {
+    session.unreadable = before
+    session.unparsed.length = unparsed
+  }
   return output
 }
 

@@ -199,6 +199,7 @@ function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
       reparses: 0,
       work: 0,
       unreadable: undefined,
+      unparsed: [],
       defining: undefined,
       forwards: undefined,
       aliases: undefined,

@@ -25,6 +25,8 @@ export interface Session {
   reparses: number
   work: number
   unreadable: Unreadable | undefined
+  /** The texts that do not parse. */
+  readonly unparsed: string[]
   /** The function whose body is being read. */
   defining: string | undefined
   /** Commands of functions that take what these are given: `run() { sudo "$@"; }`. */

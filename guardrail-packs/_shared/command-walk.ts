@@ -30,15 +30,18 @@ import {
 } from './command-state.ts'
 import { assignedWords, expandWord } from './command-words.ts'
 
-/** Reads every command of a script; answers what the script is known to write. */
-export function walkScript(script: ParsedScript, place: Place): Output {
-  if (script.errors !== undefined && script.errors.length > 0) giveUp(place.session, 'syntax')
+/** Reads every command of a script, whose text is `text`; answers what it is known to write. */
+export function walkScript(script: ParsedScript, text: string, place: Place): Output {
+  if (script.errors !== undefined && script.errors.length > 0) {
+    giveUp(place.session, 'syntax')
+    place.session.unparsed.push(text)
+  }
   return walkList(script.commands, place)
 }
 
 /** The script of a `$(…)`, a backtick or a process substitution. */
 export function runSubstitution(
-  script: ParsedScript | undefined,
+  { script, text }: { readonly script: ParsedScript | undefined; readonly text: string },
   place: Place,
   by: string,
 ): { output: Output; produced: readonly SimpleCommand[] } {
@@ -53,7 +56,7 @@ export function runSubstitution(
   const inner = inside(place, by, { stdin, openEnded: false, captured: true })
   if (inner === undefined || script === undefined)
     return { output: undefined, produced: noCommands }
-  const output = walkScript(script, inner)
+  const output = walkScript(script, text, inner)
   return { output, produced: session.commands.slice(start) }
 }
 
@@ -62,10 +65,10 @@ export function walkSubstitutions(node: SyntaxNode, place: Place): void {
   switch (node.type) {
     case 'CommandExpansion':
     case 'ArithmeticCommandExpansion':
-      runSubstitution(node.script, place, '$()')
+      runSubstitution(node, place, '$()')
       return
     case 'ProcessSubstitution':
-      runSubstitution(node.script, place, `${node.operator}()`)
+      runSubstitution(node, place, `${node.operator}()`)
       return
     default:
       eachChild(node, (child) => walkSubstitutions(child, place))

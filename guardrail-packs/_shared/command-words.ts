@@ -149,13 +149,13 @@ function pieceOf(part: WordPart, place: Place, quotes: boolean): Piece {
     case 'ParameterExpansion':
       return parameter(part, place, quotes)
     case 'CommandExpansion': {
-      const { output, produced } = runSubstitution(part.script, place, '$()')
+      const { output, produced } = runSubstitution(part, place, '$()')
       if (output === undefined) return { text: part.text, dynamic: true, quoted: false, produced }
       const text = output.replace(/\n+$/, '')
       return { ...emptyPiece, text, split: !quotes }
     }
     case 'ProcessSubstitution': {
-      const { output, produced } = runSubstitution(part.script, place, `${part.operator}()`)
+      const { output, produced } = runSubstitution(part, place, `${part.operator}()`)
       const read = part.operator === '<' && output !== undefined ? { content: output } : {}
       return { text: part.text, dynamic: true, quoted: false, produced, ...read }
     }

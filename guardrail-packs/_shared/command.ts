@@ -83,7 +83,7 @@ export interface CommandReading {
   readonly commands: readonly SimpleCommand[]
   /** Set when not everything could be read; `syntax` means that `commands` is a best effort. */
   readonly unreadable: Unreadable | undefined
-  /** Whether one of the names stands anywhere in the text: the conservative scan of what did not parse. */
+  /** Whether one of the names stands anywhere in what did not parse: the conservative scan of it. */
   mentions(executables: ReadonlySet<string>): boolean
 }
 
