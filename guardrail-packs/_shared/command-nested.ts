@@ -50,7 +50,7 @@ export function nestedIn(command: SimpleCommand): readonly Nested[] {
   if (isShell(command)) return nestedInShell(command)
   switch (executable) {
     case '':
-      return mayVanish(command.name) ? [{ argv: command.words }] : none
+      return mayVanish(command.name) || mayBeAssignment(command) ? [{ argv: command.words }] : none
     case 'eval':
       return command.words.length === 0
         ? none
@@ -89,6 +89,12 @@ const none: readonly Nested[] = []
 /** `$SUDO rm x`: a variable that is empty is no word, and what follows it is the command. */
 function mayVanish(name: Word | undefined): boolean {
   return name?.dynamic === true && !name.quoted && /^(\$(\w+|\{[^}]*\}))?$/.test(name.text)
+}
+
+/** `eval "$name=value"`: what eval reads begins with a name, when the shell around it has put that in. */
+export function mayBeAssignment({ name, nesting }: SimpleCommand): boolean {
+  const text = name?.text ?? ''
+  return /^(\w|\$\w|\$\{\w+\})+(\[[^\]]*\])?\+?=/.test(text) && nesting.includes('eval')
 }
 
 /** A shell by name, or by the variable that holds the user's. */

@@ -23,6 +23,7 @@ import {
   spend,
 } from './command-state.ts'
 import { walkScript } from './command-walk.ts'
+import { lastStep } from './paths.ts'
 
 interface Given {
   readonly assignments: ReadonlyMap<string, Word>
@@ -195,7 +196,7 @@ function executableName(name: Word): string {
   const { text } = name
   if (/^[a-z][a-z0-9_-]*$/.test(text)) return text
   if (isGlob(name)) return ''
-  let base = text.slice(text.lastIndexOf('/') + 1)
+  let base = text.slice(name.dynamic ? lastStep(text) : text.lastIndexOf('/') + 1)
   if (name.dynamic) {
     if (name.produced.length > 0 && /[`)]\s*$/.test(text)) return ''
     if (base.includes('$') || base.includes('`')) return ''

@@ -20,3 +20,23 @@ export function isDataDevice(path: string): boolean {
   if (!plain.startsWith('/dev/')) return false
   return !harmlessDevices.test(plain.slice(5))
 }
+
+/** Where the last step of a path begins: behind its last slash that stands in no expansion. */
+export function lastStep(path: string): number {
+  if (!/[$`]/.test(path)) return path.lastIndexOf('/') + 1
+  let step = 0
+  let ticks = false
+  const open: string[] = []
+  for (let at = 0; at < path.length; at++) {
+    const c = path.charAt(at)
+    const next = path.charAt(at + 1)
+    if (c === '`') ticks = !ticks
+    else if (c === '$' && (next === '{' || next === '(')) {
+      open.push(next === '{' ? '}' : ')')
+      at++
+    } else if (c === '(' && open.length > 0) open.push(')')
+    else if (c === open.at(-1)) open.pop()
+    else if (c === '/' && open.length === 0 && !ticks) step = at + 1
+  }
+  return step
+}

@@ -2,6 +2,7 @@ import type { CommandReading, SimpleCommand, Word } from '../_shared/command.ts'
 import { isGlob } from '../_shared/command-glob.ts'
 import {
   isShell,
+  mayBeAssignment,
   onlyChecks,
   shellInput,
   shells,
@@ -10,6 +11,7 @@ import {
 import { readOptions } from '../_shared/command-options.ts'
 import { passesAll } from '../_shared/command-run.ts'
 import { passesFunctions } from '../_shared/command-state.ts'
+import { lastStep } from '../_shared/paths.ts'
 import { isReadAtCalls } from './forwards.ts'
 import { fetchers, type RuleId, settingPrinters, settingWords } from './rules.ts'
 
@@ -19,6 +21,7 @@ export function runsUnseen(command: SimpleCommand, reading: CommandReading): Rul
   if (name === undefined) return undefined
   if (executable === '') {
     if (name.produced.length > 0) return executesOutput(command)
+    if (mayBeAssignment(command)) return undefined
     if (isGlob(name)) return 'dynamic-executable'
     if (passesAll.has(name.text) && isReadAtCalls(command, reading)) return undefined
     return name.dynamic && !namesOwnFile(name.text) ? 'dynamic-executable' : undefined
@@ -62,8 +65,8 @@ function readsUnseen({ stdin }: SimpleCommand): boolean {
 
 /** `./scripts/deploy-$env.sh`: a file of the project, whichever it is. */
 function namesOwnFile(text: string): boolean {
-  const slash = text.lastIndexOf('/')
-  return slash !== -1 && /\w/.test(text.slice(slash).replace(/\$(\w+|\{[^}]*\})/g, ''))
+  const step = lastStep(text)
+  return step > 0 && /\w/.test(text.slice(step).replace(/\$(\w+|\{[^}]*\})/g, ''))
 }
 
 /** `python3 -c "$(curl …)"`, `python3 <(curl …)`. */
