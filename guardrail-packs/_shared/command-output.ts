@@ -24,7 +24,7 @@ export function literalOutput(command: SimpleCommand): Output {
         ? knownInput(command.stdin)
         : undefined
     case 'rev':
-      return knownInput(command.stdin)
+      return givenInput(command)
         ?.split('\n')
         .map((line) => [...line].reverse().join(''))
         .join('\n')
@@ -53,6 +53,17 @@ export function isTaken(stdin: Stdin): boolean {
 
 function readsStdin(command: SimpleCommand): boolean {
   return command.words.every((word) => word.text === '-' || word.text.startsWith('-'))
+}
+
+/** The literal that a command reads, unless it is told to read a file. */
+function givenInput({ executable, words, stdin }: SimpleCommand): Output {
+  const file =
+    executable === 'openssl'
+      ? words.some((word) => word.text === '-in')
+      : readOptions(words, { short: 'w', values: ['wrap'] }).operands.some(
+          (word) => word.text !== '-',
+        )
+  return file ? undefined : knownInput(stdin)
 }
 
 function soleOperand(command: SimpleCommand): Output {
@@ -132,7 +143,7 @@ function fromBase64(command: SimpleCommand): Output {
   } else if (!words.some((word) => /^(-[iw]*[dD]i?|--d(e(c(o(de?)?)?)?)?)$/.test(word))) {
     return undefined
   }
-  const text = knownInput(command.stdin)
+  const text = givenInput(command)
   return text === undefined ? undefined : Buffer.from(text, 'base64').toString('utf8')
 }
 
