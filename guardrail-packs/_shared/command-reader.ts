@@ -33,6 +33,11 @@ export function readText(text: string, trace?: Trace): CommandReading {
         trace.place = here
       }
       walkScript(script, text, here)
+      // Shells on Windows continue such a line, others end it.
+      const continued = text.replaceAll('\\\r\n', '\\\n')
+      if (continued === text) return
+      const other = parse(continued)
+      walkScript(other, continued, { ...place, scope: createScope(other, continued, noScope) })
     },
     trace?.spans,
   )
