@@ -158,7 +158,7 @@ function nestedInShell(command: SimpleCommand): readonly Nested[] {
   switch (input.kind) {
     case 'text': {
       // `xargs sh -c 'rm "$@"' _`: what is yet to come follows the last of them.
-      const open = command.openEnded && input.positional.length > 0
+      const open = command.openEnded === 'appended' && input.positional.length > 0
       const positional = open ? [...input.positional, literal('{}')] : input.positional
       // The `$*` of `sh -c "$*"` is the outer one.
       if (positional.length === 0 && input.text.dynamic)

@@ -97,7 +97,7 @@ test('a command knows its executable, its wrappers and its standard input', () =
     text: undefined,
   })
   expect(sudo?.executable).toBe('sudo')
-  expect(read('ls | xargs rm').commands.at(-1)?.openEnded).toBe(true)
+  expect(read('ls | xargs rm').commands.at(-1)?.openEnded).toBe('appended')
   expect(read('$HOME/bin/a $x').commands[0]?.executable).toBe('a')
   expect(read('$x').commands[0]?.executable).toBe('')
 })

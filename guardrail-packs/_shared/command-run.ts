@@ -153,7 +153,7 @@ export function runAlias(name: string, words: readonly Word[], place: Place, giv
 function runNested(nested: Nested, by: string, given: Given, place: Place): Output {
   if (nested.text !== undefined) return runText({ ...nested, text: nested.text }, by, place)
   const stdin: Stdin = nested.ownStdin ? inherited : place.stdin
-  const openEnded = place.openEnded || (nested.openEnded ?? false)
+  const openEnded = nested.openEnded ? 'appended' : place.openEnded
   const inner = inside(place, by, { stdin, openEnded })
   if (inner === undefined || nested.argv === undefined || nested.argv.length === 0) return undefined
   // The wrapper bears the redirects; what it runs sees the same environment.
@@ -170,7 +170,8 @@ function runText(nested: Nested & { text: Word }, by: string, place: Place): Out
   if (++session.reparses > limits.reparses) giveUp(session, 'too_many')
   if (text.includes('\0')) giveUp(session, 'nul')
   spend(session, text.length / 8)
-  const openEnded = place.openEnded || (nested.openEnded ?? false)
+  const within = place.openEnded === false ? false : 'within'
+  const openEnded = nested.openEnded ? 'appended' : within
   const stdin = nested.takesStdin ? taken(place.stdin) : place.stdin
   const inner = inside(place, by, { stdin, openEnded })
   if (inner === undefined) return undefined

@@ -5,7 +5,7 @@ import { concurrently, editor, expectScript } from './command-embedded.ts'
 import type { Nested } from './command-nested.ts'
 import { readOptions } from './command-options.ts'
 import { knownInput } from './command-output.ts'
-import { inherited, joined, literal } from './command-state.ts'
+import { inherited, joined, literal, type Place } from './command-state.ts'
 import { expandWord } from './command-words.ts'
 
 /** Runners whose command line no table describes; `undefined` for all others. */
@@ -191,7 +191,7 @@ function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
   const text = read.value('-S', '--split-string')
   if (text === undefined) return undefined
   const split: Word[] = []
-  const place = {
+  const place: Place = {
     session: {
       commands: [],
       spans: undefined,
@@ -234,12 +234,17 @@ function ssh(command: SimpleCommand): readonly Nested[] {
   const [host, ...afterHost] = before.operands
   if (host === undefined) return []
   const behind = readOptions(afterHost, sshOptions)
+  const appended = command.openEnded === 'appended'
   const { operands } = behind
   if (operands.length === 0) {
-    const none = command.openEnded || before.has(...noShell) || behind.has(...noShell)
+    const none = appended || before.has(...noShell) || behind.has(...noShell)
     return none ? [] : [{ argv: [literal('sh')] }]
   }
-  const text: Nested = { text: joined(operands), lenient: operands.length > 1 }
+  const text: Nested = {
+    text: joined(operands),
+    lenient: operands.length > 1,
+    openEnded: appended,
+  }
   return operands.length > 1 ? [text, { argv: operands }] : [text]
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'unbash'
-import type { Redirect, SimpleCommand, Stdin, Unreadable, Word } from './command.ts'
+import type { OpenEnded, Redirect, SimpleCommand, Stdin, Unreadable, Word } from './command.ts'
 import type { Scope } from './command-constants.ts'
 
 /** What one reading may cost; over it, the input is uninspectable. */
@@ -42,7 +42,7 @@ export interface Place {
   readonly depth: number
   readonly nesting: readonly string[]
   readonly stdin: Stdin
-  readonly openEnded: boolean
+  readonly openEnded: OpenEnded
   /** Whether something reads what is written here. */
   readonly captured: boolean
 }

@@ -71,20 +71,22 @@ function unwrap(
   const next = rest[0]?.text ?? ''
   if (/^-./.test(next) && !wrapper.text?.includes(next))
     rest = readOptions(rest, { ...table, leading: true }).operands
+  const appended = command.openEnded === 'appended'
   const [first, second] = rest
   if (first !== undefined && wrapper.text?.includes(first.text)) {
     return second === undefined ? nested : [...nested, { text: second }]
   }
   if (first === undefined) {
     // What is yet to come is the command then.
-    if (nested.length === 0 && !command.openEnded && startsShell(wrapper, read))
+    if (nested.length === 0 && !appended && startsShell(wrapper, read))
       nested.push({ argv: [literal('sh')] })
     return nested
   }
   if (wrapper.user && wrapper.noCommand && nested.length === 0)
     return [{ argv: [literal('sh'), ...rest] }]
   if (wrapper.noCommand) return nested
-  if (wrapper.joins) nested.push({ text: joined(rest), lenient: rest.length > 1 })
+  if (wrapper.joins)
+    nested.push({ text: joined(rest), lenient: rest.length > 1, openEnded: appended })
   if (!wrapper.joins || (rest.length > 1 && wrapper.joins !== 'always')) {
     const run = { argv: rest, passesOutput: !wrapper.joins }
     nested.push(assignments === undefined ? run : { ...run, assignments })

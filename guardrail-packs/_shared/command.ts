@@ -16,6 +16,12 @@ export interface Word {
   readonly content?: string
 }
 
+/**
+ * xargs, parallel and `find -exec` run a command for things that nobody knows: `appended` to its words, or
+ * `within` the text of a shell, where they are `$1` or stand in the place of `{}`.
+ */
+export type OpenEnded = 'appended' | 'within' | false
+
 export interface Redirect {
   readonly operator: '>' | '>>' | '>|' | '<>' | '<' | '<&' | '>&' | '&>' | '&>>'
   readonly descriptor: number | undefined
@@ -70,8 +76,7 @@ export interface SimpleCommand {
   readonly stdin: Stdin
   /** What brought it about, outermost first: `$()`, `sudo`, `xargs`, `bash`, `function f`, `&`. */
   readonly nesting: readonly string[]
-  /** It runs with further words that nobody knows (xargs, parallel, `find -exec`). */
-  readonly openEnded: boolean
+  readonly openEnded: OpenEnded
   /** Of an interpreter that is handed its program: the calls in it. */
   readonly calls: readonly ProgramCall[]
 }

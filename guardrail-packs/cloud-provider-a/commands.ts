@@ -55,7 +55,7 @@ function judgeGcloud(command: SimpleCommand): Finding | undefined {
     if (iamRemoval.test(text)) return find('iam-binding')
     if (isVerb(text, at === first)) return judgeHarmless(given, operands.slice(first, at + 1))
   }
-  return command.openEnded ? find('unknown-operation') : undefined
+  return command.openEnded === 'appended' ? find('unknown-operation') : undefined
 }
 
 function isVerb(text: string, first: boolean): boolean {
@@ -87,7 +87,8 @@ function judgeHarmless(
 function judgeGsutil(command: SimpleCommand): Finding | undefined {
   const { operands } = readOptions(command.words, { short: 'ohiu', leading: true })
   const [verb, ...rest] = operands
-  if (verb === undefined) return command.openEnded ? find('unknown-operation') : undefined
+  if (verb === undefined)
+    return command.openEnded === 'appended' ? find('unknown-operation') : undefined
   if (verb.dynamic) return find('unknown-operation')
   const given = readOptions(rest, { short: 'xyja' })
   if (given.has('--help')) return undefined
@@ -106,7 +107,8 @@ function judgeGsutil(command: SimpleCommand): Finding | undefined {
 function judgeBq(command: SimpleCommand): Finding | undefined {
   const given = readOptions(command.words, bqOptions)
   const [verb] = given.operands
-  if (verb === undefined) return command.openEnded ? find('unknown-operation') : undefined
+  if (verb === undefined)
+    return command.openEnded === 'appended' ? find('unknown-operation') : undefined
   if (verb.dynamic) return find('unknown-operation')
   if (given.has('--help')) return undefined
   if (verb.text === 'rm' || verb.text === 'truncate') return find('dataset')

@@ -28,7 +28,8 @@ export function judgeCommand(command: SimpleCommand): Finding | undefined {
   const unknown = (word: Word | undefined) =>
     word !== undefined && (word.dynamic || (command.openEnded && word.text.includes('{}')))
   if (unknown(service) || unknown(operation)) return find('unknown-operation')
-  if (operation === undefined) return command.openEnded ? find('unknown-operation') : undefined
+  if (operation === undefined)
+    return command.openEnded === 'appended' ? find('unknown-operation') : undefined
   const asked = service?.text === 'help' || words[words.indexOf(operation) + 1]?.text === 'help'
   if (asked || has(words, 'help') || has(words, 'generate-cli-skeleton')) return undefined
   if (service?.text === 's3') return judgeS3(operation.text, words)

@@ -1,5 +1,4 @@
 import type { ProgramCall, SimpleCommand, Word } from '../_shared/command.ts'
-import { shells } from '../_shared/command-nested.ts'
 import { readOptions } from '../_shared/command-options.ts'
 import type { Finding } from '../_shared/command-pack.ts'
 import { isDataDevice, normalisePath } from '../_shared/paths.ts'
@@ -119,9 +118,8 @@ const searches: ReadonlySet<string> = new Set(['find', 'gfind', 'bfs', 'fd', 'fd
 
 /** Whether find, xargs or parallel names the files. */
 function takesUnknownFiles(command: SimpleCommand): boolean {
-  if (!command.openEnded) return false
-  // Within a shell of theirs, only what uses the names is meant.
-  return !shells.has(command.nesting.at(-1) ?? '') || command.words.some(isPlace)
+  if (command.openEnded === 'within') return command.words.some(isPlace)
+  return command.openEnded === 'appended'
 }
 
 function isPlace(word: Word): boolean {
@@ -207,7 +205,7 @@ function judgeVolumes(command: SimpleCommand): RuleId | undefined {
   if (looks !== undefined) {
     const read = readOptions(words, { short: 'o' })
     const onDevice =
-      command.openEnded ||
+      command.openEnded === 'appended' ||
       words.some((word) => isDataDevice(word.text) || (word.dynamic && !word.text.startsWith('-')))
     if (!onDevice || read.has(...looks)) return undefined
     return executable === 'parted' && onlyPrints(read.operands) ? undefined : 'destroy-volume'

@@ -16,7 +16,7 @@ export function judge(command: SimpleCommand): Finding | undefined {
   const rule = judgeSubcommand(executable.slice(4), {
     words,
     config: noConfig,
-    openEnded: command.openEnded,
+    openEnded: command.openEnded === 'appended',
     stdin: command.stdin,
   })
   return rule && { ruleId: rule, matchedField: 'command.executable' }
@@ -70,7 +70,7 @@ function judgeGit(
   return judgeSubcommand(subcommand, {
     words: rest,
     config,
-    openEnded: command.openEnded,
+    openEnded: command.openEnded === 'appended',
     stdin: command.stdin,
   })
 }

@@ -205,7 +205,7 @@ function killsEverything(command: SimpleCommand): boolean {
     targets = words.slice(2)
   } else if (first.startsWith('-') && first !== '--') {
     signal = first.replace(/^(--signal=|-)/, '')
-    targets = words.length === 1 && !command.openEnded ? words : words.slice(1)
+    targets = words.length === 1 && command.openEnded !== 'appended' ? words : words.slice(1)
   }
   if (signal === '0') return false
   return targets.some((target) => /^[+-]?0*1$/.test(target))

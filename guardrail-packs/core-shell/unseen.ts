@@ -121,10 +121,13 @@ function shellRunsUnseen(command: SimpleCommand): boolean {
   const input = shellInput(command)
   switch (input.kind) {
     case 'missing':
-      return command.openEnded
+      return command.openEnded === 'appended'
     case 'stdin':
       if (options.has('--version', '--help')) return false
-      return readsUnseen(command) || (command.stdin.kind === 'inherited' && command.openEnded)
+      return (
+        readsUnseen(command) ||
+        (command.stdin.kind === 'inherited' && command.openEnded === 'appended')
+      )
     case 'file':
       return isOutput(input.file)
     case 'text':

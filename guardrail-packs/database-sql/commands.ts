@@ -106,7 +106,9 @@ function judgeInput(command: SimpleCommand, judge: Judge): Finding | undefined {
   if (isTaken(stdin)) return fromInput
   switch (stdin.kind) {
     case 'inherited':
-      return command.openEnded ? { ruleId: 'unreadable-sql', matchedField: ARGUMENTS } : undefined
+      return command.openEnded === 'appended'
+        ? { ruleId: 'unreadable-sql', matchedField: ARGUMENTS }
+        : undefined
     case 'file':
       return isNothing(stdin.source)
         ? undefined
