@@ -61,6 +61,7 @@ export function commandPack(spec: CommandPackSpec): GuardrailPack {
     const { unreadable } = reading
     if (unreadable !== undefined && unreadable !== 'syntax') return unread
     for (const command of reading.commands) {
+      if (reading.isReadAtCalls(command)) continue
       const finding = spec.command(command, reading) ?? findByGlob(command, reading)
       if (finding !== undefined) return finding
     }

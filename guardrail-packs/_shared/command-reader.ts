@@ -1,6 +1,7 @@
 import { type ParsedScript, parse } from 'unbash'
-import type { CommandReading, Unreadable } from './command.ts'
+import type { CommandReading, SimpleCommand, Unreadable } from './command.ts'
 import { createScope, noScope } from './command-constants.ts'
+import { readAtCalls } from './command-forwards.ts'
 import { runCommand } from './command-run.ts'
 import {
   giveUp,
@@ -80,8 +81,14 @@ function read(text: string, walk: (place: Place) => void, spans?: Spans): Comman
     }
   }
   let words: readonly string[] | undefined
+  let atCalls: ReadonlySet<SimpleCommand> | undefined
   return {
     commands: session.commands,
+    isReadAtCalls(command) {
+      if (session.forwards === undefined) return false
+      atCalls ??= readAtCalls(session)
+      return atCalls.has(command)
+    },
     unreadable: session.unreadable,
     mentions(executables) {
       words ??= wordsOf(session.unparsed.join('\n'))

@@ -1,6 +1,7 @@
 import { parse } from 'unbash'
 import type { ProgramCall, Redirect, SimpleCommand, Stdin, Word } from './command.ts'
 import { createScope } from './command-constants.ts'
+import { forwarded, keepForward, surroundings, takesAll } from './command-forwards.ts'
 import { isGlob } from './command-glob.ts'
 import { type Nested, nestedIn } from './command-nested.ts'
 import { literalOutput } from './command-output.ts'
@@ -10,7 +11,6 @@ import {
   inherited,
   inside,
   isOver,
-  joined,
   limits,
   literal,
   noAssignments,
@@ -59,7 +59,7 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
   // `$(< file)` gives the file's text.
   if (name === undefined) return place.stdin.kind === 'file' ? undefined : ''
 
-  if (session.defining !== undefined) keepForward(session, session.defining, words)
+  if (session.defining !== undefined) keepForward(session, session.defining, words, command)
   const forwards = session.forwards?.get(executable)
   if (
     forwards !== undefined &&
@@ -71,8 +71,12 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
     // What helpers hand on to helpers multiplies: single arguments are followed one call deep.
     const deep = place.nesting.some((by) => session.forwards?.has(by))
     for (const each of forwards) {
-      if (deep && !each.some((word) => passesAll.has(word.text))) continue
-      runNested({ argv: forwarded(each, rest) }, executable, given, place)
+      if (deep && !takesAll(each.words)) continue
+      each.calls.add(command)
+      const argv = forwarded(each.words, rest)
+      const { stdin, ...others } = surroundings(each, command)
+      const inner = inside(place, executable, { stdin })
+      if (inner && argv.length > 0) runCommand(argv, inner, others)
     }
   }
   if (executable === 'alias') keepAliases(session, rest)
@@ -93,33 +97,6 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
   }
   return output
 }
-
-/** Keeps a command of a function that its arguments become a part of. */
-function keepForward(session: Session, name: string, words: readonly Word[]): void {
-  const all = words.some((word) => passesAll.has(word.text))
-  if (!all && !words.some((word) => passesOne.test(word.text))) return
-  session.forwards ??= new Map()
-  const known = session.forwards.get(name) ?? []
-  session.forwards.set(name, known)
-  const alike = known.filter((each) => each.some((word) => passesAll.has(word.text)) === all)
-  if (alike.length < mostForwards) known.push(words)
-}
-
-export const passesAll: ReadonlySet<string> = new Set(['$@', '$*'])
-const passesOne = /^\$\{?([1-9])\}?$/
-
-/** The command with what the function is given. */
-function forwarded(words: readonly Word[], given: readonly Word[]): readonly Word[] {
-  return words.flatMap((word) => {
-    // `"$*"` is all arguments in one word.
-    if (word.text === '$*' && word.quoted) return given.length === 0 ? [] : [joined(given)]
-    if (passesAll.has(word.text)) return given
-    const one = passesOne.exec(word.text)
-    return one === null ? [word] : given.slice(Number(one[1]) - 1).slice(0, 1)
-  })
-}
-
-const mostForwards = 4
 
 function keepAliases(session: Session, words: readonly Word[]): void {
   for (const { text } of words) {

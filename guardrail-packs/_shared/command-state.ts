@@ -1,6 +1,7 @@
 import type { Command } from 'unbash'
 import type { OpenEnded, Redirect, SimpleCommand, Stdin, Unreadable, Word } from './command.ts'
 import type { Scope } from './command-constants.ts'
+import type { Forward } from './command-forwards.ts'
 
 /** What one reading may cost; over it, the input is uninspectable. */
 export const limits = {
@@ -29,8 +30,8 @@ export interface Session {
   readonly unparsed: string[]
   /** The function whose body is being read. */
   defining: string | undefined
-  /** Commands of functions that take what these are given: `run() { sudo "$@"; }`. */
-  forwards: Map<string, (readonly Word[])[]> | undefined
+  /** By the name of the function. */
+  forwards: Map<string, Forward[]> | undefined
   /** Names that were given another meaning with `alias`. */
   aliases: Map<string, string> | undefined
 }

@@ -88,6 +88,8 @@ export interface CommandReading {
   readonly commands: readonly SimpleCommand[]
   /** Set when not everything could be read; `syntax` means that `commands` is a best effort. */
   readonly unreadable: Unreadable | undefined
+  /** Whether it stands in a function and was read again, with what it is given, wherever that is called. */
+  isReadAtCalls(command: SimpleCommand): boolean
   /** Whether one of the names stands anywhere in what did not parse: the conservative scan of it. */
   mentions(executables: ReadonlySet<string>): boolean
 }

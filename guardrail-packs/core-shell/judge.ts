@@ -21,7 +21,7 @@ export function judge(command: SimpleCommand, reading: CommandReading): Finding 
     if (operator.includes('>') && isSysrq(target.text)) return found('sysrq', 'command.redirect')
   if (connectsShell(command)) return found('reverse-shell', 'command.redirect')
   if (isForkBomb(command, reading)) return found('fork-bomb', 'command.executable')
-  const unseen = runsUnseen(command, reading)
+  const unseen = runsUnseen(command)
   if (unseen !== undefined) return found(unseen, 'command.executable')
 
   const { executable } = command

@@ -9,21 +9,18 @@ import {
   standardInput,
 } from '../_shared/command-nested.ts'
 import { readOptions } from '../_shared/command-options.ts'
-import { passesAll } from '../_shared/command-run.ts'
 import { passesFunctions } from '../_shared/command-state.ts'
 import { lastStep } from '../_shared/paths.ts'
-import { isReadAtCalls } from './forwards.ts'
 import { fetchers, type RuleId, settingPrinters, settingWords } from './rules.ts'
 
 /** Whether a command runs what only the run will show: a script, or an executable. */
-export function runsUnseen(command: SimpleCommand, reading: CommandReading): RuleId | undefined {
+export function runsUnseen(command: SimpleCommand): RuleId | undefined {
   const { name, executable } = command
   if (name === undefined) return undefined
   if (executable === '') {
     if (name.produced.length > 0) return executesOutput(command)
     if (mayBeAssignment(command)) return undefined
     if (isGlob(name)) return 'dynamic-executable'
-    if (passesAll.has(name.text) && isReadAtCalls(command, reading)) return undefined
     return name.dynamic && !namesOwnFile(name.text) ? 'dynamic-executable' : undefined
   }
   // The place that xargs or parallel fills.
