@@ -23,7 +23,8 @@ const conditionEnds = wordSet('RETURNING ORDER LIMIT OPTION')
 
 export function judgeDelete(tokens: readonly SqlToken[], start: number): SqlHazard | undefined {
   const next = tokens[start + 1]
-  const named = next?.kind === 'word' || next?.kind === 'name' || next?.kind === 'param'
+  const named =
+    next?.kind === 'word' || next?.kind === 'name' || next?.kind === 'param' || isMark(next, '*')
   if (!named) return undefined
   return isBounded(tokens, start) ? undefined : 'delete'
 }
