@@ -180,6 +180,31 @@ describe('an upstream that verifies', () => {
   })
 })
 
+describe('the key that signs', () => {
+  const set = (secretAccessKey: string) => ({ accessKeyId: 'AK', secretAccessKey })
+  const request = { url: 'https://h/model/m/converse', headers: {}, body: '{}' }
+  const scope = { region: 'us-east-1', service: 'bedrock' }
+  const signature = (signed: object) => (signed as { authorization: string }).authorization
+  let at = new Date('2026-11-21T23:59:59Z')
+  let credentials = set('first')
+  const source = { get: () => credentials, refused() {} }
+  const signer = createAwsSigner(scope, source, () => at)
+
+  async function expectFresh() {
+    const signed = await signer.credentials(request)
+    const alone = signAws({ method: 'POST', ...request }, scope, credentials, at)
+    expect(signature(signed)).toBe(signature(alone))
+  }
+
+  test('is another one for each day, and for each set of credentials', async () => {
+    await expectFresh()
+    at = new Date('2026-11-22T00:00:00Z')
+    await expectFresh()
+    credentials = set('second')
+    await expectFresh()
+  })
+})
+
 test('a refusal reaches the very credentials that signed', async () => {
   const sets = [1, 2].map((n) => ({ accessKeyId: `AK${n}`, secretAccessKey: 's' }))
   const refused: unknown[] = []

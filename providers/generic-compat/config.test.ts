@@ -109,6 +109,7 @@ test.each([
   [{ base_url: 'http://' }, ['base_url: is not a URL']],
   [{ base_url: 'https://u:p@h/v1' }, ['base_url: carries credentials']],
   [{ base_url: 'https://h/v1?a=b' }, ['base_url: has a query or a fragment']],
+  [{ base_url: 'https://h/v1#a' }, ['base_url: has a query or a fragment']],
 ])('the provider %j', (provider, expected) => {
   expect([...checkProvider(provider)].map(line)).toEqual(expected)
 })

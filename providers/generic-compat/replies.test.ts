@@ -54,6 +54,12 @@ describe('streams in the wire formats of real upstreams', () => {
   })
 })
 
+test('the media type of a stream is read in any case', async () => {
+  const stream = await fixture('openai-chat.sse')
+  upstream.script(bytes(stream, 'Text/Event-Stream; charset=UTF-8'))
+  expect(await ask({ stream: true })).toMatchObject({ kind: 'stream' })
+})
+
 describe('replies that are not what was asked for', () => {
   test('a stream request answered with JSON is a transport error, its connection let go', async () => {
     upstream.script(jsonInsteadOfStream)
@@ -84,10 +90,30 @@ describe('replies that are not what was asked for', () => {
     })
   })
 
+  test('vectors beside an error are a reply', async () => {
+    const reply = { object: 'list', data: [], error: { message: 'one input was cut' } }
+    upstream.script(json(reply))
+    expect(await ask({ input: 'x' }, 'embeddings')).toMatchObject({ kind: 'buffered', body: reply })
+  })
+
   test('a response object that failed is a reply, not a transport matter', async () => {
     const failed = { id: 'resp_1', status: 'failed', error: { message: 'no' }, output: [] }
     upstream.script(json(failed))
     expect(await ask({ input: 'x' }, 'responses')).toMatchObject({ kind: 'buffered', body: failed })
+  })
+
+  test('an error that repeats a key which the operator has configured as a header', async () => {
+    const keyed = await setUpProvider({
+      plugin,
+      type: 'generic_compat',
+      config: { base_url: upstream.url },
+      settings: { defaultHeaders: { 'Api-Key': 'k3y-of-the-operator' } },
+    })
+    upstream.script(errorStatus(400, 'the key k3y-of-the-operator is for another region'))
+    const call = providerCall({ model: 'asked', messages: [] })
+    await expect(keyed.bind().chat_completions?.(call)).rejects.toMatchObject({
+      message: 'the key [redacted] is for another region',
+    })
   })
 
   test('an error status brings its message and retry-after', async () => {

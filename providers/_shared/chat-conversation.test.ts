@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'bun:test'
+import type { JsonValue } from 'model-gateway/plugin'
+import { readConversation } from './chat-conversation.ts'
+
+const call = (id: string) => ({ id, type: 'function', function: { name: 'weather' } })
+const result = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'snow' })
+
+/** The turns as their roles and the kinds of their blocks. */
+function kinds(messages: JsonValue[]): string[] {
+  const { turns } = readConversation(messages, { wireSafeIds: false })
+  return turns.map(({ role, blocks }) => `${role}: ${blocks.map(({ kind }) => kind).join(' ')}`)
+}
+
+test('the results of tools stand before the turn of the assistant that has read them', () => {
+  const messages = [
+    { role: 'user', content: 'Oslo, then Rome?' },
+    { role: 'assistant', content: null, tool_calls: [call('a')] },
+    result('a'),
+    { role: 'assistant', content: 'Snow in Oslo.', tool_calls: [call('b')] },
+    result('b'),
+    { role: 'system', content: 'Be brief.' },
+    result('c'),
+  ]
+  expect(kinds(messages)).toEqual([
+    'user: text',
+    'assistant: tool_use',
+    'user: tool_result',
+    'assistant: text tool_use',
+    'user: tool_result tool_result',
+  ])
+})
+
+describe('ids on a wire that refuses some', () => {
+  const resultsOf = (id: string, failed?: string) => {
+    const failedToolCalls = failed === undefined ? undefined : new Set([failed])
+    const { turns } = readConversation([result(id)], { wireSafeIds: true, failedToolCalls })
+    return turns.flatMap(({ blocks }) => blocks)
+  }
+
+  test('one of 64 characters passes, a longer one does not', () => {
+    expect(resultsOf('a'.repeat(64))).toMatchObject([{ toolCallId: 'a'.repeat(64) }])
+    expect(resultsOf('a'.repeat(65))).toMatchObject([
+      { toolCallId: expect.stringMatching(/^tool_[\w-]{43}$/) },
+    ])
+  })
+
+  test('a failed call is known by the id that its caller gave it', () => {
+    expect(resultsOf('call:1', 'call:1')).toMatchObject([{ failed: true }])
+    expect(resultsOf('call:1', 'call:2')).toMatchObject([{ failed: false }])
+  })
+})
+
+test('the media type of an image is read in any case', () => {
+  const content = [
+    { type: 'image_url', image_url: 'data:Image/PNG;base64,QUJD' },
+    { type: 'image', source: { type: 'base64', media_type: 'IMAGE/JPG', data: 'QUJD' } },
+  ]
+  const { turns } = readConversation([{ role: 'user', content }], { wireSafeIds: false })
+  expect(turns[0]?.blocks).toMatchObject([{ mediaType: 'image/png' }, { mediaType: 'image/jpeg' }])
+})
+
+test('a part of a chat message keeps its cache mark', () => {
+  const cache_control = { type: 'ephemeral' }
+  const content = [
+    { type: 'text', text: 'long', cache_control },
+    { type: 'text', text: 'short', cache_control: null },
+  ]
+  const { turns } = readConversation([{ role: 'user', content }], { wireSafeIds: false })
+  const [first, second] = turns[0]?.blocks ?? []
+  expect(first?.cacheControl).toEqual(cache_control)
+  expect(second).not.toHaveProperty('cacheControl')
+})
