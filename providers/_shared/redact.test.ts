@@ -64,6 +64,7 @@ test('only events that repeat a credential in an error are other objects', async
     streamEvent(JSON.stringify(failed), 'response.failed'),
     streamEvent(JSON.stringify({ message: bad }), 'error'),
     streamEvent(JSON.stringify({ message: bad })),
+    streamEvent(JSON.stringify({ code: 'x', message: bad }), 'error'),
   )
   for (const [index, event] of kept.entries()) expect(events[index]).toBe(event)
   expect(events[4]?.json()).toEqual({
@@ -73,6 +74,8 @@ test('only events that repeat a credential in an error are other objects', async
   expect(events[4]?.event).toBe('response.failed')
   expect(events[5]?.json()).toEqual({ message: 'bad [redacted]' })
   expect(events[6]?.json()).toEqual({ message: 'bad [redacted]' })
+  expect(events[7]?.json()).toEqual({ code: 'x', message: 'bad [redacted]' })
+  expect(events[7]?.event).toBe('error')
 })
 
 test('leaving the events early lets the source go', async () => {

@@ -129,16 +129,17 @@ describe('a call', () => {
 
   test('extra_body is the last word; what changes the price is said', async () => {
     const extraBody = { thinking: { budget_tokens: 9 }, service_tier: 'priority' }
+    const extraHeaders = { 'X-Vertex-AI-LLM-Request-Type': 'shared' }
     const result = await run(
       MODEL,
       { messages, thinking: { type: 'enabled', budget_tokens: 5 } },
-      { extraBody },
+      { extraBody, extraHeaders },
     )
     expect(lastBody(cloud)).toMatchObject({
       thinking: { type: 'enabled', budget_tokens: 9 },
       service_tier: 'priority',
     })
-    expect(result.billingModifiers).toEqual(['service_tier'])
+    expect(result.billingModifiers).toEqual(['x-vertex-ai-llm-request-type', 'service_tier'])
   })
 
   test('what the messages API said beyond the chat call goes out', async () => {

@@ -89,14 +89,17 @@ describe('a call', () => {
   test('what changes the price is said', async () => {
     const plain = await run(MODEL, { messages, service_tier: 'flex' })
     const body = await run(MODEL, { messages }, { extraBody: { serviceTier: 'flex' } })
+    // The service knows its members under both spellings.
+    const snake = await run(MODEL, { messages }, { extraBody: { service_tier: 'flex' } })
     const header = await run(
       MODEL,
       { messages },
       { extraHeaders: { 'X-Vertex-AI-LLM-Shared-Request-Type': 'flex' } },
     )
-    expect([plain, body, header].map(({ billingModifiers }) => billingModifiers)).toEqual([
+    expect([plain, body, snake, header].map(({ billingModifiers }) => billingModifiers)).toEqual([
       [],
       ['serviceTier'],
+      ['service_tier'],
       ['x-vertex-ai-llm-shared-request-type'],
     ])
   })

@@ -260,7 +260,7 @@ describe('the mapping', () => {
     [
       'requestMetadata',
       'request_metadata',
-      {},
+      Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`k${i}`, 'v'])),
       Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, 'v'])),
     ],
     ['performanceConfig', 'performance_config', { latency: 'standard' }, { latency: 'fast' }],
@@ -273,7 +273,7 @@ describe('the mapping', () => {
     [
       'additionalModelResponseFieldPaths',
       'additional_model_response_field_paths',
-      ['/stop'],
+      Array(10).fill('/x'),
       Array(11).fill('/x'),
     ],
   ])('%s and %s are one thing, checked', (name, alias, good, bad) => {

@@ -61,19 +61,23 @@ const keys = {
   session_token: new Secret('session'),
 }
 const bearer = { mode: 'bearer', token: new Secret('bedrock-key') }
-const bench = (auth: unknown) =>
+const bench = (auth: unknown, settings = {}) =>
   setUpProvider({
     plugin,
     type: 'cloud_b_ml',
     config: { region: 'eu-west-1', endpoint_url: new URL(upstream.url).origin, auth },
     settings: {
       defaultHeaders: { Authorization: 'Basic no', 'X-Amz-Date': 'no', 'X-Default': 'provider' },
+      ...settings,
     },
   })
-const benches = { static: await bench(keys), bearer: await bench(bearer) }
+const benches = {
+  static: await bench(keys),
+  bearer: await bench(bearer),
+  priced: await bench(keys, { pricingProviderId: 'my-prices' }),
+}
 afterAll(async () => {
-  await benches.static.dispose()
-  await benches.bearer.dispose()
+  for (const { dispose } of Object.values(benches)) await dispose()
   await upstream.stop()
 })
 
@@ -299,6 +303,11 @@ describe('the price of a route', () => {
     expect(await priced(`${arn}global.anthropic.claude-opus-5`)).toEqual(
       of('global.anthropic.claude-opus-5'),
     )
+  })
+
+  test('is found where the provider says', async () => {
+    const { bound } = await run('runtime_unified', chat, {}, 'priced')
+    expect(bound.pricing).toEqual({ pricingProviderId: 'my-prices', model: MODEL })
   })
 
   test('is not known with a header that changes it', async () => {
