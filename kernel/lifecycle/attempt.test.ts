@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test'
+import {
+  type Execute,
+  GatewayError,
+  type ProviderCall,
+  type ProviderResult,
+} from '../plugin/index.ts'
+import { beginAttempt } from './attempt.ts'
+import type { Admitted, LifecycleServices } from './exchange.ts'
+import { settledFailure } from './failures.ts'
+
+/** An attempt at a call that a provider answers so, and what the operator's log has of it. */
+function begin(execute: Execute, { stream = false, totalMs = 10_000 } = {}) {
+  const logged: string[] = []
+  const services = { fault: (message: string) => logged.push(message) } as unknown
+  const admitted = {
+    requestId: 'r1',
+    family: 'chat_completions',
+    stream,
+    call: { body: {} },
+    provider: { id: 'p', type: 'p', timeouts: { totalMs, idleMs: 10_000 } },
+    route: { spec: {}, bound: { chat_completions: execute } },
+    trace: { providerCalled: () => undefined },
+  } as unknown as Admitted
+  return { attempt: beginAttempt(admitted, services as LifecycleServices), logged }
+}
+
+const answered = async (): Promise<ProviderResult> => ({ kind: 'buffered', body: {} })
+
+test('a stream that cannot be begun is a call that has failed', async () => {
+  const events = {
+    [Symbol.asyncIterator](): never {
+      throw new Error('no socket')
+    },
+  }
+  const { attempt, logged } = begin(async () => ({ kind: 'stream', events }), { stream: true })
+  await expect(attempt.execute()).rejects.toMatchObject({ code: 'upstream_transport', status: 502 })
+  expect(logged).toEqual(['provider p failed'])
+  attempt.finish('stream_start_error')
+})
+
+test('what a provider makes of being broken off is the reason for which it was', async () => {
+  const { attempt, logged } = begin(
+    ({ signal }: ProviderCall) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('socket closed')))
+      }),
+  )
+  const reason = new GatewayError('upstream_timeout', 'late')
+  const outcome = attempt.execute().catch((error: unknown) => error)
+  await Bun.sleep(5)
+  attempt.watchdog.abort(reason)
+  expect(await outcome).toBe(reason)
+  expect(attempt.containFault(new Error('socket closed'))).toBe(reason)
+  expect(logged).toEqual([])
+  attempt.finish('provider_error', reason)
+})
+
+test('nobody keeps the time of an attempt that is over', async () => {
+  const { attempt } = begin(answered, { totalMs: 20 })
+  await attempt.execute()
+  attempt.finish('success')
+  await Bun.sleep(40)
+  expect(attempt.watchdog.signal.aborted).toBe(false)
+})
+
+test('a failed call whose books cannot be closed is told as that', async () => {
+  const services = {
+    accounting: {
+      settle: () => Promise.reject(new GatewayError('store_unavailable', 'away')),
+    },
+  } as unknown as LifecycleServices
+  const admitted = {
+    route: { spec: {}, bound: {} },
+    executionModel: {},
+    provider: {},
+    lease: { runtime: {} },
+  } as unknown as Admitted
+  const { attempt } = begin(answered)
+  const error = new GatewayError('upstream_http_error', 'no')
+  const ended = attempt.finish('provider_error', error)
+  const used = { usage: undefined, succeeded: false }
+  const failure = await settledFailure(admitted, error, ended, used, services)
+  expect(failure).toMatchObject({
+    error: { code: 'store_unavailable', status: 503 },
+    attempt: { status: 'provider_error', errorCode: 'upstream_http_error' },
+    settlement: undefined,
+  })
+})

@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test'
+import type { Accounting, GatewayError } from '../plugin/index.ts'
+import { readOut, startDrain } from './read-out.ts'
+import type { Watchdog } from './watchdog.ts'
+
+const accounting = { abortDrainMs: () => 60_000 } as Accounting
+
+/** A drain, and what its call was broken off with. */
+function begin() {
+  const reasons: GatewayError[] = []
+  const watchdog = { abort: (reason: GatewayError) => reasons.push(reason) } as unknown as Watchdog
+  return { drain: startDrain(watchdog, accounting), reasons }
+}
+
+test('a thousand streams are read on for callers that have left, and no more', async () => {
+  const many = Array.from({ length: 1000 }, begin)
+  const next = begin()
+  await Bun.sleep(5)
+  expect(many.every(({ reasons }) => reasons.length === 0)).toBe(true)
+  expect(next.reasons).toMatchObject([{ code: 'upstream_timeout' }])
+  for (const { drain } of [...many, next]) drain.stop()
+  const later = begin()
+  await Bun.sleep(5)
+  expect(later.reasons).toEqual([])
+  later.drain.stop()
+})
+
+test('a finished stream is read to its end, and broken off when it has none', async () => {
+  let brokenOff = 0
+  let read = 0
+  async function* trailer() {
+    for (; read < 3; read++) yield read
+  }
+  readOut(trailer(), () => brokenOff++)
+  await Bun.sleep(5)
+  expect(read).toBe(3)
+  readOut({ next: () => new Promise(() => {}) }, () => brokenOff++)
+  await Bun.sleep(1100)
+  expect(brokenOff).toBe(1)
+})
