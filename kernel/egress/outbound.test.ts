@@ -180,3 +180,44 @@ test('a caller who leaves, a server that is silent and a name that is not answer
   )
   expect(await faultOf(outbound.check('http://unknown.test/', anywhere))).toBe('unresolvable')
 })
+
+/** Answers every connection on one address of this machine until it is closed. */
+async function answerOn(host: string) {
+  const open = new Set<Socket>()
+  const server = createServer((socket) => {
+    open.add(socket)
+    socket.on('error', () => {})
+    socket.on('data', () => socket.write(answer))
+  })
+  await new Promise<void>((ready) => server.listen(port, host, ready))
+  return () => {
+    server.close()
+    for (const socket of open) socket.destroy()
+  }
+}
+
+test('a name whose address takes no connection any more is asked for again', async () => {
+  const answers = [['127.0.0.2'], ['127.0.0.2'], ['127.0.0.1']]
+  const outbound = outboundOf({ resolve: async () => answers.shift() ?? [] })
+  const call = () => faultOf(outbound.fetch(`http://moved.test:${port}/`, request(anywhere)))
+  expect(await call()).toBe('transport')
+  const close = await answerOn('127.0.0.2')
+  expect(await call()).toBe('none')
+  expect(answers).toHaveLength(1)
+  close()
+  expect(await call()).toBe('transport')
+  expect(await call()).toBe('none')
+  expect(answers).toEqual([])
+})
+
+test('the time for the head of a reply is not that for its body', async () => {
+  const pieces = ['HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nsl', 'ow']
+  answer = pieces[0] as string
+  const outbound = outboundOf({ resolve: resolveHostile })
+  const call = request(anywhere, { headersTimeoutMs: 80 })
+  const response = await outbound.fetch(`http://loopback.test:${port}/`, call)
+  await Bun.sleep(160)
+  for (const socket of sockets) if (!socket.destroyed) socket.write(pieces[1] as string)
+  expect(await response.text()).toBe('slow')
+  answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+})

@@ -26,14 +26,24 @@ const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
 const said = { model: 'up', choices: [{ message: { content: 'hi' } }], usage }
 const answers: Execute = async () => ({ kind: 'buffered', body: said })
 
+const sent = new Headers({ authorization: 'Bearer gwk_key', cookie: 'a=b', 'user-agent': 'curl' })
+
 /** One call to a provider that behaves so, and what becomes of it; one of two recorders fails. */
 async function call(
   execute: Execute,
   {
     middlewares = [],
     left = false,
-    stranger,
-  }: { middlewares?: Middleware[]; left?: boolean; stranger?: GatewayError } = {},
+    authenticate = () => principal,
+    checkOwner = () => {},
+    receivedAt = new Date(),
+  }: {
+    middlewares?: Middleware[]
+    left?: boolean
+    authenticate?: () => Principal
+    checkOwner?: () => void
+    receivedAt?: Date
+  } = {},
 ) {
   const records: ExchangeRecord[] = []
   const logged: string[] = []
@@ -52,14 +62,9 @@ async function call(
       const runtime = { configVersion: 'v1', catalog, providers }
       return { runtime, release: () => void leases-- }
     },
-    identity: {
-      async authenticate() {
-        if (stranger !== undefined) throw stranger
-        return principal
-      },
-    },
+    identity: { authenticate: async () => authenticate() },
     accounting: {
-      checkOwner() {},
+      checkOwner,
       admit: () => undefined,
       async settle(request: SettlementRequest) {
         settled.push(request)
@@ -88,9 +93,9 @@ async function call(
     refusal: undefined,
     family: 'chat_completions',
     apiSurface: undefined,
-    receivedAt: new Date(),
+    receivedAt,
     startedAt: performance.now(),
-    header: (name) => (name === 'authorization' ? 'Bearer gwk_key' : null),
+    header: (name) => sent.get(name),
     headers: () => ({}),
     body: async () => JSON.stringify({ model: 'mine', messages: [{ role: 'user', content: '?' }] }),
     callerLeft: () => (left ? AbortSignal.abort() : new AbortController().signal),
@@ -100,6 +105,10 @@ async function call(
   expect(logged).toEqual(['a recorder failed'])
   await eventually(async () => (leases === 0 ? 'released' : undefined))
   return { reply, record, settled }
+}
+
+function revoked(): never {
+  throw new GatewayError('api_key_revoked', 'revoked')
 }
 
 const refused: Execute = async () => {
@@ -121,13 +130,26 @@ test('what is logged of a reply is what its caller was sent', async () => {
 })
 
 test('a key that is refused is told so that no agent asks for minutes', async () => {
-  const stranger = new GatewayError('api_key_revoked', 'revoked')
-  const { reply, record } = await call(answers, { stranger })
+  const { reply, record } = await call(answers, { authenticate: revoked })
   expect(reply).toMatchObject({
     status: 401,
     headers: { 'www-authenticate': 'Bearer', 'x-should-retry': 'false' },
   })
   expect(record).toMatchObject({ outcome: 'invalid_request', principal: undefined, attempts: [] })
+})
+
+test('who has no budget any more, or no key by the time the body is there, is not served', async () => {
+  const checkOwner = () => {
+    throw new GatewayError('service_account_budget_required', 'none')
+  }
+  const poor = await call(answers, { checkOwner })
+  expect(poor.reply).toMatchObject({ status: 403 })
+  let times = 0
+  const authenticate = () => (++times === 1 ? principal : revoked())
+  const slow = { authenticate, receivedAt: new Date(Date.now() - 2000) }
+  expect((await call(answers, slow)).reply).toMatchObject({ status: 401 })
+  times = 0
+  expect((await call(answers, { authenticate })).reply).toMatchObject({ status: 200 })
 })
 
 test('a failed call whose caller has left counts as one that was left, with its attempt', async () => {
@@ -156,6 +178,69 @@ test('of a call that was paid for the price is logged, though a middleware takes
     settlement: { kind: 'row' },
     attempts: [{ status: 'success' }],
   })
+})
+
+test('no middleware is shown a credential, or sets what the gateway sets, however it is spelt', async () => {
+  const seen: unknown[] = []
+  const refusals: unknown[] = []
+  const middlewares: Middleware[] = [
+    {
+      id: 'reads',
+      around: 'decode',
+      async handle({ header }, next) {
+        for (const name of ['authorization', 'Authorization', 'COOKIE', 'User-Agent']) {
+          seen.push(header(name))
+        }
+        await next()
+      },
+    },
+    {
+      id: 'writes',
+      around: 'respond',
+      async handle({ setHeader }, next) {
+        for (const name of ['X-Request-Id', 'Content-Type', 'x-mine']) {
+          try {
+            setHeader(name, 'forged')
+          } catch (error) {
+            refusals.push((error as Error).message)
+          }
+        }
+        await next()
+      },
+    },
+  ]
+  const { reply } = await call(answers, { middlewares })
+  expect(seen).toEqual([null, null, null, 'curl'])
+  expect(refusals).toEqual([
+    'set the header X-Request-Id, which the gateway sets itself',
+    'set the header Content-Type, which the gateway sets itself',
+  ])
+  expect(reply).toMatchObject({ status: 200, headers: { 'x-mine': 'forged' } })
+})
+
+test('of a body that a middleware has replaced the new one is logged, also when the next refuses', async () => {
+  const body = { model: 'mine', messages: [{ role: 'user', content: 'masked' }] }
+  const middlewares: Middleware[] = [
+    {
+      id: 'refuses',
+      around: 'decode',
+      async handle(_, next) {
+        await next()
+        throw new GatewayError('invalid_request', 'not today')
+      },
+    },
+    {
+      id: 'masks',
+      around: 'decode',
+      async handle(_, next) {
+        const decoded = await next()
+        decoded.replaceBody(body)
+      },
+    },
+  ]
+  const { reply, record } = await call(answers, { middlewares })
+  expect(reply).toMatchObject({ status: 400 })
+  expect(record.requestBody).toEqual(body)
 })
 
 test('a call that no provider was asked for gives its request id back', async () => {

@@ -41,6 +41,7 @@ function start(
   settle: (call: SettlementRequest) => Promise<Settlement> = async () => ({ kind: 'none' }),
   family: Family = 'chat_completions',
   compatShape?: boolean,
+  { drainMs = 0, idleMs = 10_000 } = {},
 ) {
   const calls: SettlementRequest[] = []
   const { promise: recorded, resolve } = Promise.withResolvers<ExchangeRecord>()
@@ -50,7 +51,7 @@ function start(
         calls.push(call)
         return settle(call)
       },
-      abortDrainMs: () => 0,
+      abortDrainMs: () => drainMs,
     },
     recorders: [{ record: resolve, streamEventLimit: () => 2 }],
     fault() {},
@@ -61,13 +62,14 @@ function start(
     stream: true,
     model: { id: 'mine' },
     executionModel: { id: 'mine' },
-    provider: { id: 'p', type: 'p', timeouts: { totalMs: 10_000, idleMs: 10_000 } },
+    provider: { id: 'p', type: 'p', timeouts: { totalMs: 10_000, idleMs } },
     route: { spec: {}, bound: { pricing: {}, compatShape } },
     lease: { runtime: { configVersion: 'v1' }, release() {} },
     trace: { finished() {} },
     header: () => null,
   } as unknown as Admitted
   const attempt = beginAttempt(admitted, services)
+  attempt.watchdog.alive()
   const billingModifiers = ['fast']
   const result = { kind: 'stream', events, billingModifiers } as const
   const stream = replyStream(admitted, attempt, result, services)
@@ -155,6 +157,7 @@ test('a call that cannot be settled ends with an error in the place of its last 
   expect(await recorded).toMatchObject({
     outcome: 'internal_error',
     errorCode: 'store_unavailable',
+    response: { eventCount: 2 },
   })
 })
 
@@ -220,6 +223,53 @@ test.each([
   })
   expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5, doubt: 'client_abort' } }])
   expect(signal.aborted).toBe(true)
+})
+
+test('of a call that is broken off, what its provider says it has counted is charged', async () => {
+  const over = Promise.withResolvers<void>()
+  const event = (members: object) => streamEvent(JSON.stringify({ model: 'mine', ...members }))
+  async function* counting() {
+    yield [event({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }] })]
+    await over.promise
+    const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
+    yield [event({ choices: [], usage })]
+  }
+  const { stream, calls, recorded, signal } = start(counting())
+  signal.addEventListener('abort', () => over.resolve())
+  await stream.next()
+  stream.cancel()
+  await recorded
+  expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5, doubt: 'client_abort' } }])
+})
+
+test('a caller that is slow to read is not the silence of its provider', async () => {
+  const { stream, rest, recorded } = start(upstream(whole), undefined, undefined, undefined, {
+    idleMs: 20,
+  })
+  expect(await stream.next()).toContain('"a"')
+  await Bun.sleep(60)
+  expect(await rest()).toContain('data: [DONE]')
+  expect(await recorded).toMatchObject({ outcome: 'success' })
+})
+
+test('streams that have been read on for callers that left make room for others', async () => {
+  for (let n = 0; n < 1000; n++) {
+    const { stream, recorded } = start(upstream(whole))
+    stream.cancel()
+    await recorded
+  }
+  async function* slow() {
+    for (const batch of whole) {
+      await Bun.sleep(5)
+      yield batch
+    }
+  }
+  const { stream, calls, recorded } = start(slow(), undefined, undefined, undefined, {
+    drainMs: 5000,
+  })
+  stream.cancel()
+  await recorded
+  expect(calls[0]?.usage).not.toHaveProperty('doubt')
 })
 
 test('a caller that leaves while the call is being settled has had its reply', async () => {
