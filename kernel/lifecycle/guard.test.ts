@@ -126,3 +126,25 @@ test.each<[GuardPhase[]]>([
   expect(await guardReply(admitted, reply({ content: '' }))).toEqual(reply({ content: '' }))
   expect(shown).toHaveLength(phases.length)
 })
+
+test('what a guard makes of the tool calls stays when it changes the text as well', async () => {
+  const guard: Pick<GuardPolicy, 'covers' | 'inspect'> = {
+    covers: () => true,
+    inspect: async ({ content }) => ({
+      action: 'allow',
+      decisionId: 'd1',
+      content:
+        content.kind === 'text'
+          ? { kind: 'text', segments: ['masked'] }
+          : { kind: 'tool_calls', calls: [{ tool: 'f', arguments: '{"masked":true}' }] },
+    }),
+  }
+  const admitted = { requestId: 'r1', family: 'chat_completions', route: { guard } }
+  const body = reply({ content: 'said', tool_calls: [call] })
+  expect(await guardReply(admitted as unknown as Admitted, body)).toEqual(
+    reply({
+      content: 'masked',
+      tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{"masked":true}' } }],
+    }),
+  )
+})

@@ -419,3 +419,18 @@ describe('nothing that was streamed goes unseen', () => {
     ])
   })
 })
+
+test('a reply that is streamed anew keeps what its choice has beside the message', () => {
+  const logprobs = { content: [], refusal: null }
+  const choice = { index: 0, message: { content: 'a' }, logprobs, finish_reason: 'stop' }
+  const events = chatEvents({ id: 'c1', choices: [choice] })
+  expect(collectChat(events).choices).toMatchObject([{ logprobs, finish_reason: 'stop' }])
+})
+
+test('a response that is not complete is not streamed anew as a complete one', () => {
+  const details = { incomplete_details: { reason: 'max_output_tokens' }, output: [] }
+  const names = (status: string) =>
+    responseEvents({ status, ...details }).map(({ event, data }) => event ?? data)
+  expect(names('incomplete').slice(-2)).toEqual(['response.incomplete', '[DONE]'])
+  expect(names('completed').slice(-2)).toEqual(['response.completed', '[DONE]'])
+})

@@ -78,6 +78,16 @@ describe('an event template', () => {
     )
   })
 
+  test('does not guess which of two reasoning texts was copied', () => {
+    const both = '{"reasoning_text":"b","reasoning_content":"a"}'
+    const template = createEventTemplate()
+    template.learn(
+      streamEvent(both),
+      streamEvent('{"reasoning":"a","reasoning_text":"b","reasoning_content":"a"}'),
+    )
+    expect(template.apply(streamEvent(both))).toBeUndefined()
+  })
+
   test('does not guess where a new text came from', () => {
     const template = createEventTemplate()
     const data = '{"content":"a","arguments":"a"}'

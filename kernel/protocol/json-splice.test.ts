@@ -55,3 +55,9 @@ test('a member deep inside is set at its path', () => {
   )
   expect(setMembers('{"r":1}', { model: 'b' }, ['r'])).toBe('{"r":1}')
 })
+
+test('a model is set in every spelling of its name, because readers take the last', () => {
+  expect(setModel('{"model":"a","mod\\u0065l":"a"}', 'a', 'b')).toBe(
+    '{"model":"b","mod\\u0065l":"b"}',
+  )
+})

@@ -38,6 +38,7 @@ type Changes = Partial<Limits> & { readonly payloadChars?: number; readonly dire
 /** A writer over `write` with a spool of its own, and what it logged. */
 async function open(write: (batch: readonly BatchRow[]) => Promise<void>, changes: Changes = {}) {
   const { payloadChars = 1_000_000, directory = mkdtempSync(join(folder, 's')), ...own } = changes
+  const settled: number[] = []
   const logged: { level: number; msg: string; lost?: number; shed?: number }[] = []
   const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) })
   const quick = { gatherMs: 20, retryMinMs: 5, retryMaxMs: 10, writeMs: 50, awayMs: 60 }
@@ -50,6 +51,7 @@ async function open(write: (batch: readonly BatchRow[]) => Promise<void>, change
     write,
     toRecord: ({ json }) => json,
     fromRecord: (json) => ({ json, payload: undefined }),
+    settled: (batch) => void settled.push(...numbers(batch)),
     spool,
     payloads: { room: createRoom(payloadChars), shed },
     lost,
@@ -59,6 +61,7 @@ async function open(write: (batch: readonly BatchRow[]) => Promise<void>, change
   return {
     ...writer,
     pushAll: (batch: readonly BatchRow[]) => batch.forEach(writer.push),
+    settled,
     logged,
     directory,
     spool,
@@ -96,6 +99,18 @@ function sink() {
 }
 
 describe('batch writer', () => {
+  test('payloads that are written make room for others', async () => {
+    const database = sink()
+    const writer = await open(database.write, { payloadChars: 100 })
+    for (let n = 0; n < 4; n++) {
+      writer.push(row(n, '"p":"'.padEnd(59, 'x')))
+      await soon(() => expect(database.numbers()).toHaveLength(n + 1))
+    }
+    expect(database.batches.flat().every(({ payload }) => payload !== undefined)).toBe(true)
+    expect(writer.shed.total).toBe(0)
+    await writer.close()
+  })
+
   test('rows gather for a while and go in one batch', async () => {
     const database = sink()
     const writer = await open(database.write)
@@ -217,6 +232,7 @@ describe('batch writer', () => {
     expect(numbers(kept)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 9])
     expect(kept.filter(({ payload }) => payload === undefined)).toEqual([row(3)])
     expect(writer.lost.total).toBe(1)
+    expect(writer.settled.toSorted((a, b) => a - b)).toEqual(upTo(10))
     // BatchRow 8 lost its payload before it was lost itself.
     expect(writer.shed.total).toBe(2)
   })

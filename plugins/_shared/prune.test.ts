@@ -162,6 +162,7 @@ describe('bulky fields', () => {
 
   test.each([
     ['image_url.url', { image_url: { url: `data:image/png;base64,${base64}` } }, 422],
+    ['a data URL that is a text', { text: `data:image/png;base64,${base64}` }, 422],
     ['a short data URL', { image_url: { url: 'data:image/png,AA' } }, 17],
     ['input_image', { type: 'input_image', image_url: `data:image/png;base64,${base64}` }, 422],
     ['input_audio.data', { input_audio: { data: base64, format: 'wav' } }, 400],

@@ -27,6 +27,7 @@ describe('a text', () => {
     ['-----BEGIN PRIVATE KEY-----\nMII', '[redacted]'],
     [`/cb?token=xyz is not ${KEY}`, '/cb?token=[redacted] is not [redacted]'],
     ['Authorization: Bearer abcdefgh12 now', 'Authorization: [redacted] now'],
+    ['Authorization: Bearer abcdefgh12:more now', 'Authorization: [redacted] now'],
   ])('%p becomes %p', (text, clean) => {
     expect(redactText(text)).toBe(clean)
   })

@@ -1,0 +1,14 @@
+import { expect, test } from 'bun:test'
+import { limitedBytes, limitedText } from './safe-text.ts'
+
+test('a secret that lies across the limit is not kept in part', () => {
+  const text = `${'x'.repeat(90)} gwk_abcdefghijklmnop`
+  expect(limitedText(text, 96)).toBe(`${'x'.repeat(90)} [reda`)
+  expect(limitedBytes(text, 96)).toBe(`${'x'.repeat(90)} [reda`)
+})
+
+test('what is cut holds whole characters, and what Postgres can keep', () => {
+  expect(limitedText('ab\0c', 3)).toBe('ab')
+  expect(limitedBytes('äöü', 5)).toBe('äö')
+  expect(limitedText(undefined, 3)).toBeUndefined()
+})
