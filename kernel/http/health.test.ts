@@ -68,6 +68,17 @@ describe('a check that misbehaves', () => {
     expect(faults).toEqual(['health check bad failed'])
     expect(JSON.stringify(answer)).not.toContain('secret')
   })
+
+  test('is logged again when it has been well in between', async () => {
+    const script = ['bad', 'bad', 'good', 'bad']
+    const check = () => {
+      if (script.shift() === 'bad') throw new Error('away')
+      return { status: 'ok' as const }
+    }
+    const { ask, faults } = health([{ name: 'moody', check }])
+    for (let n = 0; n < 4; n++) await ask()
+    expect(faults).toHaveLength(2)
+  })
 })
 
 describe('draining', () => {

@@ -17,6 +17,8 @@ const unused = () => {
 const FIRST_FREE_PORT = '/proc/sys/net/ipv4/ip_unprivileged_port_start'
 
 const faults: unknown[] = []
+/** Of each call whether its caller chose its id. */
+const chosen: boolean[] = []
 let loggingFails = false
 
 const fault = (_: string, error: unknown) => {
@@ -49,6 +51,7 @@ const open = (hostname: string, port: number) =>
     log: pino({ level: 'silent' }),
     services: {
       async infer(call) {
+        chosen.push(call.callerChoseRequestId)
         await call.body()
         return { kind: 'buffered', status: 200, headers: {}, body: '{}' }
       },
@@ -76,7 +79,7 @@ const open = (hostname: string, port: number) =>
             summary: 'All things.',
             query: strictObject({ page: Type.Optional(Type.String()) }),
             result: Type.Array(Type.String()),
-            handle: ({ query }) => [query.page ?? 'all'],
+            handle: ({ query, address }) => [query.page ?? address ?? 'nobody'],
           }),
         ],
         sessions: undefined,
@@ -166,6 +169,21 @@ test.each([
   },
   15_000,
 )
+
+test('whoever calls by a short host name is known by their address as well', async () => {
+  for (const host of ['x', 'localhost']) {
+    const { text } = await talk('GET /api/v1/things HTTP/1.1', `host: ${host}`)
+    expect(text).toContain('"data":["127.0.0.1"]')
+  }
+})
+
+test('an id that the caller chose is told from one that was made here', async () => {
+  chosen.length = 0
+  for (const id of [{ 'x-request-id': 'mine' }, {}]) {
+    await fetch(`${listening.url}/v1/embeddings`, { method: 'POST', body: '{}', headers: id })
+  }
+  expect(chosen).toEqual([true, false])
+})
 
 describe('the request id stands on the reply', () => {
   test('of a page', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { eventually } from '../../test/harness/gateway.ts'
 import type { ReplyStream } from '../lifecycle/exchange.ts'
 import { createKeepAlive, type KeptStream } from './keep-alive.ts'
 import { type StreamCare, streamResponse } from './stream-response.ts'
@@ -10,11 +11,15 @@ const care = (keepAliveMs: number, stalledSecs = 60) => ({
   keepAlive: createKeepAlive(keepAliveMs),
 })
 
-function serve(stream: ReplyStream, usual: StreamCare) {
+/** `limits`: the seconds of silence that the connection was given, one after the other. */
+function serve(stream: ReplyStream, usual: StreamCare, limits: number[] = []) {
   return Bun.serve({
     port: 0,
     fetch(request, server) {
-      const limitIdle = (seconds: number) => server.timeout(request, seconds)
+      const limitIdle = (seconds: number) => {
+        limits.push(seconds)
+        server.timeout(request, seconds)
+      }
       limitIdle(0)
       return streamResponse(stream, {}, limitIdle, usual)
     },
@@ -35,6 +40,24 @@ test('a caller that takes nothing of what waits for it counts as gone', async ()
     await server.stop(true)
   }
 }, 20_000)
+
+test('a caller that reads on after a pause may be left in silence again', async () => {
+  const limits: number[] = []
+  const piece = 'x'.repeat(64 << 10)
+  const server = serve(told(Array(200).fill([0, piece])), care(60_000), limits)
+  const caller = connect(server.port as number, '127.0.0.1')
+  try {
+    caller.once('data', () => caller.pause())
+    caller.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+    await eventually(async () => (limits.length > 1 ? limits : undefined))
+    caller.resume()
+    await eventually(async () => (limits.at(-1) === 1 ? limits : undefined))
+    expect(limits.slice(0, 3)).toEqual([0, 60, 0])
+  } finally {
+    caller.destroy()
+    await server.stop(true)
+  }
+})
 
 /** Events with the milliseconds of silence before each. */
 function told(script: readonly (readonly [ms: number, text: string])[]): ReplyStream {
