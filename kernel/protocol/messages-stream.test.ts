@@ -230,6 +230,27 @@ describe('tool calls', () => {
     expect(brief(sent)).toEqual(['message_start', 'start 0 tool_use a f', '0 {"x":1}'])
   })
 
+  test('whose name is empty in later pieces keep it while they wait', () => {
+    const nameless = (index: number, written: string) =>
+      choice({ tool_calls: [{ index, function: { name: '', arguments: written } }] })
+    const { sent } = run(
+      tool(0, 'a', 'f', '{"x"'),
+      tool(1, 'b', 'g', '{'),
+      nameless(1, '}'),
+      nameless(0, ':1}'),
+    )
+    expect(brief(sent)).toEqual([
+      'message_start',
+      'start 0 tool_use a f',
+      '0 {"x"',
+      '0 :1}',
+      'stop 0',
+      'start 1 tool_use b g',
+      '1 {',
+      '1 }',
+    ])
+  })
+
   test('whose id comes late begin when it has come', () => {
     const { sent } = run(tool(0, undefined, 'f', '{"x"'), tool(0, 'a', undefined, ':1}'))
     expect(brief(sent)).toEqual(['message_start', 'start 0 tool_use a f', '0 {"x"', '0 :1}'])

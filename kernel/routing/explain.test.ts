@@ -42,7 +42,10 @@ test('the routes that are explained as kept are those that are drawn, with their
           expect(() => planRoute(model, needed, () => 0.5)).toThrow(GatewayError)
           return
         }
-        expect(kept.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1)
+        const weights = kept.reduce((sum, { route }) => sum + route.spec.weight, 0)
+        for (const { route, share } of kept) {
+          expect(share).toBeCloseTo(route.spec.weight / weights)
+        }
         for (let i = 0; i < 5; i++) {
           const drawn = planRoute(model, needed, () => draws.next().value ?? 0)
           expect(kept.map(({ route }) => route)).toContain(drawn)

@@ -1,0 +1,44 @@
+/** When a Google stream is over: what must have come, and what does not matter any more. */
+import { expect, test } from 'bun:test'
+import { GatewayError, type JsonObject, type StreamEvent, streamEvent } from 'model-gateway/plugin'
+import { chatChunksFromGoogle } from './google-content-stream.ts'
+
+const call = { body: { model: 'asked' }, requestId: 'req-1' }
+const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 4 }
+const said = (index: number, text: string, finishReason?: string): JsonObject => ({
+  index,
+  content: { parts: [{ text }] },
+  ...(finishReason === undefined ? {} : { finishReason }),
+})
+
+async function* source(responses: readonly JsonObject[], error?: Error) {
+  for (const response of responses) yield [streamEvent(JSON.stringify(response))]
+  if (error !== undefined) throw error
+}
+
+async function collect(responses: AsyncIterable<readonly StreamEvent[]>): Promise<StreamEvent[]> {
+  const events: StreamEvent[] = []
+  for await (const batch of chatChunksFromGoogle(responses, call)) events.push(...batch)
+  return events
+}
+
+test('a choice that has ended does not end those beside it', async () => {
+  const events = await collect(
+    source([
+      { candidates: [said(0, 'a', 'STOP'), said(1, 'b')], usageMetadata },
+      { candidates: [said(1, 'c', 'MAX_TOKENS')], usageMetadata },
+    ]),
+  )
+  const text = events.map(({ data }) => data).join('\n')
+  expect(text).toContain('"content":"c"')
+  expect(text).toContain('{"index":1,"delta":{},"finish_reason":"length"}')
+  expect(events.at(-1)?.data).toBe('[DONE]')
+})
+
+test('a connection that breaks when all has been said takes nothing back', async () => {
+  const broke = new GatewayError('upstream_transport', 'broke')
+  const whole = [{ candidates: [said(0, 'a', 'STOP')], usageMetadata }]
+  const events = await collect(source(whole, broke))
+  expect(events.at(-1)?.data).toBe('[DONE]')
+  await expect(collect(source([{ candidates: [said(0, 'a')] }], broke))).rejects.toBe(broke)
+})
