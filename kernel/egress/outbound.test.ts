@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { addressTricks, resolveHostile } from '../../test/harness/address-tricks.ts'
 import { type AddressPolicy, OutboundError, type OutboundRequest } from '../plugin/index.ts'
@@ -220,4 +220,23 @@ test('the time for the head of a reply is not that for its body', async () => {
   for (const socket of sockets) if (!socket.destroyed) socket.write(pieces[1] as string)
   expect(await response.text()).toBe('slow')
   answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+})
+
+test('a name that could not be resolved is asked for again at once, one that could after a while', async () => {
+  const answers = [undefined, ['127.0.0.1'], ['10.1.2.3']]
+  const outbound = outboundOf({
+    async resolve() {
+      const next = answers.shift()
+      if (next === undefined) throw new Error('no such name')
+      return next
+    },
+  })
+  const local: AddressPolicy = { allowPrivate: false, allowedCidrs: ['127.0.0.0/8'] }
+  const check = () => faultOf(outbound.check('http://new.test/', local))
+  expect(await check()).toBe('unresolvable')
+  expect([await check(), await check()]).toEqual(['none', 'none'])
+  const now = performance.now() + 11_000
+  const later = spyOn(performance, 'now').mockImplementation(() => now)
+  expect(await check()).toBe('address_refused')
+  later.mockRestore()
 })

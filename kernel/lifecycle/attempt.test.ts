@@ -17,6 +17,7 @@ function begin(execute: Execute, { stream = false, totalMs = 10_000 } = {}) {
     requestId: 'r1',
     family: 'chat_completions',
     stream,
+    apiSurface: 'messages',
     call: { body: {} },
     provider: { id: 'p', type: 'p', timeouts: { totalMs, idleMs: 10_000 } },
     route: { spec: {}, bound: { chat_completions: execute } },
@@ -54,6 +55,32 @@ test('what a provider makes of being broken off is the reason for which it was',
   expect(attempt.containFault(new Error('socket closed'))).toBe(reason)
   expect(logged).toEqual([])
   attempt.finish('provider_error', reason)
+})
+
+test('an answer of the other kind than was asked for is none', async () => {
+  for (const stream of [true, false]) {
+    const result = stream ? { kind: 'buffered', body: {} } : { kind: 'stream', events: nothing() }
+    const { attempt } = begin(async () => result as ProviderResult, { stream })
+    await expect(attempt.execute()).rejects.toMatchObject({ code: 'upstream_transport' })
+    attempt.finish('provider_error')
+  }
+})
+
+async function* nothing() {}
+
+test('a provider knows the API of the caller; of its answer the first byte is timed', async () => {
+  let surface: unknown
+  const { attempt } = begin(({ apiSurface }) => {
+    surface = apiSurface
+    return answered()
+  })
+  await attempt.execute()
+  expect(surface).toBe('messages')
+  attempt.firstByte()
+  await Bun.sleep(30)
+  attempt.firstByte()
+  const { firstByteMs = 0, latencyMs } = attempt.finish('success')
+  expect(latencyMs - firstByteMs).toBeGreaterThanOrEqual(25)
 })
 
 test('nobody keeps the time of an attempt that is over', async () => {

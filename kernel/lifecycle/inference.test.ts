@@ -10,6 +10,7 @@ import {
   type RouteSpec,
   routeFlags,
   type SettlementRequest,
+  type Usage,
 } from '../plugin/index.ts'
 import { createCatalog } from '../routing/catalog.ts'
 import { compileChains } from './compile-chains.ts'
@@ -161,6 +162,19 @@ test('a failed call whose caller has left counts as one that was left, with its 
   })
   const gone = await call(refused, { left: true })
   expect(gone.record).toMatchObject({ outcome: 'client_abort', errorCode: 'upstream_http_error' })
+})
+
+test('a failed call is charged for what its provider had counted, and broken off', async () => {
+  let signal: AbortSignal | undefined
+  const { settled } = await call(async (sent) => {
+    signal = sent.signal
+    const counted = { uncachedInput: 3, output: 5 } as Usage
+    throw new GatewayError('upstream_transport', 'broke', { usage: counted })
+  })
+  expect(settled).toMatchObject([
+    { succeeded: false, usage: { output: 5, doubt: 'provider_error' } },
+  ])
+  expect(signal?.aborted).toBe(true)
 })
 
 test('of a call that was paid for the price is logged, though a middleware takes its reply', async () => {

@@ -434,3 +434,27 @@ test('a response that is not complete is not streamed anew as a complete one', (
   expect(names('incomplete').slice(-2)).toEqual(['response.incomplete', '[DONE]'])
   expect(names('completed').slice(-2)).toEqual(['response.completed', '[DONE]'])
 })
+
+test('the name of a function is said once, though each piece of its call repeats it', () => {
+  const piece = (written: string) => ({
+    index: 0,
+    delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: written } }] },
+  })
+  const events = ['{', '}'].map((written) =>
+    streamEvent(JSON.stringify({ choices: [piece(written)] })),
+  )
+  expect(collectChat(events).choices).toMatchObject([
+    { message: { tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{}' } }] } },
+  ])
+})
+
+test('what a response was streamed with is looked at, though its last event leaves it out', () => {
+  const item = (id: string) => ({ type: 'message', id, content: [] })
+  const told = (type: string, members: object) =>
+    streamEvent(JSON.stringify({ type, ...members }), type)
+  const { output } = collectResponse([
+    told('response.output_item.done', { output_index: 0, item: item('hidden') }),
+    told('response.completed', { response: { status: 'completed', output: [item('stated')] } }),
+  ])
+  expect(output).toEqual([item('stated'), item('hidden')])
+})

@@ -56,8 +56,11 @@ test('a member deep inside is set at its path', () => {
   expect(setMembers('{"r":1}', { model: 'b' }, ['r'])).toBe('{"r":1}')
 })
 
-test('a model is set in every spelling of its name, because readers take the last', () => {
-  expect(setModel('{"model":"a","mod\\u0065l":"a"}', 'a', 'b')).toBe(
-    '{"model":"b","mod\\u0065l":"b"}',
-  )
+test.each([
+  ['{"model":"a","mod\\u0065l":"a"}', '{"model":"b","mod\\u0065l":"b"}'],
+  ['{"model":"a","n":1,"model":"a"}', '{"model":"b","n":1,"model":"b"}'],
+  ['{"x":{"model":"a"},"model":"a"}', '{"x":{"model":"a"},"model":"b"}'],
+  ['{"x":{"model":"a"},"model" : "a"}', '{"x":{"model":"a"},"model" : "b"}'],
+])('the model is set at the top alone, wherever and however it is named there: %s', (text, set) => {
+  expect(setModel(text, 'a', 'b')).toBe(set)
 })

@@ -414,6 +414,13 @@ const rows: Row[] = [
     all: { tools: [chatTool], tool_choice: 'auto', parallel_tool_calls: false },
   },
   {
+    row: 'disable_parallel_tool_use without tools',
+    request: { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+    native: { tool_choice: 'auto', native: { disableParallelToolUse: true } },
+    all: { tool_choice: 'auto' },
+  },
+  { row: 'max_tokens: 0', request: { max_tokens: 0 }, all: { max_tokens: 0 } },
+  {
     row: 'disable_parallel_tool_use: false',
     request: { tools: [tool], tool_choice: { type: 'auto', disable_parallel_tool_use: false } },
     all: { tools: [chatTool], tool_choice: 'auto' },
