@@ -214,9 +214,9 @@ test('the time for the head of a reply is not that for its body', async () => {
   const pieces = ['HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nsl', 'ow']
   answer = pieces[0] as string
   const outbound = outboundOf({ resolve: resolveHostile })
-  const call = request(anywhere, { headersTimeoutMs: 80 })
+  const call = request(anywhere, { headersTimeoutMs: 500 })
   const response = await outbound.fetch(`http://loopback.test:${port}/`, call)
-  await Bun.sleep(160)
+  await Bun.sleep(700)
   for (const socket of sockets) if (!socket.destroyed) socket.write(pieces[1] as string)
   expect(await response.text()).toBe('slow')
   answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'

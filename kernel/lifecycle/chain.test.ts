@@ -184,3 +184,17 @@ test('a seam that nobody uses costs nothing that can be measured', () => {
   })
   expect(Math.min(...passes)).toBeLessThan(0.5)
 })
+
+test('each middleware has the whole deadline for itself, however many there are', async () => {
+  const slow = Array.from({ length: 4 }, (_, n) =>
+    link(`slow${n}`, {
+      async handle(_: unknown, next: () => Promise<unknown>) {
+        await Bun.sleep(400)
+        await next()
+      },
+    } as Partial<Middleware>),
+  )
+  const used = tools(1000)
+  await runChain(slow, exchange, async () => {}, used)
+  expect(used.faults).toEqual([])
+})

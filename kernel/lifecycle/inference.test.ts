@@ -257,6 +257,32 @@ test('of a body that a middleware has replaced the new one is logged, also when 
   expect(record.requestBody).toEqual(body)
 })
 
+test('a body that is replaced when the request has been decoded changes nothing', async () => {
+  let late: (() => void) | undefined
+  const middlewares: Middleware[] = [
+    {
+      id: 'late',
+      around: 'decode',
+      async handle(_, next) {
+        const decoded = await next()
+        late = () => decoded.replaceBody({ model: 'other', messages: [] })
+      },
+    },
+  ]
+  let refusal: unknown
+  const execute: Execute = async (sent) => {
+    try {
+      late?.()
+    } catch (error) {
+      refusal = (error as Error).message
+    }
+    return await answers(sent)
+  }
+  const { record } = await call(execute, { middlewares })
+  expect(refusal).toBe('replaced the body after the request had been decoded')
+  expect(record).toMatchObject({ requestedModel: 'mine', outcome: 'success' })
+})
+
 test('a call that no provider was asked for gives its request id back', async () => {
   const handle = () => {
     throw new GatewayError('invalid_request', 'not today')

@@ -60,3 +60,8 @@ test('only the model of a reply changes', () => {
   )
   expect(JSON.parse(replyText({ id: 'x' }, undefined, 'mine'))).toEqual({ id: 'x', model: 'mine' })
 })
+
+test('a response that is nothing but an error is none', () => {
+  const body = { error: { message: 'no' } }
+  expect(() => readReply('responses', body)).toThrow('it is an error: no')
+})

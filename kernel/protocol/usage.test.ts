@@ -257,3 +257,15 @@ describe('the usage of a stream', () => {
     expect(after(counts(3, 99), counts(4))).not.toHaveProperty('doubt')
   })
 })
+
+test('cached input may be all of the input, and not a token more', () => {
+  const read = (cached_tokens: number) =>
+    readChatUsage({
+      prompt_tokens: 10,
+      completion_tokens: 1,
+      prompt_tokens_details: { cached_tokens },
+    })
+  expect(read(10)).toMatchObject({ uncachedInput: 0, cacheRead: 10 })
+  expect(read(10)).not.toHaveProperty('doubt')
+  expect(read(11)).toMatchObject({ uncachedInput: 10, doubt: 'cached_exceeds_input' })
+})
