@@ -93,7 +93,7 @@ export async function runChain<V>(
   }
 
   function fail(link: Link, error: unknown) {
-    if (over || failure !== undefined) return
+    if (over) return
     const refuses = error instanceof GatewayError && link.middleware.around !== 'respond'
     failure = { error: refuses ? error : asFault(link, error) }
   }

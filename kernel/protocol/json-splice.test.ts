@@ -61,6 +61,7 @@ test.each([
   ['{"model":"a","n":1,"model":"a"}', '{"model":"b","n":1,"model":"b"}'],
   ['{"x":{"model":"a"},"model":"a"}', '{"x":{"model":"a"},"model":"b"}'],
   ['{"x":{"model":"a"},"model" : "a"}', '{"x":{"model":"a"},"model" : "b"}'],
+  ['{"model" : "a","x":{"model":"a"}}', '{"model" : "b","x":{"model":"a"}}'],
 ])('the model is set at the top alone, wherever and however it is named there: %s', (text, set) => {
   expect(setModel(text, 'a', 'b')).toBe(set)
 })
