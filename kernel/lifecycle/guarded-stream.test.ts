@@ -1,36 +1,15 @@
 import { afterEach, expect, jest, test } from 'bun:test'
-import {
-  type ExchangeRecord,
-  type GuardVerdict,
-  type Settlement,
-  type SettlementRequest,
-  type StreamEvent,
-  streamEvent,
+import type {
+  ExchangeRecord,
+  GuardVerdict,
+  Settlement,
+  SettlementRequest,
+  StreamEvent,
 } from '../plugin/index.ts'
 import { beginAttempt } from './attempt.ts'
+import { chunk, silent, upstream, whole } from './chat-events.fixture.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { guardedStream } from './guarded-stream.ts'
-
-const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
-const chunk = (content: string, finish_reason: string | null = null) =>
-  streamEvent(
-    JSON.stringify({
-      model: 'mine',
-      choices: [{ index: 0, delta: { content }, finish_reason }],
-      usage,
-    }),
-  )
-const whole = [[chunk('a')], [chunk('b', 'stop')], [streamEvent('[DONE]')]]
-
-async function* upstream(batches: readonly (readonly StreamEvent[])[]) {
-  yield* batches
-}
-
-/** Hands out what it has, and then nothing more. */
-async function* silent(batches: readonly (readonly StreamEvent[])[]) {
-  yield* batches
-  await new Promise(() => {})
-}
 
 /** A guarded stream; `decide` lets it pass. */
 function start(

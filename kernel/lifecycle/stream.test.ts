@@ -11,29 +11,11 @@ import {
   streamEvent,
 } from '../plugin/index.ts'
 import { beginAttempt } from './attempt.ts'
+import { chunk, silent, upstream, whole } from './chat-events.fixture.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { replyStream } from './stream.ts'
 
-const chunk = (content: string, finish_reason: string | null = null) =>
-  streamEvent(
-    JSON.stringify({
-      model: 'mine',
-      choices: [{ index: 0, delta: { content }, finish_reason }],
-      usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
-    }),
-  )
-const whole = [[chunk('a')], [chunk('b', 'stop')], [streamEvent('[DONE]')]]
 const cut = [[chunk('a')], [chunk('b')]]
-
-async function* upstream(batches: readonly (readonly StreamEvent[])[]) {
-  yield* batches
-}
-
-/** Hands out what it has, and then nothing more. */
-async function* silent(batches: readonly (readonly StreamEvent[])[]) {
-  yield* batches
-  await new Promise(() => {})
-}
 
 /** A stream on its way to a caller; `settled` and `recorded` are what becomes of it. */
 function start(

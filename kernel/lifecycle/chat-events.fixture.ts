@@ -1,0 +1,25 @@
+import { type StreamEvent, streamEvent } from '../plugin/index.ts'
+
+const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
+
+export const chunk = (content: string, finish_reason: string | null = null) =>
+  streamEvent(
+    JSON.stringify({
+      model: 'mine',
+      choices: [{ index: 0, delta: { content }, finish_reason }],
+      usage,
+    }),
+  )
+
+/** A chat from its first word to its end, in three batches. */
+export const whole = [[chunk('a')], [chunk('b', 'stop')], [streamEvent('[DONE]')]]
+
+export async function* upstream(batches: readonly (readonly StreamEvent[])[]) {
+  yield* batches
+}
+
+/** Hands out what it has, and then nothing more. */
+export async function* silent(batches: readonly (readonly StreamEvent[])[]) {
+  yield* batches
+  await new Promise(() => {})
+}
