@@ -42,3 +42,18 @@ test('a connection that breaks when all has been said takes nothing back', async
   expect(events.at(-1)?.data).toBe('[DONE]')
   await expect(collect(source([{ candidates: [said(0, 'a')] }], broke))).rejects.toBe(broke)
 })
+
+test('what came first of the end of a choice stands, and what came last of the usage', async () => {
+  const events = await collect(
+    source([
+      { candidates: [said(0, 'a', 'MAX_TOKENS'), said(1, 'b')], usageMetadata },
+      { candidates: [{ index: 0, finishReason: 'STOP' }, said(1, 'c', 'STOP')] },
+    ]),
+  )
+  const chunks = events.slice(0, -1).map(({ data }) => JSON.parse(data))
+  const reasons = chunks.flatMap(({ choices }) => choices).filter((one) => one.finish_reason)
+  expect(reasons.map((one) => one.finish_reason)).toEqual(['length', 'stop'])
+  const counted = chunks.filter(({ usage }) => usage !== undefined)
+  expect(counted).toEqual([chunks.at(-1)])
+  expect(counted[0].usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 4 })
+})

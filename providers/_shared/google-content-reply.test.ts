@@ -234,7 +234,11 @@ describe('usage', () => {
         { modality: 'AUDIO', tokenCount: 500 },
         { modality: 'VIDEO', tokenCount: 490 },
       ],
-      candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1290 }, { modality: 'TEXT' }],
+      candidatesTokensDetails: [
+        { modality: 'IMAGE', tokenCount: 1000 },
+        { modality: 'TEXT' },
+        { modality: 'IMAGE', tokenCount: 290 },
+      ],
     })
     expect(usage).toMatchObject({
       prompt_tokens_details: { cached_tokens: 7, audio_tokens: 500, video_tokens: 490 },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { edgeMessages, invokeMessages, rawPredictMessages } from './messages-dialect.ts'
-import { sentBody as body, PNG, refusal, send, tool } from './messages-request.fixture.ts'
+import { sentBody as body, messages, PNG, refusal, send, tool } from './messages-request.fixture.ts'
 
 const strict = { invokeMessages, edgeMessages }
 
@@ -157,6 +157,21 @@ describe('on cloud_a_ml', () => {
     })
   })
 
+  test('a tool that is marked for the cache stays so, and of a system message its last mark', () => {
+    const [five, hour] = [{ type: 'ephemeral' }, { type: 'ephemeral', ttl: '1h' }]
+    const content = ['a', 'b', 'c'].map((text, n) => ({
+      type: 'text',
+      text,
+      ...(n < 2 && { cache_control: [five, hour][n] as JsonObject }),
+    }))
+    const sent = body(edgeMessages, {
+      messages: [{ role: 'system', content }, ...messages],
+      tools: [{ ...tool, cache_control: five }],
+    })
+    expect(sent.system).toMatchObject([{ cache_control: hour }])
+    expect(sent.tools).toMatchObject([{ cache_control: five }])
+  })
+
   test('ids stay as they are', () => {
     const sent = body(rawPredictMessages, {
       messages: [{ role: 'tool', tool_call_id: 'call:1', content: 'x' }],
@@ -166,6 +181,19 @@ describe('on cloud_a_ml', () => {
 })
 
 describe('what came through the messages API', () => {
+  test('the ban on parallel calls says nothing where none is to be made', () => {
+    const native = { disableParallelToolUse: true }
+    const sent = send(rawPredictMessages, { tools: [tool], tool_choice: 'none' }, { native })
+    expect(sent.body.tool_choice).toEqual({ type: 'none' })
+  })
+
+  test('a field that only other dialects take is refused where the caller has not named it', () => {
+    const given = (fields: JsonObject) => () =>
+      send(invokeMessages, { odd: 1 }, { native: { fields } })
+    expect(given({ odd: 1 })).not.toThrow()
+    expect(given({ other: 1 })).toThrow('odd is not supported by this route')
+  })
+
   test('its own fields, server tools, errors, cache marks and the ban on parallel calls', () => {
     const cache_control = { type: 'ephemeral' }
     const hour = { type: 'ephemeral', ttl: '1h' }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import { editMembers, outboundBody } from './outbound-body.ts'
+import { editMembers, outboundBody, setStream } from './outbound-body.ts'
 
 const edit = (text: string, changes: Record<string, JsonValue | undefined>) =>
   editMembers(text, JSON.parse(text) as JsonObject, new Map(Object.entries(changes)))
@@ -74,6 +74,18 @@ describe('outboundBody', () => {
     body.set('c', 3)
     expect(body.text()).toBe('{"__proto__":{"a":1},"c":3}')
     expect(JSON.stringify(parsed)).toBe('{"__proto__":{"a":1},"b":2}')
+  })
+
+  test.each([
+    ['{"a":1}', true, '{"a":1,"stream":true}'],
+    ['{"stream":false}', true, '{"stream":true}'],
+    ['{"stream":true}', false, '{"stream":false}'],
+    ['{"stream" : true}', true, '{"stream" : true}'],
+    ['{"a" : 1}', false, '{"a" : 1}'],
+  ])('%s as a stream, or not: %p', (rawBody, stream, text) => {
+    const body = outboundBody(call(rawBody))
+    setStream(body, stream)
+    expect(body.text()).toBe(text)
   })
 
   test('what was changed is what is read', () => {

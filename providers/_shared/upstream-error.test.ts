@@ -80,6 +80,12 @@ test('a web page is never passed on, its status is', async () => {
   })
 })
 
+test('a redirect is told as one, whatever it says', async () => {
+  const moved = new Response('{"error":"go to http://10.0.0.1"}', { status: 307 })
+  const { message } = await readUpstreamError(reply(moved), asIs)
+  expect(message).toBe('the upstream answered with status 307, which is not followed')
+})
+
 test.each([
   [400, 400],
   [401, 502],
