@@ -74,6 +74,11 @@ const rows: readonly Row[] = [
   ['previous_two', { reasoning: { budget_tokens: 2000 } }, { thinking: enabled(2000) }],
   [
     'previous_two',
+    { thinking: { ...enabled(2000), display: 'omitted' } },
+    { thinking: { ...enabled(2000), display: 'omitted' } },
+  ],
+  [
+    'previous_two',
     { thinking_budget_tokens: 2000, thinking: enabled(2000) },
     { thinking: enabled(2000) },
   ],

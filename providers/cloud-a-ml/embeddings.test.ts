@@ -81,7 +81,7 @@ describe('what goes out', () => {
   })
 
   test('nothing that was not asked for', async () => {
-    await embed(BATCHED, { dimensions: null, title: null })
+    await embed(BATCHED, { dimensions: null, title: null, logit_bias: null })
     expect(lastBody(cloud)).toEqual({ instances: [{ content: '7' }] })
     await embed(CONTENT, {})
     expect(lastBody(cloud)).toEqual({ content: { parts: [{ text: '7' }] } })
@@ -93,6 +93,15 @@ describe('what goes out', () => {
     expect(cloud.calls.map(({ body }) => body.parameters)).toEqual([
       { outputDimensionality: 8, autoTruncate: true },
       { outputDimensionality: 8, autoTruncate: true },
+    ])
+  })
+
+  test('what changes the price is said', async () => {
+    const extraHeaders = { 'X-Vertex-AI-LLM-Shared-Request-Type': 'flex' }
+    const [plain, header] = [await embed(BATCHED, {}), await embed(BATCHED, {}, { extraHeaders })]
+    expect([plain, header].map(({ billingModifiers }) => billingModifiers)).toEqual([
+      [],
+      ['x-vertex-ai-llm-shared-request-type'],
     ])
   })
 
