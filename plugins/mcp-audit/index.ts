@@ -179,6 +179,7 @@ export default definePlugin({
     })
     return async () => {
       await stopListening()
+      await invocations.lookedUp()
       invocations.flush()
       await writer.close()
       await ahead.close()

@@ -22,6 +22,7 @@ const AT_ONCE_MS = 50
 const ON_ITS_WAY_MS = 500
 /** Look-ups at once for one server, which may answer any number of calls that nobody has made. */
 const MOST_LOOK_UPS = 100
+const POLL_MS = 20
 /** Calls that are known here while their answer may come elsewhere; older ones only the database knows. */
 const MOST_LEFT = 50_000
 
@@ -56,6 +57,8 @@ export interface Invocations extends Pick<McpAudit, 'open' | 'reopen'> {
   hold(): Promise<void>
   /** Closes rows that nobody works on any more, here or on any replica. */
   sweep(): Promise<void>
+  /** Resolves when no answer is left whose row is being looked for. */
+  lookedUp(): Promise<void>
   /** Writes the rows that only the local disk has. */
   flush(): void
 }
@@ -214,6 +217,9 @@ export function createInvocations(options: InvocationOptions): Invocations {
         options.finished(serverId, 'incomplete', 'not_evaluated')
       }
       if (given.length > 0) log.warn({ rows: given.length }, 'tool calls were left incomplete')
+    },
+    async lookedUp() {
+      while (lookUps.size > 0) await Bun.sleep(POLL_MS)
     },
     flush,
   }

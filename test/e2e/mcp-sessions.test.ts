@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { adminClient } from '../harness/admin.ts'
-import { adaKey, eventually, type TestGateway } from '../harness/gateway.ts'
+import { adaKey, eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import { bobKey, CANARY, type McpBench, startMcpBench } from './mcp-bench.fixture.ts'
 import {
   toolCall as call,
@@ -138,6 +138,25 @@ describe('sessions', () => {
     const row = await rowOf(first)
     expect(row?.status).toBe('success')
     expect(Number(row?.response_bytes)).toBeGreaterThan(50)
+  })
+
+  test('a result that a replica passes on as it ends is written down', async () => {
+    const id = crypto.randomUUID()
+    await begin(id)
+    const headers = { 'mcp-session-id': id }
+    const config = { mcp: { allow_private_networks: true } }
+    const replica = await startTestGateway(config, { databaseUrl: gateway.databaseUrl })
+    upstream.script = ({ method }) =>
+      method === 'GET' ? events([event(fine(80))]) : new Response(null, { status: 202 })
+    const first = await send('tools', { body: call(80), headers })
+    // Before the database has the row.
+    const authorization = `Bearer ${adaKey}`
+    const later = await fetch(`${replica.url}/mcp/tools`, {
+      headers: { ...headers, authorization },
+    })
+    expect(await later.text()).toContain('fine')
+    await replica.stop()
+    expect((await rowOf(first)).status).toBe('success')
   })
 
   test('a call is over with its result: a cancellation that comes after it changes nothing', async () => {
