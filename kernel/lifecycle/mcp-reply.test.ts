@@ -17,6 +17,7 @@ test('a caller who leaves before the reply has become a stream has cancelled the
   const services = { limits: usualMcpLimits } as McpServices
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
+      controller.enqueue(new Uint8Array(1))
       watch.upstream.signal.addEventListener('abort', () => controller.error(new Error('aborted')))
     },
   })

@@ -81,7 +81,7 @@ export async function replyOf(
   if (call.incoming.method === 'GET' || call.resultGuard !== undefined) {
     return { ...head, body: streamed(call, body.getReader(), events, services, listening) }
   }
-  const begun = await readBeginning(body, WHOLE_BYTES)
+  const begun = await readBeginning(body, WHOLE_BYTES, call.watch.upstream)
   if ('rest' in begun) {
     return { ...head, body: streamed(call, begun.rest, events, services, listening) }
   }

@@ -222,6 +222,9 @@ describe('the beginning of a body', () => {
     })
   }
 
+  const begin = (body: ReadableStream<Uint8Array>, maxBytes: number) =>
+    readBeginning(body, maxBytes, new AbortController())
+
   async function readRest(source: Source): Promise<string> {
     let text = ''
     for (;;) {
@@ -232,14 +235,14 @@ describe('the beginning of a body', () => {
   }
 
   test('is all of it when it is over by the next turn', async () => {
-    expect(await readBeginning(coming([['data: 1\n\n', 0]]), 100)).toEqual({
+    expect(await begin(coming([['data: 1\n\n', 0]]), 100)).toEqual({
       whole: Buffer.from('data: 1\n\n'),
     })
-    expect(await readBeginning(coming([]), 100)).toEqual({ whole: Buffer.alloc(0) })
+    expect(await begin(coming([]), 100)).toEqual({ whole: Buffer.alloc(0) })
   })
 
   test('is waited for no longer', async () => {
-    const silent = await readBeginning(new ReadableStream<Uint8Array>({}), 100)
+    const silent = await begin(new ReadableStream<Uint8Array>({}), 100)
     expect(silent).toHaveProperty('rest')
   })
 
@@ -254,8 +257,12 @@ describe('the beginning of a body', () => {
       },
       { highWaterMark: 0 },
     )
-    expect(await readBeginning(endless, 30)).toHaveProperty('rest')
+    expect(await begin(endless, 30)).toHaveProperty('rest')
     expect(pulled).toBe(5)
+  })
+
+  test('fails with a body that breaks before there is anything of it', async () => {
+    await expect(begin(coming([], true), 100)).rejects.toMatchObject({ code: 'upstream_transport' })
   })
 
   test('and what follows it are the body, however it comes', async () => {
@@ -266,8 +273,9 @@ describe('the beginning of a body', () => {
     const shapes = { whole: 0, rest: 0 }
     await fc.assert(
       fc.asyncProperty(pieces, fc.boolean(), fc.nat(40), async (sent, breaks, most) => {
-        const begun = await readBeginning(coming(sent, breaks), most)
+        const begun = await begin(coming(sent, breaks), most).catch(() => undefined)
         const all = sent.map(([text]) => text).join('')
+        if (begun === undefined) return expect(breaks).toBe(true)
         if ('whole' in begun) {
           shapes.whole++
           expect([Buffer.from(begun.whole).toString('latin1'), breaks]).toEqual([all, false])

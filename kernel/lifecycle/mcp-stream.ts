@@ -49,22 +49,27 @@ export type Begun = { readonly whole: Uint8Array<ArrayBuffer> } | { readonly res
 
 /**
  * Reads a body until the event loop's next turn, and no more than `maxBytes` and a piece. Most event
- * streams are one event, and over by then; to go on as a stream would cost them a fifth more.
+ * streams are one event, and over by then; to go on as a stream would cost them a fifth more. Throws
+ * `upstream_transport` when it breaks before there is anything of it: the caller can still be told.
  */
 export async function readBeginning(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
+  upstream: AbortController,
 ): Promise<Begun> {
   const reader = body.getReader()
   const pieces: Uint8Array[] = []
   let size = 0
   let isWhole = false
   let hasTurned = false
+  let broken: { readonly error: unknown } | undefined
   let pending = read()
 
   function read(): Promise<Piece> {
     const next: Promise<Piece> = reader.read()
-    next.then(take, () => {})
+    next.then(take, (error) => {
+      broken = { error }
+    })
     return next
   }
   function take({ value }: Piece) {
@@ -82,6 +87,7 @@ export async function readBeginning(
   await nextTurn()
   hasTurned = true
   if (isWhole) return { whole: Buffer.concat(pieces, size) }
+  if (broken !== undefined && size === 0) throw upstreamFailure(broken.error, upstream)
   const ahead = [...pieces.map((value) => Promise.resolve({ value })), pending]
   return { rest: { read: () => ahead.shift() ?? reader.read(), cancel: () => reader.cancel() } }
 }
