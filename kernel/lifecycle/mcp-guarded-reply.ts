@@ -6,7 +6,7 @@ import {
   parseExact,
   repeatsKey,
 } from '../plugin/index.ts'
-import { misspellsMember, responsesIn, rpcErrorText } from '../protocol/json-rpc.ts'
+import { isResponse, misspellsMember, rpcErrorText, tellingIn } from '../protocol/json-rpc.ts'
 import { sameId, similarIds, withExactIds } from '../protocol/rpc-id.ts'
 import { createSseBlocks, type SseBlock, withData } from '../protocol/sse-blocks.ts'
 import { GuardDenial } from './guard.ts'
@@ -16,7 +16,7 @@ import { judge } from './mcp-guard.ts'
 import { readWhole, upstreamFailure } from './mcp-stream.ts'
 import { closeUnanswered, hear, hearLate } from './mcp-tap.ts'
 
-/** A message of the server, and the responses in it. */
+/** A message of the server, and the responses in it; what it tells of a task counts as one. */
 interface Heard {
   readonly value: JsonValue
   /** Those that have to be judged. */
@@ -34,14 +34,15 @@ function read(call: McpCall, text: string): Heard {
   } catch (cause) {
     throw malformed('something that is not JSON', cause)
   }
-  const responses = responsesIn(value)
+  const responses = tellingIn(value)
   if (responses.length > 0 && repeatsKey(text, 0, value)) {
     throw malformed('an object with a key that stands in it twice')
   }
   if (misspellsMember(value)) throw malformed('a key that is not in lower case')
   withExactIds(text, value)
   const { request } = call
-  const isOther = ({ id }: JsonObject) => sameId(id, request?.id) && !givesResult(call)
+  const isOther = ({ id }: JsonObject) =>
+    request !== undefined && sameId(id, request.id) && !givesResult(call)
   return {
     value,
     responses: responses.filter((response) => !isOther(response)),
@@ -176,7 +177,7 @@ async function passBlock(
 
 /**
  * An event with responses to calls of other connections, each only if a guard lets it pass; one that
- * is denied becomes an error with the same id.
+ * is denied becomes an error with the same id, and what is told of a task is left out.
  */
 async function passLate(
   call: McpCall,
@@ -201,7 +202,9 @@ async function passLate(
   } catch (error) {
     if (!(error instanceof GuardDenial)) throw error
     const told = rpcError(error, call.incoming.requestId)
-    const errors = responses.map(({ id = null }) => rpcErrorText(JSON.stringify(id), told))
+    const errors = responses
+      .filter(isResponse)
+      .map(({ id = null }) => rpcErrorText(JSON.stringify(id), told))
     return settle(responses, errors.map((text) => withData(block, text)).join(''), error)
   }
 }

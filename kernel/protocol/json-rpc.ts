@@ -245,14 +245,28 @@ export function rpcErrorText(
 
 /** The responses among what a server has sent as JSON: one message or a batch of them. */
 export function responsesIn(value: JsonValue): readonly JsonObject[] {
-  const messages = Array.isArray(value) ? value : [value]
-  return messages.filter(
-    (message): message is JsonObject => isJsonObject(message) && isResponse(message),
-  )
+  return messagesIn(value).filter(isResponse)
 }
 
-function isResponse(message: JsonObject): boolean {
+/**
+ * Those that may hold a result: responses, and what a server tells of a task unasked, which is what
+ * `tasks/get` would bring.
+ */
+export function tellingIn(value: JsonValue): readonly JsonObject[] {
+  return messagesIn(value).filter((message) => isResponse(message) || isTaskNotice(message))
+}
+
+export function isResponse(message: JsonObject): boolean {
   return 'result' in message || 'error' in message
+}
+
+function isTaskNotice({ method }: JsonObject): boolean {
+  return typeof method === 'string' && /^notifications\/tasks(?:\/|$)/.test(method)
+}
+
+function messagesIn(value: JsonValue): readonly JsonObject[] {
+  const messages = Array.isArray(value) ? value : [value]
+  return messages.filter((message): message is JsonObject => isJsonObject(message))
 }
 
 /** How a call ended, as its response says. */

@@ -44,8 +44,8 @@ export interface ResponseTexts {
 }
 
 /**
- * Everything in the `result` or `error` of responses that says something: texts, numbers, and names
- * of members that are a server's own. Binary data does not.
+ * Everything in the `result` or `error` of responses that says something, and in the `params` of
+ * notifications: texts, numbers, and names of members that are a server's own. Binary data does not.
  */
 export function responseTexts(responses: readonly JsonObject[]): ResponseTexts {
   const texts: string[] = []
@@ -82,7 +82,7 @@ function readTexts(segment: string | undefined, length: number): string[] | unde
 function mapResponses(responses: readonly JsonObject[], visit: Visit): readonly JsonObject[] {
   return responses.map((response) => {
     const copy = { ...response }
-    for (const member of ['result', 'error']) {
+    for (const member of ['result', 'error', 'params']) {
       const value = response[member]
       if (value !== undefined) copy[member] = mapTexts(value, member, visit)
     }

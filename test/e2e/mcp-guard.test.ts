@@ -280,6 +280,20 @@ describe('a later stream', () => {
     expect(statuses).toEqual(['success', 'policy_denied', 'success'])
   })
 
+  test.each([
+    ['GET', undefined],
+    ['subscriptions/listen', { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: {} }],
+  ])('of %s brings the results of tasks only when they may pass', async (_, listen) => {
+    const id = await mcp.session()
+    const task = (text: string) => {
+      const params = { taskId: 't', status: 'completed', result: fine(0, text).result }
+      return event({ jsonrpc: '2.0', method: 'notifications/tasks', params })
+    }
+    mcp.upstream.script = () => events([task('good'), task('so FORBIDDEN') + task('a SECRET')])
+    const { text } = await mcp.send(listen, { session: id })
+    expect(text.trimStart()).toBe(task('good') + task('a MASKED'))
+  })
+
   test('of another request cannot bring them unseen', async () => {
     const id = await mcp.session()
     for (const reply of [
