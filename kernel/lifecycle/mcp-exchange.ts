@@ -11,7 +11,7 @@ import type {
 } from '../plugin/index.ts'
 import type { RpcId } from '../protocol/rpc-id.ts'
 import type { McpTraced } from '../telemetry/mcp-trace.ts'
-import type { Lease } from './exchange.ts'
+import type { Lease, Runtime } from './exchange.ts'
 import type { Invocation } from './mcp-invocation.ts'
 import type { McpWatch } from './mcp-watch.ts'
 
@@ -99,6 +99,8 @@ export interface McpCall {
   readonly idText: string | undefined
   /** Of a `tools/call`. */
   readonly invocation: Invocation | undefined
+  /** The config that it began with. */
+  readonly runtime: Runtime
   /** The policy of the server, if it looks at results. */
   readonly resultGuard: GuardPolicy | undefined
   /** What was sent to prove who we are: to be found in nothing that is told. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { GatewayError } from '../plugin/index.ts'
+import { GatewayError, type GuardPolicy } from '../plugin/index.ts'
+import type { Runtime } from './exchange.ts'
 import type { McpCall, McpServices } from './mcp-exchange.ts'
 import { mayListen } from './mcp-listening.ts'
 
@@ -9,7 +10,14 @@ const call = {
   server,
 } as unknown as McpCall
 
-function services(refusal: GatewayError | undefined, found: object | undefined) {
+const guard = { covers: () => true } as unknown as GuardPolicy
+const running = (policy?: GuardPolicy) => ({ guardOfServer: () => policy }) as unknown as Runtime
+
+function services(
+  refusal: GatewayError | undefined,
+  found: object | undefined,
+  runtime = running(),
+) {
   const refuse = (isOfOwner: boolean) => {
     if (refusal !== undefined && (refusal.status === 403) === isOfOwner) throw refusal
   }
@@ -17,6 +25,7 @@ function services(refusal: GatewayError | undefined, found: object | undefined) 
     identity: { authenticate: () => refuse(false) },
     accounting: { checkOwner: () => refuse(true) },
     registry: { find: () => found },
+    lease: () => ({ runtime, release() {} }),
   } as unknown as McpServices
 }
 
@@ -35,5 +44,17 @@ describe('a stream on which a server speaks unasked', () => {
     ['outlasts a database', new GatewayError('store_unavailable', 'away'), server, true],
   ] as const)('%s', async (_, refusal, found, may) => {
     expect(await mayListen(call, services(refusal, found))).toBe(may)
+  })
+
+  test('ends with the config that it began with, where either has a policy for its server', async () => {
+    const before = { ...call, runtime: running() }
+    const after = (policy?: GuardPolicy) => services(undefined, server, running(policy))
+    expect(await mayListen(before, after())).toBe(true)
+    expect(await mayListen(before, after(guard))).toBe(false)
+    const runtime = running(guard)
+    const guarded = { ...call, runtime, resultGuard: guard }
+    expect(await mayListen(guarded, services(undefined, server, runtime))).toBe(true)
+    expect(await mayListen(guarded, after())).toBe(false)
+    expect(await mayListen(guarded, after(guard))).toBe(false)
   })
 })

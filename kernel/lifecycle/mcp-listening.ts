@@ -10,11 +10,13 @@ export function isListening({ incoming, request }: McpCall): boolean {
   return incoming.method === 'GET' || request?.method === LISTEN
 }
 
-/** Whether its caller may still have it: keys are revoked, budgets taken away, servers disabled. */
-export async function mayListen(
-  { incoming, server }: McpCall,
-  { identity, accounting, registry }: McpServices,
-): Promise<boolean> {
+/**
+ * Whether its caller may still have it: keys are revoked, budgets taken away, servers disabled, and
+ * results of later calls come on it, which are not to be judged by the policy of an earlier config.
+ */
+export async function mayListen(call: McpCall, services: McpServices): Promise<boolean> {
+  const { incoming, server } = call
+  const { identity, accounting, registry } = services
   try {
     accounting.checkOwner(await identity.authenticate(mcpKey(incoming.header)))
   } catch (error) {
@@ -22,5 +24,13 @@ export async function mayListen(
     if (error instanceof GatewayError && (error.status === 401 || error.status === 403))
       return false
   }
-  return registry?.find(incoming.serverKey)?.mcpServerId === server.mcpServerId
+  if (registry?.find(incoming.serverKey)?.mcpServerId !== server.mcpServerId) return false
+  return keepsPolicy(call, services)
+}
+
+function keepsPolicy({ incoming, runtime, resultGuard }: McpCall, { lease }: McpServices): boolean {
+  const current = lease()
+  const policy = current.runtime.guardOfServer(incoming.serverKey)
+  current.release()
+  return current.runtime === runtime || (resultGuard === undefined && policy === undefined)
 }

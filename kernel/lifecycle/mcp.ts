@@ -114,7 +114,8 @@ async function proxy(
   const call = message && toolCallOf(message)
   const fault = message && faultOf(message, call, incoming.header)
   const sessionId = incoming.header('mcp-session-id') || undefined
-  const policy = reached.lease.runtime.guardOfServer(server.serverKey)
+  const { runtime } = reached.lease
+  const policy = runtime.guardOfServer(server.serverKey)
   let secrets: readonly string[] = []
   if (message !== undefined && call !== undefined) {
     const guarded = policy?.covers('mcp_call') === true
@@ -144,6 +145,7 @@ async function proxy(
     request: requestOf(message),
     idText: message?.idText,
     invocation: reached.invocation,
+    runtime,
     resultGuard: policy?.covers('mcp_result') === true ? policy : undefined,
     secrets,
     watch: reached.watch,
