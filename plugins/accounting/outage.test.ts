@@ -229,6 +229,19 @@ describe('while the database is away', () => {
     },
   )
 
+  test('the id of a call that failed meanwhile can be used at once when the database is back', async () => {
+    const accounting = await open()
+    await accounting.admit(chosen('x'))
+    proxy.refuse()
+    await accounting.settle(call({ ...chosen('x'), usage: undefined, succeeded: false }))
+    proxy.pass()
+    await spoolEmpty(accounting)
+    await accounting.admit(chosen('x'))
+    await accounting.refresh()
+    const claims = await database.sql`select request_id from accounting.request_claims`
+    expect([...claims]).toEqual([{ request_id: 'x' }])
+  })
+
   test('a call that had no claim does not give back that of another replica', async () => {
     const accounting = await open()
     const other = openAccounting(await database.forPlugin(PLUGIN, migrations))

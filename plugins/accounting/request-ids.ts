@@ -52,6 +52,11 @@ export function createRequestIds(options: {
     if (late.size < MOST_LATE) late.set(key, claim)
   }
 
+  async function giveBack(key: string, claim: Claim): Promise<void> {
+    await reach.call(() => store.release(claim))
+    late.delete(key)
+  }
+
   return {
     run(call) {
       held.set(keyOf(rowOf(call)), undefined)
@@ -62,6 +67,8 @@ export function createRequestIds(options: {
       if (held.has(key)) throw duplicate()
       const claim = { claim_id: Bun.randomUUIDv7(), ...row }
       held.set(key, claim)
+      const earlier = late.get(key)
+      if (earlier !== undefined && !reach.away) await giveBack(key, earlier).catch(() => {})
       const granted = await claims.add(claim)
       if (granted === 'all') {
         // An earlier call's claim that is still there is this one's now.
@@ -91,10 +98,7 @@ export function createRequestIds(options: {
       }
     },
     async releaseLate() {
-      for (const [key, claim] of late) {
-        await reach.call(() => store.release(claim))
-        late.delete(key)
-      }
+      for (const [key, claim] of late) await giveBack(key, claim)
     },
     hold(row) {
       held.set(keyOf(row), undefined)
