@@ -82,7 +82,7 @@ async function decide(
   const events = replay(passed === body ? batches : [encode(passed)])
   // From here on nobody waits for the provider.
   attempt.watchdog.stop()
-  return replyStream(admitted, attempt, { ...result, events }, services)
+  return replyStream(admitted, attempt, { ...result, events }, services, usage)
 }
 
 interface Collected {

@@ -28,12 +28,14 @@ import { settle } from './settle.ts'
 /**
  * The caller's side of a streamed reply. Events flow at once; the terminal one waits until the call
  * is settled. When the caller leaves early the upstream is read on, to learn what the call cost.
+ * `known`: what the upstream counted, where the events may not tell it any more.
  */
 export function replyStream(
   admitted: Admitted,
   attempt: RunningAttempt,
   result: StreamResult,
   services: LifecycleServices,
+  known?: Usage,
 ): ReplyStream {
   const upstream = result.events[Symbol.asyncIterator]()
   const family = streamFor(admitted)
@@ -99,7 +101,8 @@ export function replyStream(
     // A caller that leaves from here on has had its reply.
     const left = callerLeft
     const complete = error === undefined
-    const { usage: counted, invokedToolCount } = family
+    const { invokedToolCount } = family
+    const counted = known ?? family.usage
     const usage = left && !complete ? doubted(counted) : counted
     const status =
       complete && (refused !== undefined || !left)

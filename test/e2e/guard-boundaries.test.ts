@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { JsonObject } from 'model-gateway/plugin'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import { eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
-import { believable, startUpstream, type Upstream } from '../harness/upstream.ts'
+import { believable, sse, startUpstream, type Upstream } from '../harness/upstream.ts'
 import { BUFFER_BYTES, inspected } from './__fixtures__/keyword-guard.ts'
 
 const fixture = new URL('./__fixtures__/keyword-guard.ts', import.meta.url).pathname
@@ -106,6 +106,25 @@ const logged = (id: string): Promise<Logged> =>
 const modes = surfaces.flatMap((surface) =>
   [false, true].map((stream) => ({ surface, stream, as: stream ? 'streamed' : 'buffered' })),
 )
+
+test('a masked stream is charged by its latest coherent usage, as any other', async () => {
+  const frame = (content: string, completion_tokens: number, finish_reason: string | null) =>
+    `data: ${JSON.stringify({
+      choices: [{ index: 0, delta: { content }, finish_reason }],
+      usage: { prompt_tokens: 9, completion_tokens },
+    })}\n\n`
+  upstream.script(sse([frame('a SECRET', 4, null), frame('', -1, 'stop')]))
+  const { text, id } = await send('chat', ask('chat', 'hello', true))
+  expect(text).toContain('a MASKED')
+  const [row] = await gateway.sql`
+    select prompt_tokens, completion_tokens, usage_doubt
+    from accounting.usage_cost_events where request_id = ${id}`
+  expect(row).toEqual({
+    prompt_tokens: '9',
+    completion_tokens: '4',
+    usage_doubt: 'negative_count',
+  })
+})
 
 describe.each(modes)('$surface, $as', ({ surface, stream }) => {
   test('what is fine passes as it is without a guard', async () => {
