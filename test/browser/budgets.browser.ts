@@ -219,5 +219,8 @@ test('all alerts of a budget can be read, however many there are', async () => {
   await pages.getByText('1 – 20 of 70').waitFor()
   for (let n = 0; n < 3; n++) await pages.getByRole('button', { name: 'Next page' }).click()
   await pages.getByText('61 – 70 of 70').waitFor()
-  expect(await sheet.getByRole('list', { name: 'Alerts' }).locator(':scope > li').count()).toBe(10)
+  const alerts = sheet.getByRole('list', { name: 'Alerts' }).locator(':scope > li')
+  // The page before stays until this one has come.
+  await alerts.nth(10).waitFor({ state: 'detached' })
+  expect(await alerts.count()).toBe(10)
 })
