@@ -1,5 +1,6 @@
 import { GatewayError } from '../plugin/index.ts'
-import { RpcFault, rpcCodes, rpcErrorText } from '../protocol/json-rpc.ts'
+import { RpcFault, rpcCodes } from '../protocol/json-rpc.ts'
+import { rpcErrorText } from '../protocol/rpc-response.ts'
 import { errorBody, internalError } from './error-body.ts'
 import type { McpReply } from './mcp-exchange.ts'
 

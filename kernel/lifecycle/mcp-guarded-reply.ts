@@ -6,8 +6,9 @@ import {
   parseExact,
   repeatsKey,
 } from '../plugin/index.ts'
-import { isResponse, misspellsMember, rpcErrorText, tellingIn } from '../protocol/json-rpc.ts'
+import { misspellsMember } from '../protocol/json-rpc.ts'
 import { sameId, similarIds, withExactIds } from '../protocol/rpc-id.ts'
+import { isResponse, resultsIn, rpcErrorText } from '../protocol/rpc-response.ts'
 import { createSseBlocks, type SseBlock, withData } from '../protocol/sse-blocks.ts'
 import { GuardDenial } from './guard.ts'
 import { rpcError } from './mcp-errors.ts'
@@ -34,7 +35,7 @@ function read(call: McpCall, text: string): Heard {
   } catch (cause) {
     throw malformed('something that is not JSON', cause)
   }
-  const responses = tellingIn(value)
+  const responses = resultsIn(value)
   if (responses.length > 0 && repeatsKey(text, 0, value)) {
     throw malformed('an object with a key that stands in it twice')
   }

@@ -11,7 +11,8 @@ import {
   type Principal,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
-import { errorCodeOf, type RpcMessage, statusOf, type ToolCall } from '../protocol/json-rpc.ts'
+import type { RpcMessage, ToolCall } from '../protocol/json-rpc.ts'
+import { errorCodeOf, statusOf } from '../protocol/rpc-response.ts'
 import { GuardDenial } from './guard.ts'
 import type { McpIncoming } from './mcp-exchange.ts'
 

@@ -4,8 +4,8 @@ import {
   type McpInvocationStatus,
   parseExact,
 } from '../plugin/index.ts'
-import { responsesIn, toolOverhead } from '../protocol/json-rpc.ts'
 import { isId, sameId, withExactIds } from '../protocol/rpc-id.ts'
+import { responsesIn, toolOverhead } from '../protocol/rpc-response.ts'
 import { createSseBlocks } from '../protocol/sse-blocks.ts'
 import type { GuardDenial } from './guard.ts'
 import type { McpCall, McpServices } from './mcp-exchange.ts'

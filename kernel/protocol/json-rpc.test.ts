@@ -5,15 +5,11 @@ import {
   cancelledId,
   decodeHeader,
   encodeHeader,
-  errorCodeOf,
   faultOf,
   misspellsMember,
   RpcFault,
   readMessage,
-  responsesIn,
-  statusOf,
   toolCallOf,
-  toolOverhead,
   withArguments,
 } from './json-rpc.ts'
 
@@ -179,18 +175,6 @@ test('a call is given up by the id that it was sent with', () => {
   expect(cancel('notifications/progress', '{"requestId":7}')).toBeUndefined()
 })
 
-test('responses are told from what else a server sends, alone or in a batch', () => {
-  const [result, error] = [
-    { id: 1, result: {} },
-    { id: 2, error: {} },
-  ]
-  expect(responsesIn([result, { method: 'm' }, 7, error])).toEqual([result, error])
-  expect(responsesIn(result)).toEqual([result])
-  expect(errorCodeOf({ error: { code: -32602 } })).toBe('jsonrpc_-32602')
-  expect(errorCodeOf({ error: { code: 'x' } })).toBe('jsonrpc')
-  expect(errorCodeOf({ result: {} })).toBeUndefined()
-})
-
 describe('a message', () => {
   test('whatever it is, is read or refused, and never harms', () => {
     fc.assert(
@@ -238,25 +222,4 @@ describe('a message', () => {
       text.replace('{"a":1}', '{"b":2}'),
     )
   })
-})
-
-test('the status of a call is what its response says', () => {
-  expect(statusOf({ result: { isError: true } })).toBe('tool_error')
-  expect(statusOf({ result: { isError: 'true' } })).toBe('success')
-  expect(statusOf({ error: {} })).toBe('upstream_error')
-})
-
-test('tools weigh a quarter of a token for each byte of what a model reads of them', () => {
-  const tool = {
-    name: 'ü',
-    description: 'd',
-    inputSchema: { type: 'object' },
-    annotations: { title: 'no' },
-  }
-  const bytes = Buffer.byteLength('{"name":"ü","description":"d","inputSchema":{"type":"object"}}')
-  expect(toolOverhead({ result: { tools: [tool, tool] } })).toEqual({
-    tools: 2,
-    tokens: 2 * Math.ceil(bytes / 4),
-  })
-  expect(toolOverhead({ result: {} })).toBeUndefined()
 })

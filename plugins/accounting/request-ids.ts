@@ -67,6 +67,7 @@ export function createRequestIds(options: {
       if (held.has(key)) throw duplicate()
       const claim = { claim_id: Bun.randomUUIDv7(), ...row }
       held.set(key, claim)
+      // What cannot be given back now is found in the way by the claim, which says so.
       const earlier = late.get(key)
       if (earlier !== undefined && !reach.away) await giveBack(key, earlier).catch(() => {})
       const granted = await claims.add(claim)
