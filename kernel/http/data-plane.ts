@@ -14,6 +14,8 @@ export interface DataPlaneServices {
   readonly bodyLimits: BodyLimits
   /** Ends a request between whose bytes so many seconds pass; 0: never. */
   limitIdle(request: Request, seconds: number): void
+  /** Its reply is a stream, which puts the limit back when it has ended. */
+  streams(request: Request): void
 }
 
 export function createDataPlane(services: DataPlaneServices) {
@@ -51,6 +53,7 @@ export function createDataPlane(services: DataPlaneServices) {
     })
     const names = requestIdHeaders(requestId, apiSurface)
     if (reply.kind === 'stream') {
+      services.streams(request)
       return streamResponse(reply.stream, { ...reply.headers, ...names }, (seconds) =>
         services.limitIdle(request, seconds),
       )

@@ -31,6 +31,7 @@ async function answerInEvents({ serverKey, streamEnded }: McpIncoming): Promise<
   const head = { status: 200, headers: { 'content-type': 'text/event-stream' } }
   const event = new TextEncoder().encode('data: {}\n\n')
   if (serverKey === 'whole') return { ...head, body: event }
+  if (serverKey === 'slow') return { status: 200, headers: {}, body: slowly(['{', '}']) }
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       controller.enqueue(event)
@@ -40,6 +41,20 @@ async function answerInEvents({ serverKey, streamEnded }: McpIncoming): Promise<
     },
   })
   return { ...head, body }
+}
+
+/** A body between whose pieces a connection that nothing comes over would be closed. */
+function slowly(pieces: string[]): ReadableStream<Uint8Array> {
+  let isFirst = true
+  return new ReadableStream({
+    async pull(controller) {
+      const piece = pieces.shift()
+      if (piece === undefined) return controller.close()
+      if (!isFirst) await Bun.sleep(6000)
+      isFirst = false
+      controller.enqueue(new TextEncoder().encode(piece))
+    },
+  })
 }
 
 const open = (hostname: string, port: number) =>
@@ -169,6 +184,11 @@ test.each([
   },
   15_000,
 )
+
+test('a reply of an MCP server may be silent for longer, whatever it consists of', async () => {
+  const reply = await fetch(`${listening.url}/mcp/slow`)
+  expect(await reply.text()).toBe('{}')
+}, 15_000)
 
 test('whoever calls by a short host name is known by their address as well', async () => {
   for (const host of ['x', 'localhost']) {

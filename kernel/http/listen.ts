@@ -15,9 +15,9 @@ export interface ListenOptions {
   readonly bodyTimeoutMs: number
   /** Seconds a connection stays open over which nothing comes after a reply. */
   readonly keptSecs?: number
-  readonly services: Omit<AppServices, 'limitIdle' | 'admin' | 'mcp'> & {
+  readonly services: Omit<AppServices, 'limitIdle' | 'streams' | 'admin' | 'mcp'> & {
     readonly admin: Omit<AppServices['admin'], 'address' | 'keepOpen'>
-    readonly mcp: Omit<AppServices['mcp'], 'keepOpen' | 'limitAgain'>
+    readonly mcp: Omit<AppServices['mcp'], 'keepOpen' | 'limitAgain' | 'streams'>
   }
   readonly log: Logger
 }
@@ -74,25 +74,25 @@ function bind<T>({ hostname, port }: ListenOptions, serve: () => T): T {
   }
 }
 
-const isStream = ({ headers }: Response) =>
-  headers.get('content-type')?.startsWith('text/event-stream') === true
-
 /** Throws ListenError. */
 export function listen(options: ListenOptions): Listening {
-  const limitIdle = (request: Request, seconds: number) =>
-    server.timeout(renamed.get(request) ?? request, seconds)
+  const asSent = (request: Request) => renamed.get(request) ?? request
+  const limitIdle = (request: Request, seconds: number) => server.timeout(asSent(request), seconds)
   const keepOpen = (request: Request) => limitIdle(request, 0)
   // As long as can be: a balancer that is the first to close never sends a call into the end.
   const { keptSecs = MAX_IDLE_SECS } = options
   const limitAgain = (request: Request) => limitIdle(request, keptSecs)
+  const streamed = new WeakSet<Request>()
+  const streams = (request: Request) => void streamed.add(asSent(request))
   const app = createApp({
     ...options.services,
     limitIdle,
-    mcp: { ...options.services.mcp, keepOpen, limitAgain },
+    streams,
+    mcp: { ...options.services.mcp, keepOpen, limitAgain, streams },
     admin: {
       ...options.services.admin,
       keepOpen,
-      address: (request) => server.requestIP(renamed.get(request) ?? request)?.address,
+      address: (request) => server.requestIP(asSent(request))?.address,
     },
   })
   function serveUnderLongHost(request: Request) {
@@ -107,8 +107,8 @@ export function listen(options: ListenOptions): Listening {
     const response = await (ELYSIA_FINDS_PATH.test(request.url)
       ? app.fetch(request)
       : serveUnderLongHost(request))
-    // Where the limit was lifted it would stay so, and callers that vanish say nothing. Streams have their own.
-    if (!isStream(response)) server.timeout(request, keptSecs)
+    // Where the limit was lifted it would stay so, and callers that vanish say nothing.
+    if (!streamed.has(request)) server.timeout(request, keptSecs)
     return response
   }
   const server = bind(options, () =>

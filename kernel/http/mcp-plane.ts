@@ -10,7 +10,8 @@ export interface McpPlaneServices {
   readonly bodyLimits: BodyLimits
   /** Lifts the server's idle timeout from a request whose body has arrived. */
   keepOpen(request: Request): void
-  /** Puts a limit back once the reply is over. */
+  /** Its reply is a stream, which has the limit back when it has ended. */
+  streams(request: Request): void
   limitAgain(request: Request): void
 }
 
@@ -56,7 +57,7 @@ export function createMcpPlane(services: McpPlaneServices) {
       callerLeft: () => request.signal,
       streamEnded: () => services.limitAgain(request),
     })
-    if (!(reply.body instanceof ReadableStream)) services.limitAgain(request)
+    if (reply.body instanceof ReadableStream) services.streams(request)
     return new Response(reply.body, { status: reply.status, headers: reply.headers })
   }
 }

@@ -13,10 +13,17 @@ export function routesOf(registry: Services): string[] {
     listModels: unused,
     bodyLimits,
     limitIdle: unused,
+    streams: unused,
     fault: unused,
     sites: registry.all(sites),
     health: { live: unused, ready: unused },
-    mcp: { proxy: { handle: unused }, bodyLimits, keepOpen: unused, limitAgain: unused },
+    mcp: {
+      proxy: { handle: unused },
+      bodyLimits,
+      keepOpen: unused,
+      limitAgain: unused,
+      streams: unused,
+    },
     admin: {
       routes: registry.all(adminModules).flatMap(({ routes }) => routes),
       sessions: undefined,
