@@ -135,10 +135,11 @@ test('why there is no model to choose is said where it would be chosen', async (
 })
 
 test('a page is printed whole, without what leads to others', async () => {
-  const page = await desk.open('/spend')
-  await page.getByText('served, but not in the ledger').waitFor()
+  const page = await desk.open('/requests')
+  await page.getByRole('button', { name: 'Next page' }).waitFor()
   await page.emulateMedia({ media: 'print' })
-  await page.getByRole('navigation', { name: 'Pages' }).waitFor({ state: 'hidden' })
+  await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'Next page' }).waitFor({ state: 'hidden' })
   // In one look: without the list of pages there is more room, and the page is lower than it was.
   const [printed, whole, window] = await page
     .locator('#main')

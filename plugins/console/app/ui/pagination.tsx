@@ -38,7 +38,7 @@ export function Pagination({ page, pageSize, total, exact = true, onPage }: Pagi
             : `${count(from)} – ${count(Math.min(total, page * pageSize))} of ${count(total)}`}
           {!exact && ' or more'}
         </span>
-        <span className="flex gap-1">
+        <span className="flex gap-1 print:hidden">
           <Button
             size="sm"
             aria-label="Previous page"
