@@ -136,11 +136,35 @@ describe('batch writer', () => {
 
   test('a batch is full, too, when its payloads are large', async () => {
     const database = sink()
-    const writer = await open(database.write, { batchChars: 1_000, gatherMs: 60_000 })
+    const writer = await open(database.write, {
+      batchChars: 1_000,
+      mostChars: 1_000,
+      gatherMs: 60_000,
+    })
     writer.pushAll([...rows(0, 5, 'x'.repeat(400)), row(5, 'x'.repeat(5_000)), row(6)])
     await writer.close()
     expect(database.batches.map(numbers)).toEqual([[0, 1], [2, 3], [4], [5], [6]])
     expect(database.batches.flat().every(({ payload }, n) => n === 6 || payload)).toBe(true)
+  })
+
+  test('what came while a batch was being written goes together, up to more than a full one', async () => {
+    const database = sink()
+    database.set('hung')
+    const limits = { batchChars: 1_000, mostChars: 2_000, gatherMs: 60_000, writeMs: 60_000 }
+    const writer = await open(database.write, limits)
+    const payload = 'x'.repeat(493)
+    writer.pushAll(rows(0, 2, payload))
+    await soon(() => expect(database.hanging()).toBe(1))
+    writer.pushAll(rows(2, 6, payload))
+    database.set('up')
+    await soon(() =>
+      expect(database.batches.map(numbers)).toEqual([
+        [0, 1],
+        [2, 3, 4, 5],
+        [6, 7],
+      ]),
+    )
+    await writer.close()
   })
 
   test('one batch is being written at a time', async () => {

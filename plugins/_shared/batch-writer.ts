@@ -9,8 +9,10 @@ import { describe, type Tally } from './tally.ts'
 
 export interface Limits {
   readonly batchRows: number
-  /** Size of a batch, in characters, so that sending it is a short turn; one row may be larger. */
+  /** Size of a batch that waits for no more rows, in characters, so that sending it is a short turn. */
   readonly batchChars: number
+  /** Size of a batch of rows that came while another one was being written; one row may be larger. */
+  readonly mostChars: number
   /** Longest time that a row waits for others. */
   readonly gatherMs: number
   /** Size of all waiting rows together without their payloads, in characters. */
@@ -29,6 +31,7 @@ export interface Limits {
 export const usualLimits: Limits = {
   batchRows: 500,
   batchChars: 256 * 1024,
+  mostChars: 256 * 1024,
   gatherMs: 100,
   queueChars: 32 * 1024 * 1024,
   retryMinMs: 100,
@@ -174,7 +177,7 @@ export function createBatchWriter<R extends BatchRow>(
       await sleep(limits.gatherMs)
       gathering = false
     }
-    writing = take(limits.batchRows, limits.batchChars)
+    writing = take(limits.batchRows, limits.mostChars)
     const since = performance.now()
     for (let failures = 0; writing.length > 0; failures += 1) {
       try {

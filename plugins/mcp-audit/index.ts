@@ -9,6 +9,9 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import tables from '../../migrations/mcp-audit/0001_tables.sql' with { type: 'text' }
+import payloadCompression from '../../migrations/mcp-audit/0002_payload_compression.sql' with {
+  type: 'text',
+}
 import { createBatchWriter, usualLimits } from '../_shared/batch-writer.ts'
 import { createDeadline } from '../_shared/deadline.ts'
 import { createRoom } from '../_shared/room.ts'
@@ -60,7 +63,10 @@ export default definePlugin({
     ),
     needs: ['database', 'schedule', 'clock', 'files', 'services'],
     requires: ['plugin.mcp-registry', 'plugin.request-log'],
-    migrations: [{ name: '0001_tables', sql: tables }],
+    migrations: [
+      { name: '0001_tables', sql: tables },
+      { name: '0002_payload_compression', sql: payloadCompression },
+    ],
   },
   async setup(ctx) {
     const { log, clock, meter, database } = ctx
