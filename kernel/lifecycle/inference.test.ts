@@ -126,7 +126,7 @@ test('what is logged of a reply is what its caller was sent', async () => {
   expect(record).toMatchObject({
     outcome: 'success',
     attempts: [{ status: 'success' }],
-    response: { kind: 'buffered', body },
+    response: { kind: 'buffered', body, bytes: JSON.stringify(body).length },
   })
 })
 

@@ -222,7 +222,7 @@ async function buffered(
       settlement,
       attempts: [attempt],
       invokedToolCount,
-      response: { kind: 'buffered', body: reply.body },
+      response: { kind: 'buffered', body: reply.body, bytes: Buffer.byteLength(reply.text) },
     },
     services,
   )

@@ -53,7 +53,12 @@ export interface RequestTags {
 
 /** What the caller was sent, before any redaction. */
 export type SentResponse =
-  | { readonly kind: 'buffered'; readonly body: JsonValue }
+  | {
+      readonly kind: 'buffered'
+      readonly body: JsonValue
+      /** What the body took on the wire, where that was counted: to measure it takes long. */
+      readonly bytes?: number | undefined
+    }
   | {
       readonly kind: 'stream'
       /** The first events, as many as the recorders asked for. */

@@ -201,6 +201,13 @@ describe('the byte limit', () => {
     expect(value).not.toHaveProperty('after')
   })
 
+  test('counts all digits of a number: vectors are long', () => {
+    const vector = Array.from({ length: 1_000 }, (_, n) => Math.sin(n))
+    const { value, over } = prune({ body: vector }, undefined, 1_000)
+    expect(over).toBe(true)
+    expect(JSON.stringify(value).length).toBeLessThan(1_200)
+  })
+
   test('is not overstepped by what fits', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {

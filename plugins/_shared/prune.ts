@@ -71,7 +71,7 @@ function pruneValue(
 ): JsonValue {
   if (typeof value === 'string') return pruneText(value, pass, bulky)
   if (typeof value !== 'object' || value === null) {
-    take(pass, 1)
+    take(pass, String(value).length)
     return value
   }
   if (level > MOST_LEVELS) {

@@ -203,6 +203,13 @@ describe('the byte limit', () => {
     expect(row.request.size_bytes).toBe(2_345 + around)
   })
 
+  test('takes the size of a reply from what was counted as it was sent', () => {
+    const body = { output: 'x'.repeat(2_000) }
+    const by = policy({ response_max_bytes: 1_000 })
+    const row = payloadRow({ response: { kind: 'buffered', body, bytes: 2_345 } }, by)
+    expect(row.response.size_bytes).toBe(2_345 + Buffer.byteLength('{"body":}'))
+  })
+
   test('holds for every payload and is not stricter than it says', () => {
     fc.assert(
       fc.property(

@@ -29,7 +29,7 @@ export function* encodePayload(
   const sent = encodeBounded({ headers, body }, policy.paths, wire.request_max_bytes, { sizeOf })
   const received =
     raw.response.kind === 'buffered'
-      ? encodeBounded({ body: raw.response.body }, policy.paths, wire.response_max_bytes)
+      ? encodeReply(raw.response, policy)
       : encodeStream(raw.response, raw.usage, policy)
   // A generator costs more than most payloads.
   const request = 'json' in sent ? sent : yield* sent
@@ -37,6 +37,12 @@ export function* encodePayload(
   return `"request":${request.json},"response":${response.json},"request_truncated":${request.truncated},"response_truncated":${response.truncated}`
 }
 
+function encodeReply({ body, bytes }: SentReply, { paths, wire }: PayloadPolicy) {
+  const sizeOf = () => bytes && Buffer.byteLength('{"body":}') + bytes
+  return encodeBounded({ body }, paths, wire.response_max_bytes, { sizeOf })
+}
+
+type SentReply = Extract<SentResponse, { kind: 'buffered' }>
 type SentStream = Extract<SentResponse, { kind: 'stream' }>
 
 function* encodeStream(
