@@ -3,6 +3,8 @@ export interface BatchRow {
   readonly json: string
   /** `"name":value,…` */
   readonly payload: string | undefined
+  /** Rows of one group are written in their order; a row without one is its own. */
+  readonly group?: string
 }
 
 /** Rows with their payloads as a JSON array. In one piece and one parameter: each costs a copy. */

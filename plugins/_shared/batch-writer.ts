@@ -1,5 +1,6 @@
 import type { Disposer } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
+import { PIECE_CHARS, writeInPieces } from './batch-pieces.ts'
 import type { BatchRow } from './batch-row.ts'
 import { createDeadline } from './deadline.ts'
 import type { Room } from './room.ts'
@@ -9,7 +10,7 @@ import { describe, type Tally } from './tally.ts'
 
 export interface Limits {
   readonly batchRows: number
-  /** Size of a batch that waits for no more rows, in characters, so that sending it is a short turn. */
+  /** Size of a batch that waits for no more rows, in characters. */
   readonly batchChars: number
   /** Size of a batch of rows that came while another one was being written; one row may be larger. */
   readonly mostChars: number
@@ -30,8 +31,8 @@ export interface Limits {
 /** A usual row has about 1,000 characters. */
 export const usualLimits: Limits = {
   batchRows: 500,
-  batchChars: 256 * 1024,
-  mostChars: 256 * 1024,
+  batchChars: PIECE_CHARS,
+  mostChars: 4 * PIECE_CHARS,
   gatherMs: 100,
   queueChars: 32 * 1024 * 1024,
   retryMinMs: 100,
@@ -55,6 +56,7 @@ export interface BatchWriter<R extends BatchRow> {
 export interface BatchWriterOptions<R extends BatchRow> {
   /** What the rows make up, as the log calls it: `the request log`. */
   readonly name: string
+  /** Called for several parts of a large batch at once. Rows may be written again. */
   write(rows: readonly R[]): Promise<void>
   /** A row as it lies in the spool, where no payload goes. */
   toRecord(row: R): string
@@ -134,7 +136,7 @@ export function createBatchWriter<R extends BatchRow>(
     const [row] = rows
     if (row === undefined) return
     try {
-      await deadline.run(() => write(rows), limits.writeMs)
+      await deadline.run(() => writeInPieces(rows, write), limits.writeMs)
       settled(rows)
     } catch (err) {
       if (!isRowFault(err)) throw err

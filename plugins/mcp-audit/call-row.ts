@@ -114,6 +114,7 @@ export class CallRow implements McpInvocationHandle {
     if (key !== undefined) keep(key, heldUntil.getTime())
     this.writeOpened()
     push({
+      group: id,
       json: leaveRow(id, this.#verdict, heldUntil),
       payload: this.#payload(this.#verdict?.arguments, undefined),
     })
@@ -146,7 +147,7 @@ export class CallRow implements McpInvocationHandle {
     } catch (error) {
       this.#rows.log.error(describe(error), 'the arguments of a tool call could not be kept')
     }
-    this.#rows.push({ json, payload, settled })
+    this.#rows.push({ group: this.id, json, payload, settled })
   }
 
   /** A row that was not written yet is written as one, with its end. */
@@ -156,6 +157,7 @@ export class CallRow implements McpInvocationHandle {
     const at = this.#rows.now()
     try {
       this.#rows.push({
+        group: this.id,
         json:
           opened === undefined
             ? closeRow(this.#facts.id, result, verdict, at)

@@ -89,7 +89,7 @@ export default definePlugin({
       name: 'the MCP audit',
       write: (rows) => store.write(rows, leaseMs),
       toRecord: ({ json }) => json,
-      fromRecord: (json) => ({ json, payload: undefined }),
+      fromRecord: (json) => ({ group: JSON.parse(json).id, json, payload: undefined }),
       settled(rows) {
         for (const row of rows) row.settled?.()
       },
@@ -157,7 +157,7 @@ export default definePlugin({
       recordTokenOverhead(overhead) {
         const at = now()
         const id = Bun.randomUUIDv7('hex', at.getTime())
-        writer.push({ json: overheadRow(id, overhead, at), payload: undefined })
+        writer.push({ group: id, json: overheadRow(id, overhead, at), payload: undefined })
       },
     })
     ctx.schedule.every(Math.ceil(leaseMs / 4), async () => {

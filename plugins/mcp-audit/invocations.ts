@@ -83,6 +83,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
 
   /** Resolves when the row will outlive this process; undefined: by the database. */
   async function writeAhead(
+    id: string,
     json: string,
     args: JsonValue | undefined,
     policy: PayloadPolicy,
@@ -97,7 +98,9 @@ export function createInvocations(options: InvocationOptions): Invocations {
       }
       diskFails = true
       const payload = payloadOf('arguments', args, policy)
-      await inTime(() => new Promise<void>((resolve) => push({ json, payload, settled: resolve })))
+      await inTime(
+        () => new Promise<void>((resolve) => push({ group: id, json, payload, settled: resolve })),
+      )
       return undefined
     }
   }
@@ -165,7 +168,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
       const policy = logged ? options.policy() : { ...options.policy(), captures: false }
       const json = openRow(invocation, openedAt, rowId, hash)
       const args = invocation.awaitsVerdict ? undefined : invocation.arguments
-      const opened = await writeAhead(json, args, policy)
+      const opened = await writeAhead(id, json, args, policy)
       const key =
         hash === undefined || rowId === undefined ? undefined : keyOf(serverId, hash, rowId)
       const facts = { id, serverId, openedAt, key, policy, verdict: undefined }

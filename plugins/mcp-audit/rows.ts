@@ -19,6 +19,8 @@ const MOST_NAMES = 32
 
 /** Something that is written later: JSON with a `kind`, and perhaps one side of a payload. */
 export interface WrittenRow extends BatchRow {
+  /** The id of the call. */
+  readonly group: string
   /** Called when the database or the spool has it. */
   readonly settled?: (() => void) | undefined
 }

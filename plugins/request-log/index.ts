@@ -17,7 +17,7 @@ import failedRequests from '../../migrations/request-log/0003_failed_requests.sq
 import payloadCompression from '../../migrations/request-log/0004_payload_compression.sql' with {
   type: 'text',
 }
-import { createBatchWriter, usualLimits } from '../_shared/batch-writer.ts'
+import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createConfigVersions } from '../_shared/config-versions.ts'
 import { createRoom } from '../_shared/room.ts'
 import { openSpool } from '../_shared/spool.ts'
@@ -32,13 +32,11 @@ import { createPurgeStore } from './purge-store.ts'
 import { createPurgeWorker } from './purge-worker.ts'
 import type { Retention } from './retention.ts'
 import { encodeSummary, fromRecord, isLogged, newRowId, toRecord } from './row.ts'
-import { createStore, STATEMENT_CHARS } from './store.ts'
+import { createStore } from './store.ts'
 
 const HOUR_MS = 3_600_000
 /** Payloads in memory, and the bodies that they are made of, in characters. */
 const PAYLOAD_CHARS = 48 * 1024 * 1024
-/** Written at once. Payloads make the database work, and one of its processors may not be enough. */
-const MOST_STATEMENTS = 4
 /** How soon after its time a purge begins. */
 const PURGE_CHECK_MS = 30_000
 
@@ -115,7 +113,6 @@ export default definePlugin({
       payloads: { room, shed },
       lost,
       log,
-      limits: { ...usualLimits, mostChars: MOST_STATEMENTS * STATEMENT_CHARS },
     })
     const intake = createIntake({ room, push: writer.push, refuses: writer.away, shed, log })
 

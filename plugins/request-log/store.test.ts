@@ -3,7 +3,7 @@ import type { Database, ExchangeRecord } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import plugin from './index.ts'
 import { dayOf, neededDays } from './partitions.ts'
-import { createStore, STATEMENT_CHARS } from './store.ts'
+import { createStore } from './store.ts'
 import { attempt, encodedRow, exchange, noon, serviceAccount, user } from './testing.ts'
 
 let testDatabase: TestDatabase
@@ -61,62 +61,6 @@ describe('store', () => {
     const [rollup] = await testDatabase.sql`
       select request_count from request_log.harness_rollups where owner_id = 'again'`
     expect(rollup?.request_count).toBe(1n)
-  })
-
-  describe('what is too much for one statement', () => {
-    const third = Math.floor(STATEMENT_CHARS / 3)
-    const tens = Array.from({ length: 10 }, () => {
-      const row = encodedRow(exchange({ principal: user({ id: 'tens' }) }))
-      return { ...row, payload: `"request":"${'x'.repeat(third)}","response":{}` }
-    })
-    /** `run`: told of every statement before it is sent. */
-    function storeThat(run: () => Promise<void>) {
-      const unsafe: typeof database.sql.unsafe = (async (text: string, values: string[]) => {
-        await run()
-        return await database.sql.unsafe(text, values, { prepare: true })
-      }) as never
-      return createStore({ ...database, sql: Object.assign(() => {}, { unsafe }) as never })
-    }
-    const kept = async () => {
-      const [found] = await testDatabase.sql`
-        select (select count(*)::int from request_log.request_logs where user_id = 'tens') as summaries,
-          (select count(*)::int from request_log.request_log_payloads
-            where length(request_json::text) > ${third}) as payloads,
-          (select request_count::int from request_log.harness_rollups where owner_id = 'tens') as counted`
-      return found
-    }
-
-    test('goes on in others when one fails, and can be written again', async () => {
-      let count = 0
-      const store = storeThat(async () => {
-        count++
-        if (count === 2) throw new Error('the second')
-      })
-      await expect(store.write(tens)).rejects.toThrow('the second')
-      expect(await kept()).toEqual({ summaries: 8, payloads: 8, counted: 8 })
-      await store.write(tens)
-      expect(count).toBe(10)
-      expect(await kept()).toEqual({ summaries: 10, payloads: 10, counted: 10 })
-    })
-
-    test('is sent in several at once, each in a turn of its own', async () => {
-      let underWay = 0
-      let most = 0
-      let inThisTurn = 0
-      const all = Promise.withResolvers<void>()
-      const store = storeThat(async () => {
-        underWay++
-        inThisTurn++
-        setImmediate(() => {
-          inThisTurn--
-        })
-        most = Math.max(most, inThisTurn)
-        if (underWay === 5) all.resolve()
-        await all.promise
-      })
-      await store.write(tens)
-      expect({ underWay, most }).toEqual({ underWay: 5, most: 1 })
-    })
   })
 
   test('what payloads hold is compressed with lz4 where the server knows it', async () => {

@@ -8,15 +8,11 @@ export interface Store {
   /** Makes the partitions that are missing; replicas take turns. */
   ensurePartitions(days: readonly Day[]): Promise<void>
   /**
-   * Writes each row with all that belongs to it in one statement, many rows in several of
-   * STATEMENT_CHARS at once. A row whose summary is there already changes nothing, so that rows can
-   * be written again.
+   * Writes rows with all that belongs to them in one statement. A row whose summary is there
+   * already changes nothing, so that rows can be written again.
    */
   write(rows: readonly Row[]): Promise<void>
 }
-
-/** Sending so much is a short turn, and work enough for one of the database's processors. */
-export const STATEMENT_CHARS = 256 * 1024
 
 const summaryColumns = `id uuid, occurred_at timestamptz, request_id text, owner_kind text,
   user_id text, team_id text, service_account_id text, api_key_id text, model_key text,
@@ -132,47 +128,19 @@ export function createStore({ sql, schema }: Database): Store {
     })
   }
 
-  const writePiece = async (rows: readonly Row[]): Promise<void> => {
-    try {
-      await write(rows)
-    } catch (error) {
-      if (!lacksPartition(error)) throw error
-      // Rows that waited for the database for days.
-      await ensurePartitions([...new Set(rows.map((row) => dayOf(row.occurredAt)))])
-      await write(rows)
-    }
-  }
-
   return {
     ensurePartitions,
     async write(rows) {
-      const failures: unknown[] = []
-      const underWay: Promise<unknown>[] = []
-      for (const piece of pieces(rows)) {
-        underWay.push(writePiece(piece).catch((error) => failures.push(error)))
-        await new Promise(setImmediate)
+      try {
+        await write(rows)
+      } catch (error) {
+        if (!lacksPartition(error)) throw error
+        // Rows that waited for the database for days.
+        await ensurePartitions([...new Set(rows.map((row) => dayOf(row.occurredAt)))])
+        await write(rows)
       }
-      await Promise.all(underWay)
-      if (failures.length > 0) throw failures[0]
     },
   }
-}
-
-/** The rows in groups of STATEMENT_CHARS; one row may be larger. */
-function* pieces(rows: readonly Row[]): Generator<readonly Row[]> {
-  let piece: Row[] = []
-  let chars = 0
-  for (const row of rows) {
-    const size = row.json.length + (row.payload?.length ?? 0)
-    if (piece.length > 0 && chars + size > STATEMENT_CHARS) {
-      yield piece
-      piece = []
-      chars = 0
-    }
-    piece.push(row)
-    chars += size
-  }
-  if (piece.length > 0) yield piece
 }
 
 const CHECK_VIOLATION = '23514'
