@@ -12,7 +12,10 @@ export interface Limits {
   readonly batchRows: number
   /** Size of a batch that waits for no more rows, in characters. */
   readonly batchChars: number
-  /** Size of a batch of rows that came while another one was being written; one row may be larger. */
+  /**
+   * Size of a batch of rows that came while another one was being written; one row may be larger. Its
+   * pieces take connections that the ledger needs, too.
+   */
   readonly mostChars: number
   /** Longest time that a row waits for others. */
   readonly gatherMs: number
@@ -32,7 +35,7 @@ export interface Limits {
 export const usualLimits: Limits = {
   batchRows: 500,
   batchChars: PIECE_CHARS,
-  mostChars: 4 * PIECE_CHARS,
+  mostChars: 3 * PIECE_CHARS,
   gatherMs: 100,
   queueChars: 32 * 1024 * 1024,
   retryMinMs: 100,
