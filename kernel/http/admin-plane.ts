@@ -17,6 +17,7 @@ import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
 import { callersRequestId, newRequestId } from './request-id.ts'
 import { urlOf } from './request-url.ts'
+import { streamedText } from './streamed-text.ts'
 
 export interface AdminPlaneServices {
   readonly routes: readonly AdminRoute[]
@@ -101,7 +102,11 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
     const body =
       route.contentType === undefined
         ? JSON.stringify({ data: result, meta: { generated_at: new Date().toISOString() } })
-        : (result as string)
+        : typeof result === 'string'
+          ? result
+          : await streamedText(result as AsyncIterable<string>, (error) =>
+              services.fault(`${route.method} ${route.path} broke off`, error, requestId),
+            )
     return new Response(body, { status, headers: reply })
   }
 

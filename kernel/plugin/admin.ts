@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import type { Static, TObject, TSchema, TString } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { TransactionSql } from 'postgres'
 import type { ErrorCode } from './errors.ts'
@@ -77,15 +77,29 @@ export interface AdminRouteSpec<
   readonly status?: 200 | 201 | 202 | 204
   /** What `handle` returns: the `data` of the JSON answer, or the text of another content type. */
   readonly result: R
-  /** Anything but JSON, such as `text/csv; charset=utf-8`; then `result` is a string. */
+  /**
+   * Anything but JSON, such as `text/csv; charset=utf-8`; then `result` is a string, and `handle` may
+   * return its pieces one by one.
+   */
   readonly contentType?: string
   /** Names of headers that the answer may carry, with what they say. */
   readonly replyHeaders?: Readonly<Record<string, string>>
   /** Errors of its own, beside those of every route of its audience. */
   readonly errors?: readonly ErrorCode[]
   /** Throws GatewayError; anything else becomes `internal_error`. */
-  handle(call: AdminCall<A, Static<P>, Static<Q>, Static<B>>): Static<R> | Promise<Static<R>>
+  handle(
+    call: AdminCall<A, Static<P>, Static<Q>, Static<B>>,
+  ): AdminResult<R> | Promise<AdminResult<R>>
 }
+
+/**
+ * A text may come piece by piece: the next one is asked for when the caller has read on, and the
+ * iterable is left when the caller leaves. What is thrown before the first piece becomes an error as
+ * usual; later, the reply breaks off.
+ */
+type AdminResult<R extends TSchema> =
+  | Static<R>
+  | (R extends TString ? AsyncIterable<string> : never)
 
 export type AdminRoute = AdminRouteSpec<Audience, TObject, TObject, TSchema, TSchema>
 

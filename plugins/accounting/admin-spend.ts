@@ -13,7 +13,7 @@ import { callerOwner } from '../_shared/caller-owner.ts'
 import { ownId } from '../_shared/own-id.ts'
 import { plainText } from './budget-wire.ts'
 import { chargeMembers, wireCharge } from './charge-wire.ts'
-import { focusHead, focusRows } from './focus.ts'
+import { focusFile } from './focus.ts'
 import { OwnReport, Report, reportLists, reportOwners } from './report.ts'
 import type { ReportStore, Selection } from './report-store.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf, rangeQuery, readRange } from './spend-query.ts'
@@ -43,15 +43,16 @@ const Reason = Type.Union([Type.Literal('budget_exceeded'), Type.Literal('duplic
 export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): AdminRoute[] {
   const today = () => utcDay(clock.now())
 
-  async function focus(selection: Selection, reply: Headers): Promise<string> {
-    const charges = await store.charges(selection, focusRows(await directory()))
+  async function focus(selection: Selection, reply: Headers) {
+    const known = await directory()
+    const charges = await store.charges(selection)
     reply.set(
       'content-disposition',
       `attachment; filename="focus_${dayText(selection.start)}_${dayText(selection.end - 1)}.csv"`,
     )
     reply.set('x-focus-excluded-unpriced-requests', charges.unpriced)
     reply.set('x-focus-excluded-usage-missing-requests', charges.usageMissing)
-    return focusHead + charges.used.join('')
+    return focusFile(charges.rows, known)
   }
 
   return [

@@ -8,7 +8,7 @@ import { rankingRoutes } from '../observability/rankings/routes.ts'
 import requestLog from '../request-log/index.ts'
 import type { BudgetEntry } from './budget.ts'
 import { createBudgetStore } from './budget-store.ts'
-import { focusHead, focusRows } from './focus.ts'
+import { focusFile } from './focus.ts'
 import { RECENT_DAYS } from './pace.ts'
 import { reportLists, reportOwners } from './report.ts'
 import { createReportStore } from './report-store.ts'
@@ -193,8 +193,9 @@ async function expectEverythingToAgree(): Promise<void> {
     expect(sum).toBe(picoUsd(totals.spend_usd))
   }
 
-  const exported = await store.charges(window, focusRows(directory))
-  expect(csvTotal(focusHead + exported.used.join(''))).toBe(costOf(ledger))
+  const exported = await store.charges(window)
+  const file = await Array.fromAsync(focusFile(exported.rows, directory))
+  expect(csvTotal(file.join(''))).toBe(costOf(ledger))
   expect([Number(exported.unpriced), Number(exported.usageMissing)]).toEqual([
     totals.unpriced_count,
     totals.usage_missing_count,

@@ -1,8 +1,8 @@
 import type { Directory } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
+import type { ChargeRow, Charges } from './charge-reader.ts'
 import { cell, csvRow } from './csv.ts'
 import { ownerName } from './owner-names.ts'
-import type { ChargeRow } from './report-store.ts'
 import { startText, utcDay, windowOf } from './window.ts'
 
 /** FOCUS columns in the order of its specification, then those of the gateway's own. */
@@ -53,20 +53,22 @@ const columns: readonly (readonly [name: string, value: string | ((charge: Charg
   ]
 const values = columns.map(([, value]) => value)
 
-/** The head of a FOCUS file, with the end of its row. */
-export const focusHead = csvRow(columns.map(([name]) => name))
+const head = csvRow(columns.map(([name]) => name))
 
-/** Makes rows of a FOCUS file of charges. */
-export function focusRows(directory: Directory): (rows: readonly ChargeRow[]) => string {
+/** A FOCUS file of charges, as they are read. */
+export async function* focusFile(rows: Charges['rows'], directory: Directory) {
   const charge = chargeReader(directory)
-  return (rows) => {
-    let text = ''
-    for (const row of rows) {
+  let text = head
+  for await (const piece of rows) {
+    for (const row of piece) {
       const of = charge(row)
       text += csvRow(values.map((value) => (typeof value === 'string' ? value : value(of))))
     }
-    return text
+    yield text
+    text = ''
   }
+  // Nothing was charged.
+  if (text !== '') yield text
 }
 
 /** Cells of a charge; what is made of text from elsewhere is made harmless here, once. */

@@ -1,4 +1,5 @@
 import type { Database, PricingStatus } from 'model-gateway/plugin'
+import { type Charges, createChargeReader } from './charge-reader.ts'
 import type { OwnerId } from './owner-names.ts'
 import { tokenColumns, tokenNumbers } from './tables.ts'
 import { startOfDay, type UtcDay } from './window.ts'
@@ -36,29 +37,6 @@ export interface ReportRow extends Sums {
   readonly resolved_model_key: string
 }
 
-/** Charges of one day, owner, upstream and pricing status. */
-export type ChargeRow = readonly [
-  day: string,
-  ownerKind: OwnerId['kind'],
-  ownerId: string,
-  providerKey: string,
-  upstreamModel: string,
-  pricingStatus: 'priced' | 'legacy_estimated',
-  /** Those of `chargeSums`, with a space between two. */
-  sums: string,
-]
-
-const chargeSums = [
-  'cost_pico_usd',
-  'requests',
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'reasoning_tokens',
-]
-
 /** What a row of the ledger and a charge that is kept out of it have in common. */
 export interface Charge {
   readonly event_id: string
@@ -94,18 +72,7 @@ export interface RejectedFilter {
 export interface ReportStore {
   /** Totals, and the same by day, owner and model, all of one moment; largest spend first. */
   report(selection: Selection): Promise<readonly ReportRow[]>
-  /**
-   * Charges in a stable order, and how many requests have none, both of one moment. `use` is given
-   * the charges of some days each time; what it makes of them is `used`.
-   */
-  charges<T>(
-    selection: Selection,
-    use: (rows: readonly ChargeRow[]) => T,
-  ): Promise<{
-    readonly used: readonly T[]
-    readonly unpriced: string
-    readonly usageMissing: string
-  }>
+  charges(selection: Selection): Promise<Charges>
   /** Newest first. */
   rejected(
     filter: RejectedFilter,
@@ -136,38 +103,6 @@ const reportSql = (schema: string) => `
   order by sum(r.cost_pico_usd) desc, sum(r.requests) desc, day, owner_id, model_key,
     resolved_model_key`
 
-/** So many days are added up while those before them are being used. */
-const DAYS_AT_ONCE = 5
-
-/**
- * One value for all rows: thousands of them are read in half the time then. Statements without
- * parameters are sent without waiting for the answers of earlier ones.
- */
-function chargesSql(schema: string, { start, end, ownerKind, ownerId }: Selection): string {
-  const day = (n: UtcDay) => `'${startOfDay(n).toISOString()}'::timestamptz`
-  const chosen = [
-    `bucket_start >= ${day(start)} and bucket_start < ${day(end)}`,
-    ...(ownerKind === undefined ? [] : [`owner_kind = '${ownerKind}'`]),
-    ...(ownerId === undefined ? [] : ['owner_id = $1']),
-  ].join(' and ')
-  return `
-    select (
-      select json_agg(json_build_array(day, owner_kind, owner_id, provider_key, upstream_model,
-        pricing_status, sums) order by day, owner_kind, owner_id, provider_key, upstream_model,
-        pricing_status)
-      from (
-        select (bucket_start at time zone 'UTC')::date as day, owner_kind, owner_id, provider_key,
-          upstream_model, pricing_status,
-          concat_ws(' ', ${chargeSums.map((name) => `sum(${name})`).join(', ')}) as sums
-        from "${schema}".usage_rollups
-        where ${chosen} and requests > 0 and pricing_status in ('priced', 'legacy_estimated')
-        group by 1, 2, 3, 4, 5, 6
-      ) as charges
-    ) as rows, ${count('unpriced')}, ${count('usage_missing')}
-    from "${schema}".usage_rollups
-    where ${chosen} and pricing_status in ('unpriced', 'usage_missing')`
-}
-
 const rejectedWhere = `($1::text is null or owner_kind = $1)
   and ($2::text is null or coalesce(user_id, service_account_id) = $2)
   and ($3::text is null or request_id = $3) and ($4::text is null or reason = $4)`
@@ -187,31 +122,7 @@ const rejectedSql = (schema: string) => `
 export function createReportStore({ sql, schema }: Database): ReportStore {
   return {
     report: (selection) => sql.unsafe<ReportRow[]>(reportSql(schema), values(selection)),
-    async charges(selection, use) {
-      const { start, end, ownerId } = selection
-      const parts = Array.from({ length: Math.ceil((end - start) / DAYS_AT_ONCE) }, (_, n) => {
-        const from = start + n * DAYS_AT_ONCE
-        return { ...selection, start: from, end: Math.min(end, from + DAYS_AT_ONCE) }
-      })
-      const found = await sql.begin('isolation level repeatable read read only', (tx) =>
-        Promise.all(
-          parts.map(async (part) => {
-            const [row] = await tx.unsafe<
-              { rows: ChargeRow[] | null; unpriced: string; usage_missing: string }[]
-            >(chargesSql(schema, part), ownerId === undefined ? [] : [ownerId])
-            const { rows, unpriced = '0', usage_missing = '0' } = row ?? {}
-            return { used: use(rows ?? []), unpriced, usage_missing }
-          }),
-        ),
-      )
-      const sum = (name: 'unpriced' | 'usage_missing') =>
-        String(found.reduce((total, part) => total + BigInt(part[name]), 0n))
-      return {
-        used: found.map(({ used }) => used),
-        unpriced: sum('unpriced'),
-        usageMissing: sum('usage_missing'),
-      }
-    },
+    charges: createChargeReader({ sql, schema }),
     async rejected({ ownerKind, ownerId, requestId, reason }, { limit, offset }) {
       const filter = [ownerKind, ownerId, requestId, reason].map((value) => value ?? null)
       const [counted] = await sql.unsafe<{ total: number }[]>(

@@ -1,5 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
 import type { TransactionSql } from 'postgres'
+import { createTurns } from '../../_shared/turns.ts'
 import type { Frame } from './frame.ts'
 
 /** One moment of the database, for all statements of a report. */
@@ -21,29 +22,17 @@ export const accounting = 'accounting'
 const identity = 'identity'
 
 export function createReports({ sql }: Pick<Database, 'sql'>): Reports {
-  let running = 0
-  const waiting: (() => void)[] = []
-
-  async function turn(): Promise<void> {
-    if (running < AT_ONCE) running += 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-  }
-
+  const turns = createTurns(AT_ONCE)
   return {
-    async read(work) {
-      await turn()
-      try {
-        // The pool's type does not say that a promise is unwrapped, which it is.
-        return (await sql.begin('isolation level repeatable read read only', async (reader) => {
-          await reader.unsafe(settings)
-          return await work(reader)
-        })) as Awaited<ReturnType<typeof work>>
-      } finally {
-        const next = waiting.shift()
-        if (next === undefined) running -= 1
-        else next()
-      }
-    },
+    read: (work) =>
+      turns.run(
+        () =>
+          sql.begin('isolation level repeatable read read only', async (reader) => {
+            await reader.unsafe(settings)
+            return await work(reader)
+            // The pool's type does not say that a promise is unwrapped, which it is.
+          }) as Promise<Awaited<ReturnType<typeof work>>>,
+      ),
   }
 }
 

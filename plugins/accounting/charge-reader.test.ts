@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { eventually } from '../../test/harness/gateway.ts'
+import { type ChargeRow, type Charges, createChargeReader } from './charge-reader.ts'
+import { empty, useDatabase } from './testing.ts'
+import { utcDay } from './window.ts'
+
+const own = useDatabase()
+const window = { start: utcDay(new Date('2026-02-20')), end: utcDay(new Date('2026-03-05')) }
+/** More than wait to be read, so that a transaction is open until they are. */
+const MANY = 12_000
+
+beforeEach(() => fill(MANY))
+afterEach(() => empty(own.sql))
+
+/** Charges of thirteen days and of owners whose names sort as the database sorts them. */
+async function fill(count: number): Promise<void> {
+  await own.sql.unsafe(`
+    insert into accounting.usage_rollups (bucket_start, owner_kind, owner_id, model_key,
+      resolved_model_key, provider_key, upstream_model, pricing_status, requests, cost_pico_usd)
+    select '2026-02-20'::timestamptz + interval '12 hours' * (n % 26), case n % 2 when 0 then 'user'
+        else 'service_account' end, chr(65 + n % 60) || (n / 52), 'm', 'm', 'p', '"a", b' || n % 3,
+      case n % 5 when 0 then 'legacy_estimated' when 1 then 'unpriced' else 'priced' end, 1, n
+    from generate_series(1, ${count} * 5 / 4) as n`)
+}
+
+async function all(rows: Charges['rows']): Promise<ChargeRow[]> {
+  const read: ChargeRow[] = []
+  for await (const piece of rows) read.push(...piece)
+  return read
+}
+
+/** Transactions of exports that are open. */
+async function open(): Promise<number> {
+  const rows = await own.sql`
+    select from pg_stat_activity where datname = current_database() and xact_start is not null
+      and pid <> pg_backend_pid()`
+  return rows.length
+}
+
+const allClosed = () => eventually(async () => (await open()) === 0 || undefined)
+
+test('all charges are read in the order of one list, with the requests that have none', async () => {
+  const read = createChargeReader(own.database)
+  const { rows, unpriced, usageMissing } = await read(window)
+  const charges = await all(rows)
+  const expected = await own.sql
+    .unsafe(`
+    select (bucket_start at time zone 'UTC')::date, owner_kind, owner_id, provider_key,
+      upstream_model, pricing_status, concat_ws(' ', sum(cost_pico_usd), sum(requests), 0, 0, 0, 0,
+        0, 0)
+    from accounting.usage_rollups where pricing_status <> 'unpriced'
+    group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`)
+    .values()
+  expect(charges.length).toBe(MANY)
+  expect(charges).toEqual([...expected] as unknown as ChargeRow[])
+  expect([unpriced, usageMissing]).toEqual([String(MANY / 4), '0'])
+
+  const chosen = { ...window, ownerKind: 'user', ownerId: 'A1' } as const
+  const ofOne = await all((await read(chosen)).rows)
+  expect(ofOne).toEqual(charges.filter(([, kind, id]) => kind === 'user' && id === 'A1'))
+})
+
+test('what is charged while an export is read is not in it', async () => {
+  const { rows } = await createChargeReader(own.database)(window)
+  await own.sql`delete from accounting.usage_rollups`
+  expect((await all(rows)).length).toBe(MANY)
+})
+
+test('few charges keep no connection for somebody who does not read them', async () => {
+  await empty(own.sql)
+  await fill(4000)
+  const { rows } = await createChargeReader(own.database)(window)
+  await allClosed()
+  expect((await all(rows)).length).toBe(4000)
+})
+
+test('who leaves gives the connection back', async () => {
+  const { rows } = await createChargeReader(own.database)(window)
+  for await (const _ of rows) break
+  await allClosed()
+})
+
+test('a connection that is lost while nobody reads is no end', async () => {
+  const { rows } = await createChargeReader(own.database)(window)
+  await own.sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`
+  await expect(all(rows)).rejects.toThrow()
+})
+
+test('who reads for too long is broken off', async () => {
+  const { rows } = await createChargeReader(own.database, 100)(window)
+  await allClosed()
+  await expect(all(rows)).rejects.toThrow('took too long to read')
+})
+
+test('three are read at once, so that connections are left; the next waits for its turn', async () => {
+  const read = createChargeReader(own.database)
+  const [first, ...others] = await Promise.all([read(window), read(window), read(window)])
+  const fourth = read(window)
+  expect(await Promise.race([fourth, Bun.sleep(200)])).toBeUndefined()
+  expect(await open()).toBe(3)
+  await first?.rows.cancel()
+  expect((await all((await fourth).rows)).length).toBe(MANY)
+  for (const { rows } of others) await rows.cancel()
+})
+
+test('a database that cannot be asked is told before anything is read', async () => {
+  await own.sql`alter table accounting.usage_rollups rename to away`
+  try {
+    await expect(createChargeReader(own.database)(window)).rejects.toThrow('does not exist')
+  } finally {
+    await own.sql`alter table accounting.away rename to usage_rollups`
+  }
+})

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { adminClient, adminPassword } from '../../test/harness/admin.ts'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { eventually } from '../../test/harness/gateway.ts'
+import { memoryMb } from '../../test/harness/memory.ts'
+import { type GatewayProcess, spawnGateway } from '../../test/harness/process.ts'
+import { createDatabaseProxy, type DatabaseProxy } from './__fixtures__/database-proxy.ts'
+
+/** Some 60 MB of text. */
+const CHARGES = 120_000
+const MOST_MB = 60
+const PATH = '/api/v1/admin/spend/focus.csv?start=2026-01-01&end=2026-01-30'
+
+let database: TestDatabase
+let proxy: DatabaseProxy
+let gateway: GatewayProcess
+let cookie: string
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  proxy = await createDatabaseProxy(database.url)
+  gateway = await spawnGateway({ providers: [], models: [] }, { databaseUrl: proxy.url })
+  await database.sql.unsafe(`
+    insert into accounting.usage_rollups (bucket_start, owner_kind, owner_id, model_key,
+      resolved_model_key, provider_key, upstream_model, pricing_status, requests, cost_pico_usd)
+    select '2026-01-01'::timestamptz + interval '1 day' * (n % 30), 'user', 'owner-' || n / 30, 'm',
+      'm', 'p', 'vendor/model', 'priced', 1, n
+    from generate_series(0, ${CHARGES} - 1) as n`)
+  const { email } = await adminClient(gateway)
+  const login = await fetch(`${gateway.url}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: gateway.url },
+    body: JSON.stringify({ email, password: adminPassword }),
+  })
+  cookie = login.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+}, 60_000)
+afterAll(async () => {
+  proxy.pass()
+  await gateway.remove()
+  proxy.close()
+  await database.drop()
+})
+
+/** Asks for the export and reads nothing but its first bytes until it is resumed. */
+function ask() {
+  const { hostname, port } = new URL(gateway.url)
+  const caller = connect(Number(port), hostname)
+  const begun = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  let text = ''
+  caller.once('data', () => {
+    caller.pause()
+    begun.resolve()
+  })
+  caller.on('data', (bytes) => {
+    text += bytes.toString()
+    // The chunk that ends a body.
+    if (text.endsWith('\r\n0\r\n\r\n')) ended.resolve()
+  })
+  caller.on('error', ended.reject)
+  caller.on('close', () => ended.reject(new Error('closed without an end')))
+  ended.promise.catch(() => {})
+  caller.write(`GET ${PATH} HTTP/1.1\r\nhost: gateway\r\ncookie: ${cookie}\r\n\r\n`)
+  return { caller, begun: begun.promise, ended: ended.promise, text: () => text }
+}
+
+const openTransactions = async () => {
+  const rows = await database.sql`
+    select from pg_stat_activity where datname = current_database() and xact_start is not null
+      and pid <> pg_backend_pid()`
+  return rows.length
+}
+const noneOpen = () => eventually(async () => (await openTransactions()) === 0 || undefined)
+
+test('a large export is not held in memory, however slowly it is read', async () => {
+  const before = memoryMb(gateway.pid, 'peak')
+  const { caller, begun, ended, text } = ask()
+  await begun
+  await Bun.sleep(500)
+  expect(await openTransactions()).toBe(1)
+  caller.resume()
+  await ended
+  caller.destroy()
+  expect(text().match(/,USD,/g)?.length).toBe(CHARGES)
+  const grown = memoryMb(gateway.pid, 'peak') - before
+  console.log(`${text().length >> 20} MB were read, memory grew by ${grown.toFixed(0)} MB`)
+  expect(grown).toBeLessThan(MOST_MB)
+  await noneOpen()
+}, 60_000)
+
+test('who leaves an export gives its connection back', async () => {
+  const { caller, begun } = ask()
+  await begun
+  caller.destroy()
+  await noneOpen()
+}, 30_000)
+
+test('an export whose database goes away breaks off, and is no shorter file', async () => {
+  const { caller, begun, ended } = ask()
+  await begun
+  proxy.reset()
+  caller.resume()
+  await expect(ended).rejects.toThrow()
+  const told = `GET ${PATH.split('?')[0]} broke off`
+  await eventually(async () => gateway.logs.find(({ msg }) => msg === told))
+  // The next one is whole again.
+  const next = ask()
+  await next.begun
+  next.caller.resume()
+  await next.ended
+  next.caller.destroy()
+}, 30_000)
+
+test('an export whose database is away from the start is refused', async () => {
+  proxy.refuse()
+  const response = await fetch(`${gateway.url}${PATH}`, { headers: { cookie } })
+  proxy.pass()
+  expect(response.status).toBe(503)
+  expect(await response.json()).toMatchObject({ error: { code: 'store_unavailable' } })
+}, 30_000)
