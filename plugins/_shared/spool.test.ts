@@ -232,6 +232,34 @@ test('a file that somebody deleted in an outage is not in the way of later ones'
   expect(readdirSync(directory)).toEqual([])
 })
 
+test('a file that cannot be taken over is told once, and is in the way of no other', async () => {
+  const directory = folder()
+  const left = open(directory)
+  await left.append(['left'])
+  await left.close()
+  const path = join(directory, `test-${Bun.randomUUIDv7()}.log`)
+  mkdirSync(path)
+  const told: unknown[] = []
+  const telling = pino(
+    { level: 'warn' },
+    { write: (line) => void told.push(JSON.parse(line).path) },
+  )
+  const spool = openSpool({ directory, name: 'test', log: telling })
+  spools.push(spool)
+  await spool.adopt()
+  await spool.append(['own'])
+  expect(await replayed(spool)).toEqual(['left', 'own'])
+  expect(spool.depth).toBe(0)
+  expect(told).toEqual([path])
+
+  // It is looked at again, and told anew when it has been in order meanwhile.
+  rmSync(path, { recursive: true })
+  await spool.adopt()
+  mkdirSync(path)
+  await spool.adopt()
+  expect(told).toEqual([path, path])
+})
+
 test('a record that is too large is refused, alone', async () => {
   const spool = open(folder())
   await expect(spool.append(['x'.repeat(17 * 1024 * 1024)])).rejects.toThrow('16 MiB')

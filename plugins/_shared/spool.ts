@@ -46,6 +46,8 @@ export function openSpool(options: SpoolOptions): Spool {
   let current: SpoolFile | undefined
   /** Those that only wait, oldest first. */
   const waiting: SpoolFile[] = []
+  /** Those that could not be taken over the last time. */
+  let untakeable: ReadonlySet<string> = new Set()
   let depth = 0
   let gathering: { readonly records: string[]; readonly done: Promise<void> } | undefined
   let replaying: Promise<void> | undefined
@@ -85,27 +87,40 @@ export function openSpool(options: SpoolOptions): Spool {
     }
   }
 
+  async function takeOver(path: string): Promise<void> {
+    const file = await ownFile(path, 'old')
+    if (file === undefined) return
+    let damage = 0
+    for await (const { records, damaged } of file.read()) {
+      file.count += records.length
+      damage += damaged
+      for (const record of records) adopted(record)
+    }
+    if (file.count === 0 && damage === 0) {
+      await file.remove('delete')
+      return
+    }
+    depth += file.count
+    log.info({ path, records: file.count }, 'took over records of a process that is gone')
+    waiting.push(file)
+  }
+
   async function adopt(): Promise<void> {
     const mine = new Set([current, ...waiting].map((file) => file?.path))
     const pattern = new RegExp(`^${RegExp.escape(name)}-[0-9a-f-]{36}\\.log$`)
+    const refused = new Set<string>()
     for (const entry of listFolder(directory).filter((found) => pattern.test(found))) {
       const path = join(directory, entry)
-      const file = mine.has(path) ? undefined : await ownFile(path, 'old')
-      if (file === undefined) continue
-      let damage = 0
-      for await (const { records, damaged } of file.read()) {
-        file.count += records.length
-        damage += damaged
-        for (const record of records) adopted(record)
+      if (mine.has(path)) continue
+      try {
+        await takeOver(path)
+      } catch (err) {
+        // It is in the way of no other, and may be in order the next time.
+        if (!untakeable.has(path)) log.error({ err, path }, 'a spool file cannot be taken over')
+        refused.add(path)
       }
-      if (file.count === 0 && damage === 0) {
-        await file.remove('delete')
-        continue
-      }
-      depth += file.count
-      log.info({ path, records: file.count }, 'took over records of a process that is gone')
-      waiting.push(file)
     }
+    untakeable = refused
     waiting.sort((a, b) => (a.path < b.path ? -1 : 1))
   }
 
