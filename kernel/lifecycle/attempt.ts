@@ -22,6 +22,8 @@ export interface RunningAttempt {
   readonly watchdog: Watchdog
   /** The provider's answer. Rejects with GatewayError, whatever the provider throws. */
   execute(): Promise<ProviderResult>
+  /** The provider itself has refused the request: no upstream has been called. */
+  readonly refused: boolean
   /** An error of the provider's making as the caller is to see it. */
   containFault(error: unknown): GatewayError
   firstByte(): void
@@ -34,6 +36,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
   const startedAt = performance.now()
   const watchdog = createWatchdog(provider.timeouts)
   let firstByteMs: number | undefined
+  let refused = false
 
   function containFault(error: unknown): GatewayError {
     if (error instanceof GatewayError) return error
@@ -70,9 +73,14 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         if (!isResult(result)) throw new Error('it gave neither a body nor a stream of events')
         if ((result.kind === 'stream') !== call.stream) throw new Error(otherKind[result.kind])
         return result.kind === 'stream' ? opened(result) : result
-      } catch (error) {
-        throw containFault(error)
+      } catch (thrown) {
+        const error = containFault(thrown)
+        refused = error.code === 'invalid_request'
+        throw error
       }
+    },
+    get refused() {
+      return refused
     },
     firstByte() {
       firstByteMs ??= performance.now() - startedAt

@@ -164,6 +164,21 @@ test('a failed call whose caller has left counts as one that was left, with its 
   expect(gone.record).toMatchObject({ outcome: 'client_abort', errorCode: 'upstream_http_error' })
 })
 
+test('what a provider cannot say to its upstream is no attempt, and gives the request id back', async () => {
+  const unable: Execute = async () => {
+    throw new GatewayError('invalid_request', 'seed is not supported by this route')
+  }
+  const { reply, record, settled } = await call(unable)
+  expect(reply).toMatchObject({ status: 400, body: expect.stringContaining('seed is not') })
+  expect(record).toMatchObject({
+    outcome: 'invalid_request',
+    errorCode: 'invalid_request',
+    provider: 'p',
+    attempts: [],
+  })
+  expect(settled).toMatchObject([{ succeeded: false, usage: undefined }])
+})
+
 test('a failed call is charged for what its provider had counted, and broken off', async () => {
   let signal: AbortSignal | undefined
   const { settled } = await call(async (sent) => {

@@ -100,8 +100,9 @@ async function execute(admitted: Admitted, services: LifecycleServices): Promise
   }
   const { answer, failure } = await executeStep(admitted, call, services)
   const attempt = begun as RunningAttempt | undefined
-  if (attempt === undefined) {
-    // A middleware refused: the provider has not been called, and the request id is given back.
+  if (attempt === undefined || attempt.refused) {
+    // By a middleware or the provider: no upstream has been called, and the request id is given back.
+    attempt?.watchdog.stop()
     await settle(admitted, { usage: undefined, succeeded: false }, services)
     throw failure?.error
   }

@@ -87,8 +87,8 @@ export function createTracing(options: {
       },
       finished(exchange) {
         const endedAt = receivedAt + exchange.latencyMs
-        if (called !== undefined) {
-          const attempt = exchange.attempts.at(-1)
+        const attempt = exchange.attempts.at(-1)
+        if (called !== undefined && attempt !== undefined) {
           const operation = GEN_AI_OPERATIONS[called.operation]
           add(
             spanText({
@@ -96,8 +96,8 @@ export function createTracing(options: {
               name: JSON.stringify(`${operation} ${called.upstreamModel}`),
               kind: CLIENT,
               startedAt: calledAt,
-              endedAt: attempt === undefined ? endedAt : calledAt + attempt.latencyMs,
-              failed: attempt?.status !== 'success' && attempt?.status !== 'client_abort',
+              endedAt: calledAt + attempt.latencyMs,
+              failed: attempt.status !== 'success' && attempt.status !== 'client_abort',
               attributes: callAttributes(called, operation, exchange, attempt),
             }),
           )
@@ -151,19 +151,19 @@ function callAttributes(
   called: Called,
   operation: string,
   { usage }: ExchangeRecord,
-  attempt: Attempt | undefined,
+  attempt: Attempt,
 ): string {
-  const succeeded = attempt?.status === 'success'
+  const succeeded = attempt.status === 'success'
   return (
     calledText(called, operation) +
     also('gen_ai.usage.input_tokens', usage?.promptTokens) +
     also('gen_ai.usage.output_tokens', usage?.output) +
     also('gen_ai.usage.cache_read.input_tokens', usage?.cacheRead) +
     also('gen_ai.usage.cache_creation.input_tokens', usage?.cacheWrite) +
-    also('http.response.status_code', attempt?.upstreamStatus) +
-    also('gateway.attempt.first_byte_ms', attempt?.firstByteMs) +
-    also('gateway.attempt.status', succeeded ? undefined : attempt?.status) +
-    also('error.type', succeeded ? undefined : errorType(attempt?.errorCode ?? attempt?.status))
+    also('http.response.status_code', attempt.upstreamStatus) +
+    also('gateway.attempt.first_byte_ms', attempt.firstByteMs) +
+    also('gateway.attempt.status', succeeded ? undefined : attempt.status) +
+    also('error.type', succeeded ? undefined : errorType(attempt.errorCode ?? attempt.status))
   )
 }
 
