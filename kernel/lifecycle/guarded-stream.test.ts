@@ -52,7 +52,8 @@ function start(
   const result = { kind: 'stream', events } as const
   const stream = guardedStream(admitted, attempt, result, services, () => 'late')
   const decide = () => verdict.resolve({ action: 'allow', decisionId: 'd1' })
-  return { stream, decide, calls, recorded: recorded.promise }
+  const { signal } = attempt.watchdog
+  return { stream, decide, calls, recorded: recorded.promise, signal }
 }
 
 afterEach(() => {
@@ -89,4 +90,16 @@ test('a caller who leaves while a decision takes long is charged and logged all 
   decide()
   expect(await recorded).toMatchObject({ outcome: 'client_abort' })
   expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
+})
+
+test('an upstream that says no more and does not end is broken off, and what it said passes later', async () => {
+  const { stream, decide, recorded, signal } = start(silent(whole))
+  await Bun.sleep(1100)
+  expect(signal.aborted).toBe(true)
+  decide()
+  const reply = await stream
+  let text = ''
+  for (let next = await reply.next(); next !== undefined; next = await reply.next()) text += next
+  expect(text).toEndWith('data: [DONE]\n\n')
+  expect(await recorded).toMatchObject({ outcome: 'success', attempts: [{ status: 'success' }] })
 })

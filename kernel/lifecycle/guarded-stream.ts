@@ -12,8 +12,9 @@ import type { RunningAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { settledFailure } from './failures.ts'
 import { guardReply } from './guard.ts'
-import { lastWords, readOut, startDrain } from './read-out.ts'
+import { breakOff, lastWords, readOut, startDrain } from './read-out.ts'
 import { replyStream, streamOfFamily } from './stream.ts'
+import { createWatchdog } from './watchdog.ts'
 
 /** For so long the headers wait for a decision; then the stream begins with comments. */
 const PATIENCE_MS = 15_000
@@ -80,9 +81,11 @@ async function decide(
   }
   const encode = admitted.family === 'responses' ? responseEvents : chatEvents
   const events = replay(passed === body ? batches : [encode(passed)])
-  // From here on nobody waits for the provider.
+  // From here on nobody waits for the provider, whose call may be broken off while it is told again.
   attempt.watchdog.stop()
-  return replyStream(admitted, attempt, { ...result, events }, services, usage)
+  const watchdog = createWatchdog(admitted.provider.timeouts)
+  watchdog.stop()
+  return replyStream(admitted, { ...attempt, watchdog }, { ...result, events }, services, usage)
 }
 
 interface Collected {
@@ -141,7 +144,7 @@ async function collect(
       details: { upstream_code: failure.code },
     })
   }
-  readOut(upstream, () => void upstream.return?.().catch(() => {}))
+  readOut(upstream, () => breakOff(upstream, watchdog))
   events.push(...terminal)
   return { batches, body: isResponse ? collectResponse(events) : collectChat(events), usage }
 }

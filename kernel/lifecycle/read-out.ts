@@ -21,6 +21,12 @@ const MOST_DRAINS = 1000
 
 let drains = 0
 
+/** Ends the call of a stream of which no more is wanted, also when it is silent. */
+export function breakOff(upstream: AsyncIterator<unknown>, watchdog: Watchdog): void {
+  watchdog.abort(new GatewayError('upstream_transport', 'the stream is over'))
+  upstream.return?.().catch(() => {})
+}
+
 /** Breaks a call off when it has been read on for long enough for a caller that has left. */
 export function startDrain(watchdog: Watchdog, accounting: Accounting): { stop(): void } {
   const breakOff = () => watchdog.abort(new GatewayError('upstream_timeout', 'the caller has left'))

@@ -21,7 +21,7 @@ import { createResponsesStream } from '../protocol/responses-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
 import { errorBody, internalError } from './error-body.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
-import { lastWords, readOut, startDrain } from './read-out.ts'
+import { breakOff, lastWords, readOut, startDrain } from './read-out.ts'
 import { outcomeOf, record } from './record.ts'
 import { settle } from './settle.ts'
 
@@ -150,12 +150,8 @@ export function replyStream(
 
   /** After a complete stream its connection is worth keeping; otherwise the call is broken off. */
   function releaseUpstream(complete: boolean) {
-    const breakOff = () => {
-      watchdog.abort(new GatewayError('upstream_transport', 'the stream is over'))
-      upstream.return?.().catch(() => {})
-    }
-    if (!complete) return breakOff()
-    readOut(upstream, breakOff)
+    if (!complete) return breakOff(upstream, watchdog)
+    readOut(upstream, () => breakOff(upstream, watchdog))
   }
 
   async function readOn() {
