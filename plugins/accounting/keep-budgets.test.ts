@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Directory } from 'model-gateway/plugin'
 import pino from 'pino'
-import type { Budget } from './budget.ts'
+import type { Budget, BudgetEntry } from './budget.ts'
 import type { BudgetStore } from './budget-store.ts'
 import { createBudgetKeeper } from './keep-budgets.ts'
 import type { ConfiguredBudgets } from './reconcile.ts'
@@ -15,6 +15,9 @@ const ada = {
   status: 'active',
   team: undefined,
 } as const
+
+const budgetOf = (amount_usd: string) =>
+  ({ cadence: 'daily', amount_usd, hard_limit: true, timezone: 'UTC' }) as const
 
 test('the end waits for owners who are being given budgets', async () => {
   const { promise: known, resolve: know } = Promise.withResolvers<Directory>()
@@ -54,9 +57,8 @@ test('a replica that still has the old config leaves the budgets of known owners
       log: pino({ level: 'silent' }),
       changed: async () => {},
     })
-    const budget = { cadence: 'daily', amount_usd, hard_limit: true, timezone: 'UTC' } as const
     const configured: ConfiguredBudgets = {
-      budgets: { users: { default: budget, model_defaults: [] } },
+      budgets: { users: { default: budgetOf(amount_usd), model_defaults: [] } },
       users: [],
       serviceAccounts: [],
     }
@@ -72,6 +74,49 @@ test('a replica that still has the old config leaves the budgets of known owners
   const amounts = new Map(budgets.map((b) => [b.scopeKey, b.settings?.amountPicoUsd]))
   expect([...amounts.keys()].sort()).toEqual(['budget:v1:user:u1', 'budget:v1:user:u2'])
   expect(amounts.get('budget:v1:user:u1')).toBe(5n * 10n ** 12n)
+})
+
+test('a replica that still has the old config takes nothing that the new one gave to new owners', async () => {
+  const given = { scope: { kind: 'user', userId: 'u2' }, source: 'config_user_default' } as const
+  const settings = {
+    cadence: 'daily',
+    amountPicoUsd: 5n,
+    hardLimit: true,
+    timezone: 'UTC',
+  } as const
+  const there: Budget = {
+    ...given,
+    active: true,
+    settings,
+    budgetId: 'b',
+    scopeKey: scopeKey(given.scope),
+  }
+  for (const inOldConfig of [undefined, { ...budgetOf('1'), hard_limit: false }]) {
+    let directory = nobody
+    const written: BudgetEntry[] = []
+    const keeper = createBudgetKeeper({
+      store: {
+        changeAll: async (plan) => void written.push(...plan([there])),
+      } as Partial<BudgetStore> as BudgetStore,
+      directory: async () => directory,
+      log: pino({ level: 'silent' }),
+      changed: async () => {},
+    })
+    keeper.accept({
+      budgets: {
+        users: {
+          ...(inOldConfig && { default: inOldConfig }),
+          model_defaults: [{ model: 'large', budget: budgetOf('2') }],
+        },
+      },
+      users: [],
+      serviceAccounts: [],
+    })
+    directory = { ...nobody, users: [{ ...ada, id: 'u2' }] }
+    await keeper.ownersChanged()
+    // What nobody has given yet, the old config gives.
+    expect(written.map(({ scope }) => scopeKey(scope))).toEqual(['budget:v1:user:u2:model:large'])
+  }
 })
 
 test('owners who could not be given budgets are given them later, once', async () => {

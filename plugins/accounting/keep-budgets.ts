@@ -2,7 +2,7 @@ import { type Directory, formatPath } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import type { BudgetStore } from './budget-store.ts'
 import { type ConfiguredBudgets, reconcileBudgets } from './reconcile.ts'
-import { ownerOf } from './scopes.ts'
+import { ownerOf, scopeKey } from './scopes.ts'
 
 /** Keeps the budgets that config owns as it says, for the owners that there are. */
 export function createBudgetKeeper(options: {
@@ -19,15 +19,20 @@ export function createBudgetKeeper(options: {
   /** There are owners who could not be given budgets. */
   let behind = false
 
+  /** `onlyTo`: gives these owners the budgets that nobody has decided on, and does nothing else. */
   async function reconcile(
     configured: ConfiguredBudgets,
     known: Directory,
-    concerns: (ownerId: string) => boolean = () => true,
+    onlyTo?: (ownerId: string) => boolean,
   ): Promise<void> {
     await store.changeAll((existing) => {
       const { entries, warnings } = reconcileBudgets(configured, known, existing)
       for (const { path, message } of warnings) log.warn({ path: formatPath(path) }, message)
-      return entries.filter(({ scope }) => concerns(ownerOf(scope).id))
+      if (onlyTo === undefined) return entries
+      const decided = new Set(existing.map((budget) => budget.scopeKey))
+      return entries.filter(
+        ({ scope }) => onlyTo(ownerOf(scope).id) && !decided.has(scopeKey(scope)),
+      )
     })
     owners = idsOf(known)
     await changed()
@@ -41,7 +46,7 @@ export function createBudgetKeeper(options: {
         const known = await directory()
         const before = owners
         const isNew = (id: string) => !before.has(id)
-        // The others have what a replica with a later config may have given them.
+        // A replica with a later config may have given budgets to them, and has to the others.
         if ([...idsOf(known)].some(isNew)) await reconcile(inForce, known, isNew)
         behind = false
       } catch (err) {
