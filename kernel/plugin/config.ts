@@ -137,11 +137,11 @@ export interface ConfigDraft {
 /** Told of every config, the first one and each reload, before it serves a request. */
 export interface SnapshotListener {
   /**
-   * Throws ConfigError for a config that this listener would refuse. It changes nothing, and every
-   * listener is asked before any prepares, so that a refused config leaves no trace. Absent: none is
-   * refused but by `prepare`.
+   * Throws ConfigError, or rejects with it, for a config that this listener would refuse. It changes
+   * nothing, and every listener is asked before any prepares, so that a refused config leaves no
+   * trace. Absent: none is refused but by `prepare`.
    */
-  check?(snapshot: ConfigSnapshot): void
+  check?(snapshot: ConfigSnapshot): void | Promise<void>
   /**
    * Gets everything ready for a config. Rejecting refuses it. What it resolves to puts the config
    * into force: it is called when all listeners are ready, and must not fail.

@@ -2,6 +2,7 @@ import {
   adminModules,
   adminSessions,
   auditTrail,
+  type ConfigSnapshot,
   commands,
   definePlugin,
   formatPath,
@@ -24,11 +25,19 @@ import {
   createAdminWelcome,
 } from './first-admin.ts'
 import { readSecretLine } from './prompt.ts'
-import { planSeed, seededPublicIds } from './seed.ts'
+import { type Existing, planSeed, type SeedEntries, seededPublicIds } from './seed.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { createSessionStore } from './sessions/store.ts'
 import { createSnapshot } from './snapshot.ts'
-import { CHANGED, readDirectory, readKeys, readRevision, seed, writeLastUsed } from './store.ts'
+import {
+  CHANGED,
+  checkSeed,
+  readDirectory,
+  readKeys,
+  readRevision,
+  seed,
+  writeLastUsed,
+} from './store.ts'
 
 /** Also the longest that a change goes unseen while notifications do not arrive. */
 const CHECK_EVERY_MS = 1_000
@@ -96,16 +105,22 @@ export default definePlugin({
     const firstAdmin = { store: sessionStore, audit: () => services.one(auditTrail) }
     ctx.provide(identity, { ...snapshot, directory: () => readDirectory(database) })
     ctx.provide(healthChecks, { name: 'identity', check: snapshot.health })
+    const entriesOf = (config: ConfigSnapshot): SeedEntries => ({
+      teams: config.section(teams),
+      users: config.section(users),
+      serviceAccounts: config.section(serviceAccounts),
+    })
+    const planOf = (entries: SeedEntries) => (existing: Existing) =>
+      planSeed(entries, existing, () => Bun.randomUUIDv7())
     ctx.provide(snapshotListeners, {
+      /** Keys of the file may belong to somebody else by now. */
+      async check(config) {
+        const entries = entriesOf(config)
+        await checkSeed(database, seededPublicIds(entries), planOf(entries))
+      },
       async prepare(config) {
-        const entries = {
-          teams: config.section(teams),
-          users: config.section(users),
-          serviceAccounts: config.section(serviceAccounts),
-        }
-        const { warnings } = await seed(database, seededPublicIds(entries), (existing) =>
-          planSeed(entries, existing, () => Bun.randomUUIDv7()),
-        )
+        const entries = entriesOf(config)
+        const { warnings } = await seed(database, seededPublicIds(entries), planOf(entries))
         for (const { path, message } of warnings) log.warn({ path: formatPath(path) }, message)
         const { stale_max_secs, quickstart_user, bootstrap_admin } = config.section(auth)
         if (bootstrap_admin !== undefined) {

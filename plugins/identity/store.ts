@@ -192,6 +192,17 @@ export async function seed(
   })
 }
 
+/** Plans alone, so that what the plan throws is known before anybody writes. */
+export async function checkSeed(
+  { drizzle }: Database,
+  publicIds: readonly string[],
+  plan: (existing: Existing) => SeedPlan,
+): Promise<void> {
+  // Of one moment: a key that another replica has just seeded is not there without its owner.
+  const moment = { isolationLevel: 'repeatable read', accessMode: 'read only' } as const
+  plan(await drizzle.transaction((tx) => readExisting(tx, publicIds), moment))
+}
+
 /** Replicas take turns, and no administrator changes what is being compared with the file. */
 async function lock(tx: Drizzle): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${SEED_LOCK}))`)

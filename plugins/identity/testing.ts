@@ -96,7 +96,9 @@ export async function startReplica(options: { deaf?: boolean } = {}): Promise<Re
     audited,
     clock,
     async accept(sections) {
-      const putIntoForce = await first(snapshotListeners).prepare(snapshotOf(sections))
+      const listener = first(snapshotListeners)
+      await listener.check?.(snapshotOf(sections))
+      const putIntoForce = await listener.prepare(snapshotOf(sections))
       putIntoForce()
     },
     async ask(raw) {

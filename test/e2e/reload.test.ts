@@ -139,6 +139,24 @@ test('SIGHUP: a reload that one part refuses has changed nothing in another', as
   expect(await sql`select name from identity.users`).not.toContainEqual({ name: users[0]?.name })
 })
 
+test('SIGHUP: a reload that the database refuses, for a key of another owner, has set no prices', async () => {
+  const before = gateway.logs.length
+  const { api_keys, ...withoutKey } = ada
+  gateway.rewrite({
+    ...config('old'),
+    users: [withoutKey, { name: 'Bob', email: 'bob@example.com', api_keys }],
+    pricing: {
+      overrides: [{ pricing_provider_id: 'mine', model: 'old', input_usd_per_million: '1' }],
+    },
+  })
+  gateway.signal('SIGHUP')
+  const refusal = await logged('the config was refused', gateway, before)
+  expect(String(refusal.msg)).toContain('users[1].api_keys[0].value')
+  const prices = await sql`
+    select model from pricing_catalog.model_pricing where pricing_provider_id = 'mine'`
+  expect(prices).toHaveLength(0)
+})
+
 test.each([
   ['missing', rmSync, 'cannot be read'],
   [
