@@ -32,6 +32,7 @@ const config = (changes: Record<string, unknown> = {}) => ({
     { id: 'm', routes: [{ provider: 'up', upstream_model: 'vendor/one' }] },
     { id: 'free', routes: [{ provider: 'up', upstream_model: 'vendor/unknown' }] },
     { id: 'short', alias_of: 'm' },
+    { id: 'shorter', alias_of: 'short' },
   ],
   pricing: {
     overrides: [
@@ -259,13 +260,37 @@ describe('budgets', () => {
         daily('1', { scope: { kind: 'user_model', user_id: adaId, model_id } }),
       )
     expect(await put('gone')).toEqual([404, 'not_found', expect.stringContaining('scope.model_id')])
-    expect(await put('short')).toEqual([
-      422,
-      'validation_failed',
-      expect.stringMatching(/scope\/model_id.*: m$/),
-    ])
+    for (const alias of ['short', 'shorter']) {
+      expect(await put(alias)).toEqual([
+        422,
+        'validation_failed',
+        expect.stringMatching(/scope\/model_id.*: m$/),
+      ])
+    }
     const scope = { kind: 'user_model', user_id: adaId, model_id: 'gone' }
     expect((await root.refused('POST', `${BUDGETS}/deactivate`, { scope }))[0]).toBe(404)
+  })
+
+  test('of nobody cannot be taken away', async () => {
+    const scope = { kind: 'user', user_id: '01890000-0000-7000-8000-000000000000' }
+    expect(await root.refused('POST', `${BUDGETS}/deactivate`, { scope })).toEqual([
+      404,
+      'not_found',
+      expect.stringContaining('scope.user_id'),
+    ])
+  })
+
+  test('of a model that has left the config can be taken away', async () => {
+    const body = daily('1', { scope: { kind: 'user_model', user_id: adaId, model_id: 'free' } })
+    const { budget_id } = await root.put<Item & { budget_id: string }>(BUDGETS, body)
+    await gateway.sql`
+      update accounting.budgets set model_id = 'left', scope_key = ${`budget:v1:user:${adaId}:model:left`}
+      where budget_id = ${budget_id}`
+    const scope = { kind: 'user_model', user_id: adaId, model_id: 'left' }
+    expect(await root.post<Item>(`${BUDGETS}/deactivate`, { scope })).toMatchObject({
+      budget_id,
+      active: false,
+    })
   })
 
   test('of hostile names are refused, not attempted', async () => {
@@ -410,6 +435,7 @@ describe('spend', () => {
     ['day=9999-12-31', 'day'],
     ['start=9998-12-31&end=9999-01-01', 'end'],
     ['day=2026-02-01&start=2026-02-01', 'day'],
+    ['day=2026-02-01&end=2026-02-01', 'day'],
     ['start=2026-01-01&end=2026-04-01', 'end'],
     ['owner_kind=team', 'owner_kind'],
   ])('an export with %s is refused by name', async (query, name) => {

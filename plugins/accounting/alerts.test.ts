@@ -8,6 +8,7 @@ import { createAlerts, RETRY_MS } from './alerts.ts'
 import type { BudgetEntry } from './budget.ts'
 import { createBudgetStore } from './budget-store.ts'
 import type { EmailConfig } from './config.ts'
+import type { Mail } from './mail.ts'
 import { scopeKey } from './scopes.ts'
 import {
   call,
@@ -54,12 +55,16 @@ function replica(
     users?: readonly User[]
     port?: number
     accounting?: TestAccountingOptions
-    send?: () => Promise<void>
+    send?: (mail: Mail) => Promise<void>
     /** What reading the directory waits for. */
     reading?: () => Promise<unknown>
+    now?: () => Date
+    pollIntervalMs?: number
+    batchSize?: number
   } = {},
 ) {
   const { users = [person('u1')], port, send = async () => {}, reading } = options
+  const { now = () => NOW, pollIntervalMs = 0, batchSize = 25 } = options
   const smtp = { host: '127.0.0.1', port: port ?? 1, starttls: false }
   const email: EmailConfig = {
     from: 'Gateway <gateway@example.test>',
@@ -76,15 +81,15 @@ function replica(
     },
     settings: () => ({
       transport: port === undefined ? { send } : createMailTransport(email, silent),
-      pollIntervalMs: 0,
-      batchSize: 25,
+      pollIntervalMs,
+      batchSize,
     }),
-    clock: { now: () => NOW },
+    clock: { now },
     log: silent,
   })
   const accounting = openAccounting(database, {
     ...options.accounting,
-    now: () => NOW,
+    now,
     low: alerts.note,
   })
   return {
@@ -154,6 +159,19 @@ describe('an alert', () => {
     expect((await raised()).map(({ scope_key }) => scope_key)).toContain(
       'budget:v1:user:u1:model:small-model',
     )
+  })
+
+  test('is raised again in the next window, by the process that raised it in the last one', async () => {
+    let now = NOW
+    const gateway = replica({ now: () => now })
+    await gateway.budget(dailyBudget('u1', 500n))
+    for (const at of [NOW, new Date('2026-04-02T00:00:05Z')]) {
+      now = at
+      await gateway.settle(today({ dispatchedAt: at }))
+      await gateway.look()
+    }
+    const windows = (await raised()).map(({ window_start }) => window_start)
+    expect(windows).toEqual(['2026-04-01', '2026-04-02'])
   })
 
   test('of a soft limit is raised as well, and of a charge that a hard limit rejected', async () => {
@@ -267,6 +285,37 @@ describe('the recipients of a service account’s alert', () => {
   })
 })
 
+test('the list has the newest alert first, each as bad as its worst mail, with what is still due', async () => {
+  const users = ['a', 'b', 'c'].map((id) => person(id, { team: team('admin') }))
+  const gateway = replica({ users: [...users, person('u1')] })
+  const scope = { kind: 'service_account', serviceAccountId: 's1' } as const
+  await gateway.budget({ ...dailyBudget('x', 0n), scope })
+  await testDatabase.sql`
+    update accounting.budget_alert_deliveries set
+      sent_at = case recipient when 'b@example.test' then now() end, status = case recipient
+      when 'a@example.test' then 'failed' when 'b@example.test' then 'sent' else 'pending' end`
+  await gateway.budget(dailyBudget('u1', 0n))
+  const { alerts } = await createAlertStore(database).list({}, { limit: 10, offset: 0 })
+  expect(
+    alerts.map(({ scopeKey, status, deliveries }) => [
+      scopeKey,
+      status,
+      deliveries.map(({ status, next_attempt_at }) => [status, next_attempt_at !== null]),
+    ]),
+  ).toEqual([
+    ['budget:v1:user:u1', 'pending', [['pending', true]]],
+    [
+      'budget:v1:service_account:s1',
+      'failed',
+      [
+        ['failed', false],
+        ['sent', false],
+        ['pending', true],
+      ],
+    ],
+  ])
+})
+
 describe('a mail', () => {
   test('arrives once at a real server, whatever the number of replicas, and says what is left', async () => {
     const server = await startMailServer()
@@ -315,7 +364,7 @@ describe('a mail', () => {
     await restarted.poll()
     await server.stop()
     expect(server.mails).toHaveLength(1)
-    expect(await deliveries()).toMatchObject([{ status: 'sent', attempts: 2 }])
+    expect(await deliveries()).toMatchObject([{ status: 'sent', attempts: 2, last_error: null }])
   })
 
   test('is tried five times more, with longer and longer waits, and then given up', async () => {
@@ -350,6 +399,80 @@ describe('a mail', () => {
     await waitIsOver()
     await other.poll()
     expect(sent).toEqual(['mail'])
+  })
+
+  test('that is refused keeps no other one back, and its reason is cut', async () => {
+    const users = [person('u1'), person('u2')]
+    const send = async ({ to }: Mail) => {
+      if (to === 'u1@example.test') throw new Error('x'.repeat(10_000))
+    }
+    const gateway = replica({ users, send })
+    await gateway.budget(dailyBudget('u1', 0n), dailyBudget('u2', 0n))
+    await testDatabase.sql`
+      update accounting.budget_alert_deliveries set next_attempt_at = now() - interval '1 minute'
+      where recipient = 'u1@example.test'`
+    await gateway.poll()
+    expect(await deliveries()).toMatchObject([
+      { status: 'pending', attempts: 1, last_error: 'x'.repeat(500) },
+      { status: 'sent' },
+    ])
+  })
+
+  test('goes with no more than a batch at a time, the longest due first, until the end', async () => {
+    const ids = ['u1', 'u2', 'u3', 'u4']
+    const sent: string[] = []
+    const send = async ({ to }: Mail) => void sent.push(to.slice(0, 2))
+    const gateway = replica({ users: ids.map((id) => person(id)), send, batchSize: 2 })
+    await gateway.budget(...ids.map((id) => dailyBudget(id, 0n)))
+    await testDatabase.sql`
+      update accounting.budget_alert_deliveries
+      set next_attempt_at = now() - substr(recipient, 2, 1)::integer * interval '1 minute'`
+    await gateway.poll()
+    expect(sent).toEqual(['u4', 'u3'])
+    gateway.close()
+    await gateway.poll()
+    expect(sent).toEqual(['u4', 'u3'])
+  })
+
+  test('is looked for no more often than the config says', async () => {
+    const sent: string[] = []
+    const send = async ({ to }: Mail) => void sent.push(to)
+    const gateway = replica({ send, pollIntervalMs: 60_000 })
+    await gateway.poll()
+    await gateway.budget(dailyBudget('u1', 0n))
+    await gateway.poll()
+    expect(sent).toEqual([])
+  })
+
+  test('that was sent is noted as sent, though the database is away for a moment', async () => {
+    let sent = 0
+    const away = () =>
+      testDatabase.sql`alter table accounting.budget_alert_deliveries rename to away`
+    const send = async () => {
+      sent++
+      await away()
+    }
+    const gateway = replica({ send })
+    await gateway.budget(dailyBudget('u1', 0n))
+    const polled = gateway.poll()
+    while (sent === 0) await Bun.sleep(5)
+    await Bun.sleep(100)
+    await testDatabase.sql`alter table accounting.away rename to budget_alert_deliveries`
+    await polled
+    expect(await deliveries()).toMatchObject([{ status: 'sent' }])
+  })
+
+  test('that another one has sent meanwhile stays sent when the slow one fails', async () => {
+    const slow = Promise.withResolvers<void>()
+    const first = replica({ send: () => slow.promise })
+    await first.budget(dailyBudget('u1', 0n))
+    const polled = first.poll()
+    await Bun.sleep(50)
+    await waitIsOver()
+    await replica().poll()
+    slow.reject(new Error('too late'))
+    await polled
+    expect(await deliveries()).toMatchObject([{ status: 'sent', last_error: null }])
   })
 
   test('by the log is a line of it, and sent', async () => {

@@ -9,6 +9,7 @@ test.each([
   ['plain', 'plain'],
   ['a "b", c', '"a ""b"", c"'],
   ['a\nb', '"a\nb"'],
+  ['a\rb', '"a\rb"'],
 ])('%p is the cell %p', (text, written) => {
   expect(cell(text)).toBe(written)
 })

@@ -102,6 +102,16 @@ describe('a settled call', () => {
     expect(await ledger()).toEqual([expect.objectContaining({ cost_pico_usd: 400n })])
   })
 
+  test.each(['cacheRead', 'cacheWrite'] as const)(
+    'of which only %s is known has usage',
+    async (kind) => {
+      const known = usage({ uncachedInput: undefined, output: undefined, [kind]: 5 })
+      const { settle } = openAccounting(own.database)
+      const settled = await settle(call({ usage: known, succeeded: false }))
+      expect(settled).toMatchObject({ kind: 'ledger', pricingStatus: 'priced' })
+    },
+  )
+
   test('without a price is kept with its reason and counts nowhere', async () => {
     const pricing = { pricingProviderId: undefined, model: 'other' }
     const settlement = await openAccounting(own.database).settle(call({ pricing }))

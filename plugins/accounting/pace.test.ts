@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import type { WindowedBudget } from './budget-store.ts'
+import { budgetItem } from './budget-wire.ts'
 import { exhaustedBy } from './pace.ts'
 import { utcDay } from './window.ts'
 
@@ -51,5 +53,22 @@ describe('a budget that goes on as it does', () => {
     expect(exhaustedBy(settings, use, at)).toEqual(new Date('2026-03-06T00:00:00Z'))
     const soft = { ...settings, hardLimit: false }
     expect(exhaustedBy(soft, use, at)).toEqual(new Date('2026-03-11T00:00:00Z'))
+  })
+
+  test.each([true, false])('has a date while it is active, active: %p', (active) => {
+    const at = new Date('2026-03-03T00:00:00Z')
+    const budget: WindowedBudget = {
+      budgetId: 'b',
+      scopeKey: 'k',
+      scope: { kind: 'user', userId: 'u1' },
+      source: 'manual',
+      active,
+      settings,
+      createdAt: at,
+      updatedAt: at,
+      window: { ...march, ...charges(20n), recent: charges(20n) },
+    }
+    const item = budgetItem(budget, { users: [], serviceAccounts: [] }, at)
+    expect(item.projected_exhaustion_at).toBe(active ? '2026-03-11T00:00:00.000Z' : null)
   })
 })

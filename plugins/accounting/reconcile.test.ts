@@ -154,6 +154,15 @@ describe('a budget of the config', () => {
     ])
   })
 
+  test('that was taken back is no reason to have none of the defaults, when its owner left the file', () => {
+    const gone = kept(inactive(entry(ada, 'config_user_override', 9n)))
+    const bobOnly = config({ users: [{ email: 'bob@example.com' }], all: daily('1') })
+    expect(reconcile(bobOnly, gone).entries).toEqual([
+      entry(ada, 'config_user_default', 1n),
+      entry(bob, 'config_user_default', 1n),
+    ])
+  })
+
   test('stays when its owner left the file', () => {
     const existing = kept(
       entry(ada, 'config_user_override', 9n),

@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import { focusRows } from './focus.ts'
+import { createReportStore } from './report-store.ts'
+import { call, dailyBudget, openAccounting, serviceAccount, useDatabase } from './testing.ts'
+import { utcDay } from './window.ts'
+
+const own = useDatabase()
+
+const at = (day: string) => new Date(`${day}T12:00:00Z`)
+const from = (start: string, end: string) => ({ start: utcDay(at(start)), end: utcDay(at(end)) })
+const everything = from('2026-03-01', '2026-04-01')
+
+test('an export has the days that were asked for and no later ones', async () => {
+  const gateway = openAccounting(own.database)
+  for (const day of ['2026-03-01', '2026-03-02', '2026-03-07', '2026-03-08']) {
+    await gateway.settle(call({ dispatchedAt: at(day) }))
+  }
+  const store = createReportStore(own.database)
+  const daysOf = async (start: string, end: string) =>
+    (await store.charges(from(start, end), (rows) => rows.map(([day]) => day))).used.flat()
+  expect(await daysOf('2026-03-01', '2026-03-02')).toEqual(['2026-03-01'])
+  expect(await daysOf('2026-03-01', '2026-03-08')).toEqual([
+    '2026-03-01',
+    '2026-03-02',
+    '2026-03-07',
+  ])
+})
+
+test('an export has no row for charges of which a hard limit has rejected every one', async () => {
+  const gateway = openAccounting(own.database)
+  await gateway.budget([dailyBudget('u1', 1n)])
+  const settled = await gateway.settle(call({ dispatchedAt: at('2026-03-01') }))
+  expect(settled.kind).toBe('rejected')
+  const { used } = await createReportStore(own.database).charges(everything, (rows) => rows)
+  expect(used.flat()).toEqual([])
+})
+
+test('a row of a FOCUS file is of its day, and of the month that is billed', async () => {
+  const gateway = openAccounting(own.database)
+  await gateway.settle(call({ dispatchedAt: at('2026-03-31') }))
+  const rows = focusRows({ users: [], serviceAccounts: [] })
+  const { used } = await createReportStore(own.database).charges(everything, rows)
+  const times = used.join('').match(/\d{4}-\d{2}-\d{2}T[\d:]+Z/g)
+  expect(times).toEqual([
+    '2026-04-01T00:00:00Z',
+    '2026-03-01T00:00:00Z',
+    '2026-04-01T00:00:00Z',
+    '2026-03-31T00:00:00Z',
+  ])
+})
+
+test('a report has those who spent most first, whoever called more often', async () => {
+  const gateway = openAccounting(own.database)
+  const dear = { pricing: { pricingProviderId: 'p', model: 'vendor/dear' }, resolvedModel: 'dear' }
+  const dispatchedAt = at('2026-03-01')
+  for (let n = 0; n < 2; n++) await gateway.settle(call({ dispatchedAt }))
+  await gateway.settle(call({ dispatchedAt, principal: serviceAccount('s1'), ...dear }))
+  const rows = await createReportStore(own.database).report(everything)
+  const of = (wanted: string) => rows.filter(({ list }) => list === wanted)
+  expect(of('owner').map(({ owner_id }) => owner_id)).toEqual(['s1', 'u1'])
+  expect(of('model').map((row) => row.resolved_model_key)).toEqual(['dear', 'small-model'])
+})
+
+test('rejected charges of a service account are found by its id', async () => {
+  const gateway = openAccounting(own.database)
+  const scope = { kind: 'service_account', serviceAccountId: 's1' } as const
+  await gateway.budget([{ ...dailyBudget('x', 1n), scope }, dailyBudget('u1', 1n)])
+  const dispatchedAt = at('2026-03-01')
+  await gateway.settle(call({ dispatchedAt, principal: serviceAccount('s1') }))
+  await gateway.settle(call({ dispatchedAt }))
+  const { charges, total } = await createReportStore(own.database).rejected(
+    { ownerId: 's1' },
+    { limit: 10, offset: 0 },
+  )
+  expect([total, charges.map((charge) => charge.owner_id)]).toEqual([1, ['s1']])
+})
