@@ -38,4 +38,6 @@ test('no credentials, and what stands in texts by chance, are no reason', () => 
   expect(
     repeats({ description: 'Says x' }, { a: '', b: ' ', c: 'x', d: 'Says', e: 'Bearer x' }),
   ).toBe(false)
+  expect(repeats({ description: 'Says sesame7' }, { a: 'sesame7' })).toBe(false)
+  expect(repeats({ description: 'Says sesame78' }, { a: 'sesame78' })).toBe(true)
 })

@@ -14,13 +14,13 @@ beforeEach(() => {
   server.tools = [{ name: 'one' }]
 })
 
-function look(signal = new AbortController().signal, serverUrl = server.url) {
+function look(signal = new AbortController().signal, serverUrl = server.url, timeoutMs = 2000) {
   return discover(
     outbound,
     {
       serverUrl,
       addresses: { allowPrivate: true, allowedCidrs: [] },
-      timeoutMs: 2000,
+      timeoutMs,
       headers: {},
     },
     signal,
@@ -84,10 +84,22 @@ test('pages are followed to the end', async () => {
     const page = Number(cursor ?? 0)
     return rpcResult(message, {
       tools: [{ name: `tool-${page}` }],
-      ...(page < 2 ? { nextCursor: String(page + 1) } : {}),
+      nextCursor: page < 2 ? String(page + 1) : null,
     })
   }
   expect((await look()).tools.map(({ name }) => name)).toEqual(['tool-0', 'tool-1', 'tool-2'])
+})
+
+test('descriptions count among what is kept of all tools together', async () => {
+  const description = 'x'.repeat(1_900_000)
+  server.script = ({ message }) => {
+    if (message?.method !== 'tools/list') return undefined
+    const page = Number((message.params as JsonObject).cursor ?? 0)
+    const tools = [{ name: `tool-${page}`, description }]
+    return rpcResult(message, { tools, ...(page < 8 && { nextCursor: String(page + 1) }) })
+  }
+  const { message } = await failureOf(look())
+  expect(message).toBe('invalid tools: they are larger than 16 MiB together')
 })
 
 test('an empty cursor is a cursor, unless the server begins anew with it', async () => {
@@ -182,6 +194,48 @@ test.each([
   },
 )
 
+test('a server of a revision that nobody knows is refused, in either era, and its session ended', async () => {
+  const message = 'unsupported protocol: the server speaks no revision that is known'
+  server.script = ({ message }) =>
+    message?.method === 'initialize'
+      ? rpcResult(message, { protocolVersion: '2199-01-01', capabilities: {} })
+      : undefined
+  expect((await failureOf(look())).message).toBe(message)
+  expect(methods()).toEqual(['initialize', 'DELETE'])
+  server.script = ({ message }) =>
+    message?.method === 'initialize'
+      ? Response.json({ jsonrpc: '2.0', id: message.id, error: { code: -32601, message: 'no' } })
+      : rpcResult(message as JsonObject, { supportedVersions: ['2199-01-01'], capabilities: {} })
+  expect((await failureOf(look())).message).toBe(message)
+})
+
+test.each([
+  [200, { jsonrpc: '2.0', id: null, result: {} }, 'was not answered with a JSON-RPC response'],
+  [400, { jsonrpc: '2.0', id: 1, result: {} }, 'was answered with status 400'],
+])('an answer with status %d that is %j is none', async (status, answer, told) => {
+  server.script = () => Response.json(answer, { status })
+  expect((await failureOf(look())).message).toContain(`initialize ${told}`)
+})
+
+test('a type of content is the same in capital letters', async () => {
+  const headers = { 'content-type': 'Application/JSON' }
+  server.script = ({ message }) => {
+    if (message?.method !== 'tools/list') return undefined
+    const reply = { jsonrpc: '2.0', id: message.id, result: { tools: server.tools } }
+    return new Response(JSON.stringify(reply), { headers })
+  }
+  expect((await look()).tools.map(({ name }) => name)).toEqual(['one'])
+})
+
+test('a server that does not take the end of the handshake is not asked for its tools', async () => {
+  server.script = ({ message }) =>
+    message?.method === 'notifications/initialized'
+      ? new Response(null, { status: 500 })
+      : undefined
+  const { message } = await failureOf(look())
+  expect(message).toBe('upstream error: notifications/initialized was answered with status 500')
+})
+
 test('any other refusal is the end', async () => {
   server.script = ({ message }) =>
     Response.json(
@@ -209,6 +263,25 @@ test('a server that leads elsewhere is not followed there, and the summary says 
 test('a session is ended when the rest fails, too', async () => {
   server.tools = [{}]
   await failureOf(look())
+  expect(methods().at(-1)).toBe('DELETE')
+})
+
+test('a session that cannot be ended is no failure, and waits no longer than for a reply', async () => {
+  server.script = ({ message }) =>
+    (message === undefined ? Bun.sleep(3000) : undefined) as undefined
+  const began = performance.now()
+  expect((await look(undefined, undefined, 300)).tools).toHaveLength(1)
+  expect(performance.now() - began).toBeLessThan(2000)
+})
+
+test('a session is ended although the discovery was given up', async () => {
+  const caller = new AbortController()
+  server.script = ({ message }) => {
+    if (message?.method !== 'tools/list') return undefined
+    caller.abort(new DiscoveryFailure('given up'))
+    return new Promise<never>(() => {})
+  }
+  expect((await failureOf(look(caller.signal))).message).toBe('given up')
   expect(methods().at(-1)).toBe('DELETE')
 })
 

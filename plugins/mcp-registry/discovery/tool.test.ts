@@ -13,6 +13,24 @@ test('title and description lose what no database keeps', () => {
   expect(read('{"name":"a","description":"\\ufffd😀"}').definitionHash).toBe(tool.definitionHash)
 })
 
+test('a title that stands among the annotations only is the title', () => {
+  expect(read('{"name":"a","annotations":{"title":"A"}}').displayName).toBe('A')
+  expect(read('{"name":"a","title":"B","annotations":{"title":"A"}}').displayName).toBe('B')
+})
+
+test('a definition is another one with another hint for the model, and the same without meaning', () => {
+  const hash = (rest: string) => read(`{"name":"a"${rest}}`).definitionHash
+  const hashes = [
+    hash(''),
+    hash(',"description":"x"'),
+    hash(',"annotations":{"readOnlyHint":true}'),
+    hash(',"annotations":{"readOnlyHint":false}'),
+    hash(',"inputSchema":{"properties":{}}'),
+  ]
+  expect(new Set(hashes).size).toBe(hashes.length)
+  expect(hash(',"_meta":{"at":1}')).toBe(hash(''))
+})
+
 test.each([
   ['5', 'tool 3 is no object'],
   ['{}', 'tool 3 has no name'],
