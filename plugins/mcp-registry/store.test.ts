@@ -60,3 +60,14 @@ test('so it is with what the config file changes', async () => {
   const opened = await seeded({ ...entry, allow_private: true })
   expect(opened).toMatchObject({ allow_private: true, version: first.version + 1 })
 })
+
+test('what an administrator has set stays so when something else is set later', async () => {
+  for (const [field, value] of Object.entries({ display_name: 'Mine', description: 'x' })) {
+    const before = await seeded(entry)
+    await database.sql.begin((tx) => store.update(tx, before, { [field]: value }, [field]))
+  }
+  const after = await seeded({ ...entry, description: 'of the file' })
+  expect(after.admin_fields.toSorted()).toEqual(['description', 'display_name'])
+  expect(after).toMatchObject({ display_name: 'Mine', description: 'x' })
+  await database.sql`delete from mcp_registry.external_mcp_servers`
+})
