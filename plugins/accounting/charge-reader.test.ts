@@ -93,15 +93,15 @@ test('who reads for too long is broken off', async () => {
   await expect(all(rows)).rejects.toThrow('took too long to read')
 })
 
-test('three are read at once, so that connections are left; the next waits for its turn', async () => {
+test('two are read at once, so that connections are left; the next waits for its turn', async () => {
   const read = createChargeReader(own.database)
-  const [first, ...others] = await Promise.all([read(window), read(window), read(window)])
-  const fourth = read(window)
-  expect(await Promise.race([fourth, Bun.sleep(200)])).toBeUndefined()
-  expect(await open()).toBe(3)
-  await first?.rows.cancel()
-  expect((await all((await fourth).rows)).length).toBe(MANY)
-  for (const { rows } of others) await rows.cancel()
+  const [first, second] = await Promise.all([read(window), read(window)])
+  const third = read(window)
+  expect(await Promise.race([third, Bun.sleep(200)])).toBeUndefined()
+  expect(await open()).toBe(2)
+  await first.rows.cancel()
+  expect((await all((await third).rows)).length).toBe(MANY)
+  await second.rows.cancel()
 })
 
 test('a database that cannot be asked is told before anything is read', async () => {

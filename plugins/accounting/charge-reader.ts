@@ -42,7 +42,7 @@ export interface Charges extends Uncharged {
 }
 
 /** So many are read at once, so that they leave connections to the requests of callers. */
-const AT_ONCE = 3
+const AT_ONCE = 2
 /** So many days are added up at once. */
 const DAYS_AT_ONCE = 5
 const ROWS_AT_ONCE = 1000

@@ -76,7 +76,7 @@ async function setUp(files = temporaryFolder()) {
     health: provided.get('health_checks') as HealthCheck,
     warnings,
     async load(sections: Record<string, unknown>) {
-      listener.check?.(snapshot(sections))
+      await listener.check?.(snapshot(sections))
       const putIntoForce = await listener.prepare(snapshot(sections))
       putIntoForce()
     },

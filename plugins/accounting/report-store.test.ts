@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { focusRows } from './focus.ts'
+import { focusFile } from './focus.ts'
 import { createReportStore } from './report-store.ts'
 import { call, dailyBudget, openAccounting, serviceAccount, useDatabase } from './testing.ts'
 import { utcDay } from './window.ts'
@@ -10,14 +10,18 @@ const at = (day: string) => new Date(`${day}T12:00:00Z`)
 const from = (start: string, end: string) => ({ start: utcDay(at(start)), end: utcDay(at(end)) })
 const everything = from('2026-03-01', '2026-04-01')
 
+async function charged(selection = everything) {
+  const { rows } = await createReportStore(own.database).charges(selection)
+  return (await Array.fromAsync(rows)).flat()
+}
+
 test('an export has the days that were asked for and no later ones', async () => {
   const gateway = openAccounting(own.database)
   for (const day of ['2026-03-01', '2026-03-02', '2026-03-07', '2026-03-08']) {
     await gateway.settle(call({ dispatchedAt: at(day) }))
   }
-  const store = createReportStore(own.database)
   const daysOf = async (start: string, end: string) =>
-    (await store.charges(from(start, end), (rows) => rows.map(([day]) => day))).used.flat()
+    (await charged(from(start, end))).map(([day]) => day)
   expect(await daysOf('2026-03-01', '2026-03-02')).toEqual(['2026-03-01'])
   expect(await daysOf('2026-03-01', '2026-03-08')).toEqual([
     '2026-03-01',
@@ -31,16 +35,15 @@ test('an export has no row for charges of which a hard limit has rejected every 
   await gateway.budget([dailyBudget('u1', 1n)])
   const settled = await gateway.settle(call({ dispatchedAt: at('2026-03-01') }))
   expect(settled.kind).toBe('rejected')
-  const { used } = await createReportStore(own.database).charges(everything, (rows) => rows)
-  expect(used.flat()).toEqual([])
+  expect(await charged()).toEqual([])
 })
 
 test('a row of a FOCUS file is of its day, and of the month that is billed', async () => {
   const gateway = openAccounting(own.database)
   await gateway.settle(call({ dispatchedAt: at('2026-03-31') }))
-  const rows = focusRows({ users: [], serviceAccounts: [] })
-  const { used } = await createReportStore(own.database).charges(everything, rows)
-  const times = used.join('').match(/\d{4}-\d{2}-\d{2}T[\d:]+Z/g)
+  const { rows } = await createReportStore(own.database).charges(everything)
+  const file = await Array.fromAsync(focusFile(rows, { users: [], serviceAccounts: [] }))
+  const times = file.join('').match(/\d{4}-\d{2}-\d{2}T[\d:]+Z/g)
   expect(times).toEqual([
     '2026-04-01T00:00:00Z',
     '2026-03-01T00:00:00Z',
