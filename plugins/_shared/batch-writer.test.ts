@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
+import { type Limits, usualLimits } from './batch-limits.ts'
 import type { BatchRow } from './batch-row.ts'
-import { createBatchWriter, type Limits, usualLimits } from './batch-writer.ts'
+import { createBatchWriter } from './batch-writer.ts'
 import { createRoom } from './room.ts'
 import { openSpool } from './spool.ts'
 import { createTally } from './tally.ts'
@@ -301,6 +302,27 @@ describe('batch writer', () => {
     await soon(() => expect([22, 30]).toContain(lost()))
     database.set('up')
     await soon(() => expect(database.numbers()).toEqual(upTo(40 - lost())))
+    await writer.close()
+  })
+
+  test('without a spool either, a database that stays away is told of once, and is away until it is back', async () => {
+    const database = sink()
+    database.set('away')
+    const writer = await open(database.write)
+    rmSync(writer.directory, { recursive: true })
+    writeFileSync(writer.directory, 'no folder')
+    writer.pushAll(rows(0, 10))
+    await soon(() => expect(writer.logged.some(({ level }) => level === 50)).toBe(true))
+    const told = writer.logged.length
+    for (let n = 0; n < 60; n++) {
+      expect(writer.away()).toBe(true)
+      await sleep(5)
+    }
+    expect(writer.logged.length).toBe(told)
+    database.set('up')
+    await soon(() => expect(database.numbers()).toEqual(upTo(10)))
+    await soon(() => expect(writer.away()).toBe(false))
+    expect(writer.settled).toEqual(upTo(10))
     await writer.close()
   })
 

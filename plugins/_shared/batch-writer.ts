@@ -1,49 +1,13 @@
 import type { Disposer } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
-import { PIECE_CHARS, writeInPieces } from './batch-pieces.ts'
+import { type Limits, usualLimits } from './batch-limits.ts'
+import { writeInPieces } from './batch-pieces.ts'
 import type { BatchRow } from './batch-row.ts'
 import { createDeadline } from './deadline.ts'
 import type { Room } from './room.ts'
 import { isRowFault } from './row-fault.ts'
 import type { Spool } from './spool.ts'
 import { describe, type Tally } from './tally.ts'
-
-export interface Limits {
-  readonly batchRows: number
-  /** Size of a batch that waits for no more rows, in characters. */
-  readonly batchChars: number
-  /**
-   * Size of a batch of rows that came while another one was being written; one row may be larger. Its
-   * pieces take connections that the ledger needs, too.
-   */
-  readonly mostChars: number
-  /** Longest time that a row waits for others. */
-  readonly gatherMs: number
-  /** Size of all waiting rows together without their payloads, in characters. */
-  readonly queueChars: number
-  readonly retryMinMs: number
-  readonly retryMaxMs: number
-  /** Longest time for one batch to be written. */
-  readonly writeMs: number
-  /** Rows that could not be written for so long go to the spool. */
-  readonly awayMs: number
-  /** How long disposal waits for the waiting rows to be written; then they go to the spool. */
-  readonly drainMs: number
-}
-
-/** A usual row has about 1,000 characters. */
-export const usualLimits: Limits = {
-  batchRows: 500,
-  batchChars: PIECE_CHARS,
-  mostChars: 3 * PIECE_CHARS,
-  gatherMs: 100,
-  queueChars: 32 * 1024 * 1024,
-  retryMinMs: 100,
-  retryMaxMs: 2_000,
-  writeMs: 4_000,
-  awayMs: 2_000,
-  drainMs: 4_000,
-}
 
 export interface BatchWriter<R extends BatchRow> {
   /** Never waits and never throws. */
@@ -206,10 +170,20 @@ export function createBatchWriter<R extends BatchRow>(
     }
   }
 
+  /** Rejects when the database takes no rows. This one stays in the queue: it is the same row twice. */
+  async function tryRow(rows: readonly R[]): Promise<void> {
+    if (rows.length === 0) return
+    await deadline
+      .run(() => write(rows), limits.writeMs)
+      .catch((err: unknown) => {
+        if (!isRowFault(err)) throw err
+      })
+  }
+
   async function replay(): Promise<void> {
     const records = spool.depth
-    // Nothing lies there when the spool cannot be written; then the next batch shows how things are.
-    if (records === 0) return
+    // Nothing lies there when the spool cannot be written; then a row that waits shows how things are.
+    if (records === 0) return await tryRow(queue.slice(0, 1))
     await spool.replay((group) => deliver(group.map(fromRecord)))
     log.info({ records }, `the spool of ${name} has been written`)
   }

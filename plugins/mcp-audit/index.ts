@@ -12,7 +12,8 @@ import tables from '../../migrations/mcp-audit/0001_tables.sql' with { type: 'te
 import payloadCompression from '../../migrations/mcp-audit/0002_payload_compression.sql' with {
   type: 'text',
 }
-import { createBatchWriter, usualLimits } from '../_shared/batch-writer.ts'
+import { usualLimits } from '../_shared/batch-limits.ts'
+import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createDeadline } from '../_shared/deadline.ts'
 import { createRoom } from '../_shared/room.ts'
 import { openSpool } from '../_shared/spool.ts'
