@@ -61,10 +61,11 @@ function replica(
     now?: () => Date
     pollIntervalMs?: number
     batchSize?: number
+    inForce?: () => boolean
   } = {},
 ) {
   const { users = [person('u1')], port, send = async () => {}, reading } = options
-  const { now = () => NOW, pollIntervalMs = 0, batchSize = 25 } = options
+  const { now = () => NOW, pollIntervalMs = 0, batchSize = 25, inForce = () => true } = options
   const smtp = { host: '127.0.0.1', port: port ?? 1, starttls: false }
   const email: EmailConfig = {
     from: 'Gateway <gateway@example.test>',
@@ -79,11 +80,14 @@ function replica(
       await reading?.()
       return { users, serviceAccounts: [bot] }
     },
-    settings: () => ({
-      transport: port === undefined ? { send } : createMailTransport(email, silent),
-      pollIntervalMs,
-      batchSize,
-    }),
+    settings: () =>
+      inForce()
+        ? {
+            transport: port === undefined ? { send } : createMailTransport(email, silent),
+            pollIntervalMs,
+            batchSize,
+          }
+        : undefined,
     clock: { now },
     log: silent,
   })
@@ -143,6 +147,19 @@ describe('an alert', () => {
     expect(await deliveries()).toEqual([
       { recipient: 'u1@example.test', status: 'pending', attempts: 0, last_error: null },
     ])
+  })
+
+  test('that is due at the start waits until a config is in force, and asks nobody before', async () => {
+    let inForce = false
+    let asked = 0
+    const reading = async () => void asked++
+    const gateway = replica({ inForce: () => inForce, reading })
+    await gateway.budget(dailyBudget('u1', 0n))
+    await gateway.look()
+    expect([asked, await raised()]).toEqual([0, []])
+    inForce = true
+    await gateway.look()
+    expect([asked, (await raised()).length]).toEqual([1, 1])
   })
 
   test('is raised by an upsert, for each scope, and again when the window is another', async () => {

@@ -39,7 +39,8 @@ export function createAlerts(options: AlertOptions) {
   let closing = false
 
   async function raise(): Promise<void> {
-    if (noted.size === 0) return
+    // Before a config is in force the directory may not be there yet.
+    if (noted.size === 0 || settings() === undefined) return
     const budgets = [...noted.values()]
     noted.clear()
     try {
