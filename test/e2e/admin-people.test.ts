@@ -381,6 +381,76 @@ test('a team that somebody joins at the same moment is not deleted', async () =>
   expect((await deleting).slice(0, 2)).toEqual([409, 'conflict'])
 })
 
+test('what is said of the grants of a key decides what becomes of those it had', async () => {
+  const { user_id } = await makeUser()
+  const key = await makeKey(user_id)
+  const path = `/api/v1/admin/api-keys/${key.api_key_id}`
+  const all = { model_grant_mode: 'all', granted_models: [] as string[] }
+  expect(await admin.patch<object>(path, { model_grant_mode: 'all' })).toMatchObject(all)
+  const some = { model_grant_mode: 'explicit', granted_models: ['other'] }
+  const twice = { granted_models: ['other', 'other'] }
+  expect(await admin.patch<object>(path, twice)).toMatchObject(some)
+
+  const { team_id } = await makeTeam()
+  const account = await admin.post<Made>('/api/v1/admin/service-accounts', {
+    key: `bot-${++names}`,
+    name: 'Bot',
+    team_id,
+  })
+  const owner = { kind: 'service_account', service_account_id: account.service_account_id }
+  const body = { name: 'key', owner, ...all }
+  expect((await admin.refused('POST', '/api/v1/admin/api-keys', body))[0]).toBe(422)
+})
+
+test('an e-mail address is one in any case, and models of an allowlist are named once', async () => {
+  const email = `Mixed-${++names}@Example.com`
+  const made = await makeUser({
+    email,
+    model_access: { mode: 'restricted', models: ['demo', 'demo'] },
+  })
+  expect(made).toMatchObject({
+    email: email.toLowerCase(),
+    model_access: { mode: 'restricted', models: ['demo'] },
+  })
+  const again = { name: 'Twin', email: email.toUpperCase() }
+  expect((await admin.refused('POST', '/api/v1/admin/users', again))[0]).toBe(409)
+  const moved = { email: `Moved-${names}@Example.com` }
+  expect(await admin.patch<object>(`/api/v1/admin/users/${made.user_id}`, moved)).toMatchObject({
+    email: moved.email.toLowerCase(),
+  })
+})
+
+test('a role in a team stays while nothing is said of it, and goes with the team', async () => {
+  const [one, two] = [await makeTeam(), await makeTeam()]
+  const { user_id } = await makeUser({ team: { team_id: one.team_id, role: 'admin' } })
+  const move = (team_id: string) =>
+    admin.patch<{ team: object }>(`/api/v1/admin/users/${user_id}`, { team: { team_id } })
+  expect((await move(one.team_id)).team).toMatchObject({ role: 'admin' })
+  expect((await move(one.team_id.toUpperCase())).team).toMatchObject({ role: 'admin' })
+  expect((await move(two.team_id)).team).toMatchObject({ role: 'member' })
+  const ofAnother = `/api/v1/admin/teams/${one.team_id}/members/${user_id}`
+  expect((await admin.refused('DELETE', ofAnother))[0]).toBe(404)
+})
+
+test('a team that still has a service account is not deleted', async () => {
+  const { team_id } = await makeTeam()
+  await admin.post('/api/v1/admin/service-accounts', {
+    key: `bot-${++names}`,
+    name: 'Bot',
+    team_id,
+  })
+  expect((await admin.refused('DELETE', `/api/v1/admin/teams/${team_id}`))[0]).toBe(409)
+})
+
+test('each sees the models that both the own list and that of the team have', async () => {
+  const access = (...models: string[]) => ({ model_access: { mode: 'restricted', models } })
+  const { team_id } = await makeTeam(access('other'))
+  const { user_id } = await makeUser({ ...access('demo', 'other'), team: { team_id } })
+  const { api_key } = await makeKey(user_id, { granted_models: ['other'] })
+  const me = await (await keyClient(first.url, api_key)).get<object>('/api/v1/me')
+  expect(me).toMatchObject(access('other'))
+})
+
 test('the last admin who can sign in stays one', async () => {
   const path = `/api/v1/admin/users/${admin.userId}`
   for (const body of [{ role: 'user' }, { status: 'disabled' }]) {

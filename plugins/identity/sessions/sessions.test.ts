@@ -67,6 +67,29 @@ test('a session lasts eight hours from its last use, and seven days in all', asy
   expect((await db.sql`select id from identity.user_sessions`).length).toBe(0)
 })
 
+test('any use keeps a session, not only one an hour after the last', async () => {
+  const { token, caller } = await signIn()
+  now += HOUR_MS / 2
+  await sessions.find(token)
+  now += 8 * HOUR_MS - 1
+  expect(await sessions.find(token)).toEqual(caller)
+})
+
+test('spaces around an e-mail and another writing of the same password sign in as well', async () => {
+  const hash = await hashPassword('pässwörter lang'.normalize('NFC'))
+  await db.sql`update identity.user_passwords set hash = ${hash}`
+  await signIn(' Ada@example.com ', 'pässwörter lang'.normalize('NFD'))
+})
+
+test('who was invited accepts by signing in, and who is disabled is told what a stranger is', async () => {
+  await db.sql`update identity.users set status = 'invited'`
+  const { token, caller } = await signIn()
+  expect(await sessions.find(token)).toEqual(caller)
+  await db.sql`update identity.users set status = 'disabled'`
+  const { message } = await refusal(() => signIn())
+  expect(message).toBe('the e-mail or the password is wrong')
+})
+
 test('the database holds no token, and the password only as argon2id', async () => {
   const { token } = await signIn()
   const [session] = await db.sql`select * from identity.user_sessions`
@@ -122,12 +145,44 @@ test('right sign-ins at once all succeed; of wrong ones no more are compared tha
   expect(refused).toEqual([...Array(6).fill(''), ...Array(6).fill('1')])
 }, 20_000)
 
-test('an address that guesses at many accounts has to wait, of IPv6 the whole network', async () => {
-  const from = (i: number) => `2001:db8:1:2::${i.toString(16)}`
-  for (let i = 0; i < 31; i++) await refusal(() => signIn(`a${i}@example.com`, 'wrong', from(i)))
-  const refused = await refusal(() => signIn('ada@example.com', PASSWORD, from(99)))
-  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
-  await signIn('ada@example.com', PASSWORD, '2001:db8:1:3::1')
+test.each([
+  [
+    'of IPv6 the whole network',
+    (i: number) => `2001:db8:1:2::${i.toString(16)}`,
+    '2001:db8:1:3::1',
+  ],
+  ['of IPv4 in either writing', (i: number) => `${i % 2 ? '::ffff:' : ''}192.0.2.7`, '192.0.2.8'],
+])(
+  'an address that guesses at many accounts has to wait, %s',
+  async (_, from, other) => {
+    for (let i = 0; i < 31; i++) {
+      await refusal(() => signIn(`a${i}@example.com`, 'wrong', from(i)))
+      // An account of one's own does not make up for the others.
+      if (i === 20) await signIn('ada@example.com', PASSWORD, from(i))
+    }
+    const refused = await refusal(() => signIn('ada@example.com', PASSWORD, from(99)))
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    await signIn('ada@example.com', PASSWORD, other)
+  },
+  20_000,
+)
+
+test('attempts that have to wait, and those that the database fails at, count against nobody', async () => {
+  for (let i = 0; i < 6; i++) await refusal(() => signIn('ada@example.com', 'wrong'))
+  for (let i = 0; i < 40; i++) {
+    expect((await refusal(() => signIn())).headers['retry-after']).toBe('1')
+  }
+  const stranger = await refusal(() => signIn('other@example.com', 'wrong'))
+  expect(stranger.headers['retry-after']).toBeUndefined()
+  now += 1000
+  await signIn()
+  const away = async () => Promise.reject(new Error('away'))
+  let findAccount: SessionStore['findAccount'] = away
+  const failing = createSessions({ ...store, findAccount: (email) => findAccount(email) }, clock)
+  const attempt = { email: 'ada@example.com', password: PASSWORD, address }
+  for (let i = 0; i < 40; i++) await expect(failing.signIn(attempt)).rejects.toThrow('away')
+  findAccount = store.findAccount
+  await failing.signIn(attempt)
 }, 20_000)
 
 test('a user who is disabled while signing in gets a session that nobody finds', async () => {
