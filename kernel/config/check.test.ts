@@ -171,6 +171,9 @@ describe('a config without mistakes', () => {
     const overridden = load(text, env)
     expect([overridden.server.hostname, overridden.server.port]).toEqual(['::1', 9000])
     expect(overridden.databaseUrl?.reveal()).toBe('postgresql://env/db')
+    const empty = load(text, { GATEWAY_BIND: '', DATABASE_URL: '' })
+    expect([empty.server.hostname, empty.server.port]).toEqual(['0.0.0.0', 1])
+    expect(empty.databaseUrl?.reveal()).toBe('postgres://a:b@file/db')
   })
 
   test('an unknown section asked for in code is a fault of the code', () => {
@@ -269,6 +272,13 @@ describe('one slip of the pen is one problem', () => {
     expect(lines(text)).toHaveLength(1)
     expect(problems[0]?.line).toBeGreaterThan(0)
   })
+})
+
+test('a circle of aliases is told where it is, not where an alias leads into it', () => {
+  const aliases = ['{ id: in, alias_of: x }', '{ id: x, alias_of: y }', '{ id: y, alias_of: x }']
+  expect(lines(`${minimal}${aliases.map((alias) => `  - ${alias}\n`).join('')}`)).toEqual([
+    'models[2].alias_of: aliases run in a circle: "x" → "y" → "x"',
+  ])
 })
 
 test('a key of a provider type may have an alias too', () => {

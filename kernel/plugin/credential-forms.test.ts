@@ -25,8 +25,8 @@ test('the password of basic credentials is a form of its own', () => {
   )
 })
 
-test('a password is all that stands behind the first colon', () => {
-  const basic = credentialForms([`Basic ${btoa('ada:open:sesame')}`])
+test('a password is all that stands behind the first colon, however the scheme is written', () => {
+  const basic = credentialForms([`basic ${btoa('ada:open:sesame')}`])
   expect(maskForms('open:sesame', basic)).toBe('[redacted]')
 })
 
