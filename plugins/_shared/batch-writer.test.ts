@@ -40,6 +40,7 @@ type Changes = Partial<Limits> & { readonly payloadChars?: number; readonly dire
 async function open(write: (batch: readonly BatchRow[]) => Promise<void>, changes: Changes = {}) {
   const { payloadChars = 1_000_000, directory = mkdtempSync(join(folder, 's')), ...own } = changes
   const settled: number[] = []
+  const dropped: number[] = []
   const logged: { level: number; msg: string; lost?: number; shed?: number }[] = []
   const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) })
   const quick = { gatherMs: 20, retryMinMs: 5, retryMaxMs: 10, writeMs: 50, awayMs: 60 }
@@ -53,6 +54,7 @@ async function open(write: (batch: readonly BatchRow[]) => Promise<void>, change
     toRecord: ({ json }) => json,
     fromRecord: (json) => ({ json, payload: undefined }),
     settled: (batch) => void settled.push(...numbers(batch)),
+    dropped: (batch) => void dropped.push(...numbers(batch)),
     spool,
     payloads: { room: createRoom(payloadChars), shed },
     lost,
@@ -63,6 +65,7 @@ async function open(write: (batch: readonly BatchRow[]) => Promise<void>, change
     ...writer,
     pushAll: (batch: readonly BatchRow[]) => batch.forEach(writer.push),
     settled,
+    dropped,
     logged,
     directory,
     spool,
@@ -303,6 +306,7 @@ describe('batch writer', () => {
     database.set('up')
     await soon(() => expect(database.numbers()).toEqual(upTo(40 - lost())))
     await writer.close()
+    expect(writer.dropped).toEqual(upTo(40).slice(40 - lost()))
   })
 
   test('without a spool either, a database that stays away is told of once, and is away until it is back', async () => {

@@ -30,6 +30,8 @@ export interface BatchWriterOptions<R extends BatchRow> {
   fromRecord(record: string): R
   /** Told of rows that are in the database or the spool, and of those that the database refuses. */
   readonly settled?: (rows: readonly R[]) => void
+  /** Told of rows that were lost. */
+  readonly dropped?: (rows: readonly R[]) => void
   /** Its records, adopted ones too, are written before anything else. */
   readonly spool: Spool
   /** Absent when the rows have none. */
@@ -39,7 +41,6 @@ export interface BatchWriterOptions<R extends BatchRow> {
     /** Those that were given up. */
     readonly shed: Tally
   }
-  /** Rows that were lost. */
   readonly lost: Tally
   readonly log: Logger
   readonly limits?: Limits
@@ -53,7 +54,7 @@ export function createBatchWriter<R extends BatchRow>(
   options: BatchWriterOptions<R>,
 ): BatchWriter<R> {
   const { name, write, toRecord, fromRecord, spool, lost, log, limits = usualLimits } = options
-  const { settled = () => {} } = options
+  const { settled = () => {}, dropped = () => {} } = options
   const { room, shed } = options.payloads ?? {}
   let queue: R[] = []
   /** Taken from the queue, and not yet known to be safe. */
@@ -80,6 +81,11 @@ export function createBatchWriter<R extends BatchRow>(
 
   const isFull = () =>
     queue.length >= limits.batchRows || rowChars + payloadChars >= limits.batchChars
+
+  function lose(rows: readonly R[], why: string, err?: unknown): void {
+    lost.add(rows.length, why, err)
+    dropped(rows)
+  }
 
   /** Takes rows from the front of the queue. */
   function take(most: number, chars: number): readonly R[] {
@@ -132,7 +138,7 @@ export function createBatchWriter<R extends BatchRow>(
       spoolFails = false
       settled(rows)
     } catch (err) {
-      if (state !== 'open') return lost.add(rows.length, 'the spool cannot be written', err)
+      if (state !== 'open') return lose(rows, 'the spool cannot be written', err)
       if (!spoolFails) log.error(describe(err), `the spool of ${name} cannot be written`)
       spoolFails = true
       for (const { json } of rows) rowChars += json.length
@@ -234,7 +240,7 @@ export function createBatchWriter<R extends BatchRow>(
 
   return {
     push(row) {
-      if (state === 'closed') return lost.add(1, 'the log is closed')
+      if (state === 'closed') return lose([row], 'the log is closed')
       let { payload } = row
       if (payload !== undefined && (away || room?.take(payload.length) !== true)) {
         shed?.add(1, away ? 'the database is away' : 'too much is waiting')
@@ -245,7 +251,7 @@ export function createBatchWriter<R extends BatchRow>(
           room?.give(payload.length)
           shed?.add(1, 'too much is waiting')
         }
-        const full = (err: unknown) => lost.add(1, 'too much is waiting', err)
+        const full = (err: unknown) => lose([row], 'too much is waiting', err)
         void spool.append([toRecord(row)]).then(() => settled([row]), full)
         return
       }

@@ -94,6 +94,9 @@ export default definePlugin({
       settled(rows) {
         for (const row of rows) row.settled?.()
       },
+      dropped(rows) {
+        for (const row of rows) row.dropped?.()
+      },
       spool,
       payloads: { room: createRoom(PAYLOAD_CHARS), shed },
       lost,

@@ -98,6 +98,14 @@ describe('a call is sent', () => {
     expect(logged).toEqual(['the disk takes no tool calls: each waits for the database'])
   })
 
+  test('not at all, when the row is lost, and that is known at once', async () => {
+    const { open, pushed } = start({ add: full })
+    const opening = open(call)
+    await Bun.sleep(20)
+    pushed[0]?.dropped?.()
+    await expect(opening).rejects.toThrow('no room')
+  })
+
   test('not at all, when neither takes it', async () => {
     const { open } = start({ add: full })
     expect(open(call)).rejects.toMatchObject({ code: 'store_unavailable' })

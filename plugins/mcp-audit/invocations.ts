@@ -99,7 +99,11 @@ export function createInvocations(options: InvocationOptions): Invocations {
       diskFails = true
       const payload = payloadOf('arguments', args, policy)
       await inTime(
-        () => new Promise<void>((resolve) => push({ group: id, json, payload, settled: resolve })),
+        () =>
+          new Promise<void>((resolve, reject) => {
+            const dropped = () => reject(new Error('there was no room for the row'))
+            push({ group: id, json, payload, settled: resolve, dropped })
+          }),
       )
       return undefined
     }

@@ -23,6 +23,8 @@ export interface WrittenRow extends BatchRow {
   readonly group: string
   /** Called when the database or the spool has it. */
   readonly settled?: (() => void) | undefined
+  /** Called when nothing has it. */
+  readonly dropped?: () => void
 }
 
 /** The id of a call, as rows have it. */
