@@ -29,8 +29,8 @@ export function breakOff(upstream: AsyncIterator<unknown>, watchdog: Watchdog): 
 
 /** Breaks a call off when it has been read on for long enough for a caller that has left. */
 export function startDrain(watchdog: Watchdog, accounting: Accounting): { stop(): void } {
-  const breakOff = () => watchdog.abort(new GatewayError('upstream_timeout', 'the caller has left'))
-  const timer = setTimeout(breakOff, drains < MOST_DRAINS ? accounting.abortDrainMs() : 0)
+  const end = () => watchdog.abort(new GatewayError('upstream_timeout', 'the caller has left'))
+  const timer = setTimeout(end, drains < MOST_DRAINS ? accounting.abortDrainMs() : 0)
   drains++
   return {
     stop() {

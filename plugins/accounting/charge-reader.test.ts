@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { eventually } from '../../test/harness/gateway.ts'
 import { type ChargeRow, type Charges, createChargeReader } from './charge-reader.ts'
-import { empty, useDatabase } from './testing.ts'
+import { empty, openTransactions, useDatabase } from './testing.ts'
 import { utcDay } from './window.ts'
 
 const own = useDatabase()
@@ -29,15 +29,7 @@ async function all(rows: Charges['rows']): Promise<ChargeRow[]> {
   return read
 }
 
-/** Transactions of exports that are open. */
-async function open(): Promise<number> {
-  const rows = await own.sql`
-    select from pg_stat_activity where datname = current_database() and xact_start is not null
-      and pid <> pg_backend_pid()`
-  return rows.length
-}
-
-const allClosed = () => eventually(async () => (await open()) === 0 || undefined)
+const allClosed = () => eventually(async () => (await openTransactions(own.sql)) === 0 || undefined)
 
 test('all charges are read in the order of one list, with the requests that have none', async () => {
   const read = createChargeReader(own.database)
@@ -98,7 +90,7 @@ test('two are read at once, so that connections are left; the next waits for its
   const [first, second] = await Promise.all([read(window), read(window)])
   const third = read(window)
   expect(await Promise.race([third, Bun.sleep(200)])).toBeUndefined()
-  expect(await open()).toBe(2)
+  expect(await openTransactions(own.sql)).toBe(2)
   await first.rows.cancel()
   expect((await all((await third).rows)).length).toBe(MANY)
   await second.rows.cancel()

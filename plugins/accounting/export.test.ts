@@ -6,6 +6,7 @@ import { eventually } from '../../test/harness/gateway.ts'
 import { memoryMb } from '../../test/harness/memory.ts'
 import { type GatewayProcess, spawnGateway } from '../../test/harness/process.ts'
 import { createDatabaseProxy, type DatabaseProxy } from './__fixtures__/database-proxy.ts'
+import { openTransactions } from './testing.ts'
 
 /** Some 60 MB of text. */
 const CHARGES = 120_000
@@ -65,20 +66,15 @@ function ask() {
   return { caller, begun: begun.promise, ended: ended.promise, text: () => text }
 }
 
-const openTransactions = async () => {
-  const rows = await database.sql`
-    select from pg_stat_activity where datname = current_database() and xact_start is not null
-      and pid <> pg_backend_pid()`
-  return rows.length
-}
-const noneOpen = () => eventually(async () => (await openTransactions()) === 0 || undefined)
+const noneOpen = () =>
+  eventually(async () => (await openTransactions(database.sql)) === 0 || undefined)
 
 test('a large export is not held in memory, however slowly it is read', async () => {
   const before = memoryMb(gateway.pid, 'peak')
   const { caller, begun, ended, text } = ask()
   await begun
   await Bun.sleep(500)
-  expect(await openTransactions()).toBe(1)
+  expect(await openTransactions(database.sql)).toBe(1)
   caller.resume()
   await ended
   caller.destroy()

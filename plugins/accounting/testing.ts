@@ -220,6 +220,14 @@ function price({ identity, usage }: PriceQuery) {
   } as const
 }
 
+/** Transactions that others have open on the database. */
+export async function openTransactions(sql: Database['sql']): Promise<number> {
+  const rows = await sql`
+    select from pg_stat_activity where datname = current_database() and xact_start is not null
+      and pid <> pg_backend_pid()`
+  return rows.length
+}
+
 export async function readLedger(sql: Database['sql']) {
   return [...(await sql`select * from accounting.usage_cost_events order by request_id`)]
 }

@@ -63,16 +63,6 @@ describe('store', () => {
     expect(rollup?.request_count).toBe(1n)
   })
 
-  test('what payloads hold is compressed with lz4 where the server knows it', async () => {
-    const [found] = await testDatabase.sql`
-      select array_agg(distinct attcompression::text) as ways, 'lz4' = any (
-          select unnest(enumvals) from pg_settings where name = 'default_toast_compression') as known
-      from pg_attribute join pg_class on pg_class.oid = attrelid
-      where relname like 'request_log_payloads%' and relkind in ('r', 'p')
-        and attname in ('request_json', 'response_json')`
-    expect(found?.ways).toEqual([found?.known ? 'l' : ''])
-  })
-
   test('a payload that comes after its summary was written without it stays out', async () => {
     const store = createStore(database)
     const done = exchange()

@@ -107,7 +107,7 @@ const modes = surfaces.flatMap((surface) =>
   [false, true].map((stream) => ({ surface, stream, as: stream ? 'streamed' : 'buffered' })),
 )
 
-test('a masked stream is charged by its latest coherent usage, as any other', async () => {
+test('a masked stream is charged by its latest coherent usage, like others', async () => {
   const frame = (content: string, completion_tokens: number, finish_reason: string | null) =>
     `data: ${JSON.stringify({
       choices: [{ index: 0, delta: { content }, finish_reason }],
