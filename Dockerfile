@@ -2,6 +2,7 @@
 FROM oven/bun:1.4.5 AS build
 WORKDIR /src
 COPY package.json bun.lock bunfig.toml ./
+COPY kernel/storage/postgres@3.4.9.patch kernel/storage/
 RUN bun install --frozen-lockfile
 COPY . .
 RUN bun run build

@@ -34,6 +34,17 @@ test('the image is built from what is here, with the Bun that the project is tes
   expect(manifest.scripts).toHaveProperty(scripts[0] as string)
 })
 
+test('the patches of dependencies are there before these are installed', () => {
+  const install = instructions.findIndex((line) => line.startsWith('RUN bun install'))
+  const patches = Object.values(manifest.patchedDependencies as Record<string, string>)
+  expect(patches).not.toBeEmpty()
+  for (const patch of patches) {
+    const copied = instructions.findIndex((line) => line.startsWith(`COPY ${patch} `))
+    expect(copied).toBeGreaterThan(-1)
+    expect(copied).toBeLessThan(install)
+  }
+})
+
 test('the image runs as a user of its own and asks after its own health', () => {
   expect(of('USER')).toEqual(['gateway'])
   const last = (name: string) => instructions.findLastIndex((line) => line.startsWith(name))

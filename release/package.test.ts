@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { ended } from '../test/harness/ended.ts'
 import { packPackage } from './packed.ts'
 
@@ -63,7 +63,7 @@ test('everything that the program, the contract and the kits import is in it or 
   expect([...new Set(unknown)]).toEqual([])
 })
 
-test('installed in an empty folder it migrates a database of its own, and its kits run', async () => {
+test('installed in an empty folder it migrates a database of its own, its kits run, and its driver is the patched one', async () => {
   const folder = join(home, 'elsewhere')
   mkdirSync(folder)
   await run(['add', tarball], folder)
@@ -84,6 +84,11 @@ test('the contract and the kits are there', async () => {
 `,
   )
   await run(['test'], folder)
+  const driver = (root: string) => Bun.resolveSync('postgres', join(root, 'kernel'))
+  for (const module of ['index.js', 'connection.js']) {
+    const text = (root: string) => readFileSync(join(dirname(driver(root)), module), 'utf8')
+    expect(text(join(folder, 'node_modules/model-gateway'))).toBe(text(ROOT))
+  }
 }, 120_000)
 
 async function run(args: readonly string[], cwd: string): Promise<string> {

@@ -3,7 +3,6 @@ import postgres, { type Sql } from 'postgres'
 import type { Database } from '../plugin/index.ts'
 import { DataDirectoryInUseError, runningUrl, startEmbedded } from './embedded.ts'
 import { schemaName } from './schema-name.ts'
-import { leaveLostConnections } from './transactions.ts'
 
 /** Oldest server that is supported, as `server_version_num` counts. */
 const OLDEST_VERSION = 140000
@@ -126,7 +125,6 @@ function createPool(url: string): { sql: Sql; drizzled: PostgresJsDatabase } {
       },
     },
   }) as unknown as Sql
-  leaveLostConnections(sql)
   const { parsers, serializers } = sql.options
   const parseDate = parsers[TIMESTAMPTZ]
   const serializeDate = serializers[TIMESTAMPTZ]

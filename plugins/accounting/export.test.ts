@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { adminClient, adminPassword } from '../../test/harness/admin.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { createDatabaseProxy, type DatabaseProxy } from '../../test/harness/database-proxy.ts'
 import { eventually } from '../../test/harness/gateway.ts'
 import { memoryMb } from '../../test/harness/memory.ts'
 import { type GatewayProcess, spawnGateway } from '../../test/harness/process.ts'
-import { createDatabaseProxy, type DatabaseProxy } from './__fixtures__/database-proxy.ts'
 import { openTransactions } from './testing.ts'
 
 /** Some 60 MB of text. */

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { createDatabaseProxy } from '../../test/harness/database-proxy.ts'
 import { ada, adaKey, eventually, startTestGateway, testKey } from '../../test/harness/gateway.ts'
 import { spawnGateway } from '../../test/harness/process.ts'
 import { startUpstream, type Upstream } from '../../test/harness/upstream.ts'
-import { createDatabaseProxy } from './__fixtures__/database-proxy.ts'
 
 let upstream: Upstream
 let database: TestDatabase

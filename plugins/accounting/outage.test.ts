@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { SettlementRequest } from 'model-gateway/plugin'
 import { type OpenDatabase, openDatabase } from '../../kernel/storage/index.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { createDatabaseProxy, type DatabaseProxy } from '../../test/harness/database-proxy.ts'
 import { eventually } from '../../test/harness/gateway.ts'
-import { createDatabaseProxy, type DatabaseProxy } from './__fixtures__/database-proxy.ts'
 import {
   call,
   closeAll,
@@ -37,13 +37,12 @@ afterAll(() => database.drop())
 afterEach(async () => {
   proxy.pass()
   await closeAll()
-  closeProxy()
+  await closeProxy()
   await empty(database.sql)
 })
 
-function closeProxy(): void {
-  // After broken connections the driver takes its whole five seconds; nobody waits for that.
-  void pool.close()
+async function closeProxy(): Promise<void> {
+  await pool.close()
   proxy.close()
 }
 
@@ -264,7 +263,7 @@ describe('while the database is away', () => {
     expect(await first.settle(call())).toEqual({ kind: 'rejected', costPicoUsd: 400n })
     expect(() => first.admit(call())).toThrow('budget')
     await closeAll({ keepFolders: true })
-    closeProxy()
+    await closeProxy()
     expect(await readLedger(database.sql)).toEqual([])
     expect(readdirSync(spoolDirectory).filter((file) => file.endsWith('.log'))).toHaveLength(1)
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { connect, createServer, type Server, type Socket } from 'node:net'
 import { stringify } from 'yaml'
 import { createTestDatabase } from '../harness/database.ts'
+import { createDatabaseProxy, type DatabaseProxy } from '../harness/database-proxy.ts'
 import {
   ada,
   adaKey,
@@ -391,70 +391,21 @@ describe('capture modes', () => {
   })
 })
 
-/** A way to a TCP server that can be frozen, or closed. */
-async function startProxy(port: number) {
-  const sockets = new Set<Socket>()
-  let frozen = false
-  const join = (from: Socket, to: Socket) => {
-    sockets.add(from)
-    if (frozen) from.pause()
-    from.on('data', (data) => to.write(data))
-    from.on('error', () => {})
-    from.on('close', () => {
-      sockets.delete(from)
-      to.destroy()
-    })
-  }
-  let server: Server | undefined
-  const listen = async (at: number) => {
-    const next = createServer((socket) => {
-      const upstream = connect(port, '127.0.0.1')
-      join(socket, upstream)
-      join(upstream, socket)
-    })
-    await new Promise<void>((resolve) => next.listen(at, '127.0.0.1', resolve))
-    server = next
-    return (next.address() as { port: number }).port
-  }
-  const own = await listen(0)
-  const close = () => {
-    server?.close()
-    for (const socket of sockets) socket.destroy()
-  }
-  return {
-    port: own,
-    close,
-    reopen: () => listen(own),
-    freeze() {
-      frozen = true
-      for (const socket of sockets) socket.pause()
-    },
-    thaw() {
-      frozen = false
-      for (const socket of sockets) socket.resume()
-    },
-  }
-}
-
 describe('an outage of the database', () => {
-  type Proxy = Awaited<ReturnType<typeof startProxy>>
   const outages = [
-    ['refuses', (proxy: Proxy) => proxy.close(), (proxy: Proxy) => proxy.reopen()],
-    ['hangs', (proxy: Proxy) => proxy.freeze(), (proxy: Proxy) => proxy.thaw()],
+    ['refuses', (proxy: DatabaseProxy) => proxy.refuse()],
+    ['hangs', (proxy: DatabaseProxy) => proxy.freeze()],
   ] as const
   // Each of them has a database of its own, so that they take no longer than one.
   test.concurrent.each(outages)(
     'that %s loses no summary and doubles none',
-    async (name, begin, end) => {
+    async (name, begin) => {
       await using started = new AsyncDisposableStack()
       const database = await createTestDatabase()
       started.defer(database.drop)
-      const url = new URL(database.url)
-      const proxy = await startProxy(Number(url.port))
-      started.defer(() => void proxy.close())
-      url.port = String(proxy.port)
-      url.hostname = '127.0.0.1'
-      const behind = await startTestGateway(configOf(upstream.url), { databaseUrl: url.href })
+      const proxy = await createDatabaseProxy(database.url)
+      started.defer(() => proxy.close())
+      const behind = await startTestGateway(configOf(upstream.url), { databaseUrl: proxy.url })
       started.defer(behind.stop)
       const sent: Promise<unknown>[] = []
       const tag = { 'x-gateway-service': name }
@@ -464,14 +415,14 @@ describe('an outage of the database', () => {
         sent.push(request.then((response) => response.text()))
       }
       for (let n = 0; n < 10; n++) send()
-      await begin(proxy)
+      begin(proxy)
       for (let n = 0; n < 60; n++) {
         send()
         await Bun.sleep(150)
       }
       const said = behind.logs.slice(before).map((line) => line.msg)
       expect(said).toContain('the request log goes to the spool, without payloads')
-      await end(proxy)
+      proxy.pass()
       for (let n = 0; n < 10; n++) send()
       await Promise.all(sent)
       const counts = () =>

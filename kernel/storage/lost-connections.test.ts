@@ -1,0 +1,214 @@
+/** What the driver does about connections that are lost: its own code would fail these tests. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import type { Sql, TransactionSql } from 'postgres'
+import { createTestDatabase, type TestDatabase, testServer } from '../../test/harness/database.ts'
+import { createDatabaseProxy, type DatabaseProxy } from '../../test/harness/database-proxy.ts'
+import { type OpenDatabase, openDatabase } from './database.ts'
+
+let db: TestDatabase
+let proxy: DatabaseProxy
+let pool: OpenDatabase
+let sql: Sql
+
+beforeEach(async () => {
+  db = await createTestDatabase()
+  proxy = await createDatabaseProxy(db.url)
+  pool = await openDatabase({ url: proxy.url, dataDir: '/' })
+  sql = pool.sql
+})
+afterEach(async () => {
+  await pool.close()
+  proxy.close()
+  await db.drop()
+})
+
+/** The size of the pool. */
+const AT_ONCE = 10
+const CONNECT_TIMEOUT_MS = 5_000
+
+const times = <T>(length: number, make: (n: number) => T): T[] =>
+  Array.from({ length }, (_, n) => make(n))
+
+/** The server ends all connections of the database. */
+async function endAll(): Promise<void> {
+  const server = await testServer()
+  const name = new URL(db.url).pathname.slice(1)
+  await server.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`
+}
+
+/** Every place of the pool answers, and none of them after a time limit only. */
+async function expectPlaces(): Promise<void> {
+  const began = performance.now()
+  const numbers = times(AT_ONCE, (n) => n)
+  const rows = await Promise.all(
+    numbers.map((n) => sql`select ${n}::int as n, pg_backend_pid() as pid, pg_sleep(0.2)`),
+  )
+  expect(rows.map(([row]) => row?.n)).toEqual(numbers)
+  expect(new Set(rows.map(([row]) => row?.pid)).size).toBe(AT_ONCE)
+  expect(performance.now() - began).toBeLessThan(CONNECT_TIMEOUT_MS)
+}
+
+/** Once all transactions have begun, all connections end. */
+function createEnd(): (tx: TransactionSql) => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let begun = 0
+  return async (tx) => {
+    await tx`select 1`
+    begun++
+    if (begun === AT_ONCE) {
+      await endAll()
+      await Bun.sleep(50)
+      resolve()
+    }
+    await promise
+  }
+}
+
+type End = ReturnType<typeof createEnd>
+
+const works: [what: string, work: (tx: TransactionSql, end: End) => Promise<unknown>][] = [
+  ['in a statement', (tx, end) => Promise.all([end(tx), tx`select pg_sleep(10)`])],
+  [
+    'between two statements',
+    async (tx, end) => {
+      await end(tx)
+      await tx`select 2`
+    },
+  ],
+  [
+    'at any moment of many small statements',
+    async (tx, end) => {
+      let failed = false
+      void end(tx)
+      while (!failed) {
+        tx`select 2`.catch(() => {
+          failed = true
+        })
+        await new Promise(setImmediate)
+      }
+      throw new Error('its own')
+    },
+  ],
+  ['before the end', (tx, end) => end(tx)],
+  [
+    'before what it throws',
+    async (tx, end) => {
+      await end(tx)
+      throw new Error('its own')
+    },
+  ],
+]
+
+test.each(works)(
+  'transactions that lose their connections %s leave a pool that works',
+  async (_, work) => {
+    const end = createEnd()
+    const all = times(AT_ONCE, () => sql.begin((tx) => work(tx, end)))
+    const outcomes = await Promise.allSettled(all)
+    expect(outcomes.map(({ status }) => status)).toEqual(times(AT_ONCE, () => 'rejected'))
+    await expectPlaces()
+  },
+)
+
+test('connections that are lost amid many small statements settle each of them, and leave a pool that works', async () => {
+  let [asked, settled] = [0, 0]
+  const ask = async () => {
+    const own = ++asked
+    const rows = await sql`select ${own}::int as n`.catch(() => [{ n: own }])
+    expect(rows).toEqual([{ n: own }])
+    settled++
+  }
+  for (let round = 0; round < 6; round++) {
+    let ended: Promise<unknown> | undefined
+    const began = performance.now()
+    for (let ms = 0; ms < 60; ms = performance.now() - began) {
+      if (asked - settled < 300) for (let n = 0; n < 3; n++) void ask()
+      await new Promise(setImmediate)
+      if (ms > 30) ended ??= round % 2 === 0 ? endAll() : Promise.resolve(proxy.reset())
+    }
+    await ended
+    const until = performance.now() + CONNECT_TIMEOUT_MS
+    while (settled < asked && performance.now() < until) await Bun.sleep(10)
+    expect([round, settled]).toEqual([round, asked])
+  }
+  await expectPlaces()
+}, 60_000)
+
+test('what follows a lost transaction is not undone by its end', async () => {
+  await sql`create table things (n integer)`
+  const over = Promise.withResolvers<void>()
+  const late = sql.begin(async (tx) => {
+    await endAll()
+    await over.promise
+    await tx`select 1`.catch(() => {})
+    throw new Error('its own')
+  })
+  await expect(late).rejects.toThrow(/CONNECTION_CLOSED|administrator/)
+  await Promise.all(
+    times(AT_ONCE, () =>
+      sql.begin(async (tx) => {
+        await tx`insert into things values (1)`
+        over.resolve()
+        await Bun.sleep(50)
+      }),
+    ),
+  )
+  const [kept] = await sql`select count(*)::int as count from things`
+  expect(kept).toEqual({ count: AT_ONCE })
+})
+
+test('a session that lost its connection reaches no other one, and gives none back', async () => {
+  const session = await sql.reserve()
+  const [{ pid }] = await session<[{ pid: number }]>`select pg_backend_pid() as pid`
+  const waiting = Promise.allSettled(times(5, () => session`select pg_sleep(${10}::float)`))
+  await Bun.sleep(50)
+  await endAll()
+  expect((await waiting).map(({ status }) => status)).toEqual(times(5, () => 'rejected'))
+  const others = times(AT_ONCE, () => sql`select pg_backend_pid() as pid, pg_sleep(0.2)`)
+  await Promise.race(others)
+  await expect(session`select 1`).rejects.toThrow('CONNECTION_CLOSED')
+  session.release()
+  const pids = (await Promise.all(others)).map(([row]) => row?.pid)
+  expect(pids).not.toContain(pid)
+  await expectPlaces()
+})
+
+test('a session is given by a pool that has no connection left', async () => {
+  await Promise.all(times(AT_ONCE, () => sql`select pg_sleep(0.02)`))
+  await endAll()
+  await Bun.sleep(50)
+  const sessions = await Promise.all(times(AT_ONCE, () => sql.reserve()))
+  const next = sql.reserve()
+  expect(await Promise.race([next, Bun.sleep(50)])).toBeUndefined()
+  for (const session of [...sessions, next]) {
+    await (await session)`select 1`
+    ;(await session).release()
+  }
+  await expectPlaces()
+})
+
+test('sessions that are refused for want of a server cost no place', async () => {
+  proxy.refuse()
+  await Bun.sleep(50)
+  for (let n = 0; n < 2 * AT_ONCE; n++) await expect(sql.reserve()).rejects.toThrow()
+  proxy.pass()
+  await expectPlaces()
+})
+
+test('a transaction that fails by itself is rolled back, and one that succeeds gives its result', async () => {
+  await sql`create table things (n integer)`
+  const fails = (sql: Sql) =>
+    sql.begin(async (tx) => {
+      await tx`insert into things values (1)`
+      throw new Error('its own')
+    })
+  await expect(fails(sql)).rejects.toThrow('its own')
+  const wrong = sql.begin((tx) => tx`select nonsense`)
+  await expect(wrong).rejects.toThrow('nonsense')
+  const both = sql.begin('isolation level serializable', (tx) => [
+    tx`insert into things values (2) returning n`,
+    tx`select current_setting('transaction_isolation') as level`,
+  ])
+  expect(JSON.stringify(await both)).toBe('[[{"n":2}],[{"level":"serializable"}]]')
+  expect(JSON.stringify(await sql`select n from things`)).toBe('[{"n":2}]')
+})
