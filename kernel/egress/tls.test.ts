@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { certify, MAY_SIGN } from '../../test/harness/certificate.ts'
 
 let folder: string
 /** `fallback.test` for every name that it has no certificate for. */
@@ -10,24 +11,10 @@ let server: ReturnType<typeof Bun.serve>
 let selfSigned: ReturnType<typeof Bun.serve>
 let connections = 0
 
-/** Makes a key and a certificate, signed by `ca`, or by itself. */
-function certify(name: string, subject: string, ca?: string): { key: string; cert: string } {
-  const at = (file: string) => join(folder, file)
-  const made = Bun.spawnSync([
-    ...['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'],
-    ...['-nodes', '-days', '2', '-subj', `/CN=${name}`],
-    ...['-keyout', at(`${name}.key`), '-out', at(`${name}.pem`), '-addext', subject],
-    ...(ca === undefined ? [] : ['-CA', at(`${ca}.pem`), '-CAkey', at(`${ca}.key`)]),
-  ])
-  if (made.exitCode !== 0) throw new Error(`openssl: ${made.stderr}`)
-  const read = (file: string) => readFileSync(at(file), 'utf8')
-  return { key: read(`${name}.key`), cert: read(`${name}.pem`) }
-}
-
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-tls-'))
-  certify('ca', 'keyUsage=critical,keyCertSign')
-  const of = (name: string) => certify(name, `subjectAltName=DNS:${name}.test`, 'ca')
+  certify(folder, 'ca', MAY_SIGN)
+  const of = (name: string) => certify(folder, name, `subjectAltName=DNS:${name}.test`, 'ca')
   const start = (tls: Bun.TLSOptions | Bun.TLSOptions[]) =>
     Bun.serve({
       hostname: '127.0.0.1',
@@ -39,7 +26,7 @@ beforeAll(() => {
       },
     })
   server = start([of('fallback'), { serverName: 'named.test', ...of('named') }])
-  selfSigned = start(certify('lonely', 'subjectAltName=DNS:lonely.test'))
+  selfSigned = start(certify(folder, 'lonely', 'subjectAltName=DNS:lonely.test'))
 })
 afterAll(async () => {
   await server.stop(true)

@@ -175,6 +175,9 @@ async function checkServer(sql: Sql, url: string): Promise<void> {
 }
 
 function describe(error: unknown): string {
-  const { code, message } = error as { code?: string; message?: string }
-  return [code, message].filter((part) => part !== undefined && part !== '').join(' ')
+  const { code = '', message = '' } = error as { code?: string; message?: string }
+  const hint = /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(VERIFY|GET))/.test(code)
+    ? '; NODE_EXTRA_CA_CERTS names the file of an authority that the system does not know'
+    : ''
+  return [code, message].filter((part) => part !== '').join(' ') + hint
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { certify, MAY_SIGN } from '../../test/harness/certificate.ts'
 import { createSpanExport, exportConnection } from './span-export.ts'
 
 let folder: string
@@ -12,22 +13,11 @@ let batches = 0
 const at = (file: string) => join(folder, file)
 const read = (file: string) => readFileSync(at(file), 'utf8')
 
-/** Makes a key and a certificate, signed by `ca`, or by itself. */
-function certify(name: string, extension: string, ca?: string): void {
-  const made = Bun.spawnSync([
-    ...['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'],
-    ...['-nodes', '-days', '2', '-subj', `/CN=${name}`],
-    ...['-keyout', at(`${name}.key`), '-out', at(`${name}.pem`), '-addext', extension],
-    ...(ca === undefined ? [] : ['-CA', at(`${ca}.pem`), '-CAkey', at(`${ca}.key`)]),
-  ])
-  if (made.exitCode !== 0) throw new Error(`openssl: ${made.stderr}`)
-}
-
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-otlp-tls-'))
-  certify('ca', 'keyUsage=critical,keyCertSign')
-  certify('collector', 'subjectAltName=IP:127.0.0.1', 'ca')
-  certify('gateway', 'extendedKeyUsage=clientAuth', 'ca')
+  certify(folder, 'ca', MAY_SIGN)
+  certify(folder, 'collector', 'subjectAltName=IP:127.0.0.1', 'ca')
+  certify(folder, 'gateway', 'extendedKeyUsage=clientAuth', 'ca')
   collector = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
