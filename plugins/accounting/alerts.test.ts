@@ -375,7 +375,7 @@ describe('a mail', () => {
     expect(await deliveries()).toMatchObject([{ attempts: 1 }])
     await waitIsOver()
     await before.poll()
-    const server = await startMailServer(gone.port)
+    const server = await startMailServer({ port: gone.port })
     await waitIsOver()
     const restarted = replica({ port: gone.port })
     await restarted.poll()

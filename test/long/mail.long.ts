@@ -97,7 +97,7 @@ test('a mail server that was down gets every alert once when it is back', async 
   await Bun.sleep(DOWN_MS - (performance.now() - stopped))
   expect((await deliveries()).filter(({ status }) => status === 'sent')).toHaveLength(2)
 
-  server = await startMailServer(server.port)
+  server = await startMailServer({ port: server.port })
   server.mails.push(...received)
   const back = performance.now()
   await until(async () => (await deliveries()).every(({ status }) => status === 'sent'), 180_000)
