@@ -1,6 +1,6 @@
 /** What the driver does about connections that are lost: its own code would fail these tests. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import type { Sql, TransactionSql } from 'postgres'
+import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { createTestDatabase, type TestDatabase, testServer } from '../../test/harness/database.ts'
 import { createDatabaseProxy, type DatabaseProxy } from '../../test/harness/database-proxy.ts'
 import { eventually } from '../../test/harness/gateway.ts'
@@ -26,6 +26,8 @@ afterEach(async () => {
 /** The size of the pool. */
 const AT_ONCE = 10
 const CONNECT_TIMEOUT_MS = 5_000
+/** What a pool gives its work at its end. */
+const CLOSE_TIMEOUT_MS = 5_000
 
 const times = <T>(length: number, make: (n: number) => T): T[] =>
   Array.from({ length }, (_, n) => make(n))
@@ -204,6 +206,41 @@ test('sessions that are refused for want of a server cost no place', async () =>
   for (let n = 0; n < 2 * AT_ONCE; n++) await expect(sql.reserve()).rejects.toThrow()
   proxy.pass()
   await expectPlaces()
+})
+
+test.each([
+  ['statement', (sql: Sql) => sql`select pg_sleep(10)`],
+  ['transaction', (sql: Sql) => sql.begin((tx) => tx`select pg_sleep(10)`)],
+])('a pool that is closed waits for no %s whose connection is lost', async (_, work) => {
+  const outcome = Promise.allSettled([work(sql)])
+  await Bun.sleep(50)
+  const closed = pool.close()
+  await endAll()
+  const began = performance.now()
+  await closed
+  expect((await outcome)[0].status).toBe('rejected')
+  expect(performance.now() - began).toBeLessThan(CLOSE_TIMEOUT_MS / 2)
+})
+
+test('a session that is given back while its connection is to be closed closes it', async () => {
+  const session = await sql.reserve()
+  const closed = pool.close()
+  await session`select 1`
+  const began = performance.now()
+  session.release()
+  await closed
+  expect(performance.now() - began).toBeLessThan(CLOSE_TIMEOUT_MS / 2)
+
+  const aged = postgres(db.url, { max: 1, max_lifetime: 0.1 })
+  const old = await aged.reserve()
+  const [before] = await old`select pg_backend_pid() as pid`
+  await Bun.sleep(200)
+  old.release()
+  for (let n = 0; n < 5; n++) {
+    const [now] = await aged`select pg_backend_pid() as pid`
+    expect(now?.pid).not.toBe(before?.pid)
+  }
+  await aged.end()
 })
 
 test('a transaction that fails by itself is rolled back, and one that succeeds gives its result', async () => {
