@@ -12,17 +12,28 @@ export interface DatabaseWatch {
 }
 
 /**
- * Asks the database every two seconds whether it is there. A session that cannot write is ended: one that
- * began so stays so, while the next may lead to the server that took over.
+ * Asks the database every two seconds whether it is there. Sessions that cannot write are ended:
+ * those that began so stay so, while the next may lead to the server that took over.
  */
 export function watchDatabase({ sql }: Pick<OpenDatabase, 'sql'>, log: Logger): DatabaseWatch {
   const over = new AbortController()
   let reachable = true
+  /** There may be sessions that cannot write. */
+  let readOnly = false
   const note = (now: boolean) => {
     if (over.signal.aborted || now === reachable) return
     reachable = now
     if (now) log.info('the database can be reached again')
     else log.warn('the database cannot be reached')
+  }
+  const endAll = () => {
+    readOnly = false
+    // Each comes to another session, unless some are in use: those are waited for by nobody.
+    for (let n = 0; n < sql.options.max; n++) {
+      void endReadOnly(sql).then((ended) => {
+        readOnly ||= ended
+      })
+    }
   }
   createSchedule(log, over.signal).every(LOOK_EVERY_MS, async () => {
     // One that hangs is waited for; until then it is away.
@@ -31,7 +42,7 @@ export function watchDatabase({ sql }: Pick<OpenDatabase, 'sql'>, log: Logger): 
       const [session] = await sql<{ readOnly: boolean }[]>`
         select current_setting('transaction_read_only') = 'on' as "readOnly"`
       note(true)
-      if (session?.readOnly) await endReadOnly(sql)
+      if (session?.readOnly || readOnly) endAll()
     } catch {
       note(false)
     } finally {
@@ -41,12 +52,13 @@ export function watchDatabase({ sql }: Pick<OpenDatabase, 'sql'>, log: Logger): 
   return { reachable: () => reachable, stop: () => over.abort() }
 }
 
-/** Ends the session that this comes to, which may be another one, if it cannot write. */
-async function endReadOnly(sql: OpenDatabase['sql']): Promise<void> {
+/** Ends the session that this comes to, which may be another one, if it cannot write; whether it has. */
+async function endReadOnly(sql: OpenDatabase['sql']): Promise<boolean> {
   try {
     await sql`select pg_terminate_backend(pg_backend_pid())
       where current_setting('transaction_read_only') = 'on'`
+    return false
   } catch {
-    // It ended.
+    return true
   }
 }
