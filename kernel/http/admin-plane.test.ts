@@ -278,6 +278,7 @@ test.each([
   ['ECONNREFUSED', 'the database cannot be reached'],
   ['57P01', 'the database cannot be reached'],
   ['57014', 'the database took too long'],
+  ['55P03', 'the database took too long'],
   ['25006', 'the database takes no changes at the moment'],
 ])('a database that answers with %s is no fault of the gateway', async (code, message) => {
   const before = faults.length

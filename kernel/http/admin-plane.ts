@@ -158,7 +158,8 @@ const AWAY =
 /** What the database cannot do at the moment; undefined: the error is another one. */
 function storeFault(error: unknown): string | undefined {
   const { code, severity, cause } = (error ?? {}) as Partial<Record<string, unknown>>
-  if (code === '57014') return 'the database took too long'
+  // A limit that is set for the role or the database: of a statement, or of the wait for a lock.
+  if (code === '57014' || code === '55P03') return 'the database took too long'
   // A standby, or a primary that has become one.
   if (code === '25006') return 'the database takes no changes at the moment'
   // Postgres ends the connection with it, or never opens one.
