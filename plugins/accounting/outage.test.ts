@@ -6,6 +6,8 @@ import { type OpenDatabase, openDatabase } from '../../kernel/storage/index.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { createDatabaseProxy, type DatabaseProxy } from '../../test/harness/database-proxy.ts'
 import { eventually } from '../../test/harness/gateway.ts'
+import type { LedgerRow } from './row.ts'
+import { createStore } from './store.ts'
 import {
   call,
   closeAll,
@@ -338,4 +340,22 @@ test('a row that the database refuses is not in the way of the others', async ()
   proxy.pass()
   await spoolEmpty(accounting)
   await expectEachOnce(calls)
+})
+
+test('a try of the database of which one statement fails leaves no transaction open', async () => {
+  await open()
+  const { sql, ...plugin } = pool.forPlugin(PLUGIN)
+  const failing = async () => {
+    const session = await sql.reserve()
+    const unsafe = (text: string, ...more: never[]) =>
+      session.unsafe(text.startsWith('set ') ? 'select 1 / 0' : text, ...more)
+    const release = () => session.release()
+    return Object.assign((text: TemplateStringsArray) => session(text), { unsafe, release })
+  }
+  const store = createStore({
+    ...plugin,
+    sql: Object.assign(() => {}, sql, { reserve: failing }) as unknown as typeof sql,
+  })
+  await expect(store.tryLedger({} as LedgerRow)).rejects.toThrow('division by zero')
+  for (let n = 0; n < 20; n++) expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }])
 })

@@ -230,12 +230,15 @@ export function createStore({ sql, schema }: Database): Store {
       const session = await sql.reserve()
       try {
         // Sent together: over a long way to the server this takes as long as a commit.
-        await Promise.all([
+        const sent = [
           session`begin`,
           session.unsafe(`set local statement_timeout = '${TRIAL_TIMEOUT}'`),
           session.unsafe(text.writeLedger, [JSON.stringify([row])], { prepare: true }),
           session`rollback`,
-        ])
+        ]
+        // Whatever fails, the session is given back behind the rollback.
+        await Promise.allSettled(sent)
+        await Promise.all(sent)
       } finally {
         session.release()
       }
