@@ -216,5 +216,7 @@ function read(source: ConfigSource, { builtins, env }: Invocation): Promise<Read
 }
 
 function refuseWords(words: readonly string[]): void {
-  if (words.length > 0) throw new UsageError(`unexpected argument '${words[0]}'`)
+  if (words.length === 0) return
+  const help = "'gateway help' lists what each command takes"
+  throw new UsageError(`unexpected argument '${words[0]}'; ${help}`)
 }

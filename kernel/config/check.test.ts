@@ -238,7 +238,12 @@ describe('secret references', () => {
     const { problems } = check('database: { url: literal.mysql://root:hunter2@db }')
     expect(formatProblems(problems, 'f')).toContain('is not a postgres:// URL')
     expect(formatProblems(problems, 'f')).not.toContain('hunter2')
-    expect(lines('database: { url: "mysql://root:hunter2@db" }')).toContain(
+    for (const url of ['mysql://root:hunter2@db', 'postgresql+asyncpg://root:hunter2@db/name']) {
+      const bare = formatProblems(check(`database: { url: "${url}" }`).problems, 'f')
+      expect(bare).toContain('is not a postgres:// URL — write postgres://user:password@host:5432')
+      expect(bare).not.toContain('hunter2')
+    }
+    expect(lines('database: { url: "db:5432/name" }')).toContain(
       'database.url: is not a secret reference',
     )
   })
@@ -401,6 +406,16 @@ guardrail: {}
   )
   expect(printed).toContain(
     'teams[0].budget.amount_usd (gateway.yaml:31:15): must be a string, but is a number — put it in quotes: "5.5"',
+  )
+})
+
+test('a number in the place of a text is not told to put on quotes that help nothing', () => {
+  const printed = (text: string) => formatProblems(check(text).problems, 'gateway.yaml')
+  expect(printed(`server: { bind: 8080 }\n${minimal}`)).toContain(
+    'must be a string, but is a number — write host:port, such as 127.0.0.1:8080',
+  )
+  expect(printed(`server: { otel_endpoint: 4318 }\n${minimal}`)).toContain(
+    'must be a string, but is a number — write a URL such as http://collector:4318',
   )
 })
 

@@ -11,11 +11,14 @@ const POOLER_PORTS = ['6432', '6543']
 
 const isMeantForPostgres = (text: string) => /^postgres(ql)?:\/\/\S+$/.test(text)
 
-/** `database.url` may also be written bare: it is called a URL, and most have no password. */
+/**
+ * `database.url` may also be written bare: it is called a URL, and most have no password. One for
+ * another database counts as a URL as well, so that it is told what is wrong with it.
+ */
 export function withDatabaseUrl(data: Readonly<Record<string, unknown>>) {
   const { database } = data
   if (!isFields(database) || typeof database.url !== 'string') return data
-  if (!isMeantForPostgres(database.url)) return data
+  if (!/^(?!literal\.)[a-z][a-z0-9+.-]*:\/\//i.test(database.url)) return data
   return { ...data, database: { ...database, url: `literal.${database.url}` } }
 }
 

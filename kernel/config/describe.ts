@@ -49,6 +49,17 @@ export function wrongType(expected: string, value: unknown): Description {
   return { message }
 }
 
+/** No text where the schema wants one. Quotes help only where what stands in them would fit. */
+function noText(schema: TSchema, value: unknown): Description {
+  const described = wrongType(expectation(schema), value)
+  if (typeof value !== 'number' && typeof value !== 'boolean') return described
+  const { pattern, [WRITE]: write } = schema
+  const fits = pattern === undefined ? write === undefined : new RegExp(pattern).test(String(value))
+  const wanted = write ?? schema.description
+  if (fits || typeof wanted !== 'string') return described
+  return { message: described.message, hint: wanted }
+}
+
 /** A word that is none of those allowed. */
 export function notAmong(words: readonly unknown[], value: unknown): Description {
   const message = `must be ${words.length > 1 ? 'one of ' : ''}${words.map(String).join(', ')}`
@@ -86,6 +97,7 @@ export function describeError(error: ValueError): Description {
         ? { message: 'must be a finite number' }
         : wrongType(expectation(schema), value)
     case ValueErrorType.String:
+      return noText(schema, value)
     case ValueErrorType.Boolean:
     case ValueErrorType.Array:
     case ValueErrorType.Object:

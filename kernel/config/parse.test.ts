@@ -39,6 +39,19 @@ describe('refusals', () => {
     expect(found('\ta: 1\n')).toHaveLength(1)
   })
 
+  test.each([
+    ['a:\n  - id: x\n    t: y\n     b: z\n', 'indent the next line like this one'],
+    ['a: b: c\n', 'or put a text that holds ": " in quotes'],
+    ['a:1\nb: 2\n', 'write "key: value", with a space behind the colon'],
+    ['a:\n\tb: 1\n', 'indent with spaces'],
+    ['a: @b\n', 'put the text in quotes'],
+    ['a: `b`\n', 'put the text in quotes'],
+  ])('a slip of the pen in the syntax comes with its remedy: %j', (text, hint) => {
+    expect(parse(text).problems.map((problem) => problem.hint)).toEqual([
+      expect.stringContaining(hint),
+    ])
+  })
+
   test('a second document', () => {
     expect(found('a: 1\n---\nb: 2\n')).toEqual([
       '@2:1 a second YAML document begins here, and the file must have one document',

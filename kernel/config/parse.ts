@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   type Document,
+  type ErrorCode,
   isAlias,
   isMap,
   isScalar,
@@ -18,6 +19,14 @@ import type { LocatedProblem } from './problems.ts'
 const MAX_ALIASED_NODES = 100_000
 const MAX_DEPTH = 64
 const MAX_SYNTAX_ERRORS = 10
+/** What helps against mistakes whose message does not say it. */
+const REMEDIES: { readonly [Code in ErrorCode]?: string } = {
+  BAD_SCALAR_START: 'put the text in quotes',
+  BLOCK_AS_IMPLICIT_KEY:
+    'indent the next line like this one, or put a text that holds ": " in quotes',
+  MULTILINE_IMPLICIT_KEY: 'write "key: value", with a space behind the colon',
+  TAB_AS_INDENT: 'indent with spaces',
+}
 
 export interface Place {
   readonly line: number
@@ -186,7 +195,8 @@ export function parseConfig(source: { text: string; file: string }): ParsedConfi
         error.code === 'MULTIPLE_DOCS'
           ? 'a second YAML document begins here, and the file must have one document'
           : `YAML syntax: ${error.message}`
-      report({ path: [], message }, place)
+      const hint = REMEDIES[error.code]
+      report({ path: [], message, ...(hint === undefined ? {} : { hint }) }, place)
     }
     return parsed(undefined)
   }

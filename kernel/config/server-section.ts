@@ -19,7 +19,11 @@ const otlpUrl = (description: string) =>
 /** Section `server`. */
 export const ServerSection = Type.Object(
   {
-    bind: Type.String({ default: '127.0.0.1:8080', description: 'Where to listen' }),
+    bind: Type.String({
+      default: '127.0.0.1:8080',
+      description: 'Where to listen',
+      [WRITE]: 'write host:port, such as 127.0.0.1:8080 or [::]:8080',
+    }),
     log_format: Type.Optional(
       Type.Union([Type.Literal('pretty'), Type.Literal('json')], {
         description: 'Default pretty on a terminal, json elsewhere',

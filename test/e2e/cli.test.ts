@@ -130,7 +130,7 @@ pricing:
     expect(await gateway(['check-config', '--strict'])).toEqual({
       code: 2,
       out: '',
-      err: "gateway: unexpected argument '--strict'\n",
+      err: "gateway: unexpected argument '--strict'; 'gateway help' lists what each command takes\n",
     })
   })
 
