@@ -6,7 +6,7 @@
  *   dist/model-gateway-<version>-<platform>.tar.gz
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { VERSION } from '../kernel/telemetry/version.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
@@ -16,7 +16,7 @@ const CONSOLE = join(ROOT, 'plugins/console/dist')
 /** The parser of Postgres; its loader looks for it where `__dirname` says. */
 const PARSER = join(ROOT, 'node_modules/libpg-query/wasm/libpg-query.wasm')
 /** What lies beside the program in the release. */
-const PAPERS = ['LICENSE', 'README.md', 'CHANGELOG.md', 'gateway.example.yaml']
+const PAPERS = ['LICENSE', 'README.md', 'CHANGELOG.md', 'gateway.example.yaml', 'docs']
 
 export interface Built {
   /** The program. */
@@ -53,7 +53,13 @@ export async function pack(
   mkdirSync(staged)
   cpSync(gateway, join(staged, 'gateway'))
   cpSync(postgres, join(staged, 'postgres'), { recursive: true, verbatimSymlinks: true })
-  for (const paper of PAPERS) cpSync(join(ROOT, paper), join(staged, paper))
+  const shown = picturesShown()
+  for (const paper of PAPERS) {
+    cpSync(join(ROOT, paper), join(staged, paper), {
+      recursive: true,
+      filter: (path) => !path.endsWith('.png') || shown.has(basename(path)),
+    })
+  }
   const tarball = join(folder, `${name}.tar.gz`)
   const owner = ['--owner=0', '--group=0', '--numeric-owner']
   await run(
@@ -62,6 +68,18 @@ export async function pack(
   )
   rmSync(staged, { recursive: true })
   return tarball
+}
+
+/** The pictures that a page shows: all that there are of the console would be a fifth of the release. */
+function picturesShown(): ReadonlySet<string> {
+  const pages = ['README.md', ...new Bun.Glob('docs/*.md').scanSync(ROOT)]
+  return new Set(
+    pages.flatMap((page) =>
+      [...readFileSync(join(ROOT, page), 'utf8').matchAll(/images\/([\w-]+\.png)/g)].map(
+        ([, name]) => name as string,
+      ),
+    ),
+  )
 }
 
 async function buildConsole(): Promise<void> {

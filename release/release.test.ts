@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -107,10 +108,24 @@ test('the tarball holds the program, its Postgres and the papers', () => {
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
+    'docs',
     'gateway',
     'gateway.example.yaml',
     'postgres',
   ])
+})
+
+test('what its README names of the docs is in the tarball, with the pictures that they show', () => {
+  const folder = join(machine.folder, release)
+  const pages = ['README.md', ...new Bun.Glob('docs/**/*.md').scanSync(folder)]
+  const links = pages.flatMap((page) =>
+    [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\(([^)\s#]+)/g)]
+      .map(([, to]) => join(dirname(page), to as string))
+      .filter((to) => to.startsWith('docs/')),
+  )
+  expect(links.length).toBeGreaterThan(20)
+  expect(links.filter((to) => !existsSync(join(folder, to)))).toEqual([])
+  expect(readdirSync(join(folder, 'docs/images')).length).toBeLessThan(10)
 })
 
 test('the program knows no folder of the machine that built it', () => {
