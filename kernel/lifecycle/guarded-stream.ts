@@ -140,9 +140,9 @@ async function collect(
   }
   const { failure, usage, terminal } = stream
   if (failure !== undefined) {
-    throw new GatewayError('upstream_transport', failure.message, {
-      details: { upstream_code: failure.code },
-    })
+    const { code, message } = failure
+    const details = code === 'upstream_transport' ? {} : { upstream_code: code }
+    throw new GatewayError('upstream_transport', message, { details })
   }
   readOut(upstream, () => breakOff(upstream, watchdog))
   events.push(...terminal)

@@ -159,3 +159,20 @@ test('the failure that follows a reported error is waited for, with what it coun
     await sql.end()
   }
 })
+
+test("a stream that cannot be read is not given the gateway's code as that of the upstream", async () => {
+  upstream.always(async (x) => {
+    await x.begin(200, { 'content-type': 'text/event-stream' })
+    await x.write('data: {"choices":[\n\n')
+    await x.end()
+  })
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adaKey}` },
+    body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
+  })
+  expect(response.status).toBe(502)
+  const { error } = (await response.json()) as { error: Record<string, unknown> }
+  expect(error).toMatchObject({ code: 'upstream_transport' })
+  expect(error).not.toHaveProperty('upstream_code')
+})
