@@ -149,6 +149,14 @@ describe('a database that cannot be used', () => {
     )
   })
 
+  test('without TLS, where the URL asks for it, says what to look at', async () => {
+    const url = new URL(db.url)
+    url.searchParams.set('sslmode', 'require')
+    await expect(openDatabase({ url: url.href, dataDir: '/nowhere' })).rejects.toThrow(
+      'sslmode asks for TLS, which the server may not offer',
+    )
+  })
+
   test('that cannot hold every character is refused before anything is in it', async () => {
     const name = new URL(db.url).pathname.slice(1)
     await db.sql.unsafe(

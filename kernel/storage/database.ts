@@ -1,6 +1,7 @@
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres, { type Sql } from 'postgres'
 import type { Database } from '../plugin/index.ts'
+import { connectFailure } from './connect-failure.ts'
 import { DataDirectoryInUseError, runningUrl, startEmbedded } from './embedded.ts'
 import { schemaName } from './schema-name.ts'
 
@@ -161,7 +162,7 @@ async function checkServer(sql: Sql, url: string): Promise<void> {
     version = Number(row?.version)
     encoding = row?.encoding
   } catch (error) {
-    throw new DatabaseError(`${where} cannot be used: ${describe(error)}`)
+    throw new DatabaseError(`${where} cannot be used: ${connectFailure(error, url)}`)
   }
   if (!(version >= OLDEST_VERSION)) {
     throw new DatabaseError(
@@ -172,12 +173,4 @@ async function checkServer(sql: Sql, url: string): Promise<void> {
   if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII') {
     throw new DatabaseError(`${where} has the encoding ${encoding}; the gateway needs UTF8`)
   }
-}
-
-function describe(error: unknown): string {
-  const { code = '', message = '' } = error as { code?: string; message?: string }
-  const hint = /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(VERIFY|GET))/.test(code)
-    ? '; NODE_EXTRA_CA_CERTS names the file of an authority that the system does not know'
-    : ''
-  return [code, message].filter((part) => part !== '').join(' ') + hint
 }

@@ -1,0 +1,15 @@
+const NO_CA = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/
+
+/** Why a database did not let in, in words for the operator, with a remedy where the error has none. */
+export function connectFailure(error: unknown, url: string): string {
+  const { code, message } = error as { code?: string; message?: string }
+  const told = [code, message].filter((part) => part !== undefined && part !== '').join(' ')
+  if (code === undefined) return told
+  if (NO_CA.test(code)) {
+    return `${told}; NODE_EXTRA_CA_CERTS names the file with its CA, at the start`
+  }
+  const mode = new URL(url).searchParams.get('sslmode') ?? 'disable'
+  return code === 'ECONNRESET' && mode !== 'disable'
+    ? `${told}; sslmode asks for TLS, which the server may not offer`
+    : told
+}
