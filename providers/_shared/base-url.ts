@@ -19,6 +19,14 @@ export function* checkBaseUrl(value: JsonValue | undefined): Iterable<Problem> {
   if (url.search !== '' || url.hash !== '') {
     yield { path, message: 'has a query or a fragment', hint: 'end it with the path, such as /v1' }
   }
+  if (/\/(chat\/completions|responses|embeddings)\/?$/.test(url.pathname)) {
+    yield {
+      path,
+      message: 'ends with the path of a call, which is added to it',
+      hint: 'end it before that, such as with /v1',
+      severity: 'warning',
+    }
+  }
 }
 
 /** Whether a URL's host is this machine, where plain http is no risk. */

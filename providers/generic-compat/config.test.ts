@@ -110,6 +110,14 @@ test.each([
   [{ base_url: 'https://u:p@h/v1' }, ['base_url: carries credentials']],
   [{ base_url: 'https://h/v1?a=b' }, ['base_url: has a query or a fragment']],
   [{ base_url: 'https://h/v1#a' }, ['base_url: has a query or a fragment']],
+  [
+    { base_url: 'https://h/v1/chat/completions' },
+    ['warning base_url: ends with the path of a call, which is added to it'],
+  ],
+  [
+    { base_url: 'https://h/v1/embeddings/' },
+    ['warning base_url: ends with the path of a call, which is added to it'],
+  ],
 ])('the provider %j', (provider, expected) => {
   expect([...checkProvider(provider)].map(line)).toEqual(expected)
 })
