@@ -419,6 +419,16 @@ test('a number in the place of a text is not told to put on quotes that help not
   )
 })
 
+test('what is no list says how one is written', () => {
+  const printed = (text: string) => formatProblems(check(text).problems, 'gateway.yaml')
+  expect(printed('teams: [{ key: a, models: big }]')).toContain(
+    'must be a list, but is a string — put its entries in brackets, with commas between them',
+  )
+  expect(printed('teams: { key: a }')).toContain(
+    'must be a list, but is a map — begin each of its entries with "- "',
+  )
+})
+
 describe('plugins that disagree', () => {
   const clone = (manifest: object) =>
     definePlugin({ manifest: { ...people.manifest, ...manifest }, setup() {} })

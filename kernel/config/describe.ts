@@ -43,6 +43,13 @@ export function wrongType(expected: string, value: unknown): Description {
   if (typeof value === 'string' && /number$/.test(expected) && Number.isFinite(Number(value))) {
     return { message, hint: 'write it without quotes' }
   }
+  if (expected === 'a list') {
+    const isMap = typeof value === 'object'
+    const hint = isMap
+      ? 'begin each of its entries with "- "'
+      : 'put its entries in brackets, with commas between them'
+    return { message, hint }
+  }
   if (typeof value === 'string' && expected === 'true or false') {
     return { message, hint: 'write true or false, without quotes' }
   }

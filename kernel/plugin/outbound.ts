@@ -44,11 +44,14 @@ export class OutboundError extends Error {
 /** Why a text is no URL that `Outbound` takes, if it is none. Where it leads is another question. */
 export function outboundUrlProblem(text: string): string | undefined {
   // What a URL parser would strip, fold or turn around can hide from a reader where it leads.
-  if (!/^[\x21-\x7e]+$/.test(text) || text.includes('\\') || !URL.canParse(text)) {
+  if (!/^[\x21-\x7e]+$/.test(text) || text.includes('\\')) {
     return 'must be a URL in ASCII, international names as xn--…'
   }
-  const url = new URL(text)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be http or https'
+  const url = URL.parse(text)
+  if (url === null) return 'must be a whole URL, such as https://mcp.example.com/mcp'
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return 'must begin with http:// or https://'
+  }
   if (!/^https?:\/\/[^/]/i.test(text) || url.port === '0') return 'must name a host'
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) return 'must have no user info'
   return text.includes('#') ? 'must have no fragment' : undefined

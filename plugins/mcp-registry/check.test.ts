@@ -12,13 +12,15 @@ const token = {
   },
 }
 
-function pathsOf(section: unknown): string[] {
+function problemsOf(section: unknown) {
   const draft = {
     section: (name: string) => (name === 'mcp' ? section : undefined),
     declared: { mcpAuthModes: [none, token] },
   }
-  return [...checkMcp(draft as unknown as ConfigDraft)].map(({ path }) => path.slice(1).join('.'))
+  return [...checkMcp(draft as unknown as ConfigDraft)]
 }
+
+const pathsOf = (section: unknown) => problemsOf(section).map(({ path }) => path.slice(1).join('.'))
 
 test('a section that is absent, empty or right has no problem', () => {
   expect(pathsOf(undefined)).toEqual([])
@@ -61,6 +63,16 @@ test('every mistake is found, each with its path', () => {
     'allowed_origins.3',
     'discovery_schedule',
   ])
+})
+
+test.each([
+  ['wiki.example/mcp', 'must be a whole URL, such as https://mcp.example.com/mcp'],
+  ['https://', 'must be a whole URL, such as https://mcp.example.com/mcp'],
+  ['https://bücher.example/mcp', 'must be a URL in ASCII, international names as xn--…'],
+  ['wiki.example:8080/mcp', 'must begin with http:// or https://'],
+])('of the URL %s it is said what is wrong with it', (server_url, message) => {
+  const [problem] = problemsOf({ servers: [{ server_key: 'one', server_url }] })
+  expect(problem?.message).toBe(message)
 })
 
 test('auth modes judge their part of every server, and nothing that has a mistake already', () => {
