@@ -429,6 +429,18 @@ test('what is no list says how one is written', () => {
   )
 })
 
+test('a text in the place of a map is told the keys that are needed', () => {
+  const printed = (text: string) => formatProblems(check(text).problems, 'gateway.yaml')
+  expect(printed('models: [fast]')).toContain('must be a map, but is a string — write { id: … }')
+  expect(printed('models: [{ id: m, routes: [up] }]')).toContain(
+    'must be a map, but is a string — write { provider: …, upstream_model: … }',
+  )
+  expect(printed(minimal.replace('id: up,', 'id: up, auth: bearer,'))).toContain(
+    'must be a map, but is a string — write { mode: … }',
+  )
+  expect(printed('server: 8080')).toEndWith('must be a map, but is a number')
+})
+
 describe('plugins that disagree', () => {
   const clone = (manifest: object) =>
     definePlugin({ manifest: { ...people.manifest, ...manifest }, setup() {} })

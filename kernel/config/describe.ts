@@ -56,6 +56,14 @@ export function wrongType(expected: string, value: unknown): Description {
   return { message }
 }
 
+/** No map where the schema wants one; keys with a default need not be written. */
+export function noMap({ required = [], properties }: TSchema, value: unknown): Description {
+  const described = wrongType('a map', value)
+  const needed = (required as string[]).filter((key) => properties[key].default === undefined)
+  if (needed.length === 0 || described.hint !== undefined) return described
+  return { ...described, hint: `write { ${needed.map((key) => `${key}: …`).join(', ')} }` }
+}
+
 /** No text where the schema wants one. Quotes help only where what stands in them would fit. */
 function noText(schema: TSchema, value: unknown): Description {
   const described = wrongType(expectation(schema), value)

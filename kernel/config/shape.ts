@@ -7,7 +7,14 @@ import {
   SECRET_KEYWORD,
   Secret,
 } from '../plugin/index.ts'
-import { type Description, describeError, expectation, notAmong, wrongType } from './describe.ts'
+import {
+  type Description,
+  describeError,
+  expectation,
+  noMap,
+  notAmong,
+  wrongType,
+} from './describe.ts'
 import { deepFreeze } from './freeze.ts'
 import { type Environment, resolveSecret } from './secrets.ts'
 import { matchKeys } from './suggest.ts'
@@ -117,7 +124,7 @@ function shapeSecret(value: unknown, path: ConfigPath, use: Shaping): Secret | u
 }
 
 function shapeObject(schema: TObject, value: unknown, path: ConfigPath, use: Shaping) {
-  if (!isFields(value)) return describe(use, path, wrongType('a map', value))
+  if (!isFields(value)) return describe(use, path, noMap(schema, value))
   const aliases: Readonly<Record<string, string>> = schema[KEY_ALIASES] ?? {}
   const known = [...Object.keys(schema.properties), ...Object.keys(aliases)]
   const rest: TSchema | boolean = schema.additionalProperties ?? false
@@ -232,8 +239,9 @@ function shapeUnion(variants: readonly TSchema[], value: unknown, path: ConfigPa
     return words.includes(value) ? value : describe(use, path, notAmong(words, value))
   }
   const name = discriminatorOf(variants)
-  if (name !== undefined && isFields(value)) {
-    return shapeDiscriminated(variants, name, value, path, use)
+  if (name !== undefined) {
+    if (isFields(value)) return shapeDiscriminated(variants, name, value, path, use)
+    return describe(use, path, noMap(Type.Object({ [name]: Type.Unknown() }), value))
   }
   const candidates = variants.filter((variant) => isLike(variant, value))
   if (candidates.length === 0) {
