@@ -85,6 +85,8 @@ async function applyPending(
   return done
 }
 
+const INSUFFICIENT_PRIVILEGE = '42501'
+
 /** Throws DatabaseError: the first thing that is written, it shows whether anything can be. */
 async function makeBookkeeping(session: ReservedSql): Promise<void> {
   try {
@@ -98,9 +100,12 @@ async function makeBookkeeping(session: ReservedSql): Promise<void> {
         primary key (plugin, name)
       )`)
   } catch (cause) {
-    throw new DatabaseError(`the database cannot be migrated: ${(cause as Error).message}`, {
-      cause,
-    })
+    const { code, message } = cause as { code?: string; message: string }
+    const remedy =
+      code === INSUFFICIENT_PRIVILEGE
+        ? '; the role of database.url has to own it, or to be granted create on it'
+        : ''
+    throw new DatabaseError(`the database cannot be migrated: ${message}${remedy}`, { cause })
   }
 }
 
