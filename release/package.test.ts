@@ -38,6 +38,17 @@ test('the package has no tests, and the papers', () => {
   }
 })
 
+test('of the pictures the package has those that its pages show', () => {
+  const pages = [...packed].filter((path) => path === 'README.md' || /^docs\/.*\.md$/.test(path))
+  expect(pages.length).toBeGreaterThan(10)
+  const shown = pages.flatMap((page) =>
+    [...readFileSync(join(ROOT, page), 'utf8').matchAll(/images\/[\w-]+\.png/g)].map(String),
+  )
+  expect([...packed].filter((path) => path.endsWith('.png')).toSorted()).toEqual(
+    [...new Set(shown)].map((path) => `docs/${path}`).toSorted(),
+  )
+})
+
 test('everything that the program, the contract and the kits import is in it or depended on', async () => {
   const entries = [manifest.bin.gateway, ...Object.values(manifest.exports as object)]
   const { metafile } = await Bun.build({
