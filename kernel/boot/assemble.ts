@@ -96,7 +96,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
         outbound,
         database: database.forPlugin(manifest.id),
         schedule: createSchedule(pluginLog, signal),
-        files: { directory: () => makeFolder(join(dataDir, schemaName(manifest.id))) },
+        files: { directory: () => makeFolder(dataDir, schemaName(manifest.id)) },
         clock: { now: () => new Date() },
       }),
       log,
@@ -205,7 +205,15 @@ export function migrationsOf(plugins: readonly LoadedPlugin[]): PluginMigrations
   }))
 }
 
-function makeFolder(path: string): string {
-  mkdirSync(path, { recursive: true, mode: 0o700 })
+function makeFolder(dataDir: string, name: string): string {
+  const path = join(dataDir, name)
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    const { code } = cause as { code?: string }
+    const remedy = 'name another with --data-dir or GATEWAY_DATA_DIR'
+    const message = `the data directory ${dataDir} cannot be written (${code}): ${remedy}`
+    throw Object.assign(new Error(message, { cause }), { code })
+  }
   return path
 }

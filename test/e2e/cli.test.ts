@@ -221,6 +221,22 @@ test('a data directory that cannot be used is told in a line', async () => {
   )
 }, 30_000)
 
+test('so is one that cannot be written beside a database of its own', async () => {
+  const database = await createTestDatabase()
+  try {
+    const { err, code } = await gateway(['serve', '--data-dir', '/dev/null/data'], {
+      DATABASE_URL: database.url,
+      GATEWAY_BIND: '127.0.0.1:0',
+    })
+    expect(code).toBe(1)
+    expect(err.trim().split('\n').at(-1)).toMatch(
+      /the data directory \/dev\/null\/data cannot be written \(ENOTDIR\): name another with --data-dir or GATEWAY_DATA_DIR$/,
+    )
+  } finally {
+    await database.drop()
+  }
+}, 20_000)
+
 test('output that cannot be written is a failure, and a reader that has seen enough is none', async () => {
   const line = `"${process.execPath}" "${MAIN}"`
   const full = Bun.spawnSync(['sh', '-c', `${line} help > /dev/full`], { cwd: folder })
