@@ -169,6 +169,7 @@ test.each([
   'a connection over which nothing comes after %s is closed',
   async (_, line) => {
     const caller = connect(Number(new URL(listening.url).port), '127.0.0.1')
+    caller.on('error', () => {})
     try {
       const closed = new Promise<string>((resolve) => caller.once('close', () => resolve('closed')))
       let reply = ''

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { eventually } from '../../test/harness/gateway.ts'
 import type { ReplyStream } from '../lifecycle/exchange.ts'
 import { createKeepAlive, type KeptStream } from './keep-alive.ts'
@@ -26,11 +26,16 @@ function serve(stream: ReplyStream, usual: StreamCare, limits: number[] = []) {
   })
 }
 
+/** A caller whose connection the server may break off. */
+function callerOf({ port }: Bun.Server<undefined>): Socket {
+  return connect(port as number, '127.0.0.1').on('error', () => {})
+}
+
 test('a caller that takes nothing of what waits for it counts as gone', async () => {
   const left = Promise.withResolvers<void>()
   const endless = { next: async () => 'x'.repeat(64 << 10), cancel: () => left.resolve() }
   const server = serve(endless, care(60_000, 1))
-  const caller = connect(server.port as number, '127.0.0.1')
+  const caller = callerOf(server)
   try {
     caller.once('data', () => caller.pause())
     caller.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
@@ -45,7 +50,7 @@ test('a caller that reads on after a pause may be left in silence again', async 
   const limits: number[] = []
   const piece = 'x'.repeat(64 << 10)
   const server = serve(told(Array(200).fill([0, piece])), care(60_000), limits)
-  const caller = connect(server.port as number, '127.0.0.1')
+  const caller = callerOf(server)
   try {
     caller.once('data', () => caller.pause())
     caller.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
@@ -74,7 +79,7 @@ function told(script: readonly (readonly [ms: number, text: string])[]): ReplySt
 
 test('the connection of a stream that ended is closed when nothing comes over it', async () => {
   const server = serve(told([[0, 'data: 1\n\n']]), care(60_000))
-  const caller = connect(server.port as number, '127.0.0.1')
+  const caller = callerOf(server)
   try {
     const closed = new Promise<string>((resolve) => caller.once('close', () => resolve('closed')))
     caller.resume()

@@ -25,6 +25,7 @@ let breaking: Server
 function startBreakingServer(): Promise<Server> {
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked'
   const server = createServer((socket) => {
+    socket.on('error', () => {})
     socket.once('data', () => socket.write(`${head}\r\n\r\n6\r\n: hi\n\n\r\n`))
     setTimeout(() => socket.destroy(), 100)
   })

@@ -22,6 +22,7 @@ function callAndPause(gateway: GatewayProcess): Socket {
   })
   const { hostname, port } = new URL(gateway.url)
   const caller = connect(Number(port), hostname)
+  caller.on('error', () => {})
   caller.once('data', () => caller.pause())
   caller.write(
     `POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${adaKey}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
