@@ -83,3 +83,11 @@ test('a place has one problem, and a member that is missing is told so', () => {
     { path: '/nme', message: 'there is no such member' },
   ])
 })
+
+test('of a body with many problems the first twenty are told', () => {
+  const [, , problems] = problemsOf(
+    JSON.stringify(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`n${n}`, n]))),
+  ) as [string, string, { path: string }[]]
+  expect(problems).toHaveLength(20)
+  expect(problems.at(-1)?.path).toBe('/n18')
+})

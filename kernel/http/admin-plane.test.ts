@@ -57,7 +57,8 @@ const routes: AdminRoute[] = [
       if (body.name === 'taken') throw new GatewayError('conflict', 'name: there is one already')
       if (body.name === 'broken') throw new Error('secret detail')
       if (body.name.startsWith('code ')) {
-        throw new Error('secret detail', { cause: { code: body.name.slice(5) } })
+        const [code, severity] = body.name.slice(5).split(' ')
+        throw new Error('secret detail', { cause: { code, severity } })
       }
       return { name: body.name }
     },
@@ -85,6 +86,8 @@ const routes: AdminRoute[] = [
 ]
 
 const faults: string[] = []
+/** Requests that may take as long as they like. */
+const keptOpen: string[] = []
 const app = createAdminPlane({
   routes,
   sessions: { find: async (token) => sessions.get(token) },
@@ -97,7 +100,7 @@ const app = createAdminPlane({
   bodyLimits: { maxBytes: 1000, timeoutMs: 1000 },
   publicBaseUrl: undefined,
   address: () => '127.0.0.1',
-  keepOpen: () => {},
+  keepOpen: ({ url }) => void keptOpen.push(url),
   fault: (message) => faults.push(message),
 })
 
@@ -127,6 +130,8 @@ test('an answer is in the envelope and carries the request id and the handler’
   expect(response.status).toBe(200)
   expect(response.headers.get('x-request-id')).toBe('mine')
   expect(response.headers.get('x-thing')).toBe('yes')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(keptOpen.at(-1)).toEndWith('/things/t1?page=3')
   const { data, meta } = (await response.json()) as {
     data: unknown
     meta: { generated_at: string }
@@ -179,6 +184,9 @@ test('an API key and a session are both somebody at a route for me, in its own c
   expect(await byKey.text()).toBe('who\napi_key\n')
   const bySession = await ask('GET', '/api/v1/me/export.csv', { cookie: 'gateway_session=t-bob' })
   expect(await bySession.text()).toBe('who\nsession\n')
+  const both = { cookie: 'gateway_session=t-bob', authorization: 'Bearer gwk_x' }
+  const byBoth = await ask('GET', '/api/v1/me/export.csv', both)
+  expect(await byBoth.text()).toBe('who\nsession\n')
 })
 
 test('a key whose owner may not call is refused as it is elsewhere', async () => {
@@ -189,6 +197,8 @@ test('a key whose owner may not call is refused as it is elsewhere', async () =>
 test.each([
   ['?page=0', 'page: expected integer to be greater or equal to 1'],
   ['?page=two', 'page: must be a whole number'],
+  [`?page=1${'0'.repeat(15)}`, 'page: must be a whole number'],
+  ['?page=%00', 'page: holds the character U+0000'],
   ['?pgae=2', 'query pgae: there is no such parameter; known are page'],
   ['?page=1&page=2', 'page: given twice'],
 ])('the query %s is refused by name', async (query, message) => {
@@ -277,6 +287,7 @@ test('who is shut out while the body arrives has changed nothing', async () => {
 test.each([
   ['ECONNREFUSED', 'the database cannot be reached'],
   ['57P01', 'the database cannot be reached'],
+  ['28P01 FATAL', 'the database cannot be reached'],
   ['57014', 'the database took too long'],
   ['55P03', 'the database took too long'],
   ['25006', 'the database takes no changes at the moment'],

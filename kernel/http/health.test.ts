@@ -46,6 +46,14 @@ test.each([
   },
 )
 
+test('what a check calls its status in its details does not count', async () => {
+  const check = () => ({ status: 'failing' as const, details: { status: 'ok' } })
+  expect(await health([{ name: 'a', check }]).ask()).toMatchObject({
+    status: 'failing',
+    checks: { a: { status: 'failing' } },
+  })
+})
+
 describe('a check that misbehaves', () => {
   const bad: [string, HealthCheck['check']][] = [
     [

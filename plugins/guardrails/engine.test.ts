@@ -327,6 +327,15 @@ test('a decision says what judged what, and quotes nothing', async () => {
   expect(decisions[0]).toMatchObject({ packId: 'pack.a', managedService: undefined })
 })
 
+test('each call of several is named by its own hash, and a pack is asked where it belongs', async () => {
+  const elsewhere: GuardrailPack = { ...b, phases: ['mcp_call'] }
+  const args = ['{"x":1}', '{"x":2}']
+  const { decisions } = await run({ packs: [a, elsewhere] }, calls(...args))
+  expect(decisions.map(({ packId, contentSha256 }) => [packId, contentSha256])).toEqual(
+    args.map((each) => ['pack.a', createHash('sha256').update(each).digest('hex')]),
+  )
+})
+
 test('what goes wrong inside a pack or a check is told without what was judged', async () => {
   await run({ mode: 'audit', packs: [a] }, calls('{"x":"BREAK canary"}'))
   expect(faults).toEqual(['pack.a: the pack threw SyntaxError'])

@@ -552,3 +552,21 @@ test('another config is in force at once, and the checks of the one before are g
   const still = await admin.get<typeof before>('/api/v1/admin/guardrails/policies')
   expect(still.config_version).toBe(after.config_version)
 })
+
+test('where the default policy is off, no call of an agent is judged', async () => {
+  const text = stringify({
+    ...config(),
+    users: [ada],
+    database: { url: `literal.${gateway.databaseUrl}` },
+    guardrails: { ...guardrails, default: { ...guardrails.default, enabled: false } },
+  })
+  expect(await gateway.reload({ text, file: 'gateway.yaml' })).toEqual([])
+  const client = await keyClient(gateway.url, adaKey)
+  const asked = { tool_name: 'Bash', command: 'rm -rf /' }
+  expect(await client.post<object>('/api/v1/guardrails/evaluate', asked)).toEqual({
+    decision_id: null,
+    action: 'allow',
+    allowed: true,
+    transformed: false,
+  })
+})

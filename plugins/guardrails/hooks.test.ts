@@ -46,3 +46,8 @@ test('arguments that are no object are passed on, for the policy to refuse', () 
   )
   expect(read('codex', { tool_name: 'Bash' })).toBe('{}')
 })
+
+test('an agent knows best which server a tool belongs to', () => {
+  const hook = { tool_name: 'mcp__my__notes__archive', mcp_context: { server_name: 'my__notes' } }
+  expect(readHook('codex', hook)?.server?.key).toBe('my__notes')
+})

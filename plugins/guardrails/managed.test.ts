@@ -64,6 +64,11 @@ test.each([[undefined], [true], [{ action: 'block' }], [{ action: 'transformed' 
   },
 )
 
+test('a text that is put in its own place has not changed', async () => {
+  const verdict = { action: 'transformed', text: 'text' }
+  expect(await runCheck(saying(verdict), 'prompt', ['text'])).toEqual({ kind: 'allow' })
+})
+
 test('a failure of a reason that there is not is managed.unavailable', async () => {
   const failure = new CheckFailure('found ada@example.com' as never, 'no')
   expect(await runCheck(saying(failure), 'prompt', ['text'])).toMatchObject({
@@ -111,6 +116,24 @@ test('who waits for a turn longer than the deadline has failed, and takes no tur
   expect(await runCheck(check({ check: deaf, turns }), 'prompt', ['next'])).toEqual({
     kind: 'allow',
   })
+})
+
+test('no turn is lost, at whatever moment the one whose turn it is gives up', async () => {
+  for (let moment = 0; moment < 10; moment++) {
+    const turns = createTurns(1)
+    const stop = new AbortController()
+    const first = Promise.withResolvers<void>()
+    const before = turns.until(new AbortController().signal)(() => first.promise)
+    const waits = turns
+      .until(stop.signal)(async () => {})
+      .catch(() => {})
+    first.resolve()
+    for (let n = 0; n < moment; n++) await Promise.resolve()
+    stop.abort()
+    await Promise.all([before, waits])
+    const next = turns.until(AbortSignal.timeout(5_000))(async () => 'its turn')
+    expect(await next).toBe('its turn')
+  }
 })
 
 test('a hundred thousand short texts do not hold up the others', async () => {

@@ -148,6 +148,26 @@ test.each([
   },
 )
 
+test('a pack that no policy uses is not prepared', async () => {
+  const broken = { ...pack, id: 'core.other', aliases: [], prepare: () => Promise.reject() }
+  const section = { default: { enabled: true, packs: ['core.t'] } }
+  expect((await compile(section, [pack, broken])).global?.scope).toBe('global')
+})
+
+test('of decisions that tell equally much the first one is told', async () => {
+  const policies = await compile({
+    default: { enabled: true, mode: 'audit', managed_checks: ['a', 'b', 'c'] },
+    managed_checks: { a: check('NOWHERE'), b: check(), c: check() },
+  })
+  const verdict = await policies.global?.inspect({
+    phase: 'prompt',
+    content: { kind: 'text', segments: ['DENIED'] },
+    requestId: 'r',
+  })
+  expect(recorded.map(({ action }) => action)).toEqual(['allow', 'audit', 'audit'])
+  expect(verdict).toEqual({ action: 'allow', decisionId: recorded[1]?.id as string })
+})
+
 test('verdicts: what the kernel needs, with the decision that tells most', async () => {
   const policies = await compile({
     default: { enabled: true, mode: 'deny', managed_checks: ['a'] },
@@ -191,4 +211,7 @@ test('checks are disposed when nothing uses them any more, once', async () => {
   expect(await running).toMatchObject({ action: 'allow' })
   await Promise.all([disposed, policies.dispose()])
   expect(open.size).toBe(0)
+  open.add(policies.checks[0]?.check as never)
+  await policies.dispose()
+  expect(open.size).toBe(1)
 })

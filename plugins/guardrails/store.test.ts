@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { countedTotal, MOST_COUNTED } from '../_shared/counted-list.ts'
 import { type Decision, encodeDecision } from './decision.ts'
 import plugin from './index.ts'
 import { createStore, type Store } from './store.ts'
@@ -104,3 +105,17 @@ test.each(['request_id', 'phase', 'action', 'evaluator', 'scope'] as const)(
     expect(lines).not.toContain('Sort')
   },
 )
+
+test('of very many decisions it is told that there are more than are counted', async () => {
+  const scope = 'mcp_server:busy'
+  const one = row(now, { scope })
+  await store.write([one])
+  await testDatabase.sql`
+    insert into guardrails.guardrail_decisions
+    select (jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid()))).*
+    from guardrails.guardrail_decisions d, generate_series(1, ${MOST_COUNTED + 5})
+    where d.id = ${one.id}`
+  const filter = { ...everything, equal: { scope } }
+  const { total } = await store.list(filter, { offset: 0, page_size: 1 })
+  expect(countedTotal(total)).toEqual({ total: MOST_COUNTED, total_exact: false })
+})

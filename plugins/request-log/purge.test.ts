@@ -166,6 +166,25 @@ describe('the purge', () => {
     expect(results.filter((result) => result === 2)).toHaveLength(1)
     for (const result of results) expect(['busy', 0, 2]).toContain(result)
   })
+
+  test('leaves no limit for locks on the connections that others use', async () => {
+    await fill(ago(2), noon)
+    await createPurgeStore(database).purge(ago(1))
+    const sessions = await Promise.all(Array.from({ length: 10 }, () => own.sql.reserve()))
+    const limits = await Promise.all(
+      sessions.map((session) => session`select current_setting('lock_timeout') as is`),
+    )
+    for (const session of sessions) session.release()
+    expect(limits.flat()).toEqual(sessions.map(() => ({ is: '0' })))
+  })
+
+  test('of a longer retention than the one before brings nothing back', async () => {
+    await fill(ago(2), noon)
+    await createPurgeStore(database).purge(ago(1))
+    await createPurgeStore(database).purge(ago(3))
+    const [kept] = await own.sql`select kept_since from request_log.retention`
+    expect(kept?.kept_since).toEqual(ago(1))
+  })
 })
 
 describe('the recurring purge', () => {
@@ -210,6 +229,7 @@ describe('the recurring purge', () => {
     await workers.at('2026-11-22T03:31:00Z')
     workers.configure({ ...daily, schedule: '0 9 * * *' })
     await workers.at('2026-11-22T09:00:30Z')
+    await workers.at('2026-11-23T08:59:59Z')
     expect(workers.deletions).toEqual([3])
     await workers.at('2026-11-23T09:00:00Z')
     expect(workers.deletions).toEqual([3, 2])

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
 import {
+  type Command,
   type ConfigDraft,
   type ConfigSnapshot,
   type Database,
@@ -57,8 +58,8 @@ async function open() {
   const recorder = provided.get('exchange_recorders') as ExchangeRecorder
   const listener = provided.get('snapshot_listeners') as SnapshotListener
   const health = provided.get('health_checks') as HealthCheck
-  const accept = async (version: string, payloads: object) => {
-    const section = () => ({ payloads: { ...defaultSettings, ...payloads }, purge })
+  const accept = async (version: string, payloads: object, purging = purge) => {
+    const section = () => ({ payloads: { ...defaultSettings, ...payloads }, purge: purging })
     const putIntoForce = await listener.prepare({ version, section } as never as ConfigSnapshot)
     putIntoForce()
   }
@@ -69,6 +70,7 @@ async function open() {
     record: recorder.record,
     recorder,
     health,
+    command: provided.get('commands') as Command,
     scheduled,
     setNow(time: Date) {
       now = time
@@ -421,6 +423,24 @@ describe('config', () => {
     expect(log.recorder.streamEventLimit?.()).toBe(77)
     await log.accept('v3', { capture_mode: 'summary_only' })
     expect(log.recorder.streamEventLimit?.()).toBe(0)
+    await log.dispose()
+  })
+
+  test('old rows are deleted by the config in force', async () => {
+    const log = await open()
+    const daily = { enabled: true, retention: '1d', schedule: '30 3 * * *' }
+    await log.accept('v2', {}, daily)
+    const lines: string[] = []
+    await log.command.run(['--dry-run'], (line) => lines.push(line))
+    expect(lines.join()).toContain('from before 2026-11-20T12:00:00.123Z')
+
+    const [, tick] = log.scheduled
+    await tick?.task()
+    const morning = new Date('2026-11-22T03:30:00Z')
+    log.setNow(morning)
+    await tick?.task()
+    const [done] = await testDatabase.sql`select scheduled_at from request_log.retention`
+    expect(done?.scheduled_at).toEqual(morning)
     await log.dispose()
   })
 })
