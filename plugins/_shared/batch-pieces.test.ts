@@ -67,5 +67,8 @@ describe('a batch', () => {
     const few = [rows[0], large, rows[1]].filter((row) => row !== undefined)
     await writeInPieces(few, async (piece) => void pieces.push(numbers(piece)))
     expect(pieces).toEqual([[0], [9], [1]])
+    pieces.length = 0
+    await writeInPieces([large], async (piece) => void pieces.push(numbers(piece)))
+    expect(pieces).toEqual([[9]])
   })
 })

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { type Limits, usualLimits } from './batch-limits.ts'
+import { PIECE_CHARS } from './batch-pieces.ts'
 import type { BatchRow } from './batch-row.ts'
 import { createBatchWriter } from './batch-writer.ts'
 import { createRoom } from './room.ts'
@@ -105,7 +106,8 @@ function sink() {
 describe('batch writer', () => {
   test('payloads that are written make room for others', async () => {
     const database = sink()
-    const writer = await open(database.write, { payloadChars: 100 })
+    // What comes first is let in whatever its size.
+    const writer = await open(database.write, { payloadChars: 50 })
     for (let n = 0; n < 4; n++) {
       writer.push(row(n, '"p":"'.padEnd(59, 'x')))
       await soon(() => expect(database.numbers()).toHaveLength(n + 1))
@@ -113,6 +115,41 @@ describe('batch writer', () => {
     expect(database.batches.flat().every(({ payload }) => payload !== undefined)).toBe(true)
     expect(writer.shed.total).toBe(0)
     await writer.close()
+  })
+
+  test('rows that are written make room for others, and are gathered for again', async () => {
+    const database = sink()
+    const limits = { queueChars: 70, batchChars: 100, gatherMs: 5 }
+    const writer = await open(database.write, limits)
+    for (let n = 0; n < 20; n++) {
+      writer.push(row(n, 'x'.repeat(95)))
+      await soon(() => expect(database.numbers()).toHaveLength(n + 1))
+    }
+    expect(writer.settled).toEqual(upTo(20))
+    await writer.close()
+    expect(readdirSync(writer.directory)).toEqual([])
+
+    const patient = await open(database.write, { ...limits, gatherMs: 60_000 })
+    patient.push(row(20, 'x'.repeat(95)))
+    await soon(() => expect(database.numbers()).toHaveLength(21))
+    patient.push(row(21))
+    await sleep(20)
+    expect(patient.waiting()).toBe(1)
+    await patient.close()
+  })
+
+  test('what came meanwhile is written in three pieces at once at most, as it takes connections', async () => {
+    const database = sink()
+    database.set('hung')
+    const own = { payloadChars: 10 * PIECE_CHARS, writeMs: 60_000 }
+    const writer = await open(database.write, own)
+    writer.pushAll(rows(0, 8, 'x'.repeat(PIECE_CHARS * 0.9)))
+    await soon(() => expect(database.hanging()).toBeGreaterThan(0))
+    await sleep(20)
+    expect(database.hanging()).toBe(3)
+    database.set('up')
+    await writer.close()
+    expect(database.numbers()).toEqual(upTo(8))
   })
 
   test('rows gather for a while and go in one batch', async () => {
@@ -217,6 +254,7 @@ describe('batch writer', () => {
       writer.pushAll(rows(10, 5, 'body'))
       await soon(() => expect(writer.spool.depth).toBe(15))
       expect(writer.shed.total).toBe(15)
+      expect(writer.settled).toEqual(upTo(15))
       // What is not answered is not piled up.
       expect(database.hanging()).toBeLessThanOrEqual(2)
       database.set('up')
@@ -242,8 +280,8 @@ describe('batch writer', () => {
     expect(database.numbers()).toEqual([])
     database.set('up')
     const second = await open(database.write, { directory: first.directory })
+    await soon(() => expect(database.numbers()).toEqual(upTo(5)))
     second.push(row(5))
-    await sleep(60)
     await second.close()
     expect(database.numbers()).toEqual(upTo(6))
   })
@@ -291,6 +329,42 @@ describe('batch writer', () => {
     expect(writer.lost.total).toBe(0)
   })
 
+  test('a row that goes to the spool for want of room leaves its payload, and no room taken', async () => {
+    const database = sink()
+    database.set('hung')
+    const own = { queueChars: 13, payloadChars: 100, gatherMs: 0, writeMs: 60_000 }
+    const writer = await open(database.write, own)
+    const payload = 'x'.repeat(60)
+    writer.push(row(0))
+    await soon(() => expect(database.hanging()).toBe(1))
+    writer.push(row(1))
+    writer.push(row(2, payload))
+    await soon(() => expect(writer.settled).toEqual([2]))
+    expect(writer.shed.total).toBe(1)
+    database.set('up')
+    await soon(() => expect(database.numbers()).toHaveLength(3))
+    writer.push(row(3, payload))
+    await writer.close()
+    expect(database.batches.flat().at(-1)).toEqual(row(3, payload))
+    expect(writer.shed.total).toBe(1)
+  })
+
+  test('a database that was away for long is asked as often as before', async () => {
+    let asked = 0
+    const writer = await open(
+      async () => {
+        asked += 1
+        throw refused()
+      },
+      { gatherMs: 5 },
+    )
+    writer.push(row(0))
+    await soon(() => expect(writer.away()).toBe(true))
+    asked = 0
+    await soon(() => expect(asked).toBeGreaterThan(14))
+    await writer.close()
+  })
+
   test('without a spool rows wait in memory as long as there is room', async () => {
     const database = sink()
     database.set('away')
@@ -315,7 +389,7 @@ describe('batch writer', () => {
     const writer = await open(database.write)
     rmSync(writer.directory, { recursive: true })
     writeFileSync(writer.directory, 'no folder')
-    writer.pushAll(rows(0, 10))
+    writer.pushAll(rows(0, 10, 'body'))
     await soon(() => expect(writer.logged.some(({ level }) => level === 50)).toBe(true))
     const told = writer.logged.length
     for (let n = 0; n < 60; n++) {
@@ -327,7 +401,37 @@ describe('batch writer', () => {
     await soon(() => expect(database.numbers()).toEqual(upTo(10)))
     await soon(() => expect(writer.away()).toBe(false))
     expect(writer.settled).toEqual(upTo(10))
+    expect(writer.shed.total).toBe(10)
     await writer.close()
+  })
+
+  test('without a spool either, a row that the database refuses keeps nobody waiting', async () => {
+    const kept: number[] = []
+    let isAway = true
+    const writer = await open(async (batch) => {
+      if (isAway) throw refused()
+      if (numbers(batch).includes(0)) throw Object.assign(new Error('bad'), { code: '22P02' })
+      kept.push(...numbers(batch))
+    })
+    rmSync(writer.directory, { recursive: true })
+    writeFileSync(writer.directory, 'no folder')
+    writer.pushAll(rows(0, 3))
+    await soon(() => expect(writer.logged.some(({ level }) => level === 50)).toBe(true))
+    isAway = false
+    await soon(() => expect(kept).toEqual([1, 2]))
+    expect([writer.away(), writer.lost.total]).toEqual([false, 1])
+    await writer.close()
+  })
+
+  test('closing does not wait where neither the database nor the spool takes anything', async () => {
+    const database = sink()
+    database.set('away')
+    const writer = await open(database.write, { drainMs: 60_000 })
+    rmSync(writer.directory, { recursive: true })
+    writeFileSync(writer.directory, 'no folder')
+    writer.pushAll(rows(0, 3))
+    await writer.close()
+    expect(writer.dropped).toEqual(upTo(3))
   })
 
   test('closing writes what waits, at once', async () => {
@@ -337,6 +441,8 @@ describe('batch writer', () => {
     await writer.close()
     expect(database.batches.map(numbers)).toEqual([[0, 1, 2]])
     await writer.close()
+    writer.push(row(3))
+    expect(writer.dropped).toEqual([3])
   })
 
   test('closing ends although a write never answers; the rows are in the spool', async () => {

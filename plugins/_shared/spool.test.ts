@@ -120,6 +120,43 @@ test('a replay that fails is taken up where it failed, and what came meanwhile w
   expect([...seen, ...(await replayed(spool))]).toEqual([...records, 'late'])
 })
 
+test('a replay of megabytes that fails within them hands out each record once', async () => {
+  const spool = open(folder())
+  const records = Array.from({ length: 400 }, (_, n) => `${n}:${'x'.repeat(10_000)}`)
+  await spool.append(records)
+  const seen: string[] = []
+  for (let most = 1; seen.length < records.length && most < 10; most++) {
+    let groups = 0
+    await spool
+      .replay(async (group) => {
+        if (groups++ === most) throw new Error('away')
+        seen.push(...group)
+      })
+      .catch(() => {})
+  }
+  expect(seen).toEqual(records)
+  expect(spool.depth).toBe(0)
+})
+
+test('whoever replays at the same time waits for the one that is at it, and so does the end', async () => {
+  const spool = open(folder())
+  await spool.append(['a', 'b'])
+  const seen: string[] = []
+  const gate = Promise.withResolvers<void>()
+  const apply = async (group: readonly string[]) => {
+    await gate.promise
+    seen.push(...group)
+  }
+  const both = Promise.all([spool.replay(apply), spool.replay(apply)])
+  const closed = spool.close()
+  await Bun.sleep(10)
+  gate.resolve()
+  await closed
+  expect(seen).toEqual(['a', 'b'])
+  await both
+  expect(seen).toEqual(['a', 'b'])
+})
+
 test('a spool that is closed leaves its records to the next one', async () => {
   const directory = folder()
   const first = open(directory)
@@ -198,6 +235,27 @@ test('a damaged file gives what is whole in it, and is kept for somebody to look
   expect(spool.depth).toBe(0)
   expect(readdirSync(directory)).toEqual([expect.stringMatching(/\.log\.damaged$/)])
   expect(await replayed(open(directory))).toEqual([])
+})
+
+test('damage while records wait is no reason to wait for them for ever', async () => {
+  const directory = folder()
+  const spool = open(directory)
+  await spool.append(['one', 'two', 'three'])
+  const path = dataFile(directory)
+  writeFileSync(path, readFileSync(path, 'utf8').replace('two', 'tvo'))
+  expect(await replayed(spool)).toEqual(['one', 'three'])
+  expect(spool.depth).toBe(0)
+})
+
+test('a file with nothing but damage is kept, too', async () => {
+  const directory = folder()
+  const first = open(directory)
+  await first.append(['one'])
+  await first.close()
+  const path = dataFile(directory)
+  writeFileSync(path, readFileSync(path, 'utf8').replace('one', 'two'))
+  expect(await replayed(open(directory))).toEqual([])
+  expect(readdirSync(directory)).toEqual([expect.stringMatching(/\.log\.damaged$/)])
 })
 
 test('more than one read of the disk is put together', async () => {

@@ -32,6 +32,11 @@ async function all(rows: Charges['rows']): Promise<ChargeRow[]> {
 const allClosed = () => eventually(async () => (await openTransactions(own.sql)) === 0 || undefined)
 
 test('all charges are read in the order of one list, with the requests that have none', async () => {
+  // Of the next window.
+  await own.sql.unsafe(`
+    insert into accounting.usage_rollups (bucket_start, owner_kind, owner_id, model_key,
+      resolved_model_key, provider_key, upstream_model, pricing_status, requests, cost_pico_usd)
+    values ('2026-03-05', 'user', 'A', 'm', 'm', 'p', 'u', 'priced', 1, 1)`)
   const read = createChargeReader(own.database)
   const { rows, unpriced, usageMissing } = await read(window)
   const charges = await all(rows)
@@ -40,7 +45,8 @@ test('all charges are read in the order of one list, with the requests that have
     select (bucket_start at time zone 'UTC')::date, owner_kind, owner_id, provider_key,
       upstream_model, pricing_status, concat_ws(' ', sum(cost_pico_usd), sum(requests), 0, 0, 0, 0,
         0, 0)
-    from accounting.usage_rollups where pricing_status <> 'unpriced'
+    from accounting.usage_rollups
+    where pricing_status <> 'unpriced' and bucket_start < '2026-03-05'
     group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`)
     .values()
   expect(charges.length).toBe(MANY)
@@ -50,6 +56,8 @@ test('all charges are read in the order of one list, with the requests that have
   const chosen = { ...window, ownerKind: 'user', ownerId: 'A1' } as const
   const ofOne = await all((await read(chosen)).rows)
   expect(ofOne).toEqual(charges.filter(([, kind, id]) => kind === 'user' && id === 'A1'))
+  const ofUsers = await all((await read({ ...window, ownerKind: 'user' })).rows)
+  expect(ofUsers).toEqual(charges.filter(([, kind]) => kind === 'user'))
 })
 
 test('what is charged while an export is read is not in it', async () => {

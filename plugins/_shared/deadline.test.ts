@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+import { createDeadline } from './deadline.ts'
+
+const never = () => new Promise<void>(() => {})
+
+test('with two calls left behind no other is made, until one of them is answered', async () => {
+  const deadline = createDeadline()
+  const late = Promise.withResolvers<void>()
+  await deadline.run(async () => {}, 60_000)
+  await expect(deadline.run(() => late.promise, 1)).rejects.toThrow('no answer within 1 ms')
+  await deadline.run(async () => {}, 60_000)
+  await expect(deadline.run(never, 1)).rejects.toThrow('no answer')
+  let made = false
+  const more = () =>
+    deadline.run(async () => {
+      made = true
+    }, 60_000)
+  await expect(more()).rejects.toThrow('have not been answered')
+  expect(made).toBe(false)
+  late.resolve()
+  await late.promise
+  await Bun.sleep(1)
+  await more()
+  expect(made).toBe(true)
+})
+
+test('at the end everything is given up that is waited for', async () => {
+  const deadline = createDeadline()
+  const waiting = [deadline.run(never, 60_000), deadline.run(never, 60_000)]
+  const results = Promise.allSettled(waiting)
+  deadline.expire()
+  expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+})
