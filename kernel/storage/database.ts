@@ -72,8 +72,7 @@ async function connect(
     await sql.end({ timeout: 0 })
     throw error
   }
-  // The first connection has read the array types, for all. Connections that would read them again
-  // die of it, and take the process with them, when the server goes away while they do.
+  // The first connection has read the array types, for all.
   Object.assign(sql.options, { fetch_types: false })
   return {
     sql,

@@ -1,5 +1,7 @@
 /** What the driver does about connections that are lost: its own code would fail these tests. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { createTestDatabase, type TestDatabase, testServer } from '../../test/harness/database.ts'
 import { createDatabaseProxy, type DatabaseProxy } from '../../test/harness/database-proxy.ts'
@@ -241,6 +243,25 @@ test('a session that is given back while its connection is to be closed closes i
     expect(now?.pid).not.toBe(before?.pid)
   }
   await aged.end()
+})
+
+test('a server that hangs up on everybody, as a proxy before none does, is told of at once', async () => {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections++
+    socket.on('error', () => {})
+    socket.end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const lonely = postgres(`postgres://me@127.0.0.1:${port}/x`, { max: 2 })
+  for (let n = 1; n <= 5; n++) {
+    await expect(lonely`select 1`.execute()).rejects.toThrow('CONNECTION_CLOSED')
+    await expect(lonely.reserve()).rejects.toThrow('CONNECTION_CLOSED')
+    expect(connections).toBe(2 * n)
+  }
+  await lonely.end()
+  server.close()
 })
 
 test('a transaction that fails by itself is rolled back, and one that succeeds gives its result', async () => {
