@@ -441,6 +441,16 @@ test('a text in the place of a map is told the keys that are needed', () => {
   expect(printed('server: 8080')).toEndWith('must be a map, but is a number')
 })
 
+test('a key is taken for another where one of its words begins with it, not from the middle of a word', () => {
+  const printed = (text: string) => formatProblems(check(text).problems, 'gateway.yaml')
+  const server = printed(`server: { port: 8080, sample_ratio: 1 }\n${minimal}`)
+  expect(server).toContain('is an unknown key — did you mean "otel_trace_sample_ratio"?')
+  expect(server).toContain('is an unknown key — known keys: bind, ')
+  expect(printed(`database: postgres://db/x\n${minimal}`)).toContain(
+    'must be a map, but is a string — write { url: … }',
+  )
+})
+
 describe('plugins that disagree', () => {
   const clone = (manifest: object) =>
     definePlugin({ manifest: { ...people.manifest, ...manifest }, setup() {} })

@@ -59,7 +59,11 @@ export function wrongType(expected: string, value: unknown): Description {
 /** No map where the schema wants one; keys with a default need not be written. */
 export function noMap({ required = [], properties }: TSchema, value: unknown): Description {
   const described = wrongType('a map', value)
-  const needed = (required as string[]).filter((key) => properties[key].default === undefined)
+  const known = Object.keys(properties)
+  const needed = known.filter(
+    (key) =>
+      (required.includes(key) || known.length === 1) && properties[key].default === undefined,
+  )
   if (needed.length === 0 || described.hint !== undefined) return described
   return { ...described, hint: `write { ${needed.map((key) => `${key}: …`).join(', ')} }` }
 }

@@ -24,15 +24,22 @@ function editDistance(a: string, b: string): number {
 
 const plain = (word: string) => word.toLowerCase().replace(/[-_]/g, '')
 
+/** Whether one of the words that a name is made of, with what follows it, begins with a text. */
+function hasWord(name: string, text: string): boolean {
+  const words = name.toLowerCase().split(/[-_]|(?<=[./])/)
+  return words.some((_, at) => words.slice(at).join('').startsWith(text))
+}
+
 /** The candidate that was most likely meant; `undefined` when none is near. */
 export function closest(word: string, candidates: Iterable<string>): string | undefined {
-  const wanted = plain(word.slice(0, 100))
+  const start = word.slice(0, 100)
+  const wanted = plain(start)
   let best: string | undefined
   let bestDistance = Number.POSITIVE_INFINITY
   for (const candidate of candidates) {
     const known = plain(candidate)
     const shorter = Math.min(wanted.length, known.length)
-    const contained = shorter >= 3 && (known.includes(wanted) || wanted.includes(known))
+    const contained = shorter >= 3 && (hasWord(candidate, wanted) || hasWord(start, known))
     const limit = Math.max(1, Math.floor(Math.max(wanted.length, known.length) / 3))
     const edits = shorter === 0 ? Number.POSITIVE_INFINITY : editDistance(wanted, known)
     const distance = edits <= limit && edits < shorter ? edits : contained ? limit + 1 : undefined
