@@ -58,7 +58,8 @@ export const auth = configSection(
       }),
       quickstart_user: Type.Optional({
         ...email,
-        description: 'A user for whom a key is made, and printed once, at the first start',
+        description:
+          'Email address of a user for whom a key is made, and printed once, at the first start',
       } as typeof email),
       bootstrap_admin: Type.Optional(
         Type.Object(
@@ -127,7 +128,10 @@ export const serviceAccounts = configSection(
       {
         key,
         name,
-        team: { ...key, description: 'The key of the team that it belongs to' } as typeof key,
+        team: {
+          ...key,
+          description: 'Key of the team that it belongs to, in lower case',
+        } as typeof key,
         model_access: Type.Optional(ModelAccess),
         budget: { ...Budget, description: 'It must have one' } as typeof Budget,
         api_keys: Type.Optional(Type.Array(ApiKey)),

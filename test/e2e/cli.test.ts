@@ -72,6 +72,18 @@ pricing:
     expect(out).not.toContain('sk-bare')
   })
 
+  test('says of a name in the wrong form which form it has', async () => {
+    writeFileSync(
+      join(folder, 'forms.yaml'),
+      `auth: { quickstart_user: ada }
+service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, amount_usd: "5" } }]
+`,
+    )
+    const { out } = await gateway(['check-config', '--config', 'forms.yaml'])
+    expect(out).toContain('is not right: Email address of a user for whom a key is made')
+    expect(out).toContain('is not right: Key of the team that it belongs to, in lower case')
+  })
+
   test('accepts the example, as it is and with all its options switched on', async () => {
     const example = readFileSync(new URL('../../gateway.example.yaml', import.meta.url), 'utf8')
     const env = {
