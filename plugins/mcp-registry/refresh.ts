@@ -117,7 +117,7 @@ export function createRefresher(parts: RefreshParts): Refresher {
     try {
       return await store.commit(server, leaseId, run, outcome)
     } catch (error) {
-      if (outcome.status !== 'success') throw error
+      if (outcome.status !== 'success' || !isRefusal(error)) throw error
       const failure = { server_key: server.server_key, error: nameOf(error), code: codeOf(error) }
       log.error(failure, 'what a discovery found could not be kept')
       const summary = 'internal failure: what was found could not be kept'
@@ -180,6 +180,11 @@ export function createRefresher(parts: RefreshParts): Refresher {
 /** All that a log may have of an unexpected error: the rest may quote the upstream. */
 export function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : 'Error'
+}
+
+/** Whether the database has kept nothing: of a connection that was lost nobody knows. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && error.severity === 'ERROR'
 }
 
 /** The SQLSTATE of what the database refused. */
