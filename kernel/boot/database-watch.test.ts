@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { pino } from 'pino'
 import { createTestDatabase, testServer } from '../../test/harness/database.ts'
+import { createDatabaseProxy } from '../../test/harness/database-proxy.ts'
 import { eventually } from '../../test/harness/gateway.ts'
+import { openDatabase } from '../storage/index.ts'
 import { watchDatabase } from './database-watch.ts'
 
 test('a database that goes and comes back is noticed', async () => {
@@ -63,3 +65,33 @@ test('sessions that began when the database could only be read are not kept when
   await database.drop()
   expect(lines).not.toContain('the database cannot be reached')
 }, 20_000)
+
+test('connections that vanished without a word are given up, and those of long statements are not', async () => {
+  await using world = new AsyncDisposableStack()
+  const database = await createTestDatabase()
+  world.defer(database.drop)
+  const proxy = await createDatabaseProxy(database.url)
+  world.defer(proxy.close)
+  const pool = await openDatabase({ url: proxy.url, dataDir: '/' })
+  world.defer(pool.close)
+  const watch = watchDatabase(pool, pino({ level: 'silent' }), 500)
+  world.defer(watch.stop)
+  let listening = 0
+  await pool.forPlugin('plugin.x').listen(
+    'x',
+    () => {},
+    () => void listening++,
+  )
+  const atOnce = (secs: number) =>
+    Promise.allSettled(Array.from({ length: 10 }, () => pool.sql`select pg_sleep(${secs}::float)`))
+  const outcomesOf = async (settled: ReturnType<typeof atOnce>) =>
+    (await settled).map(({ status }) => status)
+
+  expect(await outcomesOf(atOnce(3))).toEqual(Array(10).fill('fulfilled'))
+  expect(listening).toBe(1)
+
+  proxy.lose()
+  expect(await outcomesOf(atOnce(0))).toEqual(Array(10).fill('rejected'))
+  expect(await outcomesOf(atOnce(0))).toEqual(Array(10).fill('fulfilled'))
+  await eventually(async () => (watch.reachable() && listening > 1 ? true : undefined), 10_000)
+}, 40_000)

@@ -4,6 +4,7 @@ import { createSchedule } from './schedule.ts'
 
 const LOOK_EVERY_MS = 2000
 const PATIENCE_MS = 1000
+const SILENCE_MS = 10_000
 
 export interface DatabaseWatch {
   /** Whether it answered the last time, within a second. */
@@ -13,9 +14,14 @@ export interface DatabaseWatch {
 
 /**
  * Asks the database every two seconds whether it is there. Sessions that cannot write are ended:
- * those that began so stay so, while the next may lead to the server that took over.
+ * those that began so stay so, while the next may lead to the server that took over. Connections that
+ * are gone without a word are given up.
  */
-export function watchDatabase({ sql }: Pick<OpenDatabase, 'sql'>, log: Logger): DatabaseWatch {
+export function watchDatabase(
+  { sql, endSilent }: Pick<OpenDatabase, 'sql' | 'endSilent'>,
+  log: Logger,
+  silenceMs = SILENCE_MS,
+): DatabaseWatch {
   const over = new AbortController()
   let reachable = true
   /** There may be sessions that cannot write. */
@@ -35,7 +41,10 @@ export function watchDatabase({ sql }: Pick<OpenDatabase, 'sql'>, log: Logger): 
       })
     }
   }
-  createSchedule(log, over.signal).every(LOOK_EVERY_MS, async () => {
+  const schedule = createSchedule(log, over.signal)
+  // A server that cannot be asked is away, and is asked again.
+  schedule.every(silenceMs, () => endSilent(silenceMs).catch(() => {}))
+  schedule.every(LOOK_EVERY_MS, async () => {
     // One that hangs is waited for; until then it is away.
     const late = setTimeout(() => note(false), PATIENCE_MS)
     try {

@@ -10,8 +10,14 @@ export interface DatabaseProxy {
   freeze(): void
   /** Breaks all connections and refuses new ones. */
   refuse(): void
+  /** Breaks all connections, and ends new ones at once, in order. */
+  hangUp(): void
   /** Breaks all connections; new ones are fine. */
   reset(): void
+  /** The connections that are open stay so and are silent for ever; new ones are fine. */
+  lose(): void
+  /** Makes the next statement with this text in it one that the server refuses. */
+  spoil(text: string): void
   /** Everything passes again; what was frozen arrives late. */
   pass(): void
   close(): void
@@ -20,7 +26,8 @@ export interface DatabaseProxy {
 export async function createDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl)
   const pairs = new Set<Pair>()
-  let mode: 'pass' | 'frozen' | 'refusing' = 'pass'
+  let mode: 'pass' | 'frozen' | 'refusing' | 'hanging up' = 'pass'
+  let spoiled: string | undefined
 
   const server = createServer((near) => {
     near.on('error', () => {})
@@ -28,15 +35,20 @@ export async function createDatabaseProxy(databaseUrl: string): Promise<Database
       near.resetAndDestroy()
       return
     }
+    if (mode === 'hanging up') {
+      near.end()
+      return
+    }
     const far = connect(Number(target.port), target.hostname)
     far.on('error', () => {})
     const pair: Pair = [near, far]
     pairs.add(pair)
+    near.on('data', (bytes: Buffer) => far.write(spoil(bytes)))
+    far.on('data', (bytes) => near.write(bytes))
     for (const [from, to] of [
       [near, far],
       [far, near],
     ] as const) {
-      from.on('data', (bytes) => to.write(bytes))
       from.on('close', () => {
         pairs.delete(pair)
         to.destroy()
@@ -49,6 +61,13 @@ export async function createDatabaseProxy(databaseUrl: string): Promise<Database
   const url = new URL(databaseUrl)
   url.host = `127.0.0.1:${port}`
 
+  const spoil = (bytes: Buffer) => {
+    const text = bytes.toString('latin1')
+    if (spoiled === undefined || !text.includes(spoiled)) return bytes
+    const changed = text.replace(spoiled, '#'.repeat(spoiled.length))
+    spoiled = undefined
+    return Buffer.from(changed, 'latin1')
+  }
   const reset = () => {
     for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy()
   }
@@ -62,7 +81,18 @@ export async function createDatabaseProxy(databaseUrl: string): Promise<Database
       mode = 'refusing'
       reset()
     },
+    hangUp() {
+      mode = 'hanging up'
+      reset()
+    },
     reset,
+    lose() {
+      for (const pair of pairs) for (const socket of pair) socket.pause()
+      pairs.clear()
+    },
+    spoil(text) {
+      spoiled = text
+    },
     pass() {
       mode = 'pass'
       for (const pair of pairs) for (const socket of pair) socket.resume()

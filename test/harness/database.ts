@@ -44,7 +44,7 @@ function removeAfterThisProcess(dataDir: string): void {
   remover.unref()
 }
 
-export interface TestDatabase {
+export interface TestDatabase extends Pick<OpenDatabase, 'endSilent'> {
   readonly url: string
   readonly sql: Sql
   /** The capability of a plugin whose migrations have been applied. */
@@ -64,6 +64,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return {
     url: url.href,
     sql: database.sql,
+    endSilent: database.endSilent,
     async forPlugin(pluginId, migrations) {
       await migrate(database.sql, [{ plugin: pluginId, migrations }])
       return database.forPlugin(pluginId)
