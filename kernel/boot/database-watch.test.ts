@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { pino } from 'pino'
+import type { Sql } from 'postgres'
 import { createTestDatabase, testServer } from '../../test/harness/database.ts'
 import { createDatabaseProxy } from '../../test/harness/database-proxy.ts'
 import { eventually } from '../../test/harness/gateway.ts'
@@ -26,6 +27,16 @@ test('a database that goes and comes back is noticed', async () => {
   watch.stop()
   await database.drop()
   expect(lines).toEqual(['the database cannot be reached', 'the database can be reached again'])
+}, 20_000)
+
+test('a database that does not answer is away until it does', async () => {
+  const answer = Promise.withResolvers<{ readOnly: boolean }[]>()
+  const sql = (() => answer.promise) as unknown as Sql
+  const watch = watchDatabase({ sql }, pino({ level: 'silent' }))
+  await eventually(async () => (watch.reachable() ? undefined : true), 8000)
+  answer.resolve([{ readOnly: false }])
+  await eventually(async () => (watch.reachable() ? true : undefined))
+  watch.stop()
 }, 20_000)
 
 test('sessions that began when the database could only be read are not kept when it can be written again', async () => {

@@ -150,6 +150,14 @@ service_accounts: [{ key: s, name: S, team: Search, budget: { cadence: daily, am
     const { out, code } = await gateway(['check-config'], { GATEWAY_CONFIG: '' })
     expect([code, out]).toEqual([0, expect.stringContaining('quick start config is valid')])
   })
+
+  test('a variable can name the config, and the command line another one', async () => {
+    for (const name of ['named', 'other']) writeFileSync(join(folder, `${name}.yaml`), 'users: []')
+    const env = { GATEWAY_CONFIG: 'named.yaml' }
+    expect((await gateway(['check-config'], env)).out).toContain('named.yaml is valid')
+    const other = ['check-config', '--config', 'other.yaml']
+    expect((await gateway(other, env)).out).toContain('other.yaml is valid')
+  })
 })
 
 test('gateway migrate lists, applies, and then finds nothing to do', async () => {
@@ -187,6 +195,8 @@ test('gateway healthcheck asks the gateway of the config on this machine', async
   const away = await gateway(check, { GATEWAY_BIND: bind })
   expect(away.code).toBe(1)
   expect(away.out).toContain(`127.0.0.1:${port}`)
+  const everywhere = await gateway(check, { GATEWAY_BIND: `[::]:${port}` })
+  expect(everywhere.out).toContain(`http://[::1]:${port}/healthz`)
 }, 30_000)
 
 test('gateway help lists the commands of plugins; unknown ones and wrong arguments exit with 2', async () => {
@@ -261,14 +271,17 @@ test('output that cannot be written is a failure, and a reader that has seen eno
 test('a command of a plugin that fails is no start that failed', async () => {
   writeFileSync(
     join(folder, 'fails.ts'),
-    `import { commands, definePlugin, strictObject } from 'model-gateway/plugin'
+    `import { commands, definePlugin, strictObject, UsageError } from 'model-gateway/plugin'
 export default definePlugin({
   manifest: {
     id: 'plugin.fails', version: '1.0.0', contract: 1, summary: 'A test.', config: strictObject({}),
-    needs: [], commands: [{ name: 'fails', summary: 'Fails.', usage: '' }],
+    needs: [], commands: [{ name: 'fails', summary: 'Fails.', usage: '[WORD]' }],
   },
   setup(ctx) {
-    ctx.provide(commands, { name: 'fails', run: () => Promise.reject(new Error('planted')) })
+    const run = async ([word]) => {
+      throw word === undefined ? new Error('planted') : new UsageError('not ' + word)
+    }
+    ctx.provide(commands, { name: 'fails', run })
   },
 })
 `,
@@ -285,6 +298,10 @@ export default definePlugin({
     expect(err).toContain('planted')
     expect(err).toContain('the command failed')
     expect(err).not.toContain('could not start')
+    const wrong = await gateway([...line, 'so'], { DATABASE_URL: database.url })
+    expect(wrong.code).toBe(2)
+    expect(wrong.err).toEndWith('gateway: not so\nusage: gateway fails [WORD]\n')
+    expect(await gateway(['failsafe', ...line.slice(1)])).toMatchObject({ code: 2 })
   } finally {
     await database.drop()
   }
