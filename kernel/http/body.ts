@@ -21,7 +21,6 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<st
   try {
     return decode(await Promise.race([reading, late]), request)
   } catch (error) {
-    reading.catch(() => {})
     if (error instanceof GatewayError) throw error
     throw new GatewayError('invalid_request', 'the request body broke off', { cause: error })
   } finally {

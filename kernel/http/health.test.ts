@@ -33,6 +33,10 @@ test('all is well', async () => {
   })
 })
 
+test('an answer is of its moment', () => {
+  expect(health().ready().headers.get('cache-control')).toBe('no-store')
+})
+
 test.each([
   [['ok', 'degraded'], true, 200, 'degraded'],
   [['degraded', 'failing', 'ok'], true, 503, 'failing'],

@@ -7,8 +7,10 @@ const PACK = `
 const rule = { id: 'test.denied', reasonCode: 'test.denied', description: 'Denied.', saferAction: 'Do not.' }
 const match = { packId: 'test.pack', ruleId: rule.id, matchedField: 'command.arguments', ...rule }
 const kept = []
+let ready = false
 function evaluate(input) {
   const text = String(input.command)
+  if (text.includes('ready')) return ready ? undefined : match
   if (text.includes('loop')) for (;;) {}
   if (text.includes('hog')) for (;;) kept.push(new Uint8Array(5e7).fill(1))
   if (text.includes('leak')) for (let i = 0; i < 3e6; i++) kept.push({ i })
@@ -20,7 +22,7 @@ function evaluate(input) {
 }
 const pack = {
   id: 'test.pack', version: '1.0.0', summary: 'A test.', phases: ['harness_pre_tool'], rules: [rule],
-  evaluate, explain: (input) => ({ reading: 'read', match: evaluate(input) }),
+  prepare: () => { ready = true }, evaluate, explain: (input) => ({ reading: 'read', match: evaluate(input) }),
 }
 `
 
@@ -144,7 +146,7 @@ describe.each(['deny', 'audit'] as const)('in %s mode', (mode) => {
   })
 })
 
-test('a hog is ended for its memory, however long it may take', async () => {
+test('a hog is ended for its memory, however long it may take; the next thread is made ready, and quotes nothing', async () => {
   const module = files.plugin('hog', {
     head: PACK,
     manifest: 'guardrailPacks: [pack],',
@@ -159,12 +161,15 @@ test('a hog is ended for its memory, however long it may take', async () => {
     ended: (why) => void ended.push(why),
   })
   await thread.open()
+  await thread.prepare('test.pack')
   const ask = (command: string) =>
-    thread.ask('evaluate', 'test.pack', { kind: 'command', phase: 'harness_pre_tool', command })
-  const hog = await ask('hog').catch((error: Error) => error.message)
-  expect(hog).toBe('it took more than 256 MiB for one call')
+    thread
+      .ask('evaluate', 'test.pack', { kind: 'command', phase: 'harness_pre_tool', command })
+      .catch((error: Error) => error.message)
+  expect(await ask('hog')).toBe('it took more than 256 MiB for one call')
   expect(ended).toEqual(['memory'])
-  expect(await ask('fine')).toBeUndefined()
+  expect(await ask('ready')).toBeUndefined()
+  expect(await ask('throw')).toBe('it threw RangeError')
   thread.close()
 }, 30_000)
 
