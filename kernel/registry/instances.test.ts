@@ -127,6 +127,18 @@ describe('everything that cannot work is told at once, with whole paths', () => 
     ])
   })
 
+  test('a provider that cannot be created, beside the routes of others', async () => {
+    const found = await problems((_, { id }) => {
+      if (id === 'one') throw new Error('boom')
+      return { bind: () => ({}) as BoundRoute }
+    })
+    expect(found.map(([path]) => path)).toEqual([
+      'providers.0',
+      'models.1.routes.1',
+      'models.2.routes.0',
+    ])
+  })
+
   test('a type that nobody makes', async () => {
     const none = { provided: () => [] }
     const error: unknown = await createInstances(config, none, log).catch((e) => e)

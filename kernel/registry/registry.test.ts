@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { LoadedPlugin } from '../config/loaded.ts'
 import {
   ConfigError,
   type Disposer,
@@ -152,6 +153,13 @@ describe('what is refused', () => {
       'plugin "plugin.b" (plugins[1]: ./plugin.b.ts): chief is already provided by plugin "plugin.a"',
     )
     expect((error as PluginError).path).toEqual(['plugins', 1])
+    const twice = plugin('plugin.c', (ctx) => {
+      ctx.provide(chief, 'first')
+      ctx.provide(chief, 'second')
+    })
+    expect((await failure([twice])).message).toEndWith(
+      'chief is already provided by plugin "plugin.c"',
+    )
   })
 
   test('providing after set-up', async () => {
@@ -227,6 +235,27 @@ describe('failures', () => {
     hanging.resolve(() => void journal.push('d disposed'))
     await Bun.sleep(5)
     expect(journal.at(-1)).toBe('d disposed')
+  })
+
+  test('what a plugin that is left out has begun is ended at once, and once', async () => {
+    const journal: string[] = []
+    const [loaded] = loadedPlugins(
+      plugin('plugin.a', (ctx) => {
+        ctx.signal.addEventListener('abort', () => journal.push('aborted'))
+        ctx.provide(providerFactories, factory)
+        return () => void journal.push('disposed')
+      }),
+    )
+    const registry = await startPlugins({
+      plugins: [{ ...(loaded as LoadedPlugin), onBootFailure: 'disable' }],
+      configs: new Map(),
+      capabilities: clockOnly,
+      log: keptLog().log,
+    })
+    expect(registry.leftOut.map(({ id }) => id)).toEqual(['plugin.a'])
+    expect(journal).toEqual(['aborted', 'disposed'])
+    await registry.dispose()
+    expect(journal).toEqual(['aborted', 'disposed'])
   })
 
   test('a ConfigError of a set-up keeps its paths and names the plugin', async () => {

@@ -39,8 +39,14 @@ function start(options: {
   const released: HeldFile[] = []
   const logged: string[] = []
   const lost: number[] = []
+  const held: (readonly string[])[] = []
+  const over: unknown[] = []
+  const store: Partial<Store> = {
+    find: options.find ?? (async () => undefined),
+    hold: async (ids) => void held.push(ids),
+  }
   const invocations = createInvocations({
-    store: { find: options.find ?? (async () => undefined) } as Store,
+    store: store as Store,
     ahead: {
       add: options.add ?? (async () => file),
       release: (held) => void released.push(held),
@@ -55,12 +61,12 @@ function start(options: {
       })
       return await Promise.race([work(), late])
     },
-    finished() {},
+    finished: (_, ...how) => void over.push(how),
     lost: () => void lost.push(1),
     now: () => new Date(),
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line).msg) }),
   })
-  return { ...invocations, pushed, released, logged, lost }
+  return { ...invocations, pushed, released, logged, lost, held, over }
 }
 
 const full = async () => {
@@ -191,7 +197,7 @@ describe('a call whose answer may come on another connection', () => {
     if (endsFirst) one.end(`server ${hash}`)
     expect(closings(one)).toEqual([])
     handle.leave()
-    one.end(`server ${hash}`)
+    if (!endsFirst) one.end(`server ${hash}`)
     expect(closings(one)).toMatchObject([{ status: 'incomplete', latency_ms: expect.any(Number) }])
   })
 
@@ -264,6 +270,31 @@ describe('a call whose answer may come on another connection', () => {
   })
 })
 
+test('a denial stands, whatever a guard says after it', async () => {
+  const { open, pushed, over } = start({})
+  const row = await open(call)
+  row.judged({ policyResult: 'denied', guardrailDecisionId: 'd-1' })
+  row.judged({ policyResult: 'allowed', guardrailDecisionId: 'd-2' })
+  row.close({ status: 'policy_denied', latencyMs: 1, responseBytes: 0 })
+  expect(JSON.parse(pushed[0]?.json ?? '')).toMatchObject({
+    policy_result: 'denied',
+    guardrail_decision_id: 'd-1',
+  })
+  expect(over).toEqual([['policy_denied', 'denied', 1]])
+})
+
+test('only calls whose reply is not over are held', async () => {
+  const { open, hold, held, over } = start({})
+  const first = await open(call)
+  const other = { ...call, invocationId: Bun.randomUUIDv7(), jsonRpcId: '2' }
+  await open(other)
+  await hold()
+  first.close({ status: 'success', latencyMs: 1, responseBytes: 9 })
+  await hold()
+  expect(held).toEqual([[call.invocationId, other.invocationId], [other.invocationId]])
+  expect(over).toEqual([['success', 'not_evaluated', 1]])
+})
+
 test('a row that another replica has not written yet is looked for again', async () => {
   let looks = 0
   const found = {
@@ -272,9 +303,33 @@ test('a row that another replica has not written yet is looked for again', async
     serverId: 'server',
     verdict: undefined,
   }
-  const { reopen } = start({ find: async () => (++looks === 1 ? undefined : found) })
-  expect(await reopen({ serverId: 'server', sessionId: 's-1' }, '1')).toBeDefined()
+  const policy = { captures: true, requestMaxBytes: 999, responseMaxBytes: 999 }
+  const find = async () => (++looks === 1 ? undefined : found)
+  const { reopen, lookedUp, pushed } = start({ find, policy })
+  const row = await reopen({ serverId: 'server', sessionId: 's-1' }, '1')
   expect(looks).toBe(2)
+  await lookedUp()
+  // Only where it was made it is known whether its caller wants payloads to be kept.
+  row?.close({ status: 'success', latencyMs: 1, responseBytes: 9, result: { r: 'R' } })
+  expect(pushed.map(({ payload }) => payload)).toEqual([undefined])
+})
+
+test('of a caller who has opted out of logging no payload is kept', async () => {
+  const policy = { captures: true, requestMaxBytes: 999, responseMaxBytes: 999 }
+  const { open, pushed } = start({ policy })
+  const { principal } = call
+  const owner = { ...principal.owner, requestLoggingEnabled: false } as typeof principal.owner
+  const row = await open({ ...call, principal: { ...principal, owner } })
+  row.close({ status: 'success', latencyMs: 1, responseBytes: 9, result: { r: 'R' } })
+  expect(pushed.map(({ payload }) => payload)).toEqual([undefined])
+})
+
+test('of two calls with one id the later one is meant, also when the earlier one is over', async () => {
+  const { open, reopen } = start({})
+  const earlier = await open(call)
+  const later = await open({ ...call, invocationId: Bun.randomUUIDv7() })
+  earlier.close({ status: 'cancelled', latencyMs: 1, responseBytes: 0 })
+  expect(await reopen({ serverId: 'server', sessionId: 's-1' }, '1')).toBe(later)
 })
 
 test('a call that is over stays as it ended, while the database does not know yet', async () => {
