@@ -182,6 +182,9 @@ test('grants, allowlists and expiry hold from the next call on', async () => {
   expect(await ask(first, key.api_key)).toBe('served')
   await Bun.sleep(350)
   expect(await ask(first, key.api_key)).toBe('api_key_expired')
+  // A new secret does not lengthen its life.
+  const { api_key: renewed } = await admin.post<Made>(`${keyPath}/rotate`, {})
+  expect(await ask(first, renewed)).toBe('api_key_expired')
   await admin.patch(keyPath, { expires_at: null })
   await admin.patch(`/api/v1/admin/users/${user.user_id}`, { status: 'disabled' })
   expect(await ask(first, key.api_key)).toBe('api_key_owner_inactive')

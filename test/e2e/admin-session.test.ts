@@ -61,6 +61,16 @@ test('the cookie is out of reach for scripts, other sites and, on https, for pla
   expect((await ask('gateway_session')).status).toBe(401)
 })
 
+test('whoever signs out has no cookie any more', async () => {
+  const [signedIn = ''] = (await login(gateway)).headers.getSetCookie()
+  const [cookie = ''] = signedIn.split(';', 1)
+  const headers = { cookie, origin: gateway.url }
+  const left = await fetch(`${gateway.url}/api/v1/auth/logout`, { method: 'POST', headers })
+  expect(left.headers.getSetCookie()).toEqual([
+    'gateway_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0',
+  ])
+})
+
 test('a sign-in renews the session: the one before ends', async () => {
   const first = await login(gateway)
   const cookie = first.headers.getSetCookie()[0]?.split(';', 1)[0] as string
