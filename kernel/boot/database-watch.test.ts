@@ -32,7 +32,7 @@ test('a database that goes and comes back is noticed', async () => {
 test('a database that does not answer is away until it does', async () => {
   const answer = Promise.withResolvers<{ readOnly: boolean }[]>()
   const sql = (() => answer.promise) as unknown as Sql
-  const watch = watchDatabase({ sql }, pino({ level: 'silent' }))
+  const watch = watchDatabase({ sql, endSilent: async () => {} }, pino({ level: 'silent' }))
   await eventually(async () => (watch.reachable() ? undefined : true), 8000)
   answer.resolve([{ readOnly: false }])
   await eventually(async () => (watch.reachable() ? true : undefined))
