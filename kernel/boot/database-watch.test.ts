@@ -32,7 +32,7 @@ test('a database that goes and comes back is noticed', async () => {
 test('a database that does not answer is away until it does', async () => {
   const answer = Promise.withResolvers<{ readOnly: boolean }[]>()
   const sql = (() => answer.promise) as unknown as Sql
-  const watch = watchDatabase({ sql, endSilent: async () => {} }, pino({ level: 'silent' }))
+  const watch = watchDatabase({ sql, endSilent: async () => 0 }, pino({ level: 'silent' }))
   await eventually(async () => (watch.reachable() ? undefined : true), 8000)
   answer.resolve([{ readOnly: false }])
   await eventually(async () => (watch.reachable() ? true : undefined))
@@ -85,7 +85,9 @@ test('connections that vanished without a word are given up, and those of long s
   world.defer(proxy.close)
   const pool = await openDatabase({ url: proxy.url, dataDir: '/' })
   world.defer(pool.close)
-  const watch = watchDatabase(pool, pino({ level: 'silent' }), 500)
+  const lines: string[] = []
+  const log = pino({}, { write: (line) => lines.push(JSON.parse(line).msg) })
+  const watch = watchDatabase(pool, log, 500)
   world.defer(watch.stop)
   let listening = 0
   await pool.forPlugin('plugin.x').listen(
@@ -100,9 +102,12 @@ test('connections that vanished without a word are given up, and those of long s
 
   expect(await outcomesOf(atOnce(3))).toEqual(Array(10).fill('fulfilled'))
   expect(listening).toBe(1)
+  const told = 'connections to the database that were gone without a word are given up'
+  expect(lines).not.toContain(told)
 
   proxy.lose()
   expect(await outcomesOf(atOnce(0))).toEqual(Array(10).fill('rejected'))
+  expect(lines).toContain(told)
   expect(await outcomesOf(atOnce(0))).toEqual(Array(10).fill('fulfilled'))
   await eventually(async () => (watch.reachable() && listening > 1 ? true : undefined), 10_000)
 }, 40_000)

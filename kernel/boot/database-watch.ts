@@ -42,8 +42,14 @@ export function watchDatabase(
     }
   }
   const schedule = createSchedule(log, over.signal)
-  // A server that cannot be asked is away, and is asked again.
-  schedule.every(silenceMs, () => endSilent(silenceMs).catch(() => {}))
+  schedule.every(silenceMs, async () => {
+    const connections = await endSilent(silenceMs)
+    if (connections > 0)
+      log.warn(
+        { connections },
+        'connections to the database that were gone without a word are given up',
+      )
+  })
   schedule.every(LOOK_EVERY_MS, async () => {
     // One that hangs is waited for; until then it is away.
     const late = setTimeout(() => note(false), PATIENCE_MS)

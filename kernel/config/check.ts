@@ -15,6 +15,7 @@ import {
   shapePluginConfigs,
 } from './contributions.ts'
 import { databaseUrl, withDatabaseUrl } from './database-url.ts'
+import { fieldOf } from './fields.ts'
 import type { LoadedConfig, LoadedPlugin, ResolvedPlugins } from './loaded.ts'
 import type { ParsedConfig } from './parse.ts'
 import { checkPluginRules } from './plugin-rules.ts'
@@ -36,7 +37,7 @@ import {
   type Pruned,
   parseBind,
 } from './semantics.ts'
-import { fieldOf, originalPath, type Shaping, shape } from './shape.ts'
+import { originalPath, type Shaping, shape } from './shape.ts'
 import { matchKeys } from './suggest.ts'
 
 export interface CheckedConfig {

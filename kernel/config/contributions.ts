@@ -7,9 +7,10 @@ import {
   type Problem,
   type ProviderTypeSpec,
 } from '../plugin/index.ts'
+import { isFields } from './fields.ts'
 import type { LoadedPlugin } from './loaded.ts'
 import { asRootProperty, isOwnField, kernelSections, providerTypes } from './schema.ts'
-import { isFields, type Shaping, shape } from './shape.ts'
+import { type Shaping, shape } from './shape.ts'
 
 /** Commands that no plugin brings. */
 const kernelCommands = [

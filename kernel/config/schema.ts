@@ -6,9 +6,11 @@ import {
   routeFlags,
   SecretRef,
 } from '../plugin/index.ts'
+import { fieldOf, isFields } from './fields.ts'
 import { ServerSection } from './server-section.ts'
-import { AS_WRITTEN, chosenBy, fieldOf, isFields, UNKNOWN_KEY_HINT } from './shape.ts'
+import { AS_WRITTEN, UNKNOWN_KEY_HINT } from './shape.ts'
 import { closest } from './suggest.ts'
+import { chosenBy } from './variants.ts'
 
 /** The kernel's own sections; all others belong to plugins. */
 export const kernelSections = ['server', 'database', 'plugins', 'providers', 'models'] as const

@@ -1,7 +1,7 @@
 import type { ConfigPath, Problem, Secret } from '../plugin/index.ts'
+import { fieldOf, isFields } from './fields.ts'
 import { routeId } from './route-id.ts'
 import type { ProviderTypes, RootEntry } from './schema.ts'
-import { fieldOf, isFields } from './shape.ts'
 import { didYouMean } from './suggest.ts'
 
 /** Data after wrongly typed parts were cut out: any field may be missing. */

@@ -15,16 +15,13 @@ import {
   notAmong,
   wrongType,
 } from './describe.ts'
+import { type Fields, isFields } from './fields.ts'
 import { deepFreeze } from './freeze.ts'
 import { type Environment, resolveSecret } from './secrets.ts'
 import { matchKeys } from './suggest.ts'
+import { constantsOf, discriminatorOf, isLike, schemaFor } from './variants.ts'
 
-type Fields = Readonly<Record<string, unknown>>
 type At = readonly [path: ConfigPath, use: Shaping]
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** How a value is brought into the shape of a schema: what it may use, and where problems go. */
 export interface Shaping {
@@ -36,31 +33,11 @@ export interface Shaping {
   readonly origins: WeakMap<object, ReadonlyMap<string | number, string | number>>
 }
 
-const CHOICE = Symbol('choice')
-
-/** A schema that depends on the value, such as on a field that names its type. */
-export function chosenBy<T>(choose: (value: unknown) => TSchema) {
-  return Type.Unsafe<T>({ [CHOICE]: choose })
-}
-
-/** The schema that holds for a value: any but one that depends on it is itself. */
-export function schemaFor(schema: TSchema, value: unknown): TSchema {
-  const choose: unknown = schema[CHOICE as unknown as string]
-  return typeof choose === 'function' ? choose(value) : schema
-}
-
 /** Keyword: the value is checked but keeps what the file says, without defaults. */
 export const AS_WRITTEN = 'x-as-written'
 
 /** Keyword of an object schema: the hint for an unknown key that is like none of the known ones. */
 export const UNKNOWN_KEY_HINT = 'x-unknown-key-hint'
-
-/** A field of a raw map, under its own name or a misspelling of it. */
-export function fieldOf(value: unknown, name: string, known: readonly string[]): unknown {
-  if (!isFields(value)) return undefined
-  const key = matchKeys(value, known).written.get(name)
-  return key === undefined ? undefined : value[key]
-}
 
 /**
  * Brings `value` into the shape of `schema`: unknown keys refused, defaults filled in, secret
@@ -215,23 +192,6 @@ function shapeArray(schema: TSchema, value: unknown, path: ConfigPath, use: Shap
   return Object.freeze(result)
 }
 
-/** The constants that a schema consists of; `undefined` when it is anything else. */
-function constantsOf(schema: TSchema | undefined): readonly unknown[] | undefined {
-  if (schema?.[Kind] === 'Literal') return [schema.const]
-  if (schema?.[Kind] !== 'Union') return undefined
-  const parts = (schema.anyOf as TSchema[]).map(constantsOf)
-  return parts.every((part) => part !== undefined) ? parts.flat() : undefined
-}
-
-/** The property whose constants tell the variants apart, such as `mode`. */
-function discriminatorOf(variants: readonly TSchema[]): string | undefined {
-  const [first] = variants
-  if (first === undefined || !variants.every((variant) => variant[Kind] === 'Object')) return
-  return Object.keys(first.properties).find((name) =>
-    variants.every((variant) => constantsOf(variant.properties[name]) !== undefined),
-  )
-}
-
 function shapeUnion(variants: readonly TSchema[], value: unknown, path: ConfigPath, use: Shaping) {
   const constants = variants.map(constantsOf)
   if (constants.every((list) => list !== undefined)) {
@@ -281,27 +241,6 @@ function shapeDiscriminated(
   const variant = variants.find((candidate) => has(candidate, value[key]))
   if (variant !== undefined) return shape(variant, value, path, use)
   return describe(use, [...path, key], notAmong(words, value[key]))
-}
-
-/** Whether the value is of the JSON type that the schema asks for. */
-function isLike(schema: TSchema, value: unknown): boolean {
-  if (schema[CHOICE as unknown as string] !== undefined) return true
-  if (schema[Kind] === 'Union') return schema.anyOf.some((part: TSchema) => isLike(part, value))
-  if (schema[Kind] === 'Literal') return schema.const === value
-  switch (schema.type) {
-    case 'array':
-      return Array.isArray(value)
-    case 'object':
-      return isFields(value)
-    case 'integer':
-      return typeof value === 'number'
-    case 'null':
-      return value === null
-    case undefined:
-      return true
-    default:
-      return typeof value === schema.type
-  }
 }
 
 /** The path in the file of a path in a shaped value. */

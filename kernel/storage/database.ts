@@ -4,13 +4,12 @@ import type { Database } from '../plugin/index.ts'
 import { connectFailure } from './connect-failure.ts'
 import { DataDirectoryInUseError, runningUrl, startEmbedded } from './embedded.ts'
 import { schemaName } from './schema-name.ts'
+import { endSilent } from './silent-connections.ts'
 
 /** Oldest server that is supported, as `server_version_num` counts. */
 const OLDEST_VERSION = 140000
 const POOL_SIZE = 10
 const CONNECT_TIMEOUT_S = 5
-/** The longest that a reply which has been sent is on its way. */
-const REPLY_MS = 1000
 
 /** A database that cannot be used; the message is for the operator and holds no password. */
 export class DatabaseError extends Error {
@@ -23,12 +22,8 @@ export interface OpenDatabase {
   readonly url: string
   /** The `database` capability of a plugin, over the same pool. */
   forPlugin(pluginId: string): Database
-  /**
-   * Ends connections over which nothing has come for `ms` while a statement waits for it, unless the
-   * server is at work on that statement. A host that vanishes, or a path that is cut, ends none itself,
-   * and the system would try them for a quarter of an hour. Rejects where the server cannot be asked.
-   */
-  endSilent(ms: number): Promise<void>
+  /** Ends connections that are gone without a word; see `endSilent`. */
+  endSilent(ms: number): Promise<number>
   /** Waits up to five seconds for running queries; stops an embedded server. */
   close(): Promise<void>
 }
@@ -90,31 +85,11 @@ async function connect(
       sql,
       drizzle: drizzled,
       async listen(channel, notified, connected) {
-        // The driver's own unlisten forgets listeners that have been through a reconnection.
-        let stopped = false
-        const listening = await sql.listen(
-          channel,
-          (payload) => stopped || notified(payload),
-          () => stopped || connected(),
-        )
-        return async () => {
-          stopped = true
-          await listening.unlisten()
-        }
+        const { unlisten } = await sql.listen(channel, notified, connected)
+        return unlisten
       },
     }),
-    async endSilent(ms) {
-      const silent = waiting(silentConnections(sql, ms))
-      if (silent.length === 0) return
-      const idle = await idleOf(url, silent)
-      // What they have said meanwhile is on its way.
-      await Bun.sleep(REPLY_MS)
-      const still = silentConnections(sql, ms)
-      const gone = waiting(still).filter(({ pid }) => idle.has(pid))
-      if (gone.length === 0) return
-      // The one that listens would not notice that it is gone as well.
-      for (const { end } of [...gone, ...still.filter((each) => each.idle)]) end()
-    },
+    endSilent: (ms) => endSilent(sql, () => createPool(url, 1).sql, ms),
     async close() {
       await sql.end({ timeout: 5 })
       await afterClose()
@@ -157,47 +132,6 @@ function createPool(url: string, max = POOL_SIZE): { sql: Sql; drizzled: Postgre
       typeof value === 'string' ? value : JSON.stringify(value)
   }
   return { sql, drizzled }
-}
-
-/** As the patch of the driver tells it. */
-interface SilentConnection {
-  /** Of its backend, as the server or a pooler has named it. */
-  readonly pid: number
-  /** No statement waits: it listens. */
-  readonly idle: boolean
-  readonly end: () => void
-}
-
-function silentConnections(sql: Sql, ms: number, idle = false): readonly SilentConnection[] {
-  const { silent } = sql as Sql & {
-    silent(ms: number, idle: boolean): readonly SilentConnection[]
-  }
-  return silent(ms, idle)
-}
-
-const waiting = (connections: readonly SilentConnection[]) =>
-  connections.filter(({ idle }) => !idle)
-
-/** Those of the backends that have nothing to do, or are not there; a new connection is asked. */
-async function idleOf(
-  url: string,
-  connections: readonly SilentConnection[],
-): Promise<ReadonlySet<number>> {
-  const { sql } = createPool(url, 1)
-  const limit = setTimeout(() => void sql.end({ timeout: 0 }), CONNECT_TIMEOUT_S * 1000)
-  try {
-    const working = await sql<{ pid: number; own: number }[]>`
-      select pid, pg_backend_pid() as own from pg_stat_activity
-      where pid = pg_backend_pid() or state = 'active'`
-    const own = working[0]?.own
-    // A pooler names its connections by itself: nothing can be told of the server's.
-    const named = silentConnections(sql, 0, true).some(({ pid }) => pid === own)
-    const active = new Set(working.map(({ pid }) => pid))
-    return new Set(connections.map(({ pid }) => pid).filter((pid) => named && !active.has(pid)))
-  } finally {
-    clearTimeout(limit)
-    await sql.end({ timeout: 0 })
-  }
 }
 
 const TIMESTAMPTZ = 1184

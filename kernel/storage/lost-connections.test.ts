@@ -1,32 +1,13 @@
 /** What the driver does about connections that are lost: its own code would fail these tests. */
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
-import { createTestDatabase, type TestDatabase, testServer } from '../../test/harness/database.ts'
-import { createDatabaseProxy, type DatabaseProxy } from '../../test/harness/database-proxy.ts'
+import { testServer } from '../../test/harness/database.ts'
 import { eventually } from '../../test/harness/gateway.ts'
-import { type OpenDatabase, openDatabase } from './database.ts'
+import { AT_ONCE, useProxiedPool } from './testing.ts'
 
-let db: TestDatabase
-let proxy: DatabaseProxy
-let pool: OpenDatabase
-let sql: Sql
-
-beforeEach(async () => {
-  db = await createTestDatabase()
-  proxy = await createDatabaseProxy(db.url)
-  pool = await openDatabase({ url: proxy.url, dataDir: '/' })
-  sql = pool.sql
-})
-afterEach(async () => {
-  await pool.close()
-  proxy.close()
-  await db.drop()
-})
-
-/** The size of the pool. */
-const AT_ONCE = 10
+const given = useProxiedPool()
 const CONNECT_TIMEOUT_MS = 5_000
 /** What a pool gives its work at its end. */
 const CLOSE_TIMEOUT_MS = 5_000
@@ -37,7 +18,7 @@ const times = <T>(length: number, make: (n: number) => T): T[] =>
 /** The server ends all connections of the database. */
 async function endAll(): Promise<void> {
   const server = await testServer()
-  const name = new URL(db.url).pathname.slice(1)
+  const name = new URL(given.db.url).pathname.slice(1)
   await server.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`
 }
 
@@ -45,7 +26,7 @@ async function endAll(): Promise<void> {
 async function loseAll(lose: () => Promise<void>): Promise<void> {
   const lost = Promise.withResolvers<void>()
   let closed = 0
-  Object.assign(sql.options, {
+  Object.assign(given.sql.options, {
     onclose() {
       if (++closed === AT_ONCE) lost.resolve()
     },
@@ -59,7 +40,7 @@ async function expectPlaces(): Promise<void> {
   const began = performance.now()
   const numbers = times(AT_ONCE, (n) => n)
   const rows = await Promise.all(
-    numbers.map((n) => sql`select ${n}::int as n, pg_backend_pid() as pid, pg_sleep(0.2)`),
+    numbers.map((n) => given.sql`select ${n}::int as n, pg_backend_pid() as pid, pg_sleep(0.2)`),
   )
   expect(rows.map(([row]) => row?.n)).toEqual(numbers)
   expect(new Set(rows.map(([row]) => row?.pid)).size).toBe(AT_ONCE)
@@ -120,7 +101,7 @@ test.each(works)(
   'transactions that lose their connections %s leave a pool that works',
   async (_, work) => {
     const end = createEnd()
-    const all = times(AT_ONCE, () => sql.begin((tx) => work(tx, end)))
+    const all = times(AT_ONCE, () => given.sql.begin((tx) => work(tx, end)))
     const outcomes = await Promise.allSettled(all)
     expect(outcomes.map(({ status }) => status)).toEqual(times(AT_ONCE, () => 'rejected'))
     await expectPlaces()
@@ -131,12 +112,12 @@ test('connections that are lost amid many small statements settle each of them, 
   let [asked, settled] = [0, 0]
   const ask = async () => {
     const own = ++asked
-    const rows = await sql`select ${own}::int as n`.catch(() => [{ n: own }])
+    const rows = await given.sql`select ${own}::int as n`.catch(() => [{ n: own }])
     expect(rows).toEqual([{ n: own }])
     settled++
   }
   for (let round = 0; round < 6; round++) {
-    const lose = round % 2 === 0 ? endAll : async () => proxy.reset()
+    const lose = round % 2 === 0 ? endAll : async () => given.proxy.reset()
     let lost: Promise<void> | undefined
     const began = performance.now()
     for (let ms = 0; ms < 60; ms = performance.now() - began) {
@@ -151,9 +132,9 @@ test('connections that are lost amid many small statements settle each of them, 
 }, 60_000)
 
 test('what follows a lost transaction is not undone by its end', async () => {
-  await sql`create table things (n integer)`
+  await given.sql`create table things (n integer)`
   const over = Promise.withResolvers<void>()
-  const late = sql.begin(async (tx) => {
+  const late = given.sql.begin(async (tx) => {
     await endAll()
     await over.promise
     await tx`select 1`.catch(() => {})
@@ -162,25 +143,25 @@ test('what follows a lost transaction is not undone by its end', async () => {
   await expect(late).rejects.toThrow(/CONNECTION_CLOSED|administrator/)
   await Promise.all(
     times(AT_ONCE, () =>
-      sql.begin(async (tx) => {
+      given.sql.begin(async (tx) => {
         await tx`insert into things values (1)`
         over.resolve()
         await Bun.sleep(50)
       }),
     ),
   )
-  const [kept] = await sql`select count(*)::int as count from things`
+  const [kept] = await given.sql`select count(*)::int as count from things`
   expect(kept).toEqual({ count: AT_ONCE })
 })
 
 test('a session that lost its connection reaches no other one, and gives none back', async () => {
-  const session = await sql.reserve()
+  const session = await given.sql.reserve()
   const [{ pid }] = await session<[{ pid: number }]>`select pg_backend_pid() as pid`
   const waiting = Promise.allSettled(times(5, () => session`select pg_sleep(${10}::float)`))
   await Bun.sleep(50)
   await endAll()
   expect((await waiting).map(({ status }) => status)).toEqual(times(5, () => 'rejected'))
-  const others = times(AT_ONCE, () => sql`select pg_backend_pid() as pid, pg_sleep(0.2)`)
+  const others = times(AT_ONCE, () => given.sql`select pg_backend_pid() as pid, pg_sleep(0.2)`)
   await Promise.race(others)
   await expect(session`select 1`).rejects.toThrow('CONNECTION_CLOSED')
   session.release()
@@ -190,10 +171,10 @@ test('a session that lost its connection reaches no other one, and gives none ba
 })
 
 test('a session is given by a pool that has no connection left', async () => {
-  await Promise.all(times(AT_ONCE, () => sql`select pg_sleep(0.02)`))
+  await Promise.all(times(AT_ONCE, () => given.sql`select pg_sleep(0.02)`))
   await loseAll(endAll)
-  const sessions = await Promise.all(times(AT_ONCE, () => sql.reserve()))
-  const next = sql.reserve()
+  const sessions = await Promise.all(times(AT_ONCE, () => given.sql.reserve()))
+  const next = given.sql.reserve()
   expect(await Promise.race([next, Bun.sleep(50)])).toBeUndefined()
   for (const session of [...sessions, next]) {
     await (await session)`select 1`
@@ -203,10 +184,10 @@ test('a session is given by a pool that has no connection left', async () => {
 })
 
 test('sessions that are refused for want of a server cost no place', async () => {
-  await Promise.all(times(AT_ONCE, () => sql`select pg_sleep(0.02)`))
-  await loseAll(async () => proxy.refuse())
-  for (let n = 0; n < 2 * AT_ONCE; n++) await expect(sql.reserve()).rejects.toThrow()
-  proxy.pass()
+  await Promise.all(times(AT_ONCE, () => given.sql`select pg_sleep(0.02)`))
+  await loseAll(async () => given.proxy.refuse())
+  for (let n = 0; n < 2 * AT_ONCE; n++) await expect(given.sql.reserve()).rejects.toThrow()
+  given.proxy.pass()
   await expectPlaces()
 })
 
@@ -214,9 +195,9 @@ test.each([
   ['statement', (sql: Sql) => sql`select pg_sleep(10)`],
   ['transaction', (sql: Sql) => sql.begin((tx) => tx`select pg_sleep(10)`)],
 ])('a pool that is closed waits for no %s whose connection is lost', async (_, work) => {
-  const outcome = Promise.allSettled([work(sql)])
+  const outcome = Promise.allSettled([work(given.sql)])
   await Bun.sleep(50)
-  const closed = pool.close()
+  const closed = given.pool.close()
   await endAll()
   const began = performance.now()
   await closed
@@ -225,15 +206,15 @@ test.each([
 })
 
 test('a session that is given back while its connection is to be closed closes it', async () => {
-  const session = await sql.reserve()
-  const closed = pool.close()
+  const session = await given.sql.reserve()
+  const closed = given.pool.close()
   await session`select 1`
   const began = performance.now()
   session.release()
   await closed
   expect(performance.now() - began).toBeLessThan(CLOSE_TIMEOUT_MS / 2)
 
-  const aged = postgres(db.url, { max: 1, max_lifetime: 0.1 })
+  const aged = postgres(given.db.url, { max: 1, max_lifetime: 0.1 })
   const old = await aged.reserve()
   const [before] = await old`select pg_backend_pid() as pid`
   await Bun.sleep(200)
@@ -265,19 +246,18 @@ test('a server that hangs up on everybody, as a proxy before none does, is told 
 })
 
 test('a transaction that fails by itself is rolled back, and one that succeeds gives its result', async () => {
-  await sql`create table things (n integer)`
-  const fails = (sql: Sql) =>
-    sql.begin(async (tx) => {
-      await tx`insert into things values (1)`
-      throw new Error('its own')
-    })
-  await expect(fails(sql)).rejects.toThrow('its own')
-  const wrong = sql.begin((tx) => tx`select nonsense`)
+  await given.sql`create table things (n integer)`
+  const fails = given.sql.begin(async (tx) => {
+    await tx`insert into things values (1)`
+    throw new Error('its own')
+  })
+  await expect(fails).rejects.toThrow('its own')
+  const wrong = given.sql.begin((tx) => tx`select nonsense`)
   await expect(wrong).rejects.toThrow('nonsense')
-  const both = sql.begin('isolation level serializable', (tx) => [
+  const both = given.sql.begin('isolation level serializable', (tx) => [
     tx`insert into things values (2) returning n`,
     tx`select current_setting('transaction_isolation') as level`,
   ])
   expect(JSON.stringify(await both)).toBe('[[{"n":2}],[{"level":"serializable"}]]')
-  expect(JSON.stringify(await sql`select n from things`)).toBe('[{"n":2}]')
+  expect(JSON.stringify(await given.sql`select n from things`)).toBe('[{"n":2}]')
 })

@@ -70,6 +70,11 @@ async function open(write: (batch: readonly BatchRow[]) => Promise<void>, change
     logged,
     directory,
     spool,
+    /** The disk takes nothing more. */
+    breakSpool() {
+      rmSync(directory, { recursive: true })
+      writeFileSync(directory, 'no folder')
+    },
     shed,
     lost,
   }
@@ -369,8 +374,7 @@ describe('batch writer', () => {
     const database = sink()
     database.set('away')
     const writer = await open(database.write, { queueChars: 70 })
-    rmSync(writer.directory, { recursive: true })
-    writeFileSync(writer.directory, 'no folder')
+    writer.breakSpool()
     writer.pushAll(rows(0, 10))
     await soon(() => expect(writer.away()).toBe(true))
     writer.pushAll(rows(10, 30))
@@ -387,8 +391,7 @@ describe('batch writer', () => {
     const database = sink()
     database.set('away')
     const writer = await open(database.write)
-    rmSync(writer.directory, { recursive: true })
-    writeFileSync(writer.directory, 'no folder')
+    writer.breakSpool()
     writer.pushAll(rows(0, 10, 'body'))
     await soon(() => expect(writer.logged.some(({ level }) => level === 50)).toBe(true))
     const told = writer.logged.length
@@ -413,8 +416,7 @@ describe('batch writer', () => {
       if (numbers(batch).includes(0)) throw Object.assign(new Error('bad'), { code: '22P02' })
       kept.push(...numbers(batch))
     })
-    rmSync(writer.directory, { recursive: true })
-    writeFileSync(writer.directory, 'no folder')
+    writer.breakSpool()
     writer.pushAll(rows(0, 3))
     await soon(() => expect(writer.logged.some(({ level }) => level === 50)).toBe(true))
     isAway = false
@@ -427,8 +429,7 @@ describe('batch writer', () => {
     const database = sink()
     database.set('away')
     const writer = await open(database.write, { drainMs: 60_000 })
-    rmSync(writer.directory, { recursive: true })
-    writeFileSync(writer.directory, 'no folder')
+    writer.breakSpool()
     writer.pushAll(rows(0, 3))
     await writer.close()
     expect(writer.dropped).toEqual(upTo(3))

@@ -1,20 +1,13 @@
 import { expect, test } from 'bun:test'
-import { mcpAuthMode, type Outbound, type SessionCaller, strictObject } from 'model-gateway/plugin'
+import type { Outbound, SessionCaller } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { createServerChanges, type ServerChanges } from './change-servers.ts'
 import plugin from './index.ts'
 import { recommendedServers } from './recommended.ts'
 import { createServerStore } from './store.ts'
+import { none } from './testing.ts'
 
 const by = { caller: { kind: 'session', userId: 'u1' } as SessionCaller, requestId: 'r1' }
-const none = mcpAuthMode({
-  mode: 'none',
-  kind: 'gateway',
-  configSchema: strictObject({}),
-  validate: () => [],
-  headers: () => ({}),
-})
-
 /** Changes of administrators, in a database of their own. */
 async function withChanges(
   work: (

@@ -6,6 +6,7 @@ import { createOutbound } from '../../kernel/egress/outbound.ts'
 import { startModernServer } from '../../test/harness/mcp-servers.ts'
 import type { DiscoveryStore, Outcome } from './discovery-store.ts'
 import { createRefresher, type RefreshParts } from './refresh.ts'
+import { none } from './testing.ts'
 
 test('an auth mode that hangs, and does not hear that it is to end, holds up no discovery', async () => {
   const ended = new AbortController()
@@ -41,14 +42,6 @@ test('an auth mode that hangs, and does not hear that it is to end, holds up no 
   expect(await createRefresher(parts).refresh('a')).toMatchObject({ status: 'failed' })
   expect([written.length, released]).toEqual([1, ['a']])
 }, 2_000)
-
-const none = mcpAuthMode({
-  mode: 'none',
-  kind: 'gateway',
-  configSchema: strictObject({}),
-  validate: () => [],
-  headers: () => ({}),
-})
 
 test.each([
   [
