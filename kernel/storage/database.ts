@@ -149,12 +149,14 @@ async function checkServer(sql: Sql, url: string): Promise<void> {
   const where = `the database at ${host}${pathname}`
   let version: number
   let encoding: string | undefined
+  let shared: boolean
   try {
     const [row] = await sql<{ version: string; encoding: string }[]>`
       select current_setting('server_version_num') as version,
         current_setting('server_encoding') as encoding`
     version = Number(row?.version)
     encoding = row?.encoding
+    shared = await sharesSessions(sql)
   } catch (error) {
     throw new DatabaseError(`${where} cannot be used: ${connectFailure(error, url)}`)
   }
@@ -166,5 +168,25 @@ async function checkServer(sql: Sql, url: string): Promise<void> {
   // SQL_ASCII, which clusters have that were made without a locale, takes every character as well.
   if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII') {
     throw new DatabaseError(`${where} has the encoding ${encoding}; the gateway needs UTF8`)
+  }
+  if (shared) {
+    throw new DatabaseError(
+      `${where} is behind a transaction pooler, which notifications and session locks do not pass; name the server itself or a session pooler`,
+    )
+  }
+}
+
+/** Whether two connections that are both held come to one session. */
+async function sharesSessions(sql: Sql): Promise<boolean> {
+  const held = [await sql.reserve(), await sql.reserve()]
+  try {
+    const sessions = new Set<number>()
+    for (const connection of held) {
+      const [row] = await connection<{ pid: number }[]>`select pg_backend_pid() as pid`
+      if (row !== undefined) sessions.add(row.pid)
+    }
+    return sessions.size < held.length
+  } finally {
+    for (const connection of held) connection.release()
   }
 }

@@ -1,18 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import type { JsonObject, JsonValue } from '../../kernel/plugin/index.ts'
+import { freePort } from './free-port.ts'
 
 export interface TestMcpServer {
   readonly url: string
   stop(): Promise<void>
-}
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = server
-  await server.stop(true)
-  return port as number
 }
 
 /** The protocol's own server with everything in it, of the revisions with a handshake. */

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
+import { PGBOUNCER, startPooler } from '../../test/harness/pooler.ts'
+import { openDatabase } from './database.ts'
+
+describe.skipIf(PGBOUNCER === null)('behind PgBouncer', () => {
+  let db: TestDatabase
+  beforeAll(async () => {
+    db = await createTestDatabase()
+  })
+  afterAll(async () => {
+    await db.drop()
+  })
+
+  test('that hands out sessions by the transaction a database is refused', async () => {
+    const pooler = await startPooler(db.url, 'transaction')
+    try {
+      await expect(openDatabase({ url: pooler.url, dataDir: '/nowhere' })).rejects.toThrow(
+        'is behind a transaction pooler, which notifications and session locks do not pass; name the server itself or a session pooler',
+      )
+    } finally {
+      await pooler.stop()
+    }
+  })
+
+  test('that keeps a session for each connection it can be used', async () => {
+    const pooler = await startPooler(db.url, 'session')
+    try {
+      const pool = await openDatabase({ url: pooler.url, dataDir: '/nowhere' })
+      const heard: string[] = []
+      const { unlisten } = await pool.sql.listen('news', (payload) => heard.push(payload))
+      await pool.sql.notify('news', 'one')
+      while (heard.length === 0) await Bun.sleep(5)
+      expect(heard).toEqual(['one'])
+      await unlisten()
+      await pool.close()
+    } finally {
+      await pooler.stop()
+    }
+  })
+})
