@@ -17,6 +17,7 @@ import { type Gateway, startGateway } from './start.ts'
 
 const HEALTHCHECK_TIMEOUT_MS = 3_000
 const WELCOME_DEADLINE_MS = 10_000
+const RELOAD_AGAIN_MS = 5_000
 
 /** `gateway serve`: until a signal ends it. */
 export async function serveCommand(invocation: Invocation): Promise<number> {
@@ -44,9 +45,14 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
     log.info({ signal: ended.reason }, 'shut down before serving')
     return 0
   }
+  let again: Timer | undefined
   reload = () => {
+    clearTimeout(again)
+    if (ended.aborted) return
     reloadOnSignal(gateway, source, log).catch((err) => {
-      log.error({ err }, 'the config was not reloaded')
+      // Not the file's fault, and whoever replaced it sends no second signal.
+      log.error({ err }, 'the config was not reloaded, which is tried again in five seconds')
+      again = setTimeout(() => reload?.(), RELOAD_AGAIN_MS).unref()
     })
   }
   if (reloadWanted) reload()

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
+import { createTestDatabase } from '../harness/database.ts'
+import { createDatabaseProxy } from '../harness/database-proxy.ts'
 import { ada, adaKey, eventually } from '../harness/gateway.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
 import { believable, delayed, startUpstream, type Upstream } from '../harness/upstream.ts'
@@ -64,8 +66,11 @@ function underLoad(model: string) {
   }
 }
 
-function logged(text: string, { logs } = gateway, since = 0) {
-  return eventually(async () => logs.slice(since).find(({ msg }) => String(msg).includes(text)))
+function logged(text: string, { logs } = gateway, since = 0, withinMs = 5000) {
+  return eventually(
+    async () => logs.slice(since).find(({ msg }) => String(msg).includes(text)),
+    withinMs,
+  )
 }
 
 async function configVersions(): Promise<string[]> {
@@ -117,6 +122,24 @@ test.each([{ isolation: 'worker' }, { on_boot_failure: 'disable' }, { config: {}
     expect(await call('old')).toBe(200)
   },
 )
+
+test('SIGHUP while the database is away is obeyed once it is back', async () => {
+  const database = await createTestDatabase()
+  const proxy = await createDatabaseProxy(database.url)
+  const cut = await spawnGateway(config('old'), { databaseUrl: proxy.url })
+  try {
+    proxy.refuse()
+    cut.rewrite(config('old', 'new'))
+    cut.signal('SIGHUP')
+    await logged('the config was not reloaded', cut, 0, 20_000)
+    proxy.pass()
+    await logged('another config is in force', cut, 0, 20_000)
+  } finally {
+    await cut.remove()
+    proxy.close()
+    await database.drop()
+  }
+}, 60_000)
 
 test('SIGHUP: what only a restart changes is put into force with a warning that names it', async () => {
   const before = gateway.logs.length
