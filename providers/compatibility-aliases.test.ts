@@ -20,15 +20,12 @@ test.each([
 ] as const)('of a %s provider: %#', (type, plugin, block, name) => {
   const check = (compatibility: string) =>
     checkConfig(
-      parseConfig({
-        file: 'gateway.yaml',
-        text: `
+      parseConfig(`
 providers: [{ id: up, type: ${type}, ${provider[type]} }]
 models:
   - id: m
     routes: [{ provider: up, upstream_model: m, compatibility: { ${compatibility} } }]
-`,
-      }),
+`),
       {
         plugins: [{ plugin: plugin as never, use: 'builtin:it', path: ['plugins'], config: {} }],
         problems: [],

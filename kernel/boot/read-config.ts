@@ -27,7 +27,7 @@ export async function readConfig(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<ReadConfig> {
   const file = source.file ?? QUICKSTART
-  const parsed = parseConfig({ text: source.text, file })
+  const parsed = parseConfig(source.text)
   const directory = source.file === undefined ? process.cwd() : dirname(file)
   const resolved = await resolvePlugins(parsed.data?.plugins, { builtins, directory })
   const ordered = orderPlugins(resolved)

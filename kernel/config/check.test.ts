@@ -595,7 +595,7 @@ describe('plugins that disagree', () => {
 
   test('what a plugin that failed to load may own is not reported as unknown', () => {
     const text = `${minimal}mystery: {}\n`.replace('type: wire', 'type: mystery')
-    const parsed = parseConfig({ text, file: 'gateway.yaml' })
+    const parsed = parseConfig(text)
     const failure = { path: ['plugins', 0], message: 'cannot be loaded' }
     const resolved = { plugins: asLoaded(people), problems: [failure], complete: false }
     expect(checkConfig(parsed, resolved, {}).problems.map((p) => p.message)).toEqual([

@@ -123,7 +123,7 @@ export function check(
   env: Record<string, string> = {},
   plugins = asLoaded(people, wire),
 ) {
-  const parsed = parseConfig({ text, file: 'gateway.yaml' })
+  const parsed = parseConfig(text)
   return checkConfig(parsed, { plugins, problems: [], complete: true }, env)
 }
 

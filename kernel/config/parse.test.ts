@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { formatPath } from '../plugin/index.ts'
 import { parseConfig } from './parse.ts'
 
-const parse = (text: string) => parseConfig({ text, file: 'gateway.yaml' })
+const parse = (text: string) => parseConfig(text)
 const found = (text: string) =>
   parse(text).problems.map((p) => `${formatPath(p.path)}@${p.line}:${p.column} ${p.message}`)
 

@@ -34,8 +34,6 @@ export interface Place {
 }
 
 export interface ParsedConfig {
-  /** Where the text came from, for messages. */
-  readonly file: string
   /** The content, deep-frozen; `undefined` when the text is no YAML map. */
   readonly data: Readonly<Record<string, unknown>> | undefined
   /** First 12 hex digits of SHA-256 over the content. Comments, layout and key order do not count. */
@@ -143,8 +141,8 @@ function createReader(
   return read
 }
 
-/** Reads the text of a config file. `file` is its name, for messages. */
-export function parseConfig(source: { text: string; file: string }): ParsedConfig {
+/** Reads the text of a config file. */
+export function parseConfig(text: string): ParsedConfig {
   const lines = new LineCounter()
   const places = new Map<string, Place>()
   const problems: LocatedProblem[] = []
@@ -163,7 +161,7 @@ export function parseConfig(source: { text: string; file: string }): ParsedConfi
   function parsed(data: Record<string, unknown> | undefined): ParsedConfig {
     const hash = createHash('sha256').update(canonical(data ?? null))
     const version = hash.digest('hex').slice(0, 12)
-    return { file: source.file, data: deepFreeze(data), version, problems, locate }
+    return { data: deepFreeze(data), version, problems, locate }
   }
   function report(problem: Problem, place: Place | undefined) {
     problems.push({ ...problem, ...place })
@@ -171,7 +169,7 @@ export function parseConfig(source: { text: string; file: string }): ParsedConfi
 
   let doc: Document
   try {
-    doc = parseDocument(source.text, {
+    doc = parseDocument(text, {
       lineCounter: lines,
       prettyErrors: false,
       stringKeys: true,

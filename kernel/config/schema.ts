@@ -232,7 +232,6 @@ function modelsSchema(typeOf: (provider: unknown) => ProviderTypeSpec | undefine
 export type RootEntry = {
   readonly server: Static<typeof ServerSection>
   readonly database: Static<typeof DatabaseSection>
-  readonly plugins?: Static<typeof PluginsSection>
   readonly providers: readonly ProviderEntry[]
   readonly models: readonly ModelEntry[]
 }

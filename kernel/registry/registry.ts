@@ -31,13 +31,11 @@ export class MissingServiceError extends Error {
 /** A plugin that could not be started: names it and the place in the config that loads it. */
 export class PluginError extends Error {
   override readonly name = 'PluginError'
-  readonly pluginId: string
   readonly path: ConfigPath
   constructor(loaded: LoadedPlugin, cause: unknown) {
     const { id } = loaded.plugin.manifest
     const reason = cause instanceof Error ? cause.message : String(cause)
     super(`plugin "${id}" (${formatPath(loaded.path)}: ${loaded.use}): ${reason}`, { cause })
-    this.pluginId = id
     this.path = loaded.path
   }
 }

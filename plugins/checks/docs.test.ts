@@ -17,7 +17,7 @@ const env = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x', MODEL_ARMOR_TO
 
 /** Problems of the section; the blocks are parts of a file, which has more to say. */
 function problemsOf(text: string) {
-  const parsed = parseConfig({ text, file: 'managed-checks.md' })
+  const parsed = parseConfig(text)
   const { problems } = checkConfig(parsed, { plugins, problems: [], complete: true }, env)
   return problems.filter(({ path }) => path[0] === 'guardrails')
 }

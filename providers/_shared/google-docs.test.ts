@@ -23,7 +23,7 @@ describe.each([
     const text = await Bun.file(`${import.meta.dir}/../../docs/providers/${page}`).text()
     const blocks = [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block]) => block ?? '')
     const modes = blocks.map((block) => {
-      const parsed = parseConfig({ text: block, file: page })
+      const parsed = parseConfig(block)
       const { loaded, problems } = checkConfig(
         parsed,
         { plugins, problems: [], complete: true },
@@ -42,7 +42,7 @@ describe.each([
 test('a relative or prefixed credentials_file is told what to write', () => {
   for (const path of ['vertex.json', 'file./etc/vertex.json', 'env.FILE']) {
     const text = `providers: [{ id: v, type: vertex_ai, project_id: p, auth: { mode: service_account, credentials_file: ${path} } }]`
-    const parsed = parseConfig({ text, file: 'gateway.yaml' })
+    const parsed = parseConfig(text)
     const { problems } = checkConfig(parsed, { plugins, problems: [], complete: true }, env)
     expect(problems.filter(({ severity }) => severity !== 'warning')).toMatchObject([
       {

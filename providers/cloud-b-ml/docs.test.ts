@@ -14,7 +14,7 @@ const env = {
 }
 
 function check(text: string) {
-  const parsed = parseConfig({ text, file: 'bedrock.md' })
+  const parsed = parseConfig(text)
   return checkConfig(parsed, { plugins: [loaded], problems: [], complete: true }, env)
 }
 

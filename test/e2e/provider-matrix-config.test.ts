@@ -28,7 +28,7 @@ const env = {
 }
 
 function check(text: string) {
-  const parsed = parseConfig({ text, file: 'gateway.yaml' })
+  const parsed = parseConfig(text)
   return checkConfig(parsed, { plugins, problems: [], complete: true }, env)
 }
 
