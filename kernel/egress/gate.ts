@@ -1,5 +1,11 @@
 import { lookup } from 'node:dns/promises'
-import { type AddressPolicy, OutboundError, outboundUrlProblem, within } from '../plugin/index.ts'
+import {
+  type AddressPolicy,
+  inTime,
+  OutboundError,
+  outboundUrlProblem,
+  within,
+} from '../plugin/index.ts'
 import { permits } from './addresses.ts'
 import { codeOf, firstThatAnswers } from './connect.ts'
 
@@ -145,15 +151,9 @@ export function createGate(options: GateOptions = {}): Gate {
 
   return {
     async check(url, policy) {
-      const target = targetOf(url)
-      const ends = new AbortController()
-      const late = new OutboundError('timeout', 'the host name was not resolved in time')
-      const timer = setTimeout(() => ends.abort(late), connectTimeoutMs)
-      try {
-        await within(checked(look(target), policy), ends.signal)
-      } finally {
-        clearTimeout(timer)
-      }
+      const done = await inTime(checked(look(targetOf(url)), policy), connectTimeoutMs)
+      if (done !== undefined) return
+      throw new OutboundError('timeout', 'the host name was not resolved in time')
     },
     async send(url, call) {
       const { policy, signal } = call

@@ -1,5 +1,6 @@
 import {
   GatewayError,
+  inTime,
   type JsonObject,
   type StreamEvent,
   type StreamResult,
@@ -34,7 +35,7 @@ export async function guardedStream(
   late: (thrown: unknown) => string,
 ): Promise<ReplyStream> {
   const decision = decide(admitted, attempt, result, services)
-  return (await inTime(PATIENCE_MS, decision)) ?? waitingStream(decision, late)
+  return (await inTime(decision, PATIENCE_MS))?.value ?? waitingStream(decision, late)
 }
 
 /** Reads the whole stream and has it judged; resolves to what the caller may have. */
@@ -165,11 +166,9 @@ function waitingStream(
     (passed) => {
       stream = passed
       if (left !== undefined) passed.cancel(left.refusal)
-      return true
     },
     (thrown: unknown) => {
       failed = late(thrown)
-      return true
     },
   )
   let begun = false
@@ -181,7 +180,7 @@ function waitingStream(
         // The first comment takes the headers with it.
         const patience = begun ? PATIENCE_MS : 0
         begun = true
-        if ((await inTime(patience, decided)) === undefined) return KEEP_ALIVE
+        if ((await inTime(decided, patience)) === undefined) return KEEP_ALIVE
       }
       if (stream !== undefined) return await stream.next()
       over = true
@@ -199,17 +198,4 @@ function tooLarge(bytes: number): GatewayError {
     'guarded_response_too_large',
     `the reply is larger than the ${bytes} bytes that guardrails can judge`,
   )
-}
-
-/** What comes of `work`, or undefined when it takes longer. */
-async function inTime<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

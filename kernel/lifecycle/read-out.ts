@@ -1,4 +1,4 @@
-import { type Accounting, GatewayError, type StreamEvent } from '../plugin/index.ts'
+import { type Accounting, GatewayError, inTime, type StreamEvent } from '../plugin/index.ts'
 import type { Watchdog } from './watchdog.ts'
 
 /** How long an upstream may take to end a finished stream, so that its connection can be reused. */
@@ -50,9 +50,6 @@ const LAST_WORDS_MS = 100
 export async function lastWords(
   next: Promise<IteratorResult<readonly StreamEvent[]>>,
 ): Promise<readonly StreamEvent[]> {
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(late.resolve, LAST_WORDS_MS)
-  const last = await Promise.race([next.catch(() => undefined), late.promise])
-  clearTimeout(timer)
+  const last = (await inTime(next, LAST_WORDS_MS).catch(() => undefined))?.value
   return last === undefined || last.done ? [] : last.value
 }

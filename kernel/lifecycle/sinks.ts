@@ -1,9 +1,10 @@
-import type {
-  AccountingSink,
-  CommittedSettlement,
-  SettledCall,
-  Settlement,
-  SettlementRequest,
+import {
+  type AccountingSink,
+  type CommittedSettlement,
+  inTime,
+  type SettledCall,
+  type Settlement,
+  type SettlementRequest,
 } from '../plugin/index.ts'
 import { copyCaller } from './seams.ts'
 
@@ -61,23 +62,13 @@ function createQueue({ plugin, sink }: NamedSink, tools: SinkTools) {
   const idle = new Set<() => void>()
 
   async function tell([call, settlement]: Told) {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), tools.deadlineMs)
-    })
-    let overdue = false
     const told = (async () => sink.record(call, settlement))()
     try {
-      overdue = (await Promise.race([told, late])) === 'late'
-      if (overdue && !left) {
-        const error = new Error(`did not finish within ${tools.deadlineMs} ms`)
-        tools.failed(plugin, 'overdue', error)
-      }
-      if (overdue) told.catch(() => {})
+      const done = await inTime(told, tools.deadlineMs)
+      if (done !== undefined || left) return
+      tools.failed(plugin, 'overdue', new Error(`did not finish within ${tools.deadlineMs} ms`))
     } catch (error) {
       if (!left) tools.failed(plugin, 'threw', error)
-    } finally {
-      clearTimeout(timer)
     }
   }
 
@@ -109,12 +100,7 @@ function createQueue({ plugin, sink }: NamedSink, tools: SinkTools) {
     },
     async drain(ms: number) {
       if (running === 0 && waiting.length === 0) return
-      let timer: ReturnType<typeof setTimeout> | undefined
-      await new Promise<void>((resolve) => {
-        idle.add(resolve)
-        timer = setTimeout(resolve, ms)
-      })
-      clearTimeout(timer)
+      await inTime(new Promise<void>((resolve) => idle.add(resolve)), ms)
       left = true
       const error = new Error('the gateway ended first')
       for (let call = 0; call < running; call++) tools.failed(plugin, 'overdue', error)

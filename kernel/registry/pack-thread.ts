@@ -1,4 +1,4 @@
-import { type GuardInput, PackFailure } from '../plugin/index.ts'
+import { type GuardInput, inTime, PackFailure } from '../plugin/index.ts'
 import type { FromThread, PackFacts, ToThread } from './pack-messages.ts'
 
 export interface ThreadLimits {
@@ -185,15 +185,10 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
     const before = turn
     const { promise: done, resolve: finish } = Promise.withResolvers<void>()
     turn = before.then(() => done)
-    let timer: ReturnType<typeof setTimeout> | undefined
     try {
-      const late = new Promise<'late'>((resolve) => {
-        timer = setTimeout(() => resolve('late'), limits.waitMs)
-      })
-      if ((await Promise.race([before, late])) === 'late') {
+      if ((await inTime(before, limits.waitMs)) === undefined) {
         throw new PackFailure(`its turn did not come within ${limits.waitMs} ms`)
       }
-      clearTimeout(timer)
       await ready()
       try {
         return await send(message, ms)
@@ -204,7 +199,6 @@ export function createPackThread({ worker, start, limits, log, ended }: ThreadPa
         return await send(message, ms)
       }
     } finally {
-      clearTimeout(timer)
       finish()
     }
   }

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { LoadedPlugin, ResolvedPlugins } from '../config/loaded.ts'
 import { didYouMean } from '../config/suggest.ts'
-import type { ConfigPath, Plugin, Problem } from '../plugin/index.ts'
+import { type ConfigPath, inTime, type Plugin, type Problem } from '../plugin/index.ts'
 import { schemaName } from '../storage/schema-name.ts'
 import { locatePackage } from './packages.ts'
 import { asPlugin } from './plugin-shape.ts'
@@ -61,16 +61,11 @@ function locateModule(use: string, folder: string): string {
 const looksLikePath = (use: string) => /^\.{0,2}\//.test(use) || /\.[cm]?[jt]s$/.test(use)
 
 async function importDefault(file: string, deadlineMs: number): Promise<unknown> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    const error = new Error(
-      `it was not imported within ${deadlineMs} ms: something in it is awaited`,
-    )
-    timer = setTimeout(reject, deadlineMs, error)
-  })
-  const module: unknown = await Promise.race([import(file), late]).finally(() =>
-    clearTimeout(timer),
-  )
+  const imported = await inTime<unknown>(import(file), deadlineMs)
+  if (imported === undefined) {
+    throw new Error(`it was not imported within ${deadlineMs} ms: something in it is awaited`)
+  }
+  const module = imported.value
   return typeof module === 'object' && module !== null && 'default' in module
     ? module.default
     : undefined

@@ -2,7 +2,7 @@ import { context, diag, logs, metrics, propagation, trace } from '@opentelemetry
 import type { NodeSDKConfiguration } from '@opentelemetry/sdk-node'
 import type { Logger } from 'pino'
 import type { TelemetrySettings } from '../config/loaded.ts'
-import type { ExchangeRecorder } from '../plugin/index.ts'
+import { type ExchangeRecorder, inTime } from '../plugin/index.ts'
 import { logDiagnostics } from './diagnostics.ts'
 import { createHistograms } from './histograms.ts'
 import { createInstruments } from './instruments.ts'
@@ -125,13 +125,8 @@ export async function startTelemetry(settings: TelemetrySettings, log: Logger): 
         ? passMcpTraceOn
         : createMcpTracing({ sampleRatio: settings.traceSampleRatio, add: spans.add }),
     async stop() {
-      let timer: ReturnType<typeof setTimeout> | undefined
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, STOP_TIMEOUT_MS)
-      })
       const ended = sdk.shutdown().catch((error: Error) => diag.warn(error.message))
-      await Promise.race([Promise.all([ended, spans?.stop()]), late])
-      clearTimeout(timer)
+      await inTime(Promise.all([ended, spans?.stop()]), STOP_TIMEOUT_MS)
       // The next gateway of this process registers its own.
       for (const api of [trace, metrics, logs, propagation, context, diag]) api.disable()
     },

@@ -1,4 +1,4 @@
-import type { Disposer } from 'model-gateway/plugin'
+import { type Disposer, inTime } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import { type Limits, usualLimits } from './batch-limits.ts'
 import { writeInPieces } from './batch-pieces.ts'
@@ -266,14 +266,7 @@ export function createBatchWriter<R extends BatchRow>(
     async close() {
       if (state === 'open') state = 'closing'
       wake()
-      if (running !== undefined) {
-        let timer: Timer | undefined
-        const tooLate = new Promise<void>((resolve) => {
-          timer = setTimeout(resolve, limits.drainMs)
-        })
-        await Promise.race([running, tooLate])
-        clearTimeout(timer)
-      }
+      if (running !== undefined) await inTime(running, limits.drainMs)
       state = 'closed'
       deadline.expire()
       const rest = [...writing, ...take(queue.length, Number.POSITIVE_INFINITY)]

@@ -1,3 +1,4 @@
+import { inTime } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import { isRowFault } from '../_shared/row-fault.ts'
 
@@ -21,19 +22,6 @@ export function createReach(options: {
   const { timeoutMs, log, lost } = options
   let away = false
 
-  /** What comes of `work` in time; undefined when it is not over. */
-  async function inTime<T>(ms: number, work: Promise<T>) {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const tooLate = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), ms)
-    })
-    try {
-      return await Promise.race([work.then((value) => ({ value })), tooLate])
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
   async function watched<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -51,7 +39,7 @@ export function createReach(options: {
     watched(async () => {
       const ms = timeoutMs()
       // A call that is given up may still succeed; nothing here minds.
-      const done = await inTime(ms, work())
+      const done = await inTime(work(), ms)
       if (done === undefined) throw new Error(`no answer within ${ms} ms`)
       return done.value
     })
@@ -66,7 +54,7 @@ export function createReach(options: {
         const deadline = performance.now() + mostMs
         const running = work()
         for (;;) {
-          const done = await inTime(timeoutMs(), running)
+          const done = await inTime(running, timeoutMs())
           if (done !== undefined) return done.value
           // Its connection may be dead although others live.
           if (performance.now() > deadline) throw new Error(`no answer within ${mostMs} ms`)

@@ -6,11 +6,11 @@ import {
   type GuardPolicies,
   type GuardPolicy,
   guardPhases,
+  inTime,
   type ManagedCheck,
   type ManagedCheckKind,
   type RunningPack,
   type Static,
-  within,
 } from 'model-gateway/plugin'
 import {
   type CheckEntry,
@@ -79,7 +79,7 @@ export async function compilePolicies(
     }
     const used = new Set([...scopes.values()].flatMap(({ packs }) => packs))
     const prepare = (pack: RunningPack) =>
-      inTime(
+      orProblem(
         async () => pack.prepare?.(),
         tools,
         [guardrails.name],
@@ -195,7 +195,7 @@ async function createCheck(
     return made as ManagedCheck
   }
   try {
-    return await inTime(create, tools, path, `creating the check (kind ${own.kind})`)
+    return await orProblem(create, tools, path, `creating the check (kind ${own.kind})`)
   } catch (error) {
     making.then((late) => late?.dispose?.()).catch(() => {})
     throw error
@@ -203,23 +203,20 @@ async function createCheck(
 }
 
 /** What fails, or takes too long, is a problem of the config that says what was being done. */
-async function inTime<T>(
+async function orProblem<T>(
   work: () => Promise<T>,
   { makeDeadlineMs = 10_000 }: CompileTools,
   path: ConfigPath,
   doing: string,
 ): Promise<T> {
-  const ends = new AbortController()
-  const late = new Error(`did not finish within ${makeDeadlineMs} ms`)
-  const timer = setTimeout(() => ends.abort(late), makeDeadlineMs)
   try {
-    return await within(work(), ends.signal)
+    const done = await inTime(work(), makeDeadlineMs)
+    if (done !== undefined) return done.value
+    throw new Error(`did not finish within ${makeDeadlineMs} ms`)
   } catch (error) {
     if (error instanceof ConfigError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new ConfigError([{ path, message: `${doing} failed: ${reason}` }])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

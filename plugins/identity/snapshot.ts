@@ -1,5 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
-import { GatewayError, type HealthCheck, type Identity, type Principal } from 'model-gateway/plugin'
+import {
+  GatewayError,
+  type HealthCheck,
+  type Identity,
+  inTime,
+  type Principal,
+} from 'model-gateway/plugin'
 import { createFreshLoad } from '../_shared/fresh-load.ts'
 import { hashSecret, parseKey } from './keys.ts'
 import type { KeyRecord } from './store.ts'
@@ -107,16 +113,10 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
   }
 
   async function authenticateUnknown(raw: string, publicId: string, secret: string) {
-    const answered = await Promise.race([
-      lookAgain().then(
-        () => true,
-        () => false,
-      ),
-      Bun.sleep(LOOK_AGAIN_PATIENCE_MS).then(() => false),
-    ])
+    const looked = await inTime(lookAgain(), LOOK_AGAIN_PATIENCE_MS).catch(() => undefined)
     const record = keys.get(publicId)
     if (record !== undefined) return verify(raw, secret, record)
-    if (answered) {
+    if (looked !== undefined) {
       if (unknown.size >= UNKNOWN_LIMIT) unknown.delete(unknown.keys().next().value ?? '')
       unknown.set(publicId, now() + UNKNOWN_MS)
     }

@@ -1,10 +1,10 @@
 import {
   GatewayError,
+  inTime,
   SecretRef,
   type Static,
   safeUpstreamMessage,
   Type,
-  within,
 } from 'model-gateway/plugin'
 
 export interface AwsCredentials {
@@ -83,11 +83,10 @@ export function cachedCredentials(
   let pending: Promise<AwsCredentials> | undefined
 
   async function loadOnce(): Promise<AwsCredentials> {
-    const ends = new AbortController()
-    const late = new Error(`there were none within ${loadMs} ms`)
-    const timer = setTimeout(() => ends.abort(late), loadMs)
     try {
-      current = await within(load(), ends.signal)
+      const loaded = await inTime(load(), loadMs)
+      if (loaded === undefined) throw new Error(`there were none within ${loadMs} ms`)
+      current = loaded.value
       const end = endOf(current)
       refreshAt = Math.max(end - EARLY_MS, Math.min(now() + RETRY_MS, end))
       return current
@@ -101,7 +100,6 @@ export function cachedCredentials(
         { cause: error },
       )
     } finally {
-      clearTimeout(timer)
       pending = undefined
     }
   }

@@ -1,0 +1,14 @@
+import { expect, test } from 'bun:test'
+import { inTime } from './in-time.ts'
+
+test('work that is over in time is told with what it came to, even nothing', async () => {
+  expect(await inTime(Promise.resolve(undefined), 1000)).toEqual({ value: undefined })
+  expect(inTime(Promise.reject(new Error('no')), 1000)).rejects.toThrow('no')
+})
+
+test('work that takes too long is left to itself, and may fail later unheard', async () => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  expect(await inTime(promise, 5)).toBeUndefined()
+  reject(new Error('late'))
+  await Bun.sleep(1)
+})
