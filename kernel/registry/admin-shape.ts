@@ -1,19 +1,16 @@
 import { KindGuard } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Fields } from '../config/fields.ts'
 import {
-  type AdminModule,
   type AdminRoute,
   type Audience,
   type ErrorCode,
   errorKind,
   type TSchema,
 } from '../plugin/index.ts'
-import type { Provided } from './registry.ts'
 
 const methods: readonly AdminRoute['method'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const audiences: readonly Audience[] = ['anyone', 'me', 'session', 'platform_admin']
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** What keeps an implementation from being an admin module; `undefined` when nothing does. */
 export function adminModuleFault({ routes }: Fields): string | undefined {
@@ -77,30 +74,5 @@ function isCode(code: unknown): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-/**
- * No route may be there twice: the server would serve the one that came last, without a word. Names
- * of parameters do not tell routes apart.
- */
-export function checkRoutes(
-  id: string,
-  own: readonly unknown[],
-  others: readonly Provided<unknown>[],
-) {
-  const keysOf = (module: unknown) =>
-    (module as AdminModule).routes.map(
-      ({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
-    )
-  const owners = new Map<string, string>()
-  for (const { plugin, implementation } of others) {
-    for (const key of keysOf(implementation)) owners.set(key, plugin)
-  }
-  for (const key of own.flatMap(keysOf)) {
-    const owner = owners.get(key)
-    if (owner !== undefined)
-      throw new Error(`provides ${key}, which plugin "${owner}" provides already`)
-    owners.set(key, id)
   }
 }

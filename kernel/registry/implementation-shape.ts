@@ -1,4 +1,6 @@
+import type { Fields } from '../config/fields.ts'
 import {
+  type AdminModule,
   accounting,
   accountingSinks,
   adminModules,
@@ -26,8 +28,6 @@ import { adminModuleFault } from './admin-shape.ts'
 import { middlewareFault } from './middleware-shape.ts'
 import { phaseFault } from './plugin-shape.ts'
 import type { Provided } from './registry.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** What the kernel calls at each point. */
 const functionsOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
@@ -125,28 +125,36 @@ function mountFault(mount: string): string | undefined {
     : undefined
 }
 
-/** Of two that are found by one name, the later would hide the earlier, without a word. */
-const foundBy = [
-  { what: 'health check', point: healthChecks, key: 'name' },
-  { what: 'site', point: sites, key: 'mount' },
-] as const
+/**
+ * Of two that are found by one name, the later would hide the earlier, without a word. Names of
+ * parameters do not tell routes apart.
+ */
+const foundBy = new Map<ExtensionPoint<unknown>, (one: Fields) => readonly string[]>([
+  [
+    adminModules,
+    ({ routes }) =>
+      (routes as AdminModule['routes']).map(
+        ({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
+      ),
+  ],
+  [healthChecks, ({ name }) => [`the health check "${String(name)}"`]],
+  [sites, ({ mount }) => [`the site "${String(mount)}"`]],
+])
 
 export function checkNames(
   id: string,
   provided: (point: ExtensionPoint<unknown>) => readonly unknown[],
   others: (point: ExtensionPoint<unknown>) => readonly Provided<unknown>[],
 ): void {
-  for (const { what, point, key } of foundBy) {
-    const nameOf = (one: unknown) => (one as Fields)[key]
-    const owners = new Map(
-      others(point).map(({ plugin, implementation }) => [nameOf(implementation), plugin]),
-    )
-    for (const name of provided(point).map(nameOf)) {
+  for (const [point, namesOf] of foundBy) {
+    const owners = new Map<string, string>()
+    for (const { plugin, implementation } of others(point)) {
+      for (const name of namesOf(implementation as Fields)) owners.set(name, plugin)
+    }
+    for (const name of provided(point).flatMap((one) => namesOf(one as Fields))) {
       const owner = owners.get(name)
       if (owner !== undefined) {
-        throw new Error(
-          `provides the ${what} "${String(name)}", which plugin "${owner}" provides already`,
-        )
+        throw new Error(`provides ${name}, which plugin "${owner}" provides already`)
       }
       owners.set(name, id)
     }

@@ -1,9 +1,8 @@
 import { KindGuard } from '@sinclair/typebox'
+import { type Fields, isFields } from '../config/fields.ts'
 import { CONTRACT, capabilityNames, guardPhases, type Plugin } from '../plugin/index.ts'
 import { schemaName } from '../storage/schema-name.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 const isListOf = (value: unknown, fits: (part: unknown) => boolean) =>
   value === undefined || (Array.isArray(value) && value.every(fits))

@@ -1,6 +1,5 @@
+import type { Fields } from '../config/fields.ts'
 import { type Family, families, type RouteFlag, routeFlags } from '../plugin/index.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** What a route may support beside its families. */
 const flags = routeFlags.filter((flag): flag is Exclude<RouteFlag, Family> => !isFamily(flag))

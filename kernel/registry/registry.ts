@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { LoadedPlugin } from '../config/loaded.ts'
 import {
-  adminModules,
   type Capabilities,
   type CapabilityName,
   ConfigError,
@@ -12,7 +11,6 @@ import {
   type Plugin,
   type Services,
 } from '../plugin/index.ts'
-import { checkRoutes } from './admin-shape.ts'
 import { contain, containDisposal } from './contain.ts'
 import { createContext, type Provision } from './context.ts'
 import { checkDeclared, checkNames } from './implementation-shape.ts'
@@ -185,7 +183,6 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
     const provided = (point: ExtensionPoint<unknown>) =>
       provisions.filter((one) => one.point.name === point.name).map((one) => one.implementation)
     checkDeclared(plugin, provided)
-    checkRoutes(id, provided(adminModules), points.get(adminModules.name) ?? [])
     checkNames(id, provided, (point) => points.get(point.name) ?? [])
     register(id, provisions)
     const provides = [...new Set(provisions.map(({ point }) => point.name))]
