@@ -68,21 +68,15 @@ function readTokens(
 ): Usage | undefined {
   if (!isJsonObject(raw)) return undefined
   const doubts: Doubt[] = []
-  const inputDetails = raw[`${inputName}_details`]
-  const outputDetails = raw[`${outputName}_details`]
+  const inputDetails = detailsOf(raw[`${inputName}_details`])
+  const outputDetails = detailsOf(raw[`${outputName}_details`])
   const counters: Counters = {
     input: count(raw[inputName], doubts),
-    cacheRead: isJsonObject(inputDetails) ? count(inputDetails.cached_tokens, doubts) : undefined,
-    cacheWrite: isJsonObject(inputDetails)
-      ? count(inputDetails.cache_write_tokens, doubts)
-      : undefined,
-    cacheWriteHour: isJsonObject(inputDetails)
-      ? count(inputDetails.cache_write_1h_tokens, doubts)
-      : undefined,
+    cacheRead: count(inputDetails.cached_tokens, doubts),
+    cacheWrite: count(inputDetails.cache_write_tokens, doubts),
+    cacheWriteHour: count(inputDetails.cache_write_1h_tokens, doubts),
     output: count(raw[outputName], doubts),
-    reasoning: isJsonObject(outputDetails)
-      ? count(outputDetails.reasoning_tokens, doubts)
-      : undefined,
+    reasoning: count(outputDetails.reasoning_tokens, doubts),
     total: count(raw.total_tokens, doubts),
   }
   if (counters.input === undefined && counters.output === undefined) return undefined
@@ -96,8 +90,14 @@ function readTokens(
   return besideText.length === 0 ? usage : { ...usage, besideText }
 }
 
-function otherTokens(side: 'input' | 'output', details: JsonValue | undefined): BesideText[] {
-  if (!isJsonObject(details)) return []
+const NO_DETAILS: JsonObject = {}
+
+function detailsOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : NO_DETAILS
+}
+
+function otherTokens(side: 'input' | 'output', details: JsonObject): BesideText[] {
+  if (details === NO_DETAILS) return []
   return (['audio', 'image', 'video'] as const)
     .filter((kind) => isUsed(details[`${kind}_tokens`]))
     .map((kind) => `${side}_${kind}` as const)

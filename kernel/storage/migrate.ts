@@ -27,9 +27,7 @@ export interface MigrationName {
   readonly name: string
 }
 
-interface Applied {
-  readonly plugin: string
-  readonly name: string
+interface Applied extends MigrationName {
   readonly checksum: string
 }
 
