@@ -13,6 +13,7 @@ import {
   withData,
 } from './family-stream.ts'
 import { readInBandError, strayWords } from './in-band-error.ts'
+import { isPresent } from './is-present.ts'
 import { setMembers, setModel } from './json-splice.ts'
 import { createUsageTap, readChatUsage } from './usage.ts'
 
@@ -155,8 +156,4 @@ function chatRules(
 
 function isError(chunk: JsonObject): boolean {
   return isPresent(chunk.error) || chunk.type === 'error'
-}
-
-function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
-  return value !== undefined && value !== null
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import { DONE, doneEvent, readObject } from './family-stream.ts'
+import { isPresent } from './is-present.ts'
 
 type Mutable = Record<string, JsonValue>
 
@@ -131,7 +132,7 @@ const SAID_ONCE = new Set(['role', 'id', 'type', 'name', 'index', 'source', 'for
 
 function defined(members: JsonObject): Mutable {
   return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
+    Object.entries(members).filter(([, value]) => isPresent(value)),
   ) as Mutable
 }
 
@@ -151,7 +152,7 @@ export function chatEvents(body: JsonObject): StreamEvent[] {
     events.push(chunk({ choices: [{ ...rest, index, delta, finish_reason: null }] }))
     events.push(chunk({ choices: [{ index, delta: {}, finish_reason }] }))
   }
-  if ((usage ?? null) !== null) events.push(chunk({ choices: [], usage: usage as JsonValue }))
+  if (isPresent(usage)) events.push(chunk({ choices: [], usage }))
   events.push(doneEvent)
   return events
 }

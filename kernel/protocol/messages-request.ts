@@ -2,6 +2,7 @@ import { GatewayError } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { NativeMessages } from '../plugin/provider.ts'
 import { invalid } from './invalid.ts'
+import { isPresent } from './is-present.ts'
 import { stringIn } from './messages-blocks.ts'
 import { convertTurns } from './messages-turns.ts'
 import { type InferenceRequest, readRequest } from './request.ts'
@@ -156,8 +157,4 @@ function threadRefused(): GatewayError {
     'thread: conversations are not kept here; send all messages, and no thread',
     { details: { details: { error_code: 'thread_unsupported_request' } } },
   )
-}
-
-function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
-  return value !== undefined && value !== null
 }

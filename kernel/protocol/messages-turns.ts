@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { invalid } from './invalid.ts'
+import { isPresent } from './is-present.ts'
 import {
   type Block,
   mediaPart,
@@ -34,7 +35,7 @@ export function convertTurns(request: JsonObject): Turns {
     cacheControl: new Map(),
     members: new Map(),
   }
-  if ((request.system ?? null) !== null) addSystem(turns, readBlocks(request.system, 'system'))
+  if (isPresent(request.system)) addSystem(turns, readBlocks(request.system, 'system'))
   for (const [i, message] of list.entries()) {
     const place = `messages.${i}`
     if (!isJsonObject(message)) throw invalid(`${place} must be an object`)
@@ -156,7 +157,7 @@ function toolCall({ value, place }: Block): JsonObject {
 }
 
 function isCached({ value }: Block): boolean {
-  return (value.cache_control ?? null) !== null
+  return isPresent(value.cache_control)
 }
 
 function noteCitations(turns: Turns, { value: { citations } }: Block, place: string): void {

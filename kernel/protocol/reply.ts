@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts
 import type { Family } from '../plugin/route.ts'
 import type { Usage } from '../plugin/usage.ts'
 import type { StreamFailure } from './family-stream.ts'
+import { isPresent } from './is-present.ts'
 import { setModel } from './json-splice.ts'
 import { readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
 
@@ -28,14 +29,14 @@ export function readReply(family: Family, body: JsonValue): ReplyFacts {
     }
     case 'responses': {
       const usage = readResponsesUsage(body.usage)
-      if ((body.choices ?? null) !== null) throw malformed('it is a chat completion', usage)
+      if (isPresent(body.choices)) throw malformed('it is a chat completion', usage)
       const { output } = body
       if (Array.isArray(output)) {
         const invokedToolCount = output.filter(isToolCallItem).length
         if (body.status !== 'failed') return { usage, invokedToolCount }
         return { usage, invokedToolCount, failure: failureOf(body) }
       }
-      if ((body.error ?? null) !== null) throw malformed(faultOf(body, 'output'), usage)
+      if (isPresent(body.error)) throw malformed(faultOf(body, 'output'), usage)
       return { usage, invokedToolCount: 0 }
     }
     case 'embeddings': {

@@ -14,6 +14,7 @@ import {
   withData,
 } from './family-stream.ts'
 import { readInBandError, strayWords } from './in-band-error.ts'
+import { isPresent } from './is-present.ts'
 import { setMembers } from './json-splice.ts'
 import { isToolCallItem } from './reply.ts'
 import { createUsageTap, readResponsesUsage } from './usage.ts'
@@ -52,7 +53,7 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
     const payload = readObject(event)
     if (payload === undefined) return malformed('the data is not a JSON object')
     started = true
-    if ((payload.choices ?? null) !== null) return malformed('a chat chunk in a responses stream')
+    if (isPresent(payload.choices)) return malformed('a chat chunk in a responses stream')
     const type = payload.type ?? event.event
     if (event.event?.startsWith('response.') && event.event !== type) {
       return malformed('the event name differs from data.type')
@@ -68,7 +69,7 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
     type: JsonValue | undefined,
   ): StreamEvent | undefined {
     const { response } = payload
-    if (type === 'error' || (payload.error ?? null) !== null) {
+    if (type === 'error' || isPresent(payload.error)) {
       const inBand = readError(event, payload, [])
       reported = inBand.failure
       state.report(reported)
