@@ -1,4 +1,5 @@
 import type { Static, TSchema } from '@sinclair/typebox'
+import { deepFreeze } from '../plugin/freeze.ts'
 import type {
   ConfigSection,
   ConfigSnapshot,
@@ -7,7 +8,6 @@ import type {
   RouteFlag,
   RouteSpec,
 } from '../plugin/index.ts'
-import { deepFreeze } from './freeze.ts'
 import type { LoadedProvider, ServerSettings } from './loaded.ts'
 import type { ParsedConfig } from './parse.ts'
 import { routeId } from './route-id.ts'

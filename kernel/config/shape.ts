@@ -1,5 +1,6 @@
 import { Kind, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { deepFreeze } from '../plugin/freeze.ts'
 import {
   type ConfigPath,
   KEY_ALIASES,
@@ -16,7 +17,6 @@ import {
   wrongType,
 } from './describe.ts'
 import { type Fields, isFields } from './fields.ts'
-import { deepFreeze } from './freeze.ts'
 import { type Environment, resolveSecret } from './secrets.ts'
 import { matchKeys } from './suggest.ts'
 import { constantsOf, discriminatorOf, isLike, schemaFor } from './variants.ts'

@@ -1,3 +1,4 @@
+import { deepFreeze } from '../plugin/freeze.ts'
 import {
   type Caller,
   type DecodedRequest,
@@ -22,8 +23,8 @@ import type {
 import { settle } from './settle.ts'
 import { admit, decode, decodeText } from './steps.ts'
 
-type Headers = Readonly<Record<string, string>>
-const noHeaders: Headers = {}
+type AddedHeaders = Readonly<Record<string, string>>
+const noHeaders: AddedHeaders = {}
 
 /** Reads the body, with the middlewares of `decode` around it. */
 export async function decodeStep(
@@ -70,7 +71,7 @@ function view(decoded: () => Decoded, replace: (text: string) => void): DecodedR
       return decoded().stream
     },
     get tags() {
-      return freezeAll(decoded().tags)
+      return deepFreeze(decoded().tags)
     },
     get body() {
       return copyOf(decoded())
@@ -154,7 +155,7 @@ export function respondStep(
   reached: Received & Partial<Authenticated>,
   head: Head,
   services: LifecycleServices,
-): Headers | Promise<Headers> {
+): AddedHeaders | Promise<AddedHeaders> {
   const links = services.chains.respond[surfaceOf(reached)]
   if (links.length === 0) return noHeaders
   const headers = new Headers()
@@ -234,7 +235,7 @@ function plannedExchange(planned: Planned): PlannedExchange {
     caller: copyCaller(planned.principal),
     requestedModel: planned.selector,
     stream: planned.stream,
-    tags: freezeAll(planned.tags),
+    tags: deepFreeze(planned.tags),
     resolvedModel: planned.executionModel.id,
     provider: planned.provider.id,
     upstreamModel: spec.upstreamModel,
@@ -251,16 +252,8 @@ const copies = new WeakMap<JsonObject, JsonObject>()
 function copyOf({ json, rawBody }: Decoded): JsonObject {
   let copy = copies.get(json)
   if (copy === undefined) {
-    copy = freezeAll(JSON.parse(rawBody) as JsonObject)
+    copy = deepFreeze(JSON.parse(rawBody) as JsonObject)
     copies.set(json, copy)
   }
   return copy
-}
-
-function freezeAll<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    for (const part of Object.values(value)) freezeAll(part)
-    Object.freeze(value)
-  }
-  return value
 }
