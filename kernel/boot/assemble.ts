@@ -11,14 +11,9 @@ import { contain } from '../registry/contain.ts'
 import { isolated } from '../registry/isolate.ts'
 import { PluginError, type Registry, startPlugins } from '../registry/registry.ts'
 import type { Builtins } from '../registry/resolve.ts'
-import {
-  MigrationError,
-  migrate,
-  type OpenDatabase,
-  openDatabase,
-  type PluginMigrations,
-  schemaName,
-} from '../storage/index.ts'
+import { type OpenDatabase, openDatabase } from '../storage/database.ts'
+import { MigrationError, migrate, type PluginMigrations } from '../storage/migrate.ts'
+import { schemaName } from '../storage/schema-name.ts'
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry/otel.ts'
 import { operatorMessage } from './errors.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'

@@ -4,7 +4,7 @@ import type { Sql } from 'postgres'
 import { createTestDatabase, testServer } from '../../test/harness/database.ts'
 import { createDatabaseProxy } from '../../test/harness/database-proxy.ts'
 import { eventually } from '../../test/harness/gateway.ts'
-import { openDatabase } from '../storage/index.ts'
+import { openDatabase } from '../storage/database.ts'
 import { watchDatabase } from './database-watch.ts'
 
 test('a database that goes and comes back is noticed', async () => {

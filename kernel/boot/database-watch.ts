@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { OpenDatabase } from '../storage/index.ts'
+import type { OpenDatabase } from '../storage/database.ts'
 import { createSchedule } from './schedule.ts'
 
 const LOOK_EVERY_MS = 2000

@@ -2,7 +2,9 @@ import { formatProblems } from '../config/problems.ts'
 import { ListenError } from '../http/listen.ts'
 import { ConfigError } from '../plugin/index.ts'
 import { MissingServiceError, PluginError } from '../registry/registry.ts'
-import { DatabaseError, DataDirectoryInUseError, MigrationError } from '../storage/index.ts'
+import { DatabaseError } from '../storage/database.ts'
+import { DataDirectoryInUseError } from '../storage/embedded.ts'
+import { MigrationError } from '../storage/migrate.ts'
 
 /** The gateway cannot start as it has been told to. */
 export class StartError extends Error {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SettlementRequest } from 'model-gateway/plugin'
-import { type OpenDatabase, openDatabase } from '../../kernel/storage/index.ts'
+import { type OpenDatabase, openDatabase } from '../../kernel/storage/database.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { createDatabaseProxy, type DatabaseProxy } from '../../test/harness/database-proxy.ts'
 import { eventually } from '../../test/harness/gateway.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { openDatabase } from '../../kernel/storage/index.ts'
+import { openDatabase } from '../../kernel/storage/database.ts'
 import { type AdminClient, adminClient } from '../../test/harness/admin.ts'
 import { startTestGateway, type TestGateway } from '../../test/harness/gateway.ts'
 import { expectBooksToBalance } from '../accounting/testing.ts'

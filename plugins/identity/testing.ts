@@ -17,7 +17,7 @@ import {
   welcome,
 } from 'model-gateway/plugin'
 import pino from 'pino'
-import { openDatabase } from '../../kernel/storage/index.ts'
+import { openDatabase } from '../../kernel/storage/database.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { noTelemetry } from '../../test/harness/telemetry.ts'
 import plugin from './index.ts'

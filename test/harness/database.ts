@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import type { Database, Migration } from '../../kernel/plugin/index.ts'
-import { migrate, type OpenDatabase, openDatabase } from '../../kernel/storage/index.ts'
+import { type OpenDatabase, openDatabase } from '../../kernel/storage/database.ts'
+import { migrate } from '../../kernel/storage/migrate.ts'
 
 let server: Promise<OpenDatabase> | undefined
 
