@@ -45,8 +45,6 @@ export interface RunningAccounting extends Accounting {
   probeSpool(): Promise<void>
   /** Writes what was left in the spool by processes that are gone. */
   takeOver(): Promise<void>
-  /** Resolves when all that was admitted and settled so far is durable. */
-  drained(): Promise<void>
   status(): { readonly spoolDepth: number; readonly away: boolean; readonly writable: boolean }
   close(): Promise<void>
 }
@@ -183,9 +181,6 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
     },
     probeSpool: () => spool().probe(),
     takeOver: journal.takeOver,
-    async drained() {
-      await Promise.all([journal.drained(), requestIds.drained()])
-    },
     status: () => ({
       spoolDepth: opened?.depth ?? 0,
       away: reach.away,

@@ -81,6 +81,7 @@ export default definePlugin({
     let spoolDirectory: string | undefined
 
     const directory = () => services.one(identity).directory()
+    const audit = () => services.all(auditTrail)[0]
     let mailing: MailSettings | undefined
     let models: ReadonlyMap<string, ModelSpec> = new Map()
     const alertStore = createAlertStore(database)
@@ -171,14 +172,7 @@ export default definePlugin({
       },
     })
 
-    ctx.provide(
-      budgetWriter,
-      createBudgetWriter({
-        store: budgets,
-        audit: () => services.all(auditTrail)[0],
-        changed: committed,
-      }),
-    )
+    ctx.provide(budgetWriter, createBudgetWriter({ store: budgets, audit, changed: committed }))
     ctx.provide(adminModules, {
       id: 'spend',
       routes: [
@@ -186,7 +180,7 @@ export default definePlugin({
           store: budgets,
           directory,
           models: () => models,
-          audit: () => services.all(auditTrail)[0],
+          audit,
           clock,
           changed: committed,
         }),

@@ -198,7 +198,6 @@ export function createJournal(options: JournalOptions) {
     },
     /** Whether rows can be made durable at all. */
     writable: (): boolean => !reach.away || writable,
-    drained: commits.drained,
     /** Lets what is under way end, and gives the spool to the next process. */
     async close(): Promise<void> {
       closing = true
