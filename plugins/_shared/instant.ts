@@ -5,6 +5,11 @@ export const INSTANT_PATTERN =
 const INSTANT =
   /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/i
 
+/** The instant of a column as the API has it. */
+export function instantSql(column: string): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
+
 /** The instant of a text as RFC 3339 has it; undefined for one that the calendar does not have. */
 export function instantOf(text: string): Date | undefined {
   const day = INSTANT.exec(text)?.[1]

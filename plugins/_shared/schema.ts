@@ -1,7 +1,13 @@
 import { type TSchema, Type } from 'model-gateway/plugin'
 
+export const Text = Type.String()
+export const Count = Type.Integer()
+
 /** Instants as they are told. */
 export const Instant = Type.String({ format: 'date-time' })
 
 export const nullable = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
+
+/** An instant of a row as it is told. */
+export const instantText = (at: Date | null): string | null => at?.toISOString() ?? null

@@ -7,9 +7,9 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
-import { Instant, nullable } from '../_shared/schema.ts'
+import { Count, Instant, nullable, Text } from '../_shared/schema.ts'
 import { ownerMembers, plainText, Usd } from './budget-wire.ts'
-import { Count, chargeMembers, Text, wireCharge } from './charge-wire.ts'
+import { chargeMembers, wireCharge } from './charge-wire.ts'
 import { type DailyRow, type DailyStore, MOST_SERIES } from './daily-store.ts'
 import { ownerName } from './owner-names.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf } from './spend-query.ts'

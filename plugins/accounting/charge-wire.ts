@@ -1,12 +1,9 @@
-import { type Directory, Type } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
-import { Instant, nullable } from '../_shared/schema.ts'
+import { Count, Instant, nullable, Text } from '../_shared/schema.ts'
 import { ownerMembers, Usd } from './budget-wire.ts'
 import { ownerName } from './owner-names.ts'
 import type { Charge } from './report-store.ts'
-
-export const Count = Type.Integer()
-export const Text = Type.String()
 
 /** What every row of the ledger and every charge that is kept out of it tells. */
 export const chargeMembers = {

@@ -1,12 +1,11 @@
 import { type Directory, type Static, Type } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
-import { Instant } from '../_shared/schema.ts'
+import { Count, Instant } from '../_shared/schema.ts'
 import { ownerMembers, Usd } from './budget-wire.ts'
 import { ownerName } from './owner-names.ts'
 import type { ReportRow, Sums } from './report-store.ts'
 import { dayText, startOfDay, type Window } from './window.ts'
 
-const Count = Type.Integer()
 const sums = {
   spend_usd: Usd('Sum of the ledger'),
   request_count: Type.Integer({ description: 'Ledger rows; the four counts below add up to it' }),

@@ -9,12 +9,11 @@ import {
 } from 'model-gateway/plugin'
 import { countedMembers, countedPage, countedTotal } from '../_shared/counted-list.ts'
 import { periodQuery, readPeriod } from '../_shared/query.ts'
-import { nullable } from '../_shared/schema.ts'
+import { nullable, Text } from '../_shared/schema.ts'
 import type { CompiledPolicies } from './policies.ts'
 import { type DecisionRow, filterNames, type Store } from './store.ts'
 import { Action, Disposition, Mode, Phase, tag } from './wire.ts'
 
-const Text = Type.String()
 const Words = Type.Array(Text)
 
 const Policies = Type.Object({

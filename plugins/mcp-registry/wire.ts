@@ -1,5 +1,5 @@
 import { type Static, strictObject, Type } from 'model-gateway/plugin'
-import { Instant, nullable } from '../_shared/schema.ts'
+import { Instant, instantText, nullable } from '../_shared/schema.ts'
 import type { ListedTool, RunRow } from './discovery-store.ts'
 import type { ServerRow } from './store.ts'
 import type { ToolVersionRow } from './tool-version-store.ts'
@@ -143,10 +143,10 @@ export function serverView(row: ServerRow, privateUrl: boolean): Static<typeof S
     discovery_status: row.discovery_status,
     tool_count: row.tool_count,
     last_error_summary: row.last_error_summary,
-    last_discovery_at: instant(row.last_discovery_at),
-    last_successful_discovery_at: instant(row.last_successful_discovery_at),
+    last_discovery_at: instantText(row.last_discovery_at),
+    last_successful_discovery_at: instantText(row.last_successful_discovery_at),
     protocol_version: row.protocol_version,
-    disabled_at: instant(row.disabled_at),
+    disabled_at: instantText(row.disabled_at),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
@@ -266,7 +266,3 @@ export const RefreshView = Type.Object({
   error_summary: nullable(Type.String()),
   tools: Type.Array(ToolView, { description: 'The active tools.' }),
 })
-
-function instant(at: Date | null): string | null {
-  return at === null ? null : at.toISOString()
-}

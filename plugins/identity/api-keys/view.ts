@@ -1,5 +1,5 @@
 import { type Static, Type } from 'model-gateway/plugin'
-import { Instant, nullable } from '../../_shared/schema.ts'
+import { Instant, instantText, nullable } from '../../_shared/schema.ts'
 import type { ApiKeyRow, KeyState } from './store.ts'
 
 export const GrantMode = Type.Union([Type.Literal('explicit'), Type.Literal('all')], {
@@ -63,11 +63,11 @@ export function viewOfKey(row: ApiKeyRow, now: Date): Static<typeof ApiKeyView> 
     model_grant_mode: row.model_grant_mode,
     granted_models: row.granted_models,
     status: stateOf(row, now),
-    expires_at: instant(row.expires_at),
-    last_used_at: instant(row.last_used_at),
-    revoked_at: instant(row.revoked_at),
-    rotated_at: instant(row.rotated_at),
-    previous_secret_until: instant(previousUntil(row, now)),
+    expires_at: instantText(row.expires_at),
+    last_used_at: instantText(row.last_used_at),
+    revoked_at: instantText(row.revoked_at),
+    rotated_at: instantText(row.rotated_at),
+    previous_secret_until: instantText(previousUntil(row, now)),
     from_config: row.from_config,
     created_at: row.created_at.toISOString(),
   }
@@ -83,8 +83,4 @@ function ownerOf(row: ApiKeyRow): Static<typeof ApiKeyView>['owner'] {
   const { user_id, service_account_id, owner_name: name, email, service_account_key: key } = row
   if (user_id !== null) return { kind: 'user', user_id, name, email }
   return { kind: 'service_account', service_account_id: service_account_id ?? '', name, key }
-}
-
-function instant(at: Date | null): string | null {
-  return at === null ? null : at.toISOString()
 }

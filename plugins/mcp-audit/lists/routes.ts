@@ -12,7 +12,7 @@ import {
 import { countedMembers, countedPage, countedTotal } from '../../_shared/counted-list.ts'
 import { Id, ownId } from '../../_shared/own-id.ts'
 import { filterText, periodQuery, readPeriod } from '../../_shared/query.ts'
-import { Instant, nullable } from '../../_shared/schema.ts'
+import { Instant, nullable, Text } from '../../_shared/schema.ts'
 import { filterColumns, type InvocationFilter, type ListStore } from './store.ts'
 
 const ROOT = '/api/v1/admin/observability/mcp-invocations'
@@ -33,7 +33,6 @@ const statuses = [
 ] as const
 const policyResults = ['allowed', 'denied', 'not_evaluated'] as const
 
-const Text = Type.String()
 const oneOf = (values: readonly string[], errorMessage?: string) =>
   Type.Union(
     values.map((value) => Type.Literal(value)),

@@ -1,6 +1,7 @@
 import type { Database, JsonValue } from 'model-gateway/plugin'
 import { MOST_COUNTED } from '../../_shared/counted-list.ts'
 import { firstId } from '../../_shared/first-id.ts'
+import { instantSql } from '../../_shared/instant.ts'
 import type { Period } from '../../_shared/query.ts'
 
 /** Columns that a filter compares. */
@@ -32,15 +33,12 @@ export interface ListStore {
   read(id: string): Promise<InvocationItem | undefined>
 }
 
-const instant = (column: string) =>
-  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
-const columns = `i.id as mcp_tool_invocation_id, ${instant('i.occurred_at')} as occurred_at,
+const columns = `i.id as mcp_tool_invocation_id, ${instantSql('i.occurred_at')} as occurred_at,
   i.request_id, i.jsonrpc_id, i.jsonrpc_id_type, i.session_hash, i.protocol_version, i.owner_kind,
   i.user_id, i.service_account_id, i.team_id, i.api_key_id, i.server_id, i.server_key, i.tool_id,
   i.tool_name, i.status, i.policy_result, i.latency_ms, i.error_code, i.guardrail_decision_id,
   i.response_bytes::float8 as response_bytes, i.argument_metadata, i.result_metadata,
-  ${instant('i.finished_at')} as finished_at`
+  ${instantSql('i.finished_at')} as finished_at`
 
 type Column = InvocationFilter['columns'][number]
 

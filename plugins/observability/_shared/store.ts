@@ -70,11 +70,6 @@ export function boundsOf({ start, end }: Pick<Frame, 'start' | 'end'>): [string,
   return [start.toISOString(), end.toISOString()]
 }
 
-/** An instant as the API has it. */
-export function instantSql(column: string): string {
-  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-}
-
 /** USD × 10⁻¹² as a plain decimal amount of USD without trailing zeros. */
 export function usdSql(picoUsd: string): string {
   return `trim_scale((${picoUsd}) * 0.000000000001)::text`

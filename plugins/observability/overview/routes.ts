@@ -1,8 +1,8 @@
 import { type AdminRoute, adminRoute, type Clock, strictObject, Type } from 'model-gateway/plugin'
-import { Instant, nullable } from '../../_shared/schema.ts'
+import { Count, Instant, nullable, Text } from '../../_shared/schema.ts'
 import { frameMembers, frameOf, RangeQuery, wireFrame } from '../_shared/frame.ts'
 import type { Reports } from '../_shared/store.ts'
-import { Count, Text, tag, Usd } from '../_shared/wire.ts'
+import { tag, Usd } from '../_shared/wire.ts'
 import { composeOverview, topOwners } from './compose.ts'
 import {
   readNearBudgets,

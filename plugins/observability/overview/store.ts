@@ -1,9 +1,9 @@
+import { instantSql } from '../../_shared/instant.ts'
 import type { Frame } from '../_shared/frame.ts'
 import {
   accounting,
   boundsOf,
   inFrame,
-  instantSql,
   nameSql,
   type Reader,
   requestLog,

@@ -1,5 +1,6 @@
 import type { Static } from 'model-gateway/plugin'
-import { instantSql, nameSql, type Reader, requestLog, usdSql } from '../_shared/store.ts'
+import { instantSql } from '../../_shared/instant.ts'
+import { nameSql, type Reader, requestLog, usdSql } from '../_shared/store.ts'
 import type { Place } from './store.ts'
 import type { RequestLog, RequestLogDetail } from './wire.ts'
 

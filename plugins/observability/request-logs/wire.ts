@@ -1,6 +1,6 @@
 import { Type } from 'model-gateway/plugin'
-import { Instant, nullable } from '../../_shared/schema.ts'
-import { Count, Text, Usd } from '../_shared/wire.ts'
+import { Count, Instant, nullable, Text } from '../../_shared/schema.ts'
+import { Usd } from '../_shared/wire.ts'
 
 const Attempt = Type.Object({
   attempt_number: Type.Integer({ description: 'From 1.' }),

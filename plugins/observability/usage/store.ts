@@ -1,5 +1,6 @@
+import { instantSql } from '../../_shared/instant.ts'
 import type { Frame } from '../_shared/frame.ts'
-import { accounting, boundsOf, inFrame, instantSql, type Reader } from '../_shared/store.ts'
+import { accounting, boundsOf, inFrame, type Reader } from '../_shared/store.ts'
 
 const tokens = [
   'prompt_tokens',
