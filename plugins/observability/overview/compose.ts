@@ -165,20 +165,14 @@ function list(sums: ReadonlyMap<string, Sum>, total: Sum) {
     ([a, one], [b, other]) =>
       compare(other.costPicoUsd, one.costPicoUsd) || other.requests - one.requests || compare(a, b),
   )
-  const rest = newSum()
-  const known = newSum()
+  const rest = { ...total, bins: new Map(total.bins) }
   for (const [, sum] of sorted) {
-    known.requests += sum.requests
-    known.errors += sum.errors
-    known.costPicoUsd += sum.costPicoUsd
-    known.totalTokens += sum.totalTokens
-    for (const [bin, count] of sum.bins) addBin(known.bins, bin, count)
+    rest.requests -= sum.requests
+    rest.errors -= sum.errors
+    rest.costPicoUsd -= sum.costPicoUsd
+    rest.totalTokens -= sum.totalTokens
+    for (const [bin, count] of sum.bins) addBin(rest.bins, bin, -count)
   }
-  rest.requests = total.requests - known.requests
-  rest.errors = total.errors - known.errors
-  rest.costPicoUsd = total.costPicoUsd - known.costPicoUsd
-  rest.totalTokens = total.totalTokens - known.totalTokens
-  for (const [bin, count] of total.bins) addBin(rest.bins, bin, count - (known.bins.get(bin) ?? 0))
   const items: (readonly [string | null, ReturnType<typeof wireSum>])[] = sorted.map(
     ([key, sum]) => [key, wireSum(sum)],
   )
