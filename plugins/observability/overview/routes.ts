@@ -2,7 +2,7 @@ import { type AdminRoute, adminRoute, type Clock, strictObject, Type } from 'mod
 import { Count, Instant, nullable, Text } from '../../_shared/schema.ts'
 import { frameMembers, frameOf, RangeQuery, wireFrame } from '../_shared/frame.ts'
 import type { Reports } from '../_shared/store.ts'
-import { tag, Usd } from '../_shared/wire.ts'
+import { OwnerKind, tag } from '../_shared/wire.ts'
 import { composeOverview, topOwners } from './compose.ts'
 import {
   readNearBudgets,
@@ -12,12 +12,10 @@ import {
   readSpend,
   readTraffic,
 } from './store.ts'
+import { Key, NearBudget, RecentAttempts, Share } from './wire.ts'
 
 const RECENT_MS = 15 * 60_000
 
-const Share = Type.Number({ minimum: 0, description: '1 is all of them.' })
-const OwnerKind = Type.Union([Type.Literal('user'), Type.Literal('service_account')])
-const Key = (description: string) => nullable(Type.String({ description }))
 const Latency = nullable(
   Type.Integer({ description: 'Milliseconds of successful requests, to within a fifth' }),
 )
@@ -31,39 +29,11 @@ const sum = {
   latency_p95_ms: Latency,
 }
 
-const RecentAttempts = Type.Object({
-  provider_key: Text,
-  model_key: Key('The resolved model.'),
-  attempt_count: Count,
-  success_count: Count,
-  error_count: Count,
-  client_abort_count: Count,
-  latency_p50_ms: nullable(Count),
-  latency_p95_ms: nullable(Count),
-  first_byte_p50_ms: nullable(Count),
-  last_attempt_at: Instant,
-  last_error_at: nullable(Instant),
-  last_error_code: nullable(Text),
-})
-
 const recentMembers = {
   window_start: Instant,
   window_end: Instant,
   items: Type.Array(RecentAttempts),
 }
-
-const NearBudget = Type.Object({
-  budget_id: Text,
-  scope_key: Text,
-  owner_kind: OwnerKind,
-  owner_id: Text,
-  owner_name: nullable(Text),
-  cadence: Text,
-  amount_usd: Usd,
-  current_window_spend_usd: Usd,
-  current_window_rejected_usd: Usd,
-  used_share: Share,
-})
 
 export function overviewRoutes(reports: Reports, clock: Clock): AdminRoute[] {
   const recent = () => {

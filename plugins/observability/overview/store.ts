@@ -1,3 +1,4 @@
+import type { Static } from 'model-gateway/plugin'
 import { instantSql } from '../../_shared/instant.ts'
 import type { Frame } from '../_shared/frame.ts'
 import {
@@ -9,6 +10,7 @@ import {
   requestLog,
   usdSql,
 } from '../_shared/store.ts'
+import type { NearBudget, RecentAttempts } from './wire.ts'
 
 /** Requests of the log in one bin of latency; -1: no successes. */
 export interface TrafficRow {
@@ -38,34 +40,6 @@ export interface SpendRow {
   readonly prompt_tokens: number
   readonly completion_tokens: number
   readonly total_tokens: number
-}
-
-export interface NearBudget {
-  readonly budget_id: string
-  readonly scope_key: string
-  readonly owner_kind: 'user' | 'service_account'
-  readonly owner_id: string
-  readonly owner_name: string | null
-  readonly cadence: string
-  readonly amount_usd: string
-  readonly current_window_spend_usd: string
-  readonly current_window_rejected_usd: string
-  readonly used_share: number
-}
-
-export interface RecentAttempts {
-  readonly provider_key: string
-  readonly model_key: string | null
-  readonly attempt_count: number
-  readonly success_count: number
-  readonly error_count: number
-  readonly client_abort_count: number
-  readonly latency_p50_ms: number | null
-  readonly latency_p95_ms: number | null
-  readonly first_byte_p50_ms: number | null
-  readonly last_attempt_at: string
-  readonly last_error_at: string | null
-  readonly last_error_code: string | null
 }
 
 const trafficSql = `
@@ -157,8 +131,8 @@ const nearBudgetsSql = `
   order by used_share desc, scope_key limit 10`
 
 /** The ten active budgets that have least left, a fifth at most. */
-export function readNearBudgets(reader: Reader, now: Date): Promise<NearBudget[]> {
-  return reader.unsafe<NearBudget[]>(nearBudgetsSql, [now.toISOString()])
+export function readNearBudgets(reader: Reader, now: Date): Promise<Static<typeof NearBudget>[]> {
+  return reader.unsafe<Static<typeof NearBudget>[]>(nearBudgetsSql, [now.toISOString()])
 }
 
 const percentileSql = (share: number, column: string, where: string) =>
@@ -185,6 +159,9 @@ const recentSql = `
   order by a.provider_key collate "C", r.resolved_model_key collate "C"`
 
 /** Attempts of requests that ended after a time, by provider and resolved model. */
-export function readRecentAttempts(reader: Reader, since: Date): Promise<RecentAttempts[]> {
-  return reader.unsafe<RecentAttempts[]>(recentSql, [since.toISOString()])
+export function readRecentAttempts(
+  reader: Reader,
+  since: Date,
+): Promise<Static<typeof RecentAttempts>[]> {
+  return reader.unsafe<Static<typeof RecentAttempts>[]>(recentSql, [since.toISOString()])
 }

@@ -1,12 +1,12 @@
 import { type AdminRoute, adminRoute, type Clock, strictObject, Type } from 'model-gateway/plugin'
-import { Count, Instant, nullable, Text } from '../../_shared/schema.ts'
+import { Count, Instant, Text } from '../../_shared/schema.ts'
 import { type Frame, frameMembers, frameOf, RangeQuery, wireFrame } from '../_shared/frame.ts'
 import type { Reports } from '../_shared/store.ts'
 import { tag, Usd } from '../_shared/wire.ts'
 import { type Point, readHarnessUsage, readLeaderboard } from './store.ts'
+import { HarnessLeader, Leader } from './wire.ts'
 
 const query = strictObject({ range: RangeQuery })
-const Average = nullable(Type.Number())
 
 export function rankingRoutes(reports: Reports, clock: Clock): AdminRoute[] {
   return [
@@ -26,27 +26,7 @@ export function rankingRoutes(reports: Reports, clock: Clock): AdminRoute[] {
             values: Type.Array(Type.Object({ user_id: Text, spend_usd: Usd })),
           }),
         ),
-        leaders: Type.Array(
-          Type.Object({
-            rank: Count,
-            user_id: Text,
-            user_name: Text,
-            total_spend_usd: Usd,
-            total_requests: Type.Integer({ description: 'Requests in the ledger.' }),
-            most_used_model: Type.String({
-              description: 'The resolved model with most requests, then spend, then key.',
-            }),
-            tool_cardinality_averages: Type.Object(
-              {
-                exposed_tool_count: Average,
-                invoked_tool_count: Average,
-                referenced_mcp_server_count: Average,
-                filtered_tool_count: Average,
-              },
-              { description: 'Over the requests that recorded it; null: none did.' },
-            ),
-          }),
-        ),
+        leaders: Type.Array(Leader),
       }),
       async handle({ query: { range = '7d' } }) {
         const frame = frameOf(range, clock.now())
@@ -60,7 +40,7 @@ export function rankingRoutes(reports: Reports, clock: Clock): AdminRoute[] {
           series: seriesOf(frame, (bucket) =>
             chart.map(({ user_id }) => ({ user_id, spend_usd: spend(bucket, user_id) ?? '0' })),
           ),
-          leaders: [...leaders],
+          leaders,
         }
       },
     }),
@@ -83,14 +63,7 @@ export function rankingRoutes(reports: Reports, clock: Clock): AdminRoute[] {
             values: Type.Array(Type.Object({ agent_harness_key: Text, request_count: Count })),
           }),
         ),
-        leaders: Type.Array(
-          Type.Object({
-            rank: Count,
-            agent_harness_key: Text,
-            agent_harness_label: Text,
-            request_count: Count,
-          }),
-        ),
+        leaders: Type.Array(HarnessLeader),
       }),
       async handle({ query: { range = '7d' } }) {
         const frame = frameOf(range, clock.now())
@@ -110,7 +83,7 @@ export function rankingRoutes(reports: Reports, clock: Clock): AdminRoute[] {
               request_count: Number(requests(bucket, agent_harness_key) ?? 0),
             })),
           ),
-          leaders: [...leaders],
+          leaders,
         }
       },
     }),

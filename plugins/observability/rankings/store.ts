@@ -1,3 +1,4 @@
+import type { Static } from 'model-gateway/plugin'
 import { instantSql } from '../../_shared/instant.ts'
 import type { Frame } from '../_shared/frame.ts'
 import {
@@ -9,34 +10,11 @@ import {
   requestLog,
   usdSql,
 } from '../_shared/store.ts'
+import type { HarnessLeader, Leader } from './wire.ts'
 
 /** The cohorts of the table and of the chart. */
 const TABLE = 30
 const CHART = 5
-
-export interface ToolAverages {
-  readonly exposed_tool_count: number | null
-  readonly invoked_tool_count: number | null
-  readonly referenced_mcp_server_count: number | null
-  readonly filtered_tool_count: number | null
-}
-
-export interface Leader {
-  readonly rank: number
-  readonly user_id: string
-  readonly user_name: string
-  readonly total_spend_usd: string
-  readonly total_requests: number
-  readonly most_used_model: string
-  readonly tool_cardinality_averages: ToolAverages
-}
-
-export interface HarnessLeader {
-  readonly rank: number
-  readonly agent_harness_key: string
-  readonly agent_harness_label: string
-  readonly request_count: number
-}
 
 /** What one of the chart had in one half day. */
 export interface Point {
@@ -46,7 +24,7 @@ export interface Point {
 }
 
 export interface Ranking<T> {
-  readonly leaders: readonly T[]
+  readonly leaders: T[]
   /** Those of the leaders that are in the chart. */
   readonly chart: readonly T[]
   /** Half days without anything are not among them. */
@@ -143,11 +121,17 @@ async function readRanking<T>(reader: Reader, sql: string, frame: Frame): Promis
 }
 
 /** Users by spend, then requests, then name. */
-export function readLeaderboard(reader: Reader, frame: Frame): Promise<Ranking<Leader>> {
+export function readLeaderboard(
+  reader: Reader,
+  frame: Frame,
+): Promise<Ranking<Static<typeof Leader>>> {
   return readRanking(reader, leaderboardSql, frame)
 }
 
 /** Coding agents by requests, then key. */
-export function readHarnessUsage(reader: Reader, frame: Frame): Promise<Ranking<HarnessLeader>> {
+export function readHarnessUsage(
+  reader: Reader,
+  frame: Frame,
+): Promise<Ranking<Static<typeof HarnessLeader>>> {
   return readRanking(reader, harnessSql, frame)
 }

@@ -3,6 +3,7 @@ import { callerOwner } from '../../_shared/caller-owner.ts'
 import { Count, Instant, Text } from '../../_shared/schema.ts'
 import { frameMembers, frameOf, RangeQuery, wireFrame } from '../_shared/frame.ts'
 import type { Reports } from '../_shared/store.ts'
+import { OwnerKind } from '../_shared/wire.ts'
 import { noUsage, readUsage } from './store.ts'
 
 const usage = {
@@ -27,7 +28,7 @@ export function usageRoutes(reports: Reports, clock: Clock): AdminRoute[] {
       query: strictObject({ range: RangeQuery }),
       result: Type.Object({
         ...frameMembers,
-        owner_kind: Type.Union([Type.Literal('user'), Type.Literal('service_account')]),
+        owner_kind: OwnerKind,
         owner_id: Text,
         totals: Type.Object(usage),
         series: Type.Array(Type.Object({ bucket_start: Instant, ...usage })),
@@ -50,7 +51,7 @@ export function usageRoutes(reports: Reports, clock: Clock): AdminRoute[] {
           series: frame.buckets.map(
             (bucket_start) => known.get(bucket_start) ?? { bucket_start, ...noUsage },
           ),
-          models: [...models],
+          models,
         }
       },
     }),

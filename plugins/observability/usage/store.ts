@@ -19,8 +19,8 @@ export type Usage = { readonly request_count: number } & {
 export interface OwnUsage {
   readonly totals: Usage
   /** Half days without requests are not among them. */
-  readonly series: readonly (Usage & { readonly bucket_start: string })[]
-  readonly models: readonly (Usage & { readonly model_key: string })[]
+  readonly series: (Usage & { readonly bucket_start: string })[]
+  readonly models: (Usage & { readonly model_key: string })[]
 }
 
 interface Row extends Usage {
@@ -44,8 +44,8 @@ export async function readUsage(
   frame: Frame,
 ): Promise<OwnUsage> {
   const rows = await reader.unsafe<Row[]>(sql, [...boundsOf(frame), owner.kind, owner.id])
-  const series: OwnUsage['series'][number][] = []
-  const models: OwnUsage['models'][number][] = []
+  const series: OwnUsage['series'] = []
+  const models: OwnUsage['models'] = []
   let totals: Usage | undefined
   for (const { bucket_start, model_key, ...usage } of rows) {
     if (bucket_start !== null) series.push({ bucket_start, ...usage })

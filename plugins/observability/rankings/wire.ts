@@ -1,0 +1,32 @@
+import { Type } from 'model-gateway/plugin'
+import { Count, nullable, Text } from '../../_shared/schema.ts'
+import { Usd } from '../_shared/wire.ts'
+
+const Average = nullable(Type.Number())
+
+export const Leader = Type.Object({
+  rank: Count,
+  user_id: Text,
+  user_name: Text,
+  total_spend_usd: Usd,
+  total_requests: Type.Integer({ description: 'Requests in the ledger.' }),
+  most_used_model: Type.String({
+    description: 'The resolved model with most requests, then spend, then key.',
+  }),
+  tool_cardinality_averages: Type.Object(
+    {
+      exposed_tool_count: Average,
+      invoked_tool_count: Average,
+      referenced_mcp_server_count: Average,
+      filtered_tool_count: Average,
+    },
+    { description: 'Over the requests that recorded it; null: none did.' },
+  ),
+})
+
+export const HarnessLeader = Type.Object({
+  rank: Count,
+  agent_harness_key: Text,
+  agent_harness_label: Text,
+  request_count: Count,
+})
