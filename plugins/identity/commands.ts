@@ -7,6 +7,7 @@ import {
   UsageError,
   type Welcome,
 } from 'model-gateway/plugin'
+import { once, readArguments } from '../_shared/arguments.ts'
 import { viewOfKey } from './api-keys/view.ts'
 import { findOwner, insertFirstKey, issueKey, type OwnerName } from './command-store.ts'
 import { generateKey } from './keys.ts'
@@ -88,22 +89,10 @@ interface KeyOptions {
 }
 
 function parseArguments(args: readonly string[]): KeyOptions {
-  const values = new Map<string, string[]>()
-  let allModels = false
-  for (let i = 0; i < args.length; i++) {
-    const [flag = '', inline] = split(args[i] ?? '')
-    if (flag === '--all-models' && inline === undefined) {
-      allModels = true
-      continue
-    }
-    if (!['--user', '--service-account', '--model', '--name', '--expires'].includes(flag)) {
-      throw new UsageError(`unknown argument ${args[i]}`)
-    }
-    const value = inline ?? args[++i]
-    if (value === undefined || value === '') throw new UsageError(`${flag} needs a value`)
-    values.set(flag, [...(values.get(flag) ?? []), value])
-  }
-  const models = values.get('--model') ?? []
+  const flags = ['--user', '--service-account', '--model', '--name', '--expires']
+  const values = readArguments(args, flags, ['--all-models'])
+  const allModels = values.has('--all-models')
+  const models = [...(values.get('--model') ?? [])]
   if (allModels === models.length > 0) {
     throw new UsageError('say which models: either --model, as often as needed, or --all-models')
   }
@@ -118,17 +107,6 @@ function parseArguments(args: readonly string[]): KeyOptions {
     name: once(values, '--name') ?? 'created by command',
     expiresInMs: duration(once(values, '--expires')),
   }
-}
-
-function split(argument: string): [string, string | undefined] {
-  const at = argument.indexOf('=')
-  return at < 0 ? [argument, undefined] : [argument.slice(0, at), argument.slice(at + 1)]
-}
-
-function once(values: ReadonlyMap<string, string[]>, flag: string): string | undefined {
-  const [value, ...more] = values.get(flag) ?? []
-  if (more.length > 0) throw new UsageError(`${flag} is given more than once`)
-  return value
 }
 
 function ownerOf(email: string | undefined, key: string | undefined): OwnerName {

@@ -6,6 +6,7 @@ import {
   UsageError,
   type Welcome,
 } from 'model-gateway/plugin'
+import { once, readArguments } from '../_shared/arguments.ts'
 import { FILE_FIELDS } from './_shared/file-fields.ts'
 import { hashPassword, passwordProblem } from './_shared/password.ts'
 import type { SessionStore } from './sessions/store.ts'
@@ -88,19 +89,11 @@ export function createAdminCommand(
 }
 
 function parseArguments(args: readonly string[]): { email: string; name: string | undefined } {
-  const values = new Map<string, string>()
-  for (let i = 0; i < args.length; i++) {
-    const [flag = '', ...inline] = (args[i] ?? '').split('=')
-    if (flag !== '--email' && flag !== '--name') throw new UsageError(`unknown argument ${args[i]}`)
-    if (values.has(flag)) throw new UsageError(`${flag} is given more than once`)
-    const value = inline.length > 0 ? inline.join('=') : args[++i]
-    if (value === undefined || value === '') throw new UsageError(`${flag} needs a value`)
-    values.set(flag, value)
-  }
-  const email = values.get('--email')
+  const values = readArguments(args, ['--email', '--name'])
+  const email = once(values, '--email')
   if (email === undefined) throw new UsageError('say who: --email')
   if (!/^[^@\s]+@[^@\s]+$/.test(email)) throw new UsageError(`${email} is not an e-mail address`)
-  return { email, name: values.get('--name') }
+  return { email, name: once(values, '--name') }
 }
 
 /** The quick start's own admin, made and shown the first time. */

@@ -1,4 +1,5 @@
 import { type Clock, type Command, type CommandSpec, UsageError } from 'model-gateway/plugin'
+import { once, readArguments } from '../_shared/arguments.ts'
 import { dayOf, instantOf } from '../_shared/instant.ts'
 import type { PurgeStore } from './purge-store.ts'
 import { cutoffOf, isRetention, type Retention } from './retention.ts'
@@ -38,31 +39,20 @@ interface Options {
 }
 
 function parseArguments(args: readonly string[]): Options {
-  const values = new Map<string, string>()
-  let dryRun = false
-  for (let i = 0; i < args.length; i++) {
-    const [flag = '', inline] = (args[i] ?? '').split(/=(.*)/s)
-    if (flag === '--dry-run' && inline === undefined) {
-      dryRun = true
-      continue
-    }
-    if (flag !== '--retention' && flag !== '--before') {
-      throw new UsageError(`unknown argument ${args[i]}`)
-    }
-    const value = inline ?? args[++i]
-    if (value === undefined || value === '') throw new UsageError(`${flag} needs a value`)
-    if (values.has(flag)) throw new UsageError(`${flag} is given more than once`)
-    values.set(flag, value)
-  }
-  const retention = values.get('--retention')
-  const before = values.get('--before')
+  const values = readArguments(args, ['--retention', '--before'], ['--dry-run'])
+  const retention = once(values, '--retention')
+  const before = once(values, '--before')
   if (retention !== undefined && before !== undefined) {
     throw new UsageError('say either --retention or --before')
   }
   if (retention !== undefined && !isRetention(retention)) {
     throw new UsageError(`--retention ${retention}: must be 1d, 3d or 7d`)
   }
-  return { retention, before: before === undefined ? undefined : instant(before), dryRun }
+  return {
+    retention,
+    before: before === undefined ? undefined : instant(before),
+    dryRun: values.has('--dry-run'),
+  }
 }
 
 /** A day is its beginning, in UTC. */
