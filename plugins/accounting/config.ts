@@ -1,7 +1,6 @@
 import {
   type ConfigDraft,
   configSection,
-  DecimalString,
   isJsonObject,
   MAX_TIMER_MS,
   type Problem,
@@ -9,25 +8,12 @@ import {
   type Static,
   Type,
 } from 'model-gateway/plugin'
+import { Budget } from '../_shared/budget-schema.ts'
 import { picoUsd } from '../_shared/money.ts'
 import { type BudgetSettings, timezoneFault } from './budget.ts'
 
 const strict = { additionalProperties: false }
 
-const Budget = Type.Object(
-  {
-    cadence: Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly')], {
-      description: 'How long a window is',
-    }),
-    amount_usd: DecimalString({ description: 'USD in a window, a quoted decimal.' }),
-    hard_limit: Type.Boolean({
-      default: true,
-      description: 'true: refuses calls once it is used up',
-    }),
-    timezone: Type.String({ default: 'UTC', description: 'Kept, not used: windows are in UTC' }),
-  },
-  strict,
-)
 export type BudgetConfig = Static<typeof Budget>
 
 export const accountingSection = configSection(

@@ -1,4 +1,5 @@
-import { configSection, DecimalString, SecretRef, type Static, Type } from 'model-gateway/plugin'
+import { configSection, SecretRef, type Static, Type } from 'model-gateway/plugin'
+import { Budget } from '../_shared/budget-schema.ts'
 
 const strict = { additionalProperties: false }
 const name = Type.String({ minLength: 1, maxLength: 200, description: 'For people' })
@@ -28,21 +29,6 @@ const ApiKey = Type.Object(
     value: SecretRef({ description: 'A whole key, gwk_<public id>.<secret>' }),
     models: Type.Optional(Type.Array(Type.String(), { description: 'The models it grants' })),
     all_models: Type.Optional(Type.Boolean({ description: 'true, in the place of models' })),
-  },
-  strict,
-)
-
-const Budget = Type.Object(
-  {
-    cadence: Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly')], {
-      description: 'How long a window is',
-    }),
-    amount_usd: DecimalString({ description: 'What may be spent in a window' }),
-    hard_limit: Type.Boolean({
-      default: true,
-      description: 'true: refuses calls once it is used up',
-    }),
-    timezone: Type.String({ default: 'UTC', description: 'Kept, not used: windows are in UTC' }),
   },
   strict,
 )
