@@ -1,4 +1,5 @@
 import { GatewayError } from 'model-gateway/plugin'
+import { createTurns } from '../../_shared/turns.ts'
 import { hashPassword } from '../_shared/password.ts'
 
 /** Comparisons at once, each of which takes 64 MiB; and how many more may wait for their turn. */
@@ -12,24 +13,20 @@ export interface PasswordCheck {
 
 export function createPasswordCheck(): PasswordCheck {
   let decoy: Promise<string> | undefined
-  let running = 0
-  const queue: (() => void)[] = []
+  const turns = createTurns(AT_ONCE)
+  let underWay = 0
 
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= AT_ONCE) {
-      if (queue.length >= WAITING) {
-        throw new GatewayError('invalid_credentials', 'too many sign-ins at once; try again', {
-          headers: { 'retry-after': '5' },
-        })
-      }
-      await new Promise<void>((resolve) => queue.push(resolve))
-    } else running++
+    if (underWay === AT_ONCE + WAITING) {
+      throw new GatewayError('invalid_credentials', 'too many sign-ins at once; try again', {
+        headers: { 'retry-after': '5' },
+      })
+    }
+    underWay++
     try {
-      return await work()
+      return await turns.run(work)
     } finally {
-      const next = queue.shift()
-      if (next === undefined) running--
-      else next()
+      underWay--
     }
   }
 
