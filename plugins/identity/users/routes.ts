@@ -97,6 +97,7 @@ export interface UserRouteParts {
   readonly configured: () => ReadonlySet<string>
 }
 
+const admin = { audience: 'platform_admin', tag: 'users' } as const
 const userParams = Type.Object({ user_id: Id })
 
 export function userRoutes(parts: UserRouteParts): AdminRoute[] {
@@ -109,7 +110,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
     password: Type.Optional(NewPassword),
   }
 
-  async function find(tx: Transaction, id: string): Promise<UserRow> {
+  async function find(id: string, tx?: Transaction): Promise<UserRow> {
     const row = await store.find(id, tx)
     if (row === undefined) throw notFound('user')
     return row
@@ -135,8 +136,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
     adminRoute({
       method: 'GET',
       path: '/api/v1/admin/users',
-      audience: 'platform_admin',
-      tag: 'users',
+      ...admin,
       summary: 'Users, by e-mail address.',
       query: strictObject({
         ...pageQuery,
@@ -155,22 +155,18 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
     adminRoute({
       method: 'GET',
       path: '/api/v1/admin/users/{user_id}',
-      audience: 'platform_admin',
-      tag: 'users',
+      ...admin,
       summary: 'One user.',
       params: userParams,
       result: UserView,
       async handle({ params }) {
-        const row = await store.find(params.user_id)
-        if (row === undefined) throw notFound('user')
-        return viewOfUser(row)
+        return viewOfUser(await find(params.user_id))
       },
     }),
     adminRoute({
       method: 'POST',
       path: '/api/v1/admin/users',
-      audience: 'platform_admin',
-      tag: 'users',
+      ...admin,
       summary: 'Make a user. Without a password the user has API keys only.',
       body: strictObject({
         name: Name,
@@ -195,7 +191,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
           await store.insert(changing.sql, id, columns)
           await changeTeam(changing, id, team)
           if (hash !== undefined) await setPassword(changing.sql, id, hash)
-          const after = viewOfUser(await find(changing.sql, id))
+          const after = viewOfUser(await find(id, changing.sql))
           await changing.audit({ action: 'user.create', objectKind: 'user', objectId: id, after })
           return after
         })
@@ -204,8 +200,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
     adminRoute({
       method: 'PATCH',
       path: '/api/v1/admin/users/{user_id}',
-      audience: 'platform_admin',
-      tag: 'users',
+      ...admin,
       summary:
         'Change a user. Who is disabled is signed out and refused at once; a new password ends the sessions.',
       params: userParams,
@@ -232,7 +227,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
         const hash = password === undefined ? undefined : await hashPassword(password)
         return await change({ caller, requestId }, async (changing) => {
           const { sql } = changing
-          const before = await find(sql, id)
+          const before = await find(id, sql)
           const moves = columns.email !== undefined && columns.email !== before.email
           if (moves && configured().has(before.email)) {
             throw new GatewayError(
@@ -240,19 +235,19 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
               'email: the config file knows this user by it; it cannot change here',
             )
           }
-          const admin = await adminExists(sql)
+          const hadAdmin = await adminExists(sql)
           await changeTeam(changing, id, team, before)
           await store.update(sql, id, columns, Object.keys(body))
           if (hash !== undefined) await setPassword(sql, id, hash)
           if (body.status === 'disabled') await endSessions(sql, id)
-          if (admin && !(await adminExists(sql))) {
+          if (hadAdmin && !(await adminExists(sql))) {
             const field = body.status === undefined ? 'role' : 'status'
             throw new GatewayError(
               'conflict',
               `${field}: this is the last platform admin who can sign in`,
             )
           }
-          const after = viewOfUser(await find(sql, id))
+          const after = viewOfUser(await find(id, sql))
           await changing.audit({
             action: 'user.update',
             objectKind: 'user',
