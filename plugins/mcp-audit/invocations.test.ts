@@ -253,7 +253,6 @@ describe('a call whose answer may come on another connection', () => {
         return {
           id: call.invocationId,
           occurredAt: new Date(),
-          serverId: 'server',
           verdict: undefined,
         }
       },
@@ -346,7 +345,7 @@ test('a call that is over stays as it ended, while the database does not know ye
 })
 
 test('what comes late for a call that is over is not meant for the next one with its id', async () => {
-  const found = { id: call.invocationId, serverId: 'server', verdict: undefined }
+  const found = { id: call.invocationId, verdict: undefined }
   let looks = 0
   const { open, reopen } = start({
     async find() {

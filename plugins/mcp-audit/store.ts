@@ -7,7 +7,6 @@ import { idColumn, numberKey, type RowId, type WrittenRow } from './rows.ts'
 export interface FoundRow {
   readonly id: string
   readonly occurredAt: Date
-  readonly serverId: string
   readonly verdict: McpVerdict | undefined
 }
 
@@ -168,7 +167,7 @@ export function createStore({ sql, schema }: Database): Store {
       // A number may stand there in another spelling.
       const other = type === 'number' ? sql`or jsonrpc_id ~ '[.eE]'` : sql``
       const rows = await sql<(Omit<FoundRow, 'verdict'> & Judged & { rpcId: string })[]>`
-        select id, occurred_at as "occurredAt", server_id as "serverId", jsonrpc_id as "rpcId",
+        select id, occurred_at as "occurredAt", jsonrpc_id as "rpcId",
           policy_result as "policyResult", guardrail_decision_id as "decisionId"
         from ${invocations}
         where session_hash = ${hash} and jsonrpc_id_type = ${type} and server_id = ${serverId}
