@@ -1,6 +1,14 @@
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 /** How far ahead there are partitions, in days. */
 const AHEAD = 7
+
+/** What has a partition for each day. Summaries are first: without them, nothing finds the others. */
+export const tables = [
+  'request_logs',
+  'request_log_payloads',
+  'request_log_tags',
+  'request_log_attempts',
+]
 
 /** A day of UTC, in days since the epoch. */
 export type Day = number

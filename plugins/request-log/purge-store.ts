@@ -1,5 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { type Day, dayOf } from './partitions.ts'
+import { DAY_MS, type Day, dayOf, tables } from './partitions.ts'
 
 /** A connection of its own. */
 type Session = Awaited<ReturnType<Database['sql']['reserve']>>
@@ -27,11 +27,8 @@ export interface PurgeLimits {
 
 const usualLimits: PurgeLimits = { lockTimeoutMs: 2_000, tries: 10, pauseMs: 500 }
 
-/** Summaries go first: what belongs to them cannot be found without them. */
-const tables = ['request_logs', 'request_log_payloads', 'request_log_tags', 'request_log_attempts']
 /** What is deleted row by row goes in transactions of so much time. */
 const SLICE_MS = 900_000
-const DAY_MS = 86_400_000
 const LOCK_NOT_AVAILABLE = '55P03'
 
 interface Partition {

@@ -1,7 +1,6 @@
 import { Cron } from 'croner'
 import { type Problem, type Static, Type } from 'model-gateway/plugin'
-
-const DAY_MS = 86_400_000
+import { DAY_MS } from './partitions.ts'
 
 const days = { '1d': 1, '3d': 3, '7d': 7 } as const
 export type Retention = keyof typeof days

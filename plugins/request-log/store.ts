@@ -1,7 +1,7 @@
 import type { Database } from 'model-gateway/plugin'
 import { arrayOf } from '../_shared/batch-row.ts'
 import { columnNames } from '../_shared/columns.ts'
-import { type Day, dayOf, isoDay } from './partitions.ts'
+import { type Day, dayOf, isoDay, tables } from './partitions.ts'
 import type { Row } from './row.ts'
 
 export interface Store {
@@ -38,13 +38,6 @@ function names(columns: string, prefix = ''): string {
 
 /** What the tables below a summary have of it. */
 const childColumns = 'request_log_id, occurred_at, request_id'
-
-const tables = [
-  'request_logs',
-  'request_log_payloads',
-  'request_log_tags',
-  'request_log_attempts',
-] as const
 
 /** The tool counts, with the first part of their columns in the roll-up. */
 const dimensions = [
