@@ -15,7 +15,7 @@ import {
   shapePluginConfigs,
 } from './contributions.ts'
 import { databaseUrl, withDatabaseUrl } from './database-url.ts'
-import { fieldOf } from './fields.ts'
+import { fieldOf, matchKeys } from './fields.ts'
 import type { LoadedConfig, LoadedPlugin, ResolvedPlugins } from './loaded.ts'
 import type { ParsedConfig } from './parse.ts'
 import { checkPluginRules } from './plugin-rules.ts'
@@ -38,7 +38,6 @@ import {
   parseBind,
 } from './semantics.ts'
 import { originalPath, type Shaping, shape } from './shape.ts'
-import { matchKeys } from './suggest.ts'
 
 export interface CheckedConfig {
   /** Absent when a problem is an error. */

@@ -1,4 +1,4 @@
-import { matchKeys } from './suggest.ts'
+import { closest } from '../plugin/suggest.ts'
 
 /** A map of the file as it was read. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -12,4 +12,25 @@ export function fieldOf(value: unknown, name: string, known: readonly string[]):
   if (!isFields(value)) return undefined
   const key = matchKeys(value, known).written.get(name)
   return key === undefined ? undefined : value[key]
+}
+
+/**
+ * Which key of `value` states which known field. A misspelt key stands for the field it is nearest
+ * to, when that field is not stated otherwise: so that one slip of the pen is one problem.
+ */
+export function matchKeys(value: object, known: readonly string[]) {
+  const written = new Map<string, string>()
+  const unknown: { key: string; meant: string | undefined }[] = []
+  const keys = Object.keys(value)
+  for (const key of keys) if (known.includes(key)) written.set(key, key)
+  for (const key of keys) {
+    if (known.includes(key)) continue
+    const meant = closest(
+      key,
+      known.filter((name) => !written.has(name)),
+    )
+    if (meant !== undefined) written.set(meant, key)
+    unknown.push({ key, meant })
+  }
+  return { written, unknown }
 }

@@ -6,10 +6,10 @@ import {
   routeFlags,
   SecretRef,
 } from '../plugin/index.ts'
+import { closest } from '../plugin/suggest.ts'
 import { fieldOf, isFields } from './fields.ts'
 import { ServerSection } from './server-section.ts'
 import { AS_WRITTEN, UNKNOWN_KEY_HINT } from './shape.ts'
-import { closest } from './suggest.ts'
 import { chosenBy } from './variants.ts'
 
 /** The kernel's own sections; all others belong to plugins. */

@@ -1,8 +1,8 @@
 import type { ConfigPath, Problem, Secret } from '../plugin/index.ts'
+import { didYouMean } from '../plugin/suggest.ts'
 import { fieldOf, isFields } from './fields.ts'
 import { routeId } from './route-id.ts'
 import type { ProviderTypes, RootEntry } from './schema.ts'
-import { didYouMean } from './suggest.ts'
 
 /** Data after wrongly typed parts were cut out: any field may be missing. */
 export type Pruned<T> = T extends Secret

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { formatPath, type Problem, Secret, SecretRef, type TSchema, Type } from '../plugin/index.ts'
+import { closest } from '../plugin/suggest.ts'
 import { check } from './config.fixture.ts'
-
 import { type Shaping, shape } from './shape.ts'
-import { closest } from './suggest.ts'
 
 function run(schema: TSchema, value: unknown) {
   const problems: Problem[] = []
@@ -171,9 +170,13 @@ test.each([
   ['alias', 'alias_of'],
   ['porvider', 'provider'],
   ['wholly_different', undefined],
+  ['north.shall', 'north.shell'],
+  ['North.Git', 'north.git'],
+  ['xyz', undefined],
   ['', undefined],
 ])('for %s the nearest known word is %s', (word, expected) => {
-  expect(closest(word, ['base_url', 'alias_of', 'provider', 'id'])).toBe(expected as string)
+  const known = ['base_url', 'alias_of', 'provider', 'id', 'north.shell', 'north.git']
+  expect(closest(word, known)).toBe(expected as string)
 })
 
 test('no content of any section makes the check throw or pass a part of the wrong type', () => {

@@ -16,9 +16,8 @@ import {
   notAmong,
   wrongType,
 } from './describe.ts'
-import { type Fields, isFields } from './fields.ts'
+import { type Fields, isFields, matchKeys } from './fields.ts'
 import { type Environment, resolveSecret } from './secrets.ts'
-import { matchKeys } from './suggest.ts'
 import { constantsOf, discriminatorOf, isLike, schemaFor } from './variants.ts'
 
 type At = readonly [path: ConfigPath, use: Shaping]

@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import { readConfig } from '../../kernel/boot/read-config.ts'
 import { builtins } from '../standard/builtins.ts'
 import wordCheck from './__fixtures__/word-check.ts'
-import { closest } from './closest.ts'
 import { guardrails } from './config.ts'
 
 const upstream = { id: 'up', type: 'simulator' }
@@ -77,7 +76,7 @@ const broken: readonly (readonly [what: string, section: unknown, problem: strin
   [
     'an unknown managed check',
     { default: { managed_checks: ['pi'] }, managed_checks: { pii: words } },
-    'guardrails default managed_checks 0: there is no check "pi" under guardrails.managed_checks (checks: pii)',
+    'guardrails default managed_checks 0: there is no check "pi" under guardrails.managed_checks (did you mean "pii"?)',
   ],
   [
     'a managed check twice',
@@ -87,7 +86,7 @@ const broken: readonly (readonly [what: string, section: unknown, problem: strin
   [
     'a route that is not configured',
     { model_routes: { 'm/up/model': { mode: 'deny' } } },
-    'guardrails model_routes m/up/model: is no configured route: a key is {model}/{provider}/{upstream_model} (routes: m/up/org/model)',
+    'guardrails model_routes m/up/model: is no configured route: a key is {model}/{provider}/{upstream_model} (did you mean "m/up/org/model"?)',
   ],
   [
     'a server that is not declared',
@@ -171,13 +170,6 @@ test('eight broken policies, eight named problems, in one go', async () => {
     'guardrails model_routes m/up/nope',
     'guardrails mcp_servers nope',
   ])
-})
-
-test('the name that was meant is the one with the fewest wrong letters', () => {
-  const packs = ['core.shell', 'core.git', 'database.sql']
-  expect(closest('core.shall', packs)).toBe('core.shell')
-  expect(closest('Core.Git', packs)).toBe('core.git')
-  expect(closest('pii', packs)).toBeUndefined()
 })
 
 test('what a plugin that failed to load may bring is not reported as unknown', async () => {

@@ -2,11 +2,11 @@ import {
   type ConfigDraft,
   type ConfigPath,
   type Declared,
+  didYouMean,
   isJsonObject,
   type JsonObject,
   type Problem,
 } from 'model-gateway/plugin'
-import { closest } from './closest.ts'
 import { guardrails } from './config.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
@@ -34,7 +34,7 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
     const path = at('model_routes', key)
     if (!routes.has(key)) {
       const message = 'is no configured route: a key is {model}/{provider}/{upstream_model}'
-      yield { path, message, ...hintFor(key, routes, 'routes') }
+      yield { path, message, hint: didYouMean(key, routes, 'routes') }
     }
     yield* checkPolicy(policy, path, known)
   }
@@ -45,7 +45,7 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
       yield {
         path,
         message: 'is not declared under mcp.servers',
-        ...hintFor(key, servers, 'servers'),
+        hint: didYouMean(key, servers, 'servers'),
       }
     }
     yield* checkPolicy(policy, path, known)
@@ -70,8 +70,8 @@ function* checkPolicy(policy: unknown, path: ConfigPath, known: KnownNames): Ite
     const id = known.packs.get(name)
     if (id === undefined) {
       if (known.partial) continue
-      const hint = hintFor(name, known.packs.keys(), 'packs')
-      yield { path: [...path, 'packs', index], message: `there is no pack "${name}"`, ...hint }
+      const hint = didYouMean(name, known.packs.keys(), 'packs')
+      yield { path: [...path, 'packs', index], message: `there is no pack "${name}"`, hint }
     } else if (packIds.has(id)) {
       yield { path: [...path, 'packs', index], message: `${id} is listed already` }
     } else packIds.add(id)
@@ -81,7 +81,7 @@ function* checkPolicy(policy: unknown, path: ConfigPath, known: KnownNames): Ite
     const here = [...path, 'managed_checks', index]
     if (!known.checks.includes(name)) {
       const message = `there is no check "${name}" under guardrails.managed_checks`
-      yield { path: here, message, ...hintFor(name, known.checks, 'checks') }
+      yield { path: here, message, hint: didYouMean(name, known.checks, 'checks') }
     } else if (checks.has(name)) {
       yield { path: here, message: `${name} is listed already` }
     } else checks.add(name)
@@ -117,8 +117,8 @@ function* checkCheck(
   const spec = named.get(check.kind)
   if (spec === undefined) {
     if (partial === true) return
-    const hint = hintFor(check.kind, named.keys(), 'kinds')
-    yield { path: [...path, 'kind'], message: `there is no kind "${check.kind}"`, ...hint }
+    const hint = didYouMean(check.kind, named.keys(), 'kinds')
+    yield { path: [...path, 'kind'], message: `there is no kind "${check.kind}"`, hint }
     return
   }
   for (const { kind } of kinds) {
@@ -172,16 +172,6 @@ function routeKeys(draft: ConfigDraft): ReadonlySet<string> {
 function serverKeys(draft: ConfigDraft): ReadonlySet<string> {
   const keys = listOf(fieldsOf(draft.section('mcp')).servers).map(({ server_key }) => server_key)
   return new Set(keys.filter((key) => typeof key === 'string'))
-}
-
-function hintFor(word: string, names: Iterable<string>, what: string): { hint: string } {
-  const all = [...names]
-  const near = closest(word, all)
-  if (near !== undefined) return { hint: `did you mean "${near}"?` }
-  if (all.length === 0) return { hint: `there are no ${what}` }
-  return {
-    hint: all.length <= 12 ? `${what}: ${all.join(', ')}` : `none of the ${what} is like it`,
-  }
 }
 
 function fieldsOf(value: unknown): JsonObject {

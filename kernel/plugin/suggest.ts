@@ -59,24 +59,3 @@ export function didYouMean(word: string, candidates: Iterable<string>, list: str
   if (known.length === 0) return `there are no ${list}`
   return known.length <= 12 ? `${list}: ${known.join(', ')}` : `none of the ${list} is like it`
 }
-
-/**
- * Which key of `value` states which known field. A misspelt key stands for the field it is nearest
- * to, when that field is not stated otherwise: so that one slip of the pen is one problem.
- */
-export function matchKeys(value: object, known: readonly string[]) {
-  const written = new Map<string, string>()
-  const unknown: { key: string; meant: string | undefined }[] = []
-  const keys = Object.keys(value)
-  for (const key of keys) if (known.includes(key)) written.set(key, key)
-  for (const key of keys) {
-    if (known.includes(key)) continue
-    const meant = closest(
-      key,
-      known.filter((name) => !written.has(name)),
-    )
-    if (meant !== undefined) written.set(meant, key)
-    unknown.push({ key, meant })
-  }
-  return { written, unknown }
-}
