@@ -1,5 +1,5 @@
 import type { McpServer } from '../plugin/index.ts'
-import { also, attribute, keptTexts } from './span-export.ts'
+import { also, attribute, keptTexts } from './otlp-json.ts'
 import { callersTraceparent, parseTraceparent, randomHex, SERVER, spanText } from './trace.ts'
 
 /** As much of a request to the MCP proxy as its trace needs. */

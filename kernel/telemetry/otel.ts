@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { TelemetrySettings } from '../config/loaded.ts'
 import { type ExchangeRecorder, inTime } from '../plugin/index.ts'
 import { logDiagnostics } from './diagnostics.ts'
+import { exportConnection, exportHeaders, statedResource } from './export-environment.ts'
 import { createHistograms } from './histograms.ts'
 import { createInstruments } from './instruments.ts'
 import {
@@ -14,7 +15,7 @@ import {
 } from './mcp-trace.ts'
 import { createMetricReader, MOST_SERIES } from './metric-reader.ts'
 import { createSampler } from './sampler.ts'
-import { createSpanExport, exportConnection, exportHeaders, statedResource } from './span-export.ts'
+import { createSpanExport } from './span-export.ts'
 import { createTracing, passTraceOn, type RequestTrace, type TracedRequest } from './trace.ts'
 import { VERSION } from './version.ts'
 

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { certify, MAY_SIGN } from '../../test/harness/certificate.ts'
-import { createSpanExport, exportConnection } from './span-export.ts'
+import { exportConnection } from './export-environment.ts'
+import { createSpanExport } from './span-export.ts'
 
 let folder: string
 /** Wants a certificate of `ca` from those who call, and shows one. */

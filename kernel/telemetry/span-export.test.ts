@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DiagLogLevel, diag } from '@opentelemetry/api'
-import { attribute, createSpanExport, exportConnection, exportHeaders } from './span-export.ts'
+import { exportConnection, exportHeaders } from './export-environment.ts'
+import { attribute } from './otlp-json.ts'
+import { createSpanExport } from './span-export.ts'
 
 let statuses: number[]
 let replyHeaders: Record<string, string>

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { diag } from '@opentelemetry/api'
+import type { ExportTls } from './export-environment.ts'
+import { attribute } from './otlp-json.ts'
 
 /** Spans of one export, and spans that wait at most; what comes on top of those is given up. */
 const BATCH = 512
@@ -160,111 +161,4 @@ function retryAfterMs(header: string | null): number | undefined {
   if (header === null) return undefined
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
   return Number.isNaN(ms) ? undefined : Math.max(0, ms)
-}
-
-/** An attribute of a span or a resource, as OTLP has it in JSON. */
-export function attribute(key: string, value: string | number | boolean): string {
-  if (typeof value === 'string') {
-    return `{"key":"${key}","value":{"stringValue":${JSON.stringify(value)}}}`
-  }
-  const type =
-    typeof value === 'boolean' ? 'boolValue' : Number.isInteger(value) ? 'intValue' : 'doubleValue'
-  return `{"key":"${key}","value":{"${type}":${value}}}`
-}
-
-/** One attribute more, where there is a value. */
-export function also(key: string, value: string | number | boolean | undefined): string {
-  return value === undefined ? '' : `,${attribute(key, value)}`
-}
-
-/** Most texts that are kept; after that all are made anew. */
-const MOST_TEXTS = 1000
-
-/**
- * Attributes that many spans have alike, made once for each key. They are joined for good: texts
- * that are only added to each other are put together anew in each span.
- */
-export function keptTexts(): (key: string, make: () => readonly string[]) => string {
-  const texts = new Map<string, string>()
-  return (key, make) => {
-    let text = texts.get(key)
-    if (text === undefined) {
-      text = make().join('')
-      if (texts.size === MOST_TEXTS) texts.clear()
-      texts.set(key, text)
-    }
-    return text
-  }
-}
-
-/**
- * Headers for the collector from the standard's environment variables, `name=value,…` with values
- * in percent encoding; those for traces win.
- */
-export function exportHeaders(env: Environment): Record<string, string> {
-  return {
-    ...pairsOf(env.OTEL_EXPORTER_OTLP_HEADERS),
-    ...pairsOf(env.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
-  }
-}
-
-/** Certificates as PEM. */
-export interface ExportTls {
-  readonly ca?: string
-  readonly cert?: string
-  readonly key?: string
-}
-
-/** What those variables say of the connection, in which the SDK's exporters obey them, too. */
-export function exportConnection(env: Environment): { compress: boolean; tls?: ExportTls } {
-  const ca = pem(env, 'CERTIFICATE')
-  const cert = pem(env, 'CLIENT_CERTIFICATE')
-  const key = pem(env, 'CLIENT_KEY')
-  const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
-  const compress = named(env, 'COMPRESSION')?.value === 'gzip'
-  return { compress, ...(ca || cert || key ? { tls } : {}) }
-}
-
-function named(env: Environment, what: string) {
-  for (const name of [`OTEL_EXPORTER_OTLP_TRACES_${what}`, `OTEL_EXPORTER_OTLP_${what}`]) {
-    const value = env[name]?.trim()
-    if (value) return { name, value }
-  }
-  return undefined
-}
-
-function pem(env: Environment, what: string): string | undefined {
-  const file = named(env, what)
-  if (file === undefined) return undefined
-  try {
-    return readFileSync(file.value, 'utf8')
-  } catch (error) {
-    diag.warn(`${file.name} cannot be read: ${(error as Error).message}`)
-    return undefined
-  }
-}
-
-/** What those variables say of the resource; the service's own one wins. */
-export function statedResource(env: Environment): Record<string, string> {
-  const { OTEL_SERVICE_NAME: name } = env
-  return { ...pairsOf(env.OTEL_RESOURCE_ATTRIBUTES), ...(name && { 'service.name': name }) }
-}
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-function pairsOf(text = ''): Record<string, string> {
-  const pairs: Record<string, string> = {}
-  for (const pair of text.split(',')) {
-    const at = pair.indexOf('=')
-    if (at > 0) pairs[pair.slice(0, at).trim()] = decoded(pair.slice(at + 1).trim())
-  }
-  return pairs
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

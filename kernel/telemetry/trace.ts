@@ -1,6 +1,6 @@
 import { TraceFlags } from '@opentelemetry/api'
 import type { ApiSurface, Attempt, ExchangeRecord, Family, ProviderSpec } from '../plugin/index.ts'
-import { also, attribute, keptTexts } from './span-export.ts'
+import { also, attribute, keptTexts } from './otlp-json.ts'
 
 /** As much of an inference request as its trace needs. */
 export interface TracedRequest {

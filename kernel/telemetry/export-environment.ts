@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { diag } from '@opentelemetry/api'
+import type { Environment } from '../config/secrets.ts'
+
+/**
+ * Headers for the collector from the standard's environment variables, `name=value,…` with values
+ * in percent encoding; those for traces win.
+ */
+export function exportHeaders(env: Environment): Record<string, string> {
+  return {
+    ...pairsOf(env.OTEL_EXPORTER_OTLP_HEADERS),
+    ...pairsOf(env.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
+  }
+}
+
+/** Certificates as PEM. */
+export interface ExportTls {
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+}
+
+/** What those variables say of the connection, in which the SDK's exporters obey them, too. */
+export function exportConnection(env: Environment): { compress: boolean; tls?: ExportTls } {
+  const ca = pem(env, 'CERTIFICATE')
+  const cert = pem(env, 'CLIENT_CERTIFICATE')
+  const key = pem(env, 'CLIENT_KEY')
+  const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
+  const compress = named(env, 'COMPRESSION')?.value === 'gzip'
+  return { compress, ...(ca || cert || key ? { tls } : {}) }
+}
+
+function named(env: Environment, what: string) {
+  for (const name of [`OTEL_EXPORTER_OTLP_TRACES_${what}`, `OTEL_EXPORTER_OTLP_${what}`]) {
+    const value = env[name]?.trim()
+    if (value) return { name, value }
+  }
+  return undefined
+}
+
+function pem(env: Environment, what: string): string | undefined {
+  const file = named(env, what)
+  if (file === undefined) return undefined
+  try {
+    return readFileSync(file.value, 'utf8')
+  } catch (error) {
+    diag.warn(`${file.name} cannot be read: ${(error as Error).message}`)
+    return undefined
+  }
+}
+
+/** What those variables say of the resource; the service's own one wins. */
+export function statedResource(env: Environment): Record<string, string> {
+  const { OTEL_SERVICE_NAME: name } = env
+  return { ...pairsOf(env.OTEL_RESOURCE_ATTRIBUTES), ...(name && { 'service.name': name }) }
+}
+
+function pairsOf(text = ''): Record<string, string> {
+  const pairs: Record<string, string> = {}
+  for (const pair of text.split(',')) {
+    const at = pair.indexOf('=')
+    if (at > 0) pairs[pair.slice(0, at).trim()] = decoded(pair.slice(at + 1).trim())
+  }
+  return pairs
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
