@@ -2,15 +2,16 @@ import {
   type AdminRoute,
   adminRoute,
   listOf,
-  pageOf,
   pageQuery,
+  type Static,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
 import { Id, ownId } from '../_shared/own-id.ts'
+import { readPage } from '../_shared/page.ts'
 import { periodQuery, readPeriod } from '../_shared/query.ts'
 import { Instant, nullable } from '../_shared/schema.ts'
-import type { Store } from './store.ts'
+import type { AuditRow, Store } from './store.ts'
 
 const Text = Type.Optional(Type.String({ maxLength: 200 }))
 
@@ -46,36 +47,32 @@ export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
         ...periodQuery,
       }),
       result: listOf(AuditItem),
-      async handle({ query }) {
-        const { offset, ...page } = pageOf(query)
-        const { rows, total } = await store.list(
-          {
-            actorUserId: query.actor_user_id,
-            action: query.action,
-            objectKind: query.object_kind,
-            objectId: query.object_id && ownId(query.object_id),
-            requestId: query.request_id,
-            ...readPeriod(query),
-          },
-          { offset, page_size: page.page_size },
-        )
-        return {
-          items: rows.map((row) => ({
-            audit_id: row.id,
-            occurred_at: row.occurredAt.toISOString(),
-            actor_user_id: row.actorUserId,
-            actor_email: row.actorEmail,
-            request_id: row.requestId,
-            action: row.action,
-            object_kind: row.objectKind,
-            object_id: row.objectId,
-            before: row.before,
-            after: row.after,
-          })),
-          ...page,
-          total,
+      handle({ query }) {
+        const filter = {
+          actorUserId: query.actor_user_id,
+          action: query.action,
+          objectKind: query.object_kind,
+          objectId: query.object_id && ownId(query.object_id),
+          requestId: query.request_id,
+          ...readPeriod(query),
         }
+        return readPage(query, (page) => store.list(filter, page), viewOf)
       },
     }),
   ]
+}
+
+function viewOf(row: AuditRow): Static<typeof AuditItem> {
+  return {
+    audit_id: row.id,
+    occurred_at: row.occurredAt.toISOString(),
+    actor_user_id: row.actorUserId,
+    actor_email: row.actorEmail,
+    request_id: row.requestId,
+    action: row.action,
+    object_kind: row.objectKind,
+    object_id: row.objectId,
+    before: row.before,
+    after: row.after,
+  }
 }

@@ -1,4 +1,5 @@
 import type { AuditTrail, Database, JsonValue } from 'model-gateway/plugin'
+import type { Page, Rows } from '../_shared/page.ts'
 import type { Period } from '../_shared/query.ts'
 import { withoutSecrets } from './secrets.ts'
 
@@ -26,10 +27,7 @@ export interface AuditFilter extends Period {
 
 export interface Store extends AuditTrail {
   /** The newest first. */
-  list(
-    filter: AuditFilter,
-    page: { readonly offset: number; readonly page_size: number },
-  ): Promise<{ readonly rows: readonly AuditRow[]; readonly total: number }>
+  list(filter: AuditFilter, page: Page): Promise<Rows<AuditRow>>
 }
 
 /** Nothing is null, and not the `null` of JSON. */

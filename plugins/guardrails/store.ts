@@ -3,6 +3,7 @@ import { arrayOf, type BatchRow } from '../_shared/batch-row.ts'
 import { MOST_COUNTED } from '../_shared/counted-list.ts'
 import { deleteInBatches } from '../_shared/delete-in-batches.ts'
 import { firstId } from '../_shared/first-id.ts'
+import type { Page, Rows } from '../_shared/page.ts'
 import type { Period } from '../_shared/query.ts'
 import type { Decision, Disposition } from './decision.ts'
 
@@ -58,10 +59,7 @@ export interface Store {
   /** A decision that is there already changes nothing. */
   write(rows: readonly BatchRow[]): Promise<void>
   /** The newest first; `total` is one more than are counted at most. */
-  list(
-    filter: DecisionFilter,
-    page: { readonly offset: number; readonly page_size: number },
-  ): Promise<{ readonly rows: readonly DecisionRow[]; readonly total: number }>
+  list(filter: DecisionFilter, page: Page): Promise<Rows<DecisionRow>>
   /** Deletes what is older, as far as it comes; how many there were. */
   purge(before: Date): Promise<number>
 }

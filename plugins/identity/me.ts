@@ -5,7 +5,6 @@ import {
   GatewayError,
   type KeyCaller,
   listOf,
-  pageOf,
   pageQuery,
   type SessionCaller,
   type Static,
@@ -13,6 +12,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
+import { readPage } from '../_shared/page.ts'
 import { ModelAccessView } from './_shared/fields.ts'
 import type { KeyChanges } from './api-keys/change-keys.ts'
 import { keyParams, Rotation } from './api-keys/routes.ts'
@@ -115,14 +115,12 @@ export function meRoutes({ users, teams, keys, changes, clock }: MeParts): Admin
       query: strictObject(pageQuery),
       result: listOf(ApiKeyView),
       async handle({ caller, query }) {
-        const { offset, ...page } = pageOf(query)
         const now = clock.now()
-        const { rows, total } = await keys.list(
-          filterOf(caller),
-          { offset, page_size: page.page_size },
-          now,
+        return await readPage(
+          query,
+          (page) => keys.list(filterOf(caller), page, now),
+          (row) => viewOfKey(row, now),
         )
-        return { items: rows.map((row) => viewOfKey(row, now)), ...page, total }
       },
     }),
     adminRoute({

@@ -4,13 +4,13 @@ import {
   adminRoute,
   GatewayError,
   listOf,
-  pageOf,
   pageQuery,
   type Static,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
 import { Id } from '../_shared/own-id.ts'
+import { type Page, readPage } from '../_shared/page.ts'
 import type { ServerChanges } from './change-servers.ts'
 import { type DiscoveryStore, summaryOf } from './discovery-store.ts'
 import { RecommendedServer, recommendedServers } from './recommended.ts'
@@ -75,13 +75,9 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
         include_disabled: Type.Optional(Type.Boolean({ description: 'Default false.' })),
       }),
       result: listOf(ServerView),
-      async handle({ query }) {
-        const { offset, ...page } = pageOf(query)
-        const { rows, total } = await servers.list(
-          { includeDisabled: query.include_disabled === true },
-          { offset, page_size: page.page_size },
-        )
-        return { items: rows.map(view), ...page, total }
+      handle: ({ query }) => {
+        const filter = { includeDisabled: query.include_disabled === true }
+        return readPage(query, (page) => servers.list(filter, page), view)
       },
     }),
     adminRoute({
@@ -151,14 +147,9 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       }),
       result: listOf(ToolView),
       async handle({ params: { server_id }, query }) {
-        const { offset, ...page } = pageOf(query)
         const { id } = await findServer(servers, server_id)
-        const { rows, total } = await discovery.listTools(
-          id,
-          { includeInactive: query.include_inactive === true },
-          { offset, page_size: page.page_size },
-        )
-        return { items: rows.map(toolView), ...page, total }
+        const filter = { includeInactive: query.include_inactive === true }
+        return await readPage(query, (page) => discovery.listTools(id, filter, page), toolView)
       },
     }),
     adminRoute({
@@ -170,15 +161,12 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       query: strictObject(pageQuery),
       result: listOf(ToolVersionView),
       async handle({ params: { server_id, tool_id }, query }) {
-        const { offset, ...page } = pageOf(query)
-        const found = await versions.list(server_id, tool_id, {
-          offset,
-          page_size: page.page_size,
-        })
-        if (found === undefined) {
+        const read = async (page: Page) => {
+          const found = await versions.list(server_id, tool_id, page)
+          if (found !== undefined) return found
           throw new GatewayError('not_found', 'there is no such tool of an MCP server with this id')
         }
-        return { items: found.rows.map(toolVersionView), ...page, total: found.total }
+        return await readPage(query, read, toolVersionView)
       },
     }),
     adminRoute({
@@ -210,10 +198,8 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       query: strictObject(pageQuery),
       result: listOf(RunView),
       async handle({ params: { server_id }, query }) {
-        const { offset, ...page } = pageOf(query)
         const { id } = await findServer(servers, server_id)
-        const { rows, total } = await discovery.listRuns(id, { offset, page_size: page.page_size })
-        return { items: rows.map(runView), ...page, total }
+        return await readPage(query, (page) => discovery.listRuns(id, page), runView)
       },
     }),
   ]

@@ -1,4 +1,5 @@
 import type { AuditTrail, Database } from 'model-gateway/plugin'
+import type { Page, Rows } from '../_shared/page.ts'
 import { storable } from '../_shared/safe-text.ts'
 import type { By } from './change-servers.ts'
 import type { DiscoveredTool } from './discovery/tool.ts'
@@ -65,11 +66,6 @@ export interface Run {
   readonly finishedAt: Date
 }
 
-interface Page {
-  readonly offset: number
-  readonly page_size: number
-}
-
 export interface DiscoveryStore {
   /** `undefined` while another one holds a lease of this server. */
   lease(serverId: string, ms: number): Promise<string | undefined>
@@ -84,11 +80,8 @@ export interface DiscoveryStore {
     serverId: string,
     filter: { readonly includeInactive: boolean },
     page: Page,
-  ): Promise<{ readonly rows: readonly ListedTool[]; readonly total: number }>
-  listRuns(
-    serverId: string,
-    page: Page,
-  ): Promise<{ readonly rows: readonly RunRow[]; readonly total: number }>
+  ): Promise<Rows<ListedTool>>
+  listRuns(serverId: string, page: Page): Promise<Rows<RunRow>>
   /** Whether this replica is the one to do what the schedule asks for at `slot`. */
   takeSlot(slot: Date, ms: number): Promise<boolean>
   /** Moves the end of the time that the run may take. */

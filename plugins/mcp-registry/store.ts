@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from 'model-gateway/plugin'
+import type { Page, Rows } from '../_shared/page.ts'
 import type { SeedPlan } from './seed.ts'
 
 /** Told by the database whenever something that matters to calls was committed. */
@@ -74,19 +75,11 @@ export type CallableRow = Pick<
   readonly tools: Readonly<Record<string, string>> | null
 }
 
-interface Page {
-  readonly offset: number
-  readonly page_size: number
-}
-
 export interface ServerStore {
   readRevision(): Promise<bigint>
   /** One statement, so one state. */
   readCallable(): Promise<{ readonly revision: bigint; readonly rows: readonly CallableRow[] }>
-  list(
-    filter: { readonly includeDisabled: boolean },
-    page: Page,
-  ): Promise<{ readonly rows: readonly ServerRow[]; readonly total: number }>
+  list(filter: { readonly includeDisabled: boolean }, page: Page): Promise<Rows<ServerRow>>
   find(id: string, tx?: Transaction): Promise<ServerRow | undefined>
   /** `fields`: what the config file has no say in from now on. */
   insert(

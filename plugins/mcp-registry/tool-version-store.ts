@@ -1,4 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
+import type { Page, Rows } from '../_shared/page.ts'
 import type { ToolRow } from './discovery-store.ts'
 import type { Transaction } from './store.ts'
 
@@ -19,11 +20,7 @@ export type ToolVersionRow = Pick<
 
 export interface ToolVersionStore {
   /** The newest first; `undefined` when the server has never had such a tool. */
-  list(
-    serverId: string,
-    toolId: string,
-    page: { readonly offset: number; readonly page_size: number },
-  ): Promise<{ readonly rows: readonly ToolVersionRow[]; readonly total: number } | undefined>
+  list(serverId: string, toolId: string, page: Page): Promise<Rows<ToolVersionRow> | undefined>
 }
 
 /** A server that changes its tools with each discovery must not fill the database. */

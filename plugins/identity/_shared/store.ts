@@ -72,6 +72,15 @@ export async function lockIdentity(tx: Transaction): Promise<void> {
 
 type Table = keyof typeof FILE_FIELDS
 
+/** What all that can be made and changed here has in common. */
+export interface RowStore<Row, Columns> {
+  find(id: string, tx?: Transaction): Promise<Row | undefined>
+  /** The config file has no say in what is made here. */
+  insert(tx: Transaction, id: string, columns: Columns): Promise<void>
+  /** `fields`: what the config file has no say in from now on. */
+  update(tx: Transaction, id: string, columns: Columns, fields: readonly string[]): Promise<void>
+}
+
 export async function rowExists(tx: Transaction, table: Table, id: string): Promise<boolean> {
   const rows = await tx`select from ${tx(`identity.${table}`)} where id = ${id}`
   return rows.length > 0

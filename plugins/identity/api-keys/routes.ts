@@ -2,7 +2,6 @@ import {
   type AdminRoute,
   adminRoute,
   listOf,
-  pageOf,
   pageQuery,
   strictObject,
   Type,
@@ -10,6 +9,7 @@ import {
 import { INSTANT_PATTERN, instantOf } from '../../_shared/instant.ts'
 import { invalidBody } from '../../_shared/invalid-body.ts'
 import { Id } from '../../_shared/own-id.ts'
+import { readPage } from '../../_shared/page.ts'
 import { ModelIds, missing, Name, requireModels, Search } from '../_shared/fields.ts'
 import { rowExists } from '../_shared/store.ts'
 import type { KeyChanges, KeyParts } from './change-keys.ts'
@@ -102,10 +102,12 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
       }),
       result: listOf(ApiKeyView),
       async handle({ query }) {
-        const { offset, ...page } = pageOf(query)
         const now = clock.now()
-        const { rows, total } = await store.list(query, { offset, page_size: page.page_size }, now)
-        return { items: rows.map((row) => viewOfKey(row, now)), ...page, total }
+        return await readPage(
+          query,
+          (page) => store.list(query, page, now),
+          (row) => viewOfKey(row, now),
+        )
       },
     }),
     adminRoute({

@@ -1,5 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
-import { insertRow, type Transaction, updateRow } from '../_shared/store.ts'
+import type { Page, Rows } from '../../_shared/page.ts'
+import { insertRow, type RowStore, type Transaction, updateRow } from '../_shared/store.ts'
 
 export interface ApiKeyRow {
   readonly api_key_id: string
@@ -35,7 +36,7 @@ export interface ApiKeyColumns {
   readonly revoked_at?: Date
 }
 
-export interface ApiKeyStore {
+export interface ApiKeyStore extends RowStore<ApiKeyRow, ApiKeyColumns> {
   list(
     filter: {
       readonly user_id?: string
@@ -43,19 +44,9 @@ export interface ApiKeyStore {
       readonly status?: KeyState
       readonly search?: string
     },
-    page: { readonly offset: number; readonly page_size: number },
+    page: Page,
     now: Date,
-  ): Promise<{ readonly rows: readonly ApiKeyRow[]; readonly total: number }>
-  find(id: string, tx?: Transaction): Promise<ApiKeyRow | undefined>
-  /** The config file has no say in what is made here. */
-  insert(tx: Transaction, id: string, columns: ApiKeyColumns): Promise<void>
-  /** `fields`: what the config file has no say in from now on. */
-  update(
-    tx: Transaction,
-    id: string,
-    columns: ApiKeyColumns,
-    fields: readonly string[],
-  ): Promise<void>
+  ): Promise<Rows<ApiKeyRow>>
   /** A new secret; the one before stays valid until `previousUntil`. */
   rotate(
     tx: Transaction,

@@ -4,7 +4,6 @@ import {
   type BudgetWriter,
   DecimalString,
   listOf,
-  pageOf,
   pageQuery,
   type Static,
   strictObject,
@@ -12,6 +11,7 @@ import {
 } from 'model-gateway/plugin'
 import { invalidBody } from '../../_shared/invalid-body.ts'
 import { Id } from '../../_shared/own-id.ts'
+import { readPage } from '../../_shared/page.ts'
 import { Instant } from '../../_shared/schema.ts'
 import {
   accessColumns,
@@ -106,11 +106,7 @@ export function serviceAccountRoutes(parts: ServiceAccountRouteParts): AdminRout
         search: Type.Optional(Search),
       }),
       result: listOf(ServiceAccountView),
-      async handle({ query }) {
-        const { offset, ...page } = pageOf(query)
-        const { rows, total } = await store.list(query, { offset, page_size: page.page_size })
-        return { items: rows.map(viewOf), ...page, total }
-      },
+      handle: ({ query }) => readPage(query, (page) => store.list(query, page), viewOf),
     }),
     adminRoute({
       ...admin,

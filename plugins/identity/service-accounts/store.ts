@@ -1,5 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
-import { insertRow, type Transaction, updateRow } from '../_shared/store.ts'
+import type { Page, Rows } from '../../_shared/page.ts'
+import { insertRow, type RowStore, updateRow } from '../_shared/store.ts'
 
 export interface ServiceAccountRow {
   readonly service_account_id: string
@@ -23,25 +24,15 @@ export type ServiceAccountColumns = Partial<
   >
 >
 
-export interface ServiceAccountStore {
+export interface ServiceAccountStore extends RowStore<ServiceAccountRow, ServiceAccountColumns> {
   list(
     filter: {
       readonly status?: ServiceAccountRow['status']
       readonly team_id?: string
       readonly search?: string
     },
-    page: { readonly offset: number; readonly page_size: number },
-  ): Promise<{ readonly rows: readonly ServiceAccountRow[]; readonly total: number }>
-  find(id: string, tx?: Transaction): Promise<ServiceAccountRow | undefined>
-  /** The config file has no say in what is made here. */
-  insert(tx: Transaction, id: string, columns: ServiceAccountColumns): Promise<void>
-  /** `fields`: what the config file has no say in from now on. */
-  update(
-    tx: Transaction,
-    id: string,
-    columns: ServiceAccountColumns,
-    fields: readonly string[],
-  ): Promise<void>
+    page: Page,
+  ): Promise<Rows<ServiceAccountRow>>
 }
 
 export function createServiceAccountStore({ sql }: Database): ServiceAccountStore {

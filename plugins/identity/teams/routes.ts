@@ -3,13 +3,13 @@ import {
   adminRoute,
   GatewayError,
   listOf,
-  pageOf,
   pageQuery,
   type Static,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
 import { Id } from '../../_shared/own-id.ts'
+import { readPage } from '../../_shared/page.ts'
 import { Instant } from '../../_shared/schema.ts'
 import {
   accessColumns,
@@ -86,11 +86,7 @@ export function teamRoutes({ store, change, models, configured }: TeamRouteParts
       summary: 'Teams, by key.',
       query: strictObject({ ...pageQuery, search: Type.Optional(Search) }),
       result: listOf(TeamView),
-      async handle({ query }) {
-        const { offset, ...page } = pageOf(query)
-        const { rows, total } = await store.list(query, { offset, page_size: page.page_size })
-        return { items: rows.map(viewOf), ...page, total }
-      },
+      handle: ({ query }) => readPage(query, (page) => store.list(query, page), viewOf),
     }),
     adminRoute({
       ...admin,
@@ -182,9 +178,7 @@ export function teamRoutes({ store, change, models, configured }: TeamRouteParts
       result: listOf(MemberView),
       async handle({ params: { team_id: id }, query }) {
         await find(id)
-        const { offset, ...page } = pageOf(query)
-        const { rows, total } = await store.listMembers(id, { offset, page_size: page.page_size })
-        return { items: rows.map(memberView), ...page, total }
+        return await readPage(query, (page) => store.listMembers(id, page), memberView)
       },
     }),
     adminRoute({

@@ -1,5 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
-import { insertRow, setTeam, type Transaction, updateRow } from '../_shared/store.ts'
+import type { Page, Rows } from '../../_shared/page.ts'
+import { insertRow, type RowStore, setTeam, type Transaction, updateRow } from '../_shared/store.ts'
 
 export interface TeamRow {
   readonly team_id: string
@@ -26,31 +27,10 @@ export type TeamColumns = Partial<
   Pick<TeamRow, 'key' | 'name' | 'model_access_mode' | 'allowed_models'>
 >
 
-interface Page {
-  readonly offset: number
-  readonly page_size: number
-}
-
-export interface TeamStore {
-  list(
-    filter: { readonly search?: string },
-    page: Page,
-  ): Promise<{ readonly rows: readonly TeamRow[]; readonly total: number }>
-  find(id: string, tx?: Transaction): Promise<TeamRow | undefined>
-  /** The config file has no say in what is made here. */
-  insert(tx: Transaction, id: string, columns: TeamColumns): Promise<void>
-  /** `fields`: what the config file has no say in from now on. */
-  update(
-    tx: Transaction,
-    id: string,
-    columns: TeamColumns,
-    fields: readonly string[],
-  ): Promise<void>
+export interface TeamStore extends RowStore<TeamRow, TeamColumns> {
+  list(filter: { readonly search?: string }, page: Page): Promise<Rows<TeamRow>>
   remove(tx: Transaction, id: string): Promise<void>
-  listMembers(
-    id: string,
-    page: Page,
-  ): Promise<{ readonly rows: readonly MemberRow[]; readonly total: number }>
+  listMembers(id: string, page: Page): Promise<Rows<MemberRow>>
   /** The team of a user, and the role in it; `undefined` when there is no such user. */
   findMembership(
     tx: Transaction,

@@ -3,13 +3,13 @@ import {
   adminRoute,
   GatewayError,
   listOf,
-  pageOf,
   pageQuery,
   type Static,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
 import { Id, ownId } from '../../_shared/own-id.ts'
+import { readPage } from '../../_shared/page.ts'
 import { Instant } from '../../_shared/schema.ts'
 import {
   accessColumns,
@@ -146,11 +146,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
         search: Type.Optional(Search),
       }),
       result: listOf(UserView),
-      async handle({ query }) {
-        const { offset, ...page } = pageOf(query)
-        const { rows, total } = await store.list(query, { offset, page_size: page.page_size })
-        return { items: rows.map(viewOfUser), ...page, total }
-      },
+      handle: ({ query }) => readPage(query, (page) => store.list(query, page), viewOfUser),
     }),
     adminRoute({
       method: 'GET',

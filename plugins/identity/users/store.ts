@@ -1,5 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
-import { insertRow, type Transaction, updateRow } from '../_shared/store.ts'
+import type { Page, Rows } from '../../_shared/page.ts'
+import { insertRow, type RowStore, updateRow } from '../_shared/store.ts'
 
 export interface UserRow {
   readonly user_id: string
@@ -41,21 +42,8 @@ export type UserColumns = Partial<
   >
 >
 
-export interface UserStore {
-  list(
-    filter: UserFilter,
-    page: { readonly offset: number; readonly page_size: number },
-  ): Promise<{ readonly rows: readonly UserRow[]; readonly total: number }>
-  find(id: string, tx?: Transaction): Promise<UserRow | undefined>
-  /** The config file has no say in what is made here. */
-  insert(tx: Transaction, id: string, columns: UserColumns): Promise<void>
-  /** `fields`: what the config file has no say in from now on. */
-  update(
-    tx: Transaction,
-    id: string,
-    columns: UserColumns,
-    fields: readonly string[],
-  ): Promise<void>
+export interface UserStore extends RowStore<UserRow, UserColumns> {
+  list(filter: UserFilter, page: Page): Promise<Rows<UserRow>>
 }
 
 export function createUserStore({ sql }: Database): UserStore {

@@ -2,6 +2,7 @@ import type { Database, JsonValue } from 'model-gateway/plugin'
 import { MOST_COUNTED } from '../../_shared/counted-list.ts'
 import { firstId } from '../../_shared/first-id.ts'
 import { instantSql } from '../../_shared/instant.ts'
+import type { Page } from '../../_shared/page.ts'
 import type { Period } from '../../_shared/query.ts'
 
 /** Columns that a filter compares. */
@@ -28,7 +29,7 @@ export interface ListStore {
   /** The newest first; `total` is one more than are counted at most. */
   list(
     filter: InvocationFilter,
-    page: { readonly offset: number; readonly page_size: number },
+    page: Page,
   ): Promise<{ readonly items: readonly InvocationItem[]; readonly total: number }>
   read(id: string): Promise<InvocationItem | undefined>
 }

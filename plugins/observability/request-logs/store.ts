@@ -1,3 +1,4 @@
+import type { Page } from '../../_shared/page.ts'
 import { inTime, type Reader, requestLog } from '../_shared/store.ts'
 import type { Filter } from './filter.ts'
 import { type Piece, piecesOf } from './pieces.ts'
@@ -44,11 +45,6 @@ export interface Bucket {
   readonly start: number
   readonly requests: number
   readonly errors: number
-}
-
-interface Page {
-  readonly offset: number
-  readonly page_size: number
 }
 
 const HOUR_MS = 3_600_000
