@@ -3,7 +3,7 @@ import { inTime } from './in-time.ts'
 
 test('work that is over in time is told with what it came to, even nothing', async () => {
   expect(await inTime(Promise.resolve(undefined), 1000)).toEqual({ value: undefined })
-  expect(inTime(Promise.reject(new Error('no')), 1000)).rejects.toThrow('no')
+  await expect(inTime(Promise.reject(new Error('no')), 1000)).rejects.toThrow('no')
 })
 
 test('work that takes too long is left to itself, and may fail later unheard', async () => {
