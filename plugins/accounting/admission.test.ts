@@ -99,6 +99,18 @@ test('an id that another instance gave back can be used by one that had refused 
   await two.admit(chosen('x'))
 })
 
+test('nothing is remembered of a call whose row is in the database', async () => {
+  const { admit, settle } = open()
+  await admit(chosen('x'))
+  await settle(chosen('x'))
+  await admit(call({ requestId: 'made' }))
+  await settle(call({ requestId: 'made' }))
+  // What refuses them now is the database alone.
+  await empty(database.sql)
+  await admit(chosen('x'))
+  await admit(chosen('made'))
+})
+
 test('another owner may use the same id', async () => {
   const { admit } = open()
   await admit(chosen('x'))

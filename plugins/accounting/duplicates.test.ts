@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import {
   call,
+  dailyBudget,
   expectBooksToBalance,
   openAccounting,
   readCounters,
@@ -42,7 +43,9 @@ describe('the same request twice', () => {
 
   test('one after the other', async () => {
     const accounting = openAccounting(own.database)
-    for (const c of twice) await accounting.settle(c)
+    const [first, second] = twice
+    expect(await accounting.settle(first)).toMatchObject({ kind: 'ledger', costPicoUsd: 400n })
+    expect(await accounting.settle(second)).toEqual({ kind: 'rejected', costPicoUsd: 400n })
     await expectOneRowAndOneRejection()
   })
 
@@ -50,6 +53,19 @@ describe('the same request twice', () => {
     const instances = [openAccounting(own.database), openAccounting(own.database)]
     await Promise.all(instances.map((accounting, i) => accounting.settle(twice[i] ?? call())))
     await expectOneRowAndOneRejection()
+  })
+
+  test('counts once for a budget, at once and after a look, and others of its batch do too', async () => {
+    const accounting = openAccounting(own.database)
+    await accounting.budget([dailyBudget('u1', 10_000n)])
+    const { dispatchedAt } = twice[0]
+    const spent = () =>
+      accounting.budgetsOf?.(twice[0], dispatchedAt)?.map((budget) => budget.spentUsd)
+    await Promise.all([...twice, call()].map((c) => accounting.settle(c)))
+    expect(accounting.batches).toEqual([3])
+    expect(spent()).toEqual(['0.0000000008'])
+    await accounting.refresh()
+    expect(spent()).toEqual(['0.0000000008'])
   })
 
   test('by two owners is two requests', async () => {

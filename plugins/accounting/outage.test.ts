@@ -224,9 +224,9 @@ describe('while the database is away', () => {
       proxy.pass()
       await spoolEmpty(accounting)
       await accounting.refresh()
+      const claims = await database.sql`select request_id from accounting.request_claims`
+      expect([...claims]).toEqual([{ request_id: 'z' }])
       await accounting.admit(chosen('x'))
-      const claims = await database.sql`select request_id from accounting.request_claims order by 1`
-      expect(claims.map((claim) => claim.request_id)).toEqual(['x', 'z'])
     },
   )
 
@@ -253,6 +253,24 @@ describe('while the database is away', () => {
     await other.admit(chosen('x'))
     await accounting.settle(call({ ...chosen('x'), usage: undefined, succeeded: false }))
     await expect(accounting.admit(chosen('x'))).rejects.toMatchObject(duplicate)
+  })
+
+  test('an id that a process which is gone left in the spool is used', async () => {
+    const spoolDirectory = temporaryFolder()
+    const first = await open(spoolDirectory)
+    proxy.refuse()
+    await first.settle(chosen('x'))
+    await closeAll({ keepFolders: true })
+    await closeProxy()
+
+    const second = await open(spoolDirectory)
+    proxy.refuse()
+    await second.takeOver()
+    await expect(second.admit(chosen('x'))).rejects.toMatchObject(duplicate)
+    await second.admit(chosen('y'))
+    proxy.pass()
+    await spoolEmpty(second)
+    expect(await readLedger(database.sql)).toHaveLength(1)
   })
 
   test('budgets count what is in the spool, over a restart too', async () => {
@@ -291,20 +309,48 @@ test('without a spool either, the reply is withheld and nobody is admitted, unti
   const accounting = await open(spoolDirectory)
   await accounting.budget([dailyBudget('u1', 400n)])
   const failure = { code: 'store_unavailable', status: 503 }
-  await accounting.admit(call())
+  const withheld = call({ requestId: 'withheld' })
+  await accounting.admit(withheld)
   proxy.refuse()
-  await expect(accounting.settle(call())).rejects.toMatchObject(failure)
+  await expect(accounting.settle(withheld)).rejects.toMatchObject(failure)
   expect(accounting.status()).toMatchObject({ away: true, writable: false })
   expect(() => accounting.admit(call())).toThrow('cannot be written')
   renameSync(spoolDirectory, `${spoolDirectory}-moved`)
   await eventually(async () => accounting.status().writable || undefined)
-  // What was not settled has not been spent.
-  await accounting.admit(call())
+  // What was not settled has not been spent, and its id can be used.
+  await accounting.admit({ ...withheld, callerChoseRequestId: true })
   expect(await accounting.settle(call())).toMatchObject({ kind: 'ledger' })
   proxy.pass()
   await spoolEmpty(accounting)
   rmSync(spoolDirectory, { recursive: true, force: true })
   expect(await readLedger(database.sql)).toHaveLength(1)
+})
+
+test('a second outage ends like the first, and has the spool that works again by then', async () => {
+  const spoolDirectory = join(temporaryFolder(), 'spool')
+  writeFileSync(spoolDirectory, 'in the way')
+  const accounting = await open(spoolDirectory)
+  proxy.refuse()
+  await expect(accounting.settle(call())).rejects.toMatchObject({ code: 'store_unavailable' })
+  proxy.pass()
+  await eventually(async () => (accounting.status().away ? undefined : true))
+  rmSync(spoolDirectory)
+  proxy.freeze()
+  await accounting.settle(call())
+  expect(accounting.status()).toMatchObject({ away: true, writable: true, spoolDepth: 1 })
+  proxy.pass()
+  await spoolEmpty(accounting)
+  expect(await readLedger(database.sql)).toHaveLength(1)
+})
+
+test('an end waits for the rows that are on their way, and leaves them in the spool', async () => {
+  const spoolDirectory = temporaryFolder()
+  const accounting = await open(spoolDirectory)
+  proxy.freeze()
+  const settled = accounting.settle(call())
+  await closeAll({ keepFolders: true })
+  expect(readdirSync(spoolDirectory).filter((file) => file.endsWith('.log'))).toHaveLength(1)
+  expect(await settled).toMatchObject({ kind: 'ledger' })
 })
 
 test('a database that answers and takes no rows is away: without a spool nobody is admitted', async () => {
@@ -340,6 +386,31 @@ test('a row that the database refuses is not in the way of the others', async ()
   proxy.pass()
   await spoolEmpty(accounting)
   await expectEachOnce(calls)
+})
+
+test('a row that the database refuses is not in the way of its batch, and not counted or remembered', async () => {
+  const accounting = await open()
+  await accounting.budget([dailyBudget('u1', 10_000n)])
+  const bad = call({
+    requestId: 'bad',
+    callerChoseRequestId: true,
+    principal: { ...user('u1'), apiKeyId: 'bad\0key' },
+  })
+  await accounting.admit(bad)
+  await Promise.all([bad, call({ requestId: 'good' })].map((c) => accounting.settle(c)))
+  const rows = await eventually(async () => {
+    const found = await readLedger(database.sql)
+    return found.length > 0 ? found : undefined
+  })
+  expect(rows.map((row) => row.request_id)).toEqual(['good'])
+  await spoolEmpty(accounting)
+  const spent = () =>
+    accounting.budgetsOf?.(bad, bad.dispatchedAt)?.map((budget) => budget.spentUsd)
+  await eventually(async () => (spent()?.[0] === '0.0000000004' ? true : undefined))
+  await accounting.refresh()
+  expect(spent()).toEqual(['0.0000000004'])
+  await database.sql`truncate accounting.request_claims`
+  await accounting.admit(bad)
 })
 
 test('a try of the database of which one statement fails leaves no transaction open', async () => {

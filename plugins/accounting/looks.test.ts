@@ -1,0 +1,73 @@
+import { afterEach, expect, spyOn, test } from 'bun:test'
+import pino from 'pino'
+import { openSpool } from '../_shared/spool.ts'
+import { createAccounting } from './accounting.ts'
+import type { Changes, Snapshot } from './spend.ts'
+import { CHANGES_KEPT_MS, NOTHING_SEEN, type Store } from './store.ts'
+import { closeAll, temporaryFolder } from './testing.ts'
+
+const log = pino({ level: 'silent' })
+
+afterEach(() => closeAll())
+
+/** Accounting whose looks at the database are answered by `answer`. */
+function open(answer: (after: Snapshot) => Promise<Changes>) {
+  const store = {
+    writeLedger: async () => ({ transaction: 1n, duplicates: new Set<string>() }),
+    claim: async () => new Set<string>(),
+    release: async () => {},
+    sweep: async () => {},
+    readChanges: answer,
+    ping: async () => {},
+    tryLedger: async () => {},
+  } satisfies Store
+  return createAccounting({
+    store,
+    pricing: () => ({ resolve: () => ({ status: 'unpriced', reason: 'model_not_found' }) }),
+    settings: () => ({ abortDrainMs: 0, commitTimeoutMs: 5000 }),
+    openSpool: (adopted) =>
+      openSpool({ directory: temporaryFolder(), name: 'ledger', log, adopted }),
+    clock: { now: () => new Date('2026-04-01T12:00:00Z') },
+    log,
+    low: () => {},
+  })
+}
+
+const nothingAt = (snapshot: Snapshot): Changes => ({ snapshot, budgets: [], counters: [] })
+
+test('a look reads what changed since the last one, and everything when notes of it may be gone', async () => {
+  const asked: Snapshot[] = []
+  const accounting = open(async (after) => {
+    asked.push(after)
+    return nothingAt(`${10 + asked.length}:${10 + asked.length}:`)
+  })
+  await accounting.refresh()
+  await accounting.refresh()
+  expect(asked).toEqual([NOTHING_SEEN, '11:11:'])
+  const now = performance.now()
+  const clock = spyOn(performance, 'now').mockImplementation(() => now + CHANGES_KEPT_MS + 1000)
+  try {
+    await accounting.refresh()
+  } finally {
+    clock.mockRestore()
+  }
+  expect(asked.at(-1)).toBe(NOTHING_SEEN)
+  await accounting.close()
+})
+
+test('looks take turns, and one that fails is in the way of none', async () => {
+  const answers = [Promise.withResolvers<Changes>(), Promise.withResolvers<Changes>()]
+  let begun = 0
+  // A fault of data: the database is there.
+  const fault = Object.assign(new Error('no number'), { code: '22P02' })
+  const accounting = open(() => answers[begun++]?.promise ?? Promise.reject(fault))
+  const looks = [accounting.refresh(), accounting.refresh()]
+  await Bun.sleep(1)
+  expect(begun).toBe(1)
+  answers[0]?.reject(fault)
+  await expect(looks[0]).rejects.toThrow('no number')
+  answers[1]?.resolve(nothingAt('11:11:'))
+  await looks[1]
+  expect(begun).toBe(2)
+  await accounting.close()
+})
