@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Budget } from './budget.ts'
+import type { Budget, BudgetSettings } from './budget.ts'
 import { type Charge, type Counter, createSpend } from './spend.ts'
+import { utcDay } from './window.ts'
 
 const DAY = 20_000
 const KEY = 'budget:v1:user:u1'
@@ -147,6 +148,20 @@ test('a charge counts in the window of its own day, whichever window was asked a
   expect(total()).toBe(400n)
   expect(spend.stateOf(KEY, DAY + 1)).toMatchObject({ spent: 50n })
   expect(total()).toBe(400n)
+})
+
+test('a month that is over keeps all that was spent in it for the calls that end late', () => {
+  const [first, last, next] = ['2026-03-01', '2026-03-31', '2026-04-01'].map((day) =>
+    utcDay(new Date(day)),
+  ) as [number, number, number]
+  const spend = createSpend()
+  const monthly = budget(LIMIT)
+  const settings = { ...monthly.settings, cadence: 'monthly' } as BudgetSettings
+  const budgets = [{ ...monthly, settings }]
+  spend.apply({ snapshot: '10:10:', budgets, counters: [] }, first, true)
+  spend.add({ ...charge(), day: first })
+  expect(spend.stateOf(KEY, next)).toMatchObject({ spent: 0n })
+  expect(spend.stateOf(KEY, last)).toMatchObject({ spent: 400n })
 })
 
 test('a rejected charge that waits in the spool uses its hard limit up', () => {

@@ -281,9 +281,8 @@ function addTally(tally: Tally, more: Readonly<Tally>): void {
 
 /** Reads `xmin:xmax:xip,…`: from xmax on, and those listed, had not ended. */
 function visibleIn(snapshot: Snapshot): (transaction: bigint) => boolean {
-  const [xmin = '0', xmax = '0', running = ''] = snapshot.split(':')
-  const first = BigInt(xmin)
+  const [, xmax = '0', running = ''] = snapshot.split(':')
   const end = BigInt(xmax)
   const open = new Set(running === '' ? [] : running.split(',').map(BigInt))
-  return (transaction) => transaction < first || (transaction < end && !open.has(transaction))
+  return (transaction) => transaction < end && !open.has(transaction)
 }
