@@ -4,6 +4,7 @@ import {
   type ExchangeRecord,
   type Execute,
   GatewayError,
+  type JsonObject,
   type Middleware,
   type ModelSpec,
   type Principal,
@@ -38,19 +39,23 @@ async function call(
     authenticate = () => principal,
     checkOwner = () => {},
     receivedAt = new Date(),
+    family = 'chat_completions',
+    settle = async () => ({ kind: 'row', pricingStatus: 'priced' }),
   }: {
     middlewares?: Middleware[]
     left?: boolean
     authenticate?: () => Principal
     checkOwner?: () => void
     receivedAt?: Date
+    family?: 'chat_completions' | 'responses'
+    settle?: () => Promise<unknown>
   } = {},
 ) {
   const records: ExchangeRecord[] = []
   const logged: string[] = []
   const settled: SettlementRequest[] = []
   let leases = 0
-  const bound = { supports: [], pricing: { model: 'up' }, chat_completions: execute }
+  const bound = { supports: [], pricing: { model: 'up' }, [family]: execute }
   const catalog = createCatalog(
     new Map([[model.id, model]]),
     (spec) => ({ spec, bound, capabilities: spec.capabilities }) as never,
@@ -69,7 +74,7 @@ async function call(
       admit: () => undefined,
       async settle(request: SettlementRequest) {
         settled.push(request)
-        return { kind: 'row', pricingStatus: 'priced' }
+        return await settle()
       },
       abortDrainMs: () => 0,
     },
@@ -92,13 +97,14 @@ async function call(
     requestId: 'r1',
     callerChoseRequestId: true,
     refusal: undefined,
-    family: 'chat_completions',
+    family,
     apiSurface: undefined,
     receivedAt,
     startedAt: performance.now(),
     header: (name) => sent.get(name),
     headers: () => ({}),
-    body: async () => JSON.stringify({ model: 'mine', messages: [{ role: 'user', content: '?' }] }),
+    body: async () =>
+      JSON.stringify({ model: 'mine', messages: [{ role: 'user', content: '?' }], input: '?' }),
     callerLeft: () => (left ? AbortSignal.abort() : new AbortController().signal),
   }
   const reply = await createInference(services)(incoming)
@@ -190,6 +196,56 @@ test('a failed call is charged for what its provider had counted, and broken off
     { succeeded: false, usage: { output: 5, doubt: 'provider_error' } },
   ])
   expect(signal?.aborted).toBe(true)
+})
+
+const takes: Middleware[] = [
+  {
+    id: 'takes',
+    around: 'execute',
+    async handle(_, next) {
+      await next()
+      throw new Error('broken')
+    },
+  },
+]
+const failedResponse = {
+  output: [],
+  status: 'failed',
+  error: { code: 'server_error', message: 'broke' },
+  usage: { input_tokens: 3, output_tokens: 5, total_tokens: 8 },
+}
+
+const endings: [how: string, body: JsonObject, Parameters<typeof call>[1], expected: object][] = [
+  ['is sent', said, {}, { succeeded: true, usage: { output: 5 } }],
+  ['a middleware takes', said, { middlewares: takes }, { succeeded: true, usage: { output: 5 } }],
+  ['cannot be read', { usage }, {}, { succeeded: false, usage: { doubt: 'provider_error' } }],
+  ['says that it failed', failedResponse, { family: 'responses' }, { succeeded: false }],
+]
+test.each(endings)(
+  'an answer that %s is charged once, with what changes its price',
+  async (...of) => {
+    const [, body, options, expected] = of
+    const answer: Execute = async () => ({
+      kind: 'buffered',
+      body,
+      billingModifiers: ['serviceTier'],
+    })
+    const { settled, record } = await call(answer, options)
+    expect(settled).toMatchObject([{ billingModifiers: ['serviceTier'], ...expected }])
+    expect(record.attempts).toHaveLength(1)
+  },
+)
+
+test('of a call that cannot be booked its attempt and what it used are told', async () => {
+  const { reply, record } = await call(answers, {
+    settle: () => Promise.reject(new GatewayError('store_unavailable', 'no disk')),
+  })
+  expect(reply).toMatchObject({ status: 503 })
+  expect(record).toMatchObject({
+    errorCode: 'store_unavailable',
+    attempts: [{ status: 'success' }],
+    usage: { output: 5 },
+  })
 })
 
 test('of a call that was paid for the price is logged, though a middleware takes its reply', async () => {
