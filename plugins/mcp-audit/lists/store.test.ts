@@ -86,3 +86,20 @@ test('whatever is filtered, the page and the count are those of all rows, newest
     { numRuns: 300 },
   )
 }, 60_000)
+
+test('of a payload that is too long the beginning is shown', async () => {
+  const { sql, schema } = database
+  const id = rows[0]?.id ?? ''
+  const tooLong = { truncated: true, size_bytes: 20_000, preview: '{"body":{"q":"xxx' }
+  await sql`insert into ${sql(`${schema}.mcp_tool_invocation_payloads`)}
+    (invocation_id, arguments_json, arguments_truncated, result_json)
+    values (${id}, ${JSON.stringify(tooLong)}::text::jsonb, true, '{"body":null}')`
+  expect(await createListStore(database).read(id)).toMatchObject({
+    payload: {
+      arguments: tooLong,
+      arguments_truncated: true,
+      result: null,
+      result_truncated: false,
+    },
+  })
+})

@@ -41,6 +41,9 @@ const columns = `i.id as mcp_tool_invocation_id, ${instantSql('i.occurred_at')} 
   i.response_bytes::float8 as response_bytes, i.argument_metadata, i.result_metadata,
   ${instantSql('i.finished_at')} as finished_at`
 
+/** A side of a payload; one that is too long is kept as its beginning, in place of the wrapping. */
+const side = (name: 'arguments' | 'result') => `coalesce(p.${name}_json -> 'body', p.${name}_json)`
+
 type Column = InvocationFilter['columns'][number]
 
 /** Whether an index has the rows with this value in their order. What most rows are is in none. */
@@ -125,8 +128,8 @@ export function createListStore({ sql, schema }: Database): ListStore {
       const [row] = await sql.unsafe<InvocationItem[]>(
         `select ${columns}, p.invocation_id is not null as has_payload,
             case when p.invocation_id is not null then json_build_object(
-              'arguments', p.arguments_json -> 'body', 'arguments_truncated', coalesce(p.arguments_truncated, false),
-              'result', p.result_json -> 'body', 'result_truncated', coalesce(p.result_truncated, false)) end
+              'arguments', ${side('arguments')}, 'arguments_truncated', coalesce(p.arguments_truncated, false),
+              'result', ${side('result')}, 'result_truncated', coalesce(p.result_truncated, false)) end
             as payload
           from ${invocations} left join ${payloads} on p.invocation_id = i.id
           where i.id = $1::text::uuid`,
