@@ -14,6 +14,7 @@ import {
 } from 'model-gateway/plugin'
 import tables from '../../migrations/identity/0001_tables.sql' with { type: 'text' }
 import adminTables from '../../migrations/identity/0002_admin.sql' with { type: 'text' }
+import { followDatabase } from '../_shared/follow-database.ts'
 import { createAdminModule } from './admin.ts'
 import { checkIdentity } from './check.ts'
 import { createKeysCommand, createWelcome, keysCreate } from './commands.ts'
@@ -39,8 +40,6 @@ import {
   writeLastUsed,
 } from './store.ts'
 
-/** Also the longest that a change goes unseen while notifications do not arrive. */
-const CHECK_EVERY_MS = 1_000
 const WRITE_USES_EVERY_MS = 5_000
 const SWEEP_SESSIONS_EVERY_MS = 3_600_000
 
@@ -75,20 +74,6 @@ export default definePlugin({
       { readRevision: () => readRevision(database), readKeys: () => readKeys(database) },
       () => clock.now().getTime(),
     )
-    let inReach = true
-    const check = async () => {
-      try {
-        await snapshot.check()
-        if (!inReach) log.info('keys are being checked against the database again')
-        inReach = true
-      } catch (err) {
-        // The end closes the connections of a look that is under way.
-        if (ctx.signal.aborted) return
-        if (inReach)
-          log.warn({ err }, 'the database cannot be reached; keys are served from memory')
-        inReach = false
-      }
-    }
     const writeUses = async () => {
       const uses = snapshot.takeUses()
       if (uses.size === 0) return
@@ -182,16 +167,14 @@ export default definePlugin({
       }),
     )
 
-    const stopListening = await database.listen(
-      CHANGED,
-      () => void check(),
-      () => void check(),
-    )
-    schedule.every(CHECK_EVERY_MS, check)
+    const stopFollowing = await followDatabase(ctx, CHANGED, snapshot.check, {
+      away: 'keys are served from memory',
+      back: 'keys are being checked against the database again',
+    })
     schedule.every(WRITE_USES_EVERY_MS, writeUses)
     schedule.every(SWEEP_SESSIONS_EVERY_MS, sessions.sweep)
     return async () => {
-      await stopListening()
+      await stopFollowing()
       await writeUses()
     }
   },

@@ -12,6 +12,7 @@ import tables from '../../migrations/mcp-registry/0001_tables.sql' with { type: 
 import toolVersions from '../../migrations/mcp-registry/0002_tool_versions.sql' with {
   type: 'text',
 }
+import { followDatabase } from '../_shared/follow-database.ts'
 import { mcpRoutes } from './admin.ts'
 import { createServerChanges } from './change-servers.ts'
 import { checkMcp } from './check.ts'
@@ -25,8 +26,6 @@ import { createSnapshot } from './snapshot.ts'
 import { CHANGED, createServerStore } from './store.ts'
 import { createToolVersionStore } from './tool-version-store.ts'
 
-/** Also the longest that a change goes unseen while notifications do not arrive. */
-const CHECK_EVERY_MS = 1_000
 const SCHEDULE_EVERY_MS = 20_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
@@ -57,20 +56,6 @@ export default definePlugin({
     let allowedOrigins: readonly string[] = []
     let runsKeptMs = Number.POSITIVE_INFINITY
     let policy = policyOf({ allow_private_networks: false, allowed_cidrs: [] })
-
-    let inReach = true
-    const check = async () => {
-      try {
-        await snapshot.check()
-        if (!inReach) log.info('the MCP registry is up to date again')
-        inReach = true
-      } catch (err) {
-        // The end closes the connections of a look that is under way.
-        if (signal.aborted) return
-        if (inReach) log.warn({ err }, 'the database cannot be reached; MCP servers stay as known')
-        inReach = false
-      }
-    }
 
     const refresher = createRefresher({
       servers,
@@ -132,19 +117,16 @@ export default definePlugin({
       },
     })
 
-    const stopListening = await database.listen(
-      CHANGED,
-      () => void check(),
-      () => void check(),
-    )
-    schedule.every(CHECK_EVERY_MS, check)
     schedule.every(SCHEDULE_EVERY_MS, scheduled.tick)
     schedule.every(HOUR_MS, async () => {
       const before = new Date(Math.max(0, clock.now().getTime() - runsKeptMs))
       const deleted = await purgeRuns(database, before)
       if (deleted > 0) log.info({ deleted }, 'old records of refreshes were deleted')
     })
-    return stopListening
+    return await followDatabase(ctx, CHANGED, snapshot.check, {
+      away: 'MCP servers stay as known',
+      back: 'the MCP registry is up to date again',
+    })
   },
 })
 
