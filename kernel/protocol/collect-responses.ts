@@ -55,6 +55,9 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
 /** What a tool is called with. */
 const WRITTEN = ['arguments', 'input']
 
+/** Items whose arguments come in events of their own. */
+const DELTA_KINDS = ['function_call', 'mcp_call']
+
 /** A response as the stream that would have brought it. */
 export function responseEvents(response: JsonObject): StreamEvent[] {
   const events: StreamEvent[] = []
@@ -72,7 +75,9 @@ export function responseEvents(response: JsonObject): StreamEvent[] {
     const place = { item_id, output_index }
     const { content } = item
     const parts = item.type === 'message' && Array.isArray(content) ? content : []
-    const written = typeof item.arguments === 'string' ? item.arguments : undefined
+    const kind = DELTA_KINDS.find((kind) => kind === item.type)
+    const written =
+      kind !== undefined && typeof item.arguments === 'string' ? item.arguments : undefined
     // What follows in deltas is added to what stands here.
     const begun = {
       ...item,
@@ -92,7 +97,6 @@ export function responseEvents(response: JsonObject): StreamEvent[] {
       send('response.content_part.done', { ...at, part })
     }
     if (written !== undefined) {
-      const kind = item.type === 'mcp_call' ? 'mcp_call' : 'function_call'
       send(`response.${kind}_arguments.delta`, { ...place, delta: written })
       send(`response.${kind}_arguments.done`, { ...place, arguments: written })
     }

@@ -138,6 +138,19 @@ test('arguments of a response that is made into a stream come once, in the event
   }
 })
 
+test('a request for approval that is made into a stream comes whole, in the events of its item', () => {
+  const item = { id: 'a', type: 'mcp_approval_request', name: 'f', arguments: '{"a":1}' }
+  const events = responseEvents({ status: 'completed', output: [item] })
+    .slice(0, -1)
+    .map((event) => event.json())
+  expect(events).toMatchObject([
+    { type: 'response.created' },
+    { type: 'response.output_item.added', item },
+    { type: 'response.output_item.done', item },
+    { type: 'response.completed' },
+  ])
+})
+
 describe('nothing that was streamed goes unseen', () => {
   const event = (data: JsonObject) => streamEvent(JSON.stringify(data))
 

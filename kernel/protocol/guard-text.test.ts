@@ -270,6 +270,7 @@ test('other arguments go to their calls, and change nothing else of a reply', ()
       { id: 'c', type: 'custom_tool_call', name: 'sh', input: 'ls' },
       { id: 'd', type: 'shell_call', action: { n: 0 } },
       { id: 'e', type: 'apply_patch_call', operation: { n: 0 } },
+      { id: 'f', type: 'mcp_approval_request', name: 'h', server_label: 's', arguments: '{}' },
     ],
   }
   const masked = (text: string) =>
@@ -297,6 +298,20 @@ test('what tools of the responses API have done is judged, in a prompt and in a 
   const { segments, replace } = replyTexts({ output: items })
   expect(segments).toEqual(['one', 'two', 'three', 'four'])
   expect(replyTexts(replace(upper(segments))).segments).toEqual(['ONE', 'TWO', 'THREE', 'FOUR'])
+})
+
+test('what a model did with tools of the responses API, and why it may, is judged in a prompt', () => {
+  const input = [
+    { type: 'shell_call', action: { commands: ['one', 'two'], timeout_ms: 1 } },
+    { type: 'local_shell_call', action: { type: 'exec', command: ['three'], env: {} } },
+    { type: 'apply_patch_call', operation: { type: 'update_file', path: 'a', diff: 'four' } },
+    { type: 'code_interpreter_call', code: 'five', container_id: 'c' },
+    { type: 'web_search_call', action: { type: 'search', query: 'six', queries: ['seven'] } },
+    { type: 'mcp_approval_response', approval_request_id: 'i', approve: true, reason: 'eight' },
+  ]
+  const { segments, replace } = promptTexts({ input })
+  expect(segments).toEqual(['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'])
+  expect(promptTexts(replace(upper(segments))).segments).toEqual(upper(segments))
 })
 
 test('what an assistant thought or refused in earlier turns is judged', () => {

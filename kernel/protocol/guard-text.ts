@@ -2,11 +2,15 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts
 import { plainJson } from './json-escapes.ts'
 import { isMisspelt } from './key-case.ts'
 
-/** Members that hold what a model is told: tool results, earlier calls and what files are called, too. */
+/**
+ * Members that hold what a model is told: tool results, earlier calls, why one was approved, and what
+ * files are called, too.
+ */
 const PROMPT = new Set([
   ...['content', 'input', 'prompt', 'text', 'instructions', 'system', 'output'],
   ...['arguments', 'filename', 'context', 'stdout', 'stderr', 'logs'],
   ...['refusal', 'reasoning', 'reasoning_content'],
+  ...['code', 'command', 'commands', 'diff', 'query', 'queries', 'reason'],
 ])
 /** Members whose members have names of their caller's, and texts for values. */
 const FREE = new Set(['variables'])

@@ -80,6 +80,7 @@ function mapOutput(body: JsonObject, rewrite: Rewrite): JsonObject {
       switch (item.type) {
         case 'function_call':
         case 'mcp_call':
+        case 'mcp_approval_request':
           return mapFunction(item, rewrite)
         case 'custom_tool_call':
           return mapText(item, rewrite)
