@@ -1,11 +1,10 @@
 import { DecimalString, Type } from 'model-gateway/plugin'
+import { oneOf } from './schema.ts'
 
 /** A budget in a config: of a user or service account, or of all who have none of their own. */
 export const Budget = Type.Object(
   {
-    cadence: Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly')], {
-      description: 'How long a window is',
-    }),
+    cadence: oneOf(['daily', 'weekly', 'monthly'], { description: 'How long a window is' }),
     amount_usd: DecimalString({ description: 'What may be spent in a window' }),
     hard_limit: Type.Boolean({
       default: true,

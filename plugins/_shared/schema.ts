@@ -11,3 +11,15 @@ export const nullable = <T extends TSchema>(schema: T, description?: string) =>
 
 /** An instant of a row as it is told. */
 export const instantText = (at: Date | null): string | null => at?.toISOString() ?? null
+
+/** One of some words; who writes another one is told which there are. */
+export function oneOf<const Word extends string>(
+  words: readonly Word[],
+  options: Parameters<typeof Type.Union>[1] = {},
+) {
+  const errorMessage = `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+  return Type.Union(
+    words.map((word) => Type.Literal(word)),
+    { errorMessage, ...options },
+  )
+}

@@ -10,7 +10,7 @@ import {
 } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
 import { Id } from '../_shared/own-id.ts'
-import { Instant, nullable } from '../_shared/schema.ts'
+import { Instant, nullable, oneOf } from '../_shared/schema.ts'
 import type { AlertStore, ListedAlert } from './alert-store.ts'
 import { Cadence, ownerMembers, Scope, Usd, wireScope } from './budget-wire.ts'
 import { ownerName } from './owner-names.ts'
@@ -18,9 +18,7 @@ import { ownerOf } from './scopes.ts'
 import { OwnerKind, ownerKindOf } from './spend-query.ts'
 import { startOfDay } from './window.ts'
 
-const Status = Type.Union([Type.Literal('pending'), Type.Literal('sent'), Type.Literal('failed')], {
-  errorMessage: 'must be pending, sent or failed',
-})
+const Status = oneOf(['pending', 'sent', 'failed'])
 
 const AlertItem = Type.Object({
   alert_id: Type.String(),

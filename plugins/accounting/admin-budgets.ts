@@ -16,6 +16,7 @@ import {
 import { callerOwner } from '../_shared/caller-owner.ts'
 import { invalidBody } from '../_shared/invalid-body.ts'
 import { ownId } from '../_shared/own-id.ts'
+import { oneOf } from '../_shared/schema.ts'
 import type { Budget, BudgetEntry } from './budget.ts'
 import type { BudgetFilter, BudgetStore } from './budget-store.ts'
 import {
@@ -122,17 +123,11 @@ export function budgetRoutes(options: BudgetRoutesOptions): AdminRoute[] {
       query: strictObject({
         ...pageQuery,
         status: Type.Optional(
-          Type.Union([Type.Literal('active'), Type.Literal('inactive'), Type.Literal('all')], {
+          oneOf(['active', 'inactive', 'all'], {
             description: 'Default active. inactive: tombstones, and defaults that were taken back.',
-            errorMessage: 'must be active, inactive or all',
           }),
         ),
-        scope_kind: Type.Optional(
-          Type.Union(
-            [Type.Literal('user'), Type.Literal('service_account'), Type.Literal('user_model')],
-            { errorMessage: 'must be user, service_account or user_model' },
-          ),
-        ),
+        scope_kind: Type.Optional(oneOf(['user', 'service_account', 'user_model'])),
         budget_source: Type.Optional(BudgetItem.properties.budget_source),
         user_id: Type.Optional(Type.String(plainText)),
         service_account_id: Type.Optional(Type.String(plainText)),

@@ -7,7 +7,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
-import { Count, Instant, nullable, Text } from '../_shared/schema.ts'
+import { Count, Instant, nullable, oneOf, Text } from '../_shared/schema.ts'
 import { ownerMembers, plainText, Usd } from './budget-wire.ts'
 import { chargeMembers, wireCharge } from './charge-wire.ts'
 import { type DailyRow, type DailyStore, MOST_SERIES } from './daily-store.ts'
@@ -22,9 +22,8 @@ export interface DailyRoutesOptions {
 }
 
 const tag = 'spend'
-const By = Type.Union([Type.Literal('model'), Type.Literal('owner')], {
+const By = oneOf(['model', 'owner'], {
   description: 'What a series is of. Default model, as it was asked for.',
-  errorMessage: 'must be model or owner',
 })
 const spent = { spend_usd: Usd('Sum of the ledger'), request_count: Count }
 
@@ -41,7 +40,7 @@ const Series = Type.Object({
 const Entry = Type.Object({
   ...chargeMembers,
   rejection: nullable(
-    Type.Union([Type.Literal('budget_exceeded'), Type.Literal('duplicate_race')], {
+    oneOf(['budget_exceeded', 'duplicate_race'], {
       description: 'Why the charge is not in the ledger; null: it is',
     }),
   ),

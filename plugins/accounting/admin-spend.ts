@@ -11,6 +11,7 @@ import {
 } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
 import { ownId } from '../_shared/own-id.ts'
+import { oneOf } from '../_shared/schema.ts'
 import { plainText } from './budget-wire.ts'
 import { chargeMembers, wireCharge } from './charge-wire.ts'
 import { focusFile } from './focus.ts'
@@ -36,9 +37,7 @@ const exported = {
   },
 }
 
-const Reason = Type.Union([Type.Literal('budget_exceeded'), Type.Literal('duplicate_race')], {
-  errorMessage: 'must be budget_exceeded or duplicate_race',
-})
+const Reason = oneOf(['budget_exceeded', 'duplicate_race'])
 
 export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): AdminRoute[] {
   const today = () => utcDay(clock.now())

@@ -8,7 +8,7 @@ import {
 import { invalidBody } from '../_shared/invalid-body.ts'
 import { picoUsd, usd } from '../_shared/money.ts'
 import { ownId } from '../_shared/own-id.ts'
-import { Instant, nullable } from '../_shared/schema.ts'
+import { Instant, nullable, oneOf } from '../_shared/schema.ts'
 import {
   type Budget,
   type BudgetSettings,
@@ -49,10 +49,7 @@ export const Scope = Type.Union(
   },
 )
 
-export const Cadence = Type.Union(
-  cadences.map((name) => Type.Literal(name)),
-  { errorMessage: `must be one of ${cadences.join(', ')}` },
-)
+export const Cadence = oneOf(cadences)
 
 export const Amount = Type.String({
   pattern: '^(0|[1-9][0-9]{0,11})(\\.[0-9]{1,12})?$',
@@ -63,7 +60,7 @@ export const Amount = Type.String({
 
 /** Who spends, and the name of it while somebody knows it. */
 export const ownerMembers = {
-  owner_kind: Type.Union([Type.Literal('user'), Type.Literal('service_account')]),
+  owner_kind: oneOf(['user', 'service_account']),
   owner_id: Type.String(),
   owner_name: nullable(Type.String()),
 }
@@ -84,18 +81,12 @@ export const BudgetItem = Type.Object({
       timezone: Type.String(),
     }),
   ),
-  budget_source: Type.Union(
-    [
-      Type.Literal('manual'),
-      Type.Literal('config_user_override'),
-      Type.Literal('config_user_default'),
-      Type.Literal('config_user_model_default'),
-    ],
-    {
-      errorMessage:
-        'must be manual, config_user_override, config_user_default or config_user_model_default',
-    },
-  ),
+  budget_source: oneOf([
+    'manual',
+    'config_user_override',
+    'config_user_default',
+    'config_user_model_default',
+  ]),
   current_window_spend_usd: nullable(Usd('Ledger rows of the current window')),
   current_window_rejected_usd: nullable(Usd('Charges that the hard limit kept out of the ledger')),
   remaining_usd: nullable(

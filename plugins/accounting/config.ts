@@ -10,6 +10,7 @@ import {
 } from 'model-gateway/plugin'
 import { Budget } from '../_shared/budget-schema.ts'
 import { picoUsd } from '../_shared/money.ts'
+import { oneOf } from '../_shared/schema.ts'
 import { type BudgetSettings, timezoneFault } from './budget.ts'
 
 const strict = { additionalProperties: false }
@@ -97,7 +98,7 @@ export const budgetAlertsSection = configSection(
             maximum: 1000,
             description: 'Mails that one process sends at a poll',
           }),
-          transport: Type.Union([Type.Literal('log'), Type.Literal('smtp')], {
+          transport: oneOf(['log', 'smtp'], {
             default: 'log',
             description: 'log: writes mails to the log',
           }),

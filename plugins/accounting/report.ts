@@ -1,6 +1,6 @@
 import { type Directory, type Static, Type } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
-import { Count, Instant } from '../_shared/schema.ts'
+import { Count, Instant, oneOf } from '../_shared/schema.ts'
 import { ownerMembers, Usd } from './budget-wire.ts'
 import { ownerName } from './owner-names.ts'
 import type { ReportRow, Sums } from './report-store.ts'
@@ -46,11 +46,7 @@ export const OwnReport = Type.Object(report)
 
 export const Report = Type.Object({
   ...report,
-  owner_kind: Type.Union([
-    Type.Literal('all'),
-    Type.Literal('user'),
-    Type.Literal('service_account'),
-  ]),
+  owner_kind: oneOf(['all', 'user', 'service_account']),
   owners: Type.Array(
     Type.Object({
       ...ownerMembers,

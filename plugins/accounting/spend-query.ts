@@ -1,19 +1,17 @@
 import { Type } from 'model-gateway/plugin'
 import { dayOf } from '../_shared/instant.ts'
 import { invalidQuery } from '../_shared/query.ts'
+import { oneOf } from '../_shared/schema.ts'
 import type { OwnerId } from './owner-names.ts'
 import { type UtcDay, utcDay, type Window } from './window.ts'
 
 const MAX_DAYS = 90
 const DEFAULT_DAYS = 30
 
-export const OwnerKind = Type.Union(
-  [Type.Literal('all'), Type.Literal('user'), Type.Literal('service_account')],
-  {
-    description: 'Default all.',
-    errorMessage: 'must be all, user or service_account; teams do not spend',
-  },
-)
+export const OwnerKind = oneOf(['all', 'user', 'service_account'], {
+  description: 'Default all.',
+  errorMessage: 'must be all, user or service_account; teams do not spend',
+})
 
 export const Days = Type.Union([Type.Literal(7), Type.Literal(30)], {
   description: 'Days with today as the last one. Default 7.',

@@ -9,7 +9,7 @@ import {
 } from 'model-gateway/plugin'
 import { countedMembers, countedPage, countedTotal } from '../_shared/counted-list.ts'
 import { periodQuery, readPeriod } from '../_shared/query.ts'
-import { nullable, Text } from '../_shared/schema.ts'
+import { nullable, oneOf, Text } from '../_shared/schema.ts'
 import type { CompiledPolicies } from './policies.ts'
 import { type DecisionRow, filterNames, type Store } from './store.ts'
 import { Action, Disposition, Mode, Phase, tag } from './wire.ts'
@@ -74,11 +74,7 @@ const DecisionItem = Type.Object({
   reason_code: Text,
   latency_ms: Type.Number(),
   failure_disposition: nullable(Disposition, 'Where a managed check could not judge.'),
-  transformation: Type.Union([
-    Type.Literal('none'),
-    Type.Literal('applied'),
-    Type.Literal('rejected'),
-  ]),
+  transformation: oneOf(['none', 'applied', 'rejected']),
   content_sha256: Type.String({ description: 'Of what was judged, which is not kept.' }),
   config_version: Text,
 })

@@ -8,11 +8,10 @@ import {
   type TSchema,
   Type,
 } from 'model-gateway/plugin'
+import { oneOf } from '../_shared/schema.ts'
 
 const strict = { additionalProperties: false }
-const Mode = Type.Union([Type.Literal('audit'), Type.Literal('deny')], {
-  description: 'audit: only records what deny would refuse',
-})
+const Mode = oneOf(['audit', 'deny'], { description: 'audit: only records what deny would refuse' })
 const bytes = { minimum: 1, maximum: 1_073_741_824 }
 const bufferBytes = { ...bytes, description: 'Longest streamed reply that is judged' }
 const bufferTimeout = {
@@ -52,11 +51,11 @@ const PolicyOverride = Type.Object(
 )
 export type PolicyOverride = Static<typeof PolicyOverride>
 
-const Disposition = Type.Union([Type.Literal('fail_open'), Type.Literal('fail_closed')], {
+const Disposition = oneOf(['fail_open', 'fail_closed'], {
   description: 'What a check that cannot judge means: fail_open lets pass, fail_closed denies',
 })
 const checkFields = {
-  phases: Type.Array(Type.Union(guardPhases.map((phase) => Type.Literal(phase))), {
+  phases: Type.Array(oneOf(guardPhases), {
     minItems: 1,
     description: 'lists the boundaries at which the check looks',
   }),

@@ -7,7 +7,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { nullable } from '../_shared/schema.ts'
+import { nullable, oneOf } from '../_shared/schema.ts'
 import { type Decision, denialMessage } from './decision.ts'
 import { covers, type Judgement } from './engine.ts'
 import { type HookCall, hookAnswer, hookFormats, readHook } from './hooks.ts'
@@ -53,12 +53,7 @@ export function evaluateRoute(inForce: () => CompiledPolicies, identify: Identif
     summary:
       "Judge a command or a tool call before it is made. With `format` the body is the coding agent's own hook JSON, and the answer is what that agent reads.",
     query: strictObject({
-      format: Type.Optional(
-        Type.Union(
-          hookFormats.map((format) => Type.Literal(format)),
-          { errorMessage: `must be one of ${hookFormats.join(', ')}` },
-        ),
-      ),
+      format: Type.Optional(oneOf(hookFormats)),
     }),
     body: Type.Unknown({ anyOf: bodies }),
     allowsNul: true,

@@ -1,17 +1,12 @@
 import { guardPhases, type PackMatch, Type } from 'model-gateway/plugin'
+import { oneOf } from '../_shared/schema.ts'
 
 export const tag = 'guardrails'
 
-export const Phase = Type.Union(
-  guardPhases.map((phase) => Type.Literal(phase)),
-  { errorMessage: `must be one of ${guardPhases.join(', ')}` },
-)
-export const Mode = Type.Union([Type.Literal('audit'), Type.Literal('deny')])
-export const Action = Type.Union(
-  [Type.Literal('allow'), Type.Literal('audit'), Type.Literal('deny'), Type.Literal('transformed')],
-  { errorMessage: 'must be allow, audit, deny or transformed' },
-)
-export const Disposition = Type.Union([Type.Literal('fail_open'), Type.Literal('fail_closed')])
+export const Phase = oneOf(guardPhases)
+export const Mode = oneOf(['audit', 'deny'])
+export const Action = oneOf(['allow', 'audit', 'deny', 'transformed'])
+export const Disposition = oneOf(['fail_open', 'fail_closed'])
 
 export const MatchedRule = Type.Object({
   pack_id: Type.String(),

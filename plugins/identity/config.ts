@@ -1,5 +1,6 @@
 import { configSection, SecretRef, type Static, Type } from 'model-gateway/plugin'
 import { Budget } from '../_shared/budget-schema.ts'
+import { oneOf } from '../_shared/schema.ts'
 
 const strict = { additionalProperties: false }
 const name = Type.String({ minLength: 1, maxLength: 200, description: 'For people' })
@@ -15,9 +16,7 @@ const email = Type.String({
 
 const ModelAccess = Type.Object(
   {
-    mode: Type.Union([Type.Literal('all'), Type.Literal('restricted')], {
-      description: 'all: any model that a key grants',
-    }),
+    mode: oneOf(['all', 'restricted'], { description: 'all: any model that a key grants' }),
     models: Type.Optional(Type.Array(Type.String(), { description: 'For restricted: only these' })),
   },
   strict,
@@ -77,7 +76,7 @@ export const users = configSection(
         name,
         email,
         role: Type.Optional(
-          Type.Union([Type.Literal('platform_admin'), Type.Literal('user')], {
+          oneOf(['platform_admin', 'user'], {
             description: 'What the user may do in the control plane',
           }),
         ),
@@ -86,7 +85,7 @@ export const users = configSection(
             {
               key,
               role: Type.Optional(
-                Type.Union([Type.Literal('owner'), Type.Literal('admin'), Type.Literal('member')], {
+                oneOf(['owner', 'admin', 'member'], {
                   description: 'What the user may do in the team',
                 }),
               ),

@@ -13,6 +13,7 @@ import {
 } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
 import { readPage } from '../_shared/page.ts'
+import { oneOf } from '../_shared/schema.ts'
 import { ModelAccessView } from './_shared/fields.ts'
 import type { KeyChanges } from './api-keys/change-keys.ts'
 import { keyParams, Rotation } from './api-keys/routes.ts'
@@ -22,14 +23,14 @@ import type { TeamStore } from './teams/store.ts'
 import type { UserStore } from './users/store.ts'
 
 const Me = Type.Object({
-  authenticated_by: Type.Union([Type.Literal('session'), Type.Literal('api_key')]),
+  authenticated_by: oneOf(['session', 'api_key']),
   owner: Type.Union([
     Type.Object({
       kind: Type.Literal('user'),
       user_id: Type.String(),
       name: Type.String(),
       email: Type.String(),
-      role: Type.Union([Type.Literal('platform_admin'), Type.Literal('user')]),
+      role: oneOf(['platform_admin', 'user']),
     }),
     Type.Object({
       kind: Type.Literal('service_account'),

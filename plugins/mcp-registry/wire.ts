@@ -1,5 +1,5 @@
 import { type Static, strictObject, Type } from 'model-gateway/plugin'
-import { Instant, instantText, nullable } from '../_shared/schema.ts'
+import { Instant, instantText, nullable, oneOf } from '../_shared/schema.ts'
 import type { ListedTool, RunRow } from './discovery-store.ts'
 import type { ServerRow } from './store.ts'
 import type { ToolVersionRow } from './tool-version-store.ts'
@@ -68,21 +68,11 @@ export const NewServer = strictObject({
   ...fields,
 })
 
-const ServerStatus = Type.Union([Type.Literal('active'), Type.Literal('disabled')], {
-  errorMessage: 'must be active or disabled',
-})
+const ServerStatus = oneOf(['active', 'disabled'])
 export const ServerChange = strictObject({ ...fields, status: Type.Optional(ServerStatus) })
 
-const DiscoveryStatus = Type.Union(
-  (['never', 'success', 'failed', 'auth_required', 'disabled'] as const).map((status) =>
-    Type.Literal(status),
-  ),
-)
-const RunStatus = Type.Union(
-  (['success', 'failed', 'auth_required', 'disabled'] as const).map((status) =>
-    Type.Literal(status),
-  ),
-)
+const DiscoveryStatus = oneOf(['never', 'success', 'failed', 'auth_required', 'disabled'])
+const RunStatus = oneOf(['success', 'failed', 'auth_required', 'disabled'])
 
 export const ServerView = Type.Object({
   mcp_server_id: Type.String(),
@@ -226,7 +216,7 @@ const Count = nullable(Type.Integer())
 
 export const RunView = Type.Object({
   discovery_run_id: Type.String(),
-  trigger: Type.Union([Type.Literal('admin'), Type.Literal('schedule')]),
+  trigger: oneOf(['admin', 'schedule']),
   actor_user_id: nullable(Type.String()),
   request_id: nullable(Type.String()),
   status: RunStatus,

@@ -6,16 +6,13 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { oneOf } from '../_shared/schema.ts'
 import type { requestLogging } from './config.ts'
 
 export type LoggingPolicy = Static<typeof requestLogging.schema>
 
 const Policy = Type.Object({
-  capture_mode: Type.Union([
-    Type.Literal('disabled'),
-    Type.Literal('summary_only'),
-    Type.Literal('redacted_payloads'),
-  ]),
+  capture_mode: oneOf(['disabled', 'summary_only', 'redacted_payloads']),
   request_max_bytes: Type.Integer(),
   response_max_bytes: Type.Integer(),
   stream_max_events: Type.Integer(),

@@ -6,18 +6,16 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { pathFault } from '../_shared/redaction-paths.ts'
+import { oneOf } from '../_shared/schema.ts'
 import { Purge, scheduleFault } from './retention.ts'
 
 const Payloads = Type.Object(
   {
-    capture_mode: Type.Union(
-      [Type.Literal('disabled'), Type.Literal('summary_only'), Type.Literal('redacted_payloads')],
-      {
-        default: 'redacted_payloads',
-        description:
-          'disabled: no rows at all. summary_only: a summary with its tags and attempts. redacted_payloads: sanitised request and response bodies, too.',
-      },
-    ),
+    capture_mode: oneOf(['disabled', 'summary_only', 'redacted_payloads'], {
+      default: 'redacted_payloads',
+      description:
+        'disabled: no rows at all. summary_only: a summary with its tags and attempts. redacted_payloads: sanitised request and response bodies, too.',
+    }),
     request_max_bytes: Type.Integer({
       minimum: 1,
       default: 65_536,

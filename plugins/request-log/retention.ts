@@ -1,5 +1,6 @@
 import { Cron } from 'croner'
 import { type Problem, type Static, Type } from 'model-gateway/plugin'
+import { oneOf } from '../_shared/schema.ts'
 import { DAY_MS } from './partitions.ts'
 
 const days = { '1d': 1, '3d': 3, '7d': 7 } as const
@@ -11,7 +12,7 @@ export const Purge = Type.Object(
       default: false,
       description: 'Whether old request logs are deleted by this process.',
     }),
-    retention: Type.Union([Type.Literal('1d'), Type.Literal('3d'), Type.Literal('7d')], {
+    retention: oneOf(['1d', '3d', '7d'], {
       default: '7d',
       description: 'How long request logs are kept.',
     }),

@@ -1,5 +1,6 @@
 import { GatewayError, strictObject, Type } from 'model-gateway/plugin'
 import { invalidBody } from '../../_shared/invalid-body.ts'
+import { oneOf } from '../../_shared/schema.ts'
 
 /** A name for people: no control characters, and not only spaces. */
 export const Name = Type.String({
@@ -25,21 +26,16 @@ export const ModelIds = Type.Array(ModelId, { maxItems: 1000 })
 
 /** `models` count when the mode is `restricted`. */
 export const ModelAccess = strictObject({
-  mode: Type.Union([Type.Literal('all'), Type.Literal('restricted')], {
-    errorMessage: 'must be all or restricted',
-  }),
+  mode: oneOf(['all', 'restricted']),
   models: Type.Optional(ModelIds),
 })
 
 export const ModelAccessView = Type.Object({
-  mode: Type.Union([Type.Literal('all'), Type.Literal('restricted')]),
+  mode: oneOf(['all', 'restricted']),
   models: Type.Array(Type.String()),
 })
 
-export const TeamRole = Type.Union(
-  [Type.Literal('owner'), Type.Literal('admin'), Type.Literal('member')],
-  { errorMessage: 'must be owner, admin or member' },
-)
+export const TeamRole = oneOf(['owner', 'admin', 'member'])
 
 export const Search = Type.String({
   minLength: 1,

@@ -10,6 +10,7 @@ import { INSTANT_PATTERN, instantOf } from '../../_shared/instant.ts'
 import { invalidBody } from '../../_shared/invalid-body.ts'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
+import { oneOf } from '../../_shared/schema.ts'
 import { ModelIds, missing, Name, requireModels, Search } from '../_shared/fields.ts'
 import { rowExists } from '../_shared/store.ts'
 import type { KeyChanges, KeyParts } from './change-keys.ts'
@@ -25,10 +26,7 @@ const Owner = Type.Union(
       'must be {"kind":"user","user_id":…} or {"kind":"service_account","service_account_id":…}',
   },
 )
-const State = Type.Union(
-  [Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')],
-  { errorMessage: 'must be active, expired or revoked' },
-)
+const State = oneOf(['active', 'expired', 'revoked'])
 const ExpiresAt = Type.String({
   pattern: INSTANT_PATTERN,
   errorMessage: 'must be an instant such as 2030-01-31T00:00:00Z',
@@ -128,10 +126,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
         name: Name,
         owner: Owner,
         model_grant_mode: Type.Optional(
-          Type.Union([Type.Literal('explicit'), Type.Literal('all')], {
-            description: 'Default explicit. all: for users only.',
-            errorMessage: 'must be explicit or all',
-          }),
+          oneOf(['explicit', 'all'], { description: 'Default explicit. all: for users only.' }),
         ),
         granted_models: Type.Optional(ModelIds),
         expires_at: Type.Optional(ExpiresAt),

@@ -1,12 +1,10 @@
 import { type Static, Type } from 'model-gateway/plugin'
-import { Instant, instantText, nullable } from '../../_shared/schema.ts'
+import { Instant, instantText, nullable, oneOf } from '../../_shared/schema.ts'
 import type { ApiKeyRow, KeyState } from './store.ts'
 
-export const GrantMode = Type.Union([Type.Literal('explicit'), Type.Literal('all')], {
-  errorMessage: 'must be explicit or all',
-})
+export const GrantMode = oneOf(['explicit', 'all'])
 
-const State = Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')])
+const State = oneOf(['active', 'expired', 'revoked'])
 
 const members = {
   api_key_id: Type.String(),

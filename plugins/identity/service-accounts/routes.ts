@@ -12,7 +12,7 @@ import {
 import { invalidBody } from '../../_shared/invalid-body.ts'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
-import { Instant } from '../../_shared/schema.ts'
+import { Instant, oneOf } from '../../_shared/schema.ts'
 import {
   accessColumns,
   accessView,
@@ -27,14 +27,10 @@ import {
 import { type MakeChange, rowExists, type Transaction } from '../_shared/store.ts'
 import type { ServiceAccountRow, ServiceAccountStore } from './store.ts'
 
-const Status = Type.Union([Type.Literal('active'), Type.Literal('disabled')], {
-  errorMessage: 'must be active or disabled',
-})
+const Status = oneOf(['active', 'disabled'])
 
 const Budget = strictObject({
-  cadence: Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly')], {
-    errorMessage: 'must be daily, weekly or monthly',
-  }),
+  cadence: oneOf(['daily', 'weekly', 'monthly']),
   amount_usd: Type.Unsafe<string>({
     ...DecimalString(),
     errorMessage: 'must be a plain decimal in quotes, such as "12.50", with up to 12 places',

@@ -7,6 +7,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { oneOf } from '../../_shared/schema.ts'
 import { hashPassword, NewPassword } from '../_shared/password.ts'
 import { LONGEST_MS, type Sessions, type SignedIn, wrongPassword } from './sessions.ts'
 import type { SessionStore } from './store.ts'
@@ -16,7 +17,7 @@ const SessionView = Type.Object({
     user_id: Type.String(),
     email: Type.String(),
     name: Type.String(),
-    role: Type.Union([Type.Literal('platform_admin'), Type.Literal('user')]),
+    role: oneOf(['platform_admin', 'user']),
   }),
   expires_at: Type.String({
     format: 'date-time',

@@ -10,7 +10,7 @@ import {
 } from 'model-gateway/plugin'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
-import { Instant } from '../../_shared/schema.ts'
+import { Instant, oneOf } from '../../_shared/schema.ts'
 import {
   accessColumns,
   accessView,
@@ -55,7 +55,7 @@ const MemberView = Type.Object({
   user_id: Type.String(),
   name: Type.String(),
   email: Type.String(),
-  status: Type.Union([Type.Literal('active'), Type.Literal('invited'), Type.Literal('disabled')]),
+  status: oneOf(['active', 'invited', 'disabled']),
   role: TeamRole,
 })
 

@@ -10,7 +10,7 @@ import {
 } from 'model-gateway/plugin'
 import { Id, ownId } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
-import { Instant } from '../../_shared/schema.ts'
+import { Instant, oneOf } from '../../_shared/schema.ts'
 import {
   accessColumns,
   accessView,
@@ -36,16 +36,9 @@ import {
 } from '../_shared/store.ts'
 import type { UserColumns, UserRow, UserStore } from './store.ts'
 
-const Role = Type.Union([Type.Literal('platform_admin'), Type.Literal('user')], {
-  errorMessage: 'must be platform_admin or user',
-})
-const Status = Type.Union(
-  [Type.Literal('active'), Type.Literal('invited'), Type.Literal('disabled')],
-  { errorMessage: 'must be active, invited or disabled' },
-)
-const StatusOfNew = Type.Union([Type.Literal('active'), Type.Literal('invited')], {
-  errorMessage: 'must be active or invited',
-})
+const Role = oneOf(['platform_admin', 'user'])
+const Status = oneOf(['active', 'invited', 'disabled'])
+const StatusOfNew = oneOf(['active', 'invited'])
 const Membership = strictObject({ team_id: Id, role: Type.Optional(TeamRole) })
 
 const UserView = Type.Object({

@@ -12,7 +12,7 @@ import {
 import { countedMembers, countedPage, countedTotal } from '../../_shared/counted-list.ts'
 import { Id, ownId } from '../../_shared/own-id.ts'
 import { filterText, periodQuery, readPeriod } from '../../_shared/query.ts'
-import { Instant, nullable, Text } from '../../_shared/schema.ts'
+import { Instant, nullable, oneOf, Text } from '../../_shared/schema.ts'
 import { filterColumns, type InvocationFilter, type ListStore } from './store.ts'
 
 const ROOT = '/api/v1/admin/observability/mcp-invocations'
@@ -33,12 +33,6 @@ const statuses = [
 ] as const
 const policyResults = ['allowed', 'denied', 'not_evaluated'] as const
 
-const oneOf = (values: readonly string[], errorMessage?: string) =>
-  Type.Union(
-    values.map((value) => Type.Literal(value)),
-    errorMessage === undefined ? {} : { errorMessage },
-  )
-
 const filterQuery = {
   request_id: filterText("The caller's or the gateway's id of a request.", 128),
   server_key: filterText('The server that was called.', 64),
@@ -46,8 +40,8 @@ const filterQuery = {
   api_key_id: filterText('The key that the call came with.', 64),
   user_id: filterText('The user who called.', 64),
   team_id: filterText("The caller's team.", 64),
-  status: Type.Optional(oneOf(statuses, `must be one of ${statuses.join(', ')}`)),
-  policy_result: Type.Optional(oneOf(policyResults, `must be one of ${policyResults.join(', ')}`)),
+  status: Type.Optional(oneOf(statuses)),
+  policy_result: Type.Optional(oneOf(policyResults)),
   ...periodQuery,
 }
 const Query = strictObject({ ...pageQuery, ...filterQuery })

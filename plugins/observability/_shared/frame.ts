@@ -1,4 +1,5 @@
 import { Type } from 'model-gateway/plugin'
+import { oneOf } from '../../_shared/schema.ts'
 
 const HOUR_MS = 3_600_000
 const BUCKET_HOURS = 12
@@ -10,15 +11,12 @@ export type Range = keyof typeof days
 
 /** Of a query; 7d when it is absent. */
 export const RangeQuery = Type.Optional(
-  Type.Union([Type.Literal('7d'), Type.Literal('31d')], {
-    description: 'How far back. Default 7d.',
-    errorMessage: 'must be 7d or 31d',
-  }),
+  oneOf(['7d', '31d'], { description: 'How far back. Default 7d.' }),
 )
 
 /** What every reply over a range begins with. */
 export const frameMembers = {
-  range: Type.Union([Type.Literal('7d'), Type.Literal('31d')]),
+  range: oneOf(['7d', '31d']),
   bucket_hours: Type.Literal(BUCKET_HOURS),
   window_start: Type.String({ format: 'date-time' }),
   window_end: Type.String({

@@ -7,6 +7,7 @@ import {
   periodQuery,
   readPeriod,
 } from '../../_shared/query.ts'
+import { oneOf } from '../../_shared/schema.ts'
 
 /** What every list and count of request logs can be narrowed by. */
 export const filterQuery = {
@@ -25,13 +26,9 @@ export const filterQuery = {
   team_id: filterText("The caller's team.", 64),
   service_account_id: filterText('The service account that called.', 64),
   operation: Type.Optional(
-    Type.Union(
-      [Type.Literal('chat_completions'), Type.Literal('responses'), Type.Literal('embeddings')],
-      {
-        description: 'Calls of the messages API are chat_completions.',
-        errorMessage: 'must be chat_completions, responses or embeddings',
-      },
-    ),
+    oneOf(['chat_completions', 'responses', 'embeddings'], {
+      description: 'Calls of the messages API are chat_completions.',
+    }),
   ),
   service: filterText('The tag service.', 64),
   component: filterText('The tag component.', 64),

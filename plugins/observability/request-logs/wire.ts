@@ -1,5 +1,5 @@
 import { Type } from 'model-gateway/plugin'
-import { Count, Instant, nullable, Text } from '../../_shared/schema.ts'
+import { Count, Instant, nullable, oneOf, Text } from '../../_shared/schema.ts'
 import { Usd } from '../_shared/wire.ts'
 
 const Attempt = Type.Object({
@@ -30,9 +30,7 @@ const members = {
   occurred_at: Type.String({ format: 'date-time', description: 'When the request was over.' }),
   request_id: Text,
   owner_kind: nullable(
-    Type.Union([Type.Literal('user'), Type.Literal('service_account')], {
-      description: 'null: authentication failed',
-    }),
+    oneOf(['user', 'service_account'], { description: 'null: authentication failed' }),
   ),
   owner_name: nullable(Text),
   user_id: nullable(Text),
