@@ -1,27 +1,35 @@
-import { pageOf, Type } from 'model-gateway/plugin'
+import { listOf, pageOf, type TSchema, Type } from 'model-gateway/plugin'
+import { type Page, type Rows, readPage } from './page.ts'
 import { invalidQuery } from './query.ts'
 
 /** So many matches are counted and can be paged through: the newest. */
 export const MOST_COUNTED = 10_000
 
-/** What a list that is counted so far tells beside its rows. */
-export const countedMembers = {
-  total_exact: Type.Boolean({
-    description: `false: there are total or more; at most ${MOST_COUNTED} are counted and can be paged through`,
-  }),
+/** The `data` of a list that is counted so far. */
+export function countedListOf<T extends TSchema>(item: T) {
+  return Type.Object({
+    ...listOf(item).properties,
+    total_exact: Type.Boolean({
+      description: `false: there are total or more; at most ${MOST_COUNTED} are counted and can be paged through`,
+    }),
+  })
 }
 
-/** Throws `invalid_request` for a page behind those that are counted. */
-export function countedPage(query: { page?: number; page_size?: number }) {
-  const page = pageOf(query)
-  if (page.offset < MOST_COUNTED) return page
-  throw invalidQuery(
-    'page',
-    `the newest ${MOST_COUNTED} can be paged through; set occurred_at_end to go on`,
-  )
-}
-
-/** `found`: one more than are counted at most. */
-export function countedTotal(found: number) {
-  return { total: Math.min(found, MOST_COUNTED), total_exact: found <= MOST_COUNTED }
+/**
+ * The answer to a query for it; `read` says of one more than are counted at most. Throws
+ * `invalid_request` for a page behind those that are counted.
+ */
+export async function readCountedPage<Row, View>(
+  query: Parameters<typeof pageOf>[0],
+  read: (page: Page) => Promise<Rows<Row>>,
+  viewOf: (row: Row) => View,
+) {
+  if (pageOf(query).offset >= MOST_COUNTED) {
+    throw invalidQuery(
+      'page',
+      `the newest ${MOST_COUNTED} can be paged through; set occurred_at_end to go on`,
+    )
+  }
+  const { total: found, ...page } = await readPage(query, read, viewOf)
+  return { ...page, total: Math.min(found, MOST_COUNTED), total_exact: found <= MOST_COUNTED }
 }

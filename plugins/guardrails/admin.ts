@@ -1,13 +1,12 @@
 import {
   type AdminRoute,
   adminRoute,
-  listOf,
   pageQuery,
   type RunningPack,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { countedMembers, countedPage, countedTotal } from '../_shared/counted-list.ts'
+import { countedListOf, readCountedPage } from '../_shared/counted-list.ts'
 import { periodQuery, readPeriod } from '../_shared/query.ts'
 import { nullable, oneOf, Text } from '../_shared/schema.ts'
 import type { CompiledPolicies } from './policies.ts'
@@ -90,7 +89,6 @@ export interface AdminParts {
 
 /** Policies as they are in force, and what was decided by them. */
 export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[] {
-  const page = listOf(DecisionItem)
   return [
     adminRoute({
       method: 'GET',
@@ -116,25 +114,13 @@ export function adminRoutes({ inForce, packs, store }: AdminParts): AdminRoute[]
         scope: word('The scope of a policy.', 2_048),
         ...periodQuery,
       }),
-      result: Type.Object({
-        ...page.properties,
-        ...countedMembers,
-      }),
-      async handle({ query }) {
-        const { offset, ...wire } = countedPage(query)
-        const period = readPeriod(query)
+      result: countedListOf(DecisionItem),
+      handle({ query }) {
         const equal = Object.fromEntries(
           filterNames.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])),
         )
-        const { rows, total } = await store.list(
-          { equal, ...period },
-          { offset, page_size: wire.page_size },
-        )
-        return {
-          items: rows.map(viewOfDecision),
-          ...wire,
-          ...countedTotal(total),
-        }
+        const filter = { equal, ...readPeriod(query) }
+        return readCountedPage(query, (page) => store.list(filter, page), viewOfDecision)
       },
     }),
   ]

@@ -67,7 +67,7 @@ test('whatever is filtered, the page and the count are those of all rows, newest
       time,
       fc.record({ offset: fc.nat(20), page_size: fc.integer({ min: 1, max: 50 }) }),
       async (columns, from, to, page) => {
-        const { items, total } = await store.list({ columns, start: from, end: to }, page)
+        const { rows: found, total } = await store.list({ columns, start: from, end: to }, page)
         const expected = rows
           .filter((row) => columns.every(([name, value]) => row[name] === value))
           .filter(
@@ -78,7 +78,7 @@ test('whatever is filtered, the page and the count are those of all rows, newest
           .sort()
           .reverse()
         expect(total).toBe(expected.length)
-        expect(items.map((item) => item.mcp_tool_invocation_id as string)).toEqual(
+        expect(found.map((item) => item.mcp_tool_invocation_id)).toEqual(
           expected.slice(page.offset, page.offset + page.page_size),
         )
       },

@@ -1,9 +1,10 @@
-import type { Database, JsonValue } from 'model-gateway/plugin'
+import type { Database } from 'model-gateway/plugin'
 import { MOST_COUNTED } from '../../_shared/counted-list.ts'
 import { firstId } from '../../_shared/first-id.ts'
 import { instantSql } from '../../_shared/instant.ts'
-import type { Page } from '../../_shared/page.ts'
+import type { Page, Rows } from '../../_shared/page.ts'
 import type { Period } from '../../_shared/query.ts'
+import type { DetailRow, InvocationRow } from './wire.ts'
 
 /** Columns that a filter compares. */
 export const filterColumns = [
@@ -21,17 +22,10 @@ export interface InvocationFilter extends Period {
   readonly columns: readonly (readonly [name: (typeof filterColumns)[number], value: string])[]
 }
 
-export interface InvocationItem {
-  readonly [column: string]: JsonValue
-}
-
 export interface ListStore {
   /** The newest first; `total` is one more than are counted at most. */
-  list(
-    filter: InvocationFilter,
-    page: Page,
-  ): Promise<{ readonly items: readonly InvocationItem[]; readonly total: number }>
-  read(id: string): Promise<InvocationItem | undefined>
+  list(filter: InvocationFilter, page: Page): Promise<Rows<InvocationRow>>
+  read(id: string): Promise<DetailRow | undefined>
 }
 
 const columns = `i.id as mcp_tool_invocation_id, ${instantSql('i.occurred_at')} as occurred_at,
@@ -116,16 +110,16 @@ export function createListStore({ sql, schema }: Database): ListStore {
           [...values, page_size, offset],
         )
         if (merges) await lookUps('on')
-        const items = await reader.unsafe<InvocationItem[]>(
+        const rows = await reader.unsafe<InvocationRow[]>(
           `select ${columns}, ${hasPayload} from ${invocations}
           where i.id = any($1::text[]::uuid[]) order by i.id desc`,
           [(found?.ids ?? []) as string[]],
         )
-        return { items, total: found?.total ?? 0 }
+        return { rows, total: found?.total ?? 0 }
       })
     },
     async read(id) {
-      const [row] = await sql.unsafe<InvocationItem[]>(
+      const [row] = await sql.unsafe<DetailRow[]>(
         `select ${columns}, p.invocation_id is not null as has_payload,
             case when p.invocation_id is not null then json_build_object(
               'arguments', ${side('arguments')}, 'arguments_truncated', coalesce(p.arguments_truncated, false),
