@@ -23,16 +23,20 @@ import { readUpstreamError, refusesCredentials } from './upstream-error.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** One path of an upstream, as one route uses it. */
-export interface CompatEndpoint {
-  readonly egress: Egress
-  readonly url: string
-  /** Everything but the credentials, names in lower case. */
-  readonly headers: Headers
+/** How the calls of an endpoint authenticate. */
+export interface Authentication {
   /** The headers that authenticate; asked for at every call. */
   credentials(request: UnauthenticatedRequest): Headers | Promise<Headers>
   /** Told of credentials that the upstream did not take. */
   refused?(credentials: Headers): void
+}
+
+/** One path of an upstream, as one route uses it. */
+export interface CompatEndpoint extends Authentication {
+  readonly egress: Egress
+  readonly url: string
+  /** Everything but the credentials, names in lower case. */
+  readonly headers: Headers
 }
 
 /** A POST as it will go out, for credentials that depend on it. */

@@ -1,11 +1,12 @@
-import type { BoundRoute, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
+import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
 import { type ChatRoute, chatExecutor } from './compat-chat.ts'
 import { embeddingsExecutor } from './compat-embeddings.ts'
-import { type CompatEndpoint, joinUrl, mergeHeaders } from './compat-http.ts'
+import { type Authentication, type CompatEndpoint, joinUrl, mergeHeaders } from './compat-http.ts'
 import { responsesExecutor } from './compat-responses.ts'
 
 /** An OpenAI-compatible API, with what authenticates its calls. */
-export interface CompatService extends Pick<CompatEndpoint, 'egress' | 'credentials' | 'refused'> {
+export interface CompatService extends Authentication {
+  readonly egress: Egress
   /** With its version. */
   readonly baseUrl: string
   readonly settings: ProviderSettings

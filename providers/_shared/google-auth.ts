@@ -47,18 +47,12 @@ export interface GoogleTokenOptions {
 
 type Headers = Readonly<Record<string, string>>
 
-/** The credentials of calls, as `CompatEndpoint` wants them. */
-export interface GoogleCredentialHeaders {
-  credentials(): Headers | Promise<Headers>
-  refused(credentials: Headers): void
-}
-
 /** The header that authenticates, kept fresh. Throws ConfigError for a file that cannot be used. */
 export function googleCredentials(
   auth: GoogleAuth,
   header: string,
   options: GoogleTokenOptions,
-): GoogleCredentialHeaders {
+): { credentials(): Headers | Promise<Headers>; refused(credentials: Headers): void } {
   const tokens = tokenCache(auth, options)
   const bearer = (token: string): Headers => ({ [header]: `Bearer ${token}` })
   return {

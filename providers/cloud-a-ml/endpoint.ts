@@ -1,6 +1,5 @@
 import type { Egress, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
-import { type CompatEndpoint, mergeHeaders } from '../_shared/compat-http.ts'
-import type { GoogleCredentialHeaders } from '../_shared/google-auth.ts'
+import { type Authentication, type CompatEndpoint, mergeHeaders } from '../_shared/compat-http.ts'
 import { apiOrigin, type Config } from './config.ts'
 import type { UpstreamModel } from './upstream-model.ts'
 
@@ -21,7 +20,7 @@ export interface Service {
   readonly config: Config
   readonly settings: ProviderSettings
   readonly egress: Egress
-  readonly authenticate: GoogleCredentialHeaders
+  readonly authenticate: Authentication
 }
 
 export function modelEndpoint(

@@ -7,7 +7,12 @@ import type {
 } from 'model-gateway/plugin'
 import { type AwsCredentialOptions, awsCredentials } from '../_shared/aws-credentials.ts'
 import { createAwsSigner, withoutCredentials } from '../_shared/aws-signing.ts'
-import { type CompatEndpoint, joinUrl, mergeHeaders } from '../_shared/compat-http.ts'
+import {
+  type Authentication,
+  type CompatEndpoint,
+  joinUrl,
+  mergeHeaders,
+} from '../_shared/compat-http.ts'
 import { responsesExecutor } from '../_shared/compat-responses.ts'
 import { edgeMessages, invokeMessages } from '../_shared/messages-dialect.ts'
 import type { Compatibility, Config, Profile } from './config.ts'
@@ -22,8 +27,6 @@ export interface Surroundings extends Omit<AwsCredentialOptions, 'region' | 'now
   now(): Date
   count(anomaly: Anomaly): void
 }
-
-type Authenticate = Pick<CompatEndpoint, 'credentials' | 'refused'>
 
 /** Binds the routes of one provider; what they share is made here, the credentials above all. */
 export function createBinder(
@@ -111,7 +114,7 @@ function profileOf(route: RouteSpec): Profile {
 function authentication(
   { region, auth = { mode: 'default_chain' } }: Config,
   { now, warn }: Surroundings,
-): (style: ApiStyle, service: string) => Authenticate {
+): (style: ApiStyle, service: string) => Authentication {
   if (auth.mode === 'bearer') {
     return (style) => ({
       credentials: (): Record<string, string> =>
