@@ -1,8 +1,8 @@
 import type { Execute, JsonObject } from 'model-gateway/plugin'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { fitMessages, wantsNewerLimit } from './compat-messages.ts'
-import { normaliseTools } from './compat-native-tools.ts'
 import { type Profile, profileTransforms, requestStreamUsage } from './compat-profile.ts'
+import { normaliseTools } from './native-tools.ts'
 import { mergeExtraBody, outboundBody, setStream } from './outbound-body.ts'
 import { dropPreservedReasoning } from './preserved-reasoning.ts'
 

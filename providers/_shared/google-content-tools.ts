@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { readFunctionTool, readToolList } from './chat-tools.ts'
 import { invalidRequest } from './invalid-request.ts'
+import { functionTool, isNativeTool } from './native-tools.ts'
 
 /** Mode and function name that a `tool_choice` stands for. */
 interface Choice {
@@ -31,8 +32,7 @@ export function googleTools(body: JsonObject): JsonObject {
 }
 
 function declarationOf(tool: JsonValue, field: string): JsonObject | undefined {
-  const definition = isJsonObject(tool) && isNative(tool) ? asFunction(tool) : tool
-  const declared = readFunctionTool(definition, field)
+  const declared = readFunctionTool(isNativeTool(tool) ? functionTool(tool) : tool, field)
   if (declared === undefined) return undefined
   const { name, description, parameters } = declared
   return {
@@ -40,15 +40,6 @@ function declarationOf(tool: JsonValue, field: string): JsonObject | undefined {
     ...(description === undefined ? {} : { description }),
     parametersJsonSchema: parameters,
   }
-}
-
-/** A function tool as the native messages API writes it. */
-function isNative(tool: JsonObject): boolean {
-  return typeof tool.name === 'string' && isJsonObject(tool.input_schema)
-}
-
-function asFunction({ name, description, input_schema: parameters }: JsonObject): JsonObject {
-  return { type: 'function', function: { name, description, parameters } }
 }
 
 function refuseSerialCalls({ parallel_tool_calls: parallel, tool_choice: choice }: JsonObject) {

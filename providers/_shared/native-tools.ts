@@ -26,11 +26,13 @@ interface NativeTool extends JsonObject {
   input_schema: JsonObject
 }
 
-function isNativeTool(tool: JsonValue): tool is NativeTool {
+/** A function tool as the native messages API writes it. */
+export function isNativeTool(tool: JsonValue): tool is NativeTool {
   return isJsonObject(tool) && typeof tool.name === 'string' && isJsonObject(tool.input_schema)
 }
 
-function functionTool({ name, description, input_schema }: NativeTool): JsonObject {
+/** The same as chat completions write it. */
+export function functionTool({ name, description, input_schema }: NativeTool): JsonObject {
   return {
     type: 'function',
     function: {
