@@ -1,4 +1,5 @@
-import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { malformedReply } from './malformed-reply.ts'
 import { toolCallId } from './reply-ids.ts'
 
 /** A part of a reply, in the words of chat completions. */
@@ -20,7 +21,7 @@ export interface Candidate {
 export function readCandidates(response: JsonObject): Candidate[] {
   const { candidates } = response
   if (candidates === undefined || candidates === null) return []
-  if (!Array.isArray(candidates)) throw malformed('candidates is not an array')
+  if (!Array.isArray(candidates)) throw malformedReply('candidates is not an array')
   return candidates.map(readCandidate)
 }
 
@@ -29,15 +30,11 @@ export function isPromptBlocked({ promptFeedback }: JsonObject): boolean {
   return isJsonObject(promptFeedback) && typeof promptFeedback.blockReason === 'string'
 }
 
-function malformed(what: string): GatewayError {
-  return new GatewayError('upstream_transport', `malformed reply of the upstream: ${what}`)
-}
-
 function readCandidate(candidate: JsonValue, position: number): Candidate {
-  if (!isJsonObject(candidate)) throw malformed('a candidate is not an object')
+  if (!isJsonObject(candidate)) throw malformedReply('a candidate is not an object')
   const { content, index, finishReason } = candidate
   const parts = isJsonObject(content) ? (content.parts ?? []) : []
-  if (!Array.isArray(parts)) throw malformed('parts is not an array')
+  if (!Array.isArray(parts)) throw malformedReply('parts is not an array')
   return {
     index: typeof index === 'number' ? index : position,
     parts: parts.flatMap(readPart),
@@ -48,7 +45,7 @@ function readCandidate(candidate: JsonValue, position: number): Candidate {
 
 /** One part, or none: empty texts say nothing, and some kinds of parts have no place in a chat. */
 function readPart(part: JsonValue): ReplyPart[] {
-  if (!isJsonObject(part)) throw malformed('a part is not an object')
+  if (!isJsonObject(part)) throw malformedReply('a part is not an object')
   const { text, functionCall, thoughtSignature } = part
   const signature = typeof thoughtSignature === 'string' ? thoughtSignature : undefined
   if (isJsonObject(functionCall)) {
@@ -63,7 +60,7 @@ function readPart(part: JsonValue): ReplyPart[] {
 }
 
 function toolCall({ id, name, args }: JsonObject, signature: string | undefined): JsonObject {
-  if (typeof name !== 'string') throw malformed('a functionCall has no name')
+  if (typeof name !== 'string') throw malformedReply('a functionCall has no name')
   return {
     id: toolCallId(id),
     type: 'function',
@@ -84,6 +81,6 @@ function readLogprobs(result: JsonValue | undefined): JsonObject | undefined {
 }
 
 function tokenLogprob(candidate: JsonValue): JsonObject {
-  if (!isJsonObject(candidate)) throw malformed('a log probability is not an object')
+  if (!isJsonObject(candidate)) throw malformedReply('a log probability is not an object')
   return { token: candidate.token ?? '', logprob: candidate.logProbability ?? null, bytes: null }
 }

@@ -1,7 +1,8 @@
-import { GatewayError, type JsonObject, type ProviderCall } from 'model-gateway/plugin'
+import type { JsonObject, ProviderCall } from 'model-gateway/plugin'
 import { type Candidate, isPromptBlocked, readCandidates } from './google-content-candidate.ts'
 import { endingOf } from './google-content-finish.ts'
 import { countedByGoogle, usageFromGoogle } from './google-content-usage.ts'
+import { malformedReply } from './malformed-reply.ts'
 import { replyId } from './reply-ids.ts'
 
 /**
@@ -14,12 +15,7 @@ export function chatFromGoogle(
 ): JsonObject {
   const candidates = readCandidates(reply)
   if (candidates.length === 0 && !isPromptBlocked(reply)) {
-    const usage = countedByGoogle(reply.usageMetadata)
-    throw new GatewayError(
-      'upstream_transport',
-      'malformed reply of the upstream: it has no candidates',
-      usage === undefined ? {} : { usage },
-    )
+    throw malformedReply('it has no candidates', countedByGoogle(reply.usageMetadata))
   }
   const usage = usageFromGoogle(reply.usageMetadata)
   return {

@@ -1,12 +1,8 @@
-import {
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type ProviderCall,
-} from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type ProviderCall } from 'model-gateway/plugin'
 import { type ChatToolCall, chatReply } from './chat-reply.ts'
 import { usageFromMessages } from './chat-usage.ts'
 import { finishReason } from './finish-reason.ts'
+import { malformedReply } from './malformed-reply.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 import { toolCallId } from './reply-ids.ts'
 
@@ -19,12 +15,7 @@ export function chatFromMessages(
   call: Pick<ProviderCall, 'body' | 'apiSurface'>,
   providerType: MessagesDialect['providerType'],
 ): JsonObject {
-  if (!Array.isArray(reply.content)) {
-    throw new GatewayError(
-      'upstream_transport',
-      'malformed reply of the upstream: content is not an array',
-    )
-  }
+  if (!Array.isArray(reply.content)) throw malformedReply('content is not an array')
   let content = ''
   const toolCalls: ChatToolCall[] = []
   const reasoning: JsonObject[] = []

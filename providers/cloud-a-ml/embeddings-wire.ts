@@ -1,4 +1,5 @@
-import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { malformedReply } from '../_shared/malformed-reply.ts'
 import type { EmbeddingsInput } from './embeddings-input.ts'
 import type { EmbeddingModel } from './upstream-model.ts'
 
@@ -42,7 +43,7 @@ export function readEmbeddings(
   const embeddings =
     method === 'embedContent' ? [embedded(reply)] : list(reply.predictions).map(predicted)
   if (embeddings.length !== expected) {
-    throw malformed(`${embeddings.length} embeddings for ${expected} texts`)
+    throw malformedReply(`${embeddings.length} embeddings for ${expected} texts`)
   }
   return embeddings
 }
@@ -62,18 +63,14 @@ function predicted(prediction: JsonValue): Embedding {
 function values(embedding: JsonValue | undefined): JsonValue[] {
   const found = list(isJsonObject(embedding) ? embedding.values : undefined)
   if (found.length > 0 && found.every((value) => typeof value === 'number')) return found
-  throw malformed('an embedding without numbers')
+  throw malformedReply('an embedding without numbers')
 }
 
 function list(value: JsonValue | undefined): JsonValue[] {
   if (Array.isArray(value)) return value
-  throw malformed('a list is missing')
+  throw malformedReply('a list is missing')
 }
 
 function count(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
-}
-
-function malformed(what: string): GatewayError {
-  return new GatewayError('upstream_transport', `malformed reply of the upstream: ${what}`)
 }

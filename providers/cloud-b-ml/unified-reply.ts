@@ -1,12 +1,8 @@
-import {
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type ProviderCall,
-} from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type ProviderCall } from 'model-gateway/plugin'
 import { type ChatToolCall, chatReply } from '../_shared/chat-reply.ts'
 import { usageFromConverse } from '../_shared/chat-usage.ts'
 import { finishReason } from '../_shared/finish-reason.ts'
+import { malformedReply } from '../_shared/malformed-reply.ts'
 import { toolCallId } from '../_shared/reply-ids.ts'
 import { additionalFields, providerMetadata } from './metadata.ts'
 import { isServerTool } from './unified-tools.ts'
@@ -28,12 +24,7 @@ export function chatFromUnified(
 ): JsonObject {
   const message = isJsonObject(reply.output) ? reply.output.message : undefined
   const blocks = isJsonObject(message) ? message.content : undefined
-  if (!Array.isArray(blocks)) {
-    throw new GatewayError(
-      'upstream_transport',
-      'malformed reply of the upstream: output.message.content is not an array',
-    )
-  }
+  if (!Array.isArray(blocks)) throw malformedReply('output.message.content is not an array')
   let content = ''
   const toolCalls: ChatToolCall[] = []
   const reasoning: JsonObject[] = []
