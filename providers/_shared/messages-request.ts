@@ -5,7 +5,13 @@ import { mergeDeep } from './merge-extra-body.ts'
 import { messagesTurn, systemPrompt } from './messages-content.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 import { messagesTools } from './messages-tools.ts'
-import { decideReasoning, EFFORT_BETA, omitsSampling, readReasoning } from './reasoning.ts'
+import {
+  decideReasoning,
+  EFFORT_BETA,
+  omitsSampling,
+  readReasoning,
+  reasoningFields,
+} from './reasoning.ts'
 import { type ReasoningTier, reasoningTier } from './reasoning-tiers.ts'
 
 export interface MessagesRoute {
@@ -30,6 +36,7 @@ const COPIED = ['anthropic_beta', 'container', 'context_management', 'metadata']
 /** Members of a chat call that the mapping reads, or that the gateway itself answers for. */
 const MAPPED = new Set<string>([
   ...COPIED,
+  ...reasoningFields,
   'model',
   'messages',
   'stream',
@@ -45,10 +52,6 @@ const MAPPED = new Set<string>([
   'tool_choice',
   'thinking',
   'output_config',
-  'reasoning_effort',
-  'reasoning',
-  'reasoning_budget_tokens',
-  'thinking_budget_tokens',
 ])
 
 /** Members that choose another price: a tier, a faster mode, a place of inference. */
