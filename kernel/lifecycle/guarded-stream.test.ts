@@ -1,10 +1,12 @@
 import { afterEach, expect, jest, test } from 'bun:test'
-import type {
-  ExchangeRecord,
-  GuardVerdict,
-  Settlement,
-  SettlementRequest,
-  StreamEvent,
+import {
+  type ExchangeRecord,
+  type Family,
+  type GuardVerdict,
+  type Settlement,
+  type SettlementRequest,
+  type StreamEvent,
+  streamEvent,
 } from '../plugin/index.ts'
 import { beginAttempt } from './attempt.ts'
 import { chunk, silent, upstream, whole } from './chat-events.fixture.ts'
@@ -13,10 +15,17 @@ import { guardedStream } from './guarded-stream.ts'
 
 /** A guarded stream; `decide` lets it pass. */
 function start(
-  events: AsyncIterable<readonly StreamEvent[]>,
-  { left = new AbortController(), bufferBytes = 10_000 } = {},
+  events:
+    | AsyncIterable<readonly StreamEvent[]>
+    | ((signal: AbortSignal) => AsyncIterable<readonly StreamEvent[]>),
+  {
+    left = new AbortController(),
+    bufferBytes = 10_000,
+    family = 'chat_completions' as Family,
+  } = {},
 ) {
   const calls: SettlementRequest[] = []
+  let drains = 0
   const verdict = Promise.withResolvers<GuardVerdict>()
   const recorded = Promise.withResolvers<ExchangeRecord>()
   const services = {
@@ -25,7 +34,10 @@ function start(
         calls.push(call)
         return { kind: 'none' }
       },
-      abortDrainMs: () => 0,
+      abortDrainMs() {
+        drains++
+        return 0
+      },
     },
     recorders: [{ record: recorded.resolve }],
     fault() {},
@@ -37,7 +49,7 @@ function start(
   }
   const admitted = {
     requestId: 'r1',
-    family: 'chat_completions',
+    family,
     stream: true,
     model: { id: 'mine' },
     executionModel: { id: 'mine' },
@@ -49,11 +61,13 @@ function start(
     callerLeft: () => left.signal,
   } as unknown as Admitted
   const attempt = beginAttempt(admitted, services)
-  const result = { kind: 'stream', events } as const
+  const given = typeof events === 'function' ? events(attempt.watchdog.signal) : events
+  const result = { kind: 'stream', events: given, billingModifiers: ['fast'] } as const
   const stream = guardedStream(admitted, attempt, result, services, () => 'late')
-  const decide = () => verdict.resolve({ action: 'allow', decisionId: 'd1' })
+  const decide = (given: GuardVerdict = { action: 'allow', decisionId: 'd1' }) =>
+    verdict.resolve(given)
   const { signal } = attempt.watchdog
-  return { stream, decide, calls, recorded: recorded.promise, signal }
+  return { stream, decide, calls, recorded: recorded.promise, signal, drains: () => drains }
 }
 
 afterEach(() => {
@@ -65,7 +79,9 @@ test('a caller who had left before the stream began has it read on no longer tha
   left.abort()
   const { stream, calls } = start(silent([[chunk('a')]]), { left })
   await expect(stream).rejects.toMatchObject({ attempt: { status: 'client_abort' } })
-  expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5, doubt: 'client_abort' } }])
+  expect(calls).toMatchObject([
+    { succeeded: true, usage: { output: 5, doubt: 'client_abort' }, billingModifiers: ['fast'] },
+  ])
 })
 
 test('as much as may be held back passes, and a byte more does not', async () => {
@@ -78,20 +94,6 @@ test('as much as may be held back passes, and a byte more does not', async () =>
   expect(over.calls).toMatchObject([{ succeeded: true }])
 })
 
-test('a caller who leaves while a decision takes long is charged and logged all the same', async () => {
-  jest.useFakeTimers()
-  const { stream, decide, calls, recorded } = start(upstream(whole))
-  for (let n = 0; n < 50; n++) await Promise.resolve()
-  await new Promise<void>((resolve) => setImmediate(resolve))
-  jest.advanceTimersByTime(15_001)
-  const waiting = await stream
-  waiting.cancel()
-  jest.useRealTimers()
-  decide()
-  expect(await recorded).toMatchObject({ outcome: 'client_abort' })
-  expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
-})
-
 test('an upstream that says no more and does not end is broken off, and what it said passes later', async () => {
   const { stream, decide, recorded, signal } = start(silent(whole))
   await Bun.sleep(1100)
@@ -102,4 +104,141 @@ test('an upstream that says no more and does not end is broken off, and what it 
   for (let next = await reply.next(); next !== undefined; next = await reply.next()) text += next
   expect(text).toEndWith('data: [DONE]\n\n')
   expect(await recorded).toMatchObject({ outcome: 'success', attempts: [{ status: 'success' }] })
+})
+
+test('a reply that is denied is charged as one that was sent', async () => {
+  const { stream, decide, calls } = start(upstream(whole))
+  decide({ action: 'deny', decisionId: 'd1', reasonCode: 'r', message: 'no' })
+  await expect(stream).rejects.toMatchObject({ error: { code: 'guardrail_denied' } })
+  expect(calls).toMatchObject([
+    { succeeded: true, usage: { output: 5 }, billingModifiers: ['fast'] },
+  ])
+})
+
+test('a reply that a guard has changed is charged by what the provider counted', async () => {
+  const { stream, decide, calls, recorded } = start(upstream(whole))
+  const content = { kind: 'text', segments: ['masked'] } as const
+  decide({ action: 'allow', decisionId: 'd1', content })
+  const reply = await stream
+  expect(await reply.next()).toContain('masked')
+  while ((await reply.next()) !== undefined);
+  await recorded
+  expect(calls).toMatchObject([
+    { succeeded: true, usage: { promptTokens: 3, output: 5 }, billingModifiers: ['fast'] },
+  ])
+})
+
+test('a caller who leaves when the decision is there counts among none that are read on', async () => {
+  const left = new AbortController()
+  const { stream, decide, drains } = start(upstream(whole), { left })
+  decide()
+  await stream
+  left.abort()
+  expect(drains()).toBe(0)
+})
+
+test('a reply that was told again leaves no timer behind', async () => {
+  jest.useFakeTimers()
+  const { stream, decide, recorded } = start(upstream(whole))
+  decide()
+  const reply = await stream
+  while ((await reply.next()) !== undefined);
+  expect(await recorded).toMatchObject({ outcome: 'success' })
+  expect(jest.getTimerCount()).toBe(0)
+})
+
+test('the call of a provider that fails in its own way is broken off', async () => {
+  async function* failing(): AsyncGenerator<readonly StreamEvent[]> {
+    yield [chunk('a')]
+    throw new TypeError('no reader')
+  }
+  const { stream, signal, calls } = start(failing())
+  await expect(stream).rejects.toMatchObject({ error: { code: 'upstream_transport' } })
+  expect(signal.aborted).toBe(true)
+  expect(calls).toMatchObject([{ succeeded: false, usage: { output: 5, doubt: 'stream_error' } }])
+})
+
+/** A word without counters. */
+const word = streamEvent(
+  JSON.stringify({ choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: null }] }),
+)
+
+/** Tells what it has counted when its call is broken off. */
+function countsAtLast(first: readonly StreamEvent[]) {
+  return async function* (signal: AbortSignal): AsyncGenerator<readonly StreamEvent[]> {
+    yield first
+    if (!signal.aborted) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    }
+    yield [chunk('')]
+  }
+}
+
+test('what a provider has counted of a reply that is too large is charged', async () => {
+  const large = start(countsAtLast([word]), { bufferBytes: 10 })
+  await expect(large.stream).rejects.toMatchObject({
+    error: { code: 'guarded_response_too_large' },
+  })
+  expect(large.calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
+  const counted = start(silent([[chunk('all at once')]]), { bufferBytes: 10 })
+  await expect(counted.stream).rejects.toMatchObject({ attempt: { status: 'stream_error' } })
+  expect(counted.calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
+})
+
+test('what a provider has counted when its caller has left is charged', async () => {
+  const left = new AbortController()
+  left.abort()
+  const { stream, calls } = start(countsAtLast([word]), { left })
+  await expect(stream).rejects.toMatchObject({ attempt: { status: 'client_abort' } })
+  expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5, doubt: 'client_abort' } }])
+})
+
+test('what a provider counts behind an error of its own is charged', async () => {
+  const event = (type: string, members: object) =>
+    streamEvent(JSON.stringify({ type, ...members }), type)
+  const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 }
+  const error = event('error', { code: 'busy', message: 'no' })
+  const failed = event('response.failed', { response: { status: 'failed', usage } })
+  const { stream, calls } = start(upstream([[error], [failed]]), { family: 'responses' })
+  await expect(stream).rejects.toMatchObject({ attempt: { status: 'stream_error' } })
+  expect(calls).toMatchObject([{ succeeded: false, usage: { output: 5, doubt: 'stream_error' } }])
+})
+
+/** A stream whose decision takes so long that its headers have gone. */
+async function late(events: AsyncIterable<readonly StreamEvent[]>) {
+  jest.useFakeTimers()
+  const { stream, ...rest } = start(events)
+  for (let n = 0; n < 50; n++) await Promise.resolve()
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  jest.advanceTimersByTime(15_001)
+  const waiting = await stream
+  jest.useRealTimers()
+  return { waiting, ...rest }
+}
+
+test('a caller who leaves while a decision takes long is charged and logged all the same', async () => {
+  const { waiting, decide, calls, recorded } = await late(upstream(whole))
+  waiting.cancel()
+  decide()
+  expect(await recorded).toMatchObject({ outcome: 'client_abort' })
+  expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
+})
+
+test('a caller who leaves after a late decision is logged', async () => {
+  const { waiting, decide, calls, recorded } = await late(upstream(whole))
+  decide()
+  let text: string | undefined
+  while (text?.includes('"a"') !== true) text = await waiting.next()
+  waiting.cancel()
+  expect(await recorded).toMatchObject({ outcome: 'client_abort' })
+  expect(calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
+})
+
+test('a denial that comes late is told once, and ends the stream', async () => {
+  const { waiting, decide } = await late(upstream(whole))
+  decide({ action: 'deny', decisionId: 'd1', reasonCode: 'r', message: 'no' })
+  let text: string | undefined
+  while (text !== 'late') text = await waiting.next()
+  expect(await waiting.next()).toBeUndefined()
+  expect(await waiting.next()).toBeUndefined()
 })

@@ -279,3 +279,76 @@ test('a caller that is refused is sent the refusal; the provider has done its wo
   })
   expect(calls).toMatchObject([{ succeeded: true }])
 })
+
+test('a caller who leaves while more is asked for is charged once', async () => {
+  const end = Promise.withResolvers<void>()
+  async function* events(): AsyncGenerator<readonly StreamEvent[]> {
+    yield* whole.slice(0, 2)
+    await end.promise
+  }
+  const { stream, calls, recorded } = start(events(), undefined, undefined, undefined, {
+    drainMs: 10_000,
+  })
+  await stream.next()
+  await stream.next()
+  const asked = stream.next()
+  stream.cancel()
+  end.resolve()
+  await asked
+  await recorded
+  await Bun.sleep(1)
+  expect(calls).toHaveLength(1)
+})
+
+test('what becomes of a provider’s stream after its end, or after its error, is nobody’s fault', async () => {
+  async function* complete(): AsyncGenerator<readonly StreamEvent[]> {
+    yield* whole
+    throw new Error('the connection broke')
+  }
+  const one = start(complete())
+  await one.rest()
+  expect(await one.recorded).toMatchObject({ outcome: 'success' })
+  let ended = false
+  async function* failing(): AsyncGenerator<readonly StreamEvent[]> {
+    try {
+      yield [chunk('a')]
+      yield [streamEvent(JSON.stringify({ error: { message: 'broke' } }))]
+      yield []
+      yield [chunk('b')]
+    } finally {
+      ended = true
+      // biome-ignore lint/correctness/noUnsafeFinally: a provider may do so
+      throw new Error('the connection broke')
+    }
+  }
+  const other = start(failing())
+  await other.rest()
+  expect(await other.recorded).toMatchObject({ outcome: 'upstream_error' })
+  await Bun.sleep(1)
+  expect(ended).toBe(true)
+})
+
+test('a provider that fails amid its stream, or ends when it is broken off, is charged so far', async () => {
+  async function* failing(): AsyncGenerator<readonly StreamEvent[]> {
+    yield [chunk('a')]
+    throw new GatewayError('upstream_transport', 'the connection broke')
+  }
+  const one = start(failing())
+  expect(await one.rest()).toContain('the connection broke')
+  expect(await one.recorded).toMatchObject({ attempts: [{ status: 'stream_error' }] })
+  expect(one.calls).toMatchObject([{ succeeded: false, usage: { output: 5 } }])
+  let breakOff = () => {}
+  async function* ending(): AsyncGenerator<readonly StreamEvent[]> {
+    yield [chunk('a')]
+    await new Promise<void>((resolve) => {
+      breakOff = resolve
+    })
+  }
+  const other = start(ending())
+  await other.stream.next()
+  void other.stream.next()
+  other.signal.addEventListener('abort', () => breakOff())
+  other.stream.cancel()
+  expect(await other.recorded).toMatchObject({ attempts: [{ status: 'client_abort' }] })
+  expect(other.calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
+})
