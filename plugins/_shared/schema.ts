@@ -1,4 +1,5 @@
-import { type TSchema, Type } from 'model-gateway/plugin'
+import type { TObject } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from 'model-gateway/plugin'
 
 export const Text = Type.String()
 export const Count = Type.Integer()
@@ -8,9 +9,6 @@ export const Instant = Type.String({ format: 'date-time' })
 
 export const nullable = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
-
-/** An instant of a row as it is told. */
-export const instantText = (at: Date | null): string | null => at?.toISOString() ?? null
 
 /** One of some words; who writes another one is told which there are. */
 export function oneOf<const Word extends string>(
@@ -22,4 +20,18 @@ export function oneOf<const Word extends string>(
     words.map((word) => Type.Literal(word)),
     { errorMessage, ...options },
   )
+}
+
+/** What a row must have for a view: its members, instants as dates. */
+type RowOf<View> = {
+  readonly [Name in keyof View]: string extends View[Name] ? View[Name] | Date : View[Name]
+}
+
+/** What a view shows of a row. */
+export function asView<View extends TObject>(view: View, row: RowOf<Static<View>>): Static<View> {
+  const members = Object.keys(view.properties).map((name) => {
+    const value = row[name as keyof typeof row] as unknown
+    return [name, value instanceof Date ? value.toISOString() : value]
+  })
+  return Object.fromEntries(members)
 }

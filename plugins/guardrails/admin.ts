@@ -8,7 +8,7 @@ import {
 } from 'model-gateway/plugin'
 import { countedListOf, readCountedPage } from '../_shared/counted-list.ts'
 import { periodQuery, readPeriod } from '../_shared/query.ts'
-import { nullable, oneOf, Text } from '../_shared/schema.ts'
+import { asView, nullable, oneOf, Text } from '../_shared/schema.ts'
 import type { CompiledPolicies } from './policies.ts'
 import { type DecisionRow, filterNames, type Store } from './store.ts'
 import { Action, Disposition, Mode, Phase, tag } from './wire.ts'
@@ -165,6 +165,6 @@ function viewOfPolicies(policies: CompiledPolicies, packs: readonly RunningPack[
   }
 }
 
-function viewOfDecision({ id, occurred_at, ...row }: DecisionRow) {
-  return { decision_id: id, occurred_at: occurred_at.toISOString(), ...row }
+function viewOfDecision(row: DecisionRow) {
+  return asView(DecisionItem, { ...row, decision_id: row.id })
 }

@@ -1,5 +1,5 @@
 import { type Static, strictObject, Type } from 'model-gateway/plugin'
-import { Instant, instantText, nullable, oneOf } from '../_shared/schema.ts'
+import { asView, Instant, nullable, oneOf } from '../_shared/schema.ts'
 import type { ListedTool, RunRow } from './discovery-store.ts'
 import type { ServerRow } from './store.ts'
 import type { ToolVersionRow } from './tool-version-store.ts'
@@ -124,22 +124,12 @@ export function stateOf(row: ServerRow) {
 }
 
 export function serverView(row: ServerRow, privateUrl: boolean): Static<typeof ServerView> {
-  return {
+  return asView(ServerView, {
+    ...row,
     mcp_server_id: row.id,
-    ...stateOf(row),
     from_config: row.config_hash !== null,
     allow_private: privateUrl,
-    secret_moved: row.secret_moved,
-    discovery_status: row.discovery_status,
-    tool_count: row.tool_count,
-    last_error_summary: row.last_error_summary,
-    last_discovery_at: instantText(row.last_discovery_at),
-    last_successful_discovery_at: instantText(row.last_successful_discovery_at),
-    protocol_version: row.protocol_version,
-    disabled_at: instantText(row.disabled_at),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  }
+  })
 }
 
 export const ToolView = Type.Object({
@@ -164,21 +154,7 @@ export const ToolView = Type.Object({
 })
 
 export function toolView(row: ListedTool): Static<typeof ToolView> {
-  return {
-    mcp_tool_id: row.id,
-    upstream_name: row.upstream_name,
-    display_name: row.display_name,
-    description: row.description,
-    input_schema: row.input_schema,
-    schema_hash: row.schema_hash,
-    schema_version: row.schema_version,
-    definition_hash: row.definition_hash,
-    is_active: row.is_active,
-    first_discovered_at: row.first_discovered_at.toISOString(),
-    last_discovered_at: row.last_discovered_at.toISOString(),
-    version_count: row.version_count,
-    last_changed_at: row.last_changed_at.toISOString(),
-  }
+  return asView(ToolView, { ...row, mcp_tool_id: row.id })
 }
 
 export const ToolVersionView = Type.Object({
@@ -199,17 +175,7 @@ export const ToolVersionView = Type.Object({
 })
 
 export function toolVersionView(row: ToolVersionRow): Static<typeof ToolVersionView> {
-  return {
-    tool_version_id: row.id,
-    schema_version: row.schema_version,
-    display_name: row.display_name,
-    description: row.description,
-    annotations: row.annotations,
-    input_schema: row.input_schema,
-    schema_hash: row.schema_hash,
-    definition_hash: row.definition_hash,
-    discovered_at: row.discovered_at.toISOString(),
-  }
+  return asView(ToolVersionView, { ...row, tool_version_id: row.id })
 }
 
 const Count = nullable(Type.Integer())
@@ -232,22 +198,7 @@ export const RunView = Type.Object({
 })
 
 export function runView(row: RunRow): Static<typeof RunView> {
-  return {
-    discovery_run_id: row.id,
-    trigger: row.trigger,
-    actor_user_id: row.actor_user_id,
-    request_id: row.request_id,
-    status: row.status,
-    error_summary: row.error_summary,
-    upstream_status: row.upstream_status,
-    protocol_version: row.protocol_version,
-    tool_count: row.tool_count,
-    added_count: row.added_count,
-    changed_count: row.changed_count,
-    removed_count: row.removed_count,
-    started_at: row.started_at.toISOString(),
-    finished_at: row.finished_at.toISOString(),
-  }
+  return asView(RunView, { ...row, discovery_run_id: row.id })
 }
 
 export const RefreshView = Type.Object({

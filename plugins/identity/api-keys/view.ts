@@ -1,5 +1,5 @@
 import { type Static, Type } from 'model-gateway/plugin'
-import { Instant, instantText, nullable, oneOf } from '../../_shared/schema.ts'
+import { asView, Instant, nullable, oneOf } from '../../_shared/schema.ts'
 import type { ApiKeyRow, KeyState } from './store.ts'
 
 export const GrantMode = oneOf(['explicit', 'all'])
@@ -53,22 +53,12 @@ export function stateOf(row: ApiKeyRow, now: Date): KeyState {
 }
 
 export function viewOfKey(row: ApiKeyRow, now: Date): Static<typeof ApiKeyView> {
-  return {
-    api_key_id: row.api_key_id,
-    public_id: row.public_id,
-    name: row.name,
+  return asView(ApiKeyView, {
+    ...row,
     owner: ownerOf(row),
-    model_grant_mode: row.model_grant_mode,
-    granted_models: row.granted_models,
     status: stateOf(row, now),
-    expires_at: instantText(row.expires_at),
-    last_used_at: instantText(row.last_used_at),
-    revoked_at: instantText(row.revoked_at),
-    rotated_at: instantText(row.rotated_at),
-    previous_secret_until: instantText(previousUntil(row, now)),
-    from_config: row.from_config,
-    created_at: row.created_at.toISOString(),
-  }
+    previous_secret_until: previousUntil(row, now),
+  })
 }
 
 function previousUntil(row: ApiKeyRow, now: Date): Date | null {

@@ -12,7 +12,7 @@ import {
 import { invalidBody } from '../../_shared/invalid-body.ts'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
-import { Instant, oneOf } from '../../_shared/schema.ts'
+import { asView, Instant, oneOf } from '../../_shared/schema.ts'
 import {
   accessColumns,
   accessView,
@@ -51,17 +51,8 @@ const ServiceAccountView = Type.Object({
 })
 
 function viewOf(row: ServiceAccountRow): Static<typeof ServiceAccountView> {
-  return {
-    service_account_id: row.service_account_id,
-    key: row.key,
-    name: row.name,
-    status: row.status,
-    team: { team_id: row.team_id, key: row.team_key, name: row.team_name },
-    model_access: accessView(row),
-    from_config: row.from_config,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  }
+  const team = { team_id: row.team_id, key: row.team_key, name: row.team_name }
+  return asView(ServiceAccountView, { ...row, team, model_access: accessView(row) })
 }
 
 export interface ServiceAccountRouteParts {

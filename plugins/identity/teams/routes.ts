@@ -10,7 +10,7 @@ import {
 } from 'model-gateway/plugin'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
-import { Instant, oneOf } from '../../_shared/schema.ts'
+import { asView, Instant, oneOf } from '../../_shared/schema.ts'
 import {
   accessColumns,
   accessView,
@@ -38,17 +38,7 @@ const TeamView = Type.Object({
 })
 
 function viewOf(row: TeamRow): Static<typeof TeamView> {
-  return {
-    team_id: row.team_id,
-    key: row.key,
-    name: row.name,
-    model_access: accessView(row),
-    member_count: row.member_count,
-    service_account_count: row.service_account_count,
-    from_config: row.from_config,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  }
+  return asView(TeamView, { ...row, model_access: accessView(row) })
 }
 
 const MemberView = Type.Object({
@@ -240,6 +230,6 @@ export function teamRoutes({ store, change, models, configured }: TeamRouteParts
   ]
 }
 
-function memberView({ user_id, name, email, status, role }: MemberRow): Static<typeof MemberView> {
-  return { user_id, name, email, status, role }
+function memberView(row: MemberRow): Static<typeof MemberView> {
+  return asView(MemberView, row)
 }

@@ -10,7 +10,7 @@ import {
 } from 'model-gateway/plugin'
 import { Id, ownId } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
-import { Instant, oneOf } from '../../_shared/schema.ts'
+import { asView, Instant, oneOf } from '../../_shared/schema.ts'
 import {
   accessColumns,
   accessView,
@@ -66,20 +66,8 @@ const UserView = Type.Object({
 
 function viewOfUser(row: UserRow): Static<typeof UserView> {
   const { team_id, team_key: key, team_name: name, team_role: role } = row
-  return {
-    user_id: row.user_id,
-    name: row.name,
-    email: row.email,
-    role: row.role,
-    status: row.status,
-    request_logging_enabled: row.request_logging_enabled,
-    team: team_id === null ? null : { team_id, key, name, role },
-    model_access: accessView(row),
-    has_password: row.has_password,
-    from_config: row.from_config,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  }
+  const team = team_id === null ? null : { team_id, key, name, role }
+  return asView(UserView, { ...row, team, model_access: accessView(row) })
 }
 
 export interface UserRouteParts {
