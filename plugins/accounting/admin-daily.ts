@@ -9,7 +9,7 @@ import {
 import { usd } from '../_shared/money.ts'
 import { Count, Instant, nullable, oneOf, Text } from '../_shared/schema.ts'
 import { ownerMembers, plainText, Usd } from './budget-wire.ts'
-import { chargeMembers, wireCharge } from './charge-wire.ts'
+import { LedgerEntry, wireCharge } from './charge-wire.ts'
 import { type DailyRow, type DailyStore, MOST_SERIES } from './daily-store.ts'
 import { ownerName } from './owner-names.ts'
 import { Days, lastDays, OwnerKind, ownerKindOf } from './spend-query.ts'
@@ -35,24 +35,6 @@ const Series = Type.Object({
   others: Type.Boolean({ description: `All but the first ${MOST_SERIES}, which have no key.` }),
   ...spent,
   daily: Type.Array(Type.Object({ day: Text, ...spent })),
-})
-
-const Entry = Type.Object({
-  ...chargeMembers,
-  rejection: nullable(
-    oneOf(['budget_exceeded', 'duplicate_race'], {
-      description: 'Why the charge is not in the ledger; null: it is',
-    }),
-  ),
-  pricing_provider_id: nullable(Type.String({ description: 'The price list that was looked at' })),
-  pricing_model: Type.String({ description: 'The model that was looked up in it' }),
-  rate_id: nullable(Type.String({ description: 'The price that was found' })),
-  unpriced_reason: nullable(Text),
-  usage_doubt: nullable(Type.String({ description: 'Why the counts cannot all be true' })),
-  uncached_input_tokens: nullable(Count),
-  cache_read_tokens: nullable(Count),
-  cache_write_tokens: nullable(Count),
-  reasoning_tokens: nullable(Count),
 })
 
 /** Spend by day and series, and what the ledger has of one request. */
@@ -101,7 +83,7 @@ export function dailyRoutes({ store, directory, clock }: DailyRoutesOptions): Ad
       tag,
       summary: 'What the ledger has of a request, with where its price came from.',
       query: strictObject({ request_id: Type.String({ ...plainText, minLength: 1 }) }),
-      result: Type.Object({ items: Type.Array(Entry) }),
+      result: Type.Object({ items: Type.Array(LedgerEntry) }),
       async handle({ query }) {
         const [entries, known] = await Promise.all([store.entries(query.request_id), directory()])
         return { items: entries.map((entry) => wireCharge(entry, known)) }

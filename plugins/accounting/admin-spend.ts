@@ -11,9 +11,8 @@ import {
 } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
 import { ownId } from '../_shared/own-id.ts'
-import { oneOf } from '../_shared/schema.ts'
 import { plainText } from './budget-wire.ts'
-import { chargeMembers, wireCharge } from './charge-wire.ts'
+import { Reason, RejectedCharge, wireCharge } from './charge-wire.ts'
 import { focusFile } from './focus.ts'
 import { OwnReport, Report, reportLists, reportOwners } from './report.ts'
 import type { ReportStore, Selection } from './report-store.ts'
@@ -36,8 +35,6 @@ const exported = {
     'x-focus-excluded-usage-missing-requests': 'Requests in the range without usage',
   },
 }
-
-const Reason = oneOf(['budget_exceeded', 'duplicate_race'])
 
 export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): AdminRoute[] {
   const today = () => utcDay(clock.now())
@@ -131,7 +128,7 @@ export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): Ad
         request_id: Type.Optional(Type.String(plainText)),
         reason: Type.Optional(Reason),
       }),
-      result: listOf(Type.Object({ ...chargeMembers, reason: Reason })),
+      result: listOf(RejectedCharge),
       async handle({ query }) {
         const { page, page_size, offset } = pageOf(query)
         const filter = {

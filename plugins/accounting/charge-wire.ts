@@ -1,12 +1,11 @@
-import type { Directory } from 'model-gateway/plugin'
+import { type Directory, type Static, Type } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
-import { Count, Instant, nullable, Text } from '../_shared/schema.ts'
+import { Count, Instant, nullable, oneOf, Text } from '../_shared/schema.ts'
 import { ownerMembers, Usd } from './budget-wire.ts'
 import { ownerName } from './owner-names.ts'
-import type { Charge } from './report-store.ts'
 
 /** What every row of the ledger and every charge that is kept out of it tells. */
-export const chargeMembers = {
+const members = {
   event_id: Text,
   request_id: Text,
   ...ownerMembers,
@@ -25,7 +24,41 @@ export const chargeMembers = {
   occurred_at: Instant,
 }
 
-export function wireCharge<T extends Charge>(charge: T, directory: Directory) {
+const Charge = Type.Object(members)
+export const Reason = oneOf(['budget_exceeded', 'duplicate_race'])
+export const RejectedCharge = Type.Object({ ...members, reason: Reason })
+
+export const LedgerEntry = Type.Object({
+  ...members,
+  rejection: nullable({
+    ...Reason,
+    description: 'Why the charge is not in the ledger; null: it is',
+  }),
+  pricing_provider_id: nullable(Type.String({ description: 'The price list that was looked at' })),
+  pricing_model: Type.String({ description: 'The model that was looked up in it' }),
+  rate_id: nullable(Type.String({ description: 'The price that was found' })),
+  unpriced_reason: nullable(Text),
+  usage_doubt: nullable(Type.String({ description: 'Why the counts cannot all be true' })),
+  uncached_input_tokens: nullable(Count),
+  cache_read_tokens: nullable(Count),
+  cache_write_tokens: nullable(Count),
+  reasoning_tokens: nullable(Count),
+})
+
+/** A charge as the database has it. */
+export type Stored<Charge> = Omit<
+  Charge,
+  'owner_name' | 'cost_usd' | 'dispatched_at' | 'occurred_at'
+> & {
+  readonly cost_pico_usd: bigint | null
+  readonly dispatched_at: Date
+  readonly occurred_at: Date
+}
+
+export function wireCharge<T extends Stored<Static<typeof Charge>>>(
+  charge: T,
+  directory: Directory,
+) {
   const { cost_pico_usd, dispatched_at, occurred_at, ...rest } = charge
   return {
     ...rest,

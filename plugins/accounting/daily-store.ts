@@ -1,6 +1,7 @@
-import type { Database } from 'model-gateway/plugin'
+import type { Database, Static } from 'model-gateway/plugin'
+import type { LedgerEntry, Stored } from './charge-wire.ts'
 import type { OwnerId } from './owner-names.ts'
-import { type Charge, chargeColumns, type RejectedCharge } from './report-store.ts'
+import { chargeColumns } from './report-store.ts'
 import { tokenNumbers } from './tables.ts'
 import { startOfDay, type Window } from './window.ts'
 
@@ -20,18 +21,7 @@ export interface DailyRow {
 }
 
 /** A row of the ledger, or a charge that is kept out of it. */
-export interface LedgerEntry extends Charge {
-  readonly rejection: RejectedCharge['reason'] | null
-  readonly unpriced_reason: string | null
-  readonly usage_doubt: string | null
-  readonly pricing_provider_id: string | null
-  readonly pricing_model: string
-  readonly rate_id: string | null
-  readonly uncached_input_tokens: number | null
-  readonly cache_read_tokens: number | null
-  readonly cache_write_tokens: number | null
-  readonly reasoning_tokens: number | null
-}
+type Entry = Stored<Static<typeof LedgerEntry>>
 
 export interface DailyStore {
   /** Days of the largest series, in the order of their spend; days without requests are not there. */
@@ -40,7 +30,7 @@ export interface DailyStore {
     selection: Window & { readonly ownerKind?: OwnerId['kind'] | undefined },
   ): Promise<readonly DailyRow[]>
   /** What a request id stands for in the ledger; the same id may belong to several owners. */
-  entries(requestId: string): Promise<readonly LedgerEntry[]>
+  entries(requestId: string): Promise<readonly Entry[]>
 }
 
 const keys = {
@@ -97,6 +87,6 @@ export function createDailyStore({ sql, schema }: Database): DailyStore {
         startOfDay(end).toISOString(),
         ownerKind ?? null,
       ]),
-    entries: (requestId) => sql.unsafe<LedgerEntry[]>(entriesSql(schema), [requestId]),
+    entries: (requestId) => sql.unsafe<Entry[]>(entriesSql(schema), [requestId]),
   }
 }

@@ -1,5 +1,6 @@
-import type { Database, PricingStatus } from 'model-gateway/plugin'
+import type { Database, PricingStatus, Static } from 'model-gateway/plugin'
 import { type Charges, createChargeReader } from './charge-reader.ts'
+import type { Reason, RejectedCharge, Stored } from './charge-wire.ts'
 import type { OwnerId } from './owner-names.ts'
 import { tokenColumns, tokenNumbers } from './tables.ts'
 import { startOfDay, type UtcDay } from './window.ts'
@@ -37,36 +38,11 @@ export interface ReportRow extends Sums {
   readonly resolved_model_key: string
 }
 
-/** What a row of the ledger and a charge that is kept out of it have in common. */
-export interface Charge {
-  readonly event_id: string
-  readonly request_id: string
-  readonly owner_kind: OwnerId['kind']
-  readonly owner_id: string
-  readonly api_key_id: string
-  readonly operation: string
-  readonly model_key: string
-  readonly resolved_model_key: string
-  readonly provider_key: string
-  readonly upstream_model: string
-  readonly pricing_status: PricingStatus
-  readonly prompt_tokens: number | null
-  readonly completion_tokens: number | null
-  readonly total_tokens: number | null
-  readonly cost_pico_usd: bigint | null
-  readonly dispatched_at: Date
-  readonly occurred_at: Date
-}
-
-export interface RejectedCharge extends Charge {
-  readonly reason: 'budget_exceeded' | 'duplicate_race'
-}
-
 export interface RejectedFilter {
   readonly ownerKind?: OwnerId['kind'] | undefined
   readonly ownerId?: string | undefined
   readonly requestId?: string | undefined
-  readonly reason?: RejectedCharge['reason'] | undefined
+  readonly reason?: Static<typeof Reason> | undefined
 }
 
 export interface ReportStore {
@@ -77,7 +53,10 @@ export interface ReportStore {
   rejected(
     filter: RejectedFilter,
     page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly charges: readonly RejectedCharge[]; readonly total: number }>
+  ): Promise<{
+    readonly charges: readonly Stored<Static<typeof RejectedCharge>>[]
+    readonly total: number
+  }>
 }
 
 const count = (status: PricingStatus) =>
@@ -107,7 +86,7 @@ const rejectedWhere = `($1::text is null or owner_kind = $1)
   and ($2::text is null or coalesce(user_id, service_account_id) = $2)
   and ($3::text is null or request_id = $3) and ($4::text is null or reason = $4)`
 
-/** Those of `Charge`. */
+/** Those of every charge. */
 export const chargeColumns = `event_id, request_id, owner_kind,
   coalesce(user_id, service_account_id) as owner_id, api_key_id, operation, model_key,
   resolved_model_key, provider_key, upstream_model, pricing_status,
@@ -130,11 +109,10 @@ export function createReportStore({ sql, schema }: Database): ReportStore {
           where ${rejectedWhere}`,
         filter,
       )
-      const charges = await sql.unsafe<RejectedCharge[]>(rejectedSql(schema), [
-        ...filter,
-        limit,
-        offset,
-      ])
+      const charges = await sql.unsafe<Stored<Static<typeof RejectedCharge>>[]>(
+        rejectedSql(schema),
+        [...filter, limit, offset],
+      )
       return { charges, total: counted?.total ?? 0 }
     },
   }
