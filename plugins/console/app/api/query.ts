@@ -107,6 +107,11 @@ export function useAll<P extends WholePath>(
   })
 }
 
+/** Has all answers of these paths read again. */
+export async function invalidate(...paths: readonly GetPath[]): Promise<void> {
+  await Promise.all(paths.map((path) => queryClient.invalidateQueries({ queryKey: keyOf(path) })))
+}
+
 let expired = () => {}
 
 /** What happens when a call finds that nobody is signed in any more. */
@@ -118,9 +123,7 @@ export function onExpired(action: () => void): void {
 function noticeExpired(error: unknown): void {
   if (!(error instanceof ApiError)) return
   if (error.code === 'session_required') expired()
-  if (error.code === 'insufficient_privileges') {
-    void queryClient.invalidateQueries({ queryKey: keyOf('/api/v1/auth/session') })
-  }
+  if (error.code === 'insufficient_privileges') void invalidate('/api/v1/auth/session')
 }
 
 // At once: until a form knows that it is being sent, the same key or click would send it again.
@@ -133,7 +136,7 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({
     // Whatever is changed leaves an entry there.
     onSuccess() {
-      void queryClient.invalidateQueries({ queryKey: keyOf('/api/v1/admin/audit-log') })
+      void invalidate('/api/v1/admin/audit-log')
     },
   }),
   defaultOptions: {

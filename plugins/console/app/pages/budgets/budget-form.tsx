@@ -1,17 +1,13 @@
-import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useId, useState } from 'react'
+import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
 import { get, useAll } from '@/api/query.ts'
 import { modelOf } from '@/lib/budgets.ts'
 import { changesOf } from '@/lib/changes.ts'
 import { invalidateBudgets } from '@/pages/budgets/budget-sheet.tsx'
 import { type Budget, ownerName, type Scope } from '@/pages/budgets/words.ts'
-import { Button } from '@/ui/button.tsx'
-import { Dialog } from '@/ui/dialog.tsx'
-import { ErrorPanel } from '@/ui/error-panel.tsx'
 import { Checkbox, Field, Input, Select } from '@/ui/field.tsx'
 import { type Owner, OwnerPicker } from '@/ui/owner-picker.tsx'
-import { toast } from '@/ui/toast.tsx'
+import { SaveDialog } from '@/ui/save-dialog.tsx'
 
 type Cadence = NonNullable<Budget['settings']>['cadence']
 const kinds = ['user', 'service_account'] as const
@@ -32,99 +28,77 @@ export interface BudgetFormProps {
 
 /** Sets the budget of a scope, whether there is one or not. */
 export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps) {
-  const id = useId()
   const [scope, setScope] = useState(budget?.scope ?? scopeOf(owner, 'all', ''))
   const [amount, setAmount] = useState(budget?.settings?.amount_usd ?? '')
   const [cadence, setCadence] = useState<Cadence>(budget?.settings?.cadence ?? 'monthly')
   const [hard, setHard] = useState(budget?.settings?.hard_limit ?? true)
-  const save = useMutation({
-    async mutationFn(to: Scope) {
-      const written = { cadence, amount_usd: amount.trim(), hard_limit: hard }
-      const changes = changesOf(budget?.settings ?? {}, written)
-      const body = { scope: to, ...written, ...(await settingsOf(budget)), ...changes }
-      return await take(api.PUT('/api/v1/admin/spend/budgets', { body }))
-    },
-    async onSuccess(saved) {
-      toast('The budget is in force')
-      await invalidateBudgets()
-      onSaved(saved)
-    },
-  })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (scope !== undefined) save.mutate(scope)
+  async function save(): Promise<Budget> {
+    if (scope === undefined) throw new Error('Choose whose budget it is.')
+    const written = { cadence, amount_usd: amount.trim(), hard_limit: hard }
+    const changes = changesOf(budget?.settings ?? {}, written)
+    const body = { scope, ...written, ...(await settingsOf(budget)), ...changes }
+    return await take(api.PUT('/api/v1/admin/spend/budgets', { body }))
   }
   return (
-    <Dialog
-      open
-      onClose={onClose}
+    <SaveDialog
       title={budget === null ? 'New budget' : `Budget of ${ownerName(budget)}`}
       description={budget === null ? undefined : modelOf(budget.scope)}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            form={id}
-            kind="primary"
-            disabled={save.isPending || scope === undefined}
-          >
-            {budget === null ? 'Set the budget' : 'Save'}
-          </Button>
-        </>
-      }
+      action={budget === null ? 'Set the budget' : 'Save'}
+      ready={scope !== undefined}
+      done="The budget is in force"
+      save={save}
+      invalidate={invalidateBudgets}
+      onSaved={onSaved}
+      onClose={onClose}
     >
-      <form id={id} className="grid gap-3" onSubmit={submit}>
-        {budget === null && <ScopeFields first={owner} onChange={setScope} />}
-        <div className="grid gap-3 sm:grid-cols-2">
-          <Field label="Amount in USD" hint="Up to twelve places; 0 refuses every call">
-            {(control) => (
-              <Input
-                {...control}
-                required
-                inputMode="decimal"
-                pattern="\s*(0|[1-9][0-9]{0,11})(\.[0-9]{1,12})?\s*"
-                title="A decimal such as 12.50"
-                value={amount}
-                onChange={({ target }) => setAmount(target.value)}
-              />
-            )}
-          </Field>
-          <Field label="Each">
-            {(control) => (
-              <Select
-                {...control}
-                value={cadence}
-                onChange={({ target }) => setCadence(target.value as Cadence)}
-              >
-                {Object.entries(cadences).map(([key, label]) => (
-                  <option key={key} value={key}>
-                    {label}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
-        </div>
-        <div className="grid gap-0.5">
-          <Checkbox
-            label="Hard limit"
-            checked={hard}
-            onChange={({ target }) => setHard(target.checked)}
-          />
-          <p className="pl-6 text-xs text-muted">
-            {hard
-              ? 'Calls are refused until the window ends once it is used up.'
-              : 'It raises an alert, and calls go on.'}
-          </p>
-        </div>
-        <p className="text-muted">
-          It takes the place of the budget that this scope has, what was spent in the window counts,
-          and the config file no longer changes it.
+      {budget === null && <ScopeFields first={owner} onChange={setScope} />}
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Amount in USD" hint="Up to twelve places; 0 refuses every call">
+          {(control) => (
+            <Input
+              {...control}
+              required
+              inputMode="decimal"
+              pattern="\s*(0|[1-9][0-9]{0,11})(\.[0-9]{1,12})?\s*"
+              title="A decimal such as 12.50"
+              value={amount}
+              onChange={({ target }) => setAmount(target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Each">
+          {(control) => (
+            <Select
+              {...control}
+              value={cadence}
+              onChange={({ target }) => setCadence(target.value as Cadence)}
+            >
+              {Object.entries(cadences).map(([key, label]) => (
+                <option key={key} value={key}>
+                  {label}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      </div>
+      <div className="grid gap-0.5">
+        <Checkbox
+          label="Hard limit"
+          checked={hard}
+          onChange={({ target }) => setHard(target.checked)}
+        />
+        <p className="pl-6 text-xs text-muted">
+          {hard
+            ? 'Calls are refused until the window ends once it is used up.'
+            : 'It raises an alert, and calls go on.'}
         </p>
-        {save.error !== null && <ErrorPanel error={save.error} />}
-      </form>
-    </Dialog>
+      </div>
+      <p className="text-muted">
+        It takes the place of the budget that this scope has, what was spent in the window counts,
+        and the config file no longer changes it.
+      </p>
+    </SaveDialog>
   )
 }
 

@@ -1,8 +1,7 @@
-import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { api, take } from '@/api/client.ts'
-import { keyOf, queryClient, useGet } from '@/api/query.ts'
+import { invalidate, useGet } from '@/api/query.ts'
 import { cadenceNames, modelOf } from '@/lib/budgets.ts'
 import { date, dateTime, usd, usdExact } from '@/lib/format.ts'
 import { AlertList } from '@/pages/budgets/alerts.tsx'
@@ -11,11 +10,10 @@ import { State } from '@/pages/budgets/state.tsx'
 import { type Budget, ownerName, requestsOf, sourceNames } from '@/pages/budgets/words.ts'
 import { Button, buttonStyle } from '@/ui/button.tsx'
 import { Card, Stat, Stats } from '@/ui/card.tsx'
-import { Confirm } from '@/ui/confirm.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
+import { DoButton } from '@/ui/do-button.tsx'
 import { Loaded } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
-import { toast } from '@/ui/toast.tsx'
 
 export interface BudgetSheetProps {
   readonly budgetId: string | undefined
@@ -108,16 +106,6 @@ interface ActionsProps {
 }
 
 function Actions({ budget, onEdit }: ActionsProps) {
-  const [asking, setAsking] = useState(false)
-  const deactivate = useMutation({
-    mutationFn: () =>
-      take(api.POST('/api/v1/admin/spend/budgets/deactivate', { body: { scope: budget.scope } })),
-    async onSuccess() {
-      setAsking(false)
-      toast('The budget is inactive')
-      await invalidateBudgets()
-    },
-  })
   const page = budget.owner_kind === 'user' ? 'users' : 'service-accounts'
   return (
     <div className="flex flex-wrap gap-2">
@@ -125,9 +113,18 @@ function Actions({ budget, onEdit }: ActionsProps) {
         {budget.active ? 'Change' : 'Set again'}
       </Button>
       {budget.active && (
-        <Button size="sm" onClick={() => setAsking(true)}>
-          Deactivate
-        </Button>
+        <DoButton
+          action="Deactivate"
+          title={`Deactivate the budget of ${ownerName(budget)}?`}
+          consequence={<Consequence budget={budget} />}
+          done="The budget is inactive"
+          act={() =>
+            take(
+              api.POST('/api/v1/admin/spend/budgets/deactivate', { body: { scope: budget.scope } }),
+            )
+          }
+          invalidate={invalidateBudgets}
+        />
       )}
       <Link to="/requests" search={requestsOf(budget)} className={buttonStyle({ size: 'sm' })}>
         {budget.owner_kind === 'user' ? 'The user’s requests' : 'Its requests'}
@@ -140,19 +137,6 @@ function Actions({ budget, onEdit }: ActionsProps) {
           {budget.owner_kind === 'user' ? 'The user' : 'The service account'}
         </Link>
       )}
-      <Confirm
-        open={asking}
-        onClose={() => {
-          setAsking(false)
-          deactivate.reset()
-        }}
-        onConfirm={() => deactivate.mutate()}
-        title={`Deactivate the budget of ${ownerName(budget)}?`}
-        action="Deactivate"
-        busy={deactivate.isPending}
-        error={deactivate.error}
-        consequence={<Consequence budget={budget} />}
-      />
     </div>
   )
 }
@@ -212,12 +196,11 @@ function Told({ budgetId }: { budgetId: string }) {
 }
 
 /** After a change: lists, burn-downs and what the overview says of budgets. */
-export async function invalidateBudgets(): Promise<void> {
-  const paths = [
+export function invalidateBudgets(): Promise<void> {
+  return invalidate(
     '/api/v1/admin/spend/budgets',
     '/api/v1/admin/spend/budgets/{budget_id}/burn-down',
     '/api/v1/admin/overview',
     '/api/v1/me/budgets',
-  ] as const
-  await Promise.all(paths.map((path) => queryClient.invalidateQueries({ queryKey: keyOf(path) })))
+  )
 }

@@ -3,10 +3,10 @@ import { api, take } from '@/api/client.ts'
 import { changesOf } from '@/lib/changes.ts'
 import { KeyField, NameField } from '@/pages/identity/fields.tsx'
 import { ModelAccessField } from '@/pages/identity/model-access.tsx'
-import { SaveDialog } from '@/pages/identity/save.tsx'
-import type { ServiceAccount } from '@/pages/identity/words.tsx'
+import { invalidateIdentity, type ServiceAccount } from '@/pages/identity/words.tsx'
 import { Field, Input, Select } from '@/ui/field.tsx'
 import { OwnerPicker } from '@/ui/owner-picker.tsx'
+import { SaveDialog } from '@/ui/save-dialog.tsx'
 
 const teamsOnly = ['team'] as const
 type Cadence = 'daily' | 'weekly' | 'monthly'
@@ -52,6 +52,7 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
       action={account === null ? 'Make the service account' : 'Save'}
       done={account === null ? `${name} is there` : `${name} is changed`}
       save={save}
+      invalidate={invalidateIdentity}
       onSaved={onSaved}
       onClose={onClose}
     >

@@ -1,11 +1,11 @@
 import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
 import { changesOf } from '@/lib/changes.ts'
-import { SaveDialog } from '@/pages/identity/save.tsx'
-import type { ApiKey } from '@/pages/identity/words.tsx'
+import { type ApiKey, invalidateIdentity } from '@/pages/identity/words.tsx'
 import { Field, Input, Select } from '@/ui/field.tsx'
 import { ModelPicker } from '@/ui/model-picker.tsx'
 import { type Owner, OwnerPicker } from '@/ui/owner-picker.tsx'
+import { SaveDialog } from '@/ui/save-dialog.tsx'
 
 const kinds = ['user', 'service_account'] as const
 /** As a `datetime-local` has it, in UTC. */
@@ -72,6 +72,7 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
       action={apiKey === null ? 'Issue the key' : 'Save'}
       done={apiKey === null ? 'The key is issued' : 'The key is changed'}
       save={save}
+      invalidate={invalidateIdentity}
       onSaved={onSaved}
       onClose={onClose}
     >

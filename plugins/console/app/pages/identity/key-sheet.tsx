@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router'
 import { api, take } from '@/api/client.ts'
 import { useGet } from '@/api/query.ts'
 import { ago, dateTime } from '@/lib/format.ts'
-import { DoButton } from '@/pages/identity/do-button.tsx'
 import { FactList } from '@/pages/identity/facts.tsx'
 import { type ApiKey, grantText, invalidateIdentity, Status } from '@/pages/identity/words.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
+import { DoButton } from '@/ui/do-button.tsx'
 import { Notice } from '@/ui/notice.tsx'
 import { Loaded } from '@/ui/page.tsx'
 import { RotateKey } from '@/ui/rotate-key.tsx'
@@ -54,6 +54,7 @@ export function KeySheet({ keyId = '', onClose, onEdit }: KeySheetProps) {
                   consequence={<RevokeConsequence />}
                   done="The key is revoked"
                   act={() => take(api.POST('/api/v1/admin/api-keys/{api_key_id}/revoke', call))}
+                  invalidate={invalidateIdentity}
                 />
               </div>
             )}

@@ -1,4 +1,5 @@
-import { DoButton } from '@/pages/identity/do-button.tsx'
+import { invalidateIdentity } from '@/pages/identity/words.tsx'
+import { DoButton } from '@/ui/do-button.tsx'
 
 export interface StatusButtonProps {
   readonly of: { readonly name: string; readonly status: string }
@@ -16,6 +17,7 @@ export function StatusButton({ of: { name, status }, consequences, set }: Status
       consequence={consequences.enable}
       done={`${name} is enabled`}
       act={() => set('active')}
+      invalidate={invalidateIdentity}
     />
   ) : (
     <DoButton
@@ -24,6 +26,7 @@ export function StatusButton({ of: { name, status }, consequences, set }: Status
       consequence={consequences.disable}
       done={`${name} is disabled`}
       act={() => set('disabled')}
+      invalidate={invalidateIdentity}
     />
   )
 }

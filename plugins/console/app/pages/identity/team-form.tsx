@@ -3,8 +3,8 @@ import { api, take } from '@/api/client.ts'
 import { changesOf } from '@/lib/changes.ts'
 import { KeyField, NameField } from '@/pages/identity/fields.tsx'
 import { ModelAccessField } from '@/pages/identity/model-access.tsx'
-import { SaveDialog } from '@/pages/identity/save.tsx'
-import type { Team } from '@/pages/identity/words.tsx'
+import { invalidateIdentity, type Team } from '@/pages/identity/words.tsx'
+import { SaveDialog } from '@/ui/save-dialog.tsx'
 
 export interface TeamFormProps {
   /** null: a new one. */
@@ -36,6 +36,7 @@ export function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
       action={team === null ? 'Make the team' : 'Save'}
       done={team === null ? `${name} is there` : `${name} is changed`}
       save={save}
+      invalidate={invalidateIdentity}
       onSaved={onSaved}
       onClose={onClose}
     >

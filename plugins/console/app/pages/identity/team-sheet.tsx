@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, take, takeNothing } from '@/api/client.ts'
 import { type Data, useGet } from '@/api/query.ts'
-import { DoButton } from '@/pages/identity/do-button.tsx'
 import { Facts } from '@/pages/identity/facts.tsx'
 import {
   invalidateIdentity,
@@ -15,6 +14,7 @@ import {
 import { Button, buttonStyle } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
+import { DoButton } from '@/ui/do-button.tsx'
 import { ErrorPanel } from '@/ui/error-panel.tsx'
 import { Select } from '@/ui/field.tsx'
 import { OwnerPicker } from '@/ui/owner-picker.tsx'
@@ -58,6 +58,7 @@ export function TeamSheet({ teamId = '', onClose, onEdit }: TeamSheetProps) {
                 act={() =>
                   takeNothing(api.DELETE('/api/v1/admin/teams/{team_id}', { params: { path } }))
                 }
+                invalidate={invalidateIdentity}
                 onDone={onClose}
               />
               <Link to="/requests" search={path} className={buttonStyle({ size: 'sm' })}>
@@ -197,6 +198,7 @@ function MemberRow({ team, member, onRole }: MemberRowProps) {
               }),
             )
           }
+          invalidate={invalidateIdentity}
         />
       </Td>
     </Tr>

@@ -3,10 +3,10 @@ import { api, take } from '@/api/client.ts'
 import { changesOf } from '@/lib/changes.ts'
 import { NameField } from '@/pages/identity/fields.tsx'
 import { ModelAccessField } from '@/pages/identity/model-access.tsx'
-import { SaveDialog } from '@/pages/identity/save.tsx'
-import { type TeamRole, teamRoles, type User } from '@/pages/identity/words.tsx'
+import { invalidateIdentity, type TeamRole, teamRoles, type User } from '@/pages/identity/words.tsx'
 import { Checkbox, Field, Input, Select } from '@/ui/field.tsx'
 import { OwnerPicker } from '@/ui/owner-picker.tsx'
+import { SaveDialog } from '@/ui/save-dialog.tsx'
 
 const teamsOnly = ['team'] as const
 
@@ -59,6 +59,7 @@ export function UserForm({ user, onClose, onSaved }: UserFormProps) {
       action={user === null ? 'Make the user' : 'Save'}
       done={user === null ? `${name} is there` : `${name} is changed`}
       save={save}
+      invalidate={invalidateIdentity}
       onSaved={onSaved}
       onClose={onClose}
     >

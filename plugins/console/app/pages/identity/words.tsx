@@ -1,5 +1,4 @@
-import type { Data } from '@/api/query.ts'
-import { keyOf, queryClient } from '@/api/query.ts'
+import { type Data, invalidate } from '@/api/query.ts'
 import { Badge } from '@/ui/badge.tsx'
 
 export type User = Data<'/api/v1/admin/users'>['items'][number]
@@ -36,8 +35,8 @@ export function grantText({ model_grant_mode, granted_models }: ApiKey): string 
 }
 
 /** After a change of anybody: everything that shows people, programs or keys. */
-export async function invalidateIdentity(): Promise<void> {
-  const paths = [
+export function invalidateIdentity(): Promise<void> {
+  return invalidate(
     '/api/v1/admin/users',
     '/api/v1/admin/users/{user_id}',
     '/api/v1/admin/teams',
@@ -51,6 +50,5 @@ export async function invalidateIdentity(): Promise<void> {
     // Whoever is signed in may be the one who was changed.
     '/api/v1/auth/session',
     '/api/v1/admin/spend/budgets',
-  ] as const
-  await Promise.all(paths.map((path) => queryClient.invalidateQueries({ queryKey: keyOf(path) })))
+  )
 }

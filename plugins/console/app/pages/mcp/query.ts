@@ -1,4 +1,4 @@
-import type { Data } from '@/api/query.ts'
+import { type Data, invalidate } from '@/api/query.ts'
 import type { Tone } from '@/ui/badge.tsx'
 
 export type Server = Data<'/api/v1/admin/mcp/servers'>['items'][number]
@@ -6,6 +6,11 @@ export type Tool = Data<'/api/v1/admin/mcp/servers/{server_id}/tools'>['items'][
 export type Run = Data<'/api/v1/admin/mcp/servers/{server_id}/discovery-runs'>['items'][number]
 export type Call = Data<'/api/v1/admin/observability/mcp-invocations'>['items'][number]
 export type Suggestion = Data<'/api/v1/admin/mcp/recommended-servers'>['items'][number]
+
+/** After a change of a server. */
+export function invalidateServers(): Promise<void> {
+  return invalidate('/api/v1/admin/mcp/servers', '/api/v1/admin/mcp/servers/{server_id}')
+}
 
 export const authNames: Readonly<Record<string, string>> = {
   none: 'nothing is sent',

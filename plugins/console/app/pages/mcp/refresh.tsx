@@ -2,9 +2,9 @@ import { useMutation } from '@tanstack/react-query'
 import { Loader } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { api, take } from '@/api/client.ts'
-import { keyOf, queryClient, useGet } from '@/api/query.ts'
+import { invalidate, useGet } from '@/api/query.ts'
 import { count, duration } from '@/lib/format.ts'
-import type { Server } from '@/pages/mcp/query.ts'
+import { invalidateServers, type Server } from '@/pages/mcp/query.ts'
 import { Button } from '@/ui/button.tsx'
 import { ErrorPanel } from '@/ui/error-panel.tsx'
 import { Notice } from '@/ui/notice.tsx'
@@ -19,15 +19,12 @@ export function useRefresh(serverId: string) {
         }),
       ),
     onSettled() {
-      for (const path of [
-        '/api/v1/admin/mcp/servers',
-        '/api/v1/admin/mcp/servers/{server_id}',
+      void invalidateServers()
+      void invalidate(
         '/api/v1/admin/mcp/servers/{server_id}/tools',
         '/api/v1/admin/mcp/servers/{server_id}/tools/{tool_id}/versions',
         '/api/v1/admin/mcp/servers/{server_id}/discovery-runs',
-      ] as const) {
-        void queryClient.invalidateQueries({ queryKey: keyOf(path) })
-      }
+      )
     },
   })
 }

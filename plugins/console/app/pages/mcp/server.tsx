@@ -2,10 +2,10 @@ import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
-import { keyOf, queryClient, useGet } from '@/api/query.ts'
+import { useGet } from '@/api/query.ts'
 import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
 import { dateTime, duration } from '@/lib/format.ts'
-import { authNames, discoveryNames, type Server } from '@/pages/mcp/query.ts'
+import { authNames, discoveryNames, invalidateServers, type Server } from '@/pages/mcp/query.ts'
 import { Refresh, useRefresh } from '@/pages/mcp/refresh.tsx'
 import { Runs } from '@/pages/mcp/runs.tsx'
 import { ServerForm } from '@/pages/mcp/server-form.tsx'
@@ -91,12 +91,7 @@ function Actions({ server, refresh }: ActionsProps) {
           : api.POST('/api/v1/admin/mcp/servers/{server_id}/disable', { params: { path } }),
       ),
     onSuccess() {
-      for (const shown of [
-        '/api/v1/admin/mcp/servers',
-        '/api/v1/admin/mcp/servers/{server_id}',
-      ] as const) {
-        void queryClient.invalidateQueries({ queryKey: keyOf(shown) })
-      }
+      void invalidateServers()
       toast(disabled ? 'Callers can use it again' : 'Disabled')
       close()
     },

@@ -2,10 +2,10 @@ import { api, take } from '@/api/client.ts'
 import { useGet } from '@/api/query.ts'
 import { page, useFilters } from '@/lib/filters.ts'
 import { ago, date, dateTime } from '@/lib/format.ts'
-import { DoButton } from '@/pages/identity/do-button.tsx'
 import { RevokeConsequence } from '@/pages/identity/key-sheet.tsx'
 import { type ApiKey, grantText, invalidateIdentity, Status } from '@/pages/identity/words.tsx'
 import { Card } from '@/ui/card.tsx'
+import { DoButton } from '@/ui/do-button.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
 import { Pagination } from '@/ui/pagination.tsx'
@@ -110,6 +110,7 @@ function KeyRow({ apiKey: key }: { apiKey: ApiKey }) {
               consequence={<RevokeConsequence />}
               done="The key is revoked"
               act={() => take(api.POST('/api/v1/me/api-keys/{api_key_id}/revoke', call))}
+              invalidate={invalidateIdentity}
             />
           </span>
         )}

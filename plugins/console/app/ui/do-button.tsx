@@ -1,6 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { invalidateIdentity } from '@/pages/identity/words.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Confirm } from '@/ui/confirm.tsx'
 import { toast } from '@/ui/toast.tsx'
@@ -13,18 +12,21 @@ export interface DoButtonProps {
   readonly consequence: ReactNode
   readonly done: string
   readonly act: () => Promise<unknown>
+  /** Has everything read again that shows what was changed. */
+  readonly invalidate: () => Promise<void>
   readonly onDone?: () => void
 }
 
 /** A button for what asks first and then is seen everywhere. */
-export function DoButton({ action, title, consequence, done, act, onDone }: DoButtonProps) {
+export function DoButton(props: DoButtonProps) {
+  const { action, title, consequence, done, act, invalidate, onDone } = props
   const [asking, setAsking] = useState(false)
   const change = useMutation({
     mutationFn: act,
     async onSuccess() {
       setAsking(false)
       toast(done)
-      await invalidateIdentity()
+      await invalidate()
       onDone?.()
     },
   })

@@ -1,6 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useId } from 'react'
-import { invalidateIdentity } from '@/pages/identity/words.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Dialog } from '@/ui/dialog.tsx'
 import { ErrorPanel } from '@/ui/error-panel.tsx'
@@ -8,25 +7,31 @@ import { toast } from '@/ui/toast.tsx'
 
 export interface SaveDialogProps<T> {
   readonly title: string
+  readonly description?: string | undefined
   /** On the button: `Make the team`. */
   readonly action: string
+  /** Whether what is written can be saved. Default true. */
+  readonly ready?: boolean
   /** Said when it is done. */
   readonly done: string
   readonly save: () => Promise<T>
+  /** Has everything read again that shows what was saved. */
+  readonly invalidate: () => Promise<void>
   readonly onSaved: (saved: T) => void
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
-/** A form about somebody: what it saves is seen everywhere at once. */
+/** A form: what it saves is seen everywhere at once. */
 export function SaveDialog<T>(props: SaveDialogProps<T>) {
-  const { title, action, done, save, onSaved, onClose, children } = props
+  const { title, description, action, ready = true, done, save, children } = props
+  const { invalidate, onSaved, onClose } = props
   const id = useId()
   const saving = useMutation({
     mutationFn: save,
     async onSuccess(saved) {
       toast(done)
-      await invalidateIdentity()
+      await invalidate()
       onSaved(saved)
     },
   })
@@ -39,10 +44,11 @@ export function SaveDialog<T>(props: SaveDialogProps<T>) {
       open
       onClose={onClose}
       title={title}
+      description={description}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={id} kind="primary" disabled={saving.isPending}>
+          <Button type="submit" form={id} kind="primary" disabled={saving.isPending || !ready}>
             {action}
           </Button>
         </>
