@@ -1,12 +1,13 @@
 import { useState } from 'react'
 import { useGet } from '@/api/query.ts'
-import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
+import { isNarrowed, oneOf, page, text, useFilters, usualOf } from '@/lib/filters.ts'
 import { ago, date } from '@/lib/format.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
+import { nameColumn, statusColumn } from '@/pages/identity/columns.tsx'
 import { KeyForm, type Saved } from '@/pages/identity/key-form.tsx'
 import { KeySheet } from '@/pages/identity/key-sheet.tsx'
 import { IdentityList, PAGE_SIZE, useOpen } from '@/pages/identity/list.tsx'
-import { type ApiKey, grantText, Status } from '@/pages/identity/words.tsx'
+import { type ApiKey, grantText } from '@/pages/identity/words.tsx'
 import { ChoiceFilter } from '@/ui/choice-filter.tsx'
 import type { Column } from '@/ui/data-table.tsx'
 import { IssuedKey } from '@/ui/issued-key.tsx'
@@ -21,7 +22,7 @@ const filters = {
   service_account_id: text,
   page,
 }
-const cleared = { search: '', status: '', user_id: '', service_account_id: '' } as const
+const cleared = usualOf(filters, 'page')
 const kinds = ['user', 'service_account'] as const
 const statuses = [
   ['active', 'Active'],
@@ -30,13 +31,7 @@ const statuses = [
 ] as const
 
 const columns: readonly Column<ApiKey>[] = [
-  {
-    key: 'name',
-    header: 'Name',
-    width: '1.4fr',
-    sort: ({ name }) => name.toLowerCase(),
-    cell: ({ name }) => <span className="font-medium">{name}</span>,
-  },
+  { ...nameColumn, width: '1.4fr' },
   {
     key: 'owner',
     header: 'Owner',
@@ -56,13 +51,7 @@ const columns: readonly Column<ApiKey>[] = [
     width: '1.4fr',
     cell: (key) => <span title={grantText(key)}>{grantText(key)}</span>,
   },
-  {
-    key: 'status',
-    header: 'Status',
-    width: '6rem',
-    sort: ({ status }) => status,
-    cell: ({ status }) => <Status status={status} />,
-  },
+  statusColumn,
   {
     key: 'used',
     header: 'Last used',
@@ -109,16 +98,15 @@ export default function ApiKeys() {
       note="What callers identify themselves with; the gateway keeps only a hash"
       action="Issue a key"
       onNew={() => setEdited(null)}
-      search={search}
+      values={values}
+      change={change}
       searchLabel="Search keys by name"
-      onSearch={(next) => change({ search: next })}
-      narrowed={[search, status, user_id, service_account_id].some(Boolean)}
+      narrowed={isNarrowed(values, cleared)}
       onClear={() => change(cleared)}
       query={query}
       columns={columns}
       rowKey={({ api_key_id }) => api_key_id}
-      onOpen={({ api_key_id }) => show(api_key_id)}
-      onPage={(next) => change({ page: next })}
+      onOpen={show}
       minWidth={1100}
       empty={
         <EmptyState title="No keys yet">

@@ -11,21 +11,20 @@ import { SearchInput } from '@/ui/search-input.tsx'
 export const PAGE_SIZE = 200
 
 export interface IdentityListProps<T extends object>
-  extends Pick<
-    PagedTableProps<T>,
-    'query' | 'columns' | 'rowKey' | 'onPage' | 'empty' | 'minWidth'
-  > {
+  extends Pick<PagedTableProps<T>, 'query' | 'columns' | 'rowKey' | 'empty' | 'minWidth'> {
   readonly title: string
   readonly note: string
   /** On the button that makes one. */
   readonly action: string
   readonly onNew: () => void
-  readonly search: string
   readonly searchLabel: string
-  readonly onSearch: (text: string) => void
+  /** The filters of the page, those that are not for all lists among them. */
+  readonly values: { readonly search: string }
+  readonly change: (changes: { readonly search?: string; readonly page?: number }) => void
   /** Further filters. */
   readonly filters?: ReactNode
-  readonly onOpen: (row: T) => void
+  /** Told what `rowKey` says. */
+  readonly onOpen: (id: string) => void
   /** Whether any filter narrows the list, and the way back. */
   readonly narrowed: boolean
   readonly onClear: () => void
@@ -35,7 +34,7 @@ export interface IdentityListProps<T extends object>
 
 /** The page of a kind of people, programs or keys: search, filters, a table, and what opens. */
 export function IdentityList<T extends object>(props: IdentityListProps<T>) {
-  const { title, search, searchLabel, query, narrowed } = props
+  const { title, searchLabel, values, change, query, rowKey, narrowed } = props
   return (
     <Page
       title={title}
@@ -52,8 +51,8 @@ export function IdentityList<T extends object>(props: IdentityListProps<T>) {
           label={searchLabel}
           placeholder={searchLabel}
           className="w-64 max-sm:col-span-2"
-          value={search}
-          onChange={props.onSearch}
+          value={values.search}
+          onChange={(search) => change({ search })}
         />
         {props.filters}
       </Filters>
@@ -61,10 +60,10 @@ export function IdentityList<T extends object>(props: IdentityListProps<T>) {
         query={query}
         label={title}
         columns={props.columns}
-        rowKey={props.rowKey}
-        onOpen={props.onOpen}
+        rowKey={rowKey}
+        onOpen={(row) => props.onOpen(rowKey(row))}
         minWidth={props.minWidth ?? 860}
-        onPage={props.onPage}
+        onPage={(page) => change({ page })}
         filtered={
           narrowed
             ? {

@@ -2,10 +2,11 @@ import { useMemo, useState } from 'react'
 import { api, take } from '@/api/client.ts'
 import { type Data, useGet } from '@/api/query.ts'
 import { cadenceNames } from '@/lib/budgets.ts'
-import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
+import { isNarrowed, oneOf, page, text, useFilters, usualOf } from '@/lib/filters.ts'
 import { NOT_KNOWN, usd } from '@/lib/format.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
 import { AccountForm } from '@/pages/identity/account-form.tsx'
+import { nameColumn, statusColumn } from '@/pages/identity/columns.tsx'
 import { Facts } from '@/pages/identity/facts.tsx'
 import { IdentityList, PAGE_SIZE, useOpen } from '@/pages/identity/list.tsx'
 import { OwnerLinks } from '@/pages/identity/owner-links.tsx'
@@ -28,7 +29,7 @@ const filters = {
   team_id: text,
   page,
 }
-const cleared = { search: '', status: '', team_id: '' } as const
+const cleared = usualOf(filters, 'page')
 const teamsOnly = ['team'] as const
 const statuses = [
   ['active', 'Active'],
@@ -65,16 +66,15 @@ export default function ServiceAccounts() {
       note="Programs with keys of their own; each needs an active budget"
       action="New service account"
       onNew={() => setEdited(null)}
-      search={search}
+      values={values}
+      change={change}
       searchLabel="Search name or key"
-      onSearch={(next) => change({ search: next })}
-      narrowed={[search, status, team_id].some(Boolean)}
+      narrowed={isNarrowed(values, cleared)}
       onClear={() => change(cleared)}
       query={query}
       columns={columns}
       rowKey={({ service_account_id }) => service_account_id}
-      onOpen={({ service_account_id }) => show(service_account_id)}
-      onPage={(next) => change({ page: next })}
+      onOpen={show}
       empty={
         <EmptyState title="No service accounts yet">
           Make a team first, then an account in it with a budget, then a key for it.
@@ -113,22 +113,10 @@ function columnsWith(budgets: Budgets | undefined): readonly Column<ServiceAccou
   const known = new Map(budgets?.items.map((budget) => [budget.owner_id, budget]))
   const all = budgets !== undefined && budgets.total <= budgets.items.length
   return [
-    {
-      key: 'name',
-      header: 'Name',
-      width: '1.2fr',
-      sort: ({ name }) => name.toLowerCase(),
-      cell: ({ name }) => <span className="font-medium">{name}</span>,
-    },
+    { ...nameColumn, width: '1.2fr' },
     { key: 'key', header: 'Key', sort: ({ key }) => key, cell: ({ key }) => key },
     { key: 'team', header: 'Team', sort: ({ team }) => team.name, cell: ({ team }) => team.name },
-    {
-      key: 'status',
-      header: 'Status',
-      width: '6rem',
-      sort: ({ status }) => status,
-      cell: ({ status }) => <Status status={status} />,
-    },
+    statusColumn,
     {
       key: 'budget',
       header: 'Budget left',

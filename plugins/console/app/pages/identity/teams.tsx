@@ -1,8 +1,9 @@
 import { useState } from 'react'
 import { useGet } from '@/api/query.ts'
-import { page, text, useFilters } from '@/lib/filters.ts'
-import { count, date } from '@/lib/format.ts'
+import { isNarrowed, page, text, useFilters, usualOf } from '@/lib/filters.ts'
+import { count } from '@/lib/format.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
+import { nameColumn, sinceColumn } from '@/pages/identity/columns.tsx'
 import { IdentityList, PAGE_SIZE, useOpen } from '@/pages/identity/list.tsx'
 import { TeamForm } from '@/pages/identity/team-form.tsx'
 import { TeamSheet } from '@/pages/identity/team-sheet.tsx'
@@ -11,15 +12,10 @@ import type { Column } from '@/ui/data-table.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
 
 const filters = { search: text, page }
+const cleared = usualOf(filters, 'page')
 
 const columns: readonly Column<Team>[] = [
-  {
-    key: 'name',
-    header: 'Name',
-    width: '1.3fr',
-    sort: ({ name }) => name.toLowerCase(),
-    cell: ({ name }) => <span className="font-medium">{name}</span>,
-  },
+  nameColumn,
   { key: 'key', header: 'Key', sort: ({ key }) => key, cell: ({ key }) => key },
   {
     key: 'members',
@@ -38,13 +34,7 @@ const columns: readonly Column<Team>[] = [
     cell: ({ service_account_count }) => count(service_account_count),
   },
   { key: 'access', header: 'May use', cell: ({ model_access }) => accessText(model_access) },
-  {
-    key: 'created',
-    header: 'Since',
-    width: '7rem',
-    sort: ({ created_at }) => created_at,
-    cell: ({ created_at }) => date(created_at),
-  },
+  sinceColumn,
 ]
 
 /** Teams: who is in them, and which service accounts they have. */
@@ -64,16 +54,15 @@ export default function Teams() {
       note="A user has one team at most; a service account belongs to one. Teams do not spend"
       action="New team"
       onNew={() => setEdited(null)}
-      search={values.search}
+      values={values}
+      change={change}
       searchLabel="Search name or key"
-      onSearch={(search) => change({ search })}
-      narrowed={values.search !== ''}
-      onClear={() => change({ search: '' })}
+      narrowed={isNarrowed(values, cleared)}
+      onClear={() => change(cleared)}
       query={query}
       columns={columns}
       rowKey={({ team_id }) => team_id}
-      onOpen={({ team_id }) => show(team_id)}
-      onPage={(next) => change({ page: next })}
+      onOpen={show}
       empty={
         <EmptyState title="No teams yet">
           Make one to limit the models of several people together, or to own a service account.

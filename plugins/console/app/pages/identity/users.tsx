@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
 import { useGet } from '@/api/query.ts'
-import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
-import { date } from '@/lib/format.ts'
+import { isNarrowed, oneOf, page, text, useFilters, usualOf } from '@/lib/filters.ts'
 import { useSubPath } from '@/lib/sub-path.ts'
+import { sinceColumn, statusColumn } from '@/pages/identity/columns.tsx'
 import { Facts } from '@/pages/identity/facts.tsx'
 import { IdentityList, PAGE_SIZE, useOpen } from '@/pages/identity/list.tsx'
 import { OwnerLinks } from '@/pages/identity/owner-links.tsx'
@@ -26,7 +26,7 @@ const filters = {
   team_id: text,
   page,
 }
-const cleared = { search: '', status: '', role: '', team_id: '' } as const
+const cleared = usualOf(filters, 'page')
 const teamsOnly = ['team'] as const
 const statuses = [
   ['active', 'Active'],
@@ -71,13 +71,7 @@ const columns: readonly Column<User>[] = [
         </>
       ),
   },
-  {
-    key: 'status',
-    header: 'Status',
-    width: '6rem',
-    sort: ({ status }) => status,
-    cell: ({ status }) => <Status status={status} />,
-  },
+  statusColumn,
   { key: 'access', header: 'May use', cell: ({ model_access }) => accessText(model_access) },
   {
     key: 'sign-in',
@@ -87,13 +81,7 @@ const columns: readonly Column<User>[] = [
     cell: ({ has_password }) =>
       has_password ? 'yes' : <span className="text-muted">keys only</span>,
   },
-  {
-    key: 'created',
-    header: 'Since',
-    width: '7rem',
-    sort: ({ created_at }) => created_at,
-    cell: ({ created_at }) => date(created_at),
-  },
+  sinceColumn,
 ]
 
 /** People: who they are, what they may use, and the way to what they did. */
@@ -123,16 +111,15 @@ export default function Users() {
       note="People who sign in, or whose keys call"
       action="New user"
       onNew={() => setEdited(null)}
-      search={search}
+      values={values}
+      change={change}
       searchLabel="Search name or e-mail"
-      onSearch={(next) => change({ search: next })}
-      narrowed={[search, status, role, team_id].some(Boolean)}
+      narrowed={isNarrowed(values, cleared)}
       onClear={() => change(cleared)}
       query={query}
       columns={columns}
       rowKey={({ user_id }) => user_id}
-      onOpen={({ user_id }) => show(user_id)}
-      onPage={(next) => change({ page: next })}
+      onOpen={show}
       minWidth={980}
       empty={<EmptyState title="No users yet">Make one, or declare them in the config.</EmptyState>}
       filters={

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useGet } from '@/api/query.ts'
+import { isNarrowed, usualOf } from '@/lib/filters.ts'
 import { count, date, dateTime, NOT_KNOWN, time, usd, usdExact } from '@/lib/format.ts'
-import type { Values } from '@/pages/spend/query.ts'
+import { filters, type Values } from '@/pages/spend/query.ts'
 import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
@@ -17,7 +18,7 @@ import { TextFilter } from '@/ui/text-filter.tsx'
 const PAGE_SIZE = 20
 const reasons = { budget_exceeded: 'over a hard limit', duplicate_race: 'request id used twice' }
 const kinds = ['user', 'service_account'] as const
-const cleared = { reason: '', user_id: '', service_account_id: '', request_id: '' } as const
+const cleared = usualOf(filters, 'days', 'by', 'owner_kind', 'page')
 
 export interface RejectedProps {
   readonly values: Values
@@ -41,7 +42,7 @@ export function Rejected({ values, change }: RejectedProps) {
     },
     { placeholderData: (before) => before },
   )
-  const narrowed = [reason, user_id, service_account_id, request_id].some(Boolean)
+  const narrowed = isNarrowed(values, cleared)
   const clear = () => change(cleared)
   return (
     <Card title="Rejected charges" note="served, but not in the ledger; of all time" padded={false}>
