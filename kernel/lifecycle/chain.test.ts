@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, jest, test } from 'bun:test'
 import {
   GatewayError,
   type Middleware,
@@ -197,4 +197,41 @@ test('each middleware has the whole deadline for itself, however many there are'
   const used = tools(1000)
   await runChain(slow, exchange, async () => {}, used)
   expect(used.faults).toEqual([])
+})
+
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+test('a middleware that hangs when the step is over is given up, too', async () => {
+  const hangs = link('hangs', {
+    async handle(_: unknown, next: () => Promise<unknown>) {
+      await next()
+      await new Promise(() => {})
+    },
+  } as Partial<Middleware>)
+  const used = tools(20)
+  const links = [hangs, link('ends')]
+  await expect(runChain(links, exchange, async () => {}, used)).rejects.toThrow()
+  expect(used.faults).toEqual(['hangs: did not finish within 20 ms outside of next'])
+})
+
+test('what is over leaves no timer behind', async () => {
+  jest.useFakeTimers()
+  await runChain([link('a')], exchange, async () => {}, tools())
+  expect(jest.getTimerCount()).toBe(0)
+})
+
+test('the step is not run for a middleware that asks for it when all is over', async () => {
+  let steps = 0
+  let late: (() => Promise<unknown>) | undefined
+  const keeps = link('keeps', {
+    handle(_: unknown, next: () => Promise<unknown>) {
+      late = next
+    },
+  } as Partial<Middleware>)
+  const step = async () => void steps++
+  await expect(runChain([keeps], exchange, step, tools())).rejects.toThrow()
+  expect(() => late?.()).toThrow('given up')
+  expect(steps).toBe(0)
 })

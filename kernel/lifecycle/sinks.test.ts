@@ -99,17 +99,39 @@ test('sixteen at a time, a bounded queue, and an end', async () => {
   for (let i = 0; i < 100; i++) sinks.push(call, paid)
   expect(failures).toHaveLength(60)
   await sinks.drain(1000)
+  expect(failures).toHaveLength(60)
   expect(most).toBe(16)
   expect(running).toBe(0)
 })
 
 test('at the end, what it is still at is told as well as what waits, and once', async () => {
-  const hung = sinksOf(() => new Promise(() => {}), 100, 50)
-  for (let i = 0; i < 20; i++) hung.sinks.push(call, paid)
+  let calls = 0
+  const end = Promise.withResolvers<void>()
+  const { sinks, failures } = sinksOf(
+    () => {
+      calls++
+      return calls % 2 === 0 ? end.promise : new Promise(() => {})
+    },
+    100,
+    500,
+  )
+  for (let i = 0; i < 20; i++) sinks.push(call, paid)
   await Bun.sleep(5)
-  await hung.sinks.drain(20)
+  await sinks.drain(20)
   const told = [...Array(16).fill('overdue'), ...Array(4).fill('dropped')]
-  expect(hung.failures).toEqual(told)
-  await Bun.sleep(60)
-  expect(hung.failures).toEqual(told)
+  expect(failures).toEqual(told)
+  end.reject(new Error('too late'))
+  await Bun.sleep(600)
+  expect(failures).toEqual(told)
+  expect(calls).toBe(16)
+})
+
+test('what fails when it is overdue is told once', async () => {
+  const end = Promise.withResolvers<void>()
+  const { sinks, failures } = sinksOf(() => end.promise, 100, 5)
+  sinks.push(call, paid)
+  while (failures.length === 0) await Bun.sleep(1)
+  end.reject(new Error('too late'))
+  await sinks.drain(1000)
+  expect(failures).toEqual(['overdue'])
 })
