@@ -29,3 +29,27 @@ test('a caller who leaves before the reply has become a stream has cancelled the
   await new Response(stream).text().catch(() => {})
   expect(closed).toEqual(['cancelled'])
 })
+
+test('a stream on which a server speaks unasked is not kept when it is over', async () => {
+  const watch = createWatches()(() => new AbortController().signal)
+  const call = {
+    incoming: { method: 'GET', requestId: 'r', streamEnded() {} },
+    watch,
+    finished: () => watch.stop(),
+  } as unknown as McpCall
+  const services = { limits: usualMcpLimits } as McpServices
+  const listening = new LiveSet<() => void>()
+  const end = Promise.withResolvers<void>()
+  const events = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      await end.promise
+      controller.close()
+    },
+  })
+  const response = new Response(events, { headers: { 'content-type': 'text/event-stream' } })
+  const { body } = await replyOf(call, response, services, listening)
+  expect(listening.size).toBe(1)
+  end.resolve()
+  await new Response(body).text()
+  expect(listening.size).toBe(0)
+})

@@ -116,3 +116,42 @@ test('the door is told when a stream has ended, and not before', async () => {
   await new Response(body).text()
   expect(journal).toEqual(['server ends it', 'door is told'])
 })
+
+test('a server whose reply may not pass is given up, whatever it still has to say', async () => {
+  let signal: AbortSignal | undefined
+  const endless = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new Uint8Array(1))
+    },
+  })
+  const { status } = await createMcpProxy({
+    ...servicesWith({ openedAt: new Date(), close() {} }),
+    async send(_, sent) {
+      signal = sent.signal
+      return new Response(endless, { status: 401 })
+    },
+  }).handle(incoming({ id: 1, method: 'ping' }))
+  expect(status).toBe(502)
+  expect(signal?.aborted).toBe(true)
+})
+
+test('a stream may last longer than the server may take to begin it', async () => {
+  const services = servicesWith({ openedAt: new Date(), close() {} })
+  const { body } = await createMcpProxy({
+    ...services,
+    registry: { find: () => ({ ...server, timeoutMs: 100 }) } as never,
+    async send(_, { signal }) {
+      const events = new ReadableStream<Uint8Array>({
+        async start(controller) {
+          signal.addEventListener('abort', () => controller.error(signal.reason))
+          await Bun.sleep(400)
+          if (signal.aborted) return
+          controller.enqueue(new TextEncoder().encode('data: {}\n\n'))
+          controller.close()
+        },
+      })
+      return new Response(events, { headers: { 'content-type': 'text/event-stream' } })
+    },
+  }).handle(incoming({ id: 1, method: 'ping' }))
+  expect(await new Response(body).text()).toEndWith('data: {}\n\n')
+})
