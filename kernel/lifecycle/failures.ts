@@ -9,18 +9,27 @@ export class ExecutionFailure extends Error {
   readonly attempt: Attempt
   readonly usage: Usage | undefined
   readonly settlement: Settlement | undefined
+  /** Of a reply that was there and is not passed on. */
+  readonly invokedToolCount: number | undefined
   constructor(
     error: GatewayError,
     attempt: Attempt,
     usage?: Usage | undefined,
     settlement?: Settlement | undefined,
+    invokedToolCount?: number | undefined,
   ) {
     super(error.message)
     this.error = error
     this.attempt = attempt
     this.usage = usage
     this.settlement = settlement
+    this.invokedToolCount = invokedToolCount
   }
+}
+
+/** What a failed call has used and, if there was a reply, how often it called a tool. */
+export interface Spent extends Used {
+  readonly invokedToolCount?: number | undefined
 }
 
 /** What the caller is told of anything that was thrown; faults of the gateway go to its log. */
@@ -40,14 +49,15 @@ export async function settledFailure(
   admitted: Admitted,
   thrown: unknown,
   attempt: Attempt,
-  used: Used,
+  { invokedToolCount, ...used }: Spent,
   services: LifecycleServices,
 ): Promise<ExecutionFailure> {
-  const error = asGatewayError(thrown, admitted, services)
+  let error = asGatewayError(thrown, admitted, services)
+  let settlement: Settlement | undefined
   try {
-    const settlement = await settle(admitted, used, services)
-    return new ExecutionFailure(error, attempt, used.usage, settlement)
+    settlement = await settle(admitted, used, services)
   } catch (fault) {
-    return new ExecutionFailure(asGatewayError(fault, admitted, services), attempt, used.usage)
+    error = asGatewayError(fault, admitted, services)
   }
+  return new ExecutionFailure(error, attempt, used.usage, settlement, invokedToolCount)
 }

@@ -65,8 +65,9 @@ async function decide(
     const succeeded = status === 'client_abort' || error.code === 'guarded_response_too_large'
     const counted = error.usage ?? stream.usage
     const usage = counted && { ...counted, doubt: counted.doubt ?? status }
-    const used = { usage, succeeded, modifiers }
-    throw await settledFailure(admitted, error, attempt.finish(status, error), used, services)
+    const { invokedToolCount } = stream
+    const spent = { usage, succeeded, modifiers, invokedToolCount }
+    throw await settledFailure(admitted, error, attempt.finish(status, error), spent, services)
   } finally {
     caller.removeEventListener('abort', leave)
     drain?.stop()
@@ -77,8 +78,9 @@ async function decide(
     passed = await guardReply(admitted, body)
   } catch (thrown) {
     // The provider has done its work.
-    const used = { usage, succeeded: true, modifiers }
-    throw await settledFailure(admitted, thrown, attempt.finish('success'), used, services)
+    const { invokedToolCount } = stream
+    const spent = { usage, succeeded: true, modifiers, invokedToolCount }
+    throw await settledFailure(admitted, thrown, attempt.finish('success'), spent, services)
   }
   const encode = admitted.family === 'responses' ? responseEvents : chatEvents
   const events = replay(passed === body ? batches : [encode(passed)])

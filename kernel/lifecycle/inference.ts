@@ -85,6 +85,7 @@ function recordFailure(
       attempts: failed === undefined ? [] : [failed.attempt],
       usage: failed?.usage,
       settlement: failed?.settlement,
+      invokedToolCount: failed?.invokedToolCount,
       response: { kind: 'buffered', body },
     },
     services,
@@ -121,8 +122,9 @@ async function execute(admitted: Admitted, services: LifecycleServices): Promise
   const finished = attempt.finish(succeeded ? 'success' : 'provider_error', facts.failure)
   if (failure === undefined) return await buffered(admitted, finished, answer, facts, services)
   // It has been paid for all the same.
-  const used = { usage: facts.usage, succeeded, modifiers: answer.billingModifiers }
-  throw await settledFailure(admitted, failure.error, finished, used, services)
+  const { usage, invokedToolCount } = facts
+  const spent = { usage, succeeded, modifiers: answer.billingModifiers, invokedToolCount }
+  throw await settledFailure(admitted, failure.error, finished, spent, services)
 }
 
 async function failedCall(
@@ -192,13 +194,14 @@ async function buffered(
     reply = replyFor(admitted, passed, usage)
   } catch (thrown) {
     // It has been paid for all the same.
-    throw await settledFailure(admitted, thrown, attempt, used, services)
+    throw await settledFailure(admitted, thrown, attempt, { ...used, invokedToolCount }, services)
   }
   let settlement: Settlement
   try {
     settlement = await settle(admitted, used, services)
   } catch (thrown) {
-    throw new ExecutionFailure(asGatewayError(thrown, admitted, services), attempt, usage)
+    const error = asGatewayError(thrown, admitted, services)
+    throw new ExecutionFailure(error, attempt, usage, undefined, invokedToolCount)
   }
   let headers: Readonly<Record<string, string>>
   try {
@@ -206,7 +209,7 @@ async function buffered(
     headers = added instanceof Promise ? await added : added
   } catch (fault) {
     const error = asGatewayError(fault, admitted, services)
-    const failed = new ExecutionFailure(error, attempt, usage, settlement)
+    const failed = new ExecutionFailure(error, attempt, usage, settlement, invokedToolCount)
     return errorReply(error, recordFailure(admitted, failed, services).body)
   }
   record(

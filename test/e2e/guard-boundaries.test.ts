@@ -84,6 +84,7 @@ interface Logged {
   status_code: number
   attempts: string[] | null
   charged: boolean
+  invoked: number | null
   request: string
   response: string
 }
@@ -96,7 +97,7 @@ const logged = (id: string): Promise<Logged> =>
           where a.request_log_id = r.id) as attempts,
         exists (select from accounting.usage_cost_events e where e.request_id = r.request_id)
           as charged,
-        p.request_json::text as request, p.response_json::text as response
+        r.invoked_tool_count as invoked, p.request_json::text as request, p.response_json::text as response
       from request_log.request_logs r
       join request_log.request_log_payloads p on p.request_log_id = r.id
       where r.request_id = ${id}`
@@ -167,8 +168,20 @@ describe.each(modes)('$surface, $as', ({ surface, stream }) => {
       outcome: 'guardrail_denied',
       attempts: ['success'],
       charged: true,
+      invoked: 0,
     })
     expect(row.response).not.toContain('FORB')
+  })
+
+  test('a denied tool call counts as one that was made', async () => {
+    const asked = JSON.stringify(ask(surface, 'hello', stream, true))
+    const { status, text, id } = await send(
+      surface,
+      JSON.parse(asked.replaceAll('weather', 'FORBIDDEN')),
+    )
+    expect(status).toBe(403)
+    expect(text).not.toContain('Oslo')
+    expect(await logged(id)).toMatchObject({ outcome: 'guardrail_denied', invoked: 1 })
   })
 
   test('a masked reply is what the caller gets and what is logged', async () => {
@@ -198,7 +211,7 @@ describe.each(modes)('$surface, $as', ({ surface, stream }) => {
     const { status, text, id } = await send(surface, ask(surface, 'hello', stream))
     expect(status).toBe(500)
     expect(text).not.toContain('BROKEN')
-    expect(await logged(id)).toMatchObject({ attempts: ['success'], charged: true })
+    expect(await logged(id)).toMatchObject({ attempts: ['success'], charged: true, invoked: 0 })
   })
 })
 
