@@ -2,6 +2,7 @@ import type { Database, PricingStatus, Static } from 'model-gateway/plugin'
 import { type Charges, createChargeReader } from './charge-reader.ts'
 import type { Reason, RejectedCharge, Stored } from './charge-wire.ts'
 import type { OwnerId } from './owner-names.ts'
+import type { ReportRow } from './report.ts'
 import { tokenColumns, tokenNumbers } from './tables.ts'
 import { startOfDay, type UtcDay } from './window.ts'
 
@@ -11,31 +12,6 @@ export interface Selection {
   readonly end: UtcDay
   readonly ownerKind?: OwnerId['kind'] | undefined
   readonly ownerId?: string | undefined
-}
-
-/** Sums of ledger rows, as decimal digits. */
-type TokenSums = Readonly<Record<(typeof tokenColumns)[number], string>>
-
-/** Sums of ledger rows and rejected charges, as decimal digits. */
-export interface Sums extends TokenSums {
-  readonly requests: string
-  readonly priced: string
-  readonly legacy_estimated: string
-  readonly unpriced: string
-  readonly usage_missing: string
-  readonly cost_pico_usd: string
-  readonly rejected_count: string
-  readonly rejected_pico_usd: string
-}
-
-/** One line of a report; which members are there depends on the list. */
-export interface ReportRow extends Sums {
-  readonly list: 'total' | 'day' | 'owner' | 'model'
-  readonly day: string
-  readonly owner_kind: OwnerId['kind']
-  readonly owner_id: string
-  readonly model_key: string
-  readonly resolved_model_key: string
 }
 
 export interface RejectedFilter {
@@ -60,7 +36,7 @@ export interface ReportStore {
 }
 
 const count = (status: PricingStatus) =>
-  `coalesce(sum(requests) filter (where pricing_status = '${status}'), 0)::text as ${status}`
+  `coalesce(sum(requests) filter (where pricing_status = '${status}'), 0)::float8 as ${status}_count`
 const chosen = `bucket_start >= $1::timestamptz and bucket_start < $2::timestamptz
   and ($3::text is null or owner_kind = $3) and ($4::text is null or owner_id = $4)`
 
@@ -68,11 +44,11 @@ const reportSql = (schema: string) => `
   select case when grouping(day) = 0 then 'day' when grouping(owner_id) = 0 then 'owner'
       when grouping(model_key) = 0 then 'model' else 'total' end as list,
     day::text, owner_kind, owner_id, model_key, resolved_model_key,
-    coalesce(sum(requests), 0)::text as requests, ${count('priced')}, ${count('legacy_estimated')},
+    coalesce(sum(requests), 0)::float8 as request_count, ${count('priced')}, ${count('legacy_estimated')},
     ${count('unpriced')}, ${count('usage_missing')},
-    ${tokenColumns.map((name) => `coalesce(sum(${name}), 0)::text as ${name}`).join(', ')},
+    ${tokenColumns.map((name) => `coalesce(sum(${name}), 0)::float8 as ${name}`).join(', ')},
     coalesce(sum(cost_pico_usd), 0)::text as cost_pico_usd,
-    coalesce(sum(rejected_count), 0)::text as rejected_count,
+    coalesce(sum(rejected_count), 0)::float8 as rejected_count,
     coalesce(sum(rejected_pico_usd), 0)::text as rejected_pico_usd
   from (
     select *, (bucket_start at time zone 'UTC')::date as day

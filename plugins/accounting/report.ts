@@ -1,12 +1,11 @@
 import { type Directory, type Static, Type } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
-import { Count, Instant, oneOf } from '../_shared/schema.ts'
+import { asView, Count, Instant, oneOf } from '../_shared/schema.ts'
 import { ownerMembers, Usd } from './budget-wire.ts'
-import { ownerName } from './owner-names.ts'
-import type { ReportRow, Sums } from './report-store.ts'
+import { type OwnerId, ownerName } from './owner-names.ts'
 import { dayText, startOfDay, type Window } from './window.ts'
 
-const sums = {
+const Sums = Type.Object({
   spend_usd: Usd('Sum of the ledger'),
   request_count: Type.Integer({ description: 'Ledger rows; the four counts below add up to it' }),
   priced_count: Count,
@@ -22,13 +21,14 @@ const sums = {
   cache_read_tokens: Count,
   cache_write_tokens: Count,
   reasoning_tokens: Count,
-}
+})
+const sums = Sums.properties
 
 const report = {
   days: Type.Integer(),
   window_start: Instant,
   window_end: Instant,
-  totals: Type.Object(sums),
+  totals: Sums,
   daily: Type.Array(
     Type.Object({ day: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), ...sums }),
   ),
@@ -47,13 +47,24 @@ export const OwnReport = Type.Object(report)
 export const Report = Type.Object({
   ...report,
   owner_kind: oneOf(['all', 'user', 'service_account']),
-  owners: Type.Array(
-    Type.Object({
-      ...ownerMembers,
-      ...sums,
-    }),
-  ),
+  owners: Type.Array(Type.Object({ ...ownerMembers, ...sums })),
 })
+
+/** Sums of ledger rows and rejected charges, as the database tells them: money in decimal digits. */
+interface SumsRow extends Omit<Static<typeof Sums>, 'spend_usd' | 'rejected_spend_usd'> {
+  readonly cost_pico_usd: string
+  readonly rejected_pico_usd: string
+}
+
+/** One line of a report; which members are there depends on the list. */
+export interface ReportRow extends SumsRow {
+  readonly list: 'total' | 'day' | 'owner' | 'model'
+  readonly day: string
+  readonly owner_kind: OwnerId['kind']
+  readonly owner_id: string
+  readonly model_key: string
+  readonly resolved_model_key: string
+}
 
 /** The lists of a report; every day of the window is there. */
 export function reportLists(rows: readonly ReportRow[], window: Window) {
@@ -61,13 +72,13 @@ export function reportLists(rows: readonly ReportRow[], window: Window) {
   const days = new Map(of('day').map((row) => [row.day, wireSums(row)]))
   const daily = Array.from({ length: window.end - window.start }, (_, n) => {
     const day = dayText(window.start + n)
-    return { day, ...(days.get(day) ?? wireSums(undefined)) }
+    return { day, ...(days.get(day) ?? wireSums(nothing)) }
   })
   return {
     days: daily.length,
     window_start: startOfDay(window.start).toISOString(),
     window_end: startOfDay(window.end).toISOString(),
-    totals: wireSums(of('total')[0]),
+    totals: wireSums(of('total')[0] ?? nothing),
     daily,
     models: of('model').map((row) => ({
       model_key: row.model_key,
@@ -88,23 +99,17 @@ export function reportOwners(rows: readonly ReportRow[], directory: Directory) {
     }))
 }
 
-function wireSums(row: Sums | undefined) {
-  const count = (digits: string | undefined) => Number(digits ?? 0)
-  return {
-    spend_usd: usd(BigInt(row?.cost_pico_usd ?? 0)),
-    request_count: count(row?.requests),
-    priced_count: count(row?.priced),
-    legacy_estimated_count: count(row?.legacy_estimated),
-    unpriced_count: count(row?.unpriced),
-    usage_missing_count: count(row?.usage_missing),
-    rejected_spend_usd: usd(BigInt(row?.rejected_pico_usd ?? 0)),
-    rejected_count: count(row?.rejected_count),
-    prompt_tokens: count(row?.prompt_tokens),
-    completion_tokens: count(row?.completion_tokens),
-    total_tokens: count(row?.total_tokens),
-    uncached_input_tokens: count(row?.uncached_input_tokens),
-    cache_read_tokens: count(row?.cache_read_tokens),
-    cache_write_tokens: count(row?.cache_write_tokens),
-    reasoning_tokens: count(row?.reasoning_tokens),
-  }
+function wireSums(row: SumsRow) {
+  return asView(Sums, {
+    ...row,
+    spend_usd: usd(BigInt(row.cost_pico_usd)),
+    rejected_spend_usd: usd(BigInt(row.rejected_pico_usd)),
+  })
 }
+
+/** Of a day without requests. */
+const nothing = {
+  ...Object.fromEntries(Object.keys(sums).map((name) => [name, 0])),
+  cost_pico_usd: '0',
+  rejected_pico_usd: '0',
+} as SumsRow
