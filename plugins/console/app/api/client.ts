@@ -39,19 +39,15 @@ interface Outcome<T> {
 
 /** The `data` of an answer; throws ApiError. */
 export async function take<T>(call: Promise<Outcome<{ data: T }>>): Promise<T> {
-  return (await takeAny(call)).data
+  const { data, error, response } = await call
+  if (data === undefined) throw errorOf(error, response)
+  return data.data
 }
 
 /** As `take`, of an answer without a body. */
 export async function takeNothing(call: Promise<Outcome<unknown>>): Promise<void> {
   const { error, response } = await call
   if (!response.ok) throw errorOf(error, response)
-}
-
-async function takeAny<T>(call: Promise<Outcome<T>>): Promise<T> {
-  const { data, error, response } = await call
-  if (data === undefined) throw errorOf(error, response)
-  return data
 }
 
 /** Why an answer is none, in the gateway's words where it has them. */

@@ -39,10 +39,15 @@ function rounded(whole: string, fraction: string, places: number): string {
   return `${group(text.slice(0, -places))}.${text.slice(-places)}`
 }
 
+/** The same of an amount that was worked out, such as one of a chart. */
+export function usdOf(amount: number): string {
+  return usd(amount.toFixed(12))
+}
+
 /** USD of an axis or a chart, where a rough figure is enough: `$1.2k`. */
 export function usdShort(amount: number): string {
   if (amount === 0) return '$0'
-  if (amount < 0.01) return usd(amount.toFixed(12))
+  if (amount < 0.01) return usdOf(amount)
   return amount < 10 ? `$${amount.toFixed(2)}` : `$${short(amount)}`
 }
 

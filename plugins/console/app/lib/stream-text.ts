@@ -1,6 +1,4 @@
-type Json = { readonly [name: string]: unknown }
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
+import { isObject } from '@/lib/is-object.ts'
 
 /** What a piece of a stream adds to the text of the reply, on any of the gateway's APIs. */
 export function textOfEvent(event: unknown): string {

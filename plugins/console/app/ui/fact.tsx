@@ -19,7 +19,7 @@ export function Fact({ label, wide = false, children }: FactProps) {
   )
 }
 
-/** An id that can be copied; `label` says so. */
+/** An id or an address that can be copied; `label` says so. */
 export function Id({ id, label }: { id: string; label: string }) {
   return (
     <span className="flex min-w-0 items-center gap-1">

@@ -5,6 +5,7 @@ import { modelOf } from '@/lib/budgets.ts'
 import { changesOf } from '@/lib/changes.ts'
 import { invalidateBudgets } from '@/pages/budgets/budget-sheet.tsx'
 import { type Budget, ownerName, type Scope } from '@/pages/budgets/words.ts'
+import { AmountField } from '@/ui/amount-field.tsx'
 import { Checkbox, Field, Input, Select } from '@/ui/field.tsx'
 import { type Owner, OwnerPicker } from '@/ui/owner-picker.tsx'
 import { SaveDialog } from '@/ui/save-dialog.tsx'
@@ -53,19 +54,13 @@ export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps)
     >
       {budget === null && <ScopeFields first={owner} onChange={setScope} />}
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Amount in USD" hint="Up to twelve places; 0 refuses every call">
-          {(control) => (
-            <Input
-              {...control}
-              required
-              inputMode="decimal"
-              pattern="\s*(0|[1-9][0-9]{0,11})(\.[0-9]{1,12})?\s*"
-              title="A decimal such as 12.50"
-              value={amount}
-              onChange={({ target }) => setAmount(target.value)}
-            />
-          )}
-        </Field>
+        <AmountField
+          label="Amount in USD"
+          hint="Up to twelve places; 0 refuses every call"
+          required
+          value={amount}
+          onChange={setAmount}
+        />
         <Field label="Each">
           {(control) => (
             <Select

@@ -1,6 +1,6 @@
 import type { Data } from '@/api/query.ts'
 import { TimeSeries } from '@/charts/time-series.tsx'
-import { date, usd, usdShort } from '@/lib/format.ts'
+import { date, usdOf, usdShort } from '@/lib/format.ts'
 import { Projection } from '@/pages/budgets/state.tsx'
 import type { Budget } from '@/pages/budgets/words.ts'
 
@@ -29,7 +29,7 @@ export function BurnDown({ budget, days }: BurnDownData) {
           height={190}
           series={series}
           points={pointsOf(budget, days)}
-          format={(value) => usd(value.toFixed(12))}
+          format={usdOf}
           axis={(value) => (value < 0 ? `-${usdShort(-value)}` : usdShort(value))}
           moment={date}
         />

@@ -4,7 +4,8 @@ import { changesOf } from '@/lib/changes.ts'
 import { KeyField, NameField } from '@/pages/identity/fields.tsx'
 import { ModelAccessField } from '@/pages/identity/model-access.tsx'
 import { invalidateIdentity, type ServiceAccount } from '@/pages/identity/words.tsx'
-import { Field, Input, Select } from '@/ui/field.tsx'
+import { AmountField } from '@/ui/amount-field.tsx'
+import { Field, Select } from '@/ui/field.tsx'
 import { OwnerPicker } from '@/ui/owner-picker.tsx'
 import { SaveDialog } from '@/ui/save-dialog.tsx'
 
@@ -72,18 +73,12 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
         </Field>
         {account === null && (
           <div className="grid grid-cols-2 gap-2">
-            <Field label="Budget in USD" hint="Its keys are refused without one">
-              {(control) => (
-                <Input
-                  {...control}
-                  inputMode="decimal"
-                  pattern="\s*(0|[1-9][0-9]{0,11})(\.[0-9]{1,12})?\s*"
-                  title="A decimal such as 12.50"
-                  value={amount}
-                  onChange={({ target }) => setAmount(target.value)}
-                />
-              )}
-            </Field>
+            <AmountField
+              label="Budget in USD"
+              hint="Its keys are refused without one"
+              value={amount}
+              onChange={setAmount}
+            />
             <Field label="Each">
               {(control) => (
                 <Select

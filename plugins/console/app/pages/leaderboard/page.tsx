@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { type Data, useGet } from '@/api/query.ts'
 import { TimeSeries } from '@/charts/time-series.tsx'
 import { useFilters } from '@/lib/filters.ts'
-import { count, date, NOT_KNOWN, usd, usdExact, usdShort } from '@/lib/format.ts'
+import { count, date, NOT_KNOWN, usd, usdExact, usdOf, usdShort } from '@/lib/format.ts'
 import { Card } from '@/ui/card.tsx'
 import { DaysSwitch, daysFilter } from '@/ui/days-switch.tsx'
 import { EmptyState } from '@/ui/notice.tsx'
@@ -71,7 +71,7 @@ function Chart({ ranking: { series, chart_users: users } }: { ranking: Ranking }
         at: bucket_start,
         values: Object.fromEntries(values.map((one) => [one.user_id, Number(one.spend_usd)])),
       }))}
-      format={(value) => usd(value.toFixed(12))}
+      format={usdOf}
       axis={usdShort}
     />
   )

@@ -14,9 +14,8 @@ import { Badge } from '@/ui/badge.tsx'
 import { Button, buttonStyle } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
 import { Confirm } from '@/ui/confirm.tsx'
-import { CopyButton } from '@/ui/copy-button.tsx'
 import { ErrorPanel } from '@/ui/error-panel.tsx'
-import { Fact } from '@/ui/fact.tsx'
+import { Fact, Id } from '@/ui/fact.tsx'
 import { Notice } from '@/ui/notice.tsx'
 import { Loaded, Page } from '@/ui/page.tsx'
 import { Tabs } from '@/ui/tabs.tsx'
@@ -163,10 +162,10 @@ function Facts({ server }: { server: Server }) {
             )}
           </Fact>
           <Fact label="Address for callers">
-            <Copied text={address} label="Copy the address" />
+            <Id id={address} label="Copy the address" />
           </Fact>
           <Fact label="URL of the server">
-            <Copied text={server.server_url} label="Copy the URL" />
+            <Id id={server.server_url} label="Copy the URL" />
           </Fact>
           <Fact label="Authentication">
             {authNames[auth_mode] ?? auth_mode}
@@ -205,16 +204,5 @@ function Facts({ server }: { server: Server }) {
         </dl>
       </Card>
     </>
-  )
-}
-
-function Copied({ text: value, label }: { text: string; label: string }) {
-  return (
-    <span className="flex min-w-0 items-center gap-1">
-      <code className="truncate font-mono text-xs" title={value}>
-        {value}
-      </code>
-      <CopyButton text={value} label={label} />
-    </span>
   )
 }

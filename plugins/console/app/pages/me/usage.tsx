@@ -2,7 +2,17 @@ import { Link } from '@tanstack/react-router'
 import { useGet } from '@/api/query.ts'
 import { TimeSeries } from '@/charts/time-series.tsx'
 import { oneOf, useFilters } from '@/lib/filters.ts'
-import { count, date, percent, shareOf, short, usd, usdExact, usdShort } from '@/lib/format.ts'
+import {
+  count,
+  date,
+  percent,
+  shareOf,
+  short,
+  usd,
+  usdExact,
+  usdOf,
+  usdShort,
+} from '@/lib/format.ts'
 import { ModelTable } from '@/pages/me/model-table.tsx'
 import { Export } from '@/pages/spend/export.tsx'
 import { Card, Stat, Stats } from '@/ui/card.tsx'
@@ -16,7 +26,6 @@ const ranges = [
   { key: '30', label: '30 days' },
 ] as const
 
-const usdOf = (value: number) => usd(value.toFixed(12))
 const dayOf = (at: string) => `${date(at)}, UTC`
 
 /** What the calls of whoever is signed in were and cost. */

@@ -1,6 +1,6 @@
 import { badColor } from '@/charts/palette.ts'
 import { TimeSeries, type TimeSeriesProps } from '@/charts/time-series.tsx'
-import { count, duration, short, usd, usdShort } from '@/lib/format.ts'
+import { count, duration, short, usdOf, usdShort } from '@/lib/format.ts'
 import type { Overview } from '@/pages/overview/totals.tsx'
 import { Card } from '@/ui/card.tsx'
 
@@ -8,8 +8,6 @@ type Bucket = Overview['series'][number]
 type Chart = Pick<TimeSeriesProps, 'label' | 'kind' | 'series' | 'format' | 'axis'> & {
   readonly values: (bucket: Bucket) => Readonly<Record<string, number | null>>
 }
-
-const usdOf = (value: number) => usd(value.toFixed(12))
 
 const charts: readonly Chart[] = [
   {

@@ -1,4 +1,5 @@
 import { curlOf } from '@/lib/curl.ts'
+import { isObject } from '@/lib/is-object.ts'
 import type { RequestDetail } from '@/pages/requests/query.ts'
 
 interface Command {
@@ -6,9 +7,6 @@ interface Command {
   /** Something of the request is not in it. */
   readonly incomplete: boolean
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null
 
 /** The request as a command; undefined when its body was not kept. */
 export function commandOf(log: RequestDetail, origin: string): Command | undefined {

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { bytes, count } from '@/lib/format.ts'
+import { isObject } from '@/lib/is-object.ts'
 import { textOfEvent, textOfReply } from '@/lib/stream-text.ts'
 import type { RequestDetail } from '@/pages/requests/query.ts'
 import { Badge } from '@/ui/badge.tsx'
@@ -7,9 +8,6 @@ import { CopyButton } from '@/ui/copy-button.tsx'
 import { JsonTree } from '@/ui/json-tree.tsx'
 import { Section } from '@/ui/section.tsx'
 import { Segments } from '@/ui/tabs.tsx'
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null
 
 /** What was asked and answered, sanitised, as far as it was kept. */
 export function Payloads({ log }: { log: RequestDetail }) {

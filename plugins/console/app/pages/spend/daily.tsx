@@ -2,7 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type Data, useGet } from '@/api/query.ts'
 import { colorOf, restColor } from '@/charts/palette.ts'
 import { TimeSeries } from '@/charts/time-series.tsx'
-import { counted, date, usd, usdExact, usdShort } from '@/lib/format.ts'
+import { counted, date, usd, usdExact, usdOf, usdShort } from '@/lib/format.ts'
 import { requestsOf } from '@/pages/spend/query.ts'
 import { Card } from '@/ui/card.tsx'
 import { Skeleton } from '@/ui/notice.tsx'
@@ -18,7 +18,6 @@ const choices = [
   { key: 'owner', label: 'By owner' },
 ] as const
 
-const usdOf = (value: number) => usd(value.toFixed(12))
 const dayOf = (at: string) => `${date(at)}, UTC`
 
 export interface DailyProps {

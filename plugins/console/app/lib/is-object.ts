@@ -1,0 +1,4 @@
+/** Lists among them. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
