@@ -12,24 +12,25 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { nullable } from '../_shared/schema.ts'
 
-const nullable = Type.Union([Type.String(), Type.Null()])
-
-const usdPerMillion = Type.Union([Type.String(), Type.Null()], {
-  description: 'USD per million tokens, a plain decimal; null: such tokens make a call unpriced.',
-})
+const usdPerMillion = nullable(
+  Type.String(),
+  'USD per million tokens, a plain decimal; null: such tokens make a call unpriced.',
+)
 const PriceView = Type.Object(
   {
     status: Type.Union([Type.Literal('priced'), Type.Literal('unpriced')]),
-    reason: Type.Union([Type.String(), Type.Null()], { description: 'Why it is unpriced.' }),
-    source: Type.Union([Type.String(), Type.Null()], { description: '`snapshot` or `override`.' }),
+    reason: nullable(Type.String(), 'Why it is unpriced.'),
+    source: nullable(Type.String(), '`snapshot` or `override`.'),
     input: usdPerMillion,
     output: usdPerMillion,
     cache_read: usdPerMillion,
     cache_write: usdPerMillion,
-    longest_prompt: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'In tokens: longer prompts have no price. Null: all have this one.',
-    }),
+    longest_prompt: nullable(
+      Type.Integer(),
+      'In tokens: longer prompts have no price. Null: all have this one.',
+    ),
   },
   { description: 'What calls over this route cost now.' },
 )
@@ -55,21 +56,20 @@ const RouteView = Type.Object({
 
 const ModelView = Type.Object({
   model_key: Type.String(),
-  description: nullable,
+  description: nullable(Type.String()),
   tags: Type.Array(Type.String()),
   rank: Type.Integer(),
-  alias_of: nullable,
-  allowlist: Type.Union([
+  alias_of: nullable(Type.String()),
+  allowlist: nullable(
     Type.Object({ users: Type.Array(Type.String()), teams: Type.Array(Type.String()) }),
-    Type.Null(),
-  ]),
+  ),
   routes: Type.Array(RouteView),
 })
 
 const ProviderView = Type.Object({
   provider_key: Type.String(),
   type: Type.String(),
-  pricing_provider_id: nullable,
+  pricing_provider_id: nullable(Type.String()),
   timeouts: Type.Object({ total_ms: Type.Integer(), idle_ms: Type.Integer() }),
   model_keys: Type.Array(Type.String(), { description: 'Models with a route to it.' }),
 })
@@ -161,33 +161,21 @@ function viewOfModel(model: ModelSpec, source: ConfigSource) {
 }
 
 const nothing = Object.fromEntries(routeFlags.map((flag) => [flag, false]))
-const noRate = {
-  input: null,
-  output: null,
-  cache_read: null,
-  cache_write: null,
-  longest_prompt: null,
-}
 
 function viewOfBound(facts: BoundRouteFacts | undefined, { rates }: ConfigSource) {
-  const effective_capabilities = { ...(facts?.capabilities ?? nothing) }
   const rate = facts && rates(facts)
-  if (rate === undefined || rate.status === 'unpriced') {
-    const price = { status: 'unpriced' as const, reason: rate?.reason ?? null, source: null }
-    return { effective_capabilities, price: { ...price, ...noRate } }
-  }
-  const { input, output, cache_read, cache_write } = rate.usdPerMillion
+  const priced = rate?.status === 'priced' ? rate : undefined
   return {
-    effective_capabilities,
+    effective_capabilities: { ...(facts?.capabilities ?? nothing) },
     price: {
-      status: 'priced' as const,
-      reason: null,
-      source: rate.source,
-      input: input ?? null,
-      output: output ?? null,
-      cache_read: cache_read ?? null,
-      cache_write: cache_write ?? null,
-      longest_prompt: rate.longestPrompt ?? null,
+      status: priced === undefined ? ('unpriced' as const) : priced.status,
+      reason: rate?.status === 'unpriced' ? rate.reason : null,
+      source: priced?.source ?? null,
+      input: priced?.usdPerMillion.input ?? null,
+      output: priced?.usdPerMillion.output ?? null,
+      cache_read: priced?.usdPerMillion.cache_read ?? null,
+      cache_write: priced?.usdPerMillion.cache_write ?? null,
+      longest_prompt: priced?.longestPrompt ?? null,
     },
   }
 }
