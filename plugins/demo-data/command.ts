@@ -5,7 +5,6 @@ import type { OwnerStore } from './owner-store.ts'
 import { createRandom } from './random.ts'
 import type { Day, Store } from './store.ts'
 import { type Lines, writeRequest } from './traffic.ts'
-import { demoOwners, teams } from './world.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -34,7 +33,7 @@ export function createSeedCommand(
       const requests = readArguments(args)
       const now = clock.now()
       const start = performance.now()
-      const owners = await store.owners(demoOwners(), teams)
+      const owners = await store.owners()
       const traffic = createLanes(owners)
       const random = createRandom(now.getTime())
       const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS

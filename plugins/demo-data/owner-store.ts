@@ -1,26 +1,26 @@
 import type { Database } from 'model-gateway/plugin'
 import type { OwnerRow } from './lanes.ts'
-import type { DemoOwner, teams } from './world.ts'
+import { demoOwners, teams } from './world.ts'
 
 /** Rows of the identity and accounting plugins, by the plain SQL of their schemas. */
 export interface OwnerStore {
   /** Makes people, programs and their keys, unless they are there, and returns them. */
-  owners(demo: readonly DemoOwner[], demoTeams: typeof teams): Promise<readonly OwnerRow[]>
+  owners(): Promise<readonly OwnerRow[]>
   /** Gives service accounts, and some users, budgets that fit what they spent by now. */
   budgets(owners: readonly OwnerRow[], now: Date): Promise<void>
 }
 
 export function createOwnerStore({ sql }: Pick<Database, 'sql'>): OwnerStore {
   return {
-    async owners(demo, demoTeams) {
+    async owners() {
       return await sql.begin(async (tx) => {
-        for (const { key, name } of demoTeams) {
+        for (const { key, name } of teams) {
           await tx`
             insert into identity.teams (id, key, name) values (${Bun.randomUUIDv7()}, ${key}, ${name})
             on conflict (key) do nothing`
         }
         const rows: OwnerRow[] = []
-        for (const owner of demo) {
+        for (const owner of demoOwners()) {
           const [team] = await tx`select id from identity.teams where key = ${owner.teamKey}`
           const user = owner.kind === 'user'
           if (user) {
