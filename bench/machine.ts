@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { childrenOf, parentOf } from '../test/harness/process-tree.ts'
 
 /**
  * Counts the CPU time of a process from now on, user and system: what it returns gives it in
@@ -46,22 +47,7 @@ function ranMicros(thread: string): number {
 /** The parent of a process and all its children: a Postgres server, seen from one of its backends. */
 export function familyOf(pid: number): readonly number[] {
   const parent = parentOf(pid)
-  const family = [parent]
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    try {
-      if (parentOf(Number(name)) === parent) family.push(Number(name))
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return family
-}
-
-/** The fourth field of `stat`; the second is a name that may hold anything. */
-function parentOf(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-  return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])
+  return [parent, ...childrenOf(parent)]
 }
 
 /**
@@ -124,11 +110,4 @@ export async function untilItAnswers(url: string): Promise<void> {
       await Bun.sleep(50)
     }
   }
-}
-
-export function freePort(): number {
-  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = server
-  server.stop(true)
-  return port
 }

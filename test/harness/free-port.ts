@@ -1,7 +1,7 @@
 /** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+export function freePort(): number {
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const { port } = server
-  await server.stop(true)
-  return port as number
+  server.stop(true)
+  return port
 }

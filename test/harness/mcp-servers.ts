@@ -10,7 +10,7 @@ export interface TestMcpServer {
 
 /** The protocol's own server with everything in it, of the revisions with a handshake. */
 export async function startEverythingServer(): Promise<TestMcpServer> {
-  const port = await freePort()
+  const port = freePort()
   const entry = fileURLToPath(
     new URL('../../node_modules/.bin/mcp-server-everything', import.meta.url),
   )

@@ -22,7 +22,7 @@ export async function startPooler(
   const file = join(folder, 'pgbouncer.ini')
   const { hostname, port, username, password, pathname } = new URL(database)
   const url = new URL(database)
-  url.port = String(await freePort())
+  url.port = String(freePort())
   writeFileSync(
     file,
     `[databases]

@@ -1,8 +1,9 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedPostgres, startEmbedded } from '../../kernel/storage/embedded.ts'
+import { childrenOf } from './process-tree.ts'
 
 /** A Postgres server for one test, which can do to it what happens to servers. */
 export interface OwnPostgres {
@@ -72,19 +73,4 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
-}
-
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        // `pid (name) state ppid …`; the name may hold anything but is closed by the last bracket.
-        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent
-      } catch {
-        return false
-      }
-    })
 }

@@ -4,7 +4,7 @@ import { EventStreamCodec } from '@smithy/eventstream-codec'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { argumentsOf, type Said, type SaidBlock } from './upstream-clouds-messages.ts'
 import type { Reply } from './upstream-exchange.ts'
-import type { Pace } from './upstream-replies.ts'
+import { type Pace, streamed } from './upstream-replies.ts'
 import type { WireRequest } from './upstream-wire.ts'
 
 const codec = new EventStreamCodec(
@@ -43,27 +43,12 @@ export function exceptionFrame(type: string, payload: JsonValue): Uint8Array {
 }
 
 /** A binary event stream of these frames, and a proper end. */
-export function framed(frames: readonly Uint8Array[], pace: Pace = {}): Reply {
-  return async (x) => {
-    await x.begin(200, {
-      'content-type': 'application/vnd.amazon.eventstream',
-      'x-amzn-requestid': '8c9a2f6e-4e0b-4c54-9d6a-2f1b7c3d5e7f',
-    })
-    for (const piece of pieces(frames, pace.pieceBytes)) {
-      await x.sleep(pace.gapMs ?? 0)
-      if (x.gone.aborted) return
-      await x.write(piece)
-    }
-    await x.end()
+export function framed(frames: readonly Uint8Array[], pace?: Pace): Reply {
+  const headers = {
+    'content-type': 'application/vnd.amazon.eventstream',
+    'x-amzn-requestid': '8c9a2f6e-4e0b-4c54-9d6a-2f1b7c3d5e7f',
   }
-}
-
-function pieces(frames: readonly Uint8Array[], size: number | undefined): readonly Uint8Array[] {
-  if (size === undefined) return frames
-  const all = Buffer.concat(frames)
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
-    all.subarray(index * size, (index + 1) * size),
-  )
+  return streamed(headers, frames, pace)
 }
 
 export const converseUsage: JsonObject = { inputTokens: 24, outputTokens: 17, totalTokens: 41 }

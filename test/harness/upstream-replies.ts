@@ -37,9 +37,18 @@ export function bytes(
 }
 
 /** An event stream of these frames, given as text or bytes, and a proper end. */
-export function sse(frames: Iterable<string | Uint8Array>, pace: Pace = {}): Reply {
+export function sse(frames: Iterable<string | Uint8Array>, pace?: Pace): Reply {
+  return streamed(EVENT_STREAM, frames, pace)
+}
+
+/** The same with other headers. */
+export function streamed(
+  headers: Readonly<Record<string, string>>,
+  frames: Iterable<string | Uint8Array>,
+  pace: Pace = {},
+): Reply {
   return async (x) => {
-    await x.begin(200, EVENT_STREAM)
+    await x.begin(200, headers)
     for (const piece of cut(frames, pace.pieceBytes)) {
       await x.sleep(pace.gapMs ?? 0)
       if (x.gone.aborted) return
