@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, jest, spyOn, test } from 'bun:test'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { GatewayError } from '../plugin/index.ts'
@@ -318,4 +318,31 @@ describe('a whole body', () => {
   test('is given up when it falls silent', async () => {
     await expect(read(new ReadableStream({}))).rejects.toMatchObject({ code: 'upstream_timeout' })
   })
+})
+
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+test('a whole body may take longer than its longest silence', async () => {
+  // The clock stands still while timers run: something has just been heard whenever one looks.
+  jest.useFakeTimers({ now: 0 })
+  const clock = spyOn(performance, 'now').mockReturnValue(0)
+  const upstream = new AbortController()
+  let source!: ReadableStreamDefaultController<Uint8Array>
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      source = controller
+    },
+  })
+  const tooLarge = () => new GatewayError('upstream_transport', 'too large')
+  const read = readWhole(body, { maxBytes: 10, idleMs: 50, upstream, tooLarge })
+  for (const piece of ['a', 'b']) {
+    source.enqueue(bytes(piece))
+    jest.advanceTimersByTime(60)
+  }
+  source.close()
+  clock.mockRestore()
+  expect(upstream.signal.aborted).toBe(false)
+  expect(new TextDecoder().decode(await read)).toBe('ab')
 })

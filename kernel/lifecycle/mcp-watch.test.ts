@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { afterEach, expect, jest, test } from 'bun:test'
 import { createWatches } from './mcp-watch.ts'
 
 const begin = createWatches()
@@ -42,4 +42,18 @@ test('a limit ends the call with its error, unless it is lifted or the call has 
   expect(limited.upstream.signal.reason).toBe(late)
   expect([lifted, stopped].map(({ upstream }) => upstream.signal.aborted)).toEqual([false, false])
   for (const watch of [limited, lifted]) watch.stop()
+})
+
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+test('where nothing is under way nobody looks', () => {
+  jest.useFakeTimers()
+  const watch = createWatches()(never)
+  jest.advanceTimersByTime(1000)
+  expect(jest.getTimerCount()).toBe(1)
+  watch.stop()
+  jest.advanceTimersByTime(1000)
+  expect(jest.getTimerCount()).toBe(0)
 })
