@@ -190,10 +190,17 @@ test('a failed call is charged for what its provider had counted, and broken off
   const { settled } = await call(async (sent) => {
     signal = sent.signal
     const counted = { uncachedInput: 3, output: 5 } as Usage
-    throw new GatewayError('upstream_transport', 'broke', { usage: counted })
+    throw new GatewayError('upstream_transport', 'broke', {
+      usage: counted,
+      billingModifiers: ['serviceTier'],
+    })
   })
   expect(settled).toMatchObject([
-    { succeeded: false, usage: { output: 5, doubt: 'provider_error' } },
+    {
+      succeeded: false,
+      usage: { output: 5, doubt: 'provider_error' },
+      billingModifiers: ['serviceTier'],
+    },
   ])
   expect(signal?.aborted).toBe(true)
 })

@@ -132,9 +132,10 @@ async function failedCall(
   attempt: RunningAttempt,
   thrown: unknown,
   services: LifecycleServices,
-  modifiers?: readonly string[],
+  billingModifiers?: readonly string[],
 ): Promise<ExecutionFailure> {
   const error = attempt.containFault(thrown)
+  const modifiers = billingModifiers ?? error.billingModifiers
   // Whatever is left of the call is not wanted.
   attempt.watchdog.abort(error)
   const ended = attempt.finish(admitted.stream ? 'stream_start_error' : 'provider_error', error)

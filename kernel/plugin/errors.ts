@@ -61,6 +61,8 @@ export interface GatewayErrorOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** What the upstream had counted before the call failed; it is still charged. */
   readonly usage?: Usage
+  /** Billing modifiers in what was sent upstream, such as a service tier: `usage` has their price. */
+  readonly billingModifiers?: readonly string[]
   readonly cause?: unknown
 }
 
@@ -73,6 +75,7 @@ export class GatewayError extends Error {
   readonly details: JsonObject
   readonly headers: Readonly<Record<string, string>>
   readonly usage: Usage | undefined
+  readonly billingModifiers: readonly string[]
 
   constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -86,6 +89,7 @@ export class GatewayError extends Error {
     if (options.details !== undefined) JSON.stringify(options.details)
     if (options.headers !== undefined) new Headers(options.headers)
     this.usage = options.usage
+    this.billingModifiers = options.billingModifiers ?? []
   }
 }
 

@@ -321,6 +321,15 @@ describe('when one call of several fails', () => {
       promptTokens: 7,
       totalTokens: 7,
     })
+    expect(error.billingModifiers).toEqual([])
+  })
+
+  test('what was counted is charged at no other price than that of a request that succeeds', async () => {
+    cloud.answer = (call) => (isFor(call, '2') ? denied() : Response.json(answerTo(call)))
+    const extraHeaders = { 'x-vertex-ai-llm-request-type': 'shared' }
+    const error = await failure(embed(CONTENT, { input: numbers(3) }, { extraHeaders }))
+    expect(error.usage).toMatchObject({ promptTokens: 2 })
+    expect(error.billingModifiers).toEqual(['x-vertex-ai-llm-request-type'])
   })
 
   test('nothing is charged when nothing was finished, or not all of it was counted', async () => {

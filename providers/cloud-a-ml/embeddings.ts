@@ -33,7 +33,8 @@ export function embeddingsExecutor(
       return readEmbeddings(model, (await readJsonReply(response)).body, texts.length)
     }
 
-    const embeddings = (await inParallel(batches, embed)).flat()
+    const { billingModifiers } = endpoint
+    const embeddings = (await inParallel(batches, embed, billingModifiers)).flat()
     const tokens = sumOfTokens(embeddings)
     return {
       kind: 'buffered',
@@ -47,7 +48,7 @@ export function embeddingsExecutor(
         model: modelOf(call),
         ...(tokens === undefined ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
       },
-      billingModifiers: endpoint.billingModifiers,
+      billingModifiers,
     }
   }
 }
@@ -63,6 +64,7 @@ function modelOf({ body }: ProviderCall) {
 async function inParallel(
   count: number,
   run: (index: number) => Promise<Embedding[]>,
+  billingModifiers: readonly string[],
 ): Promise<Embedding[][]> {
   const results: Embedding[][] = []
   let next = 0
@@ -81,14 +83,26 @@ async function inParallel(
 
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY, count) }, work))
   if (failure === undefined) return results
-  throw withUsage(failure.error, results.flat())
+  throw withUsage(failure.error, results.flat(), billingModifiers)
 }
 
-function withUsage(error: unknown, finished: readonly Embedding[]): unknown {
+function withUsage(
+  error: unknown,
+  finished: readonly Embedding[],
+  billingModifiers: readonly string[],
+): unknown {
   const tokens = finished.length === 0 ? undefined : sumOfTokens(finished)
   if (!(error instanceof GatewayError) || tokens === undefined) return error
   const { code, message, status, details, headers, cause } = error
-  return new GatewayError(code, message, { status, details, headers, cause, usage: used(tokens) })
+  const usage = used(tokens)
+  return new GatewayError(code, message, {
+    status,
+    details,
+    headers,
+    cause,
+    usage,
+    billingModifiers,
+  })
 }
 
 /** Undefined unless every embedding has a count. */
