@@ -39,6 +39,16 @@ test('what is not released is found by the spool of the next process, and by no 
   expect(readdirSync(directory)).toEqual([])
 })
 
+test('of records that are written together none is forgotten before all are released', async () => {
+  const directory = folder()
+  const ahead = createWriteAhead(directory, 'calls')
+  const [file] = await Promise.all(['first', 'second', 'third'].map((record) => ahead.add(record)))
+  ahead.release(file as HeldFile)
+  ahead.release(file as HeldFile)
+  await ahead.close()
+  expect(await adopted(directory)).toEqual(['first', 'second', 'third'])
+})
+
 test('what was killed leaves its records behind', async () => {
   const directory = folder()
   const code = `
