@@ -111,6 +111,7 @@ describe('what answers', () => {
     ['/nothing', () => new Response('', { headers: { 'content-type': 'application/json' } })],
     ['/page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
     ['/text', () => new Response('fine', { headers: { 'content-type': 'application/json' } })],
+    ['/health', () => Response.json({ status: 'ok', allowed: true })],
     ['/401', () => Response.json({ error: {} }, { status: 401 })],
     ['/413', () => Response.json({ error: {} }, { status: 413 })],
     ['/moved', () => Response.redirect('/allow')],
@@ -151,13 +152,22 @@ describe('what answers', () => {
     expect((await ask('/nothing')).printed).toBe('')
   })
 
-  test.each(['/page', '/text', '/401', '/413', '/moved', '/gone'])(
+  test.each(['/page', '/text', '/health', '/401', '/413', '/moved', '/gone'])(
     '%s is no answer of a gateway: closed, or open as told',
     async (path) => {
       expect((await ask(path)).printed).toContain('deny')
       expect((await ask(path, '--when-away', 'open')).printed).toBe('{}')
     },
   )
+
+  test('an object with nothing in it lets Gemini go on, and no other agent', async () => {
+    const env = { GATEWAY_URL: `${server.url.origin}/allow`, GATEWAY_API_KEY: 'gwk_x' }
+    for (const { format, shell, allowed } of hookCases) {
+      const { printed } = await guard(['--format', format], shell(harmless), env)
+      if (allowed === '{}') expect(printed).toBe('{}')
+      else expect(printed).toContain('deny')
+    }
+  })
 
   test('a gateway that is slow is away', async () => {
     const start = performance.now()

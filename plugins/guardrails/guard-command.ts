@@ -3,7 +3,14 @@ import { parseArgs } from 'node:util'
 import type { GuardInput, GuardrailPack, PackMatch } from 'model-gateway/plugin'
 import { parseArguments } from './content.ts'
 import { guardCommand } from './guard-command-spec.ts'
-import { type HookCall, type HookFormat, hookAnswer, hookFormats, readHook } from './hooks.ts'
+import {
+  type HookCall,
+  type HookFormat,
+  hookAnswer,
+  hookFormats,
+  isHookAnswer,
+  readHook,
+} from './hooks.ts'
 
 export interface GuardCommandParts {
   readonly args: readonly string[]
@@ -113,22 +120,11 @@ async function askGateway(
       return { away: `the gateway answered with status ${response.status}` }
     }
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
-    // Anything else would be taken for an allowance.
-    if (isJson && isAnswer(answer)) return { answer }
+    if (isJson && isHookAnswer(format, answer)) return { answer }
     return { away: `what answers at ${base} is no gateway` }
   } catch (error) {
     const { code, name } = error as { code?: unknown; name?: unknown }
     return { away: `the gateway cannot be reached (${String(code ?? name)})` }
-  }
-}
-
-function isAnswer(text: string): boolean {
-  if (text === '') return true
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null
-  } catch {
-    return false
   }
 }
 

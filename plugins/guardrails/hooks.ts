@@ -57,3 +57,22 @@ export function hookAnswer(format: HookFormat, denial: string | undefined): stri
       })
   }
 }
+
+/** Whether an agent would read a verdict in this; each takes anything else for an allowance. */
+export function isHookAnswer(format: HookFormat, text: string): boolean {
+  if (text === '' || text === hookAnswer(format, undefined)) return true
+  let answer: Fields | null
+  try {
+    answer = JSON.parse(text) as Fields | null
+  } catch {
+    return false
+  }
+  switch (format) {
+    case 'gemini_cli':
+      return answer?.decision === 'deny'
+    case 'copilot_cli':
+      return answer?.permissionDecision === 'deny'
+    default:
+      return (answer?.hookSpecificOutput as Fields | undefined)?.permissionDecision === 'deny'
+  }
+}
