@@ -25,7 +25,11 @@ export function requireOwnOrigin(
 
 function isOwnHost(host: string | null, door: McpServices['door']): boolean {
   if (host === null) return false
-  return LOOPBACK.test(host) || host.toLowerCase() === publicUrl(door)?.host
+  if (LOOPBACK.test(host)) return true
+  const own = publicUrl(door)
+  if (own === undefined) return false
+  // A port that goes without saying may be said.
+  return host.toLowerCase().replace(own.protocol === 'https:' ? /:443$/ : /:80$/, '') === own.host
 }
 
 function publicUrl({ publicBaseUrl }: McpServices['door']): URL | undefined {

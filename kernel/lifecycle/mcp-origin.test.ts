@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test'
+import type { McpIncoming } from './mcp-exchange.ts'
+import { requireOwnOrigin } from './mcp-origin.ts'
+
+const refuses = (host: string, publicBaseUrl: string) => {
+  const header = (name: string) => (name === 'host' ? host : null)
+  try {
+    requireOwnOrigin({ header } as McpIncoming, {
+      door: { loopback: true, publicBaseUrl },
+      registry: undefined,
+    })
+    return false
+  } catch {
+    return true
+  }
+}
+
+test.each([
+  ['https://gw.example.com', 'gw.example.com', false],
+  ['https://gw.example.com', 'GW.example.com:443', false],
+  ['https://gw.example.com', 'gw.example.com:80', true],
+  ['http://gw.example.com', 'gw.example.com:80', false],
+  ['https://gw.example.com:8443', 'gw.example.com:8443', false],
+  ['https://gw.example.com:8443', 'gw.example.com:443', true],
+  ['https://gw.example.com', 'x.gw.example.com:443', true],
+])('behind %s the host %s is refused: %p', (publicBaseUrl, host, refused) => {
+  expect(refuses(host, publicBaseUrl)).toBe(refused)
+})
