@@ -136,11 +136,10 @@ async function judgeByPacks(
   tools: EngineTools,
   decide: Decide,
 ): Promise<Decision | undefined> {
-  const against = mode === 'deny' ? 'deny' : 'audit'
   for (const { texts, input } of inputsOf(operation)) {
     if (input === undefined) {
       const reasonCode = MALFORMED_ARGUMENTS
-      const finding = { evaluator: 'tool_call', action: against, reasonCode } as const
+      const finding = { evaluator: 'tool_call', action: mode, reasonCode } as const
       const decision = decide({ ...finding, texts, latencyMs: 0 })
       if (mode === 'deny') return decision
       continue
@@ -152,7 +151,7 @@ async function judgeByPacks(
       const decision = decide({
         evaluator: pack.id,
         packId: pack.id,
-        action: found.allows ? 'allow' : against,
+        action: found.allows ? 'allow' : mode,
         reasonCode: found.reasonCode,
         match: found.match,
         texts,
@@ -231,9 +230,8 @@ function checkFinding(
   mode: Mode,
 ): Finding {
   const by = { evaluator: name, managedService: kind }
-  const against = mode === 'deny' ? 'deny' : 'audit'
   if (outcome.kind === 'allow') return { ...by, action: 'allow', reasonCode: MANAGED_ALLOW }
-  if (outcome.kind === 'deny') return { ...by, action: against, reasonCode: outcome.reasonCode }
+  if (outcome.kind === 'deny') return { ...by, action: mode, reasonCode: outcome.reasonCode }
   if (after !== undefined) {
     const reasonCode = MANAGED_TRANSFORMED
     return { ...by, action: 'transformed', reasonCode, transformation: 'applied' }
@@ -241,7 +239,7 @@ function checkFinding(
   const fits = outcome.kind === 'failure' && outcome.reason !== INVALID_TRANSFORMATION
   return {
     ...by,
-    action: disposition === 'fail_closed' ? against : 'audit',
+    action: disposition === 'fail_closed' ? mode : 'audit',
     reasonCode: outcome.kind === 'failure' ? outcome.reason : INVALID_TRANSFORMATION,
     failureDisposition: disposition,
     transformation: fits ? 'none' : 'rejected',
