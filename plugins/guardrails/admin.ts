@@ -8,10 +8,10 @@ import {
 } from 'model-gateway/plugin'
 import { countedListOf, readCountedPage } from '../_shared/counted-list.ts'
 import { periodQuery, readPeriod } from '../_shared/query.ts'
-import { asView, nullable, oneOf, Text } from '../_shared/schema.ts'
+import { asView, Text } from '../_shared/schema.ts'
 import type { CompiledPolicies } from './policies.ts'
 import { type DecisionRow, filterNames, type Store } from './store.ts'
-import { Action, Disposition, Mode, Phase, tag } from './wire.ts'
+import { Action, DecisionItem, Disposition, Mode, Phase, tag } from './wire.ts'
 
 const Words = Type.Array(Text)
 
@@ -55,27 +55,6 @@ const Policies = Type.Object({
     }),
     { description: 'Every pack that is loaded.' },
   ),
-})
-
-const DecisionItem = Type.Object({
-  decision_id: Text,
-  occurred_at: Type.String({ format: 'date-time' }),
-  request_id: Text,
-  mcp_invocation_id: nullable(Text),
-  phase: Phase,
-  scope: Text,
-  mode: Mode,
-  evaluator: Type.String({ description: 'The pack, the managed check by its name, or tool_call.' }),
-  managed_service: nullable(Text, 'The kind of the managed check.'),
-  pack_id: nullable(Text),
-  rule_id: nullable(Text),
-  action: Action,
-  reason_code: Text,
-  latency_ms: Type.Number(),
-  failure_disposition: nullable(Disposition, 'Where a managed check could not judge.'),
-  transformation: oneOf(['none', 'applied', 'rejected']),
-  content_sha256: Type.String({ description: 'Of what was judged, which is not kept.' }),
-  config_version: Text,
 })
 
 const word = (description: string, maxLength = 512) =>

@@ -1,11 +1,11 @@
-import type { Database } from 'model-gateway/plugin'
+import type { Database, Static } from 'model-gateway/plugin'
 import { arrayOf, type BatchRow } from '../_shared/batch-row.ts'
 import { MOST_COUNTED } from '../_shared/counted-list.ts'
 import { deleteInBatches } from '../_shared/delete-in-batches.ts'
 import { firstId } from '../_shared/first-id.ts'
 import type { Page, Rows } from '../_shared/page.ts'
 import type { Period } from '../_shared/query.ts'
-import type { Decision, Disposition } from './decision.ts'
+import type { DecisionItem } from './wire.ts'
 
 const columns = [
   ['id', 'uuid'],
@@ -31,21 +31,9 @@ const names = columns.map(([name]) => name).join(', ')
 const typed = columns.map((column) => column.join(' ')).join(', ')
 
 /** A row as it was written. */
-export type DecisionRow = Pick<Decision, 'phase' | 'mode' | 'action' | 'transformation'> & {
-  readonly [name in
-    | 'id'
-    | 'request_id'
-    | 'scope'
-    | 'evaluator'
-    | 'reason_code'
-    | 'content_sha256'
-    | 'config_version']: string
-} & {
-  readonly [name in 'mcp_invocation_id' | 'managed_service' | 'pack_id' | 'rule_id']: string | null
-} & {
+export type DecisionRow = Omit<Static<typeof DecisionItem>, 'decision_id' | 'occurred_at'> & {
+  readonly id: string
   readonly occurred_at: Date
-  readonly latency_ms: number
-  readonly failure_disposition: Disposition | null
 }
 
 /** Columns that a list can be narrowed by. */

@@ -1,5 +1,5 @@
 import { guardPhases, type PackMatch, Type } from 'model-gateway/plugin'
-import { oneOf } from '../_shared/schema.ts'
+import { nullable, oneOf, Text } from '../_shared/schema.ts'
 
 export const tag = 'guardrails'
 
@@ -7,6 +7,27 @@ export const Phase = oneOf(guardPhases)
 export const Mode = oneOf(['audit', 'deny'])
 export const Action = oneOf(['allow', 'audit', 'deny', 'transformed'])
 export const Disposition = oneOf(['fail_open', 'fail_closed'])
+
+export const DecisionItem = Type.Object({
+  decision_id: Text,
+  occurred_at: Type.String({ format: 'date-time' }),
+  request_id: Text,
+  mcp_invocation_id: nullable(Text),
+  phase: Phase,
+  scope: Text,
+  mode: Mode,
+  evaluator: Type.String({ description: 'The pack, the managed check by its name, or tool_call.' }),
+  managed_service: nullable(Text, 'The kind of the managed check.'),
+  pack_id: nullable(Text),
+  rule_id: nullable(Text),
+  action: Action,
+  reason_code: Text,
+  latency_ms: Type.Number(),
+  failure_disposition: nullable(Disposition, 'Where a managed check could not judge.'),
+  transformation: oneOf(['none', 'applied', 'rejected']),
+  content_sha256: Type.String({ description: 'Of what was judged, which is not kept.' }),
+  config_version: Text,
+})
 
 export const MatchedRule = Type.Object({
   pack_id: Type.String(),
