@@ -11,11 +11,11 @@ import { utcDay } from './window.ts'
 /** What a finished call costs, and why it may cost nothing. */
 export interface Price {
   readonly pricingStatus: PricingStatus
-  readonly unpricedReason: UnpricedReason | undefined
-  readonly costPicoUsd: bigint | undefined
-  readonly rateId: string | undefined
+  readonly unpricedReason?: UnpricedReason
+  readonly costPicoUsd?: bigint
+  readonly rateId?: string | undefined
   /** Why the counters cannot all be true. */
-  readonly doubt: string | undefined
+  readonly doubt?: string | undefined
 }
 
 /** Largest cost that the ledger's column holds: 9.2 million USD. */
@@ -24,35 +24,22 @@ const MAX_COST = 2n ** 63n - 1n
 /** The price of a call with usage. */
 export function priced(price: PriceResolution, doubt: string | undefined): Price {
   if (price.status === 'unpriced') {
-    return {
-      pricingStatus: 'unpriced',
-      unpricedReason: price.reason,
-      costPicoUsd: undefined,
-      rateId: undefined,
-      doubt,
-    }
+    return { pricingStatus: 'unpriced', unpricedReason: price.reason, doubt }
   }
   const { status, costPicoUsd, rateId } = price
   if (costPicoUsd > MAX_COST) {
     return {
       pricingStatus: 'legacy_estimated',
-      unpricedReason: undefined,
       costPicoUsd: MAX_COST,
       rateId,
       doubt: `cost of ${costPicoUsd} pico-USD is more than one row can hold`,
     }
   }
-  return { pricingStatus: status, unpricedReason: undefined, costPicoUsd, rateId, doubt }
+  return { pricingStatus: status, costPicoUsd, rateId, doubt }
 }
 
 /** The price of a call that succeeded and whose usage nobody knows. */
-export const usageMissing: Price = {
-  pricingStatus: 'usage_missing',
-  unpricedReason: undefined,
-  costPicoUsd: undefined,
-  rateId: undefined,
-  doubt: undefined,
-}
+export const usageMissing: Price = { pricingStatus: 'usage_missing' }
 
 /** A ledger row as it is sent to the database: columns by name, absent ones null. */
 export type LedgerRow = ReturnType<typeof ledgerRow>
