@@ -3,15 +3,7 @@ import type { CommandReading, SimpleCommand, Unreadable } from './command.ts'
 import { createScope, noScope } from './command-constants.ts'
 import { readAtCalls } from './command-forwards.ts'
 import { runCommand } from './command-run.ts'
-import {
-  giveUp,
-  inherited,
-  limits,
-  literal,
-  type Place,
-  type Session,
-  type Spans,
-} from './command-state.ts'
+import { giveUp, limits, literal, type Place, type Spans, startPlace } from './command-state.ts'
 import { walkScript } from './command-walk.ts'
 
 /** How a text was read: its syntax, and what became of it. */
@@ -52,29 +44,12 @@ export function readArgv(argv: readonly string[]): CommandReading {
 }
 
 function read(text: string, walk: (place: Place) => void, spans?: Spans): CommandReading {
-  const session: Session = {
-    commands: [],
-    spans,
-    substitutions: 0,
-    reparses: 0,
-    defining: undefined,
-    forwards: undefined,
-    aliases: undefined,
-    work: 0,
-    unreadable: refusal(text),
-    unparsed: [],
-  }
+  const place = startPlace(noScope, spans)
+  const { session } = place
+  session.unreadable = refusal(text)
   if (session.unreadable === undefined) {
     try {
-      walk({
-        session,
-        scope: noScope,
-        depth: 0,
-        nesting: [],
-        stdin: inherited,
-        openEnded: false,
-        captured: false,
-      })
+      walk(place)
     } catch {
       // The stack ran out, or the parser met what it cannot take: either way it was not read.
       giveUp(session, 'too_deep')

@@ -5,7 +5,7 @@ import { concurrently, editor, expectScript } from './command-embedded.ts'
 import type { Nested } from './command-nested.ts'
 import { readOptions } from './command-options.ts'
 import { knownInput } from './command-output.ts'
-import { inherited, joined, literal, type Place } from './command-state.ts'
+import { joined, literal, startPlace } from './command-state.ts'
 import { expandWord } from './command-words.ts'
 
 /** Runners whose command line no table describes; `undefined` for all others. */
@@ -191,26 +191,7 @@ function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
   const text = read.value('-S', '--split-string')
   if (text === undefined) return undefined
   const split: Word[] = []
-  const place: Place = {
-    session: {
-      commands: [],
-      spans: undefined,
-      substitutions: 0,
-      reparses: 0,
-      work: 0,
-      unreadable: undefined,
-      unparsed: [],
-      defining: undefined,
-      forwards: undefined,
-      aliases: undefined,
-    },
-    scope: noScope,
-    depth: 0,
-    nesting: [],
-    stdin: inherited,
-    openEnded: false,
-    captured: false,
-  }
+  const place = startPlace(noScope)
   const command = parse(`env ${text.text}`).commands[0]?.command
   if (command?.type === 'Command')
     for (const item of command.suffix) {

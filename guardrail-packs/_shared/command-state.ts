@@ -48,6 +48,30 @@ export interface Place {
   readonly captured: boolean
 }
 
+/** Where a reading begins, with nothing gathered yet. */
+export function startPlace(scope: Scope, spans?: Spans): Place {
+  return {
+    session: {
+      commands: [],
+      spans,
+      substitutions: 0,
+      reparses: 0,
+      defining: undefined,
+      forwards: undefined,
+      aliases: undefined,
+      work: 0,
+      unreadable: undefined,
+      unparsed: [],
+    },
+    scope,
+    depth: 0,
+    nesting: [],
+    stdin: inherited,
+    openEnded: false,
+    captured: false,
+  }
+}
+
 /** What a command is known to write: a literal, or `undefined`. */
 export type Output = string | undefined
 
