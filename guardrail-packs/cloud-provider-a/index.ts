@@ -1,5 +1,5 @@
-import { definePlugin, guardrailPacks, Type } from 'model-gateway/plugin'
 import { commandPack } from '../_shared/command-pack.ts'
+import { packPlugin } from '../_shared/pack-plugin.ts'
 import { loadPostgresParser } from '../_shared/sql.ts'
 import { executables, judgeCommand } from './commands.ts'
 import { rules } from './rules.ts'
@@ -17,17 +17,4 @@ export const cloudProviderA = commandPack({
   tool: judgeTool,
 })
 
-export default definePlugin({
-  manifest: {
-    id: 'guardrail-pack.cloud-provider-a',
-    version: '0.1.0',
-    contract: 1,
-    summary: 'The guardrail pack cloud.provider_a.',
-    config: Type.Object({}, { additionalProperties: false }),
-    guardrailPacks: [cloudProviderA],
-    needs: [],
-  },
-  setup(ctx) {
-    ctx.provide(guardrailPacks, cloudProviderA)
-  },
-})
+export default packPlugin(cloudProviderA)

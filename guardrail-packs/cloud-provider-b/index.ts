@@ -1,5 +1,5 @@
-import { definePlugin, guardrailPacks, Type } from 'model-gateway/plugin'
 import { commandPack } from '../_shared/command-pack.ts'
+import { packPlugin } from '../_shared/pack-plugin.ts'
 import { loadPostgresParser } from '../_shared/sql.ts'
 import { judgeCommand } from './commands.ts'
 import { rules } from './rules.ts'
@@ -17,17 +17,4 @@ export const cloudProviderB = commandPack({
   tool: judgeTool,
 })
 
-export default definePlugin({
-  manifest: {
-    id: 'guardrail-pack.cloud-provider-b',
-    version: '0.1.0',
-    contract: 1,
-    summary: 'The guardrail pack cloud.provider_b.',
-    config: Type.Object({}, { additionalProperties: false }),
-    guardrailPacks: [cloudProviderB],
-    needs: [],
-  },
-  setup(ctx) {
-    ctx.provide(guardrailPacks, cloudProviderB)
-  },
-})
+export default packPlugin(cloudProviderB)

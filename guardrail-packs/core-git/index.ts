@@ -1,5 +1,5 @@
-import { definePlugin, guardrailPacks, Type } from 'model-gateway/plugin'
 import { commandPack } from '../_shared/command-pack.ts'
+import { packPlugin } from '../_shared/pack-plugin.ts'
 import { judge } from './judge.ts'
 import { executables, rules } from './rules.ts'
 
@@ -12,17 +12,4 @@ export const coreGit = commandPack({
   command: judge,
 })
 
-export default definePlugin({
-  manifest: {
-    id: 'guardrail-pack.core-git',
-    version: '0.1.0',
-    contract: 1,
-    summary: 'The guardrail pack core.git.',
-    config: Type.Object({}, { additionalProperties: false }),
-    guardrailPacks: [coreGit],
-    needs: [],
-  },
-  setup(ctx) {
-    ctx.provide(guardrailPacks, coreGit)
-  },
-})
+export default packPlugin(coreGit)

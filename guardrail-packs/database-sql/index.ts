@@ -1,5 +1,5 @@
-import { definePlugin, guardrailPacks, Type } from 'model-gateway/plugin'
 import { commandPack } from '../_shared/command-pack.ts'
+import { packPlugin } from '../_shared/pack-plugin.ts'
 import { loadPostgresParser } from '../_shared/sql.ts'
 import { clients, removingTools } from './clients.ts'
 import { judgeCommand } from './commands.ts'
@@ -17,17 +17,4 @@ export const databaseSql = commandPack({
   tool: judgeTool,
 })
 
-export default definePlugin({
-  manifest: {
-    id: 'guardrail-pack.database-sql',
-    version: '0.1.0',
-    contract: 1,
-    summary: 'The guardrail pack database.sql.',
-    config: Type.Object({}, { additionalProperties: false }),
-    guardrailPacks: [databaseSql],
-    needs: [],
-  },
-  setup(ctx) {
-    ctx.provide(guardrailPacks, databaseSql)
-  },
-})
+export default packPlugin(databaseSql)

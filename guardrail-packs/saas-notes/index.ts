@@ -1,5 +1,5 @@
-import { definePlugin, guardrailPacks, Type } from 'model-gateway/plugin'
 import { commandPack } from '../_shared/command-pack.ts'
+import { packPlugin } from '../_shared/pack-plugin.ts'
 import { judgeCommand } from './commands.ts'
 import { executables, rules } from './rules.ts'
 import { judgeTool } from './tools.ts'
@@ -15,17 +15,4 @@ export const saasNotes = commandPack({
   tool: judgeTool,
 })
 
-export default definePlugin({
-  manifest: {
-    id: 'guardrail-pack.saas-notes',
-    version: '0.1.0',
-    contract: 1,
-    summary: 'The guardrail pack saas.notes.',
-    config: Type.Object({}, { additionalProperties: false }),
-    guardrailPacks: [saasNotes],
-    needs: [],
-  },
-  setup(ctx) {
-    ctx.provide(guardrailPacks, saasNotes)
-  },
-})
+export default packPlugin(saasNotes)
