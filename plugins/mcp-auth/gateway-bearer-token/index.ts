@@ -1,13 +1,11 @@
 import {
-  definePlugin,
   McpSecretReference,
   mcpAuthMode,
-  mcpAuthModes,
   readMcpSecret,
   requireHttps,
   strictObject,
-  Type,
 } from 'model-gateway/plugin'
+import { authModePlugin } from '../_shared/auth-mode-plugin.ts'
 
 const gatewayBearerToken = mcpAuthMode({
   mode: 'gateway_bearer_token',
@@ -19,16 +17,7 @@ const gatewayBearerToken = mcpAuthMode({
   }),
 })
 
-/** MCP servers that take a bearer token of the gateway's. */
-export default definePlugin({
-  manifest: {
-    id: 'mcp-auth.gateway-bearer-token',
-    version: '0.1.0',
-    contract: 1,
-    summary: 'MCP servers that take a bearer token of the gateway.',
-    config: Type.Object({}, { additionalProperties: false }),
-    mcpAuthModes: [gatewayBearerToken],
-    needs: [],
-  },
-  setup: ({ provide }) => provide(mcpAuthModes, gatewayBearerToken),
-})
+export default authModePlugin(
+  gatewayBearerToken,
+  'MCP servers that take a bearer token of the gateway.',
+)

@@ -1,13 +1,12 @@
 import {
-  definePlugin,
   McpSecretReference,
   mcpAuthMode,
-  mcpAuthModes,
   readMcpSecret,
   requireHttps,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { authModePlugin } from '../_shared/auth-mode-plugin.ts'
 import { headerNameProblem } from '../_shared/header-name.ts'
 
 const gatewayStaticHeader = mcpAuthMode({
@@ -27,16 +26,7 @@ const gatewayStaticHeader = mcpAuthMode({
   }),
 })
 
-/** MCP servers that take a secret of the gateway's in a header of their own. */
-export default definePlugin({
-  manifest: {
-    id: 'mcp-auth.gateway-static-header',
-    version: '0.1.0',
-    contract: 1,
-    summary: 'MCP servers that take a secret of the gateway in a header of their own.',
-    config: Type.Object({}, { additionalProperties: false }),
-    mcpAuthModes: [gatewayStaticHeader],
-    needs: [],
-  },
-  setup: ({ provide }) => provide(mcpAuthModes, gatewayStaticHeader),
-})
+export default authModePlugin(
+  gatewayStaticHeader,
+  'MCP servers that take a secret of the gateway in a header of their own.',
+)

@@ -1,4 +1,5 @@
-import { definePlugin, mcpAuthMode, mcpAuthModes, strictObject, Type } from 'model-gateway/plugin'
+import { mcpAuthMode, strictObject } from 'model-gateway/plugin'
+import { authModePlugin } from '../_shared/auth-mode-plugin.ts'
 
 const none = mcpAuthMode({
   mode: 'none',
@@ -8,16 +9,4 @@ const none = mcpAuthMode({
   headers: () => ({}),
 })
 
-/** MCP servers that anybody may call. */
-export default definePlugin({
-  manifest: {
-    id: 'mcp-auth.none',
-    version: '0.1.0',
-    contract: 1,
-    summary: 'MCP servers without authentication.',
-    config: Type.Object({}, { additionalProperties: false }),
-    mcpAuthModes: [none],
-    needs: [],
-  },
-  setup: ({ provide }) => provide(mcpAuthModes, none),
-})
+export default authModePlugin(none, 'MCP servers without authentication.')

@@ -1,11 +1,5 @@
-import {
-  definePlugin,
-  McpSecretReference,
-  mcpAuthMode,
-  mcpAuthModes,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { McpSecretReference, mcpAuthMode, strictObject, Type } from 'model-gateway/plugin'
+import { authModePlugin } from '../_shared/auth-mode-plugin.ts'
 
 const text = Type.Optional(Type.String({ minLength: 1, maxLength: 500 }))
 
@@ -27,16 +21,7 @@ const oauthObo = mcpAuthMode({
   validate: () => [],
 })
 
-/** MCP servers that want a token exchanged on behalf of the caller; declared, not called. */
-export default definePlugin({
-  manifest: {
-    id: 'mcp-auth.oauth-obo',
-    version: '0.1.0',
-    contract: 1,
-    summary: 'MCP servers that want a token on behalf of the caller; declared, not called.',
-    config: Type.Object({}, { additionalProperties: false }),
-    mcpAuthModes: [oauthObo],
-    needs: [],
-  },
-  setup: ({ provide }) => provide(mcpAuthModes, oauthObo),
-})
+export default authModePlugin(
+  oauthObo,
+  'MCP servers that want a token on behalf of the caller; declared, not called.',
+)

@@ -1,4 +1,5 @@
-import { definePlugin, mcpAuthMode, mcpAuthModes, strictObject, Type } from 'model-gateway/plugin'
+import { mcpAuthMode, strictObject, Type } from 'model-gateway/plugin'
+import { authModePlugin } from '../_shared/auth-mode-plugin.ts'
 import { headerNameProblem } from '../_shared/header-name.ts'
 
 const userPassthrough = mcpAuthMode({
@@ -13,16 +14,7 @@ const userPassthrough = mcpAuthMode({
   },
 })
 
-/** MCP servers that want each caller's own credentials; declared, not called. */
-export default definePlugin({
-  manifest: {
-    id: 'mcp-auth.user-passthrough',
-    version: '0.1.0',
-    contract: 1,
-    summary: "MCP servers that want each caller's own credentials; declared, not called.",
-    config: Type.Object({}, { additionalProperties: false }),
-    mcpAuthModes: [userPassthrough],
-    needs: [],
-  },
-  setup: ({ provide }) => provide(mcpAuthModes, userPassthrough),
-})
+export default authModePlugin(
+  userPassthrough,
+  "MCP servers that want each caller's own credentials; declared, not called.",
+)

@@ -1,0 +1,17 @@
+import { definePlugin, type McpAuthMode, mcpAuthModes, Type } from 'model-gateway/plugin'
+
+/** The plugin that brings one mode, and is named after it: `mcp-auth.gateway-bearer-token`. */
+export function authModePlugin(mode: McpAuthMode, summary: string) {
+  return definePlugin({
+    manifest: {
+      id: `mcp-auth.${mode.mode.replaceAll('_', '-')}`,
+      version: '0.1.0',
+      contract: 1,
+      summary,
+      config: Type.Object({}, { additionalProperties: false }),
+      mcpAuthModes: [mode],
+      needs: [],
+    },
+    setup: ({ provide }) => provide(mcpAuthModes, mode),
+  })
+}
