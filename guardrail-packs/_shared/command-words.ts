@@ -5,8 +5,9 @@ import {
   type Word as WordNode,
   type WordPart,
 } from 'unbash'
-import type { SimpleCommand, Word } from './command.ts'
+import type { Word } from './command.ts'
 import { braceAlternatives } from './command-braces.ts'
+import { emptyPiece, fieldsOf, type Piece, wordOf } from './command-fields.ts'
 import { endsLine, knownWord, withoutReturn } from './command-known.ts'
 import {
   giveUp,
@@ -19,21 +20,6 @@ import {
   spend,
 } from './command-state.ts'
 import { runSubstitution, walkSubstitutions } from './command-walk.ts'
-
-/** A stretch of a word, before it is split into fields. */
-interface Piece {
-  readonly text: string
-  readonly dynamic: boolean
-  readonly quoted: boolean
-  readonly produced: readonly SimpleCommand[]
-  readonly content?: string
-  /** An expansion outside quotes: white space in it ends a field. */
-  readonly split?: boolean
-  /** An array: fields of their own. */
-  readonly fields?: readonly Word[]
-  /** `$@` and its kin, nothing when there are no arguments. */
-  readonly vanishing?: boolean
-}
 
 /** The fields that a word becomes: usually one; none for an empty expansion, several for `{a,b}`. */
 export function expandWord(node: WordNode, place: Place): readonly Word[] {
@@ -115,8 +101,6 @@ function plain(node: WordNode): Word {
     produced: noCommands,
   }
 }
-
-const emptyPiece: Piece = { text: '', dynamic: false, quoted: false, produced: noCommands }
 
 function braceChoices(source: string, place: Place): readonly (readonly Piece[])[] {
   return braceAlternatives(source, limits.braces + 1).map((alternative) => {
@@ -247,57 +231,4 @@ function parameter(part: ParameterExpansionPart, place: Place, quotes: boolean):
   }
   walkSubstitutions(part, place)
   return { ...emptyPiece, text: part.text, dynamic: true }
-}
-
-/** The pieces as one word. */
-function wordOf(pieces: readonly Piece[]): Word {
-  let text = ''
-  let dynamic = false
-  let quoted = false
-  let produced = noCommands
-  let content: string | undefined
-  for (const piece of pieces) {
-    if (piece.fields) text += piece.fields.map((field) => field.text).join(' ')
-    else if (!(piece.vanishing && pieces.length > 1)) text += piece.text
-    dynamic ||= piece.dynamic || (piece.fields?.some((field) => field.dynamic) ?? false)
-    quoted ||= piece.quoted
-    if (piece.produced.length > 0) produced = [...produced, ...piece.produced]
-    content ??= piece.content
-  }
-  const word = { text, dynamic, quoted, produced }
-  return content === undefined ? word : { ...word, content }
-}
-
-/** The fields that a sequence of pieces becomes. */
-function fieldsOf(pieces: readonly Piece[], place: Place): readonly Word[] {
-  // What variables hold may be large, and they may be used many times.
-  for (const { fields, text } of pieces)
-    spend(place.session, fields === undefined ? text.length / 8 : fields.length)
-  if (isOver(place.session)) return noWords
-  const [only] = pieces
-  if (pieces.length === 1 && only?.fields) return only.fields
-  const fields: Word[] = []
-  let run: Piece[] = []
-  function endField(): void {
-    const word = wordOf(run)
-    if (word.text !== '' || word.quoted || word.dynamic) fields.push(word)
-    run = []
-  }
-  for (const piece of pieces) {
-    if (piece.fields !== undefined) {
-      piece.fields.forEach((field, at) => {
-        if (at > 0) endField()
-        run.push({ ...field, quoted: true })
-      })
-    } else if (piece.vanishing && pieces.length > 1) {
-      run.push({ ...piece, text: '' })
-    } else if (piece.split && piece.produced.length === 0 && /\s/.test(piece.text)) {
-      piece.text.split(/\s+/).forEach((text, at) => {
-        if (at > 0) endField()
-        run.push({ ...piece, text, dynamic: piece.dynamic && /[$`]/.test(text) })
-      })
-    } else run.push(piece)
-  }
-  if (run.length > 0) endField()
-  return fields.length === 0 ? noWords : fields
 }

@@ -1,3 +1,5 @@
+import { readQuote } from './sql-quote.ts'
+
 /** How one family of databases reads text. A text whose database is unknown is read in several ways. */
 export interface SqlReading {
   /** A backslash escapes inside quotes (MySQL, BigQuery); else only inside `E'…'`. */
@@ -18,6 +20,17 @@ export interface SqlReading {
   readonly batches?: boolean
   /** What the client itself understands besides SQL. */
   readonly client: SqlClient
+}
+
+export const standardReading: SqlReading = {
+  backslash: false,
+  nested: false,
+  hash: false,
+  spacedDashes: false,
+  bang: false,
+  dollar: false,
+  bracket: false,
+  client: 'none',
 }
 
 /** `backslash`: psql; `dot`: SQLite, DuckDB; `words`: mysql (`source`, `delimiter`, `\!`). */
@@ -254,49 +267,4 @@ function commentEnd(text: string, start: number, nested: boolean): number {
     }
   }
   return at
-}
-
-interface Quote {
-  readonly token: SqlToken
-  readonly end: number
-  readonly prefix: boolean
-}
-
-function readQuote(
-  text: string,
-  start: number,
-  reading: SqlReading,
-  before: SqlToken | undefined,
-): Quote | undefined {
-  const open = text.charAt(start)
-  const close = open === '[' ? ']' : open
-  const previous = before?.kind === 'word' ? text.slice(start - before.text.length, start) : ''
-  const isName = open === '[' || open === '`'
-  const prefix =
-    !isName &&
-    before?.kind === 'word' &&
-    previous.toUpperCase() === before.text &&
-    /^[ENBXR]$/.test(before.text)
-  const isString = open === "'" || (open === '"' && reading.backslash)
-  const escapes = !isName && (reading.backslash || (prefix && before?.text === 'E'))
-  let value = ''
-  let escaped = false
-  let from = start + 1
-  for (let at = from; at < text.length; at += 1) {
-    const here = text.charAt(at)
-    if (here === '\\' && escapes) {
-      escaped = true
-      at += 1
-    } else if (here === close) {
-      value += text.slice(from, at)
-      if (text.charAt(at + 1) !== close) {
-        const kind = isString ? 'string' : 'name'
-        return { token: { kind, text: value, escaped }, end: at + 1, prefix }
-      }
-      value += close
-      at += 1
-      from = at + 1
-    }
-  }
-  return undefined
 }

@@ -1,7 +1,7 @@
 import { judgeAsPostgres } from './sql-postgres.ts'
 import { readSql } from './sql-script.ts'
 import { type JudgeNested, judgeStatement } from './sql-statement.ts'
-import type { SqlReading, SqlStatement } from './sql-tokens.ts'
+import { type SqlReading, type SqlStatement, standardReading } from './sql-tokens.ts'
 import type { SqlHazard } from './sql-verbs.ts'
 
 export { loadPostgresParser } from './sql-postgres.ts'
@@ -17,26 +17,16 @@ const MAX_PARENTHESES = 200
 const MAX_COMMENTS = 500
 const MAX_NESTING = 4
 
-const standard: SqlReading = {
-  backslash: false,
-  nested: false,
-  hash: false,
-  spacedDashes: false,
-  bang: false,
-  dollar: false,
-  bracket: false,
-  client: 'none',
-}
-const postgres: SqlReading = { ...standard, nested: true, dollar: true }
+const postgres: SqlReading = { ...standardReading, nested: true, dollar: true }
 const mysql: SqlReading = {
-  ...standard,
+  ...standardReading,
   backslash: true,
   hash: true,
   spacedDashes: true,
   bang: true,
 }
-const sqlite: SqlReading = { ...standard, bracket: true }
-const bigquery: SqlReading = { ...standard, backslash: true, hash: true }
+const sqlite: SqlReading = { ...standardReading, bracket: true }
+const bigquery: SqlReading = { ...standardReading, backslash: true, hash: true }
 
 const readings: Readonly<Record<SqlDialect, readonly SqlReading[]>> = {
   postgres: [postgres],

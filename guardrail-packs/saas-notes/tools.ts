@@ -3,6 +3,7 @@ import type { Finding, ToolCall } from '../_shared/command-pack.ts'
 import { readBody } from '../_shared/json-text.ts'
 import { readSql } from '../_shared/sql-script.ts'
 import { judgeStatement } from '../_shared/sql-statement.ts'
+import { standardReading } from '../_shared/sql-tokens.ts'
 import { identityWords, onServer } from '../_shared/tool-identity.ts'
 import { toolVerb } from '../_shared/tool-verbs.ts'
 import {
@@ -15,16 +16,6 @@ import {
 } from './rules.ts'
 
 const MAX_DEPTH = 6
-const schemaReading = {
-  backslash: false,
-  nested: false,
-  hash: false,
-  spacedDashes: false,
-  bang: false,
-  dollar: false,
-  bracket: false,
-  client: 'none',
-} as const
 
 /** Judges a call of a tool on one of the vendor's servers. */
 export function judgeTool(call: ToolCall): Finding | undefined {
@@ -113,7 +104,7 @@ function judgeSchema(given: JsonObject): Finding | undefined {
   const texts = Array.isArray(statements) ? statements : [statements]
   for (const text of texts) {
     if (typeof text !== 'string') continue
-    for (const statement of readSql(text, schemaReading).statements) {
+    for (const statement of readSql(text, standardReading).statements) {
       if (statement.kind !== 'sql') continue
       if (judgeStatement(statement.tokens, () => undefined) !== undefined) {
         return { ruleId: 'schema', matchedField: '$.statements' }
