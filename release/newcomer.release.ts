@@ -19,8 +19,8 @@ import { adminClient } from '../test/harness/admin.ts'
 import { runPage } from '../test/harness/docs-page.ts'
 import { ended } from '../test/harness/ended.ts'
 import { adaKey } from '../test/harness/gateway.ts'
+import { packProject } from '../test/harness/strangers.ts'
 import { build } from './build.ts'
-import { packPackage } from './packed.ts'
 
 const NAME = 'first-try'
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   // As root, Postgres runs under another account, which has to pass through.
   chmodSync(home, 0o711)
   program = (await build(join(home, 'release'), () => {})).gateway
-  tarball = await packPackage(home)
+  tarball = await packProject(home)
   mkdirSync(join(home, 'bin'))
   symlinkSync(process.execPath, join(home, 'bin/bun'))
   path = `${join(home, 'bin')}:/usr/bin:/bin`

@@ -4,7 +4,7 @@ import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { ended } from '../test/harness/ended.ts'
-import { packPackage } from './packed.ts'
+import { packProject } from '../test/harness/strangers.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
@@ -17,7 +17,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'gateway-package-'))
   // As root, Postgres runs under another account, which has to pass through.
   chmodSync(home, 0o711)
-  tarball = await packPackage(home)
+  tarball = await packProject(home)
   const list = Bun.spawnSync(['tar', '-tzf', tarball]).stdout.toString()
   packed = new Set(
     list

@@ -1,6 +1,6 @@
 /** What tests of plugins outside the repository have in common: a packed gateway and plain folders. */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { ended } from './ended.ts'
 import { adaKey } from './gateway.ts'
@@ -12,9 +12,14 @@ const STAND_IN_PORT = '4011'
 
 type Env = Readonly<Record<string, string>>
 
-/** Packs this project into a folder, as it would be published; the console stays as it was built. */
-export async function packProject(folder: string): Promise<void> {
-  await runIn(ROOT, ['pm', 'pack', '--destination', folder, '--ignore-scripts', '--quiet'])
+/**
+ * Packs this project into a folder, as it would be published; the console stays as it was built.
+ * Returns the path of the tarball.
+ */
+export async function packProject(folder: string): Promise<string> {
+  const pack = ['pm', 'pack', '--destination', folder, '--ignore-scripts', '--quiet']
+  const [path = ''] = (await runIn(ROOT, pack)).split('\n', 1)
+  return join(folder, basename(path))
 }
 
 /** Runs Bun in a folder to its end and gives what it printed; throws when it fails. */
