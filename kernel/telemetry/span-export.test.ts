@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { DiagLogLevel, diag } from '@opentelemetry/api'
 import { exportConnection, exportHeaders } from './export-environment.ts'
 import { attribute } from './otlp-json.ts'
@@ -171,6 +171,48 @@ test('what waits is bounded', async () => {
   const sent = requests.flatMap((request) => request.spans)
   expect(sent).toEqual(names(sent.length))
   expect(sent.length).toBeLessThan(4096)
+  const lost = `traces: ${10_000 - sent.length} spans were lost: too many waited`
+  expect(warnings).toEqual([lost])
+})
+
+test('full batches go out one after the other, for as long as they come', async () => {
+  const spans = open()
+  for (let batch = 1; batch <= 3; batch++) {
+    addAll(spans, names(512))
+    while (requests.length < batch) await Bun.sleep(1)
+    // The reply has to arrive as well.
+    await Bun.sleep(20)
+  }
+  await spans.stop()
+  expect(requests.map((request) => request.spans.length)).toEqual([512, 512, 512])
+})
+
+test('a few spans, and what is left behind a full batch, do not wait for long', async () => {
+  jest.useFakeTimers()
+  try {
+    let arrived = Promise.withResolvers<void>()
+    const sent = () => arrived.resolve()
+    const spans = open({ sent })
+    for (const [count, batches] of [
+      [3, [3]],
+      [2, [2]],
+      [515, [512, 3]],
+    ] as const) {
+      requests = []
+      addAll(spans, names(count))
+      for (const batch of batches) {
+        if (batch < 512) jest.advanceTimersByTime(5000)
+        await arrived.promise
+        arrived = Promise.withResolvers()
+        // The export has to be over.
+        await new Promise<void>((resolve) => setImmediate(resolve))
+      }
+      expect(requests.map((request) => request.spans.length)).toEqual([...batches])
+    }
+    await spans.stop()
+  } finally {
+    jest.useRealTimers()
+  }
 })
 
 test('headers come from the environment, those for traces win', () => {

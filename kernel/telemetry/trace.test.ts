@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { startOtlpReceiver } from '../../test/harness/otlp.ts'
 import { noTelemetry, startTelemetry } from './otel.ts'
 import { attempt, exchange } from './testing.ts'
-import type { TracedRequest } from './trace.ts'
+import { createTracing, type TracedRequest } from './trace.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const SPAN = 'b7ad6b7169203331'
@@ -163,4 +163,14 @@ test('plugins that ask after the start get real instruments, and none after the 
   expect(receiver.spans).toMatchObject([{ scope: 'plugin.a', name: 'work', kind: 'internal' }])
   expect(trace.getTracer('plugin.a').startSpan('late').isRecording()).toBe(false)
   expect(metrics.getMeter('plugin.a')).toBe(metrics.getMeter('plugin.b'))
+})
+
+test('a model that the caller made up is told of nowhere', () => {
+  const spans: string[] = []
+  const follow = createTracing({ sampleRatio: 1, add: (span) => void spans.push(span) })
+  follow(request()).finished(exchange({ requestedModel: 'made-up', resolvedModel: undefined }))
+  expect(spans).toHaveLength(1)
+  expect(spans[0]).not.toContain('made-up')
+  follow(request()).finished(exchange({ requestedModel: 'nick', resolvedModel: 'm' }))
+  expect(spans[1]).toContain('"nick"')
 })
