@@ -13,6 +13,8 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
   const open = new Map<JsonValue, JsonObject>()
   /** Texts that came in pieces, by item and place in it. */
   const pieces = new Map<string, string>()
+  /** Texts that came whole. */
+  const wholes = new Set<string>()
   for (const event of events) {
     const payload = readObject(event)
     if (payload === undefined) continue
@@ -34,6 +36,9 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
       const { content_index, summary_index } = payload
       const place = JSON.stringify([at, item_id, type, content_index, summary_index])
       pieces.set(place, (pieces.get(place) ?? '') + payload.delta)
+    } else {
+      for (const text of wholeTexts(payload)) wholes.add(text)
+      if (isJsonObject(payload.part)) for (const text of wholeTexts(payload.part)) wholes.add(text)
     }
   }
   const stated = Array.isArray(response.output) ? response.output : []
@@ -41,8 +46,8 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
   const known = JSON.stringify([stated, items])
   const told = new Set(stated.map((item) => JSON.stringify(item)))
   const streamed = items.filter((item) => !told.has(JSON.stringify(item)))
-  // Texts of deltas that no finished item repeats.
-  const loose = [...pieces.values()].filter(
+  // Texts that no finished item repeats.
+  const loose = [...new Set([...pieces.values(), ...wholes])].filter(
     (text) => !known.includes(JSON.stringify(text).slice(1, -1)),
   )
   return {
@@ -50,6 +55,13 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
     output: [...stated, ...streamed],
     ...(loose.length > 0 && { output_text: loose }),
   }
+}
+
+/** Members of an event, or of the part that it tells of, that are a text. */
+const WHOLE = ['text', 'refusal', 'arguments', 'input', 'code']
+
+function wholeTexts(members: JsonObject): string[] {
+  return WHOLE.map((name) => members[name]).filter((text) => typeof text === 'string')
 }
 
 /** What a tool is called with. */

@@ -206,6 +206,28 @@ describe('nothing that was streamed goes unseen', () => {
     expect(body.output_text).toEqual(['hidden'])
   })
 
+  test('a text that is told whole, once, and in no item', () => {
+    const item = { id: 'a', type: 'message', content: [{ type: 'output_text', text: 'known' }] }
+    const body = collectResponse([
+      event({ type: 'response.output_text.delta', delta: 'piece' }),
+      event({ type: 'response.output_text.done', text: 'piece' }),
+      event({ type: 'response.output_text.done', text: 'known' }),
+      event({ type: 'response.output_text.done', text: 'one' }),
+      event({ type: 'response.refusal.done', refusal: 'two' }),
+      event({ type: 'response.function_call_arguments.done', arguments: '{"three":3}' }),
+      event({ type: 'response.custom_tool_call_input.done', input: 'four' }),
+      event({ type: 'response.code_interpreter_call_code.done', code: 'five' }),
+      event({ type: 'response.content_part.done', part: { type: 'output_text', text: 'six' } }),
+      event({ type: 'response.content_part.done', part: { type: 'refusal', refusal: 'two' } }),
+      event({ type: 'response.completed', response: { status: 'completed', output: [item] } }),
+    ])
+    expect(body).toEqual({
+      status: 'completed',
+      output: [item],
+      output_text: ['piece', 'one', 'two', '{"three":3}', 'four', 'five', 'six'],
+    })
+  })
+
   test('texts and items whose events name no index', () => {
     const message = (id: string) => ({ id, type: 'message', content: [] })
     const body = collectResponse([
