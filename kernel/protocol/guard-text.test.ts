@@ -293,11 +293,13 @@ test('what tools of the responses API have done is judged, in a prompt and in a 
     { type: 'shell_call_output', output: [{ stdout: 'one', stderr: 'two', outcome: {} }] },
     { type: 'code_interpreter_call', outputs: [{ type: 'logs', logs: 'three' }] },
     { type: 'mcp_call', arguments: '{}', output: 'four' },
+    { type: 'mcp_call', arguments: '', output: null, error: 'five' },
   ]
-  expect(promptTexts({ input: items }).segments).toEqual(['one', 'two', 'three', '{}', 'four'])
+  const texts = ['one', 'two', 'three', 'four', 'five']
+  expect(promptTexts({ input: items }).segments).toEqual(texts.toSpliced(3, 0, '{}'))
   const { segments, replace } = replyTexts({ output: items })
-  expect(segments).toEqual(['one', 'two', 'three', 'four'])
-  expect(replyTexts(replace(upper(segments))).segments).toEqual(['ONE', 'TWO', 'THREE', 'FOUR'])
+  expect(segments).toEqual(texts)
+  expect(replyTexts(replace(upper(segments))).segments).toEqual(upper(texts))
 })
 
 test('what a model did with tools of the responses API, and why it may, is judged in a prompt', () => {

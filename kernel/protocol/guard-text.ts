@@ -8,7 +8,7 @@ import { isMisspelt } from './key-case.ts'
  */
 const PROMPT = new Set([
   ...['content', 'input', 'prompt', 'text', 'instructions', 'system', 'output'],
-  ...['arguments', 'filename', 'context', 'stdout', 'stderr', 'logs'],
+  ...['arguments', 'filename', 'context', 'stdout', 'stderr', 'logs', 'error'],
   ...['refusal', 'reasoning', 'reasoning_content'],
   ...['code', 'command', 'commands', 'diff', 'query', 'queries', 'reason'],
 ])
@@ -32,7 +32,7 @@ const REPLY = new Set([
   'thinking',
   'transcript',
   'output_text',
-  ...['output', 'stdout', 'stderr', 'logs'],
+  ...['output', 'stdout', 'stderr', 'logs', 'error'],
 ])
 
 /** The type of a part of `reasoning_details` whose `summary` is a text; elsewhere it is a setting. */
