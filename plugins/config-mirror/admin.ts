@@ -12,23 +12,23 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { nullable } from '../_shared/schema.ts'
+import { Count, nullable, oneOf, Text } from '../_shared/schema.ts'
 
 const usdPerMillion = nullable(
-  Type.String(),
+  Text,
   'USD per million tokens, a plain decimal; null: such tokens make a call unpriced.',
 )
 const PriceView = Type.Object(
   {
-    status: Type.Union([Type.Literal('priced'), Type.Literal('unpriced')]),
-    reason: nullable(Type.String(), 'Why it is unpriced.'),
-    source: nullable(Type.String(), '`snapshot` or `override`.'),
+    status: oneOf(['priced', 'unpriced']),
+    reason: nullable(Text, 'Why it is unpriced.'),
+    source: nullable(Text, '`snapshot` or `override`.'),
     input: usdPerMillion,
     output: usdPerMillion,
     cache_read: usdPerMillion,
     cache_write: usdPerMillion,
     longest_prompt: nullable(
-      Type.Integer(),
+      Count,
       'In tokens: longer prompts have no price. Null: all have this one.',
     ),
   },
@@ -56,10 +56,10 @@ const RouteView = Type.Object({
 
 const ModelView = Type.Object({
   model_key: Type.String(),
-  description: nullable(Type.String()),
+  description: nullable(Text),
   tags: Type.Array(Type.String()),
   rank: Type.Integer(),
-  alias_of: nullable(Type.String()),
+  alias_of: nullable(Text),
   allowlist: nullable(
     Type.Object({ users: Type.Array(Type.String()), teams: Type.Array(Type.String()) }),
   ),
@@ -69,7 +69,7 @@ const ModelView = Type.Object({
 const ProviderView = Type.Object({
   provider_key: Type.String(),
   type: Type.String(),
-  pricing_provider_id: nullable(Type.String()),
+  pricing_provider_id: nullable(Text),
   timeouts: Type.Object({ total_ms: Type.Integer(), idle_ms: Type.Integer() }),
   model_keys: Type.Array(Type.String(), { description: 'Models with a route to it.' }),
 })

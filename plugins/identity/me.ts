@@ -13,7 +13,7 @@ import {
 } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
 import { readPage } from '../_shared/page.ts'
-import { oneOf } from '../_shared/schema.ts'
+import { nullable, oneOf } from '../_shared/schema.ts'
 import { ModelAccessView } from './_shared/fields.ts'
 import type { KeyChanges } from './api-keys/change-keys.ts'
 import { keyParams, Rotation } from './api-keys/routes.ts'
@@ -39,9 +39,9 @@ const Me = Type.Object({
       key: Type.String(),
     }),
   ]),
-  team: Type.Union([Type.Object({ team_id: Type.String(), key: Type.String() }), Type.Null()]),
+  team: nullable(Type.Object({ team_id: Type.String(), key: Type.String() })),
   model_access: ModelAccessView,
-  api_key: Type.Union([ApiKeyView, Type.Null()], { description: 'The key that was shown.' }),
+  api_key: nullable(ApiKeyView, 'The key that was shown.'),
 })
 
 export interface MeParts {

@@ -10,7 +10,7 @@ import {
 } from 'model-gateway/plugin'
 import { Id, ownId } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
-import { asView, Instant, oneOf } from '../../_shared/schema.ts'
+import { asView, Instant, nullable, oneOf } from '../../_shared/schema.ts'
 import {
   accessColumns,
   accessView,
@@ -48,15 +48,14 @@ const UserView = Type.Object({
   role: Role,
   status: Status,
   request_logging_enabled: Type.Boolean(),
-  team: Type.Union([
+  team: nullable(
     Type.Object({
       team_id: Type.String(),
       key: Type.String(),
       name: Type.String(),
       role: TeamRole,
     }),
-    Type.Null(),
-  ]),
+  ),
   model_access: ModelAccessView,
   has_password: Type.Boolean({ description: 'Whether the user can sign in.' }),
   from_config: Type.Boolean({ description: 'Whether an entry of the config file made the user.' }),
