@@ -22,6 +22,11 @@ async function endAll(): Promise<void> {
   await server.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`
 }
 
+/** As many connections as the pool may have. */
+async function fillPool(): Promise<void> {
+  await Promise.all(times(AT_ONCE, () => given.sql`select pg_sleep(0.02)`))
+}
+
 /** Has `lose` end the connections of a full pool, and waits until the driver knows of each. */
 async function loseAll(lose: () => Promise<void>): Promise<void> {
   const lost = Promise.withResolvers<void>()
@@ -133,14 +138,18 @@ test('connections that are lost amid many small statements settle each of them, 
 
 test('what follows a lost transaction is not undone by its end', async () => {
   await given.sql`create table things (n integer)`
+  await fillPool()
+  const lost = Promise.withResolvers<void>()
   const over = Promise.withResolvers<void>()
   const late = given.sql.begin(async (tx) => {
-    await endAll()
+    await loseAll(endAll)
+    lost.resolve()
     await over.promise
     await tx`select 1`.catch(() => {})
     throw new Error('its own')
   })
   await expect(late).rejects.toThrow(/CONNECTION_CLOSED|administrator/)
+  await lost.promise
   await Promise.all(
     times(AT_ONCE, () =>
       given.sql.begin(async (tx) => {
@@ -155,11 +164,12 @@ test('what follows a lost transaction is not undone by its end', async () => {
 })
 
 test('a session that lost its connection reaches no other one, and gives none back', async () => {
+  await fillPool()
   const session = await given.sql.reserve()
   const [{ pid }] = await session<[{ pid: number }]>`select pg_backend_pid() as pid`
   const waiting = Promise.allSettled(times(5, () => session`select pg_sleep(${10}::float)`))
   await Bun.sleep(50)
-  await endAll()
+  await loseAll(endAll)
   expect((await waiting).map(({ status }) => status)).toEqual(times(5, () => 'rejected'))
   const others = times(AT_ONCE, () => given.sql`select pg_backend_pid() as pid, pg_sleep(0.2)`)
   await Promise.race(others)
@@ -171,7 +181,7 @@ test('a session that lost its connection reaches no other one, and gives none ba
 })
 
 test('a session is given by a pool that has no connection left', async () => {
-  await Promise.all(times(AT_ONCE, () => given.sql`select pg_sleep(0.02)`))
+  await fillPool()
   await loseAll(endAll)
   const sessions = await Promise.all(times(AT_ONCE, () => given.sql.reserve()))
   const next = given.sql.reserve()
@@ -184,7 +194,7 @@ test('a session is given by a pool that has no connection left', async () => {
 })
 
 test('sessions that are refused for want of a server cost no place', async () => {
-  await Promise.all(times(AT_ONCE, () => given.sql`select pg_sleep(0.02)`))
+  await fillPool()
   await loseAll(async () => given.proxy.refuse())
   for (let n = 0; n < 2 * AT_ONCE; n++) await expect(given.sql.reserve()).rejects.toThrow()
   given.proxy.pass()
