@@ -1,8 +1,7 @@
-import { type GuardInput, isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { ToolCall } from './command-pack.ts'
 import { unwrapped } from './json-text.ts'
 import { identityWords } from './tool-identity.ts'
-
-type ToolCall = Extract<GuardInput, { kind: 'tool_call' }>
 
 /** Names of tools that run a command, in identity words joined by `_`. */
 const shellTools: ReadonlySet<string> = new Set([

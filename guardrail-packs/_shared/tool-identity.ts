@@ -1,6 +1,4 @@
-import type { GuardInput } from 'model-gateway/plugin'
-
-type ToolCall = Extract<GuardInput, { kind: 'tool_call' }>
+import type { ToolCall } from './command-pack.ts'
 
 /** `API-updateA_block.v2` is `['api', 'update', 'a', 'block', 'v2']`. */
 export function identityWords(name: string): readonly string[] {

@@ -200,7 +200,7 @@ export function frame(data: JsonValue): string {
 }
 
 /** Upstreams answer with a dated name, so that a reply never carries the name it was asked for. */
-export function servedModel(request: JsonObject): string {
+function servedModel(request: JsonObject): string {
   return `${typeof request.model === 'string' ? request.model : 'unnamed'}-2026-08-06`
 }
 
