@@ -26,9 +26,9 @@ type Parameters<P extends GetPath> = paths[P] extends { get: { parameters: infer
 type Query<P extends GetPath> = Parameters<P> extends { query?: infer Q } ? NonNullable<Q> : never
 type Path<P extends GetPath> = Parameters<P> extends { path: infer T } ? T : never
 
-/** Names in the query and in the path; those that are `undefined` are left out. */
+/** Names in the query and in the path; those that are `undefined` or empty are left out. */
 export type GetOptions<P extends GetPath> = {
-  readonly query?: { [K in keyof Query<P>]?: Query<P>[K] | undefined }
+  readonly query?: { [K in keyof Query<P>]?: Query<P>[K] | '' | undefined }
 } & ([Path<P>] extends [never] ? { readonly path?: never } : { readonly path: Path<P> })
 
 type Extra<D> = Pick<

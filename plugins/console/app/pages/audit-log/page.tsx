@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { useGet } from '@/api/query.ts'
-import { useFilters } from '@/lib/filters.ts'
+import { isNarrowed, useFilters } from '@/lib/filters.ts'
 import { columns } from '@/pages/audit-log/columns.tsx'
 import { EntrySheet } from '@/pages/audit-log/entry-sheet.tsx'
 import {
@@ -29,14 +29,12 @@ const kinds = ['user'] as const
 export default function AuditLog() {
   const [values, change] = useFilters(filters)
   const [chosen, setChosen] = useState<Entry>()
-  const { page, ...rest } = values
-  const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== ''))
   const list = useGet(
     '/api/v1/admin/audit-log',
-    { query: { ...set, page, page_size: PAGE_SIZE } },
+    { query: { ...values, page_size: PAGE_SIZE } },
     { placeholderData: (before) => before, refetchInterval: REFRESH_MS },
   )
-  const filtered = Object.keys(set).length > 0
+  const filtered = isNarrowed(values, cleared)
   return (
     <Page title="Audit log" note="What administrators changed, and what it was before">
       <Filters narrowed={filtered} onClear={() => change(cleared)}>

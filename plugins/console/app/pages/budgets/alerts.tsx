@@ -31,7 +31,7 @@ export interface AlertsProps {
 export function Alerts({ status, page, onStatus, onPage, onBudget }: AlertsProps) {
   const query = useGet(
     '/api/v1/admin/spend/budget-alerts',
-    { query: { status: status === '' ? undefined : status, page, page_size: PAGE_SIZE } },
+    { query: { status, page, page_size: PAGE_SIZE } },
     { placeholderData: (before) => before },
   )
   return (

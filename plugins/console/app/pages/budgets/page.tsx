@@ -111,8 +111,8 @@ function List({ values, onOpen, onPage, onClear }: ListProps) {
     {
       query: {
         status,
-        scope_kind: scope_kind === '' ? undefined : scope_kind,
-        budget_source: budget_source === '' ? undefined : budget_source,
+        scope_kind,
+        budget_source,
         user_id,
         service_account_id,
         page,

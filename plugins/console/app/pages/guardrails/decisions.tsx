@@ -48,11 +48,10 @@ export function Decisions() {
   const [values, change] = useFilters(filters)
   const [chosen, setChosen] = useState<Decision>()
   const policies = useGet('/api/v1/admin/guardrails/policies', {})
-  const { action, phase, page, ...rest } = values
-  const query = { ...rest, phase: phase === '' ? undefined : phase }
+  const { action, page, ...query } = values
   const list = useGet(
     '/api/v1/admin/guardrails/decisions',
-    { query: { ...query, action: action === '' ? undefined : action, page, page_size: PAGE_SIZE } },
+    { query: { ...query, action, page, page_size: PAGE_SIZE } },
     { placeholderData: (before) => before, refetchInterval: REFRESH_MS },
   )
   const filtered = isNarrowed(values, cleared)
@@ -85,8 +84,8 @@ export function Decisions() {
           any="Any phase"
           className="w-44"
           options={phases.map((word) => [word, phaseNames[word]])}
-          value={phase}
-          onChange={(next) => change({ phase: next })}
+          value={values.phase}
+          onChange={(phase) => change({ phase })}
         />
         <TextFilter
           label="Judged by"

@@ -1,12 +1,14 @@
-import { useGet } from '@/api/query.ts'
+import { type GetOptions, useGet } from '@/api/query.ts'
 import { count, NOT_KNOWN } from '@/lib/format.ts'
 import { actionNames, type Decision } from '@/pages/guardrails/query.ts'
 
 const REFRESH_MS = 15_000
+const path = '/api/v1/admin/guardrails/decisions'
 
 interface TotalProps {
   readonly action: Decision['action']
-  readonly query: Record<string, string | undefined>
+  /** All other filters. */
+  readonly query: NonNullable<GetOptions<typeof path>['query']>
   readonly chosen: boolean
   readonly onChoose: () => void
 }
@@ -14,8 +16,8 @@ interface TotalProps {
 /** How many decisions of a kind the filters find; a click shows them alone. */
 export function Total({ action, query, chosen, onChoose }: TotalProps) {
   const { data, isError } = useGet(
-    '/api/v1/admin/guardrails/decisions',
-    { query: { ...query, action, page_size: 1 } as { action: typeof action } },
+    path,
+    { query: { ...query, action, page_size: 1 } },
     { placeholderData: (before) => before, refetchInterval: REFRESH_MS },
   )
   const [word] = actionNames[action]

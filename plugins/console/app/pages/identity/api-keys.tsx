@@ -73,23 +73,14 @@ const columns: readonly Column<ApiKey>[] = [
 /** Every key: whose it is, what it grants, and until when. */
 export default function ApiKeys() {
   const [values, change] = useFilters(filters)
-  const { search, status, user_id, service_account_id } = values
+  const { status } = values
   const [chosen] = useSubPath()
   const show = useOpen('/identity/api-keys')
   const [edited, setEdited] = useState<ApiKey | null>()
   const [issued, setIssued] = useState<Saved>()
   const query = useGet(
     '/api/v1/admin/api-keys',
-    {
-      query: {
-        search: search.trim(),
-        status: status === '' ? undefined : status,
-        user_id,
-        service_account_id,
-        page: values.page,
-        page_size: PAGE_SIZE,
-      },
-    },
+    { query: { ...values, search: values.search.trim(), page_size: PAGE_SIZE } },
     { placeholderData: (before) => before },
   )
   return (

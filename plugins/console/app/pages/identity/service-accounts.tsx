@@ -39,21 +39,13 @@ const statuses = [
 /** Programs that call: their teams, and whether they have the budget that they need. */
 export default function ServiceAccounts() {
   const [values, change] = useFilters(filters)
-  const { search, status, team_id } = values
+  const { status } = values
   const [chosen] = useSubPath()
   const show = useOpen('/identity/service-accounts')
   const [edited, setEdited] = useState<ServiceAccount | null>()
   const query = useGet(
     '/api/v1/admin/service-accounts',
-    {
-      query: {
-        search: search.trim(),
-        status: status === '' ? undefined : status,
-        team_id,
-        page: values.page,
-        page_size: PAGE_SIZE,
-      },
-    },
+    { query: { ...values, search: values.search.trim(), page_size: PAGE_SIZE } },
     { placeholderData: (before) => before },
   )
   const { data: budgets } = useGet('/api/v1/admin/spend/budgets', {

@@ -45,7 +45,7 @@ export default function Teams() {
   const [edited, setEdited] = useState<Team | null>()
   const query = useGet(
     '/api/v1/admin/teams',
-    { query: { search: values.search.trim(), page: values.page, page_size: PAGE_SIZE } },
+    { query: { ...values, search: values.search.trim(), page_size: PAGE_SIZE } },
     { placeholderData: (before) => before },
   )
   return (

@@ -87,22 +87,13 @@ const columns: readonly Column<User>[] = [
 /** People: who they are, what they may use, and the way to what they did. */
 export default function Users() {
   const [values, change] = useFilters(filters)
-  const { search, status, role, team_id } = values
+  const { status, role } = values
   const [chosen] = useSubPath()
   const show = useOpen('/identity/users')
   const [edited, setEdited] = useState<User | null>()
   const query = useGet(
     '/api/v1/admin/users',
-    {
-      query: {
-        search: search.trim(),
-        status: status === '' ? undefined : status,
-        role: role === '' ? undefined : role,
-        team_id,
-        page: values.page,
-        page_size: PAGE_SIZE,
-      },
-    },
+    { query: { ...values, search: values.search.trim(), page_size: PAGE_SIZE } },
     { placeholderData: (before) => before },
   )
   return (

@@ -50,18 +50,10 @@ export function Calls({ id }: { id: string | undefined }) {
   const navigate = useNavigate()
   const searchStr = useLocation({ select: ({ searchStr }) => searchStr })
   const search = Object.fromEntries(new URLSearchParams(searchStr))
-  const { status, policy_result, page, ...rest } = values
+  const { status, policy_result } = values
   const list = useGet(
     '/api/v1/admin/observability/mcp-invocations',
-    {
-      query: {
-        ...rest,
-        status: status === '' ? undefined : status,
-        policy_result: policy_result === '' ? undefined : policy_result,
-        page,
-        page_size: PAGE_SIZE,
-      },
-    },
+    { query: { ...values, page_size: PAGE_SIZE } },
     { placeholderData: (before) => before, refetchInterval: REFRESH_MS },
   )
   const servers = useGet('/api/v1/admin/mcp/servers', {

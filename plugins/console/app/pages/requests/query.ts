@@ -66,12 +66,11 @@ export const cleared = usualOf(filters, 'page', 'live')
 
 /** The filters as the API's query has them. */
 export function queryOf(values: Values) {
-  const { page: _, live: __, status_code, operation, tag_key, tag_value, ...rest } = values
+  const { page: _, live: __, status_code, tag_key, tag_value, ...rest } = values
   const both = tag_key !== '' && tag_value !== ''
   return {
     ...rest,
     status_code: status_code === '' ? undefined : Number(status_code),
-    operation: operation === '' ? undefined : operation,
     tag_key: both ? tag_key : undefined,
     tag_value: both ? tag_value : undefined,
   }

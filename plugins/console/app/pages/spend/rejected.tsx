@@ -33,7 +33,7 @@ export function Rejected({ values, change }: RejectedProps) {
     {
       query: {
         owner_kind,
-        reason: reason === '' ? undefined : reason,
+        reason,
         owner_id: user_id || service_account_id,
         request_id,
         page,
