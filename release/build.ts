@@ -11,8 +11,9 @@ import { VERSION } from '../kernel/telemetry/version.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const PLATFORM = `${process.platform}-${process.arch}`
-/** Its folder's name is all that the program knows of it: it finds it beside its own modules. */
+/** These folders' names are all that the program knows of them: it finds them beside its own modules. */
 const CONSOLE = join(ROOT, 'plugins/console/dist')
+const TEMPLATES = join(ROOT, 'plugins/plugin-kit/templates')
 /** The parser of Postgres; its loader looks for it where `__dirname` says. */
 const PARSER = join(ROOT, 'node_modules/libpg-query/wasm/libpg-query.wasm')
 /** What lies beside the program in the release. */
@@ -99,7 +100,7 @@ async function compile(outfile: string): Promise<void> {
     define: { __dirname: '"/$bunfs/root"', __filename: '"/$bunfs/root/gateway"' },
     compile: {
       outfile,
-      assets: [CONSOLE, PARSER],
+      assets: [CONSOLE, TEMPLATES, PARSER],
       // A plugin's own dependencies are found by their package.json.
       autoloadPackageJson: true,
       autoloadBunfig: false,

@@ -154,6 +154,9 @@ describe('on a machine without Bun and Node', () => {
     writeFileSync(join(machine.folder, 'plain.yaml'), 'models: []\n')
     const checked = await gateway(['check-config', '--config', join(machine.inside, 'plain.yaml')])
     expect(checked).toMatchObject({ code: 0, err: '' })
+    // So do the templates of plugins.
+    expect(await gateway(['plugin', 'new', 'pack', 'first'])).toMatchObject({ code: 0, err: '' })
+    expect(readdirSync(join(machine.folder, 'first'))).toContain('index.test.ts')
   }, 60_000)
 
   test('the quick start works as printed, and again on the same data', async () => {

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { UsageError } from 'model-gateway/plugin'
 import { newPluginCommand } from './command-spec.ts'
 import { packageFiles, type Versions } from './package-files.ts'
-import { type Kind, kinds, readmeEnd, templates } from './templates.ts'
+import { type Kind, kinds, readmeEnd, templateFiles } from './templates.ts'
 
 export interface NewPluginCall {
   /** The words after `gateway plugin`. */
@@ -21,10 +21,11 @@ export function runNewPlugin({ args, cwd, versions, out }: NewPluginCall): void 
   if (existsSync(folder)) throw new UsageError(`${folder} exists; nothing was written`)
   const gatewayPackage = packageOf(gateway, cwd, folder, versions.gateway)
 
+  const template = templateFiles(kind)
   const files = {
     ...packageFiles({ kind, name, gatewayPackage, versions }),
-    ...templates[kind],
-    'README.md': templates[kind]['README.md'] + readmeEnd,
+    ...template,
+    'README.md': template['README.md'] + readmeEnd(),
   }
   for (const [path, text] of Object.entries(files)) {
     const file = join(folder, named(path, name))
