@@ -49,15 +49,26 @@ test('a caller that takes nothing of what waits for it counts as gone', async ()
 test('a caller that reads on after a pause may be left in silence again', async () => {
   const limits: number[] = []
   const piece = 'x'.repeat(64 << 10)
-  const server = serve(told(Array(200).fill([0, piece])), care(60_000), limits)
+  let kept: KeptStream | undefined
+  const keepAlive = {
+    add(one: KeptStream) {
+      kept = one
+    },
+    remove() {},
+  }
+  const stream = told(Array(200).fill([0, piece]))
+  const server = serve(stream, { stalledSecs: 60, keptSecs: 1, keepAlive }, limits)
   const caller = callerOf(server)
   try {
     caller.once('data', () => caller.pause())
     caller.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
     await eventually(async () => (limits.length > 1 ? limits : undefined))
+    // It is sent no comments meanwhile, and afterwards again.
+    expect(kept?.stalled).toBe(true)
     caller.resume()
     await eventually(async () => (limits.at(-1) === 1 ? limits : undefined))
     expect(limits.slice(0, 3)).toEqual([0, 60, 0])
+    expect(kept?.stalled).toBe(false)
   } finally {
     caller.destroy()
     await server.stop(true)
