@@ -10,6 +10,7 @@ import { unwrapped } from './json-text.ts'
 import { shellCommand } from './shell-tools.ts'
 import { identityWords } from './tool-identity.ts'
 import { type ToolVerb, toolVerb } from './tool-verbs.ts'
+import { wordSet } from './word-lists.ts'
 
 /** How a pack judges the tools of a cloud's servers. */
 export interface CloudToolSpec {
@@ -30,46 +31,18 @@ export interface CloudToolSpec {
   argument?(key: string, value: JsonValue, path: string): Finding | undefined
 }
 
-const cliKeys: ReadonlySet<string> = new Set([
-  'command',
-  'commands',
-  'cli_command',
-  'cmd',
-  'cli',
-  'args',
-  'arguments',
-  'argv',
-])
-const operationKeys: ReadonlySet<string> = new Set([
-  'operation',
-  'operation_name',
-  'action',
-  'api',
-  'api_name',
-  'api_method',
-  'method',
-  'method_name',
-  'op',
-  'verb',
-  'http_method',
-  'subcommand',
-])
+const cliKeys = wordSet('command commands cli_command cmd cli args arguments argv')
+const operationKeys = wordSet(`
+  operation operation_name action api api_name api_method method method_name op verb http_method
+  subcommand
+`)
 const deletingKeys: ReadonlySet<string> = new Set([
   'delete',
   'delete_unmatched_destination_objects',
 ])
-const nestedKeys: ReadonlySet<string> = new Set([
-  'args',
-  'arguments',
-  'body',
-  'calls',
-  'input',
-  'operations',
-  'params',
-  'parameters',
-  'request',
-  'requests',
-])
+const nestedKeys = wordSet(`
+  args arguments body calls input operations params parameters request requests
+`)
 /** In these, text that is JSON is no data of the operation. */
 const parsedKeys: ReadonlySet<string> = new Set([...cliKeys, 'params', 'parameters', 'requests'])
 

@@ -3,15 +3,15 @@ import type { Nested } from './command-nested.ts'
 import { readOptions } from './command-options.ts'
 import { knownInput } from './command-output.ts'
 import { literal } from './command-state.ts'
+import { wordList } from './word-lists.ts'
 
 /** `concurrently 'npm run a' 'npm run b'`: every operand is a command line. */
 export function concurrently(words: readonly Word[]): readonly Nested[] {
   const { operands } = readOptions(words, {
     short: 'mncptlP',
-    values: `max-processes names name-separator prefix prefix-colors prefix-length timestamp-format
-      success restart-tries restart-after handle-input default-input-target hide kill-signal cwd`.split(
-      /\s+/,
-    ),
+    values:
+      wordList(`max-processes names name-separator prefix prefix-colors prefix-length timestamp-format
+      success restart-tries restart-after handle-input default-input-target hide kill-signal cwd`),
   })
   return operands.map((text) => ({ text, lenient: true, ownStdin: true }))
 }

@@ -4,6 +4,7 @@ import { isTaken, knownInput } from './command-output.ts'
 import { nestedInSpecial } from './command-runners.ts'
 import { joined, literal } from './command-state.ts'
 import { nestedInWrapper } from './command-wrappers.ts'
+import { wordSet } from './word-lists.ts'
 
 /** What a command runs in turn: shell text, or another command. */
 export interface Nested {
@@ -23,20 +24,7 @@ export interface Nested {
   readonly passesOutput?: boolean
 }
 
-export const shells: ReadonlySet<string> = new Set([
-  'ash',
-  'bash',
-  'csh',
-  'dash',
-  'fish',
-  'ksh',
-  'ksh93',
-  'mksh',
-  'rbash',
-  'sh',
-  'tcsh',
-  'zsh',
-])
+export const shells = wordSet('ash bash csh dash fish ksh ksh93 mksh rbash sh tcsh zsh')
 
 export const standardInput: ReadonlySet<string> = new Set([
   '-',

@@ -2,6 +2,7 @@ import type { SimpleCommand, Word } from './command.ts'
 import type { Nested } from './command-nested.ts'
 import { type Options, type OptionTable, readOptions } from './command-options.ts'
 import { joined, literal } from './command-state.ts'
+import { wordSet } from './word-lists.ts'
 import type { Wrapper } from './wrapper.ts'
 import { wrappers } from './wrapper-table.ts'
 
@@ -94,18 +95,7 @@ function unwrap(
   return nested
 }
 
-const settingReaders: ReadonlySet<string> = new Set([
-  'awk',
-  'cat',
-  'cut',
-  'egrep',
-  'envsubst',
-  'grep',
-  'sed',
-  'sort',
-  'tr',
-  'xargs',
-])
+const settingReaders = wordSet('awk cat cut egrep envsubst grep sed sort tr xargs')
 
 /** `env $(grep -v '^#' .env | xargs) npm start`: the settings of a file. */
 function printsAssignments({ produced, quoted, text }: Word): boolean {

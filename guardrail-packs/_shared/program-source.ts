@@ -3,6 +3,7 @@ import { literal } from './command-state.ts'
 import { argvOf } from './program-argv.ts'
 import { bareCalls, longestCall, readCall } from './program-call.ts'
 import { type Language, type ProgramToken, tokenise } from './program-tokens.ts'
+import { wordSet } from './word-lists.ts'
 
 /** What an interpreter's program does, as far as its source says so. */
 export interface Program {
@@ -23,49 +24,13 @@ interface Draft {
 }
 
 /** Calls that hand their first argument to a shell, or a list to the system, by their last name. */
-const starters: ReadonlySet<string> = new Set([
-  'call',
-  'capture2',
-  'capture2e',
-  'capture3',
-  'check_call',
-  'check_output',
-  'create_subprocess_exec',
-  'create_subprocess_shell',
-  'exec',
-  'execfile',
-  'execfilesync',
-  'execl',
-  'execle',
-  'execlp',
-  'execsync',
-  'execv',
-  'execvp',
-  'execvpe',
-  'getoutput',
-  'getstatusoutput',
-  'open2',
-  'open3',
-  'passthru',
-  'pcntl_exec',
-  'popen',
-  'popen2',
-  'popen3',
-  'posix_spawn',
-  'posix_spawnp',
-  'proc_open',
-  'run',
-  'shell',
-  'shell_exec',
-  'spawn',
-  'spawnl',
-  'spawnlp',
-  'spawnsync',
-  'spawnv',
-  'spawnvp',
-  'system',
-  'system2',
-])
+const starters = wordSet(`
+  call capture2 capture2e capture3 check_call check_output create_subprocess_exec
+  create_subprocess_shell exec execfile execfilesync execl execle execlp execsync execv execvp
+  execvpe getoutput getstatusoutput open2 open3 passthru pcntl_exec popen popen2 popen3 posix_spawn
+  posix_spawnp proc_open run shell shell_exec spawn spawnl spawnlp spawnsync spawnv spawnvp system
+  system2
+`)
 
 /** Calls whose argument is a program again. */
 const evaluators: ReadonlySet<string> = new Set(['eval', 'exec', 'function', 'runinthiscontext'])

@@ -2,33 +2,15 @@ import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ToolCall } from './command-pack.ts'
 import { unwrapped } from './json-text.ts'
 import { identityWords } from './tool-identity.ts'
+import { wordSet } from './word-lists.ts'
 
 /** Names of tools that run a command, in identity words joined by `_`. */
-const shellTools: ReadonlySet<string> = new Set([
-  'bash',
-  'computer_run_command',
-  'exec',
-  'exec_command',
-  'execute_bash',
-  'execute_command',
-  'execute_shell',
-  'execute_shell_command',
-  'local_shell',
-  'powershell',
-  'run_bash',
-  'run_command',
-  'run_in_terminal',
-  'run_shell',
-  'run_shell_command',
-  'run_terminal_cmd',
-  'run_terminal_command',
-  'sh',
-  'shell',
-  'shell_command',
-  'shell_exec',
-  'terminal',
-  'zsh',
-])
+const shellTools = wordSet(`
+  bash computer_run_command exec exec_command execute_bash execute_command execute_shell
+  execute_shell_command local_shell powershell run_bash run_command run_in_terminal run_shell
+  run_shell_command run_terminal_cmd run_terminal_command sh shell shell_command shell_exec terminal
+  zsh
+`)
 
 /** Where such a tool is given its command. */
 const places: readonly (readonly string[])[] = [

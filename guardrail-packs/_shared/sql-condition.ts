@@ -1,25 +1,16 @@
 import type { SqlToken } from './sql-tokens.ts'
 import { closing, isKeyword, isMark } from './sql-walk.ts'
+import { wordSet } from './word-lists.ts'
 
 type Truth = 'true' | 'false' | 'unknown'
 
 /** Words that are no column: a condition of nothing but these and constants bounds nothing. */
-const notColumns: ReadonlySet<string> = new Set(
-  `ALL AND ANY ARRAY AS BETWEEN CASE CAST COLLATE CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DISTINCT ELSE
+const notColumns = wordSet(`
+  ALL AND ANY ARRAY AS BETWEEN CASE CAST COLLATE CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DISTINCT ELSE
   END ESCAPE EXISTS FALSE FROM GLOB ILIKE IN IS ISNULL LIKE LOCALTIME LOCALTIMESTAMP NOT NOTNULL NULL OR
-  REGEXP RLIKE SELECT SIMILAR SOME SYSDATE THEN TO TRUE UNKNOWN WHEN XOR`.split(/\s+/),
-)
-const comparisons: ReadonlySet<string> = new Set([
-  '=',
-  '==',
-  '<=>',
-  '<>',
-  '!=',
-  '<',
-  '>',
-  '<=',
-  '>=',
-])
+  REGEXP RLIKE SELECT SIMILAR SOME SYSDATE THEN TO TRUE UNKNOWN WHEN XOR
+`)
+const comparisons = wordSet('= == <=> <> != < > <= >=')
 /** Patterns that everything matches. */
 const wholes: ReadonlyMap<string, RegExp> = new Map([
   ['LIKE', /^%+$/],

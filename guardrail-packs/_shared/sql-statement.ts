@@ -7,7 +7,8 @@ import {
   judgeUpdate,
   type SqlHazard,
 } from './sql-verbs.ts'
-import { closing, findTop, isMark, isWord, wordSet } from './sql-walk.ts'
+import { closing, findTop, isMark, isWord } from './sql-walk.ts'
+import { wordSet } from './word-lists.ts'
 
 /** Judges a text that a statement runs in its turn. */
 export type JudgeNested = (text: string) => SqlHazard | undefined

@@ -1,6 +1,7 @@
 import { isAlwaysTrue } from './sql-condition.ts'
 import type { SqlToken } from './sql-tokens.ts'
-import { findTop, isMark, isWord, levelEnd, slope, wordSet } from './sql-walk.ts'
+import { findTop, isMark, isWord, levelEnd, slope } from './sql-walk.ts'
+import { wordSet } from './word-lists.ts'
 
 /** What a text would do that nobody should do without a person; `unreadable` when nobody can tell. */
 export type SqlHazard =

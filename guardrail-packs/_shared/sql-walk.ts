@@ -1,9 +1,5 @@
 import type { SqlToken } from './sql-tokens.ts'
 
-export function wordSet(words: string): ReadonlySet<string> {
-  return new Set(words.split(' '))
-}
-
 /** Whether a token is one of these unquoted words (upper case). */
 export function isWord(token: SqlToken | undefined, words: ReadonlySet<string>): boolean {
   return token?.kind === 'word' && words.has(token.text)

@@ -1,22 +1,22 @@
+import { wordSet } from './word-lists.ts'
+
 /** Verbs that only look: what comes after them is what they look at. */
-const readVerbs: ReadonlySet<string> = new Set(
-  `analyze ask audit browse can check compare compute_stats count describe diff estimate evaluate examine explain
+const readVerbs = wordSet(`
+  analyze ask audit browse can check compare compute_stats count describe diff estimate evaluate examine explain
   export fetch find get has head inspect introspect is list lookup ls may monitor peek preview print query read
   report retrieve review sample scan search select show simulate stat stats summarize tail test validate verify
-  view wait watch`.split(/\s+/),
-)
+  view wait watch
+`)
 /** Verbs that change things, but take nothing away by themselves. */
-const writeVerbs: ReadonlySet<string> = new Set(
-  `add append apply approve assign associate attach backup build cancel clone comment complete configure connect
+const writeVerbs = wordSet(`
+  add append apply approve assign associate attach backup build cancel clone comment complete configure connect
   copy cp create deploy disable download duplicate edit enable exec grant import increase insert install invite link
   load lock login make merge mk modify new notify open pause publish put_object register rename reply resize resolve
   restart restore resume revert rollback run_report save schedule send set share start stop submit subscribe sync tag unarchive
-  undelete undo unlock untrash update upgrade upload upsert write`.split(/\s+/),
-)
+  undelete undo unlock untrash update upgrade upload upsert write
+`)
 /** A name that ends so only shows what would happen, or what happened; none of them is a thing to delete. */
-const harmlessEnds: ReadonlySet<string> = new Set(
-  'preview status history help info simulation estimate'.split(' '),
-)
+const harmlessEnds = wordSet('preview status history help info simulation estimate')
 
 export type ToolVerb = 'destructive' | 'read' | 'write' | 'none'
 

@@ -1,10 +1,11 @@
 import type { OptionTable } from './command-options.ts'
-import { type Wrapper, words } from './wrapper.ts'
+import { wordList } from './word-lists.ts'
+import type { Wrapper } from './wrapper.ts'
 
 const containerOptions: OptionTable = {
   short: 'abcehlmpuvw',
   values:
-    words(`add-host annotation attach blkio-weight cap-add cap-drop cgroup-parent cgroupns cidfile
+    wordList(`add-host annotation attach blkio-weight cap-add cap-drop cgroup-parent cgroupns cidfile
     cpu-period cpu-quota cpu-rt-period cpu-rt-runtime cpu-shares cpus cpuset-cpus cpuset-mems detach-keys device device-cgroup-rule
     device-read-bps device-read-iops device-write-bps device-write-iops dns dns-opt dns-option dns-search domainname
     entrypoint env env-file expose gpus group-add health-cmd health-interval health-retries
@@ -14,7 +15,7 @@ const containerOptions: OptionTable = {
     shm-size stop-signal stop-timeout storage-opt sysctl tmpfs ulimit user userns uts volume
     volume-driver volumes-from workdir`),
   // The beginnings of other names.
-  flags: words('detach init latest passwd'),
+  flags: wordList('detach init latest passwd'),
 }
 export const inContainer: Wrapper = {
   options: containerOptions,
@@ -27,7 +28,7 @@ const podOptions: OptionTable = {
   ...containerOptions,
   values: [
     ...(containerOptions.values ?? []),
-    ...words(`arch authfile blkio-weight-device cert-dir cgroup-conf cgroups chrootdirs conmon-pidfile creds
+    ...wordList(`arch authfile blkio-weight-device cert-dir cgroup-conf cgroups chrootdirs conmon-pidfile creds
     decryption-key env-merge gidmap group-entry health-log-destination health-max-log-count
     health-max-log-size health-on-failure health-startup-cmd health-startup-interval health-startup-retries
     health-startup-success health-startup-timeout hosts-file hostuser image-volume init-ctr init-path os
@@ -68,7 +69,7 @@ function engine(exec: Wrapper, run: Wrapper): Wrapper {
 export const inPod: Wrapper = {
   options: {
     short: 'cfnlL',
-    values: words(
+    values: wordList(
       'container filename namespace context kubeconfig cluster user as image overrides restart labels env',
     ),
   },
@@ -78,13 +79,13 @@ export const inPod: Wrapper = {
 export const cluster: Wrapper = {
   options: {
     short: 'nsv',
-    values: words('namespace context kubeconfig cluster user as server token'),
+    values: wordList('namespace context kubeconfig cluster user as server token'),
   },
   subcommands: { exec: inPod, run: inPod, debug: inPod, rsh: { ...inPod, scattered: false } },
 }
 
 const remote: OptionTable = {
-  values: words('account command configuration project ssh-key-file zone'),
+  values: wordList('account command configuration project ssh-key-file zone'),
 }
 const remoteCommand: Wrapper = {
   options: remote,

@@ -1,5 +1,6 @@
 import type { OptionTable } from './command-options.ts'
-import { type Wrapper, words } from './wrapper.ts'
+import { wordList } from './word-lists.ts'
+import type { Wrapper } from './wrapper.ts'
 import {
   cloudShell,
   cluster,
@@ -18,7 +19,7 @@ const runsPlain: Wrapper = { subcommands: { exec: plain } }
 
 const runnerOptions: OptionTable = {
   short: 'pwCnCcE',
-  values: words(
+  values: wordList(
     'package workspace filter dir cwd name prefix directory project python with from env-file',
   ),
 }
@@ -55,14 +56,14 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
       inert: ['-p', '-P', '-u'],
     },
     chrt: {
-      options: { short: 'TPDp', values: words('sched-runtime sched-period sched-deadline pid') },
+      options: { short: 'TPDp', values: wordList('sched-runtime sched-period sched-deadline pid') },
       operands: 1,
     },
     taskset: { inert: ['-p', '--pid'], operands: 1 },
     numactl: {
       options: {
         short: 'ipPCNml',
-        values: words('interleave preferred physcpubind cpunodebind membind'),
+        values: wordList('interleave preferred physcpubind cpunodebind membind'),
       },
     },
     prlimit: plain,
@@ -88,7 +89,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     'xvfb-run': {
       options: {
         short: 'efnps',
-        values: words('error-file auth-file server-num xauth-protocol server-args'),
+        values: wordList('error-file auth-file server-num xauth-protocol server-args'),
       },
     },
     'dbus-run-session': plain,
@@ -105,7 +106,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     unshare: {
       options: {
         short: 'SGRwl',
-        values: words(
+        values: wordList(
           'setuid setgid root wd map-user map-group map-users map-groups propagation setgroups',
         ),
       },
@@ -115,27 +116,32 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
       options: {
         short: 'tSGN',
         attached: 'muinpCTUrw',
-        values: words('target setuid setgid net-socket'),
+        values: wordList('target setuid setgid net-socket'),
       },
       shell: true,
     },
     flock: {
-      options: { short: 'wEc', values: words('timeout wait conflict-exit-code command') },
+      options: { short: 'wEc', values: wordList('timeout wait conflict-exit-code command') },
       operands: 1,
       text: ['-c', '--command'],
     },
-    watch: { options: { short: 'nqs', values: words('interval equexit shotsdir') }, joins: true },
+    watch: {
+      options: { short: 'nqs', values: wordList('interval equexit shotsdir') },
+      joins: true,
+    },
     strace: {
       options: {
         short: 'aeEIoOpPsSuUXb',
-        values: words('expr trace output attach user env string-limit'),
+        values: wordList('expr trace output attach user env string-limit'),
       },
     },
     ltrace: { options: { short: 'aAeFlnopsuwxX' } },
     script: {
       options: {
         short: 'cEIOBToTm',
-        values: words('command echo log-in log-out log-io log-timing output-limit logging-format'),
+        values: wordList(
+          'command echo log-in log-out log-io log-timing output-limit logging-format',
+        ),
       },
       operands: 1,
       text: ['-c', '--command'],
@@ -145,7 +151,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
       options: {
         short: 'pEMHut',
         values:
-          words(`unit property description slice service-type uid gid nice working-directory setenv host
+          wordList(`unit property description slice service-type uid gid nice working-directory setenv host
           machine on-active on-boot on-startup on-unit-active on-unit-inactive on-calendar timer-property path-property`),
       },
     },
@@ -159,7 +165,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     sg: { scattered: true, text: ['-c'], options: { short: 'c' }, noCommand: true },
     mosh: { scattered: true, operands: 1 },
     adb: { options: { short: 's' }, subcommands: { shell: { joins: true, shell: true } } },
-    wsl: { options: { short: 'du', values: words('distribution user cd') } },
+    wsl: { options: { short: 'du', values: wordList('distribution user cd') } },
     crictl: { subcommands: { exec: inContainer } },
     minikube: { subcommands: { ssh: { joins: true }, kubectl: cluster } },
     microk8s: { subcommands: { kubectl: cluster } },
@@ -167,7 +173,10 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
       subcommands: { run: { options: { short: 'ars', values: ['app', 'remote'] }, joins: true } },
     },
     ansible: {
-      options: { short: 'aimfuteMl', values: words('args inventory module-name user forks limit') },
+      options: {
+        short: 'aimfuteMl',
+        values: wordList('args inventory module-name user forks limit'),
+      },
       scattered: true,
       text: ['-a', '--args'],
       lenient: true,
@@ -175,12 +184,12 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     },
     lerna: { subcommands: { exec: plain } },
     nodemon: {
-      options: { short: 'xweid', values: words('exec watch ext ignore delay signal') },
+      options: { short: 'xweid', values: wordList('exec watch ext ignore delay signal') },
       text: ['-x', '--exec'],
       noCommand: true,
     },
     watchexec: {
-      options: { short: 'ewidfs', values: words('exts watch ignore debounce filter signal') },
+      options: { short: 'ewidfs', values: wordList('exts watch ignore debounce filter signal') },
       joins: true,
     },
     rbenv: runsPlain,
@@ -289,7 +298,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
     hyperfine: {
       options: {
         short: 'wmMrpcSPDLniu',
-        values: words('prepare setup cleanup conclude warmup runs'),
+        values: wordList('prepare setup cleanup conclude warmup runs'),
       },
       text: ['--prepare', '-p', '--setup', '-s', '--cleanup', '-c', '--conclude'],
       joins: true,

@@ -1,10 +1,11 @@
-import { type Wrapper, words } from './wrapper.ts'
+import { wordList } from './word-lists.ts'
+import type { Wrapper } from './wrapper.ts'
 
 const afterOne: Wrapper = { operands: 1 }
 const shellText: Wrapper = {
   options: {
     short: 'cgGsuw',
-    values: words('command session-command group supp-group shell user whitelist-environment'),
+    values: wordList('command session-command group supp-group shell user whitelist-environment'),
   },
   text: ['-c', '--command', '--session-command'],
 }
@@ -21,10 +22,10 @@ export const users: Readonly<Record<string, Wrapper>> = {
   sudo: {
     options: {
       short: 'ugpCThrtDRUa',
-      values: words(
+      values: wordList(
         'user group prompt close-from command-timeout host role type chdir chroot other-user',
       ),
-      flags: words(
+      flags: wordList(
         'askpass background edit help list non-interactive preserve-env reset-timestamp remove-timestamp login shell stdin set-home validate version',
       ),
     },
@@ -45,7 +46,7 @@ export const users: Readonly<Record<string, Wrapper>> = {
   'su-exec': afterOne,
   setpriv: {
     options: {
-      values: words(
+      values: wordList(
         'reuid regid groups inh-caps ambient-caps bounding-set securebits selinux-label apparmor-profile pdeathsig',
       ),
     },

@@ -32,8 +32,3 @@ export interface Wrapper {
   readonly noCommand?: boolean
   readonly subcommands?: Readonly<Record<string, Wrapper>>
 }
-
-/** `'a b c'` as a list. */
-export function words(text: string): readonly string[] {
-  return text.trim().split(/\s+/)
-}

@@ -1,4 +1,5 @@
 import type { PackRule } from 'model-gateway/plugin'
+import { wordList, wordSet } from '../_shared/word-lists.ts'
 
 const back = 'Look at it with describe or list, and ask a person to remove it.'
 
@@ -53,21 +54,19 @@ export const rules: readonly PackRule[] = [
   },
 ]
 
-const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
-
 /** Last words of commands that destroy, in any group and release track. */
 export const destructiveVerb =
   /^(?:delete|delete-.+|bulk-delete|request-delete|destroy|purge|rm|cleanup)$/
 export const iamRemoval = /^remove-(?:iam|invoker)-policy-binding$/
 /** Where `remove` deletes a record; elsewhere it takes something out of a list. */
 export const removingPaths: ReadonlySet<string> = new Set(['dns record-sets transaction remove'])
-export const tracks = words('alpha beta preview')
+export const tracks = wordSet('alpha beta preview')
 
 /**
  * Last words of commands that destroy nothing: what follows them are names and values. None of them
  * is also a group on the way to a destructive command.
  */
-export const harmlessVerbs = words(`
+export const harmlessVerbs = wordSet(`
   abandon abandon-instances abort accept access ack ack-up-to acknowledge activate activate-service-account
   add advance allow analyze apply approve assign auth-info authorize backup browse buffer bug-report build
   bulk-export bulk-mute call cancel cat cli clone commit compose config-ssh configure connect
@@ -90,28 +89,28 @@ export const harmlessVerbs = words(`
 export const harmlessPrefix =
   /^(?:accept|acquire|add|analyze|apply|assign|asymmetric|attach|cancel|change|check|classify|clone|complete|configure|copy|create|describe|detach|detect|direct|disable|download|enable|evaluate|export|fetch|find|generate|get|initiate|invalidate|is|lint|list|load|lookup|mac|mark|migrate|modify|move|perform|print|promote|publish|query|raw|recognize|recreate|reject|remove|renew|replay|report|reschedule|reset|restart|resume|retry|revoke|run|sanitize|search|send|set|show|sign|simulate|start|stop|stream|suspend|tail|test|translate|trigger|troubleshoot|undeploy|update|upload|upsert|validate|wait)-/
 /** Harmless after a group, but groups themselves when they come first. */
-export const laterVerbs = words('deploy run test')
+export const laterVerbs = wordSet('deploy run test')
 /** Words that are no group though they come first. */
-export const firstVerbs = words('cheat-sheet docker feedback help info init survey topic version')
+export const firstVerbs = wordSet('cheat-sheet docker feedback help info init survey topic version')
 
 /** Options that every command understands, with a value. */
-export const globalValues = [
-  ...words(`access-token-file account billing-project configuration filter flags-file flatten format
-    impersonate-service-account project trace-token verbosity`),
-]
+export const globalValues = wordList(`
+  access-token-file account billing-project configuration filter flags-file flatten format
+  impersonate-service-account project trace-token verbosity
+`)
 /** Options of most commands that may stand before the verb, with a value. */
-export const placeValues = words('location region zone')
-export const globalFlags = [...words('help log-http quiet user-output-enabled version')]
+export const placeValues = wordSet('location region zone')
+export const globalFlags = wordList('help log-http quiet user-output-enabled version')
 
 /** Options that make a harmless command delete. */
 export const deletingOptions = ['--delete-unmatched-destination-objects', '--delete-all-existing']
 
-export const gsutilRemovals = words(
+export const gsutilRemovals = wordSet(
   'del delete deletebucket remove removebucket removebuckets rb rm rmdir',
 )
 
 /** Words that tell one of the provider's servers. */
-export const serverWords = words(
+export const serverWords = wordSet(
   `alloydb bigquery bigtable cloudrun cloudsql dataproc firestore gcloud gcp gcs gke googlecloud gsutil pubsub
   spanner vertexai`,
 )
@@ -123,5 +122,5 @@ export const serverPairs: readonly (readonly [string, string])[] = [
   ['compute', 'engine'],
   ['vertex', 'ai'],
 ]
-export const toolVerbs = words('delete destroy purge rm rb remove')
+export const toolVerbs = wordSet('delete destroy purge rm rb remove')
 export const toolPhrases = ['remove_iam_policy_binding', 'bulk_delete']

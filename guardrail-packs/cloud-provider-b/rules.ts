@@ -1,4 +1,5 @@
 import type { PackRule } from 'model-gateway/plugin'
+import { wordSet } from '../_shared/word-lists.ts'
 
 const back = 'Look at it with a describe, list or get call, and ask a person to remove it.'
 const inline = 'Pass the statement or batch itself on the command line, so that it can be read.'
@@ -105,47 +106,14 @@ export const globalValues: readonly string[] = [
 ]
 
 /** Words that tell one of the provider's servers. */
-export const serverWords: ReadonlySet<string> = new Set([
-  'aws',
-  'amazon',
-  'awslabs',
-  'athena',
-  'bedrock',
-  'cloudformation',
-  'cloudfront',
-  'cloudtrail',
-  'cloudwatch',
-  'dynamodb',
-  'ec2',
-  'ecr',
-  'ecs',
-  'eks',
-  'elasticache',
-  'kinesis',
-  'lambda',
-  'rds',
-  'redshift',
-  'route53',
-  's3',
-  'sagemaker',
-  'secretsmanager',
-  'sns',
-  'sqs',
-  'ssm',
-])
+export const serverWords = wordSet(`
+  aws amazon awslabs athena bedrock cloudformation cloudfront cloudtrail cloudwatch dynamodb ec2 ecr
+  ecs eks elasticache kinesis lambda rds redshift route53 s3 sagemaker secretsmanager sns sqs ssm
+`)
 
-export const toolVerbs: ReadonlySet<string> = new Set([
-  'delete',
-  'deregister',
-  'destroy',
-  'mv',
-  'purge',
-  'rb',
-  'release',
-  'remove',
-  'rm',
-  'terminate',
-])
+export const toolVerbs = wordSet(`
+  delete deregister destroy mv purge rb release remove rm terminate
+`)
 export const toolPhrases: readonly string[] = [
   'batch_delete',
   'close_account',

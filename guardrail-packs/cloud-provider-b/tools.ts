@@ -2,20 +2,14 @@ import type { JsonValue } from 'model-gateway/plugin'
 import { type CloudToolSpec, judgeCloudTool } from '../_shared/cloud-tools.ts'
 import type { Finding, ToolCall } from '../_shared/command-pack.ts'
 import { identityWords, onServer } from '../_shared/tool-identity.ts'
+import { wordSet } from '../_shared/word-lists.ts'
 import { judgeCommand } from './commands.ts'
 import { deletes, judgeInput } from './inputs.ts'
 import { serverWords, toolPhrases, toolVerbs } from './rules.ts'
 
-const sqlArguments: ReadonlySet<string> = new Set([
-  'query',
-  'query_string',
-  'sql',
-  'sqls',
-  'statement',
-  'statements',
-  'sql_statements',
-  'transact_statements',
-])
+const sqlArguments = wordSet(`
+  query query_string sql sqls statement statements sql_statements transact_statements
+`)
 const batchArguments: ReadonlySet<string> = new Set([
   'change_batch',
   'request_items',

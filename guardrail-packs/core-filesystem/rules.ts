@@ -1,4 +1,5 @@
 import type { PackRule } from 'model-gateway/plugin'
+import { wordList, wordSet } from '../_shared/word-lists.ts'
 
 /** The rules of the pack, in no order: what is judged first is decided per command. */
 export const rules = [
@@ -55,27 +56,10 @@ export const rules = [
 export type RuleId = (typeof rules)[number]['id']
 
 /** Names that make text which does not parse too dangerous to let pass. */
-export const executables: ReadonlySet<string> = new Set([
-  'rm',
-  'find',
-  'shred',
-  'truncate',
-  'dd',
-  'wipefs',
-  'mkswap',
-  'fdisk',
-  'sfdisk',
-  'parted',
-  'sgdisk',
-  'lvremove',
-  'vgremove',
-  'pvremove',
-  'zpool',
-  'diskutil',
-  'rsync',
-  'rmtree',
-  'rm_rf',
-])
+export const executables = wordSet(`
+  rm find shred truncate dd wipefs mkswap fdisk sfdisk parted sgdisk lvremove vgremove pvremove
+  zpool diskutil rsync rmtree rm_rf
+`)
 
 /** They overwrite what they are given, whatever the options. */
 export const shredders: ReadonlySet<string> = new Set(['shred', 'gshred', 'srm', 'nwipe', 'scrub'])
@@ -167,10 +151,11 @@ export const destroyingOptions: ReadonlyMap<string, RegExp> = new Map([
 ])
 
 /** Options of find whose next word is no action, whatever it looks like. */
-export const findValues: readonly string[] =
-  `amin anewer atime cmin cnewer context ctime fls fprint fprint0 fprintf fstype gid
+export const findValues = wordList(`
+  amin anewer atime cmin cnewer context ctime fls fprint fprint0 fprintf fstype gid
   group ilname iname inum ipath iregex iwholename links lname maxdepth mindepth mmin mtime name newer newerXY path perm
-  printf regex regextype samefile size type uid used user wholename xtype`.split(/\s+/)
+  printf regex regextype samefile size type uid used user wholename xtype
+`)
 
 /** Calls that remove a tree whatever their arguments. */
 export const treeRemovers =

@@ -1,6 +1,7 @@
 import type { Stdin, Word } from '../_shared/command.ts'
 import { type OptionTable, readOptions } from '../_shared/command-options.ts'
 import { knownInput } from '../_shared/command-output.ts'
+import { wordList } from '../_shared/word-lists.ts'
 import type { RuleId } from './rules.ts'
 
 /** A git subcommand with what follows it. */
@@ -15,10 +16,6 @@ export interface GitCall {
 
 type Judge = (call: GitCall) => RuleId | undefined
 
-function list(text: string): readonly string[] {
-  return text.trim().split(/\s+/)
-}
-
 /** A subcommand that is denied with any of these options. */
 function denies(rule: RuleId, table: OptionTable, ...options: readonly string[]): Judge {
   return ({ words }) => (readOptions(words, table).has(...options) ? rule : undefined)
@@ -28,7 +25,7 @@ const pushTable: OptionTable = {
   short: 'o',
   values: ['repo', 'push-option', 'receive-pack', 'exec'],
   flags:
-    list(`all branches mirror delete tags porcelain dry-run force force-with-lease force-if-includes
+    wordList(`all branches mirror delete tags porcelain dry-run force force-with-lease force-if-includes
     recurse-submodules thin no-thin set-upstream progress prune no-verify verify follow-tags signed atomic quiet verbose ipv4 ipv6`),
 }
 
@@ -58,9 +55,9 @@ function clean({ words, config }: GitCall): RuleId | undefined {
 function branch({ words }: GitCall): RuleId | undefined {
   const read = readOptions(words, {
     short: 'u',
-    values: list('set-upstream-to contains no-contains merged no-merged sort points-at format'),
+    values: wordList('set-upstream-to contains no-contains merged no-merged sort points-at format'),
     flags:
-      list(`delete force move copy list show-current edit-description unset-upstream all remotes track
+      wordList(`delete force move copy list show-current edit-description unset-upstream all remotes track
       no-track create-reflog verbose quiet color no-color column no-column abbrev ignore-case`),
   })
   return read.has('-D', '-M', '-C', '-f', '--force') ? 'branch-force' : undefined
@@ -68,9 +65,9 @@ function branch({ words }: GitCall): RuleId | undefined {
 
 const checkoutTable: OptionTable = {
   short: 'bBU',
-  values: list('orphan conflict pathspec-from-file unified inter-hunk-context'),
+  values: wordList('orphan conflict pathspec-from-file unified inter-hunk-context'),
   flags:
-    list(`force ours theirs merge detach track no-track guess no-guess patch quiet progress no-progress overlay
+    wordList(`force ours theirs merge detach track no-track guess no-guess patch quiet progress no-progress overlay
     no-overlay recurse-submodules no-recurse-submodules overwrite-ignore no-overwrite-ignore
     ignore-other-worktrees ignore-skip-worktree-bits pathspec-file-nul`),
 }
@@ -125,8 +122,9 @@ function isPath(text: string): boolean {
 function restore({ words, openEnded }: GitCall): RuleId | undefined {
   const read = readOptions(words, {
     short: 'sU',
-    values: list('source conflict pathspec-from-file unified inter-hunk-context'),
-    flags: list(`staged worktree patch quiet progress no-progress ours theirs merge ignore-unmerged
+    values: wordList('source conflict pathspec-from-file unified inter-hunk-context'),
+    flags:
+      wordList(`staged worktree patch quiet progress no-progress ours theirs merge ignore-unmerged
       ignore-skip-worktree-bits recurse-submodules no-recurse-submodules overlay no-overlay pathspec-file-nul`),
   })
   if (
@@ -179,7 +177,7 @@ export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
       'reset-discard',
       {
         values: ['pathspec-from-file'],
-        flags: list(
+        flags: wordList(
           'hard soft mixed merge keep quiet patch intent-to-add no-refresh refresh recurse-submodules',
         ),
       },
@@ -197,8 +195,8 @@ export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
       'switch-discard',
       {
         short: 'cC',
-        values: list('create force-create orphan conflict'),
-        flags: list('force discard-changes detach guess no-guess merge track no-track quiet'),
+        values: wordList('create force-create orphan conflict'),
+        flags: wordList('force discard-changes detach guess no-guess merge track no-track quiet'),
       },
       '-f',
       '--force',

@@ -1,5 +1,6 @@
 import type { PackRule } from 'model-gateway/plugin'
 import { shells } from '../_shared/command-nested.ts'
+import { wordSet } from '../_shared/word-lists.ts'
 
 /** The rules of the pack, in no order: what is judged first is decided per command. */
 export const rules = [
@@ -68,46 +69,16 @@ export const rules = [
 export type RuleId = (typeof rules)[number]['id']
 
 /** Names that make text which does not parse too dangerous to let pass. */
-export const executables: ReadonlySet<string> = new Set([
-  'shutdown',
-  'reboot',
-  'poweroff',
-  'halt',
-  'telinit',
-  'mkfs',
-  'mkfs.ext2',
-  'mkfs.ext3',
-  'mkfs.ext4',
-  'mkfs.xfs',
-  'mkfs.btrfs',
-  'mkfs.vfat',
-  'mkfs.fat',
-  'mkfs.ntfs',
-  'mke2fs',
-  'kill',
-  'systemctl',
-  'crontab',
-  'chmod',
-  'chown',
-  'eval',
-  'sh',
-  'bash',
-  'zsh',
-  'dash',
-])
+export const executables = wordSet(`
+  shutdown reboot poweroff halt telinit mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs
+  mkfs.vfat mkfs.fat mkfs.ntfs mke2fs kill systemctl crontab chmod chown eval sh bash zsh dash
+`)
 
 /** They change the power state by being run. */
-export const powerCommands: ReadonlySet<string> = new Set([
-  'shutdown',
-  'reboot',
-  'poweroff',
-  'halt',
-  'openrc-shutdown',
-  'pm-suspend',
-  'pm-hibernate',
-  'restart-computer',
-  'stop-computer',
-])
+export const powerCommands = wordSet(`
+  shutdown reboot poweroff halt openrc-shutdown pm-suspend pm-hibernate restart-computer
+  stop-computer
+`)
 
 /** Names that the pack has something to say about, apart from mkfs and its kin. */
 export const judged: ReadonlySet<string> = new Set([
@@ -141,99 +112,32 @@ export const judged: ReadonlySet<string> = new Set([
 ])
 
 /** Verbs of systemctl and loginctl that do. */
-export const powerVerbs: ReadonlySet<string> = new Set([
-  'poweroff',
-  'reboot',
-  'halt',
-  'kexec',
-  'soft-reboot',
-  'emergency',
-  'rescue',
-  'suspend',
-  'hibernate',
-  'hybrid-sleep',
-  'suspend-then-hibernate',
-])
+export const powerVerbs = wordSet(`
+  poweroff reboot halt kexec soft-reboot emergency rescue suspend hibernate hybrid-sleep
+  suspend-then-hibernate
+`)
 
 /** Units that do, when started. */
 export const powerTargets =
   /^(poweroff|reboot|halt|kexec|soft-reboot|emergency|rescue|suspend|hibernate|hybrid-sleep|shutdown|runlevel[016])(\.target)?$/
 
 /** Commands that bring text from elsewhere, or make it readable. */
-export const fetchers: ReadonlySet<string> = new Set([
-  'curl',
-  'wget',
-  'wget2',
-  'aria2c',
-  'axel',
-  'fetch',
-  'http',
-  'https',
-  'xh',
-  'lynx',
-  'nc',
-  'ncat',
-  'netcat',
-  'nc.traditional',
-  'socat',
-  'ftp',
-  'tftp',
-  'scp',
-  'dig',
-  'base64',
-  'gbase64',
-  'base32',
-  'iwr',
-  'irm',
-  'invoke-webrequest',
-  'invoke-restmethod',
-  'openssl',
-  'xxd',
-  'gpg',
-  'uudecode',
-])
+export const fetchers = wordSet(`
+  curl wget wget2 aria2c axel fetch http https xh lynx nc ncat netcat nc.traditional socat ftp tftp
+  scp dig base64 gbase64 base32 iwr irm invoke-webrequest invoke-restmethod openssl xxd gpg uudecode
+`)
 
 /** Programs that print shell settings for eval. */
-export const settingPrinters: ReadonlySet<string> = new Set([
-  'ssh-agent',
-  'gpg-agent',
-  'keychain',
-  'dircolors',
-  'gdircolors',
-  'lesspipe',
-  'lesspipe.sh',
-  'thefuck',
-  'resize',
-  'tset',
-  'locale',
-  'getopt',
-  'luarocks',
-  'opam',
-  'fnm',
-  'register-python-argcomplete',
-  'path_helper',
-])
+export const settingPrinters = wordSet(`
+  ssh-agent gpg-agent keychain dircolors gdircolors lesspipe lesspipe.sh thefuck resize tset locale
+  getopt luarocks opam fnm register-python-argcomplete path_helper
+`)
 
 /** Arguments with which many tools print shell settings. */
-export const settingWords: ReadonlySet<string> = new Set([
-  'shellenv',
-  'shell-init',
-  'init',
-  'hook',
-  'completion',
-  'completions',
-  'generate-shell-completion',
-  'activate',
-  'env',
-  'docker-env',
-  'export',
-  'shell.bash',
-  'shell.zsh',
-  'virtualenv-init',
-  'shell',
-  'printenv',
-  'export-credentials',
-])
+export const settingWords = wordSet(`
+  shellenv shell-init init hook completion completions generate-shell-completion activate env
+  docker-env export shell.bash shell.zsh virtualenv-init shell printenv export-credentials
+`)
 
 /** Directories that belong to the system, all beneath them included but for what was installed by hand. */
 export const systemTrees =

@@ -1,6 +1,7 @@
 import { bqOptions } from '../_shared/bq-options.ts'
 import type { OptionTable } from '../_shared/command-options.ts'
 import type { SqlDialect } from '../_shared/sql.ts'
+import { wordList } from '../_shared/word-lists.ts'
 
 /** How a command-line client is given its SQL. */
 export interface SqlClientTool {
@@ -28,17 +29,15 @@ export interface SqlClientTool {
   readonly pairs?: readonly string[]
 }
 
-const words = (text: string) => text.trim().split(/\s+/)
-
 const psql: SqlClientTool = {
   dialect: 'postgres',
   table: {
     short: 'cdfvLoFPRThpU',
     values:
-      words(`command dbname file set variable log-file output field-separator pset record-separator
+      wordList(`command dbname file set variable log-file output field-separator pset record-separator
       table-attr host port username`),
     flags:
-      words(`list version no-psqlrc single-transaction help echo-all echo-errors echo-queries echo-hidden
+      wordList(`list version no-psqlrc single-transaction help echo-all echo-errors echo-queries echo-hidden
       no-readline quiet single-step single-line no-align csv html tuples-only expanded field-separator-zero
       record-separator-zero no-password password`),
   },
@@ -52,7 +51,7 @@ const pgcli: SqlClientTool = {
   table: {
     short: 'chpUudDRtf',
     values:
-      words(`command file host port username user dbname pgclirc dsn row-limit application-name prompt
+      wordList(`command file host port username user dbname pgclirc dsn row-limit application-name prompt
       prompt-dsn log-file init-command ssh-tunnel`),
   },
   sql: ['-c', '--command', '--init-command'],
@@ -66,11 +65,11 @@ const mysql: SqlClientTool = {
   table: {
     short: 'DehPSu',
     values:
-      words(`database execute host port user socket delimiter default-character-set defaults-file
+      wordList(`database execute host port user socket delimiter default-character-set defaults-file
       defaults-extra-file defaults-group-suffix init-command prompt protocol tee plugin-dir ssl-ca
       ssl-cert ssl-key ssl-mode ssl-cipher character-sets-dir login-path max-allowed-packet max_allowed_packet
       connect-timeout connect_timeout default-auth net-buffer-length select-limit max-join-size`),
-    flags: words(
+    flags: wordList(
       'batch table vertical raw silent skip-column-names force verbose xml html quick pager version help',
     ),
   },
@@ -85,7 +84,7 @@ const sqlite: SqlClientTool = {
   dialect: 'sqlite',
   table: {
     singleDash: true,
-    values: words(
+    values: wordList(
       'cmd init separator newline nullvalue maxsize mmap vfs nonce key hexkey textkey heap sorterref escape',
     ),
   },
@@ -102,7 +101,7 @@ const duckdb: SqlClientTool = {
   dialect: 'duckdb',
   table: {
     singleDash: true,
-    values: words('c s cmd f init separator newline nullvalue storage-version storage_version'),
+    values: wordList('c s cmd f init separator newline nullvalue storage-version storage_version'),
   },
   sql: ['-c', '-s', '-cmd', '--cmd'],
   files: ['-f', '-init', '--init'],
@@ -135,7 +134,7 @@ export const clients: ReadonlyMap<string, SqlClientTool> = new Map([
     'mycli',
     mysqlLike({
       ...mysql.table,
-      values: [...(mysql.table.values ?? []), ...words('dsn myclirc format ssh-host ssh-user')],
+      values: [...(mysql.table.values ?? []), ...wordList('dsn myclirc format ssh-host ssh-user')],
     }),
   ],
   ['sqlite3', sqlite],
@@ -146,7 +145,7 @@ export const clients: ReadonlyMap<string, SqlClientTool> = new Map([
       ...sqlite,
       table: {
         short: 'eDR',
-        values: words('execute database liteclirc prompt auto-vertical-output'),
+        values: wordList('execute database liteclirc prompt auto-vertical-output'),
       },
       sql: ['-e', '--execute'],
       files: [],
@@ -171,7 +170,7 @@ export const clients: ReadonlyMap<string, SqlClientTool> = new Map([
       dialect: 'any',
       table: {
         short: 'qhuCdf',
-        values: words('query queries-file host port user password database config-file format'),
+        values: wordList('query queries-file host port user password database config-file format'),
       },
       sql: ['-q', '--query'],
       files: ['--queries-file'],
@@ -184,7 +183,7 @@ export const clients: ReadonlyMap<string, SqlClientTool> = new Map([
       dialect: 'postgres',
       table: {
         short: 'efdup',
-        values: words('execute file database user url host port certs-dir format set'),
+        values: wordList('execute file database user url host port certs-dir format set'),
       },
       sql: ['-e', '--execute'],
       files: ['-f', '--file'],
@@ -198,7 +197,7 @@ export const clients: ReadonlyMap<string, SqlClientTool> = new Map([
       dialect: 'any',
       table: {
         short: 'qfacdsrwuhDo',
-        values: words('query filename config connection option variable'),
+        values: wordList('query filename config connection option variable'),
       },
       sql: ['-q', '--query'],
       files: ['-f', '--filename'],
@@ -209,7 +208,7 @@ export const clients: ReadonlyMap<string, SqlClientTool> = new Map([
     'usql',
     {
       dialect: 'any',
-      table: { short: 'cfovPFRT', values: words('command file out set variable pset') },
+      table: { short: 'cfovPFRT', values: wordList('command file out set variable pset') },
       sql: ['-c', '--command'],
       files: ['-f', '--file'],
       shows: ['--help', '-V', '--version'],
@@ -221,7 +220,7 @@ export const clients: ReadonlyMap<string, SqlClientTool> = new Map([
       dialect: 'any',
       table: {
         short: 'f',
-        values: words('execute file server catalog schema user session output-format'),
+        values: wordList('execute file server catalog schema user session output-format'),
       },
       sql: ['--execute'],
       files: ['-f', '--file'],
@@ -241,7 +240,7 @@ export interface RemovingTool {
 
 const postgresConnection: OptionTable = {
   short: 'hpU',
-  values: words('host port username maintenance-db'),
+  values: wordList('host port username maintenance-db'),
 }
 
 export const removingTools: ReadonlyMap<string, RemovingTool> = new Map<string, RemovingTool>([
@@ -256,9 +255,9 @@ export const removingTools: ReadonlyMap<string, RemovingTool> = new Map<string, 
       table: {
         short: 'dFIjLnNPStTUhpf',
         values:
-          words(`dbname format index jobs use-list schema exclude-schema function superuser trigger table
+          wordList(`dbname format index jobs use-list schema exclude-schema function superuser trigger table
           username host port file role section`),
-        flags: words(
+        flags: wordList(
           'clean create data-only exit-on-error list no-owner schema-only verbose no-privileges',
         ),
       },

@@ -4,20 +4,19 @@ import { unwrapped } from '../_shared/json-text.ts'
 import { judgeSql, type SqlDialect } from '../_shared/sql.ts'
 import { identityWords, onServer } from '../_shared/tool-identity.ts'
 import { toolVerb } from '../_shared/tool-verbs.ts'
+import { wordSet } from '../_shared/word-lists.ts'
 import { ruleOfHazard } from './rules.ts'
-
-const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
 /** Words that tell a database server by its key or aliases. */
 const dialects: Readonly<Record<SqlDialect, ReadonlySet<string>>> = {
   postgres:
-    words(`postgres postgresql pg pgsql psql supabase neon timescale timescaledb cockroach cockroachdb
+    wordSet(`postgres postgresql pg pgsql psql supabase neon timescale timescaledb cockroach cockroachdb
     alloydb redshift greenplum citus yugabyte crunchy pgvector pgbouncer pgadmin`),
-  mysql: words('mysql mariadb planetscale tidb percona vitess singlestore'),
-  sqlite: words('sqlite sqlite3 turso libsql'),
-  duckdb: words('duckdb motherduck'),
-  bigquery: words('bigquery bq'),
-  any: words(`db dbs database databases sql mssql sqlserver tsql oracle snowflake clickhouse databricks athena
+  mysql: wordSet('mysql mariadb planetscale tidb percona vitess singlestore'),
+  sqlite: wordSet('sqlite sqlite3 turso libsql'),
+  duckdb: wordSet('duckdb motherduck'),
+  bigquery: wordSet('bigquery bq'),
+  any: wordSet(`db dbs database databases sql mssql sqlserver tsql oracle snowflake clickhouse databricks athena
     spanner cloudsql rds aurora trino presto dbhub warehouse synapse db2 firebird teradata vertica hana jdbc odbc
     sqlalchemy dolt rqlite d1 hive impala dremio starrocks doris`),
 }
@@ -26,24 +25,28 @@ const all: ReadonlySet<string> = new Set(Object.values(dialects).flatMap((each) 
 /** Keys such as `postgresmain` or `mydb` tell a database too. */
 const databaseName = /^(?:postgres|mariadb|duckdb|bigquery|snowflake|clickhouse)|sql|db$/
 
-const destructive = words('drop truncate delete destroy purge wipe erase remove')
+const destructive = wordSet('drop truncate delete destroy purge wipe erase remove')
 /** What a reset empties. */
-const resetThings = words('branch db database schema parent')
-const rowThings = words('row rows record records data entry entries document documents item items')
+const resetThings = wordSet('branch db database schema parent')
+const rowThings = wordSet(
+  'row rows record records data entry entries document documents item items',
+)
 /** Names of arguments that hold SQL, as words. */
-const sqlNames = words(
+const sqlNames = wordSet(
   'sql q query queries stmt statement statements ddl dml script migration command commands code cmd text input expression',
 )
 /** Names of arguments that hold a file of SQL, as words. */
-const fileNames = words('file filename filepath path script_path uri url')
+const fileNames = wordSet('file filename filepath path script_path uri url')
 /** What is bound to placeholders or stored is no SQL. */
-const dataNames = words('params parameters parameter values bindings data row rows record records')
+const dataNames = wordSet(
+  'params parameters parameter values bindings data row rows record records',
+)
 /** What some servers wrap all arguments in: data only beside SQL. */
-const wrappers = words('params parameters')
+const wrappers = wordSet('params parameters')
 const knownNames = new Set([
   ...sqlNames,
   ...fileNames,
-  ...words('arguments request transaction raw'),
+  ...wordSet('arguments request transaction raw'),
 ])
 const limiting =
   /^(?:where|filter|filters|condition|conditions|criteria|pk|primary_key|key|keys|where_clause|(?:(?:row|record|entry|document|item)_)?ids?)$/

@@ -1,4 +1,5 @@
 import type { PackRule } from 'model-gateway/plugin'
+import { wordList, wordSet } from '../_shared/word-lists.ts'
 
 const back = 'Read the page or database, and ask a person to move, archive or delete it.'
 
@@ -35,26 +36,24 @@ export const rules: readonly PackRule[] = [
   },
 ]
 
-const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
-
 /** Registry names such as `notion-team`, `notionhq` and `notion2`; not `notional`. */
 export const serverName = /^notion(?!al)/
-export const destructiveVerbs = words(
+export const destructiveVerbs = wordSet(
   'delete archive move trash remove rm destroy purge erase empty',
 )
 /** Arguments that make an update a removal when they are true. */
-export const trashingFlags = words(
+export const trashingFlags = wordSet(
   `archive archived is_archived in_trash is_in_trash trash trashed is_trashed delete deleted is_deleted
   erase_content allow_deleting_content`,
 )
 /** Arguments that say which of a tool's actions is meant. */
-export const actionKeys = words(
+export const actionKeys = wordSet(
   'action actions operation operations op command method type mode verb http_method',
 )
 /** Actions that overwrite what is there. */
-export const overwriting = words('replace_content replace_content_range')
+export const overwriting = wordSet('replace_content replace_content_range')
 /** What people write, and values that they store: no instruction to the tool. */
-export const contentKeys = words(
+export const contentKeys = wordSet(
   `properties children content title text rich_text markdown new_str old_str query note notes description caption
   filter sorts comment body_text content_updates`,
 )
@@ -63,6 +62,6 @@ export const contentKeys = words(
 export const executables: ReadonlySet<string> = new Set(['ntn'])
 export const cliOptions = {
   short: 'Xdfo',
-  values: [...words('method data file output token workspace env notion-version')],
-  flags: [...words('help version docs spec json allow-deleting-content')],
+  values: wordList('method data file output token workspace env notion-version'),
+  flags: wordList('help version docs spec json allow-deleting-content'),
 }

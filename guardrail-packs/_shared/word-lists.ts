@@ -1,0 +1,9 @@
+/** `'a b c'` as a list, whatever white space is between its words. */
+export function wordList(text: string): readonly string[] {
+  return text.trim().split(/\s+/)
+}
+
+/** The same as a set. */
+export function wordSet(text: string): ReadonlySet<string> {
+  return new Set(wordList(text))
+}
