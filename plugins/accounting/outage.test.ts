@@ -25,7 +25,7 @@ import {
 } from './testing.ts'
 
 const PLUGIN = 'plugin.accounting'
-const TIMEOUT = 150
+const TIMEOUT = 300
 
 let database: TestDatabase
 let proxy: DatabaseProxy
