@@ -128,7 +128,7 @@ export interface AdminSessions {
 
 /** What an admin changed. Secrets do not belong in it. */
 export interface AuditEntry {
-  /** `undefined`: the operator, by a command. */
+  /** `undefined`: the operator, by a command or the config file. */
   readonly actor: SessionCaller | undefined
   readonly requestId: string
   /** `user.create`, `api_key.revoke` */

@@ -12,13 +12,13 @@ import {
   type Static,
 } from 'model-gateway/plugin'
 import { DEFAULT_AUTH_MODE, DEFAULT_TIMEOUT_MS } from './config.ts'
-import { type Declaration, declarationProblems, secretInUrl, secretOf } from './declaration.ts'
+import { type Declaration, declarationProblems, secretInUrl } from './declaration.ts'
 import { recommendedServers } from './recommended.ts'
+import { auditSecretMove, secretMove } from './secret-move.ts'
 import { addressesOf } from './snapshot.ts'
 import {
   findServer,
   lockRegistry,
-  type SecretMove,
   type ServerColumns,
   type ServerRow,
   type ServerStore,
@@ -111,13 +111,13 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
     await store.update(tx, before, { ...columns, ...move }, fields)
     const after = await findServer(store, before.id, tx)
     await audit(tx, by, action, before.id, { before: stateOf(before), after: stateOf(after) })
-    if (move.secret_moved) {
-      const { from, to } = move.secret_moved
-      await audit(tx, by, 'mcp_server.secret_moved', before.id, {
-        before: { origin: from },
-        after: { origin: to, secret_ref: secretOf(after) ?? null },
-      })
-    }
+    await auditSecretMove(
+      parts.audit(),
+      tx,
+      { actor: by.caller, requestId: by.requestId },
+      after,
+      move,
+    )
     return after
   }
 
@@ -222,19 +222,6 @@ function completed(body: Static<typeof NewServer>) {
     timeout_ms: body.timeout_ms ?? DEFAULT_TIMEOUT_MS,
     status: 'active' as const,
   }
-}
-
-/** Where the same secret goes from now on, if that is another origin than before. */
-function secretMove(
-  before: ServerRow,
-  after: ServerRow,
-): { readonly secret_moved?: SecretMove | null } {
-  const secret = secretOf(after)
-  if (secretOf(before) !== secret) return before.secret_moved === null ? {} : { secret_moved: null }
-  const from = new URL(before.server_url).origin
-  const to = new URL(after.server_url).origin
-  if (secret === undefined || from === to) return {}
-  return { secret_moved: { from, to, at: new Date().toISOString() } }
 }
 
 /** A body that has the right shape and still cannot be. */

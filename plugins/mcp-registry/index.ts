@@ -21,6 +21,7 @@ import { createDiscoveryStore } from './discovery-store.ts'
 import { purgeRuns } from './purge.ts'
 import { createRefresher } from './refresh.ts'
 import { createScheduledRefresh } from './scheduled-refresh.ts'
+import { auditSecretMove } from './secret-move.ts'
 import { planSeed } from './seed.ts'
 import { createSnapshot } from './snapshot.ts'
 import { CHANGED, createServerStore } from './store.ts'
@@ -29,6 +30,8 @@ import { createToolVersionStore } from './tool-version-store.ts'
 const SCHEDULE_EVERY_MS = 20_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
+/** Whose change it is in the audit log. */
+const byConfig = { actor: undefined, requestId: 'config' }
 
 /** MCP servers that administrators register or the config file declares, and their tools. */
 export default definePlugin({
@@ -102,8 +105,10 @@ export default definePlugin({
     ctx.provide(snapshotListeners, {
       async prepare(config) {
         const settings = config.section(mcp)
-        const { warnings } = await servers.seed((existing) =>
-          planSeed(settings.servers, existing, () => Bun.randomUUIDv7()),
+        const { warnings } = await servers.seed(
+          (existing) => planSeed(settings.servers, existing, () => Bun.randomUUIDv7()),
+          (tx, { before, set }) =>
+            auditSecretMove(audit(), tx, byConfig, { ...before, ...set }, set),
         )
         for (const { path, message } of warnings) log.warn({ path: formatPath(path) }, message)
         await snapshot.check()

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ConfigPath, JsonObject, Problem } from 'model-gateway/plugin'
 import { DEFAULT_AUTH_MODE, DEFAULT_TIMEOUT_MS, type DeclaredServer } from './config.ts'
 import { canonicalJson } from './discovery/canonical.ts'
+import { secretMove } from './secret-move.ts'
 import type { ServerRow } from './store.ts'
 
 /** What has to be written so that the registry follows the file, as far as the file may say. */
@@ -12,7 +13,7 @@ export interface SeedPlan {
   readonly warnings: Problem[]
 }
 
-/** Compares the declared servers with the registered ones. Pure but for `newId`. */
+/** Compares the declared servers with the registered ones. Pure but for `newId` and the time. */
 export function planSeed(
   declared: readonly DeclaredServer[],
   existing: readonly ServerRow[],
@@ -35,7 +36,8 @@ export function planSeed(
     const { server_key: _, ...stated } = entry
     const set = leaveToAdmin(stated, row, path, plan.warnings)
     if (row.config_hash !== config_hash) {
-      plan.updates.push({ before: row, set: { ...set, config_hash } })
+      const move = secretMove(row, { ...row, ...set })
+      plan.updates.push({ before: row, set: { ...set, ...move, config_hash } })
     }
   }
   return plan

@@ -25,7 +25,11 @@ const entry: DeclaredServer = {
 
 /** Registers what the config file declares; the row as it is then. */
 async function seeded(declared: DeclaredServer) {
-  await store.seed((existing) => planSeed([declared], existing, () => Bun.randomUUIDv7()))
+  const newId = () => Bun.randomUUIDv7()
+  await store.seed(
+    (existing) => planSeed([declared], existing, newId),
+    async () => {},
+  )
   const { rows } = await store.list({ includeDisabled: true }, { offset: 0, page_size: 10 })
   const [row] = rows
   if (row === undefined) throw new Error('nothing was seeded')

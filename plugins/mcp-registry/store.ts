@@ -99,8 +99,14 @@ export interface ServerStore {
   ): Promise<void>
   /** Ids of the active servers. */
   listActive(): Promise<readonly string[]>
-  /** Reads, plans and writes while nobody else changes a server. Nothing to write, nothing written. */
-  seed(plan: (existing: readonly ServerRow[]) => SeedPlan): Promise<SeedPlan>
+  /**
+   * Reads, plans and writes while nobody else changes a server, and tells `updated` of each change in
+   * the same transaction. Nothing to write, nothing written.
+   */
+  seed(
+    plan: (existing: readonly ServerRow[]) => SeedPlan,
+    updated: (tx: Transaction, update: SeedPlan['updates'][number]) => Promise<void>,
+  ): Promise<SeedPlan>
 }
 
 /** Throws `not_found` for a server that is not there. */
@@ -236,13 +242,16 @@ export function createServerStore({ sql }: Database): ServerStore {
         select id from mcp_registry.external_mcp_servers where status = 'active' order by server_key`
       return rows.map(({ id }) => id)
     },
-    async seed(plan) {
+    async seed(plan, updated) {
       const planned = await sql.begin(async (tx) => {
         await lockRegistry(tx)
         const rows = await tx<ServerRow[]>`select * from mcp_registry.external_mcp_servers`
         const result = plan(rows)
         for (const row of result.inserts) await insert(tx, row)
-        for (const { before, set } of result.updates) await write(tx, before, set)
+        for (const update of result.updates) {
+          await write(tx, update.before, update.set)
+          await updated(tx, update)
+        }
         return result
       })
       return planned as SeedPlan

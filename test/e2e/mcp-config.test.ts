@@ -110,6 +110,37 @@ test('what an administrator did is not undone, and the log says so', async () =>
   )
 })
 
+test('where a secret goes from now on is shown and audited, when the file moves its server', async () => {
+  const secret = (name: string) => ({
+    server_key: 'kept',
+    display_name: 'Kept',
+    auth_mode: 'gateway_bearer_token',
+    auth_config: { secret_ref: `env/GATEWAY_MCP_SECRET_${name}` },
+  })
+  const kept = async () => (await listed()).find(({ server_key }) => server_key === 'kept')
+  const first = { ...secret('KEPT'), server_url: 'https://first.example.com/mcp' }
+  expect(await reload({ servers: [first] })).toEqual([])
+  expect(await kept()).toMatchObject({ secret_moved: null })
+  const second = { ...first, server_url: 'https://second.example.com/mcp' }
+  expect(await reload({ servers: [second] })).toEqual([])
+  const origins = { from: 'https://first.example.com', to: 'https://second.example.com' }
+  expect(await kept()).toMatchObject({ secret_moved: origins })
+  const log = await admin.get<{ items: unknown[] }>(
+    '/api/v1/admin/audit-log?action=mcp_server.secret_moved',
+  )
+  expect(log.items).toMatchObject([
+    {
+      actor_user_id: null,
+      request_id: 'config',
+      object_id: (await kept())?.mcp_server_id,
+      before: { origin: origins.from },
+      after: { origin: origins.to, secret_ref: 'env/GATEWAY_MCP_SECRET_KEPT' },
+    },
+  ])
+  expect(await reload({ servers: [{ ...second, ...secret('NEW') }] })).toEqual([])
+  expect(await kept()).toMatchObject({ secret_moved: null })
+})
+
 test('a file with a server that cannot be is refused as a whole, with the paths', async () => {
   const before = await listed()
   const problems = await reload({
