@@ -277,17 +277,9 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map(
       options: { short: 'cfLST' },
       subcommands: {
         ...Object.fromEntries(
-          [
-            'new',
-            'new-session',
-            'neww',
-            'new-window',
-            'splitw',
-            'split-window',
-            'respawn-pane',
-            'run',
-            'run-shell',
-          ].map((name) => [name, { options: { short: 'cenFsxytl' }, joins: true }]),
+          wordList(
+            'new new-session neww new-window splitw split-window respawn-pane run run-shell',
+          ).map((name) => [name, { options: { short: 'cenFsxytl' }, joins: true }]),
         ),
         // Typed into a shell, most often.
         send: typed,
