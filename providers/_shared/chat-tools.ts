@@ -65,7 +65,7 @@ export function readToolChoice(
     throw invalidRequest('tool_choice must be auto, none, required or a named function')
   }
   if (!toolsOffered && choice.kind !== 'none' && choice.kind !== 'auto') {
-    throw invalidRequest('tool_choice asks for a tool, but tools is empty')
+    throw invalidRequest('tool_choice asks for a tool, but tools holds no function')
   }
   return choice
 }

@@ -189,6 +189,10 @@ describe('tools', () => {
       { type: 'function', function: { name: 'weather' } },
       { tools, ...config({ mode: 'ANY', allowedFunctionNames: ['weather'] }) },
     ],
+    [
+      { type: 'function', name: 'weather' },
+      { tools, ...config({ mode: 'ANY', allowedFunctionNames: ['weather'] }) },
+    ],
     [null, { tools }],
   ] as [JsonValue, JsonObject][])('tool_choice %j', (choice, expected) => {
     expect(request({ tools: [weather], tool_choice: choice })).toEqual({ contents, ...expected })
