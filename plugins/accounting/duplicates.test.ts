@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { ledgerRow, usageMissing } from './row.ts'
 import {
   call,
   dailyBudget,
@@ -77,6 +78,18 @@ describe('the same request twice', () => {
     expect(await ledger()).toHaveLength(2)
     expect(await rejected()).toEqual([])
   })
+})
+
+test('rows that are replayed although they were written, or kept as rejected, change nothing', async () => {
+  const { store } = openAccounting(own.database)
+  const rows = [1, 2].map(() =>
+    ledgerRow(call({ requestId: 'twice' }), usageMissing, new Date(), [], undefined),
+  )
+  for (let times = 0; times < 2; times++) {
+    const { duplicates } = await store.writeLedger(rows)
+    expect(duplicates.size).toBe(1)
+    expect([await ledger(), await rejected()]).toMatchObject([[{}], [{}]])
+  }
 })
 
 test('replicas that write the same requests in opposite order do not deadlock', async () => {

@@ -13,8 +13,10 @@ import {
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { noTelemetry } from '../../test/harness/telemetry.ts'
+import { openSpool } from '../_shared/spool.ts'
 import type { BudgetConfig } from './config.ts'
 import plugin from './index.ts'
+import { ledgerRow, usageMissing } from './row.ts'
 import {
   call,
   closeAll,
@@ -110,6 +112,19 @@ const budgets = async () => [
     select scope_key, scope_kind, budget_source, active, cadence, amount_pico_usd, changed_xid::text
     from accounting.budgets order by scope_key`),
 ]
+
+test('writes what a process that is gone has left, from the start', async () => {
+  const directory = temporaryFolder()
+  const spool = openSpool({ directory, name: 'ledger', log: pino({ level: 'silent' }) })
+  const row = ledgerRow(call({ requestId: 'left' }), usageMissing, new Date(), [], undefined)
+  await spool.append([JSON.stringify(row)])
+  await spool.close()
+  const { load, dispose } = await setUp(directory)
+  await load({})
+  await dispose()
+  const rows = await database.sql`select request_id from accounting.usage_cost_events`
+  expect([...rows]).toEqual([{ request_id: 'left' }])
+})
 
 test('ends with nothing unwritten', async () => {
   const { accounting, load, dispose } = await setUp()
