@@ -206,6 +206,7 @@ export async function observe(
 
   async function recordOf(ids: readonly string[]): Promise<Row['record']> {
     await logsWritten(world)
+    if (isMcp) await auditWritten(world)
     if ((await count('request_log.request_logs', ids)) === ids.length) return 'request log'
     const audited = await count('mcp_audit.mcp_tool_invocations', ids)
     return audited === ids.length ? 'MCP audit' : 'none'
@@ -238,6 +239,18 @@ async function logsWritten({ gateway }: World): Promise<void> {
   const id = (await gateway.post(path, bodyOf(path, 'hi'))).headers.get('x-request-id')
   await eventually(async () => {
     const [row] = await gateway.sql`select from request_log.request_logs where request_id = ${id}`
+    return row
+  })
+}
+
+/** So are those of the MCP audit. */
+async function auditWritten({ gateway }: World): Promise<void> {
+  const call = toolCall(1, 'echo', { text: 'hi' })
+  const accept = 'application/json, text/event-stream'
+  const id = (await gateway.post('/mcp/tools', call, { accept })).headers.get('x-request-id')
+  await eventually(async () => {
+    const [row] = await gateway.sql`
+      select from mcp_audit.mcp_tool_invocations where request_id = ${id}`
     return row
   })
 }
