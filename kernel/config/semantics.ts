@@ -1,5 +1,4 @@
-import type { ConfigPath, Problem, Secret } from '../plugin/index.ts'
-import { didYouMean } from '../plugin/suggest.ts'
+import { type ConfigPath, didYouMean, type Problem, type Secret } from '../plugin/index.ts'
 import { fieldOf, isFields } from './fields.ts'
 import { routeId } from './route-id.ts'
 import type { ProviderTypes, RootEntry } from './schema.ts'

@@ -1,7 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { LoadedPlugin, ResolvedPlugins } from '../config/loaded.ts'
-import { type ConfigPath, inTime, type Plugin, type Problem } from '../plugin/index.ts'
-import { didYouMean } from '../plugin/suggest.ts'
+import { type ConfigPath, didYouMean, inTime, type Plugin, type Problem } from '../plugin/index.ts'
 import { schemaName } from '../storage/schema-name.ts'
 import { locatePackage } from './packages.ts'
 import { asPlugin } from './plugin-shape.ts'

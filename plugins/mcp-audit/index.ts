@@ -106,7 +106,7 @@ export default definePlugin({
 
     const deadline = createDeadline()
     /** Nothing may be sent that could not be written down. */
-    async function inTime<T>(work: () => Promise<T>): Promise<T> {
+    async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
       let result: T | undefined
       try {
         await deadline.run(async () => {
@@ -138,14 +138,14 @@ export default definePlugin({
       resumeMs: Math.max(RESUME_MS, leaseMs),
       push: writer.push,
       policy: () => policy,
-      inTime,
+      orUnavailable,
       finished: createMetrics(meter),
       lost: () => lost.add(1, 'a server answers too many calls that are not open'),
       now,
       log,
     })
     const sessionStore = createSessionStore(database)
-    const sessions = createSessions(sessionStore, inTime, (err) =>
+    const sessions = createSessions(sessionStore, orUnavailable, (err) =>
       log.warn({ err }, 'an MCP session that ended could not be removed'),
     )
     const stopListening = await sessionStore.listen((session) => {

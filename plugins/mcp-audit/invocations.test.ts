@@ -55,7 +55,7 @@ function start(options: {
     resumeMs: 1_000,
     push: (row) => void pushed.push(row),
     policy: () => ({ ...noPayloads, ...options.policy }),
-    async inTime(work) {
+    async orUnavailable(work) {
       const late = Bun.sleep(200).then(() => {
         throw new GatewayError('store_unavailable', 'late')
       })

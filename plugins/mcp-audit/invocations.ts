@@ -36,7 +36,7 @@ export interface InvocationOptions {
   push(row: WrittenRow): void
   policy(): PayloadPolicy
   /** Throws `store_unavailable` when the work cannot be done in time. */
-  inTime<T>(work: () => Promise<T>): Promise<T>
+  orUnavailable<T>(work: () => Promise<T>): Promise<T>
   /** Told of every row that is closed; no latency: nobody knows it. */
   finished(
     serverId: string,
@@ -65,7 +65,7 @@ export interface Invocations extends Pick<McpAudit, 'open' | 'reopen'> {
 
 /** Open rows, and how they are closed. */
 export function createInvocations(options: InvocationOptions): Invocations {
-  const { store, ahead, leaseMs, resumeMs, push, now, inTime, log } = options
+  const { store, ahead, leaseMs, resumeMs, push, now, orUnavailable, log } = options
   const open = new LiveSet<CallRow>()
   /**
    * By session and id, those included whose answer may come on another connection. No map: it would
@@ -98,7 +98,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
       }
       diskFails = true
       const payload = payloadOf('arguments', args, policy)
-      await inTime(
+      await orUnavailable(
         () =>
           new Promise<void>((resolve, reject) => {
             const dropped = () => reject(new Error('there was no room for the row'))
@@ -149,7 +149,7 @@ export function createInvocations(options: InvocationOptions): Invocations {
     }
     lookUps.set(serverId, others + 1)
     try {
-      const find = () => inTime(() => store.find({ serverId, hash }, rowId))
+      const find = () => orUnavailable(() => store.find({ serverId, hash }, rowId))
       const found = await find()
       if (found !== undefined) return found
       await Bun.sleep(ON_ITS_WAY_MS)

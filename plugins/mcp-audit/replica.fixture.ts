@@ -19,7 +19,7 @@ export function replica(database: Database) {
     resumeMs: 60_000,
     push: (row) => void rows.push(row),
     policy: () => ({ ...noPayloads, captures: true }),
-    inTime: (work) => work(),
+    orUnavailable: (work) => work(),
     finished() {},
     lost() {},
     now: () => new Date(),

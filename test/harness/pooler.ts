@@ -44,15 +44,18 @@ ignore_startup_parameters = extra_float_digits
     stdout: 'ignore',
     stderr: 'ignore',
   })
-  await answers(url.href)
-  return {
-    url: url.href,
-    async stop() {
-      child.kill()
-      await child.exited
-      rmSync(folder, { recursive: true })
-    },
+  const stop = async () => {
+    child.kill()
+    await child.exited
+    rmSync(folder, { recursive: true })
   }
+  try {
+    await answers(url.href)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url: url.href, stop }
 }
 
 async function answers(url: string): Promise<void> {

@@ -6,17 +6,12 @@ import { changesOf } from '@/lib/changes.ts'
 import { invalidateBudgets } from '@/pages/budgets/budget-sheet.tsx'
 import { type Budget, ownerName, type Scope } from '@/pages/budgets/words.ts'
 import { AmountField } from '@/ui/amount-field.tsx'
+import { type Cadence, CadenceField } from '@/ui/cadence-field.tsx'
 import { Checkbox, Field, Input, Select } from '@/ui/field.tsx'
 import { type Owner, OwnerPicker } from '@/ui/owner-picker.tsx'
 import { SaveDialog } from '@/ui/save-dialog.tsx'
 
-type Cadence = NonNullable<Budget['settings']>['cadence']
 const kinds = ['user', 'service_account'] as const
-const cadences: Readonly<Record<Cadence, string>> = {
-  daily: 'Day',
-  weekly: 'Week, from Monday on',
-  monthly: 'Month',
-}
 
 export interface BudgetFormProps {
   /** null: a new one. */
@@ -61,21 +56,7 @@ export function BudgetForm({ budget, owner, onClose, onSaved }: BudgetFormProps)
           value={amount}
           onChange={setAmount}
         />
-        <Field label="Each">
-          {(control) => (
-            <Select
-              {...control}
-              value={cadence}
-              onChange={({ target }) => setCadence(target.value as Cadence)}
-            >
-              {Object.entries(cadences).map(([key, label]) => (
-                <option key={key} value={key}>
-                  {label}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <CadenceField value={cadence} onChange={setCadence} />
       </div>
       <div className="grid gap-0.5">
         <Checkbox

@@ -5,12 +5,12 @@ import { KeyField, NameField } from '@/pages/identity/fields.tsx'
 import { ModelAccessField } from '@/pages/identity/model-access.tsx'
 import { invalidateIdentity, type ServiceAccount } from '@/pages/identity/words.tsx'
 import { AmountField } from '@/ui/amount-field.tsx'
-import { Field, Select } from '@/ui/field.tsx'
+import { type Cadence, CadenceField } from '@/ui/cadence-field.tsx'
+import { Field } from '@/ui/field.tsx'
 import { OwnerPicker } from '@/ui/owner-picker.tsx'
 import { SaveDialog } from '@/ui/save-dialog.tsx'
 
 const teamsOnly = ['team'] as const
-type Cadence = 'daily' | 'weekly' | 'monthly'
 
 export interface AccountFormProps {
   /** null: a new one. */
@@ -79,19 +79,7 @@ export function AccountForm({ account, onClose, onSaved }: AccountFormProps) {
               value={amount}
               onChange={setAmount}
             />
-            <Field label="Each">
-              {(control) => (
-                <Select
-                  {...control}
-                  value={cadence}
-                  onChange={({ target }) => setCadence(target.value as Cadence)}
-                >
-                  <option value="daily">Day</option>
-                  <option value="weekly">Week</option>
-                  <option value="monthly">Month</option>
-                </Select>
-              )}
-            </Field>
+            <CadenceField value={cadence} onChange={setCadence} />
           </div>
         )}
       </div>

@@ -1,0 +1,30 @@
+import { Field, Select } from '@/ui/field.tsx'
+
+const cadences = { daily: 'Day', weekly: 'Week, from Monday on', monthly: 'Month' } as const
+export type Cadence = keyof typeof cadences
+
+export interface CadenceFieldProps {
+  readonly value: Cadence
+  readonly onChange: (cadence: Cadence) => void
+}
+
+/** How long a window of a budget is. */
+export function CadenceField({ value, onChange }: CadenceFieldProps) {
+  return (
+    <Field label="Each">
+      {(control) => (
+        <Select
+          {...control}
+          value={value}
+          onChange={({ target }) => onChange(target.value as Cadence)}
+        >
+          {Object.entries(cadences).map(([key, label]) => (
+            <option key={key} value={key}>
+              {label}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  )
+}
