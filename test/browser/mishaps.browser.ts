@@ -206,14 +206,14 @@ test('another page begins at its top, and the way back leads to where one was, a
   await page.getByRole('link', { name: 'Overview' }).click()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.getByRole('table', { name: 'Models', exact: true }).waitFor()
-  await main.evaluate((it) => it.scrollTo(0, 500))
+  await main.evaluate((it) => it.scrollTo(0, 300))
   await page.getByRole('link', { name: 'Spend', exact: true }).click()
   await page.getByRole('heading', { name: 'Spend', exact: true }).waitFor()
   await eventually(async () => (await place()) === 0 || undefined)
   await page.goBack()
-  await eventually(async () => (await place()) === 500 || undefined)
+  await eventually(async () => (await place()) === 300 || undefined)
   await page.reload()
-  await eventually(async () => (await place()) === 500 || undefined)
+  await eventually(async () => (await place()) === 300 || undefined)
 })
 
 test('who changes the own name sees it, and who is no admin any more sees no pages of admins', async () => {
