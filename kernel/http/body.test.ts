@@ -32,3 +32,35 @@ test.each([true, false])(
     })
   },
 )
+
+test('a body that does not come in time ends its connection', async () => {
+  const body = new ReadableStream({ start() {} })
+  const late = readBody(new Request('http://h/', { method: 'POST', body }), {
+    ...limits,
+    timeoutMs: 20,
+  })
+  await expect(late).rejects.toMatchObject({
+    code: 'invalid_request',
+    message: 'the request body did not arrive within 20 ms',
+    headers: { connection: 'close' },
+  })
+})
+
+test.each([
+  ['gzip', 'content-encoding: the request body must not be compressed'],
+  ['Identity', 'the request body is not valid UTF-8'],
+  [undefined, 'the request body is not valid UTF-8'],
+])(
+  'what is no UTF-8 is told by what it may be, content-encoding: %p',
+  async (encoding, message) => {
+    const request = new Request('http://h/', {
+      method: 'POST',
+      body: new Uint8Array([0x1f, 0x8b]),
+      headers: encoding === undefined ? {} : { 'content-encoding': encoding },
+    })
+    await expect(readBody(request, limits)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message,
+    })
+  },
+)

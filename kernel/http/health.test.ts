@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, jest, test } from 'bun:test'
 import type { HealthCheck, HealthStatus } from '../plugin/index.ts'
 import { createHealth } from './health.ts'
 
@@ -107,5 +107,22 @@ describe('draining', () => {
     expect(await ask()).toMatchObject({ code: 503, status: 'draining' })
     expect(await draining).toBe(100)
     expect(performance.now() - at).toBeGreaterThanOrEqual(95)
+  })
+
+  test('takes five seconds at most, and none when the last question is long ago', async () => {
+    jest.useFakeTimers()
+    try {
+      const watched = health()
+      await watched.ask()
+      const draining = watched.drain(60_000)
+      jest.advanceTimersByTime(5_000)
+      expect(await draining).toBe(55_000)
+      const forgotten = health()
+      await forgotten.ask()
+      jest.advanceTimersByTime(31_000)
+      expect(await forgotten.drain(60_000)).toBe(60_000)
+    } finally {
+      jest.useRealTimers()
+    }
   })
 })

@@ -123,6 +123,28 @@ test('a stream that speaks in time has none', async () => {
   expect(await (await fetch(server.url)).text()).not.toContain('keep-alive')
 })
 
+test('the silence of a stream counts from its last event', async () => {
+  const next = Promise.withResolvers<string | undefined>()
+  const texts = [Promise.resolve('data: 1\n\n'), next.promise]
+  const stream = { next: async () => await texts.shift(), cancel() {} }
+  let kept: KeptStream | undefined
+  const keepAlive = {
+    add(one: KeptStream) {
+      kept = one
+    },
+    remove() {},
+  }
+  await using server = serve(stream, { stalledSecs: 60, keptSecs: 1, keepAlive })
+  const reader = (await fetch(server.url)).body?.getReader()
+  await reader?.read()
+  if (kept === undefined) throw new Error('the stream is not kept alive')
+  kept.quiet = 14
+  next.resolve('data: 2\n\n')
+  await reader?.read()
+  expect(kept.quiet).toBe(0)
+  await reader?.cancel()
+})
+
 test('a stream whose caller has left is kept alive no longer, though it is read on', async () => {
   const left = Promise.withResolvers<void>()
   const readOn = Promise.withResolvers<undefined>()

@@ -48,12 +48,12 @@ afterEach(async () => {
 
 const open = (connection = {}) =>
   createSpanExport({
-    ...connection,
     url: `http://127.0.0.1:${server.port}/v1/traces`,
     headers: { 'x-tenant': 'a' },
     resource: { 'service.name': 'test' },
     scope: 'test',
     timeoutMs: 2000,
+    ...connection,
   })
 const names = (count: number) => Array.from({ length: count }, (_, n) => `span ${n}`)
 const addAll = (spans: ReturnType<typeof open>, list: readonly string[]) => {
@@ -111,6 +111,53 @@ test('a collector that says when it wants to be asked again is asked then, or no
   expect(performance.now() - at).toBeLessThan(400)
   expect(requests).toHaveLength(1)
   expect(warnings).toEqual(['traces: 3 spans were lost: the collector answered 503'])
+})
+
+test('a collector may say it by a date; what cannot be read means the usual pause', async () => {
+  for (const [header, least] of [
+    [new Date(Date.now() + 1000).toUTCString(), 0],
+    ['soon', 490],
+  ] as const) {
+    requests = []
+    statuses = [503]
+    replyHeaders = { 'retry-after': header }
+    const spans = open()
+    addAll(spans, names(1))
+    await spans.stop()
+    expect(requests).toHaveLength(2)
+    const [first, second] = requests
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(least)
+  }
+})
+
+test('the pauses grow, until there is no time for the next one', async () => {
+  statuses = [503, 503, 503, 503, 503]
+  const spans = open({ timeoutMs: 3000 })
+  addAll(spans, names(1))
+  await spans.stop()
+  const [first, second, third, ...more] = requests.map(({ at }) => at)
+  expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(490)
+  expect((third ?? 0) - (second ?? 0)).toBeGreaterThanOrEqual(990)
+  expect(more).toEqual([])
+})
+
+test('a collector that points elsewhere is not followed there with the headers', async () => {
+  statuses = [307]
+  replyHeaders = { location: '/elsewhere' }
+  const spans = open()
+  addAll(spans, names(1))
+  await spans.stop()
+  expect(requests).toHaveLength(1)
+  expect(warnings).toEqual(['traces: 1 spans were lost: the collector answered 307'])
+})
+
+test('the end waits for the batch that is on its way', async () => {
+  let arrived = 0
+  const spans = open({ sent: () => arrived++ })
+  statuses = [503]
+  addAll(spans, names(515))
+  await spans.stop()
+  expect(arrived).toBe(2)
 })
 
 test('spans that a collector takes but does not keep are told of', async () => {

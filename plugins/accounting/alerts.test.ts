@@ -247,6 +247,29 @@ describe('an alert', () => {
     await replica().look()
     expect(await raised()).toHaveLength(1)
   })
+
+  test('that is not due any more when it would be written is raised when it is due again', async () => {
+    const gateway = replica()
+    await gateway.budget(dailyBudget('u1', 500n))
+    await gateway.settle(today())
+    await replica().budget(dailyBudget('u1', 900n))
+    await gateway.look()
+    expect(await raised()).toHaveLength(0)
+    await gateway.settle(today())
+    await gateway.look()
+    expect(await raised()).toMatchObject([{ spent: '800', remaining: '100' }])
+  })
+
+  test('that is there is looked for no more in its window', async () => {
+    let looked = 0
+    const gateway = replica({ reading: async () => void looked++ })
+    await gateway.budget(dailyBudget('u1', 500n))
+    for (let n = 0; n < 3; n++) {
+      await gateway.settle(today())
+      await gateway.look()
+    }
+    expect(looked).toBe(1)
+  })
 })
 
 describe('the recipients of a service account’s alert', () => {
@@ -477,6 +500,29 @@ describe('a mail', () => {
     await testDatabase.sql`alter table accounting.away rename to budget_alert_deliveries`
     await polled
     expect(await deliveries()).toMatchObject([{ status: 'sent' }])
+  })
+
+  test('that cannot be noted as sent holds up no end', async () => {
+    let sent = 0
+    const gateway = replica({ send: async () => void sent++ })
+    await gateway.budget(dailyBudget('u1', 0n))
+    await testDatabase.sql`
+      create function accounting.refuse() returns trigger language plpgsql
+      as $$ begin if new.status = 'sent' then raise 'not now'; end if; return new; end $$`
+    await testDatabase.sql`
+      create trigger refuse before update on accounting.budget_alert_deliveries
+      for each row execute function accounting.refuse()`
+    try {
+      const polled = gateway.poll().then(
+        () => 'noted',
+        (error) => String(error),
+      )
+      while (sent === 0) await Bun.sleep(5)
+      gateway.close()
+      expect(await Promise.race([polled, Bun.sleep(5000)])).toContain('not now')
+    } finally {
+      await testDatabase.sql`drop function accounting.refuse cascade`
+    }
   })
 
   test('that another one has sent meanwhile stays sent when the slow one fails', async () => {

@@ -76,6 +76,38 @@ test('a replica that still has the old config leaves the budgets of known owners
   expect(amounts.get('budget:v1:user:u1')).toBe(5n * 10n ** 12n)
 })
 
+test('a replica that still has the old config gives nothing to known owners whom the new one gives nothing', async () => {
+  const bob = { ...ada, id: 'u2', email: 'bob@x.test' }
+  let directory: Directory = { ...nobody, users: [ada] }
+  const given: string[] = []
+  const keeper = createBudgetKeeper({
+    store: {
+      // The new config has taken away what was there.
+      changeAll: async (plan) => void given.push(...plan([]).map(({ scope }) => scopeKey(scope))),
+    } as Partial<BudgetStore> as BudgetStore,
+    directory: async () => directory,
+    log: pino({ level: 'silent' }),
+    changed: async () => {},
+  })
+  const configured: ConfiguredBudgets = {
+    budgets: { users: { default: budgetOf('1'), model_defaults: [] } },
+    users: [],
+    serviceAccounts: [],
+  }
+  // Before a config is in force there is nothing to give.
+  await keeper.ownersChanged()
+  await keeper.catchUp()
+  expect(given).toEqual([])
+  await keeper.prepare(configured)
+  keeper.accept(configured)
+  expect(given.splice(0)).toEqual(['budget:v1:user:u1'])
+  directory = { ...nobody, users: [ada, bob] }
+  await keeper.ownersChanged()
+  expect(given.splice(0)).toEqual(['budget:v1:user:u2'])
+  await keeper.ownersChanged()
+  expect(given).toEqual([])
+})
+
 test('a replica that still has the old config takes nothing that the new one gave to new owners', async () => {
   const given = { scope: { kind: 'user', userId: 'u2' }, source: 'config_user_default' } as const
   const settings = {
