@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Accounting,
@@ -46,8 +46,10 @@ const directory: Directory = {
 }
 
 /** The plugin as the gateway sets it up. */
-async function setUp(files = temporaryFolder()) {
+async function setUp(files = temporaryFolder(), owners = async () => directory) {
   const provided = new Map<string, unknown>()
+  const scheduled: (() => unknown)[] = []
+  let ownersChanged = () => {}
   const warnings: unknown[] = []
   const dispose = await plugin.setup({
     config: {},
@@ -56,7 +58,7 @@ async function setUp(files = temporaryFolder()) {
     ...noTelemetry,
     provide: (point, implementation) => provided.set(point.name, implementation),
     database: await database.forPlugin('plugin.accounting', migrations),
-    schedule: { every: () => {} },
+    schedule: { every: (_ms, work) => void scheduled.push(work) },
     clock: { now: () => new Date('2026-03-31T12:00:00Z') },
     files: { directory: () => files },
     services: {
@@ -66,7 +68,13 @@ async function setUp(files = temporaryFolder()) {
           pricing_source: {
             resolve: () => ({ status: 'priced', costPicoUsd: 400n, rateId: 'r' }),
           },
-          identity: { directory: async () => directory, onChange: () => () => {} },
+          identity: {
+            directory: owners,
+            onChange(listener: () => void) {
+              ownersChanged = listener
+              return () => {}
+            },
+          },
         }
         return services[point.name] as T
       },
@@ -81,6 +89,11 @@ async function setUp(files = temporaryFolder()) {
       await listener.check?.(snapshot(sections))
       const putIntoForce = await listener.prepare(snapshot(sections))
       putIntoForce()
+    },
+    ownersChanged: () => ownersChanged(),
+    /** All that is done time and again, once. */
+    async later() {
+      for (const work of scheduled) await work()
     },
     dispose: async () => await dispose?.(),
   }
@@ -113,17 +126,95 @@ const budgets = async () => [
     from accounting.budgets order by scope_key`),
 ]
 
-test('writes what a process that is gone has left, from the start', async () => {
-  const directory = temporaryFolder()
+/** A row in the spool of a process that is gone. */
+async function leaveBehind(directory: string): Promise<void> {
   const spool = openSpool({ directory, name: 'ledger', log: pino({ level: 'silent' }) })
   const row = ledgerRow(call({ requestId: 'left' }), usageMissing, new Date(), [], undefined)
   await spool.append([JSON.stringify(row)])
   await spool.close()
-  const { load, dispose } = await setUp(directory)
+}
+
+test('writes what a process that is gone has left, from the start', async () => {
+  const folder = temporaryFolder()
+  await leaveBehind(folder)
+  const { load, dispose } = await setUp(folder)
   await load({})
   await dispose()
   const rows = await database.sql`select request_id from accounting.usage_cost_events`
   expect([...rows]).toEqual([{ request_id: 'left' }])
+})
+
+test('writes what a process leaves that goes later', async () => {
+  const folder = temporaryFolder()
+  const { load, later, dispose } = await setUp(folder)
+  await load({})
+  await leaveBehind(folder)
+  await later()
+  await dispose()
+  const rows = await database.sql`select request_id from accounting.usage_cost_events`
+  expect([...rows]).toEqual([{ request_id: 'left' }])
+})
+
+test('forgets ids of callers whose time is over', async () => {
+  const { load, later, dispose } = await setUp()
+  await load({})
+  await database.sql`
+    insert into accounting.request_claims
+    select name, 'x', gen_random_uuid(), now() + age
+    from (values ('old', interval '-1 s'), ('new', interval '1 hour')) as claims (name, age)`
+  await later()
+  const rows = await database.sql`select request_id from accounting.request_claims`
+  expect([...rows]).toEqual([{ request_id: 'new' }])
+  await dispose()
+})
+
+test('new owners get their budgets before the end, or later when they cannot be read', async () => {
+  const { users } = directory
+  let owners = async (): Promise<Directory> => ({ ...directory, users: users.slice(0, 1) })
+  const { load, ownersChanged, later, warnings, dispose } = await setUp(temporaryFolder(), () =>
+    owners(),
+  )
+  await load({ budgets: { users: { default: daily('1'), model_defaults: [] } } })
+  expect(await budgets()).toHaveLength(1)
+  owners = () => Promise.reject(new Error('away'))
+  ownersChanged()
+  while (warnings.length === 0) await Bun.sleep(5)
+  owners = async () => directory
+  await later()
+  expect(await budgets()).toHaveLength(2)
+
+  owners = async () => {
+    await Bun.sleep(50)
+    return { ...directory, users: users.flatMap((user) => [user, { ...user, id: `${user.id}-2` }]) }
+  }
+  ownersChanged()
+  await dispose()
+  expect(await budgets()).toHaveLength(4)
+})
+
+test('alerts are mailed by batches, as often as the config says, and no more after the end', async () => {
+  const { load, later, dispose } = await setUp()
+  const email = { from: 'g@example.com', batch_size: 1, transport: 'log' }
+  await load({
+    budget_alerts: { email: { ...email, poll_interval_secs: 0.3 } },
+    budgets: {
+      users: { default: daily('0'), model_defaults: [{ model: 'm', budget: daily('0') }] },
+    },
+  })
+  const sent = async () => {
+    const [row] = await database.sql`
+      select count(*)::int as n from accounting.budget_alert_deliveries where status = 'sent'`
+    return row?.n
+  }
+  await later()
+  expect(await sent()).toBe(1)
+  await Bun.sleep(300)
+  await later()
+  expect(await sent()).toBe(2)
+  await dispose()
+  await Bun.sleep(300)
+  await later().catch(() => {})
+  expect(await sent()).toBe(2)
 })
 
 test('ends with nothing unwritten', async () => {
@@ -242,4 +333,24 @@ test('health: fine while the database is there', async () => {
     details: { spool_depth: 0, database: 'up' },
   })
   await dispose()
+})
+
+test('health: failing when neither the database nor the spool can be written', async () => {
+  const folder = join(temporaryFolder(), 'spool')
+  mkdirSync(folder)
+  const { accounting, health, load, dispose } = await setUp(folder)
+  await load({})
+  rmSync(folder, { recursive: true })
+  writeFileSync(folder, 'in the way')
+  await database.sql`alter table accounting.usage_cost_events rename to away`
+  try {
+    await expect(accounting.settle(call())).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(health.check()).toEqual({
+      status: 'failing',
+      details: { spool_depth: 0, database: 'away' },
+    })
+  } finally {
+    await database.sql`alter table accounting.away rename to usage_cost_events`
+    await dispose()
+  }
 })
