@@ -6,6 +6,8 @@ import {
   type ConfigSnapshot,
   type Database,
   type Disposer,
+  type HealthCheck,
+  healthChecks,
   type McpAudit,
   mcpAudit,
   type SnapshotListener,
@@ -84,6 +86,7 @@ async function setUp(files = mkdtempSync(join(root, 'f'))) {
   const listener = provided.get(snapshotListeners.name) as SnapshotListener
   return {
     audit: provided.get(mcpAudit.name) as McpAudit,
+    health: provided.get(healthChecks.name) as HealthCheck,
     end,
     lifeline,
     hourly: () => tasks.get(3_600_000)?.(),
@@ -209,4 +212,23 @@ test('what is known of sessions is asked for again when their ends may have gone
   expect(await audit.ownerOf(serverId, sessionId)).toBeDefined()
   lifeline.unsure?.()
   expect(await audit.ownerOf(serverId, sessionId)).toBeUndefined()
+})
+
+test('health: degraded while calls wait on the disk for the database', async () => {
+  const { audit, health, end } = await setUp()
+  expect(health.check()).toEqual({
+    status: 'ok',
+    details: { queued: 0, shed: 0, spool_depth: 0 },
+  })
+  await database.sql`alter table mcp_audit.mcp_tool_invocations rename to away`
+  try {
+    const row = await audit.open(callOf('1'))
+    row.close(success)
+    await eventually(async () => (health.check().status === 'degraded' ? true : undefined))
+  } finally {
+    await database.sql`alter table mcp_audit.away rename to mcp_tool_invocations`
+  }
+  await eventually(async () => (health.check().status === 'ok' ? true : undefined))
+  await end()
+  expect(await statuses()).toEqual(['success'])
 })

@@ -33,7 +33,9 @@ const file = {} as HeldFile
 function start(options: {
   add?: WriteAhead['add']
   find?: Store['find']
+  sweep?: Store['sweep']
   policy?: Partial<PayloadPolicy>
+  now?: () => Date
 }) {
   const pushed: WrittenRow[] = []
   const released: HeldFile[] = []
@@ -44,6 +46,7 @@ function start(options: {
   const store: Partial<Store> = {
     find: options.find ?? (async () => undefined),
     hold: async (ids) => void held.push(ids),
+    sweep: options.sweep ?? (async () => []),
   }
   const invocations = createInvocations({
     store: store as Store,
@@ -63,7 +66,7 @@ function start(options: {
     },
     finished: (_, ...how) => void over.push(how),
     lost: () => void lost.push(1),
-    now: () => new Date(),
+    now: options.now ?? (() => new Date()),
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line).msg) }),
   })
   return { ...invocations, pushed, released, logged, lost, held, over }
@@ -102,6 +105,24 @@ describe('a call is sent', () => {
     pushed[0]?.settled?.()
     await opening
     expect(logged).toEqual(['the disk takes no tool calls: each waits for the database'])
+  })
+
+  test('and the log tells of a full disk once, and of the next one again', async () => {
+    let isFull = true
+    const { open, pushed, logged } = start({ add: () => (isFull ? full() : Promise.resolve(file)) })
+    async function openWhen(isFullNow: boolean) {
+      isFull = isFullNow
+      const opening = open(call)
+      await Bun.sleep(0)
+      for (const row of pushed) row.settled?.()
+      await opening
+    }
+    await openWhen(true)
+    await openWhen(true)
+    expect(logged).toHaveLength(1)
+    await openWhen(false)
+    await openWhen(true)
+    expect(logged).toHaveLength(2)
   })
 
   test('not at all, when the row is lost, and that is known at once', async () => {
@@ -292,6 +313,60 @@ test('only calls whose reply is not over are held', async () => {
   await hold()
   expect(held).toEqual([[call.invocationId, other.invocationId], [other.invocationId]])
   expect(over).toEqual([['success', 'not_evaluated', 1]])
+})
+
+test('a call whose reply may come elsewhere is known here for as long as that', async () => {
+  let at = Date.parse('2026-04-01')
+  const looked: string[] = []
+  const { open, reopen, hold } = start({
+    find: async (_, { key }) => {
+      looked.push(key)
+      return undefined
+    },
+    now: () => new Date(at),
+  })
+  const session = { serverId: 'server', sessionId: 's-1' }
+  const leave = async (jsonRpcId: string) => {
+    const row = await open({ ...call, invocationId: Bun.randomUUIDv7(), jsonRpcId })
+    row.leave()
+    return row
+  }
+  await leave('1')
+  at += 600
+  const later = await leave('2')
+  at += 600
+  await hold()
+  expect(await reopen(session, '2')).toBe(later)
+  expect(looked).toEqual([])
+  expect(await reopen(session, '1')).toBeUndefined()
+  expect(looked).toEqual(['1', '1'])
+})
+
+test('calls that nobody works on any more are counted as incomplete', async () => {
+  const given: { serverId: string }[] = [{ serverId: 'a' }, { serverId: 'b' }]
+  const { sweep, over, logged } = start({ sweep: async () => given.splice(0) })
+  await sweep()
+  await sweep()
+  expect(over).toEqual([
+    ['incomplete', 'not_evaluated'],
+    ['incomplete', 'not_evaluated'],
+  ])
+  expect(logged).toEqual(['tool calls were left incomplete'])
+})
+
+test('the end waits for answers whose rows are being looked for', async () => {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const { reopen, lookedUp } = start({ find: () => promise })
+  const looking = reopen({ serverId: 'server', sessionId: 's-1' }, '1')
+  let isOver = false
+  const over = lookedUp().then(() => {
+    isOver = true
+  })
+  await Bun.sleep(100)
+  expect(isOver).toBe(false)
+  resolve(undefined)
+  await looking
+  await over
 })
 
 test('a row that another replica has not written yet is looked for again', async () => {
