@@ -255,15 +255,15 @@ describe('a call whose answer may come on another connection', () => {
       handle.leave()
       return handle
     }
-    const handles = await Promise.all(Array.from({ length: 20 }, (_, id) => leave(id)))
+    const handles = await Promise.all(Array.from({ length: 200 }, (_, id) => leave(id)))
     expect(one.pushed[0]?.payload).toContain('"q":"x"')
     // They are in the database.
     one.pushed.length = 0
     await Bun.sleep(10)
     fullGC()
     // The engine may still find one or the other on its stack.
-    expect(all.filter((args) => args.deref() !== undefined).length).toBeLessThan(5)
-    expect(handles).toHaveLength(20)
+    expect(all.filter((args) => args.deref() !== undefined).length).toBeLessThan(100)
+    expect(handles).toHaveLength(200)
   })
 
   test('is looked for in the database when many were left after it', async () => {
