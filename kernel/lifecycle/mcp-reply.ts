@@ -52,11 +52,16 @@ export async function replyOf(
       'x-request-id': call.incoming.requestId,
     },
   }
-  const { body } = response
-  if (body === null || isEmpty(response)) {
-    closeWithoutResult(call, status)
-    return finish(call, { ...head, body: null })
+  if (isEmpty(response)) return withoutBody(call, head)
+  const events = essence(response.headers.get('content-type')) === 'text/event-stream'
+  // Before anything asks for the body as a stream, which is made only then.
+  if (status < 400 && !events && call.resultGuard === undefined && isSmall(response)) {
+    const bytes = await wholeBody(call, response, services)
+    hearWhole(call, bytes, events, services)
+    return finish(call, { ...head, body: bytes })
   }
+  const { body } = response
+  if (body === null) return withoutBody(call, head)
   if (status >= 400) {
     const text = await errorText(call, body, services)
     if (text !== undefined) hearError(call, text)
@@ -67,16 +72,9 @@ export async function replyOf(
     return finish(call, { status, headers: { ...head.headers, ...headers }, body: told })
   }
 
-  const events = essence(response.headers.get('content-type')) === 'text/event-stream'
   if (call.resultGuard !== undefined && !(events && call.invocation === undefined)) {
     const guarded = await guardedReply(call, { body, events }, services)
     return finish(call, { ...head, body: guarded })
-  }
-  const declared = response.headers.get('content-length')
-  if (!events && declared !== null && Number(declared) <= WHOLE_BYTES) {
-    const bytes = await wholeBody(call, response, services)
-    hearWhole(call, bytes, events, services)
-    return finish(call, { ...head, body: bytes })
   }
   if (call.incoming.method === 'GET' || call.resultGuard !== undefined) {
     return { ...head, body: streamed(call, body.getReader(), events, services, listening) }
@@ -151,6 +149,11 @@ function finish(call: McpCall, reply: McpReply): McpReply {
   return reply
 }
 
+function withoutBody(call: McpCall, head: Omit<McpReply, 'body'>): McpReply {
+  closeWithoutResult(call, head.status)
+  return finish(call, { ...head, body: null })
+}
+
 function closeWithoutResult(call: McpCall, status: number): void {
   if (status >= 400) call.invocation?.close('upstream_error', `http_${status}`)
   else closeUnanswered(call, 'ended', false)
@@ -158,6 +161,12 @@ function closeWithoutResult(call: McpCall, status: number): void {
 
 function isEmpty({ status, headers }: Response): boolean {
   return status === 204 || headers.get('content-length') === '0'
+}
+
+/** Its length is known, and small. */
+function isSmall({ headers }: Response): boolean {
+  const declared = headers.get('content-length')
+  return declared !== null && Number(declared) <= WHOLE_BYTES
 }
 
 /** The session that begins with this reply. To clients an empty id is none. */

@@ -7,6 +7,8 @@ const SHORTEST = 4
  * first, so that none hides another from a mask.
  */
 export function credentialForms(values: readonly string[]): readonly string[] {
+  // Tool calls of servers that want no credentials come by here, too.
+  if (values.length === 0) return []
   const forms = values
     .flatMap(credentialsOf)
     .filter(({ length }) => length >= SHORTEST)
