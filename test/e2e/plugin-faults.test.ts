@@ -21,12 +21,11 @@ afterAll(async () => {
 
 type Entry = Record<string, unknown>
 
-/** What a start says of a config with these plugins; undefined when it starts. */
 /** Each gateway has connections of its own, and the server only fifty. */
 const lanes = Array.from({ length: 4 }, () => Promise.resolve<unknown>(undefined))
 let started = 0
 
-/** What a gateway with these plugins says when it does not start. */
+/** What a start says of a config with these plugins; undefined when it starts. */
 function startWith(entries: readonly Entry[], more: Record<string, unknown> = {}) {
   const lane = started++ % lanes.length
   const message = (lanes[lane] as Promise<unknown>).then(() => start(entries, more))

@@ -13,6 +13,7 @@ import { MEASURED, REQUESTS } from './size.ts'
  *
  *     GATEWAY_LONG_REQUESTS=1000000 bun test ./test/long/purge.long.ts
  */
+
 /** A busier day than the others of its month. */
 const DAY_REQUESTS = REQUESTS / 10
 const DAY_MS = 86_400_000
