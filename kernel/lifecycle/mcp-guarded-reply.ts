@@ -95,7 +95,7 @@ export async function guardedReply(
     const { idleMs } = services.limits
     const bytes = await readWhole(body, { maxBytes, idleMs, upstream, tooLarge })
     const passed = await passJson(call, decode(bytes), services)
-    closeUnanswered(call, 'ended', false)
+    closeUnanswered(call, 'ended')
     return passed
   } catch (error) {
     throw upstreamFailure(error, upstream)
@@ -127,14 +127,12 @@ async function collectEvents(
   const reader = body.getReader()
   const passed: string[] = []
   let size = 0
-  let resumable = false
   for (;;) {
     const { done, value } = await reader.read()
     if (done) break
     size += value.byteLength
     if (size > maxBytes) throw tooLarge()
     for (const block of splitter.push(decodePiece(decoder, value))) {
-      resumable ||= block.hasId
       const { text, answers } = await passBlock(call, block, services)
       passed.push(text)
       if (answers === undefined) continue
@@ -146,7 +144,7 @@ async function collectEvents(
     }
   }
   const whole = countSent(call, passed)
-  closeUnanswered(call, 'ended', resumable)
+  closeUnanswered(call, 'ended')
   return whole
 }
 

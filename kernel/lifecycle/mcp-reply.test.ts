@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { LiveSet, type McpInvocationStatus } from '../plugin/index.ts'
+import { GatewayError, LiveSet, type McpInvocationStatus } from '../plugin/index.ts'
 import { type McpCall, type McpServices, usualMcpLimits } from './mcp-exchange.ts'
 import { replyOf } from './mcp-reply.ts'
 import { createWatches } from './mcp-watch.ts'
@@ -52,4 +52,40 @@ test('a stream on which a server speaks unasked is not kept when it is over', as
   end.resolve()
   await new Response(body).text()
   expect(listening.size).toBe(0)
+})
+
+test.each([
+  ['on which a server speaks unasked ends', 'GET', true],
+  ['that answers a call goes on', 'POST', false],
+] as const)('a stream %s once its caller may not have it any more', async (_, method, ends) => {
+  const watch = createWatches()(() => new AbortController().signal)
+  let isRevoked = false
+  const call = {
+    incoming: { method, requestId: 'r', streamEnded() {}, header: () => 'gwk_0123456789.secret' },
+    watch,
+    finished: () => watch.stop(),
+  } as unknown as McpCall
+  const services = {
+    limits: { keepAliveMs: 20, idleMs: 10_000 },
+    accounting: { checkOwner() {} },
+    identity: {
+      async authenticate() {
+        if (isRevoked) throw new GatewayError('api_key_revoked', 'the key is revoked')
+      },
+    },
+    registry: { find: () => undefined },
+  } as unknown as McpServices
+  const events = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(new TextEncoder().encode('data: 1\n\n'))
+      await Bun.sleep(10)
+      isRevoked = true
+      await Bun.sleep(300)
+      controller.enqueue(new TextEncoder().encode('data: 2\n\n'))
+      controller.close()
+    },
+  })
+  const response = new Response(events, { headers: { 'content-type': 'text/event-stream' } })
+  const { body } = await replyOf(call, response, services, new LiveSet<() => void>())
+  expect((await new Response(body).text()).includes('data: 2')).toBe(!ends)
 })

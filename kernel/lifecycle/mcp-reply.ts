@@ -133,14 +133,13 @@ function streamed(
     },
     over(ending) {
       if (place !== undefined) listening.delete(place)
-      place = undefined
       // Whoever left before there was a stream is not heard by it; it breaks then.
       tap?.over(ending === 'broken' && watch.hasLeft() ? 'left' : ending)
       call.incoming.streamEnded()
       call.finished()
     },
   })
-  let place = unasked ? listening.add(end) : undefined
+  const place = unasked ? listening.add(end) : undefined
   return stream
 }
 
@@ -156,7 +155,7 @@ function withoutBody(call: McpCall, head: Omit<McpReply, 'body'>): McpReply {
 
 function closeWithoutResult(call: McpCall, status: number): void {
   if (status >= 400) call.invocation?.close('upstream_error', `http_${status}`)
-  else closeUnanswered(call, 'ended', false)
+  else closeUnanswered(call, 'ended')
 }
 
 function isEmpty({ status, headers }: Response): boolean {

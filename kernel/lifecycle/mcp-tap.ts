@@ -43,7 +43,7 @@ export function hearWhole(
   }
   call.invocation?.sent(bytes.byteLength)
   hear(parse(utf8.decode(bytes)), call, services)
-  closeUnanswered(call, 'ended', false)
+  closeUnanswered(call, 'ended')
 }
 
 /** Takes notice of the body of an error: one that answers a tool call says more than its status. */
@@ -97,7 +97,7 @@ function jsonTap(call: McpCall, services: McpServices): Tap {
     },
     over(ending) {
       if (length <= MOST_CHARS) hear(parse(pieces.join('')), call, services)
-      closeUnanswered(call, ending, false)
+      closeUnanswered(call, ending)
     },
   }
 }
@@ -162,8 +162,11 @@ export function hearLate(
     .catch((error) => fault('a late tool result finds no row', error, incoming.requestId))
 }
 
-/** What is written of a call whose reply is over without an answer; nothing, if it had one. */
-export function closeUnanswered(call: McpCall, ending: Ending, resumable: boolean): void {
+/**
+ * What is written of a call whose reply is over without an answer; nothing, if it had one.
+ * `resumable`: its caller can ask for what came after the last event.
+ */
+export function closeUnanswered(call: McpCall, ending: Ending, resumable = false): void {
   const { invocation, sessionId } = call
   // The answer can come on another stream of the session.
   if (sessionId !== undefined && (resumable || ending === 'ended')) invocation?.leave()

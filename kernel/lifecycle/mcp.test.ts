@@ -1,60 +1,8 @@
 import { expect, test } from 'bun:test'
-import type { McpInvocationHandle, McpInvocationResult } from '../plugin/index.ts'
+import { GatewayError, type McpInvocationResult } from '../plugin/index.ts'
+import { incoming, server, servicesWith } from './mcp.fixture.ts'
 import { createMcpProxy } from './mcp.ts'
-import { type McpIncoming, type McpServices, usualMcpLimits } from './mcp-exchange.ts'
-
-const server = {
-  mcpServerId: 's1',
-  serverKey: 'files',
-  serverUrl: 'https://files.example.test/mcp',
-  authMode: 'none',
-  tools: new Map(),
-}
-
-/** A gateway whose one server takes any message; `handle` is the call that a cancellation finds. */
-function servicesWith(handle: Pick<McpInvocationHandle, 'openedAt' | 'close'>): McpServices {
-  return {
-    lease: () => ({ runtime: { guardOfServer: () => undefined }, release() {} }),
-    identity: {
-      authenticate: async () => ({ ownershipScopeKey: 'user:u1', owner: { kind: 'user' } }),
-    },
-    accounting: { checkOwner() {} },
-    registry: { find: () => server },
-    authModes: [{ mode: 'none', kind: 'gateway', headers: () => ({}) }],
-    audit: {
-      ownerOf: async () => ({ ownershipScopeKey: 'user:u1' }),
-      open: async () => handle,
-      reopen: async () => handle,
-    },
-    send: async () => new Response(null, { status: 202 }),
-    trace: () => ({ traceparent: undefined, finished() {} }),
-    door: { loopback: false, publicBaseUrl: undefined },
-    limits: usualMcpLimits,
-    fault(message: string, error: unknown) {
-      throw new Error(message, { cause: error })
-    },
-  } as unknown as McpServices
-}
-
-/** A message in a session. */
-function incoming(message: object): McpIncoming {
-  const headers = {
-    authorization: 'Bearer gwk_0123456789.secret',
-    'content-type': 'application/json',
-    'mcp-session-id': 'session',
-  }
-  return {
-    requestId: 'r',
-    receivedAt: new Date(),
-    method: 'POST',
-    serverKey: 'files',
-    header: (name) => new Headers(headers).get(name),
-    headers,
-    body: async () => JSON.stringify({ jsonrpc: '2.0', ...message }),
-    callerLeft: () => new AbortController().signal,
-    streamEnded() {},
-  }
-}
+import type { McpIncoming, McpServices } from './mcp-exchange.ts'
 
 test.each([
   ['as one', 'application/json', JSON.stringify],
@@ -76,7 +24,7 @@ test.each([
     send: async () => new Response(write(result), { headers: { 'content-type': type } }),
   }
   const call = { id: 7, method: 'tools/call', params: { name: 'read' } }
-  const { body } = await createMcpProxy(services).handle(incoming(call))
+  const { body } = await createMcpProxy(services).handle(incoming(call, 'session'))
   expect(await new Response(body).text()).toBe(write(result))
   await closed.promise
   expect(journal).toEqual(['success'])
@@ -89,7 +37,7 @@ test('a call that a replica with a fast clock has opened is not cancelled before
     close: closed.resolve,
   })
   const message = { method: 'notifications/cancelled', params: { requestId: 7 } }
-  const { status } = await createMcpProxy(services).handle(incoming(message))
+  const { status } = await createMcpProxy(services).handle(incoming(message, 'session'))
   expect(status).toBe(202)
   expect(await closed.promise).toEqual({ status: 'cancelled', latencyMs: 0, responseBytes: 0 })
 })
@@ -110,7 +58,7 @@ test('the door is told when a stream has ended, and not before', async () => {
     send: async () => new Response(events, { headers: { 'content-type': 'text/event-stream' } }),
   }
   const { body } = await createMcpProxy(services).handle({
-    ...incoming({ id: 1, method: 'ping' }),
+    ...incoming({ id: 1, method: 'ping' }, 'session'),
     streamEnded: () => void journal.push('door is told'),
   })
   await new Response(body).text()
@@ -130,7 +78,7 @@ test('a server whose reply may not pass is given up, whatever it still has to sa
       signal = sent.signal
       return new Response(endless, { status: 401 })
     },
-  }).handle(incoming({ id: 1, method: 'ping' }))
+  }).handle(incoming({ id: 1, method: 'ping' }, 'session'))
   expect(status).toBe(502)
   expect(signal?.aborted).toBe(true)
 })
@@ -152,6 +100,54 @@ test('a stream may last longer than the server may take to begin it', async () =
       })
       return new Response(events, { headers: { 'content-type': 'text/event-stream' } })
     },
-  }).handle(incoming({ id: 1, method: 'ping' }))
+  }).handle(incoming({ id: 1, method: 'ping' }, 'session'))
   expect(await new Response(body).text()).toEndWith('data: {}\n\n')
 })
+
+test.each([
+  [0, 202],
+  [1_500, 401],
+])(
+  'a key that is revoked once it was looked at, of a call that came %i ms ago: %i',
+  async (ago, status) => {
+    const services = servicesWith({ openedAt: new Date(), close() {} })
+    let looks = 0
+    const identity = {
+      async authenticate() {
+        if (looks++ > 0) throw new GatewayError('api_key_revoked', 'the key is revoked')
+        return { ownershipScopeKey: 'user:u1', owner: { kind: 'user' } }
+      },
+    } as unknown as McpServices['identity']
+    const reply = await createMcpProxy({ ...services, identity }).handle({
+      ...incoming({ id: 1, method: 'ping' }, 'session'),
+      receivedAt: new Date(Date.now() - ago),
+    })
+    expect(reply.status).toBe(status)
+  },
+)
+
+const sessionEnds: readonly [McpIncoming['method'], number, boolean][] = [
+  ['POST', 404, true],
+  ['POST', 200, false],
+  ['POST', 405, false],
+  ['GET', 404, false],
+  ['GET', 200, false],
+  ['DELETE', 200, true],
+  ['DELETE', 404, true],
+  ['DELETE', 405, false],
+]
+test.each(sessionEnds)(
+  'after %s and %i its session is forgotten: %p',
+  async (method, status, ends) => {
+    const services = servicesWith({ openedAt: new Date(), close() {} })
+    const forgotten: unknown[] = []
+    const audit = {
+      ...services.audit,
+      unbind: (...session: unknown[]) => void forgotten.push(session),
+    } as unknown as McpServices['audit']
+    const send = async () => new Response('', { status })
+    const proxy = createMcpProxy({ ...services, audit, send })
+    await proxy.handle({ ...incoming({ id: 1, method: 'ping' }, 'session'), method })
+    expect(forgotten).toEqual(ends ? [['s1', 'session']] : [])
+  },
+)
