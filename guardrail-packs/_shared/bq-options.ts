@@ -4,6 +4,7 @@ import { wordList } from './word-lists.ts'
 /** The options of bq, before and after its command. */
 export const bqOptions: OptionTable = {
   short: 'ns',
+  eitherDash: true,
   values: wordList(`
     api api_version apilog bigqueryrc ca_certificates_file clustering_fields connection_property
     credential_file dataset_id destination_kms_key destination_schema destination_table discovery_file

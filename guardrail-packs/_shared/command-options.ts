@@ -14,6 +14,8 @@ export interface OptionTable {
   readonly leading?: boolean
   /** Long options start with one dash (`-delete`), so there are no clusters. */
   readonly singleDash?: boolean
+  /** Long options of the table may start with one dash as well: `-project_id p`. */
+  readonly eitherDash?: boolean
 }
 
 export interface Option {
@@ -86,7 +88,7 @@ export function readOptions(words: readonly Word[], table: OptionTable): Options
     }
     if (text.length > 1 && text.charCodeAt(0) === DASH) {
       if (text.charCodeAt(1) === DASH) long(word, 2)
-      else if (table.singleDash) long(word, 1)
+      else if (table.singleDash || (table.eitherDash && isLong(text, table))) long(word, 1)
       else cluster(word)
     } else if (table.leading) {
       operands.push(...words.slice(at))
@@ -106,6 +108,11 @@ export function readOptions(words: readonly Word[], table: OptionTable): Options
 }
 
 const DASH = 45
+
+function isLong(text: string, { values = [], flags = [] }: OptionTable): boolean {
+  const [name = ''] = text.slice(1).split('=', 1)
+  return values.includes(name) || flags.includes(name)
+}
 
 function unknown(text: string): boolean {
   return text.includes('$') || text.includes('`')

@@ -76,7 +76,10 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
       const argv = forwarded(each.words, rest)
       const { stdin, ...others } = surroundings(each, command)
       const inner = inside(place, executable, { stdin })
-      if (inner && argv.length > 0) runCommand(argv, inner, others)
+      // What passes functions in the function does so at the call.
+      const by = passesFunctions(each.command.nesting) ? each.command.nesting.at(-1) : undefined
+      const at = inner && by !== undefined ? inside(inner, by) : inner
+      if (at && argv.length > 0) runCommand(argv, at, others)
     }
   }
   if (executable === 'alias') keepAliases(session, rest)
@@ -169,7 +172,7 @@ function taken(stdin: Stdin): Stdin {
   return stdin.kind === 'pipe' || stdin.kind === 'text' ? { ...stdin, taken: true } : stdin
 }
 
-/** `/usr/bin/RM.exe` is `rm`; what ends in an unknown part is unknown. */
+/** `/usr/bin/RM.exe` is `rm`, `gcloud.cmd` is `gcloud`; what ends in an unknown part is unknown. */
 function executableName(name: Word): string {
   const { text } = name
   if (/^[a-z][a-z0-9_-]*$/.test(text)) return text
@@ -180,5 +183,5 @@ function executableName(name: Word): string {
     if (base.includes('$') || base.includes('`')) return ''
   }
   base = base.trim().toLowerCase()
-  return base.endsWith('.exe') ? base.slice(base.lastIndexOf('\\') + 1, -4) : base
+  return /\.(?:exe|cmd|bat)$/.test(base) ? base.slice(base.lastIndexOf('\\') + 1, -4) : base
 }

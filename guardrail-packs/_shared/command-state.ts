@@ -2,6 +2,7 @@ import type { Command } from 'unbash'
 import type { OpenEnded, Redirect, SimpleCommand, Stdin, Unreadable, Word } from './command.ts'
 import type { Scope } from './command-constants.ts'
 import type { Forward } from './command-forwards.ts'
+import { wordSet } from './word-lists.ts'
 
 /** What one reading may cost; over it, the input is uninspectable. */
 export const limits = {
@@ -131,7 +132,11 @@ export function spend(session: Session, words: number): void {
   if (session.work > limits.work) giveUp(session, 'too_many')
 }
 
-/** `command git` and `builtin cd` are never the function of that name. */
+const passing = wordSet(
+  'builtin command doas env exec ionice nice nohup setsid stdbuf sudo timeout',
+)
+
+/** `command git`, `builtin cd` and `sudo git` are never the function of that name. */
 export function passesFunctions(nesting: readonly string[]): boolean {
-  return nesting.at(-1) === 'command' || nesting.at(-1) === 'builtin'
+  return passing.has(nesting.at(-1) ?? '')
 }

@@ -139,9 +139,12 @@ export const settingWords = wordSet(`
   docker-env export shell.bash shell.zsh virtualenv-init shell printenv export-credentials
 `)
 
-/** Directories that belong to the system, all beneath them included but for what was installed by hand. */
+/**
+ * Directories that belong to the system, all beneath them included but for what was installed by hand
+ * and where images keep their application: `/usr/src/app`, `/usr/share/nginx/html`.
+ */
 export const systemTrees =
-  /^(?!\/usr\/local\/[^/]+\/[^/*])\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr|System|Library|private\/etc)(\/|$)/
+  /^(?!\/usr\/(?:(?:local|share)\/[^/]+|src)\/[^/*]|\/usr\/lib\/node_modules(?:\/|$))\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr|System|Library|private\/etc)(\/|$)/
 
 /** Directories that hold what others own: they themselves, not all that is beneath them. */
 export const sharedRoots =

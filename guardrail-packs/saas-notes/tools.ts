@@ -23,7 +23,9 @@ export function judgeTool(call: ToolCall): Finding | undefined {
   const words = identityWords(call.tool)
   const verb = toolVerb(words, destructiveVerbs)
   if (verb === 'read') return undefined
-  if (verb === 'destructive' || putsAway(words)) return { ruleId: 'tool', matchedField: 'tool' }
+  if (verb === 'destructive' || putsAway(words) || empties(words)) {
+    return { ruleId: 'tool', matchedField: 'tool' }
+  }
   if (verb === 'none' && readsOnly(call.arguments) && !words.includes('patch')) return undefined
   const ofSchema = words.includes('database') || words.includes('source')
   return judgeArguments(call.arguments, ofSchema)
@@ -41,6 +43,11 @@ function putsAway(words: readonly string[]): boolean {
     /^(?:trash|archive|bin)$/.test(words.at(-1) ?? '') &&
     /^(?:to|in|into)$/.test(words.at(-2) ?? '')
   )
+}
+
+/** `clear_page_content`, but `clear_filters`. */
+function empties(words: readonly string[]): boolean {
+  return words.includes('clear') && words.some((word) => /^(?:page|content|block)s?$/.test(word))
 }
 
 /** Judges what an update, or a request that is to become one, sets. */

@@ -12,7 +12,7 @@ import { type Decision, denialMessage } from './decision.ts'
 import { covers, type Judgement } from './engine.ts'
 import { type HookCall, hookAnswer, hookFormats, readHook } from './hooks.ts'
 import { type CompiledPolicies, decisiveOf, GLOBAL } from './policies.ts'
-import type { Identify } from './servers.ts'
+import type { Servers } from './servers.ts'
 import { Action, Disposition, MatchedRule, matchedRule } from './wire.ts'
 
 const Evaluation = Type.Object({
@@ -44,7 +44,7 @@ const bodies = [
 ]
 
 /** Judges a tool call of a coding agent, before it is made, by the global policy. */
-export function evaluateRoute(inForce: () => CompiledPolicies, identify: Identify): AdminRoute {
+export function evaluateRoute(inForce: () => CompiledPolicies, servers: Servers): AdminRoute {
   return adminRoute({
     method: 'POST',
     path: '/api/v1/guardrails/evaluate',
@@ -60,11 +60,11 @@ export function evaluateRoute(inForce: () => CompiledPolicies, identify: Identif
     contentType: 'application/json; charset=utf-8',
     result: Type.Unsafe<string>({ anyOf: [Enveloped, Type.Object({}), Type.String()] }),
     async handle({ requestId, query: { format }, body }) {
-      const call = format === undefined ? readCall(body) : readHook(format, body)
+      const call = format === undefined ? readCall(body) : readHook(format, body, servers.has)
       if (call === undefined) {
         throw new GatewayError('invalid_request', `the body is no tool hook of ${format}`)
       }
-      const judgement = await judgeHarness(inForce(), identify({ ...call, requestId }))
+      const judgement = await judgeHarness(inForce(), servers.identify({ ...call, requestId }))
       if (format !== undefined) {
         const { denial } = judgement ?? {}
         return hookAnswer(format, denial && denialMessage(denial))

@@ -15,7 +15,7 @@ import {
 import { nullable } from '../_shared/schema.ts'
 import { covers } from './engine.ts'
 import { type CompiledPolicies, decisiveOf, GLOBAL } from './policies.ts'
-import type { Identify } from './servers.ts'
+import type { Servers } from './servers.ts'
 import { Action, Disposition, MatchedRule, Mode, matchedRule, Phase } from './wire.ts'
 
 const Body = strictObject({
@@ -78,11 +78,11 @@ const Explanation = Type.Object({
 export interface ExplainParts {
   inForce(): CompiledPolicies
   packs(): readonly RunningPack[]
-  readonly identify: Identify
+  readonly servers: Servers
 }
 
 /** Says why a policy decides as it does. Managed checks are asked too; nothing is written down. */
-export function explainRoute({ inForce, packs, identify }: ExplainParts): AdminRoute {
+export function explainRoute({ inForce, packs, servers }: ExplainParts): AdminRoute {
   return adminRoute({
     method: 'POST',
     path: '/api/v1/admin/guardrails/explain',
@@ -103,7 +103,7 @@ export function explainRoute({ inForce, packs, identify }: ExplainParts): AdminR
           `there is no policy for ${scope}: known are ${known}`,
         )
       }
-      const operation = identify(readOperation(body, requestId))
+      const operation = servers.identify(readOperation(body, requestId))
       const { phase } = operation
       const input = inputOf(operation)
       const { enabled, mode } = policy.settings

@@ -124,6 +124,7 @@ async function askGateway(
     return { away: `what answers at ${base} is no gateway` }
   } catch (error) {
     const { code, name } = error as { code?: unknown; name?: unknown }
+    if (name === 'TimeoutError') return { away: `the gateway gave no answer in ${timeoutMs} ms` }
     return { away: `the gateway cannot be reached (${String(code ?? name)})` }
   }
 }

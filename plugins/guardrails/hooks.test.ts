@@ -45,6 +45,30 @@ test('arguments that are no object are passed on, for the policy to refuse', () 
     '{"command":"ls"}',
   )
   expect(read('codex', { tool_name: 'Bash' })).toBe('{}')
+  expect(read('codex', { tool_name: 'Bash', tool_input: null })).toBe('null')
+  expect(read('copilot_cli', { toolName: 'bash', toolArgs: null })).toBe('null')
+})
+
+test.each([
+  // By a server that is known, however it is spelled.
+  ['notion-API-delete-a-block', 'notion', 'API-delete-a-block'],
+  ['my-notion-API-delete-a-block', 'my-notion', 'API-delete-a-block'],
+  ['notion-get-me', 'notion', 'get-me'],
+  // By the names alone.
+  ['desktop-commander-execute_command', 'desktop-commander', 'execute_command'],
+  ['aws-api-call_aws', 'aws-api', 'call_aws'],
+  ['postgres-query', 'postgres', 'query'],
+  ['other-API-delete-a-block', 'other-API-delete-a', 'API-delete-a-block'],
+  // As other agents write it.
+  ['mcp__notes__delete-page', 'notes', 'delete-page'],
+])('Copilot’s %s is of the server %s', (toolName, server, tool) => {
+  const known = (key: string) => key === 'notion' || key === 'my-notion'
+  expect(readHook('copilot_cli', { toolName, toolArgs: '{}' }, known)).toMatchObject({
+    server: { key: server },
+    content: { calls: [{ tool }] },
+  })
+  const others = readHook('codex', { tool_name: 'a-b_c', tool_input: {} }, known)
+  expect(others?.server).toBeUndefined()
 })
 
 test('an agent knows best which server a tool belongs to', () => {

@@ -9,25 +9,41 @@ export type HookCall = Pick<GuardedOperation, 'content' | 'server'>
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** A tool and the MCP server that it belongs to. */
+interface Tool {
+  readonly tool: string
+  readonly server?: string
+}
+
 /** `mcp__server__tool` */
 const MCP_TOOL = /^mcp__(.+?)__(.+)$/s
 
-/** Reads what an agent tells its hook before it uses a tool; undefined when it is something else. */
-export function readHook(format: HookFormat, hook: unknown): HookCall | undefined {
+/**
+ * Reads what an agent tells its hook before it uses a tool; undefined when it is something else.
+ * `isServer`: whether a server of this key is known.
+ */
+export function readHook(
+  format: HookFormat,
+  hook: unknown,
+  isServer: (key: string) => boolean = () => false,
+): HookCall | undefined {
   if (typeof hook !== 'object' || hook === null) return undefined
   const fields = hook as Fields
   const copilot = format === 'copilot_cli'
   const name = (copilot ? fields.toolName : undefined) ?? fields.tool_name
-  const input = (copilot ? fields.toolArgs : undefined) ?? fields.tool_input ?? {}
+  const given = copilot && fields.toolArgs !== undefined ? fields.toolArgs : fields.tool_input
+  const input = given === undefined ? {} : given
   if (typeof name !== 'string' || name === '') return undefined
-  const mcp = MCP_TOOL.exec(name)
-  const server = contextServer(fields.mcp_context) ?? mcp?.[1]
+  const inName = readName(name, copilot, isServer)
+  const { tool_name: tool = inName.tool, server_name: server = inName.server } = textsOf(
+    fields.mcp_context,
+  )
   return {
     content: {
       kind: 'tool_calls',
       calls: [
         {
-          tool: mcp?.[2] ?? name,
+          tool,
           // What is no object is for the policy to refuse.
           arguments: copilot && typeof input === 'string' ? input : JSON.stringify(input),
         },
@@ -37,9 +53,32 @@ export function readHook(format: HookFormat, hook: unknown): HookCall | undefine
   }
 }
 
-function contextServer(context: unknown): string | undefined {
-  const name = typeof context === 'object' ? (context as Fields | null)?.server_name : undefined
-  return typeof name === 'string' && name !== '' ? name : undefined
+function readName(name: string, copilot: boolean, isServer: (key: string) => boolean): Tool {
+  const [, server, tool] = MCP_TOOL.exec(name) ?? []
+  if (server !== undefined && tool !== undefined) return { tool, server }
+  return copilot && name.includes('-') ? readHyphens(name, isServer) : { tool: name }
+}
+
+/**
+ * `server-tool`, as Copilot names the tools of MCP servers; both may hold hyphens, which none of its
+ * own tools does. Where no known server ends is a guess: packs look for words in the server's name, so
+ * that it may be too long, and a tool with underscores has no hyphens as a rule.
+ */
+function readHyphens(name: string, isServer: (key: string) => boolean): Tool {
+  const last = name.lastIndexOf('-')
+  for (let at = last; at > 0; at = name.lastIndexOf('-', at - 1)) {
+    const server = name.slice(0, at)
+    if (isServer(server)) return { tool: name.slice(at + 1), server }
+  }
+  const end = name.slice(last + 1)
+  const tool = end.includes('_') ? end : name.slice(name.indexOf('-') + 1)
+  return { tool, server: name.slice(0, last) }
+}
+
+/** What is told of an MCP tool beside its name, where it is text. */
+function textsOf(context: unknown): { readonly tool_name?: string; readonly server_name?: string } {
+  const entries = Object.entries(typeof context === 'object' && context !== null ? context : {})
+  return Object.fromEntries(entries.filter(([, text]) => typeof text === 'string' && text !== ''))
 }
 
 /** What the agent wants to read on standard output; `denial` says why not, absent it may go on. */

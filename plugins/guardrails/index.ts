@@ -22,7 +22,7 @@ import { explainRoute } from './explain.ts'
 import { guardCommand } from './guard-command-spec.ts'
 import { type CompiledPolicies, compilePolicies } from './policies.ts'
 import { createRecorder } from './recorder.ts'
-import { identifier } from './servers.ts'
+import { serversOf } from './servers.ts'
 import { createStore } from './store.ts'
 
 const HOUR_MS = 3_600_000
@@ -99,7 +99,7 @@ export default definePlugin({
       if (current === undefined) throw new Error('no config is in force yet')
       return current
     }
-    const identify = identifier(() => services.all(mcpRegistry)[0])
+    const servers = serversOf(() => services.all(mcpRegistry)[0])
     ctx.schedule.every(HOUR_MS, async () => {
       const { retentionMs } = inForce()
       const deleted = await store.purge(new Date(clock.now().getTime() - retentionMs))
@@ -109,8 +109,8 @@ export default definePlugin({
       id: 'guardrails',
       routes: [
         ...adminRoutes({ inForce, store, packs: () => services.all(guardrailPacks) }),
-        explainRoute({ inForce, packs: () => services.all(guardrailPacks), identify }),
-        evaluateRoute(inForce, identify),
+        explainRoute({ inForce, packs: () => services.all(guardrailPacks), servers }),
+        evaluateRoute(inForce, servers),
       ],
     })
     provide(healthChecks, {

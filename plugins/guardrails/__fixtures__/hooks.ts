@@ -53,7 +53,7 @@ export const hookCases: readonly HookCase[] = [
     mcp: (server, tool, args) => ({
       ...session,
       hook_event_name: 'BeforeTool',
-      tool_name: tool,
+      tool_name: `mcp_${server}_${tool}`,
       tool_input: args,
       mcp_context: { server_name: server, tool_name: tool },
     }),
@@ -74,7 +74,7 @@ export const hookCases: readonly HookCase[] = [
     mcp: (server, tool, args) => ({
       timestamp: 1_704_614_400_000,
       cwd: '/tmp',
-      toolName: `mcp__${server}__${tool}`,
+      toolName: `${server}-${tool}`,
       toolArgs: JSON.stringify(args),
     }),
     reasonOf(answer) {
