@@ -25,6 +25,7 @@ const blockStarts = wordSet(
   'BEGIN DECLARE IF WHILE LOOP FOR FOREACH CASE REPEAT ELSE ELSIF ELSEIF WHEN EXCEPTION END',
 )
 const guards = wordSet('IF WHILE')
+const switches = wordSet('ON OFF')
 const loopSources = wordSet('IN QUERY')
 const objects = wordSet('TABLE VIEW DATABASE SCHEMA INDEX FROM')
 const changeVerbs = wordSet('UPDATE MERGE')
@@ -90,6 +91,9 @@ function judgeFrom(
       return judgeExecute(tokens, start, nested)
     case 'DO':
       return judgeDo(tokens, start, nested)
+    case 'USE':
+    case 'SET':
+      return judgeInner(tokens, start, nested) ?? judgeBehindSetting(tokens, start, nested)
     case 'CREATE':
       // The body of a routine is kept, not run.
       return tokens.slice(start, start + 9).some((token) => isWord(token, routines))
@@ -101,6 +105,16 @@ function judgeFrom(
         (blockStarts.has(head.text) ? judgeBlock(tokens, start, nested) : undefined)
       )
   }
+}
+
+/** SQL Server needs no semicolon behind these: `USE app DROP …`, `SET NOCOUNT ON DELETE …`. */
+function judgeBehindSetting(
+  tokens: readonly SqlToken[],
+  start: number,
+  nested: JudgeNested,
+): SqlHazard | undefined {
+  if (tokens[start]?.text === 'USE') return judgeFrom(tokens, start + 2, nested)
+  return isWord(tokens[start + 2], switches) ? judgeFrom(tokens, start + 3, nested) : undefined
 }
 
 /** A block of Postgres stands in a text; other databases write it out. */
