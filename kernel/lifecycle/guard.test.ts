@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import {
   GatewayError,
   type GuardedContent,
@@ -103,6 +103,8 @@ function guarded(...phases: GuardPhase[]) {
 
 const call = { id: 'c', function: { name: 'f', arguments: '{}' } }
 const reply = (message: JsonObject): JsonObject => ({ choices: [{ message }] })
+const buffered = (body: JsonObject, rawBody = JSON.stringify(body)) =>
+  ({ kind: 'buffered', body, rawBody }) as const
 
 test.each<[GuardPhase[], boolean]>([
   [[], false],
@@ -121,9 +123,11 @@ test.each<[GuardPhase[]]>([
 ])('of a reply nothing is judged but %j', async (phases) => {
   const { admitted, shown } = guarded(...phases)
   const body = reply({ content: 'said', tool_calls: [call] })
-  expect(await guardReply(admitted, body)).toBe(body)
+  expect(await guardReply(admitted, buffered(body))).toBe(body)
   expect(shown.map(([phase]) => phase)).toEqual(phases)
-  expect(await guardReply(admitted, reply({ content: '' }))).toEqual(reply({ content: '' }))
+  expect(await guardReply(admitted, buffered(reply({ content: '' })))).toEqual(
+    reply({ content: '' }),
+  )
   expect(shown).toHaveLength(phases.length)
 })
 
@@ -141,10 +145,35 @@ test('what a guard makes of the tool calls stays when it changes the text as wel
   }
   const admitted = { requestId: 'r1', family: 'chat_completions', route: { guard } }
   const body = reply({ content: 'said', tool_calls: [call] })
-  expect(await guardReply(admitted as unknown as Admitted, body)).toEqual(
+  expect(await guardReply(admitted as unknown as Admitted, buffered(body))).toEqual(
     reply({
       content: 'masked',
       tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{"masked":true}' } }],
     }),
   )
+})
+
+describe('a text in which a key stands twice, which others may read in another way,', () => {
+  const twice = '{"messages":[{"role":"user","content":"HIDDEN","content":"y"}]}'
+
+  test('is sent as it was judged', async () => {
+    const { admitted, shown } = guarded('prompt')
+    const body = JSON.parse(twice) as JsonObject
+    const prompt: Admitted = { ...admitted, call: { body, rawBody: twice } }
+    const passed = await guardPrompt(prompt, {} as LifecycleServices, () => {})
+    expect(shown).toEqual([['prompt', { kind: 'text', segments: ['y'] }]])
+    expect(passed.call).toEqual({ body, rawBody: undefined })
+    const once: Admitted = { ...prompt, call: { body, rawBody: JSON.stringify(body) } }
+    expect(await guardPrompt(once, {} as LifecycleServices, () => {})).toBe(once)
+  })
+
+  test('comes as it was judged', async () => {
+    const { admitted } = guarded('model_response')
+    const text = '{"choices":[{"message":{"content":"HIDDEN","content":"y"}}]}'
+    const body = JSON.parse(text) as JsonObject
+    const passed = await guardReply(admitted, buffered(body, text))
+    expect(passed).toEqual(body)
+    // The text is passed on where the object is the same.
+    expect(passed).not.toBe(body)
+  })
 })

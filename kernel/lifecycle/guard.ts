@@ -1,10 +1,12 @@
 import {
+  type BufferedResult,
   GatewayError,
   type GuardedContent,
   type GuardPhase,
   type GuardPolicy,
   type GuardVerdict,
   type JsonObject,
+  repeatsKey,
 } from '../plugin/index.ts'
 import { promptTexts, replyTexts } from '../protocol/guard-text.ts'
 import { replyToolCalls } from '../protocol/guard-tool-calls.ts'
@@ -43,9 +45,13 @@ export async function guardPrompt(
       kind: 'text',
       segments: text.segments,
     })
-    if (content?.kind !== 'text') return admitted
-    const body = text.replace(content.segments)
-    return { ...admitted, call: { ...admitted.call, body, rawBody: undefined }, loggedBody: body }
+    const { call } = admitted
+    if (content?.kind === 'text') {
+      const body = text.replace(content.segments)
+      return { ...admitted, call: { ...call, body, rawBody: undefined }, loggedBody: body }
+    }
+    const isAmbiguous = call.rawBody !== undefined && repeatsKey(call.rawBody, 0, call.body)
+    return isAmbiguous ? { ...admitted, call: { ...call, rawBody: undefined } } : admitted
   } catch (error) {
     // Told first: what was denied is not to be logged, whatever becomes of the rest.
     if (error instanceof GuardDenial) denied({ ...admitted, loggedBody: error.logged })
@@ -60,11 +66,18 @@ export function guardsReply({ route: { guard } }: Admitted): boolean {
   return guard?.covers('model_response') === true || guard?.covers('generated_tool_call') === true
 }
 
-/** The buffered reply as the caller may have it: the same object when nothing changed. Throws GuardDenial. */
-export async function guardReply(admitted: Admitted, reply: JsonObject): Promise<JsonObject> {
+/**
+ * The buffered reply as the caller may have it: the same object when nothing changed and its text, if
+ * there is one, may be passed on. Throws GuardDenial.
+ */
+export async function guardReply(
+  admitted: Admitted,
+  { body: reply, rawBody }: BufferedResult,
+): Promise<JsonObject> {
   const { guard } = admitted.route
   if (guard === undefined) return reply
-  let body = reply
+  // Not every client reads a key that stands twice as the guard does.
+  let body = rawBody !== undefined && repeatsKey(rawBody, 0, reply) ? { ...reply } : reply
   const { calls, replace: replaceCalls } = replyToolCalls(admitted.family, body)
   if (guard.covers('generated_tool_call') && calls.length > 0) {
     const { content } = await pass(guard, admitted, 'generated_tool_call', {

@@ -2,13 +2,15 @@ import {
   GatewayError,
   inTime,
   type JsonObject,
+  repeatsKey,
   type StreamEvent,
   type StreamResult,
+  streamEvent,
   type Usage,
 } from '../plugin/index.ts'
 import { chatEvents, collectChat } from '../protocol/collect-chat.ts'
 import { collectResponse, responseEvents } from '../protocol/collect-responses.ts'
-import type { FamilyStream } from '../protocol/family-stream.ts'
+import { type FamilyStream, readObject } from '../protocol/family-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { settledFailure } from './failures.ts'
@@ -75,7 +77,7 @@ async function decide(
   const { batches, body, usage } = collected
   let passed: JsonObject
   try {
-    passed = await guardReply(admitted, body)
+    passed = await guardReply(admitted, { kind: 'buffered', body })
   } catch (thrown) {
     // The provider has done its work.
     const { invokedToolCount } = stream
@@ -127,7 +129,7 @@ async function collect(
       const checked = stream.push(batch.value)
       for (const { raw, data } of batch.value) size += Buffer.byteLength(raw ?? data)
       if (size > most) throw tooLarge(most)
-      batches.push(batch.value)
+      batches.push(batch.value.map(unambiguous))
       events.push(...checked)
     }
     if (stream.outcome === 'open' && stream.failure !== undefined) {
@@ -150,6 +152,13 @@ async function collect(
   readOut(upstream, () => breakOff(upstream, watchdog))
   events.push(...terminal)
   return { batches, body: isResponse ? collectResponse(events) : collectChat(events), usage }
+}
+
+/** Not every client reads a key that stands twice as the guard does. */
+function unambiguous(event: StreamEvent): StreamEvent {
+  const value = readObject(event)
+  if (value === undefined || !repeatsKey(event.data, 0, value)) return event
+  return streamEvent(JSON.stringify(value), event.event)
 }
 
 async function* replay(batches: readonly (readonly StreamEvent[])[]) {

@@ -190,7 +190,7 @@ async function buffered(
   const used = { usage, succeeded: failure === undefined, modifiers: result.billingModifiers }
   let reply: ReturnType<typeof replyFor>
   try {
-    const body = guardsReply(admitted) ? await guardReply(admitted, result.body) : result.body
+    const body = guardsReply(admitted) ? await guardReply(admitted, result) : result.body
     const passed = body === result.body ? result : { kind: 'buffered' as const, body }
     reply = replyFor(admitted, passed, usage)
   } catch (thrown) {

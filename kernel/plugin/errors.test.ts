@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { type ErrorCode, errorKind, GatewayError } from './errors.ts'
+import { type ErrorCode, errorKind, GatewayError, safeUpstreamMessage } from './errors.ts'
 
 test('an error has an error status, whatever an upstream answered with', () => {
   const statusOf = (status: number) =>
@@ -32,4 +32,13 @@ test('docs/errors.md has every code, with its status and its type', () => {
   for (const [, code, status, type] of rows) {
     expect([code, { status: Number(status), type }]).toEqual([code, errorKind(code as ErrorCode)])
   }
+})
+
+test.each(['x', 'é', '語', '👍'])('an upstream’s words take 2 KiB at most: %s', (letter) => {
+  const size = Buffer.byteLength(letter)
+  const fits = letter.repeat(Math.floor(2048 / size))
+  expect(safeUpstreamMessage(fits)).toBe(fits)
+  const cut = safeUpstreamMessage(letter.repeat(3000))
+  expect(Buffer.byteLength(cut)).toBeWithin(2040, 2049)
+  expect(cut).toMatch(new RegExp(`^(?:${letter})+…$`, 'u'))
 })

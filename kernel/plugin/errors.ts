@@ -98,7 +98,7 @@ function isErrorStatus(status: number | undefined): status is number {
   return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599
 }
 
-/** Longest upstream message that is passed on, in characters. */
+/** Longest upstream message that is passed on, in bytes. */
 const UPSTREAM_MESSAGE_LIMIT = 2048
 
 /** Things in an upstream's message that look like a credential. */
@@ -112,9 +112,11 @@ export function maskCredentials(text: string): string {
 /** An upstream's words for the caller: credentials masked, at most 2 KiB. */
 export function safeUpstreamMessage(message: string): string {
   const masked = maskCredentials(message)
-  return masked.length <= UPSTREAM_MESSAGE_LIMIT
-    ? masked
-    : `${masked.slice(0, UPSTREAM_MESSAGE_LIMIT)}…`
+  const room = new Uint8Array(UPSTREAM_MESSAGE_LIMIT)
+  const utf8 = new TextEncoder()
+  if (utf8.encodeInto(masked, room).read === masked.length) return masked
+  const { read } = utf8.encodeInto(masked, room.subarray(0, -3))
+  return `${masked.slice(0, read)}…`
 }
 
 /**

@@ -9,6 +9,8 @@ type Mutable = Record<string, JsonValue>
 interface Choice {
   readonly index: JsonValue
   readonly message: Mutable
+  /** What some upstreams write beside the pieces. */
+  readonly stated: Mutable
   readonly calls: Mutable[]
   /** The call that was last told of at an index, and each by index and id. */
   readonly callAt: Map<JsonValue, Mutable>
@@ -34,25 +36,32 @@ export function collectChat(events: readonly StreamEvent[]): JsonObject {
   return {
     ...head,
     object: 'chat.completion',
-    choices: [...choices.values()].map(({ index, message, calls, finish, rest }) => ({
-      ...rest,
-      index,
-      message: { ...message, ...(calls.length > 0 && { tool_calls: calls }) },
-      finish_reason: finish,
-    })),
+    choices: [...choices.values()].flatMap(({ index, message, stated, calls, finish, rest }) => {
+      const told = { ...message, ...(calls.length > 0 && { tool_calls: calls }) }
+      const choice = { ...rest, index, message: told, finish_reason: finish }
+      return isToldIn(told, stated) ? [choice] : [choice, { ...choice, message: stated }]
+    }),
   }
+}
+
+function isToldIn(told: JsonObject, stated: JsonObject): boolean {
+  return Object.entries(stated).every(
+    ([name, value]) =>
+      !isPresent(value) || value === '' || JSON.stringify(value) === JSON.stringify(told[name]),
+  )
 }
 
 function take(choices: Map<JsonValue, Choice>, index: JsonValue, piece: JsonObject): void {
   let choice = choices.get(index)
   if (choice === undefined) {
     const message = { role: 'assistant', content: null }
-    choice = { index, message, calls: [], callAt: new Map(), finish: null, rest: {} }
+    choice = { index, message, stated: {}, calls: [], callAt: new Map(), finish: null, rest: {} }
     choices.set(index, choice)
   }
-  const { index: _, delta, finish_reason, ...rest } = piece
+  const { index: _, delta, message, finish_reason, ...rest } = piece
   choice.finish = finish_reason ?? choice.finish
   choice.rest = { ...choice.rest, ...defined(rest) }
+  if (isJsonObject(message)) append(choice.stated, message)
   if (!isJsonObject(delta)) return
   const { tool_calls, ...texts } = delta
   append(choice.message, texts)

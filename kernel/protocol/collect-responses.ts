@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import { doneEvent, readObject } from './family-stream.ts'
+import { createStreamedItems } from './streamed-items.ts'
 
 /**
  * The response that a stream amounts to: that of its last event, `output` as its events told it
@@ -8,9 +9,7 @@ import { doneEvent, readObject } from './family-stream.ts'
  */
 export function collectResponse(events: readonly StreamEvent[]): JsonObject {
   let response: JsonObject = {}
-  /** Those that are done, and by their place those that are not: some upstreams repeat places. */
-  const done: JsonObject[] = []
-  const open = new Map<JsonValue, JsonObject>()
+  const streamedItems = createStreamedItems()
   /** Texts that came in pieces, by item and place in it. */
   const pieces = new Map<string, string>()
   /** Texts that came whole. */
@@ -19,22 +18,12 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
     const payload = readObject(event)
     if (payload === undefined) continue
     if (isJsonObject(payload.response)) response = { ...response, ...payload.response }
-    const { item, item_id, type = event.event } = payload
-    // Some upstreams leave the index out, and events of sound have none.
-    const at = payload.output_index ?? (isJsonObject(item) ? item.id : item_id) ?? null
-    if (isJsonObject(item) && type === 'response.output_item.done') {
-      open.delete(at)
-      done.push(item)
-    } else if (isJsonObject(item)) open.set(at, item)
-    // They may be told here alone.
-    for (const name of WRITTEN) {
-      const call = open.get(at)
-      if (call?.[name] === '' && typeof payload[name] === 'string')
-        open.set(at, { ...call, [name]: payload[name] })
-    }
+    const { item_id, output_index, type = event.event } = payload
+    streamedItems.take(payload, type)
     if (typeof payload.delta === 'string' && type !== 'response.audio.delta') {
-      const { content_index, summary_index } = payload
-      const place = JSON.stringify([at, item_id, type, content_index, summary_index])
+      const { content_index, summary_index, command_index } = payload
+      const within = [content_index, summary_index, command_index]
+      const place = JSON.stringify([output_index, item_id, type, ...within])
       pieces.set(place, (pieces.get(place) ?? '') + payload.delta)
     } else {
       for (const text of wholeTexts(payload)) wholes.add(text)
@@ -42,7 +31,7 @@ export function collectResponse(events: readonly StreamEvent[]): JsonObject {
     }
   }
   const stated = Array.isArray(response.output) ? response.output : []
-  const items = [...done, ...open.values()]
+  const items = streamedItems.all()
   const known = JSON.stringify([stated, items])
   const told = new Set(stated.map((item) => JSON.stringify(item)))
   const streamed = items.filter((item) => !told.has(JSON.stringify(item)))
@@ -63,9 +52,6 @@ const WHOLE = ['text', 'refusal', 'arguments', 'input', 'code']
 function wholeTexts(members: JsonObject): string[] {
   return WHOLE.map((name) => members[name]).filter((text) => typeof text === 'string')
 }
-
-/** What a tool is called with. */
-const WRITTEN = ['arguments', 'input']
 
 /** Items whose arguments come in events of their own. */
 const DELTA_KINDS = ['function_call', 'mcp_call']

@@ -258,6 +258,94 @@ describe('nothing that was streamed goes unseen', () => {
     ])
   })
 
+  describe('what a tool is called with, in pieces', () => {
+    const rm = '{"command":"rm -rf /home"}'
+    const started = (item: JsonObject, output_index = 0) =>
+      event({ type: 'response.output_item.added', output_index, item })
+    const pieces = (type: string, text: string, place: JsonObject) =>
+      (text.match(/.{1,9}/gs) ?? []).map((delta) => event({ type, ...place, delta }))
+    const over = (type = 'response.completed') => event({ type, response: { output: [] } })
+
+    test.each([
+      ['function_call', 'arguments', 'response.function_call_arguments.delta'],
+      ['mcp_call', 'arguments', 'response.mcp_call_arguments.delta'],
+      ['custom_tool_call', 'input', 'response.custom_tool_call_input.delta'],
+    ])('%s', (type, member, delta) => {
+      const item = { id: 'a', type, name: 'bash', [member]: '' }
+      const told = pieces(delta, rm, { output_index: 0, item_id: 'a' })
+      for (const end of ['response.completed', 'response.incomplete']) {
+        const { output } = collectResponse([started(item), ...told, over(end)])
+        expect(output).toEqual([{ ...item, [member]: rm }])
+      }
+      const cut = collectResponse([started(item), ...told.slice(0, 2), over()])
+      expect(cut.output).toEqual([{ ...item, [member]: rm.slice(0, 18) }])
+    })
+
+    test('that differ from what the finished item says', () => {
+      const item = { id: 'a', type: 'function_call', name: 'bash', arguments: '' }
+      const ls = { ...item, arguments: '{"command":"ls"}' }
+      const place = { output_index: 0, item_id: 'a' }
+      const told = pieces('response.function_call_arguments.delta', rm, place)
+      const whole = event({
+        type: 'response.function_call_arguments.done',
+        ...place,
+        arguments: rm,
+      })
+      const done = event({ type: 'response.output_item.done', output_index: 0, item: ls })
+      for (const events of [told, [whole], [...told, whole]]) {
+        const { output } = collectResponse([started(item), ...events, done, over()])
+        expect(output).toEqual([ls, { ...item, arguments: rm }])
+      }
+      const late = collectResponse([started(item), done, ...told, over()])
+      expect(late.output).toEqual([ls, { ...item, arguments: rm }])
+    })
+
+    test('of several calls at one place, and at places of their own', () => {
+      const call = (id: string) => ({ id, type: 'function_call', name: id, arguments: '' })
+      const type = 'response.function_call_arguments.delta'
+      const [one = [], two = []] = ['a', 'b'].map((item_id) =>
+        pieces(type, `{"command":"${item_id} and more"}`, { output_index: 0, item_id }),
+      )
+      const mixed = one.flatMap((piece, at) => [piece, two[at] ?? piece])
+      const { output } = collectResponse([started(call('a')), started(call('b')), ...mixed, over()])
+      expect(output).toEqual(
+        ['a', 'b'].map((id) => ({ ...call(id), arguments: `{"command":"${id} and more"}` })),
+      )
+      const unnamed = [0, 1].map((output_index) => pieces(type, rm, { output_index }))
+      const apart = [started(call('a'), 0), started(call('b'), 1), ...unnamed.flat(), over()]
+      expect(collectResponse(apart).output).toEqual(
+        ['a', 'b'].map((id) => ({ ...call(id), arguments: rm })),
+      )
+    })
+
+    test('commands of a shell, each with its index', () => {
+      const item = { id: 'a', type: 'shell_call', action: { commands: [], timeout_ms: 5 } }
+      const type = 'response.shell_call_command.delta'
+      const { output } = collectResponse([
+        started(item),
+        ...pieces(type, 'ls -la /home', { output_index: 0, command_index: 0 }),
+        ...pieces(type, 'rm -rf /home', { output_index: 0, command_index: 1 }),
+        over(),
+      ])
+      const action = { commands: ['ls -la /home', 'rm -rf /home'], timeout_ms: 5 }
+      expect(output).toEqual([item, { ...item, action }])
+    })
+  })
+
+  test('a message beside the pieces of a chat', () => {
+    const chunk = (choice: JsonObject) => event({ choices: [{ index: 0, ...choice }] })
+    const said = { delta: { content: 'fine' } }
+    const calls = [{ id: 'c', type: 'function', function: { name: 'bash', arguments: '{}' } }]
+    const other = { role: 'assistant', content: 'hidden', tool_calls: calls }
+    const told = collectChat([chunk(said), chunk({ delta: {}, message: other })])
+    expect(told.choices).toMatchObject([{ message: { content: 'fine' } }, { message: other }])
+    const same = { role: 'assistant', content: 'fine', tool_calls: null, refusal: '' }
+    const whole = collectChat([chunk(said), chunk({ delta: {}, message: same })])
+    expect(whole.choices).toHaveLength(1)
+    const parts = ['hid', 'den'].map((content) => chunk({ delta: {}, message: { content } }))
+    expect(collectChat(parts).choices).toMatchObject([{}, { message: { content: 'hidden' } }])
+  })
+
   const said = (delta: JsonObject) => event({ choices: [{ index: 0, delta, finish_reason: null }] })
 
   test('thinking that comes in pieces, each a block of its own', () => {

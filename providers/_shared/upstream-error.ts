@@ -39,7 +39,7 @@ export async function readUpstreamError(
     const value = response.headers.get(name)
     if (value !== null && /^[\x20-\x7e]{1,64}$/.test(value)) headers[name] = value
   }
-  const code = safeUpstreamMessage(redact(errorCode(text) ?? ''))
+  const code = safeUpstreamMessage(redact(errorCode(text) ?? awsErrorType(response.headers) ?? ''))
   // What was masked is no code any more.
   const details: JsonObject = CODE.test(code) ? { upstream_code: code } : {}
   return upstreamHttpError(status, redact(message), { headers, details })

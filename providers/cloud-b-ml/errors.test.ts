@@ -62,7 +62,7 @@ describe('an error of the service', () => {
         code: 'upstream_http_error',
         status: expected,
         message,
-        details: { upstream_status: status },
+        details: { upstream_status: status, upstream_code: type },
       })
     }
   })

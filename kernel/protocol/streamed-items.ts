@@ -1,0 +1,94 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+
+/** Members of events that say what a tool is called with. */
+const WRITTEN = ['arguments', 'input', 'command'] as const
+type Written = (typeof WRITTEN)[number]
+
+/** `response.function_call_arguments.delta` and its like. */
+const PIECE = /[._](arguments|input|command)\.delta$/
+
+/** Texts by their `command_index`; all but shells have one. */
+type Texts = string[]
+
+interface Streamed {
+  item: JsonObject
+  isDone: boolean
+  /** What events of their own say, piece by piece and whole. */
+  readonly pieces: Map<Written, Texts>
+  readonly wholes: Map<Written, Texts>
+}
+
+/**
+ * The items of a response as its stream tells them. What a tool is called with can be told in four
+ * ways, and a client may go by any: where they differ, the item stands there once for each.
+ */
+export function createStreamedItems() {
+  const all: Streamed[] = []
+  /** Some upstreams give several items one place. */
+  const places = new Map<JsonValue, Streamed[]>()
+
+  function streamedAt(payload: JsonObject, type: JsonValue | undefined): Streamed | undefined {
+    const { item, item_id } = payload
+    const id = isJsonObject(item) ? item.id : item_id
+    // Some upstreams leave the index out, and events of sound have none.
+    const at = payload.output_index ?? id ?? null
+    const here = places.get(at) ?? []
+    const same = here.findLast((each) => id === undefined || each.item.id === id)
+    if (!isJsonObject(item)) return same ?? here.at(-1)
+    if (same !== undefined && !same.isDone && type !== 'response.output_item.added') {
+      same.item = item
+      return same
+    }
+    const streamed = { item, isDone: false, pieces: new Map(), wholes: new Map() }
+    all.push(streamed)
+    places.set(at, here)
+    here.push(streamed)
+    return streamed
+  }
+
+  return {
+    take(payload: JsonObject, type: JsonValue | undefined): void {
+      const streamed = streamedAt(payload, type)
+      if (streamed === undefined) return
+      if (type === 'response.output_item.done') streamed.isDone = true
+      const { command_index, delta } = payload
+      const index = typeof command_index === 'number' ? command_index : 0
+      for (const name of WRITTEN) {
+        const text = payload[name]
+        if (typeof text === 'string') textsOf(streamed.wholes, name)[index] = text
+      }
+      const name = typeof type === 'string' ? (PIECE.exec(type)?.[1] as Written) : undefined
+      if (name === undefined || typeof delta !== 'string') return
+      const texts = textsOf(streamed.pieces, name)
+      texts[index] = (texts[index] ?? '') + delta
+    },
+    /** Those that are done come first. */
+    all(): JsonObject[] {
+      const done = all.filter(({ isDone }) => isDone)
+      return [...done, ...all.filter(({ isDone }) => !isDone)].flatMap(readings)
+    },
+  }
+}
+
+function textsOf(texts: Map<Written, Texts>, name: Written): Texts {
+  const known = texts.get(name) ?? []
+  texts.set(name, known)
+  return known
+}
+
+function readings({ item, isDone, pieces, wholes }: Streamed): readonly JsonObject[] {
+  const known = new Map([[JSON.stringify(item), item]])
+  for (const [name, texts] of [...pieces, ...wholes]) {
+    const other = withTexts(item, name, texts)
+    known.set(JSON.stringify(other), other)
+  }
+  const [first, ...others] = known.values()
+  const isEmpty = WRITTEN.some((name) => item[name] === '')
+  return isEmpty && !isDone && others.length > 0 ? others : [first as JsonObject, ...others]
+}
+
+function withTexts(item: JsonObject, name: Written, texts: Texts): JsonObject {
+  if (name !== 'command') return { ...item, [name]: texts[0] ?? '' }
+  const action = isJsonObject(item.action) ? item.action : {}
+  return { ...item, action: { ...action, commands: Array.from(texts, (text) => text ?? '') } }
+}
