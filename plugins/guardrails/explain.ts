@@ -168,7 +168,7 @@ function readOperation(body: Static<typeof Body>, requestId: string): GuardedOpe
   if (given.length !== 1 || (tool === undefined) !== (args === undefined)) {
     throw new GatewayError(
       'invalid_request',
-      'the body needs one of command, tool_name with arguments, and text',
+      'the body needs exactly one of command, tool_name with arguments, and text',
     )
   }
   const content: GuardedContent =

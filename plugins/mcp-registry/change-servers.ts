@@ -137,7 +137,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
         if ((error as { code?: string }).code !== '23505') throw error
         throw new GatewayError(
           'conflict',
-          `server_key: there is an MCP server with the key ${server.server_key}`,
+          `server_key: there is an MCP server with the key ${server.server_key}, perhaps a disabled one`,
           { cause: error },
         )
       }

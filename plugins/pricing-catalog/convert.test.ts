@@ -100,7 +100,7 @@ describe('names', () => {
     expect(namesOf('a', { regex: '^a-\\d+$' })).toEqual(['a'])
   })
 
-  test('Bedrock: geographies stay in the name, -v1:0 may be there or not', () => {
+  test('Bedrock: geographies stay in the name, -v1:0 may be there or not, or -v1', () => {
     const match = {
       or: [{ starts_with: 'anthropic.claude-x' }, { contains: 'us.anthropic.claude-x' }],
     }
@@ -109,6 +109,17 @@ describe('names', () => {
       'anthropic.claude-x',
       'us.anthropic.claude-x',
       'us.anthropic.claude-x-v1:0',
+    ])
+    const undated = bedrockNamesOf('regional.anthropic.claude-opus-4-6-v1:0', {
+      contains: 'us.anthropic.claude-opus-4-6',
+    })
+    expect(undated).toEqual([
+      'anthropic.claude-opus-4-6-v1:0',
+      'anthropic.claude-opus-4-6',
+      'anthropic.claude-opus-4-6-v1',
+      'us.anthropic.claude-opus-4-6',
+      'us.anthropic.claude-opus-4-6-v1:0',
+      'us.anthropic.claude-opus-4-6-v1',
     ])
     expect(bedrockNamesOf('vendor.y-v2:0', { contains: 'vendor.y' })).toEqual(['vendor.y-v2:0'])
   })

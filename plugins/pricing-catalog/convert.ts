@@ -120,7 +120,8 @@ export function namesOf(id: string, match: Match): string[] {
 
 /**
  * Bedrock model and inference profile ids. The list writes down geographies as patterns that hold
- * a full id, files in-region ids under `regional.`, and has `-v1:0` on some ids that go without it.
+ * a full id, files in-region ids under `regional.`, and has `-v1:0` on some ids that go without it, or
+ * with `-v1` alone.
  */
 export function bedrockNamesOf(id: string, match: Match): string[] {
   const own = id.replace(/^regional\./, '')
@@ -135,8 +136,11 @@ export function bedrockNamesOf(id: string, match: Match): string[] {
 }
 
 function withAndWithoutVersion(name: string): string[] {
-  if (name.endsWith('-v1:0')) return [name, name.slice(0, -'-v1:0'.length)]
-  return /(-v\d+|:\d+)$/.test(name) ? [name] : [name, `${name}-v1:0`]
+  const stem = name.replace(/-v1:0$/, '')
+  if (/(-v\d+|:\d+)$/.test(stem)) return [name]
+  const versions = [name, stem, `${stem}-v1:0`]
+  // Of Claude models with a date in their name none ends so.
+  return /\.claude-[a-z]+-\d{1,2}(-\d{1,2})?$/.test(stem) ? [...versions, `${stem}-v1`] : versions
 }
 
 /** Vertex AI writes a dated Claude model `name@date` and an undated one `name` or `name@default`. */

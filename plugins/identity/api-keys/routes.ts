@@ -75,7 +75,11 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
   function expiry(text: string | null | undefined): Date | null {
     if (text === undefined || text === null) return null
     const at = instantOf(text)
-    if (at === undefined) throw invalidBody('/expires_at', 'there is no such instant')
+    if (at === undefined)
+      throw invalidBody(
+        '/expires_at',
+        'must be a time of the calendar before the year 9999; without one the key does not expire',
+      )
     if (at <= clock.now()) throw invalidBody('/expires_at', 'must be in the future')
     return at
   }
