@@ -46,6 +46,10 @@ describe('a buffered reply', () => {
       expect(error).toMatchObject({ code: 'upstream_transport', usage: { output: 2 } })
     }
     expect(() => readReply('responses', { choices: [] })).toThrow(GatewayError)
+    expect(() => readReply('responses', {})).toThrow(GatewayError)
+    expect(readReply('responses', { id: 'r', status: 'queued' })).toMatchObject({
+      invokedToolCount: 0,
+    })
     expect(() => readReply('embeddings', {})).toThrow(GatewayError)
     expect(() => readReply('embeddings', [])).toThrow(GatewayError)
   })

@@ -36,7 +36,8 @@ export function readReply(family: Family, body: JsonValue): ReplyFacts {
         if (body.status !== 'failed') return { usage, invokedToolCount }
         return { usage, invokedToolCount, failure: failureOf(body) }
       }
-      if (isPresent(body.error)) throw malformed(faultOf(body, 'output'), usage)
+      const isBegun = isPresent(body.id) || isPresent(body.status)
+      if (isPresent(body.error) || !isBegun) throw malformed(faultOf(body, 'output'), usage)
       return { usage, invokedToolCount: 0 }
     }
     case 'embeddings': {
