@@ -101,6 +101,6 @@ function wordsOf(text: string): readonly string[] {
 
 function mentions(words: readonly string[], executables: ReadonlySet<string>): boolean {
   return words.some(
-    (word) => executables.has(word) || executables.has(word.replace(/\.(?:exe|cmd|bat)$/, '')),
+    (word) => executables.has(word) || executables.has(word.replace(/\.(?:exe|cmd)$/, '')),
   )
 }

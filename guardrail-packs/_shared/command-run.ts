@@ -183,5 +183,5 @@ function executableName(name: Word): string {
     if (base.includes('$') || base.includes('`')) return ''
   }
   base = base.trim().toLowerCase()
-  return /\.(?:exe|cmd|bat)$/.test(base) ? base.slice(base.lastIndexOf('\\') + 1, -4) : base
+  return /\.(?:exe|cmd)$/.test(base) ? base.slice(base.lastIndexOf('\\') + 1, -4) : base
 }

@@ -296,6 +296,18 @@ describe('nothing that was streamed goes unseen', () => {
         const { output } = collectResponse([started(item), ...events, done, over()])
         expect(output).toEqual([ls, { ...item, arguments: rm }])
       }
+      const twice = [whole, event({ type: 'x', ...place, arguments: '{}' }), done]
+      expect(collectResponse([started(item), ...twice, over()]).output).toEqual([
+        ls,
+        { ...item, arguments: rm },
+        { ...item, arguments: '{}' },
+      ])
+      const numbered = told.map(({ data }, command_index) =>
+        event({ ...(JSON.parse(data) as JsonObject), command_index }),
+      )
+      expect(collectResponse([started(item), ...numbered, over()]).output).toEqual([
+        { ...item, arguments: rm },
+      ])
       const late = collectResponse([started(item), done, ...told, over()])
       expect(late.output).toEqual([ls, { ...item, arguments: rm }])
     })
@@ -324,7 +336,7 @@ describe('nothing that was streamed goes unseen', () => {
       const { output } = collectResponse([
         started(item),
         ...pieces(type, 'ls -la /home', { output_index: 0, command_index: 0 }),
-        ...pieces(type, 'rm -rf /home', { output_index: 0, command_index: 1 }),
+        ...pieces(type, 'rm -rf /home', { output_index: 0, command_index: 2 ** 31 }),
         over(),
       ])
       const action = { commands: ['ls -la /home', 'rm -rf /home'], timeout_ms: 5 }

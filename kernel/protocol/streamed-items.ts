@@ -7,8 +7,8 @@ type Written = (typeof WRITTEN)[number]
 /** `response.function_call_arguments.delta` and its like. */
 const PIECE = /[._](arguments|input|command)\.delta$/
 
-/** Texts by their `command_index`; all but shells have one. */
-type Texts = string[]
+/** Texts by what tells them apart: commands by their index, whatever an upstream takes for one. */
+type Texts = Map<JsonValue | undefined, string>
 
 interface Streamed {
   item: JsonObject
@@ -52,15 +52,16 @@ export function createStreamedItems() {
       if (streamed === undefined) return
       if (type === 'response.output_item.done') streamed.isDone = true
       const { command_index, delta } = payload
-      const index = typeof command_index === 'number' ? command_index : 0
       for (const name of WRITTEN) {
         const text = payload[name]
-        if (typeof text === 'string') textsOf(streamed.wholes, name)[index] = text
+        if (typeof text === 'string')
+          textsOf(streamed.wholes, name).set(name === 'command' ? command_index : text, text)
       }
       const name = typeof type === 'string' ? (PIECE.exec(type)?.[1] as Written) : undefined
       if (name === undefined || typeof delta !== 'string') return
       const texts = textsOf(streamed.pieces, name)
-      texts[index] = (texts[index] ?? '') + delta
+      const index = name === 'command' ? command_index : undefined
+      texts.set(index, (texts.get(index) ?? '') + delta)
     },
     /** Those that are done come first. */
     all(): JsonObject[] {
@@ -71,7 +72,7 @@ export function createStreamedItems() {
 }
 
 function textsOf(texts: Map<Written, Texts>, name: Written): Texts {
-  const known = texts.get(name) ?? []
+  const known = texts.get(name) ?? new Map()
   texts.set(name, known)
   return known
 }
@@ -79,16 +80,18 @@ function textsOf(texts: Map<Written, Texts>, name: Written): Texts {
 function readings({ item, isDone, pieces, wholes }: Streamed): readonly JsonObject[] {
   const known = new Map([[JSON.stringify(item), item]])
   for (const [name, texts] of [...pieces, ...wholes]) {
-    const other = withTexts(item, name, texts)
-    known.set(JSON.stringify(other), other)
+    for (const other of withTexts(item, name, [...texts.values()])) {
+      known.set(JSON.stringify(other), other)
+    }
   }
   const [first, ...others] = known.values()
   const isEmpty = WRITTEN.some((name) => item[name] === '')
   return isEmpty && !isDone && others.length > 0 ? others : [first as JsonObject, ...others]
 }
 
-function withTexts(item: JsonObject, name: Written, texts: Texts): JsonObject {
-  if (name !== 'command') return { ...item, [name]: texts[0] ?? '' }
+/** A shell runs several commands; of other texts each is another reading. */
+function withTexts(item: JsonObject, name: Written, texts: readonly string[]): JsonObject[] {
+  if (name !== 'command') return texts.map((text) => ({ ...item, [name]: text }))
   const action = isJsonObject(item.action) ? item.action : {}
-  return { ...item, action: { ...action, commands: Array.from(texts, (text) => text ?? '') } }
+  return [{ ...item, action: { ...action, commands: [...texts] } }]
 }
