@@ -3,17 +3,16 @@ import type { Accounting, GatewayError } from '../plugin/index.ts'
 import { readOut, startDrain } from './read-out.ts'
 import type { Watchdog } from './watchdog.ts'
 
-const accounting = { abortDrainMs: () => 60_000 } as Accounting
-
 /** A drain, and what its call was broken off with. */
-function begin() {
+function begin(ms = 60_000) {
+  const accounting = { abortDrainMs: () => ms } as Accounting
   const reasons: GatewayError[] = []
   const watchdog = { abort: (reason: GatewayError) => reasons.push(reason) } as unknown as Watchdog
   return { drain: startDrain(watchdog, accounting), reasons }
 }
 
 test('a thousand streams are read on for callers that have left, and no more', async () => {
-  const many = Array.from({ length: 1000 }, begin)
+  const many = Array.from({ length: 1000 }, () => begin())
   const next = begin()
   await Bun.sleep(5)
   expect(many.every(({ reasons }) => reasons.length === 0)).toBe(true)
@@ -23,6 +22,16 @@ test('a thousand streams are read on for callers that have left, and no more', a
   await Bun.sleep(5)
   expect(later.reasons).toEqual([])
   later.drain.stop()
+})
+
+test('a call that has ended is not broken off any more', async () => {
+  const { drain, reasons } = begin(10)
+  drain.stop()
+  const other = begin(10)
+  await Bun.sleep(40)
+  expect(reasons).toEqual([])
+  expect(other.reasons).toMatchObject([{ code: 'upstream_timeout' }])
+  other.drain.stop()
 })
 
 test('a finished stream is read to its end, and broken off when it has none', async () => {

@@ -352,3 +352,15 @@ test('a provider that fails amid its stream, or ends when it is broken off, is c
   expect(await other.recorded).toMatchObject({ attempts: [{ status: 'client_abort' }] })
   expect(other.calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
 })
+
+test('the attempt tells when the first event came, not the last', async () => {
+  async function* events(): AsyncGenerator<readonly StreamEvent[]> {
+    yield [chunk('a')]
+    await Bun.sleep(60)
+    yield* upstream(whole)
+  }
+  const { rest, recorded } = start(events())
+  await rest()
+  const [{ firstByteMs = Number.NaN, latencyMs = 0 } = {}] = (await recorded).attempts
+  expect(latencyMs - firstByteMs).toBeGreaterThanOrEqual(50)
+})
