@@ -24,7 +24,8 @@ let drains = 0
 /** Ends the call of a stream of which no more is wanted, also when it is silent. */
 export function breakOff(upstream: AsyncIterator<unknown>, watchdog: Watchdog): void {
   watchdog.abort(new GatewayError('upstream_transport', 'the stream is over'))
-  upstream.return?.().catch(() => {})
+  // Some iterators throw here, or give no promise.
+  Promise.try(() => upstream.return?.()).catch(() => {})
 }
 
 /** Breaks a call off when it has been read on for long enough for a caller that has left. */

@@ -353,6 +353,38 @@ test('a provider that fails amid its stream, or ends when it is broken off, is c
   expect(other.calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
 })
 
+test('last words that are no batch leave a call to be charged by its counters so far', async () => {
+  const over = Promise.withResolvers<void>()
+  async function* loose(): AsyncGenerator<readonly StreamEvent[]> {
+    yield [chunk('a')]
+    await over.promise
+    yield chunk('b') as never
+  }
+  const { stream, calls, recorded, signal } = start(loose())
+  signal.addEventListener('abort', () => over.resolve())
+  await stream.next()
+  stream.cancel()
+  expect(await recorded).toMatchObject({ attempts: [{ status: 'client_abort' }] })
+  expect(calls).toMatchObject([{ usage: { output: 5 } }])
+})
+
+test.each([
+  ['returns no promise', () => ({ done: true, value: undefined }) as never],
+  [
+    'throws',
+    () => {
+      throw new Error('closed already')
+    },
+  ],
+])('a stream that %s when it is ended early is over', async (_, end) => {
+  const events = upstream(cut.slice(0, 1))
+  const iterator = { next: () => events.next(), return: end }
+  const { rest, calls, recorded } = start({ [Symbol.asyncIterator]: () => iterator })
+  expect(await rest()).toContain('premature end')
+  expect(await recorded).toMatchObject({ attempts: [{ status: 'stream_error' }] })
+  expect(calls).toMatchObject([{ usage: { output: 5 } }])
+})
+
 test('the attempt tells when the first event came, not the last', async () => {
   async function* events(): AsyncGenerator<readonly StreamEvent[]> {
     yield [chunk('a')]

@@ -84,7 +84,11 @@ export function replyStream(
         if (text !== '') return text
       }
     } catch (thrown) {
-      if (asked !== undefined) family.push(await lastWords(asked))
+      try {
+        if (asked !== undefined) family.push(await lastWords(asked))
+      } catch {
+        // They are no batch; the call has failed already.
+      }
       closing = close(attempt.containFault(thrown))
     }
     return await last()
