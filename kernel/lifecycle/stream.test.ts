@@ -353,6 +353,25 @@ test('a provider that fails amid its stream, or ends when it is broken off, is c
   expect(other.calls).toMatchObject([{ succeeded: true, usage: { output: 5 } }])
 })
 
+test.each([false, true])(
+  'what the error of a stream says was counted is charged; its caller has left: %p',
+  async (left) => {
+    const uncharged = { cacheRead: undefined, cacheWrite: undefined, reasoning: undefined }
+    const usage = { uncachedInput: 3, output: 9, promptTokens: 3, totalTokens: 12, ...uncharged }
+    async function* failing(): AsyncGenerator<readonly StreamEvent[]> {
+      yield [chunk('a')]
+      throw new GatewayError('upstream_transport', 'the connection broke', { usage })
+    }
+    const { stream, rest, calls, recorded } = start(failing())
+    await stream.next()
+    if (left) stream.cancel()
+    await rest()
+    expect(await recorded).toMatchObject({ usage: { output: 9 } })
+    const doubt = left ? 'client_abort' : 'stream_error'
+    expect(calls).toMatchObject([{ usage: { output: 9, doubt } }])
+  },
+)
+
 test('last words that are no batch leave a call to be charged by its counters so far', async () => {
   const over = Promise.withResolvers<void>()
   async function* loose(): AsyncGenerator<readonly StreamEvent[]> {

@@ -106,7 +106,8 @@ export function replyStream(
     const left = callerLeft
     const complete = error === undefined
     const { invokedToolCount } = family
-    const counted = known ?? family.usage
+    const stated = error instanceof GatewayError ? error.usage : undefined
+    const counted = known ?? stated ?? family.usage
     const usage = left && !complete ? doubted(counted) : counted
     const status =
       complete && (refused !== undefined || !left)
