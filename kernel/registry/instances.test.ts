@@ -84,6 +84,24 @@ describe('instances', () => {
   })
 })
 
+test('a route may be an object of a class', async () => {
+  class Route implements BoundRoute {
+    readonly supports = ['stream'] as const
+    get pricing() {
+      return { pricingProviderId: undefined, model: 'u' }
+    }
+    chat_completions() {
+      return execute({} as never)
+    }
+  }
+  const { bound: routes } = await createInstances(
+    config,
+    made(() => ({ bind: () => new Route() })),
+    log,
+  )
+  expect(routes.size).toBe(3)
+})
+
 describe('everything that cannot work is told at once, with whole paths', () => {
   async function problems(create: ProviderFactory['create']) {
     const error: unknown = await createInstances(config, made(create), log).catch((e) => e)

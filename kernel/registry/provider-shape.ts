@@ -12,7 +12,8 @@ function isFamily(name: unknown): boolean {
 export function boundRouteFault(value: unknown): string | undefined {
   if (value instanceof Promise) return 'bind returned a promise: a route is bound at once'
   if (typeof value !== 'object' || value === null) return 'bind returned no route'
-  const { supports, pricing, ...rest } = value as Fields
+  const route = value as Fields
+  const { supports, pricing } = route
   if (!Array.isArray(supports)) return 'the route has no list supports'
   const unknown = supports.find((flag) => !(flags as readonly unknown[]).includes(flag))
   if (unknown !== undefined) {
@@ -21,9 +22,9 @@ export function boundRouteFault(value: unknown): string | undefined {
   if (typeof (pricing as Fields | undefined)?.model !== 'string') {
     return 'the route has no pricing with a model'
   }
-  const odd = families.find((family) => !['undefined', 'function'].includes(typeof rest[family]))
+  const odd = families.find((family) => !['undefined', 'function'].includes(typeof route[family]))
   if (odd !== undefined) return `its ${odd} is no function`
-  if (families.every((family) => rest[family] === undefined)) {
+  if (families.every((family) => route[family] === undefined)) {
     return `the route has none of ${families.join(', ')}`
   }
   return undefined
