@@ -7,15 +7,18 @@ import { replyId } from './reply-ids.ts'
 
 /**
  * A GenerateContentResponse as a chat completion. A prompt that was refused is one empty choice.
- * Throws GatewayError `upstream_transport` for a reply that is none, with the usage it states.
+ * Throws GatewayError `upstream_transport` for a reply that is none, with the usage
+ * it states and with `billingModifiers`.
  */
 export function chatFromGoogle(
   reply: JsonObject,
   call: Pick<ProviderCall, 'body' | 'apiSurface'>,
+  billingModifiers?: readonly string[],
 ): JsonObject {
   const candidates = readCandidates(reply)
   if (candidates.length === 0 && !isPromptBlocked(reply)) {
-    throw malformedReply('it has no candidates', countedByGoogle(reply.usageMetadata))
+    const counted = countedByGoogle(reply.usageMetadata)
+    throw malformedReply('it has no candidates', counted, billingModifiers)
   }
   const usage = usageFromGoogle(reply.usageMetadata)
   return {

@@ -31,7 +31,8 @@ export function googleChat(
     if (!call.stream) {
       const response = await postJson(buffered, call, text, JSON_TYPE)
       const { body: reply } = await readJsonReply(response)
-      return { kind: 'buffered', body: chatFromGoogle(reply, call), billingModifiers }
+      const chat = chatFromGoogle(reply, call, billingModifiers)
+      return { kind: 'buffered', body: chat, billingModifiers }
     }
     const response = await postJson(streamed, call, text, EVENT_STREAM)
     const frames = decodeGoogleStream(streamBody(response, streamType(response)))

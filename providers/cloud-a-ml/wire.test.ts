@@ -56,6 +56,17 @@ describe('a call', () => {
     expect(foldChat(events).finishReason).toBe('stop')
   })
 
+  test('a reply that is none is charged at no other price than one that is', async () => {
+    cloud.answer = () => Response.json({ usageMetadata: { promptTokenCount: 9 } })
+    const extraHeaders = { 'x-vertex-ai-llm-request-type': 'shared' }
+    const extraBody = { serviceTier: 'flex' }
+    const error = await failure(run(MODEL, { messages }, { extraHeaders, extraBody }))
+    expect(error).toMatchObject({
+      usage: { promptTokens: 9 },
+      billingModifiers: ['x-vertex-ai-llm-request-type', 'serviceTier'],
+    })
+  })
+
   test('headers: default, route, request id, trace; the token is the last word', async () => {
     await run(MODEL, { messages }, { extraHeaders: { 'x-route': 'r', authorization: 'Bearer no' } })
     const headers = cloud.calls[0]?.headers
