@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -316,6 +317,42 @@ test('a file that cannot be taken over is told once, and is in the way of no oth
   mkdirSync(path)
   await spool.adopt()
   expect(told).toEqual([path, path])
+})
+
+test('a file that cannot be read is let go, and taken over when it can be', async () => {
+  const directory = folder()
+  const left = open(directory)
+  await left.append(['left'])
+  await left.close()
+  const path = dataFile(directory)
+  renameSync(path, `${path}-whole`)
+  // It is opened, and the first read fails.
+  symlinkSync('/proc/self/mem', path)
+  const spool = open(directory)
+  await spool.adopt()
+  expect(spool.depth).toBe(0)
+  renameSync(`${path}-whole`, path)
+  expect(await replayed(spool)).toEqual(['left'])
+  expect(readdirSync(directory)).toEqual([])
+})
+
+test('a file that is taken over at the second try tells of each record once', async () => {
+  const directory = folder()
+  const left = open(directory)
+  await left.append(['a', 'b', 'c'])
+  await left.close()
+  const told: string[] = []
+  let fails = true
+  const spool = open(directory, (record) => {
+    if (record === 'b' && fails) throw new Error('not now')
+    told.push(record)
+  })
+  await spool.adopt()
+  expect(spool.depth).toBe(0)
+  fails = false
+  await spool.adopt()
+  expect(told).toEqual(['a', 'b', 'c'])
+  expect(spool.depth).toBe(3)
 })
 
 test('a record that is too large is refused, alone', async () => {

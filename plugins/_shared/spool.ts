@@ -46,8 +46,8 @@ export function openSpool(options: SpoolOptions): Spool {
   let current: SpoolFile | undefined
   /** Those that only wait, oldest first. */
   const waiting: SpoolFile[] = []
-  /** Those that could not be taken over the last time. */
-  let untakeable: ReadonlySet<string> = new Set()
+  /** Those that could not be taken over the last time, and how many of their records were told of. */
+  let untakeable: ReadonlyMap<string, number> = new Map()
   let depth = 0
   let gathering: { readonly records: string[]; readonly done: Promise<void> } | undefined
   let replaying: Promise<void> | undefined
@@ -87,14 +87,15 @@ export function openSpool(options: SpoolOptions): Spool {
     }
   }
 
-  async function takeOver(path: string): Promise<void> {
-    const file = await ownFile(path, 'old')
-    if (file === undefined) return
+  async function takeOver(file: SpoolFile): Promise<void> {
+    const { path } = file
     let damage = 0
     for await (const { records, damaged } of file.read()) {
-      file.count += records.length
       damage += damaged
-      for (const record of records) adopted(record)
+      for (const record of records) {
+        if (file.count >= (untakeable.get(path) ?? 0)) adopted(record)
+        file.count += 1
+      }
     }
     if (file.count === 0 && damage === 0) {
       await file.remove('delete')
@@ -108,16 +109,20 @@ export function openSpool(options: SpoolOptions): Spool {
   async function adopt(): Promise<void> {
     const mine = new Set([current, ...waiting].map((file) => file?.path))
     const pattern = new RegExp(`^${RegExp.escape(name)}-[0-9a-f-]{36}\\.log$`)
-    const refused = new Set<string>()
+    const refused = new Map<string, number>()
     for (const entry of listFolder(directory).filter((found) => pattern.test(found))) {
       const path = join(directory, entry)
       if (mine.has(path)) continue
+      let file: SpoolFile | undefined
       try {
-        await takeOver(path)
+        file = await ownFile(path, 'old')
+        if (file !== undefined) await takeOver(file)
       } catch (err) {
-        // It is in the way of no other, and may be in order the next time.
-        if (!untakeable.has(path)) log.error({ err, path }, 'a spool file cannot be taken over')
-        refused.add(path)
+        // It is in the way of no other, and may be in order the next time, here or elsewhere.
+        await file?.close()
+        const before = untakeable.get(path)
+        if (before === undefined) log.error({ err, path }, 'a spool file cannot be taken over')
+        refused.set(path, Math.max(file?.count ?? 0, before ?? 0))
       }
     }
     untakeable = refused
