@@ -130,6 +130,20 @@ test('a collector may say it by a date; what cannot be read means the usual paus
   }
 })
 
+test('a collector that wants to be asked again at once is not asked without a pause', async () => {
+  for (const header of ['0', new Date(Date.now() - 60_000).toUTCString()]) {
+    requests = []
+    statuses = [503, 503]
+    replyHeaders = { 'retry-after': header }
+    const spans = open()
+    addAll(spans, names(1))
+    await spans.stop()
+    const [first, second, third] = requests.map(({ at }) => at)
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(490)
+    expect((third ?? 0) - (second ?? 0)).toBeGreaterThanOrEqual(990)
+  }
+})
+
 test('the pauses grow, until there is no time for the next one', async () => {
   statuses = [503, 503, 503, 503, 503]
   const spans = open({ timeoutMs: 3000 })

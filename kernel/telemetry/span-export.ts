@@ -66,7 +66,8 @@ export function createSpanExport(options: {
       const text = await response.text()
       if (response.ok) return rejection(text)
       const { status } = response
-      const after = retryAfterMs(response.headers.get('retry-after')) ?? pause
+      // Without a pause a collector that wants to be asked at once would be asked all the time.
+      const after = Math.max(pause, retryAfterMs(response.headers.get('retry-after')))
       const retry = WORTH_A_RETRY.has(status) ? after : undefined
       return { what: `the collector answered ${status}`, retry }
     } catch (error) {
@@ -156,9 +157,9 @@ interface Fault {
   readonly lost?: number
 }
 
-/** Milliseconds of a `retry-after`, which has seconds or a date. */
-function retryAfterMs(header: string | null): number | undefined {
-  if (header === null) return undefined
+/** Milliseconds of a `retry-after`, which has seconds or a date; 0 when it says nothing. */
+function retryAfterMs(header: string | null): number {
+  if (header === null) return 0
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+  return Number.isNaN(ms) ? 0 : ms
 }
