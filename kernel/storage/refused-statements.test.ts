@@ -5,6 +5,8 @@ import { eventually } from '../../test/harness/gateway.ts'
 import { AT_ONCE, useProxiedPool } from './testing.ts'
 
 const given = useProxiedPool()
+/** Statements that the driver sends over a connection without waiting for the answers. */
+const IN_LINE = 100
 
 const atOnce = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: AT_ONCE }, make))
 
@@ -55,6 +57,19 @@ test.each([
   await atOnce(async () => await given.sql`select pg_sleep(0.1)`)
   await given.db.sql.begin((tx) => tx`lock table things in access exclusive mode nowait`)
   expect([...(await given.db.sql`select * from things`)]).toEqual([])
+})
+
+test('a transaction that is the last statement which its connection takes for now is one', async () => {
+  await given.db.sql`create table things (n integer)`
+  await atOnce(async () => await given.sql`select pg_sleep(0.1)`)
+  const before = Array.from({ length: AT_ONCE * IN_LINE }, () =>
+    given.sql.unsafe('select 1').execute(),
+  )
+  const own = atOnce(() => given.sql.begin((tx) => tx`insert into things values (1)`))
+  await Promise.all(before)
+  await own
+  const [kept] = await given.db.sql`select count(*)::int as count from things`
+  expect(kept).toEqual({ count: AT_ONCE })
 })
 
 const channels = ['one', 'two', 'three']
