@@ -111,3 +111,17 @@ test('connections that vanished without a word are given up, and those of long s
   expect(await outcomesOf(atOnce(0))).toEqual(Array(10).fill('fulfilled'))
   await eventually(async () => (watch.reachable() && listening > 1 ? true : undefined), 10_000)
 }, 40_000)
+
+test('of a server that does not say what it is at, no connection is given up', async () => {
+  const main = await testServer()
+  const database = await createTestDatabase()
+  const name = new URL(database.url).pathname.slice(1)
+  await main.sql.unsafe(`alter database ${name} set track_activities = off`)
+  const pool = await openDatabase({ url: database.url, dataDir: '/' })
+  const watch = watchDatabase(pool, pino({ level: 'silent' }), 500)
+  const [row] = await pool.sql`select pg_sleep(3)::text as slept`
+  expect(row).toEqual({ slept: '' })
+  watch.stop()
+  await pool.close()
+  await database.drop()
+}, 20_000)

@@ -42,9 +42,10 @@ export async function endSilent(sql: Sql, connect: () => Sql, ms: number): Promi
 /** The backends that are at work on a statement; undefined when that cannot be told. */
 async function workingBackends(sql: Sql): Promise<ReadonlySet<number> | undefined> {
   const limit = setTimeout(() => void sql.end({ timeout: 0 }), ANSWER_MS)
+  // Of a session whose activities are not tracked nobody knows, so it counts as being at work.
   const asked = sql<{ pid: number; own: number }[]>`
     select pid, pg_backend_pid() as own from pg_stat_activity
-    where pid = pg_backend_pid() or state = 'active'`
+    where pid = pg_backend_pid() or state in ('active', 'disabled')`
   // The server is away: its connections are no more gone than itself.
   const backends = await asked.catch(() => [])
   // A pooler names its connections by itself: nothing can be told of the server's.
