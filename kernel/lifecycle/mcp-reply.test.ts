@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { brotliCompressSync } from 'node:zlib'
 import { GatewayError, LiveSet, type McpInvocationStatus } from '../plugin/index.ts'
 import { type McpCall, type McpServices, usualMcpLimits } from './mcp-exchange.ts'
 import { replyOf } from './mcp-reply.ts'
@@ -88,4 +89,32 @@ test.each([
   const response = new Response(events, { headers: { 'content-type': 'text/event-stream' } })
   const { body } = await replyOf(call, response, services, new LiveSet<() => void>())
   expect((await new Response(body).text()).includes('data: 2')).toBe(!ends)
+})
+
+test('a compressed reply is passed on piece by piece: its declared length says nothing of its size', async () => {
+  const text = ' '.repeat(4 * 1024 * 1024)
+  const upstream = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => {
+      const headers = { 'content-type': 'application/json', 'content-encoding': 'br' }
+      return new Response(brotliCompressSync(text), { headers })
+    },
+  })
+  try {
+    const watch = createWatches()(() => new AbortController().signal)
+    const call = {
+      incoming: { method: 'POST', requestId: 'r', streamEnded() {} },
+      watch,
+      finished: () => watch.stop(),
+    } as unknown as McpCall
+    const services = { limits: usualMcpLimits } as McpServices
+    const response = await fetch(upstream.url)
+    expect(Number(response.headers.get('content-length'))).toBeLessThan(1000)
+    const { body } = await replyOf(call, response, services, new LiveSet<() => void>())
+    expect(body instanceof ReadableStream).toBe(true)
+    expect(await new Response(body).text()).toBe(text)
+  } finally {
+    await upstream.stop(true)
+  }
 })

@@ -162,10 +162,10 @@ function isEmpty({ status, headers }: Response): boolean {
   return status === 204 || headers.get('content-length') === '0'
 }
 
-/** Its length is known, and small. */
+/** Its length is known, and small. Of a compressed body nobody knows it: it has been decoded here. */
 function isSmall({ headers }: Response): boolean {
   const declared = headers.get('content-length')
-  return declared !== null && Number(declared) <= WHOLE_BYTES
+  return declared !== null && Number(declared) <= WHOLE_BYTES && !headers.has('content-encoding')
 }
 
 /** The session that begins with this reply. To clients an empty id is none. */
