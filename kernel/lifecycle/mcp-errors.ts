@@ -1,7 +1,7 @@
 import { GatewayError } from '../plugin/index.ts'
 import { RpcFault, rpcCodes } from '../protocol/json-rpc.ts'
 import { rpcErrorText } from '../protocol/rpc-response.ts'
-import { errorBody, internalError } from './error-body.ts'
+import { CHALLENGE, errorBody, internalError } from './error-body.ts'
 import type { McpReply } from './mcp-exchange.ts'
 
 /** A message that is refused, as an error that says how JSON-RPC calls it. */
@@ -24,13 +24,13 @@ export function errorReply(
   idText: string | undefined,
 ): McpReply {
   const rpcCode = error.details.rpc_code
-  const headers: Record<string, string> = {
+  const headers = {
+    ...(error.status === 401 ? CHALLENGE : {}),
     ...error.headers,
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',
     'x-request-id': requestId,
   }
-  if (error.status === 401) headers['www-authenticate'] = 'Bearer'
   const body =
     idText === undefined && rpcCode === undefined
       ? JSON.stringify(errorBody(error, requestId))

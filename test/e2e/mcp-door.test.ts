@@ -44,6 +44,7 @@ describe('the door', () => {
     const reply = await fetch(`${gateway.url}/mcp/tools`, { method: 'POST', headers, body: '{}' })
     expect(reply.status).toBe(status)
     expect(reply.headers.get('www-authenticate')).toBe('Bearer')
+    expect(reply.headers.get('x-should-retry')).toBe('false')
     expect(((await reply.json()) as { error: { code: string } }).error.code).toBe(code)
     expect(upstream.seen).toEqual([])
   })
