@@ -59,6 +59,13 @@ test('the last refresh that said something of the tools stays, when the server w
   expect(await left()).toEqual(['one 100', 'one 95'])
 })
 
+test('of the refreshes of a disabled server the last one stays', async () => {
+  await write('one', 200)
+  for (const days of [190, 180, 170]) await write('one', days, 'disabled')
+  expect(await purgeRuns(database, new Date(now))).toBe(2)
+  expect(await left()).toEqual(['one 200', 'one 170'])
+})
+
 test('replicas that purge at once delete each record once', async () => {
   for (let days = 1; days <= 40; days++) await write('one', days)
   const counts = await Promise.all(

@@ -3,7 +3,7 @@ import { deleteInBatches } from '../_shared/delete-in-batches.ts'
 
 /**
  * Deletes records of refreshes that began before this time; how many there were. The last one of a
- * server that said something of its tools stays: the server is described by it.
+ * server stays, and so does the last one that said something of its tools: they describe the server.
  */
 export async function purgeRuns({ sql }: Database, before: Date): Promise<number> {
   // Replicas that purge at the same time take different rows.
@@ -14,7 +14,7 @@ export async function purgeRuns({ sql }: Database, before: Date): Promise<number
         where r.started_at < ${before} and exists (
           select from mcp_registry.external_mcp_discovery_runs later
           where later.server_id = r.server_id and later.started_at > r.started_at
-            and later.status <> 'disabled')
+            and (later.status <> 'disabled' or r.status = 'disabled'))
         limit ${most} for update of r skip locked)`,
   )
 }
