@@ -64,6 +64,24 @@ test('after the session has ended the password is asked for again, and what was 
   await page.getByRole('dialog', { name: 'Grace' }).getByText('grace@example.com').waitFor()
 })
 
+test('what was written stays as well when the session ends while the gateway is away', async () => {
+  const page = await desk.open('/identity/users')
+  await page.getByRole('button', { name: 'New user' }).click()
+  const form = page.getByRole('dialog', { name: 'New user' })
+  await form.getByLabel('Name').fill('Hedy')
+  await form.getByLabel('E-mail').fill('hedy@example.com')
+  await page.context().setOffline(true)
+  await form.getByRole('button', { name: 'Make the user' }).click()
+  await form.getByText('cannot be reached').waitFor()
+  await desk.sql`delete from identity.user_sessions`
+  await page.context().setOffline(false)
+  const door = page.getByRole('dialog', { name: 'Your session has ended' })
+  await door.getByLabel('Password').fill(people.admin.password)
+  await page.keyboard.press('Enter')
+  await door.waitFor({ state: 'hidden' })
+  expect(await form.getByLabel('Name').inputValue()).toBe('Hedy')
+})
+
 test('who does not go on after the session has ended is led to the door, and back to where one was', async () => {
   const page = await desk.open('/')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()

@@ -7,7 +7,11 @@ export type User = Data<'/api/v1/auth/session'>['user']
 
 const path = '/api/v1/auth/session'
 
-/** Who is signed in; null: nobody. */
+/** Whether the session has ended while its user was at work. */
+export const ended = createStore(false)
+onExpired(() => ended.set(true))
+
+/** Who is signed in, or was and has work on the page; null: nobody. */
 export const sessionQuery = queryOptions<User | null>({
   queryKey: keyOf(path),
   staleTime: Number.POSITIVE_INFINITY,
@@ -15,15 +19,13 @@ export const sessionQuery = queryOptions<User | null>({
     try {
       return (await get(path, {}, signal)).user
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return null
-      throw error
+      if (!(error instanceof ApiError) || error.status !== 401) throw error
+      const atWork = queryClient.getQueryData<User | null>(keyOf(path)) ?? null
+      if (atWork !== null) ended.set(true)
+      return atWork
     }
   },
 })
-
-/** Whether the session has ended while its user was at work. */
-export const ended = createStore(false)
-onExpired(() => ended.set(true))
 
 /** The user goes on with a session of today; what is on the page stays, and is read again. */
 export function wentOn(user: User): void {
