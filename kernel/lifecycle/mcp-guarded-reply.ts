@@ -35,12 +35,10 @@ function read(call: McpCall, text: string): Heard {
   } catch (cause) {
     throw malformed('something that is not JSON', cause)
   }
-  const responses = resultsIn(value)
-  if (responses.length > 0 && repeatsKey(text, 0, value)) {
-    throw malformed('an object with a key that stands in it twice')
-  }
+  if (repeatsKey(text, 0, value)) throw malformed('an object with a key that stands in it twice')
   if (misspellsMember(value)) throw malformed('a key that is not in lower case')
   withExactIds(text, value)
+  const responses = resultsIn(value)
   const { request } = call
   const isOther = ({ id }: JsonObject) =>
     request !== undefined && sameId(id, request.id) && !givesResult(call)

@@ -294,6 +294,16 @@ describe('a later stream', () => {
     expect(text.trimStart()).toBe(task('good') + task('a MASKED'))
   })
 
+  test('brings no result of a task that only some clients take for one', async () => {
+    const id = await mcp.session()
+    const methods = '"method":"notifications/tasks","method":"notifications/message"'
+    const params = JSON.stringify({ taskId: 't', result: fine(0, 'so FORBIDDEN').result })
+    mcp.upstream.script = () =>
+      events([`data: {"jsonrpc":"2.0",${methods},"params":${params}}\n\n`])
+    const told = await mcp.send(undefined, { session: id }).then(({ text }) => text, String)
+    expect(told).not.toContain('FORBIDDEN')
+  })
+
   test('of another request cannot bring them unseen', async () => {
     const id = await mcp.session()
     for (const reply of [
