@@ -1,5 +1,5 @@
 import { credentialForms } from 'model-gateway/plugin'
-import type { DiscoveredTool } from './tool.ts'
+import { type DiscoveredTool, keptTexts } from './tool.ts'
 
 /** A server is refused for it: what is shorter may stand in its texts by chance. */
 const SHORTEST = 8
@@ -13,12 +13,5 @@ export function repeatsCredentials(
   if (forms.length === 0) return false
   return tools.some((tool) =>
     keptTexts(tool).some((text) => forms.some((form) => text.includes(form))),
-  )
-}
-
-function keptTexts(tool: DiscoveredTool): string[] {
-  const { name, displayName, description, annotations, inputSchema } = tool
-  return [name, displayName, description, annotations, inputSchema].filter(
-    (text) => text !== undefined,
   )
 }

@@ -90,12 +90,16 @@ test('pages are followed to the end', async () => {
   expect((await look()).tools.map(({ name }) => name)).toEqual(['tool-0', 'tool-1', 'tool-2'])
 })
 
-test('descriptions count among what is kept of all tools together', async () => {
-  const description = 'x'.repeat(1_900_000)
+test.each([
+  ['descriptions', (text: string) => ({ description: text })],
+  ['titles', (text: string) => ({ title: text })],
+  ['annotations', (text: string) => ({ annotations: { text } })],
+] as const)('%s count among what is kept of all tools together', async (_, withText) => {
+  const words = withText('x'.repeat(1_900_000))
   server.script = ({ message }) => {
     if (message?.method !== 'tools/list') return undefined
     const page = Number((message.params as JsonObject).cursor ?? 0)
-    const tools = [{ name: `tool-${page}`, description }]
+    const tools = [{ name: `tool-${page}`, ...words }]
     return rpcResult(message, { tools, ...(page < 8 && { nextCursor: String(page + 1) }) })
   }
   const { message } = await failureOf(look())

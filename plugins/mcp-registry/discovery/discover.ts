@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, type Outbound } from 'model-gateway/plugin'
 import { type Connection, type Endpoint, openConnection, type RpcReply } from './connection.ts'
 import { DiscoveryFailure } from './failure.ts'
-import { type DiscoveredTool, readTool } from './tool.ts'
+import { type DiscoveredTool, keptTexts, readTool } from './tool.ts'
 
 /** Revisions with a handshake, the newest first. */
 const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
@@ -109,7 +109,7 @@ async function listTools(
         return [...tools.values()]
       }
       if (tools.has(tool.name)) throw new DiscoveryFailure('invalid tools: two have the same name')
-      characters += tool.inputSchema.length + (tool.description?.length ?? 0)
+      for (const text of keptTexts(tool)) characters += text.length
       if (characters > MAX_TOOL_CHARACTERS) {
         throw new DiscoveryFailure('invalid tools: they are larger than 16 MiB together')
       }

@@ -54,6 +54,14 @@ export function readTool(entry: JsonValue, position: number): DiscoveredTool {
   }
 }
 
+/** What the server says of it, as far as that is kept. */
+export function keptTexts(tool: DiscoveredTool): string[] {
+  const { name, displayName, description, annotations, inputSchema } = tool
+  return [name, displayName, description, annotations, inputSchema].filter(
+    (text) => text !== undefined,
+  )
+}
+
 /** A schema that is left out allows any object. `undefined`: it is not that of an object. */
 function schemaOf({ inputSchema }: JsonObject): JsonObject | undefined {
   if (inputSchema === undefined) return { type: 'object' }
