@@ -18,14 +18,13 @@ export function readQuote(
   const open = text.charAt(start)
   const close = open === '[' ? ']' : open
   const previous = before?.kind === 'word' ? text.slice(start - before.text.length, start) : ''
-  const isName = open === '[' || open === '`'
+  const isString = open === "'" || (open === '"' && reading.backslash)
   const prefix =
-    !isName &&
+    isString &&
     before?.kind === 'word' &&
     previous.toUpperCase() === before.text &&
     /^[ENBXR]$/.test(before.text)
-  const isString = open === "'" || (open === '"' && reading.backslash)
-  const escapes = !isName && (reading.backslash || (prefix && before?.text === 'E'))
+  const escapes = isString && (reading.backslash || (prefix && before?.text === 'E'))
   let value = ''
   let escaped = false
   let from = start + 1

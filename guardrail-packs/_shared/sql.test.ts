@@ -141,6 +141,10 @@ describe('the SQL judge', () => {
     ["SELECT '\\'; DROP TABLE x; --'", 'any', 'drop'],
     ["SELECT 'it\\'s; DROP TABLE x'", 'mysql', undefined],
     ["SELECT E'\\'; DROP TABLE x; --'", 'postgres', undefined],
+    // Before a name in double quotes, E is a name as well.
+    ['SELECT a.e"\\"; DROP TABLE x; SELECT "b" FROM a', 'postgres', 'drop'],
+    ['SELECT a.e"\\"; DROP TABLE x; SELECT "b" FROM a', 'sqlite', 'drop'],
+    ['SELECT a.e"\\"; DROP TABLE x; SELECT "b" FROM a', 'any', 'drop'],
     // MySQL runs its own comments.
     ['/*!50000 DROP TABLE x */', 'mysql', 'drop'],
     ['/*!50000 DROP TABLE x */ SELECT 1', 'postgres', undefined],
