@@ -167,6 +167,16 @@ describe('a text in which a key stands twice, which others may read in another w
     expect(await guardPrompt(once, {} as LifecycleServices, () => {})).toBe(once)
   })
 
+  test('is sent as it was read when it has nothing to judge then', async () => {
+    const { admitted, shown } = guarded('prompt')
+    const rawBody = '{"input":"HIDDEN","input":[1,2]}'
+    const body = JSON.parse(rawBody) as JsonObject
+    const prompt: Admitted = { ...admitted, call: { body, rawBody } }
+    const passed = await guardPrompt(prompt, {} as LifecycleServices, () => {})
+    expect(shown).toEqual([])
+    expect(passed.call).toEqual({ body, rawBody: undefined })
+  })
+
   test('comes as it was judged', async () => {
     const { admitted } = guarded('model_response')
     const text = '{"choices":[{"message":{"content":"HIDDEN","content":"y"}}]}'

@@ -38,20 +38,19 @@ export async function guardPrompt(
 ): Promise<Admitted> {
   const { guard } = admitted.route
   if (guard === undefined || !guard.covers('prompt')) return admitted
-  const text = promptTexts(admitted.call.body)
-  if (text.segments.length === 0) return admitted
+  const { call } = admitted
+  const text = promptTexts(call.body)
+  const isAmbiguous = call.rawBody !== undefined && repeatsKey(call.rawBody, 0, call.body)
+  const asRead = isAmbiguous ? { ...admitted, call: { ...call, rawBody: undefined } } : admitted
+  if (text.segments.length === 0) return asRead
   try {
     const { content } = await pass(guard, admitted, 'prompt', {
       kind: 'text',
       segments: text.segments,
     })
-    const { call } = admitted
-    if (content?.kind === 'text') {
-      const body = text.replace(content.segments)
-      return { ...admitted, call: { ...call, body, rawBody: undefined }, loggedBody: body }
-    }
-    const isAmbiguous = call.rawBody !== undefined && repeatsKey(call.rawBody, 0, call.body)
-    return isAmbiguous ? { ...admitted, call: { ...call, rawBody: undefined } } : admitted
+    if (content?.kind !== 'text') return asRead
+    const body = text.replace(content.segments)
+    return { ...admitted, call: { ...call, body, rawBody: undefined }, loggedBody: body }
   } catch (error) {
     // Told first: what was denied is not to be logged, whatever becomes of the rest.
     if (error instanceof GuardDenial) denied({ ...admitted, loggedBody: error.logged })
