@@ -107,14 +107,15 @@ function judgeFrom(
   }
 }
 
-/** SQL Server needs no semicolon behind these: `USE app DROP …`, `SET NOCOUNT ON DELETE …`. */
+/** SQL Server needs no semicolon behind these: `USE app DROP …`, `SET IDENTITY_INSERT a ON DELETE …`. */
 function judgeBehindSetting(
   tokens: readonly SqlToken[],
   start: number,
   nested: JudgeNested,
 ): SqlHazard | undefined {
   if (tokens[start]?.text === 'USE') return judgeFrom(tokens, start + 2, nested)
-  return isWord(tokens[start + 2], switches) ? judgeFrom(tokens, start + 3, nested) : undefined
+  const on = findTop(tokens, start + 1, (token) => switches.has(token.text))
+  return on === -1 ? undefined : judgeFrom(tokens, on + 1, nested)
 }
 
 /** A block of Postgres stands in a text; other databases write it out. */
