@@ -11,7 +11,7 @@ export interface Forward {
   readonly calls: Set<SimpleCommand>
 }
 
-const passesAll: ReadonlySet<string> = new Set(['$@', '$*'])
+const passesAll = /^\$\{?[@*]\}?$/
 const passesOne = /^\$\{?([1-9])\}?$/
 
 const mostForwards = 4
@@ -33,16 +33,17 @@ export function keepForward(
 }
 
 export function takesAll(words: readonly Word[]): boolean {
-  return words.some((word) => passesAll.has(word.text))
+  return words.some((word) => passesAll.test(word.text))
 }
 
 /** The command with what the function is given. */
 export function forwarded(words: readonly Word[], given: readonly Word[]): readonly Word[] {
   return words.flatMap((word) => {
     // `"$*"` is all arguments in one word.
-    if (word.text === '$*' && word.quoted) return given.length === 0 ? [] : [joined(given)]
+    if (word.quoted && /^\$\{?\*\}?$/.test(word.text))
+      return given.length === 0 ? [] : [joined(given)]
     const one = passesOne.exec(word.text)
-    if (one === null && !passesAll.has(word.text)) return [word]
+    if (one === null && !passesAll.test(word.text)) return [word]
     const taken = one === null ? given : given.slice(Number(one[1]) - 1).slice(0, 1)
     return word.quoted ? taken : taken.flatMap(fields)
   })
