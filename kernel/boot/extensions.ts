@@ -53,6 +53,29 @@ export function createChainTools(log: Logger): ChainTools {
 /** Longer than a discovery of an MCP server may take. */
 const ROUTE_DEADLINE_MS = 180_000
 
+type RouteFacts = Omit<AdminRoute, 'handle'>
+
+/** Asked for one by one: what an object of a class says is not all its own. */
+function factsOf(route: AdminRoute): RouteFacts {
+  const facts: { [K in keyof Required<RouteFacts>]: RouteFacts[K] } = {
+    method: route.method,
+    path: route.path,
+    audience: route.audience,
+    tag: route.tag,
+    summary: route.summary,
+    params: route.params,
+    query: route.query,
+    body: route.body,
+    allowsNul: route.allowsNul,
+    status: route.status,
+    result: route.result,
+    contentType: route.contentType,
+    replyHeaders: route.replyHeaders,
+    errors: route.errors,
+  }
+  return facts as RouteFacts
+}
+
 /** The routes of the plugins' admin modules; one that hangs is given up, and named in the log. */
 export function adminRoutesOf(
   registry: Pick<Registry, 'provided'>,
@@ -63,7 +86,7 @@ export function adminRoutesOf(
     implementation.routes.map((route) => {
       const call = `${route.method} ${route.path} of plugin "${plugin}"`
       return {
-        ...route,
+        ...factsOf(route),
         handle: (request: Parameters<typeof route.handle>[0]) =>
           contain({ call, deadlineMs, log }, () => route.handle(request)),
       }
