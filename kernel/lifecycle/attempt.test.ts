@@ -1,16 +1,19 @@
 import { expect, test } from 'bun:test'
 import {
+  type BoundRoute,
   type Execute,
   GatewayError,
   type ProviderCall,
   type ProviderResult,
+  type StreamResult,
+  streamEvent,
 } from '../plugin/index.ts'
 import { beginAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { settledFailure } from './failures.ts'
 
 /** An attempt at a call that a provider answers so, and what the operator's log has of it. */
-function begin(execute: Execute, { stream = false, totalMs = 10_000 } = {}) {
+function begin(answers: Execute | BoundRoute, { stream = false, totalMs = 10_000 } = {}) {
   const logged: string[] = []
   const services = { fault: (message: string) => logged.push(message) } as unknown
   const admitted = {
@@ -20,13 +23,50 @@ function begin(execute: Execute, { stream = false, totalMs = 10_000 } = {}) {
     apiSurface: 'messages',
     call: { body: {} },
     provider: { id: 'p', type: 'p', timeouts: { totalMs, idleMs: 10_000 } },
-    route: { spec: {}, bound: { chat_completions: execute } },
+    route: {
+      spec: {},
+      bound: typeof answers === 'function' ? { chat_completions: answers } : answers,
+    },
     trace: { providerCalled: () => undefined },
   } as unknown as Admitted
   return { attempt: beginAttempt(admitted, services as LifecycleServices), logged }
 }
 
 const answered = async (): Promise<ProviderResult> => ({ kind: 'buffered', body: {} })
+
+test('a route and what it answers may be objects of classes', async () => {
+  class Answer {
+    readonly #text: string
+    constructor(text: string) {
+      this.#text = text
+    }
+    get billingModifiers() {
+      return ['priority']
+    }
+    get kind() {
+      return 'stream' as const
+    }
+    get events() {
+      const batch = [streamEvent(this.#text)]
+      return (async function* () {
+        yield batch
+      })()
+    }
+  }
+  class Route implements BoundRoute {
+    readonly supports = []
+    readonly pricing = { pricingProviderId: undefined, model: 'u' }
+    readonly #text = 'hello'
+    async chat_completions() {
+      return new Answer(this.#text)
+    }
+  }
+  const { attempt } = begin(new Route(), { stream: true })
+  const { kind, billingModifiers, events } = (await attempt.execute()) as StreamResult
+  expect([kind, billingModifiers]).toEqual(['stream', ['priority']])
+  expect(await Array.fromAsync(events)).toMatchObject([[{ data: 'hello' }]])
+  attempt.finish('success')
+})
 
 test('a stream that cannot be begun is a call that has failed', async () => {
   const events = {

@@ -69,7 +69,9 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         alive: watchdog.alive,
       }
       try {
-        const result: unknown = await watchdog.guard(Promise.resolve(execute(call)))
+        const result: unknown = await watchdog.guard(
+          Promise.resolve(execute.call(route.bound, call)),
+        )
         if (!isResult(result)) throw new Error('it gave neither a body nor a stream of events')
         if ((result.kind === 'stream') !== call.stream) throw new Error(otherKind[result.kind])
         return result.kind === 'stream' ? opened(result) : result
@@ -112,9 +114,13 @@ const otherKind = {
 } as const
 
 /** A stream that begins here: where that fails, the call has failed. */
-function opened(result: StreamResult): StreamResult {
-  const iterator = result.events[Symbol.asyncIterator]()
-  return { ...result, events: { [Symbol.asyncIterator]: () => iterator } }
+function opened({ events, billingModifiers }: StreamResult): StreamResult {
+  const iterator = events[Symbol.asyncIterator]()
+  return {
+    kind: 'stream',
+    events: { [Symbol.asyncIterator]: () => iterator },
+    ...(billingModifiers && { billingModifiers }),
+  }
 }
 
 /** A plugin may say what it likes; the body is read, and judged, later. */

@@ -84,14 +84,16 @@ describe('instances', () => {
   })
 })
 
-test('a route may be an object of a class', async () => {
+test('a route may be an object of a class, and keep something in it', async () => {
   class Route implements BoundRoute {
     readonly supports = ['stream'] as const
+    calls = 0
     get pricing() {
       return { pricingProviderId: undefined, model: 'u' }
     }
-    chat_completions() {
-      return execute({} as never)
+    async chat_completions() {
+      this.calls += 1
+      return { kind: 'buffered' as const, body: { calls: this.calls } }
     }
   }
   const { bound: routes } = await createInstances(
@@ -100,6 +102,8 @@ test('a route may be an object of a class', async () => {
     log,
   )
   expect(routes.size).toBe(3)
+  const route = routes.get('m/one/u')
+  expect(await route?.chat_completions?.({} as never)).toMatchObject({ body: { calls: 1 } })
 })
 
 describe('everything that cannot work is told at once, with whole paths', () => {

@@ -63,7 +63,7 @@ function bindRoute(provider: Provider, spec: RouteSpec): BoundRoute {
   const bound: unknown = provider.bind(spec)
   const fault = boundRouteFault(bound)
   if (fault !== undefined) throw new Error(fault)
-  return Object.freeze(bound as BoundRoute)
+  return bound as BoundRoute
 }
 
 /**
