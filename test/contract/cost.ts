@@ -8,6 +8,7 @@ import type {
 } from 'model-gateway/plugin'
 import { runChain } from '../../kernel/lifecycle/chain.ts'
 import { type BenchOptions, collectEvents, providerCall, setUpProvider } from './bench.ts'
+import { executor } from './kit.ts'
 import { sampleExchange } from './middleware-exchange.ts'
 
 export interface CostOptions {
@@ -65,8 +66,7 @@ export interface ProviderCostKit extends Omit<BenchOptions, 'egress'> {
 export async function providerCost(kit: ProviderCostKit, options?: CostOptions): Promise<number> {
   const bench = await setUpProvider({ ...kit, egress: cannedEgress(kit.reply) })
   try {
-    const execute = bench.bind()[kit.family]
-    if (execute === undefined) throw new Error(`the route has no executor for ${kit.family}`)
+    const execute = executor(bench.bind(), kit.family)
     const call = providerCall(kit.request)
     return await cpuPerCall(async () => {
       const result = await execute(call)

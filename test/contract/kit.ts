@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { Plugin } from 'model-gateway/plugin'
+import type { BoundRoute, Execute, Family, Plugin } from 'model-gateway/plugin'
 
 /** Plugins differ in their configs and capabilities; a kit takes any. */
 // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities
@@ -24,6 +24,13 @@ export async function within<T>(
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** What a route does with calls of a family. */
+export function executor(route: BoundRoute, family: Family): Execute {
+  const execute = route[family]
+  if (execute === undefined) throw new Error(`the route has no executor for ${family}`)
+  return execute.bind(route)
 }
 
 /** Fails with a list of what is wrong, each in its own words. */

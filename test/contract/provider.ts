@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
   type BoundRoute,
-  type Execute,
   type Family,
   families,
   GatewayError,
@@ -37,7 +36,7 @@ import {
   streamedUsage,
 } from './bench.ts'
 import { chunkFaults, completionFaults } from './client-shape.ts'
-import { expectNothingIn, TEST_MS } from './kit.ts'
+import { executor, expectNothingIn, TEST_MS } from './kit.ts'
 import { rechunked, seededRandom } from './rechunk.ts'
 import { openObjects } from './schemas.ts'
 
@@ -261,12 +260,6 @@ export function testProvider(kit: ProviderKit): void {
 
     kit.cases?.({ bench: () => bench, upstream: () => upstream })
   })
-}
-
-function executor(route: BoundRoute, family: Family): Execute {
-  const execute = route[family]
-  if (execute === undefined) throw new Error(`the route has no executor for ${family}`)
-  return execute
 }
 
 function eventsOf(result: ProviderResult) {

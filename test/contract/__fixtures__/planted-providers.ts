@@ -1,7 +1,9 @@
 /** Faults of providers. */
 import {
+  type BoundRoute,
   type Execute,
   isJsonObject,
+  type ProviderCall,
   type ProviderFactory,
   type ProviderResult,
   providerFactories,
@@ -68,6 +70,23 @@ const answering =
     }
   }
 
+/** A route of a class, which keeps what it works with in a field of its own. */
+class Route implements BoundRoute {
+  readonly #own: BoundRoute
+  constructor(own: BoundRoute) {
+    this.#own = own
+  }
+  get supports() {
+    return this.#own.supports
+  }
+  get pricing() {
+    return this.#own.pricing
+  }
+  async chat_completions(call: ProviderCall) {
+    return await (this.#own.chat_completions as Execute)(call)
+  }
+}
+
 async function* withoutFirst({ events }: StreamResult) {
   let first = true
   for await (const batch of events) {
@@ -111,8 +130,12 @@ export const plantedProviders: readonly Planted[] = [
   },
 ]
 
-/** The template itself, which breaks no rule. */
+/** The template itself, which breaks no rule, and written in another style. */
 export const soundProviders: readonly (() => void)[] = [
   golden('nothing'),
   provider(({ create }) => create),
+  provider(({ create }) => async (config, settings) => {
+    const sound = await create(config, settings)
+    return { bind: (route) => new Route(sound.bind(route)) }
+  }),
 ]
