@@ -174,6 +174,29 @@ function countsAtLast(first: readonly StreamEvent[]) {
   }
 }
 
+test.each([
+  ['is too large', upstream(whole), 10],
+  [
+    'tells an error of its upstream',
+    upstream([[streamEvent('{"error":{"message":"no"}}')]]),
+    10_000,
+  ],
+])('a stream that %s is left', async (_, sound, bufferBytes) => {
+  const inner = sound[Symbol.asyncIterator]()
+  let left = 0
+  const events = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => inner.next(),
+      async return() {
+        left += 1
+        return { done: true as const, value: undefined }
+      },
+    }),
+  }
+  await expect(start(events, { bufferBytes }).stream).rejects.toThrow()
+  expect(left).toBe(1)
+})
+
 test('what a provider has counted of a reply that is too large is charged', async () => {
   const large = start(countsAtLast([word]), { bufferBytes: 10 })
   await expect(large.stream).rejects.toMatchObject({

@@ -56,12 +56,14 @@ async function decide(
   }
   if (caller.aborted) leave()
   else caller.addEventListener('abort', leave)
+  const upstream = result.events[Symbol.asyncIterator]()
   let collected: Collected
   try {
-    collected = await collect(admitted, attempt, result, stream)
+    collected = await collect(admitted, attempt, upstream, stream)
   } catch (thrown) {
     const error = attempt.containFault(thrown)
     attempt.watchdog.abort(error)
+    breakOff(upstream, attempt.watchdog)
     const status = drain !== undefined ? 'client_abort' : 'stream_error'
     // What we broke off ourselves has been served and is charged, by the counters so far.
     const succeeded = status === 'client_abort' || error.code === 'guarded_response_too_large'
@@ -105,7 +107,7 @@ interface Collected {
 async function collect(
   { family, route }: Admitted,
   { watchdog, firstByte }: RunningAttempt,
-  result: StreamResult,
+  upstream: AsyncIterator<readonly StreamEvent[]>,
   stream: FamilyStream,
 ): Promise<Collected> {
   const isResponse = family === 'responses'
@@ -113,7 +115,6 @@ async function collect(
   const events: StreamEvent[] = []
   const most = route.guard?.streamBufferBytes ?? 0
   let size = 0
-  const upstream = result.events[Symbol.asyncIterator]()
   let asked: ReturnType<typeof upstream.next> | undefined
   try {
     while (stream.outcome === 'open' && stream.failure === undefined) {
