@@ -71,6 +71,28 @@ test('a sink is told later, of frozen copies, and never of what cost nothing', a
   expect(failures).toEqual([])
 })
 
+test('what the price is found by may be an object of a class', async () => {
+  const told: unknown[] = []
+  const { sinks } = sinksOf(async (seen) => void told.push(seen.pricing))
+  class Pricing {
+    readonly pricingProviderId = 'p'
+    get model() {
+      return 'x'
+    }
+    get unpriceable() {
+      return 'unsupported_location' as const
+    }
+  }
+  sinks.push({ ...call, pricing: new Pricing() }, paid)
+  await sinks.drain(1000)
+  const [seen] = told
+  expect(seen).toEqual({
+    pricingProviderId: 'p',
+    model: 'x',
+    unpriceable: 'unsupported_location',
+  })
+})
+
 test('what throws or hangs is counted, and the next call is told', async () => {
   let calls = 0
   const { sinks, failures } = sinksOf(() => {

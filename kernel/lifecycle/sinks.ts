@@ -111,10 +111,11 @@ function createQueue({ plugin, sink }: NamedSink, tools: SinkTools) {
 
 function settledCall(call: SettlementRequest): SettledCall {
   const { principal, callerChoseRequestId: _, usage, pricing, billingModifiers, ...rest } = call
+  const { pricingProviderId, model, unpriceable } = pricing
   return Object.freeze({
     ...rest,
     caller: copyCaller(principal),
-    pricing: Object.freeze({ ...pricing }),
+    pricing: Object.freeze({ pricingProviderId, model, ...(unpriceable && { unpriceable }) }),
     usage: usage && Object.freeze({ ...usage }),
     billingModifiers: Object.freeze([...billingModifiers]),
     dispatchedAt: call.dispatchedAt.toISOString(),
