@@ -581,6 +581,25 @@ describe('plugins that disagree', () => {
     ])
   })
 
+  test('a section may be an object of a class', () => {
+    class Section {
+      readonly #allowed = ['a']
+      readonly schema = Type.Any()
+      get name() {
+        return 'extra'
+      }
+      schemaFor() {
+        const properties = this.#allowed.map((name) => [name, Type.Optional(Type.Integer())])
+        return Type.Object(Object.fromEntries(properties))
+      }
+    }
+    const own = clone({ id: 'plugin.own', sections: [new Section()] })
+    const text = `${minimal}extra: { a: 1, b: 2 }\n`
+    expect(check(text, {}, asLoaded(wire, own)).problems.map((p) => p.message)).toEqual([
+      'is an unknown key',
+    ])
+  })
+
   test('a plugin config is checked against its schema, with the plugin named', () => {
     const [first, ...rest] = asLoaded(people, wire)
     if (first === undefined) throw new Error('no plugin')

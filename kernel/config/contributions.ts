@@ -143,30 +143,34 @@ export function collectSections(
   report: Report,
 ) {
   const sections = plugins.flatMap((by) =>
-    (by.plugin.manifest.sections ?? []).map((section) => ({ ...section, by })),
+    (by.plugin.manifest.sections ?? []).map((section) => ({ section, by })),
   )
   const kernel = new Map(kernelSections.map((name) => [name as string, 'the kernel']))
-  const claims = sections.map(({ name, by }): Claim => [name, by])
+  const claims = sections.map(({ section, by }): Claim => [section.name, by])
   claim('section', claims, report, kernel)
   return Object.fromEntries(
     sections
-      .filter(({ name }) => !kernel.has(name))
-      .map((section) => [section.name, asRootProperty(schemaOf(section, declared, report))]),
+      .filter(({ section }) => !kernel.has(section.name))
+      .map(({ section, by }) => [
+        section.name,
+        asRootProperty(schemaOf(section, by, declared, report)),
+      ]),
   )
 }
 
 /** A section that its plugin gives no schema for is not checked further. */
 function schemaOf(
-  { name, schema, schemaFor, by }: ConfigSection & { readonly by: LoadedPlugin },
+  section: ConfigSection,
+  by: LoadedPlugin,
   declared: Declared,
   report: Report,
 ): TSchema {
   try {
-    const made = schemaFor?.(declared) ?? schema
+    const made = section.schemaFor?.(declared) ?? section.schema
     if (KindGuard.IsSchema(made)) return made
     throw new Error('it is none')
   } catch (error) {
-    const message = `plugin "${by.plugin.manifest.id}" failed to make the schema of section ${name}: ${String(error)}`
+    const message = `plugin "${by.plugin.manifest.id}" failed to make the schema of section ${section.name}: ${String(error)}`
     report({ path: by.path, message })
     return Type.Unknown()
   }
