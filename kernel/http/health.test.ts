@@ -67,6 +67,7 @@ describe('a check that misbehaves', () => {
       },
     ],
     ['says nonsense', () => ({ status: 'fine' as HealthStatus })],
+    ['says what every object has', () => ({ status: 'constructor' as HealthStatus })],
     ['has details that are no JSON', () => ({ status: 'ok', details: { depth: 3n as never } })],
   ]
   test.each(bad)('%s is failing, is logged once, and hides no other', async (_, check) => {

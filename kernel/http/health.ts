@@ -36,7 +36,7 @@ export function createHealth(sources: HealthSources): Health {
   function run(check: HealthCheck): { status: HealthStatus; details: JsonObject } {
     try {
       const { status, details = {} } = check.check()
-      if (RANK[status] === undefined) throw new Error(`the check says '${status}'`)
+      if (!Object.hasOwn(RANK, status)) throw new Error(`the check says '${status}'`)
       // Throws for what is no JSON, which would cost the whole answer.
       JSON.stringify(details)
       throwing.delete(check)
