@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import { strictObject } from 'model-gateway/plugin'
 import { readConfig } from '../../kernel/boot/read-config.ts'
+import type { Builtins } from '../../kernel/registry/resolve.ts'
 import { builtins } from '../standard/builtins.ts'
 import wordCheck from './__fixtures__/word-check.ts'
 import { guardrails } from './config.ts'
@@ -9,14 +11,15 @@ const route = { provider: 'up', upstream_model: 'org/model' }
 const words = { kind: 'word_list', phases: ['prompt'], word_list: { denied_word: 'x' } }
 
 /** What the real loader says of a config with these guardrails. */
-async function load(section: unknown) {
+async function load(section: unknown, others: Builtins = {}) {
   const config = {
     providers: [upstream],
     models: [{ id: 'm', routes: [route] }],
     ...(section !== undefined && { guardrails: section }),
   }
   const source = { text: JSON.stringify(config), file: 'gateway.yaml' }
-  const read = await readConfig(source, { ...builtins, 'word-check': wordCheck }, {})
+  const plugins = { ...others, ...builtins, 'word-check': wordCheck }
+  const read = await readConfig(source, plugins, {})
   const problems = read.problems.map(
     ({ path, message, hint = '' }) => `${path.join(' ')}: ${message} (${hint})`,
   )
@@ -60,6 +63,21 @@ test('names and aliases of packs and kinds, and overrides without defaults', asy
     word_list: { denied_word: 'x', mask: '[masked]' },
   })
   expect(section?.managed_checks.b).toMatchObject({ word_list: { denied_word: 'y' } })
+})
+
+test('a kind may have the name of what every object has', async () => {
+  const managedChecks = [
+    { kind: 'constructor', phases: ['prompt' as const], config: strictObject({}) },
+  ]
+  const manifest = { ...wordCheck.manifest, id: 'check.odd' as const, managedChecks }
+  const odd = { kind: 'constructor', phases: ['prompt'] }
+  const { problems } = await load(
+    { managed_checks: { a: words, b: { ...odd, constructor: {} }, c: odd } },
+    { odd: { manifest, setup() {} } },
+  )
+  expect(problems).toEqual([
+    'guardrails managed_checks c constructor: is required (the settings of the kind constructor stand under its name)',
+  ])
 })
 
 const broken: readonly (readonly [what: string, section: unknown, problem: string])[] = [

@@ -122,7 +122,7 @@ function* checkCheck(
     return
   }
   for (const { kind } of kinds) {
-    const isWritten = kind in check
+    const isWritten = Object.hasOwn(check, kind)
     if (kind === spec.kind && !isWritten) {
       const hint = `the settings of the kind ${kind} stand under its name`
       yield { path: [...path, kind], message: 'is required', hint }

@@ -45,7 +45,11 @@ beforeEach(() => {
   recorded.length = 0
 })
 
-function compile(section: object, packs: readonly GuardrailPack[] = [pack]) {
+function compile(
+  section: object,
+  packs: readonly GuardrailPack[] = [pack],
+  kinds: readonly ManagedCheckKind[] = [words],
+) {
   const filled = Value.Default(guardrails.schema, structuredClone(section))
   const snapshot = {
     version: 'v1',
@@ -55,7 +59,7 @@ function compile(section: object, packs: readonly GuardrailPack[] = [pack]) {
   } as unknown as ConfigSnapshot
   return compilePolicies(snapshot, {
     packs,
-    kinds: [words],
+    kinds,
     makeDeadlineMs: 50,
     now: Date.now,
     fault() {},
@@ -126,6 +130,12 @@ test.each([
   const message = `guardrails.managed_checks.b: creating the check (kind word_list) failed: ${why}`
   expect(await failed).toMatchObject({ name: 'ConfigError', message })
   expect(open.size).toBe(0)
+})
+
+test('a check is made by its own kind, whatever others are called', async () => {
+  const odd: ManagedCheckKind = { kind: 'toString', create: () => wordCheck('OTHER') }
+  const { checks } = await compile({ managed_checks: { a: check() } }, [pack], [odd, words])
+  expect(checks.map(({ kind }) => kind)).toEqual(['word_list'])
 })
 
 test('a check that is made too late is disposed', async () => {

@@ -158,7 +158,7 @@ async function createChecks(
   try {
     for (const [name, entry] of Object.entries(entries)) {
       // The entry may name its kind by an alias; its settings stand under the neutral name.
-      const own = tools.kinds.find(({ kind }) => kind in entry)
+      const own = tools.kinds.find(({ kind }) => Object.hasOwn(entry, kind))
       if (own === undefined) {
         const path = [guardrails.name, 'managed_checks', name, 'kind']
         throw new ConfigError([{ path, message: `no plugin provides the kind ${entry.kind}` }])
