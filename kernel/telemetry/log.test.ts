@@ -17,3 +17,18 @@ test.skipIf(!existsSync('/dev/full'))('a full disk under the log harms nobody wh
   // What cannot be written is kept for later only up to a bound.
   expect(JSON.parse(stdout.toString()).rssMb).toBeLessThan(150)
 })
+
+test('an error that cannot be read harms nobody who logs it', () => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(LOG)}
+    const error = new Error('no')
+    Object.defineProperty(error, 'detail', { enumerable: true, get() { throw new Error('away') } })
+    createLogger('json').error({ plugin: 'plugin.acme', err: error }, 'a sink failed')`
+  const { stderr, exitCode } = Bun.spawnSync([process.execPath, '-e', program])
+  expect(exitCode).toBe(0)
+  expect(JSON.parse(stderr.toString())).toMatchObject({
+    plugin: 'plugin.acme',
+    err: 'an error that cannot be read',
+    msg: 'a sink failed',
+  })
+})

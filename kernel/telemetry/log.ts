@@ -9,9 +9,19 @@ const MOST_WAITING_BYTES = 4 * 1024 * 1024
 /** Logs to standard error; standard output belongs to the commands. */
 export function createLogger(format: LogFormat | undefined, level = 'info'): Logger {
   const chosen = format ?? (process.stderr.isTTY ? 'pretty' : 'json')
+  const options = { level, serializers: { err: readError } }
   return chosen === 'pretty'
-    ? pino({ level }, pretty({ destination: 2, sync: true, ignore: 'pid,hostname' }))
-    : pino({ level }, standardError())
+    ? pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname' }))
+    : pino(options, standardError())
+}
+
+/** A plugin may throw what throws in its turn, and whoever logs a fault is to go on. */
+function readError(error: Error): unknown {
+  try {
+    return pino.stdSerializers.err(error)
+  } catch {
+    return 'an error that cannot be read'
+  }
 }
 
 function standardError() {
