@@ -47,3 +47,20 @@ test('a finished stream is read to its end, and broken off when it has none', as
   await Bun.sleep(1100)
   expect(brokenOff).toBe(1)
 })
+
+test('a finished stream that goes on although it was broken off is not read any more', async () => {
+  let asked = 0
+  let goesOn = true
+  const next = async () => {
+    asked += 1
+    await Bun.sleep(5)
+    return { done: !goesOn, value: undefined }
+  }
+  const { promise, resolve } = Promise.withResolvers<void>()
+  readOut({ next } as AsyncIterator<unknown>, resolve)
+  await promise
+  const before = asked
+  await Bun.sleep(50)
+  goesOn = false
+  expect(asked).toBe(before)
+})
