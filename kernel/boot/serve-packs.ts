@@ -6,6 +6,8 @@ import {
   type ExtensionPoint,
   type GuardrailPack,
   guardrailPacks,
+  type PackMatch,
+  type PackRule,
   type Plugin,
   type PluginContext,
 } from '../plugin/index.ts'
@@ -50,7 +52,7 @@ export function servePacks(builtins: BuiltinPacks): void {
         version,
         summary,
         phases,
-        rules,
+        rules: rules.map((rule) => ({ id: rule.id, ...wordsOf(rule) })),
       }),
     )
   }
@@ -61,10 +63,13 @@ export function servePacks(builtins: BuiltinPacks): void {
     return pack
   }
 
-  function answer(message: ToThread): unknown {
-    if (message.kind === 'start') return start(message)
-    if (message.kind === 'prepare') return packOf(message.pack).prepare?.()
-    return packOf(message.pack)[message.kind](message.input)
+  async function answer(message: ToThread): Promise<unknown> {
+    if (message.kind === 'start') return await start(message)
+    const pack = packOf(message.pack)
+    if (message.kind === 'prepare') return await pack.prepare?.()
+    if (message.kind === 'evaluate') return matchOf(await pack.evaluate(message.input))
+    const { reading, match } = await pack.explain(message.input)
+    return { reading, match: matchOf(match) }
   }
 
   self.onmessage = async ({ data }: MessageEvent<ToThread>) => {
@@ -77,6 +82,17 @@ export function servePacks(builtins: BuiltinPacks): void {
       post({ kind: 'threw', error: said, heapBytes: heapSize() })
     }
   }
+}
+
+/** Of what a pack gives only this leaves the thread: the rest, functions for one, may not be able to. */
+function wordsOf({ reasonCode, description, saferAction }: Omit<PackRule, 'id'>) {
+  return { reasonCode, description, saferAction }
+}
+
+function matchOf(match: PackMatch | undefined): PackMatch | undefined {
+  if (!match) return match
+  const { packId, ruleId, matchedField } = match
+  return { packId, ruleId, matchedField, ...wordsOf(match) }
 }
 
 async function load(module: string, builtins: BuiltinPacks): Promise<Plugin> {

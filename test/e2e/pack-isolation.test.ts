@@ -173,4 +173,77 @@ test('a hog is ended for its memory, however long it may take; the next thread i
   thread.close()
 }, 30_000)
 
+test('a pack may be an object of a class, and its rules be more than is told of them', async () => {
+  const module = files.plugin('styled', {
+    head: `
+      class Match {
+        #rule
+        constructor(rule) { this.#rule = rule }
+        packId = 'test.styled'
+        matchedField = 'command.executable'
+        get ruleId() { return this.#rule.id }
+        get reasonCode() { return this.#rule.reasonCode }
+        get description() { return this.#rule.description }
+        get saferAction() { return this.#rule.saferAction }
+      }
+      class Rule {
+        id = 'r'
+        reasonCode = 'test.denied'
+        saferAction = 'Do not.'
+        matches = (input) => input.command === 'deny'
+        get description() { return 'Denied.' }
+      }
+      class Pack {
+        id = 'test.styled'
+        version = '1.0.0'
+        phases = ['harness_pre_tool']
+        rules = [new Rule()]
+        get summary() { return 'A test.' }
+        evaluate(input) {
+          const rule = this.rules.find((one) => one.matches(input))
+          return rule && new Match(rule)
+        }
+        explain(input) { return { reading: 'read', match: this.evaluate(input) } }
+      }
+      const pack = new Pack()`,
+    manifest: `guardrailPacks: [{ id: 'test.styled', phases: pack.phases }],`,
+    setup: `ctx.provide(guardrailPacks, pack)`,
+  })
+  const thread = createPackThread({
+    worker: new URL('../../plugins/standard/pack-worker.ts', import.meta.url),
+    start: { module, config: {} },
+    limits: usualLimits,
+    log() {},
+    ended() {},
+  })
+  const told = { reasonCode: 'test.denied', description: 'Denied.', saferAction: 'Do not.' }
+  const match = {
+    packId: 'test.styled',
+    ruleId: 'r',
+    matchedField: 'command.executable',
+    ...told,
+  }
+  const input = (command: string) =>
+    ({ kind: 'command', phase: 'harness_pre_tool', command }) as const
+  try {
+    expect(await thread.open()).toEqual([
+      {
+        id: 'test.styled',
+        version: '1.0.0',
+        summary: 'A test.',
+        phases: ['harness_pre_tool'],
+        rules: [{ id: 'r', ...told }],
+      },
+    ])
+    expect(await thread.ask('evaluate', 'test.styled', input('deny'))).toEqual(match)
+    expect(await thread.ask('evaluate', 'test.styled', input('pass'))).toBeUndefined()
+    expect(await thread.ask('explain', 'test.styled', input('deny'))).toEqual({
+      reading: 'read',
+      match,
+    })
+  } finally {
+    thread.close()
+  }
+}, 20_000)
+
 afterAll(() => files.remove())
