@@ -94,7 +94,7 @@ export async function setUpWith(
   let error: unknown
 
   const watched: AnyPlugin = {
-    ...options.plugin,
+    manifest: options.plugin.manifest,
     async setup(context) {
       let over = false
       const seen = watch(context, {

@@ -189,9 +189,9 @@ function checkFaults({ manifest }: AnyPlugin): string[] {
   const wrong: string[] = []
   for (const written of manifest.check === undefined ? [] : oddParts) {
     const sections = new Map(
-      (manifest.sections ?? []).map(({ name, schema, schemaFor }) => [
-        name,
-        cutDown(schemaFor?.(nothingDeclared) ?? schema, written),
+      (manifest.sections ?? []).map((section) => [
+        section.name,
+        cutDown(section.schemaFor?.(nothingDeclared) ?? section.schema, written),
       ]),
     )
     const draft: ConfigDraft = {

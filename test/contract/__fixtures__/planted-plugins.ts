@@ -53,7 +53,27 @@ const migration = (sql: string, name = '0001_start') => ({
 const shape = 'its manifest has the shape of the contract'
 const declared = 'it provides what it declares, all of it, and nothing that it does not'
 
-export const soundPlugin = run(plant(nothing))
+/** A plugin of a class, and so is the section that it owns. */
+class Styled {
+  readonly #plugin = plant(nothing, { sections: [new Section()], check: () => [] })
+  get manifest() {
+    return this.#plugin.manifest
+  }
+  setup() {}
+}
+
+class Section {
+  readonly #schema = strictObject({})
+  readonly name = 'planted'
+  get schema() {
+    return this.#schema
+  }
+  schemaFor() {
+    return this.#schema
+  }
+}
+
+export const soundPlugins: readonly (() => void)[] = [run(plant(nothing)), run(new Styled())]
 
 export const plantedPlugins: readonly Planted[] = [
   {

@@ -2,10 +2,15 @@
 import { describe } from 'bun:test'
 import * as calls from './planted-calls.ts'
 import * as guards from './planted-guards.ts'
-import { plantedPlugins, soundPlugin } from './planted-plugins.ts'
+import { plantedPlugins, soundPlugins } from './planted-plugins.ts'
 import { plantedProviders, soundProviders } from './planted-providers.ts'
 
-for (const sound of [soundPlugin, ...guards.soundGuards, ...calls.soundCalls, ...soundProviders]) {
+for (const sound of [
+  ...soundPlugins,
+  ...guards.soundGuards,
+  ...calls.soundCalls,
+  ...soundProviders,
+]) {
   describe('sound', sound)
 }
 for (const { fault, run } of [
