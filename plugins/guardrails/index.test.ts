@@ -143,6 +143,18 @@ test('an end leaves every decision in the database, and no check behind', async 
   expect(open.size).toBe(others)
 })
 
+test('an end leaves every decision in the database, too, where a check cannot be disposed', async () => {
+  const { load, end } = await setUp()
+  const policy = await load('30d')
+  for (const made of open) made.dispose = () => Promise.reject(new Error('no socket'))
+  const segments = ['DENIED']
+  await policy?.inspect({ phase: 'prompt', content: { kind: 'text', segments }, requestId: 'r1' })
+  await expect(end()).rejects.toThrow('no socket')
+  expect(await decisions()).toMatchObject([{ request_id: 'r1', action: 'deny' }])
+  running.length = 0
+  open.clear()
+})
+
 test('what a process that is gone left on the disk is written, and kept as the config says', async () => {
   const files = await leftBehind(40, 20, 5)
   const { load, hourly } = await setUp(files)

@@ -121,9 +121,12 @@ export default definePlugin({
       }),
     })
     return async () => {
-      await current?.dispose()
-      await writer.close()
-      faults.report()
+      try {
+        await current?.dispose()
+      } finally {
+        await writer.close()
+        faults.report()
+      }
     }
   },
 })

@@ -3,6 +3,7 @@ import {
   type CheckFailureReason,
   type CheckVerdict,
   type GuardPhase,
+  inTime,
   type ManagedCheck,
 } from 'model-gateway/plugin'
 import type { Disposition } from './decision.ts'
@@ -116,6 +117,23 @@ function failureOf(thrown: unknown): CheckOutcome {
   const name = thrown instanceof Error ? thrown.name : typeof thrown
   const error = new Error(`the check threw ${name}`)
   return { kind: 'failure', reason: 'managed.unavailable', error }
+}
+
+/** For a check to be made, or disposed. */
+export const MAKE_DEADLINE_MS = 10_000
+
+/** Rejects with what went wrong first, when the others are through, too. */
+export async function disposeChecks(
+  checks: readonly RunningCheck[],
+  ms = MAKE_DEADLINE_MS,
+): Promise<void> {
+  const disposals = checks.map(async ({ name, check }) => {
+    const work = Promise.try(() => check.dispose?.())
+    if ((await inTime(work, ms)) !== undefined) return
+    throw new Error(`the check ${name} was not disposed within ${ms} ms`)
+  })
+  await Promise.allSettled(disposals)
+  await Promise.all(disposals)
 }
 
 export interface Turns {

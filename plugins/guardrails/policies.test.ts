@@ -144,6 +144,33 @@ test('a check that is made too late is disposed', async () => {
   expect(open.size).toBe(0)
 })
 
+test('a check that hangs or throws where it is disposed holds nothing up, and is told', async () => {
+  const disposals = [
+    () => new Promise<never>(() => {}),
+    () => {
+      throw new Error('no socket')
+    },
+  ]
+  const told = ['was not disposed within 50 ms', 'no socket']
+  for (const [at, dispose] of disposals.entries()) {
+    const odd: ManagedCheckKind = {
+      kind: 'word_list',
+      create: ({ denied_word }) => {
+        const made = words.create({ denied_word }) as ManagedCheck
+        return denied_word === 'ODD' ? { ...made, dispose } : made
+      },
+    }
+    const section = { managed_checks: { a: check('ODD'), b: check() } }
+    const failing = { managed_checks: { ...section.managed_checks, c: check('FAIL') } }
+    await expect(compile(failing, [pack], [odd])).rejects.toThrow('no such service')
+    open.clear()
+    const policies = await compile(section, [pack], [odd])
+    await expect(policies.dispose()).rejects.toThrow(told[at])
+    expect(open.size).toBe(1)
+    open.clear()
+  }
+})
+
 test.each([
   ['throws', () => Promise.reject(new Error('no grammar')), 'no grammar'],
   ['hangs', () => new Promise<never>(() => {}), 'did not finish within 50 ms'],

@@ -21,7 +21,7 @@ import {
 } from './config.ts'
 import { type Decision, denialMessage } from './decision.ts'
 import { covers, type EnginePolicy, type EngineTools, type Judgement, judge } from './engine.ts'
-import { createTurns, type RunningCheck } from './managed.ts'
+import { createTurns, disposeChecks, MAKE_DEADLINE_MS, type RunningCheck } from './managed.ts'
 
 /** Texts that one check judges at once. */
 const TEXTS_AT_ONCE = 16
@@ -51,7 +51,7 @@ export type Keep = 'record' | 'forget'
 export interface CompileTools extends EngineTools {
   readonly packs: readonly RunningPack[]
   readonly kinds: readonly ManagedCheckKind[]
-  /** Milliseconds for a check to be created, and for a pack to prepare. Default 10 000. */
+  /** Milliseconds for a check to be created or disposed, and for a pack to prepare. Default 10 000. */
   readonly makeDeadlineMs?: number
   record(decisions: readonly Decision[], configVersion: string): void
 }
@@ -87,7 +87,7 @@ export async function compilePolicies(
       )
     await Promise.all([...used].map(prepare))
   } catch (error) {
-    await disposeAll(checks)
+    await disposeChecks(checks, tools.makeDeadlineMs).catch(() => {})
     throw error
   }
   const work = createWork()
@@ -113,7 +113,7 @@ export async function compilePolicies(
       find(`model_route:${model}/${provider}/${upstreamModel}`),
     forServer: (serverKey) => find(`mcp_server:${serverKey}`),
     dispose() {
-      disposed ??= work.done().then(() => disposeAll(checks))
+      disposed ??= work.done().then(() => disposeChecks(checks, tools.makeDeadlineMs))
       return disposed
     },
   }
@@ -175,7 +175,7 @@ async function createChecks(
       })
     }
   } catch (error) {
-    await disposeAll(checks)
+    await disposeChecks(checks, tools.makeDeadlineMs).catch(() => {})
     throw error
   }
   return checks
@@ -205,7 +205,7 @@ async function createCheck(
 /** What fails, or takes too long, is a problem of the config that says what was being done. */
 async function orProblem<T>(
   work: () => Promise<T>,
-  { makeDeadlineMs = 10_000 }: CompileTools,
+  { makeDeadlineMs = MAKE_DEADLINE_MS }: CompileTools,
   path: ConfigPath,
   doing: string,
 ): Promise<T> {
@@ -218,10 +218,6 @@ async function orProblem<T>(
     const reason = error instanceof Error ? error.message : String(error)
     throw new ConfigError([{ path, message: `${doing} failed: ${reason}` }])
   }
-}
-
-async function disposeAll(checks: readonly RunningCheck[]): Promise<void> {
-  await Promise.allSettled(checks.map(async ({ check }) => check.dispose?.()))
 }
 
 function guardOf(policy: ScopedPolicy, judgeBy: CompiledPolicies['judge']): GuardPolicy {
