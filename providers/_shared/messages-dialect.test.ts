@@ -319,3 +319,10 @@ test('members of tools and documents that only this API has', () => {
   ])
   expect(sent.tools).toMatchObject([{ name: 'weather', defer_loading: true, input_examples: [{}] }])
 })
+
+test.each([true, false])('a tool that callers of this API declare as strict: %p', (strict) => {
+  const strictTool = { ...tool, function: { ...tool.function, strict } }
+  const sent = body(edgeMessages, { tools: [strictTool, tool] }, { native: {} })
+  const plain = { name: 'weather', description: 'Now', input_schema: { type: 'object' } }
+  expect(sent.tools).toEqual([{ ...plain, strict }, plain])
+})

@@ -37,12 +37,14 @@ function messagesTool(
     if (isJsonObject(tool) && !dialect.strict) return tool
     throw invalidRequest(`${field}.type must be function`)
   }
-  const { name, description, parameters } = definition
+  const { name, description, parameters, strict } = definition
   const cached = native?.cacheControl.get(field) ?? definition.cacheControl
   return {
     name,
     ...(description === undefined ? {} : { description }),
     input_schema: parameters,
+    // Of a chat call it is left out: schemas that OpenAI's models follow can be too much for these.
+    ...(native === undefined || strict === undefined ? {} : { strict }),
     ...native?.members.get(field),
     ...(cached === undefined ? {} : { cache_control: cached }),
   }
