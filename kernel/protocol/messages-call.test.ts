@@ -288,6 +288,43 @@ const rows: Row[] = [
     },
   },
   {
+    row: 'tool_result, cached up to a text in it',
+    request: user([
+      {
+        type: 'tool_result',
+        tool_use_id: 't1',
+        content: [
+          { type: 'text', text: 'sunny, ', cache_control: ephemeral },
+          { type: 'text', text: '20°', cache_control: { type: 'ephemeral', ttl: '1h' } },
+        ],
+      },
+      {
+        type: 'tool_result',
+        tool_use_id: 't2',
+        content: [{ type: 'text', text: 'rain', cache_control: ephemeral }],
+        cache_control: { type: 'ephemeral', ttl: '1h' },
+      },
+    ]),
+    native: {
+      messages: [
+        { role: 'tool', tool_call_id: 't1', content: 'sunny, 20°' },
+        { role: 'tool', tool_call_id: 't2', content: 'rain' },
+      ],
+      native: {
+        cached: {
+          'messages.0': { type: 'ephemeral', ttl: '1h' },
+          'messages.1': { type: 'ephemeral', ttl: '1h' },
+        },
+      },
+    },
+    all: {
+      messages: [
+        { role: 'tool', tool_call_id: 't1', content: 'sunny, 20°' },
+        { role: 'tool', tool_call_id: 't2', content: 'rain' },
+      ],
+    },
+  },
+  {
     row: 'tool_result with an image',
     request: user([
       {

@@ -102,12 +102,15 @@ function addUser(turns: Turns, content: JsonValue | undefined, blocks: readonly 
 function addToolResult(turns: Turns, block: Block, shown: Block[]): void {
   const { value, place } = block
   const id = stringIn(value, 'tool_use_id', place)
+  const at = `messages.${turns.messages.length}`
   let text = ''
   for (const part of readBlocks(value.content ?? '', `${place}.content`)) {
-    if (part.type === 'text') text += textOfBlock(part)
-    else shown.push(part)
+    if (part.type === 'text') {
+      text += textOfBlock(part)
+      if (isCached(part)) noteCache(turns, part, at)
+    } else shown.push(part)
   }
-  if (isCached(block)) noteCache(turns, block, `messages.${turns.messages.length}`)
+  if (isCached(block)) noteCache(turns, block, at)
   const message = { role: 'tool', tool_call_id: id, content: text }
   turns.messages.push(message)
   if (value.is_error !== true) return
