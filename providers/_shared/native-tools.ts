@@ -32,13 +32,14 @@ export function isNativeTool(tool: JsonValue): tool is NativeTool {
 }
 
 /** The same as chat completions write it. */
-export function functionTool({ name, description, input_schema }: NativeTool): JsonObject {
+export function functionTool({ name, description, input_schema, strict }: NativeTool): JsonObject {
   return {
     type: 'function',
     function: {
       name,
       ...(typeof description === 'string' ? { description } : {}),
       parameters: input_schema,
+      ...(typeof strict === 'boolean' ? { strict } : {}),
     },
   }
 }

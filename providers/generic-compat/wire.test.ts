@@ -191,6 +191,12 @@ describe('tools in the shape of the native messages API', () => {
     ])
   })
 
+  test.each([true, false])('strict: %p', async (strict) => {
+    expect((await chat({ tools: [{ ...native, strict }] })).tools).toEqual([
+      { ...converted, function: { ...converted.function, strict } },
+    ])
+  })
+
   test.each([
     [{ type: 'auto' }, 'auto'],
     [{ type: 'any' }, 'required'],
