@@ -70,6 +70,11 @@ export function readToolChoice(
   return choice
 }
 
+/** Whether a choice in the shape of the native messages API wants one call at a time. */
+export function bansParallelCalls(choice: JsonValue | undefined): boolean {
+  return isJsonObject(choice) && choice.disable_parallel_tool_use === true
+}
+
 /** In the shape of chat completions or of the native messages API. */
 function parseChoice(value: JsonValue): ToolChoice | undefined {
   const word = isJsonObject(value) ? value.type : value

@@ -1,5 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { readFunctionTool, readToolChoice, readToolList, type ToolChoice } from './chat-tools.ts'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import {
+  bansParallelCalls,
+  readFunctionTool,
+  readToolChoice,
+  readToolList,
+  type ToolChoice,
+} from './chat-tools.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { functionTool, isNativeTool } from './native-tools.ts'
 
@@ -35,8 +41,7 @@ function declarationOf(tool: JsonValue, field: string): JsonObject | undefined {
 }
 
 function refuseSerialCalls({ parallel_tool_calls: parallel, tool_choice: choice }: JsonObject) {
-  const disabled = isJsonObject(choice) && choice.disable_parallel_tool_use === true
-  if (parallel !== false && !disabled) return
+  if (parallel !== false && !bansParallelCalls(choice)) return
   throw invalidRequest('parallel_tool_calls: false is not supported by this model')
 }
 

@@ -139,6 +139,14 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
     }
   })
 
+  test('a ban on parallel calls in a choice that the upstream knows as it stands', () => {
+    const ban = { disable_parallel_tool_use: true }
+    for (const type of ['auto', 'any']) {
+      const choice = { type, ...ban }
+      expect(body(dialect, { tools: [tool], tool_choice: choice }).tool_choice).toEqual(choice)
+    }
+  })
+
   test.each<[JsonObject, JsonObject]>([
     [{}, { type: 'object' }],
     [{ properties: { a: {} } }, { type: 'object', properties: { a: {} } }],

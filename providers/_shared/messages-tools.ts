@@ -4,7 +4,13 @@ import {
   type JsonValue,
   type NativeMessages,
 } from 'model-gateway/plugin'
-import { readFunctionTool, readToolChoice, readToolList, type ToolChoice } from './chat-tools.ts'
+import {
+  bansParallelCalls,
+  readFunctionTool,
+  readToolChoice,
+  readToolList,
+  type ToolChoice,
+} from './chat-tools.ts'
 import { invalidRequest } from './invalid-request.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 
@@ -22,7 +28,8 @@ export function messagesTools(
   ]
   const choice = readToolChoice(chat.tool_choice, tools.length > 0)
   if (tools.length === 0 || (choice?.kind === 'none' && dialect.strict)) return {}
-  const toolChoice = messagesToolChoice(choice, native?.disableParallelToolUse === true)
+  const serial = native?.disableParallelToolUse === true || bansParallelCalls(chat.tool_choice)
+  const toolChoice = messagesToolChoice(choice, serial)
   return { tools, ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }) }
 }
 

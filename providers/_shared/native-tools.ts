@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { bansParallelCalls } from './chat-tools.ts'
 import type { OutboundBody } from './outbound-body.ts'
 
 /**
@@ -18,7 +19,7 @@ export function normaliseTools(body: OutboundBody): void {
   const converted = functionChoice(choice)
   if (converted === undefined) return
   body.set('tool_choice', converted)
-  if (choice.disable_parallel_tool_use === true) body.set('parallel_tool_calls', false)
+  if (bansParallelCalls(choice)) body.set('parallel_tool_calls', false)
 }
 
 interface NativeTool extends JsonObject {

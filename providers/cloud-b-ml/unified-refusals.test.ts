@@ -89,6 +89,13 @@ describe('what is refused before any call', () => {
         ],
       },
     ],
+    [
+      'a ban on parallel calls',
+      {
+        tools: [{ type: 'function', function: { name: 'f' } }],
+        tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+      },
+    ],
     ['nothing to say', { messages: [{ role: 'user', content: '' }] }],
     ['only a system message', { messages: [{ role: 'system', content: 'x' }] }],
     [

@@ -1,6 +1,7 @@
 import type { JsonObject } from 'model-gateway/plugin'
 import type { Turn } from '../_shared/chat-conversation.ts'
 import {
+  bansParallelCalls,
   type FunctionTool,
   readFunctionTool,
   readToolChoice,
@@ -28,6 +29,9 @@ export function unifiedTools(
   // A history with tool calls is refused without the tools, even if none may be called any more.
   const wanted = choice?.kind !== 'none' || turns.some(usesTools)
   if (tools.length === 0 || !wanted) return {}
+  if (bansParallelCalls(chat.tool_choice)) {
+    throw invalidRequest('tool_choice.disable_parallel_tool_use is not supported by this route')
+  }
   const toolChoice = unifiedChoice(choice)
   return { toolConfig: { tools, ...(toolChoice === undefined ? {} : { toolChoice }) } }
 }
