@@ -111,6 +111,25 @@ test.each(rows)('%s: %j', (tier, says, sent) => {
   expect(inferenceConfig).toBeUndefined()
 })
 
+test.each(['newest', 'older'] as const)(
+  'what Converse cannot say of output_config is refused by name: %s',
+  (tier) => {
+    const format = { type: 'json_schema', schema: { type: 'object' } }
+    const body = {
+      model: 'm',
+      messages: [{ role: 'user', content: 'x' }],
+      output_config: { task_budget: null, format },
+    }
+    const run = () => unifiedRequest({ upstreamModel: models[tier], extraBody: {} }, { body })
+    expect(run).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        message: expect.stringContaining('output_config.format'),
+      }),
+    )
+  },
+)
+
 describe('extra_body', () => {
   test('passes the reasoning rules by', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'x' }] }

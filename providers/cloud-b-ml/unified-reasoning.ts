@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { invalidRequest } from '../_shared/invalid-request.ts'
 import { withBeta } from '../_shared/messages-request.ts'
 import {
@@ -45,6 +45,7 @@ export function unifiedReasoning(
 function withThinking(chat: JsonObject, tier: ReasoningTier, additional: JsonObject): JsonObject {
   const stated = additional.thinking ?? undefined
   const wish = readReasoning({ ...chat, thinking: chat.thinking ?? stated })
+  refuseOtherOutput(chat.output_config)
   // There is one place for the effort here, whichever way it was asked for.
   const effort = wish.effort ?? wish.outputEffort
   const outputEffort = tier === 'older' ? wish.outputEffort : undefined
@@ -61,6 +62,15 @@ function withThinking(chat: JsonObject, tier: ReasoningTier, additional: JsonObj
       ? { anthropic_beta: withBeta(additional.anthropic_beta, EFFORT_BETA) }
       : {}
   return { ...additional, ...marked, thinking }
+}
+
+/** Of `output_config` only the effort has a place here. */
+function refuseOtherOutput(config: JsonValue | undefined): void {
+  const members = isJsonObject(config) ? Object.entries(config) : []
+  for (const [name, value] of members) {
+    if (name === 'effort' || value === undefined || value === null) continue
+    throw invalidRequest(`output_config.${name} is not supported by this route`)
+  }
 }
 
 /** Converse keeps the effort inside `thinking`. */
