@@ -65,6 +65,17 @@ export function readContent(content: JsonValue | undefined, place: string): Cont
   return blocks
 }
 
+/** The `content` of an assistant's message; a refusal is what it said instead. */
+export function assistantContent({ content, refusal }: JsonObject): JsonValue | undefined {
+  if (Array.isArray(content)) return content.map(refusalAsText)
+  return typeof refusal === 'string' && (content ?? '') === '' ? refusal : content
+}
+
+function refusalAsText(part: JsonValue): JsonValue {
+  if (!isJsonObject(part) || part.type !== 'refusal') return part
+  return { type: 'text', text: part.refusal ?? null }
+}
+
 /** The texts of a `content` that may hold nothing else. */
 export function readTexts(content: JsonValue | undefined, place: string): TextBlock[] {
   return readContent(content, place).map((block) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { JsonValue } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { readConversation } from './chat-conversation.ts'
 
 const call = (id: string) => ({ id, type: 'function', function: { name: 'weather' } })
@@ -69,4 +69,19 @@ test('a part of a chat message keeps its cache mark', () => {
   const [first, second] = turns[0]?.blocks ?? []
   expect(first?.cacheControl).toEqual(cache_control)
   expect(second).not.toHaveProperty('cacheControl')
+})
+
+test.each<[JsonObject, string]>([
+  [{ content: null, refusal: 'I may not.' }, 'I may not.'],
+  [{ content: '', refusal: 'I may not.' }, 'I may not.'],
+  [{ content: [{ type: 'refusal', refusal: 'I may not.' }] }, 'I may not.'],
+  [{ content: 'Well.', refusal: null }, 'Well.'],
+  [{ content: 'Well.', refusal: 'I may not.' }, 'Well.'],
+])('what an assistant refused before is what it said: %j', (said, text) => {
+  const messages = [
+    { role: 'user', content: 'Do it.' },
+    { role: 'assistant', ...said },
+  ]
+  const { turns } = readConversation(messages, { wireSafeIds: false })
+  expect(turns[1]?.blocks).toMatchObject([{ kind: 'text', text }])
 })

@@ -8,6 +8,7 @@ import {
   parseExact,
 } from 'model-gateway/plugin'
 import {
+  assistantContent,
   type ContentBlock,
   readContent,
   readTexts,
@@ -86,11 +87,12 @@ export function readConversation(
       case 'assistant': {
         flush()
         const calls = toolUses(message.tool_calls, place, wireId)
-        const texts = readTexts(message.content, place)
+        const content = assistantContent(message)
+        const texts = readTexts(content, place)
         turns.push({
           role: 'assistant',
           blocks: [...texts, ...calls],
-          bare: typeof message.content === 'string' && calls.length === 0,
+          bare: typeof content === 'string' && calls.length === 0,
         })
         break
       }

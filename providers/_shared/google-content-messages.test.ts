@@ -49,6 +49,16 @@ describe('messages', () => {
     })
   })
 
+  test.each<JsonObject>([
+    { content: null, refusal: 'I may not.' },
+    { content: [{ type: 'refusal', refusal: 'I may not.' }] },
+  ])('what an assistant refused before is what it said: %j', (said) => {
+    const model = { role: 'model', parts: [{ text: 'I may not.' }] }
+    expect(messages(user, { role: 'assistant', ...said })).toEqual({
+      contents: [...contents, model],
+    })
+  })
+
   test('an empty text beside other parts is left out, which the upstream refuses', () => {
     const empty = { type: 'text', text: '' }
     const call = { id: 'a', function: { name: 'now', arguments: '' } }

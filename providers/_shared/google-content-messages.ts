@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, nestsTooDeep } from 'model-gateway/plugin'
+import { assistantContent } from './chat-content.ts'
 import { isMediaPart, mediaPart } from './google-content-media.ts'
 import { invalidRequest } from './invalid-request.ts'
 
@@ -45,7 +46,7 @@ export function googleConversation(
         contents.push({ role: 'user', parts: filled(contentParts(message.content, place)) })
         break
       case 'assistant': {
-        const parts = contentParts(message.content, place)
+        const parts = contentParts(assistantContent(message), place)
         parts.push(...functionCalls(message.tool_calls, place, names, lostSignature))
         contents.push({ role: 'model', parts: filled(parts) })
         break
