@@ -44,6 +44,14 @@ function objectSchema(schema: JsonObject): JsonObject {
   return schema.type === undefined ? { type: 'object', ...schema } : schema
 }
 
+/** Models that Bedrock refuses `strict` for, but not their later minor versions; a date is none. */
+const NO_STRICT = /claude-(?:opus-(?:4-[78]|5)|fable-5|sonnet-5)(?!-?\d{1,2}(?!\d))/i
+
+/** Whether Bedrock takes tools that are `strict` for this model. */
+export function bedrockTakesStrict(upstreamModel: string): boolean {
+  return !NO_STRICT.test(upstreamModel)
+}
+
 /** The entries of `tools`; none when it is absent. */
 export function readToolList(tools: JsonValue | undefined): readonly JsonValue[] {
   if (tools === undefined || tools === null) return []

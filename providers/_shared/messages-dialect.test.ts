@@ -326,3 +326,14 @@ test.each([true, false])('a tool that callers of this API declare as strict: %p'
   const plain = { name: 'weather', description: 'Now', input_schema: { type: 'object' } }
   expect(sent.tools).toEqual([{ ...plain, strict }, plain])
 })
+
+test.each([
+  [edgeMessages, false],
+  [invokeMessages, false],
+  [rawPredictMessages, true],
+])('a strict tool for a model that Bedrock refuses it for: %j, %p', (dialect, isStrict) => {
+  const strictTool = { ...tool, function: { ...tool.function, strict: true } }
+  const more = { native: {}, upstreamModel: 'anthropic.claude-opus-4-8' }
+  const { tools } = body(dialect, { tools: [strictTool] }, more)
+  expect(JSON.stringify(tools).includes('"strict"')).toBe(isStrict)
+})

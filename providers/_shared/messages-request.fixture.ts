@@ -15,11 +15,16 @@ export const tool = {
 export function send(
   dialect: MessagesDialect,
   fields: JsonObject,
-  more: { stream?: boolean; extraBody?: JsonObject; native?: Partial<NativeMessages> } = {},
+  more: {
+    stream?: boolean
+    extraBody?: JsonObject
+    native?: Partial<NativeMessages>
+    upstreamModel?: string
+  } = {},
 ) {
-  const { stream = false, extraBody = {}, native } = more
+  const { stream = false, extraBody = {}, native, upstreamModel = 'claude-sonnet-4-6' } = more
   return messagesRequest(
-    { dialect, upstreamModel: 'claude-sonnet-4-6', extraBody },
+    { dialect, upstreamModel, extraBody },
     {
       body: { model: 'asked', messages, max_tokens: 9, ...fields },
       stream,

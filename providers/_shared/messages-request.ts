@@ -86,7 +86,7 @@ export function messagesRequest(
   copySampling(body, chat, tier)
   for (const name of COPIED) copy(body, name, chat[name])
   copy(body, 'stop_sequences', stopSequences(chat))
-  Object.assign(body, messagesTools(chat, dialect, native))
+  Object.assign(body, messagesTools(chat, route, native))
   applyReasoning(body, chat, tier, dialect)
   if (
     dialect.sendsStream === 'always' ||

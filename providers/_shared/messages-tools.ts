@@ -6,6 +6,7 @@ import {
 } from 'model-gateway/plugin'
 import {
   bansParallelCalls,
+  bedrockTakesStrict,
   readFunctionTool,
   readToolChoice,
   readToolList,
@@ -13,16 +14,18 @@ import {
 } from './chat-tools.ts'
 import { invalidRequest } from './invalid-request.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
+import type { MessagesRoute } from './messages-request.ts'
 
 /** `tools` and `tool_choice` of the native messages API. Throws GatewayError `invalid_request`. */
 export function messagesTools(
   chat: JsonObject,
-  dialect: MessagesDialect,
+  { dialect, upstreamModel }: MessagesRoute,
   native: NativeMessages | undefined,
 ): JsonObject {
+  const takesStrict = dialect.providerType !== 'cloud_b_ml' || bedrockTakesStrict(upstreamModel)
   const tools = [
     ...readToolList(chat.tools).map((tool, index) =>
-      messagesTool(tool, `tools.${index}`, dialect, native),
+      messagesTool(tool, `tools.${index}`, dialect, native, takesStrict),
     ),
     ...(native?.serverTools ?? []),
   ]
@@ -38,6 +41,7 @@ function messagesTool(
   field: string,
   dialect: MessagesDialect,
   native: NativeMessages | undefined,
+  takesStrict: boolean,
 ): JsonObject {
   const definition = readFunctionTool(tool, field)
   if (definition === undefined) {
@@ -51,7 +55,7 @@ function messagesTool(
     ...(description === undefined ? {} : { description }),
     input_schema: parameters,
     // Of a chat call it is left out: schemas that OpenAI's models follow can be too much for these.
-    ...(native === undefined || strict === undefined ? {} : { strict }),
+    ...(native === undefined || strict === undefined || !takesStrict ? {} : { strict }),
     ...native?.members.get(field),
     ...(cached === undefined ? {} : { cache_control: cached }),
   }

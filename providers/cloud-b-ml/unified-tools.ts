@@ -2,6 +2,7 @@ import type { JsonObject } from 'model-gateway/plugin'
 import type { Turn } from '../_shared/chat-conversation.ts'
 import {
   bansParallelCalls,
+  bedrockTakesStrict,
   type FunctionTool,
   readFunctionTool,
   readToolChoice,
@@ -10,16 +11,13 @@ import {
 } from '../_shared/chat-tools.ts'
 import { invalidRequest } from '../_shared/invalid-request.ts'
 
-/** Models that Bedrock refuses `strict` for, but not their later minor versions; a date is none. */
-const NO_STRICT = /claude-(?:opus-(?:4-[78]|5)|fable-5|sonnet-5)(?!-?\d{1,2}(?!\d))/i
-
 /** `toolConfig` of Converse, or nothing. Throws GatewayError `invalid_request`. */
 export function unifiedTools(
   chat: JsonObject,
   turns: readonly Turn[],
   upstreamModel: string,
 ): JsonObject {
-  const takesStrict = !NO_STRICT.test(upstreamModel)
+  const takesStrict = bedrockTakesStrict(upstreamModel)
   const tools = readToolList(chat.tools).map((tool, index) => {
     const definition = readFunctionTool(tool, `tools.${index}`)
     if (definition === undefined) throw invalidRequest(`tools.${index}.type must be function`)
