@@ -29,8 +29,8 @@ export interface NativeMessages {
    */
   readonly cacheControl: ReadonlyMap<string, JsonValue>
   /**
-   * Members of tools and documents that the chat call has no place for, by the same places:
-   * `defer_loading` and others of a tool, `citations` of a document.
+   * Members of tools, documents and images that the chat call has no place for, by the same places:
+   * `defer_loading` and others of a tool, `citations` of a document, `transformations` of an image.
    */
   readonly members: ReadonlyMap<string, JsonObject>
 }

@@ -153,6 +153,25 @@ const rows: Row[] = [
     ]),
   },
   {
+    row: 'image that is not to be scaled',
+    request: user([
+      {
+        type: 'image',
+        source: { type: 'base64', media_type: 'image/png', data: 'AA==' },
+        transformations: { oversized_image: 'error' },
+      },
+    ]),
+    native: {
+      ...user([{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]),
+      native: {
+        members: {
+          'messages.0.content.0': { transformations: { oversized_image: 'error' } },
+        },
+      },
+    },
+    all: user([{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]),
+  },
+  {
     row: 'image from the files API',
     request: user([{ type: 'image', source: { type: 'file', file_id: 'f' } }]),
     all: { refused: 'messages.0.content.0.source.type' },

@@ -92,7 +92,7 @@ function addUser(turns: Turns, content: JsonValue | undefined, blocks: readonly 
   const parts = shown.map((block, index) => {
     const place = `${message}.content.${index}`
     if (isCached(block)) noteCache(turns, block, place)
-    if (block.type === 'document') noteCitations(turns, block, place)
+    noteMembers(turns, block, place)
     return partOf(block)
   })
   if (parts.length > 0) turns.messages.push({ role: 'user', content: parts })
@@ -163,8 +163,13 @@ function isCached({ value }: Block): boolean {
   return isPresent(value.cache_control)
 }
 
-function noteCitations(turns: Turns, { value: { citations } }: Block, place: string): void {
-  if (isJsonObject(citations)) turns.members.set(place, { citations })
+/** The member of a document or an image that says what the upstream is to do with it. */
+function noteMembers(turns: Turns, { type, value }: Block, place: string): void {
+  const { citations, transformations } = value
+  if (type === 'document' && isJsonObject(citations)) turns.members.set(place, { citations })
+  if (type === 'image' && isJsonObject(transformations)) {
+    turns.members.set(place, { transformations })
+  }
 }
 
 function noteCache(turns: Turns, { value }: Block, place: string): void {

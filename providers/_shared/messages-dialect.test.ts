@@ -320,6 +320,21 @@ test('members of tools and documents that only this API has', () => {
   expect(sent.tools).toMatchObject([{ name: 'weather', defer_loading: true, input_examples: [{}] }])
 })
 
+test('what only this API says of an image', () => {
+  const transformations = { oversized_image: 'error' }
+  const content = [{ type: 'image_url', image_url: { url: PNG } }]
+  const members = new Map<string, JsonObject>([['messages.0.content.0', { transformations }]])
+  const sent = body(
+    edgeMessages,
+    { messages: [{ role: 'user', content }] },
+    { native: { members } },
+  )
+  const source = { type: 'base64', media_type: 'image/png', data: 'aWNvbg==' }
+  expect(sent.messages).toEqual([
+    { role: 'user', content: [{ type: 'image', source, transformations }] },
+  ])
+})
+
 test.each([true, false])('a tool that callers of this API declare as strict: %p', (strict) => {
   const strictTool = { ...tool, function: { ...tool.function, strict } }
   const sent = body(edgeMessages, { tools: [strictTool, tool] }, { native: {} })
