@@ -29,25 +29,25 @@ export function unifiedSystem(messages: readonly (readonly TextBlock[])[]): Json
 
 /** `messages` of Converse: roles alternate and no turn is empty. Throws GatewayError. */
 export function unifiedMessages(turns: readonly Turn[]): JsonObject[] {
-  const messages: { role: string; content: JsonObject[] }[] = []
-  const nameOf = documentNames()
-  for (const turn of turns) {
-    const content = turnBlocks(turn, nameOf)
+  const messages: { role: Turn['role']; blocks: ContentBlock[] }[] = []
+  for (const { role, blocks } of turns) {
     const last = messages.at(-1)
-    if (content.length === 0) continue
-    if (last?.role === turn.role) last.content.push(...content)
-    else messages.push({ role: turn.role, content })
+    if (blocks.length === 0) continue
+    if (last?.role === role) last.blocks.push(...blocks)
+    else messages.push({ role, blocks: [...blocks] })
   }
   if (messages.length === 0) throw invalidRequest('messages must hold a message with content')
-  return messages.map(({ role, content }) => ({ role, content }))
+  const nameOf = documentNames()
+  return messages.map(({ role, blocks }) => {
+    requireText(blocks)
+    return { role, content: blocks.map((block) => unifiedBlock(block, nameOf)) }
+  })
 }
 
-function turnBlocks({ role, blocks }: Turn, nameOf: NameOf): JsonObject[] {
+function requireText(blocks: readonly ContentBlock[]): void {
   const document = blocks.find(({ kind }) => kind === 'document')
-  if (document !== undefined && role === 'user' && !blocks.some(({ kind }) => kind === 'text')) {
-    throw invalidRequest(`${document.place}: a file needs a text beside it`)
-  }
-  return blocks.map((block) => unifiedBlock(block, nameOf))
+  if (document === undefined || blocks.some(({ kind }) => kind === 'text')) return
+  throw invalidRequest(`${document.place}: a file needs a text beside it`)
 }
 
 function unifiedBlock(block: ContentBlock, nameOf: NameOf): JsonObject {

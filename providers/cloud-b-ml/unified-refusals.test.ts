@@ -1,6 +1,6 @@
 /** What Converse cannot say. */
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { unifiedRequest } from './unified-request.ts'
 
 function send(fields: JsonObject) {
@@ -133,4 +133,24 @@ describe('what is refused before any call', () => {
   ])('%s: %j', (_, fields) => {
     expect(() => send(fields)).toThrow(expect.objectContaining({ code: 'invalid_request' }))
   })
+})
+
+test('a file and a text that follow each other are one turn', () => {
+  const user = (content: JsonValue) => ({ role: 'user', content })
+  const pdf = user([file('a.pdf', 'data:application/pdf;base64,eA==')])
+  const call = { id: 't', type: 'function', function: { name: 'f' } }
+  const calls = { role: 'assistant', content: null, tool_calls: [call] }
+  const result = { role: 'tool', tool_call_id: 't', content: 'Done.' }
+  const document = { document: { format: 'pdf', name: 'a', source: { bytes: 'eA==' } } }
+  const lastOf = (messages: JsonValue[]) => (send({ messages }).body.messages as JsonValue[]).at(-1)
+
+  expect(lastOf([user('What is it?'), pdf])).toEqual(user([{ text: 'What is it?' }, document]))
+  expect(lastOf([pdf, user('What is it?')])).toEqual(user([document, { text: 'What is it?' }]))
+  const toolResult = { toolUseId: 't', content: [{ text: 'Done.' }] }
+  expect(lastOf([user('Go.'), calls, result, pdf, user('Well?')])).toEqual(
+    user([{ toolResult }, document, { text: 'Well?' }]),
+  )
+  expect(() => send({ messages: [user('Go.'), calls, result, pdf] })).toThrow(
+    refusal('messages.3.content.0'),
+  )
 })
