@@ -463,10 +463,14 @@ test('each sees the models that both the own list and that of the team have', as
 
 test('the last admin who can sign in stays one', async () => {
   const path = `/api/v1/admin/users/${admin.userId}`
-  for (const body of [{ role: 'user' }, { status: 'disabled' }]) {
-    const [status, code, message] = await admin.refused('PATCH', path, body)
-    expect([status, code]).toEqual([409, 'conflict'])
-    expect(message).toContain(Object.keys(body)[0] as string)
+  for (const [field, body] of [
+    ['role', { role: 'user' }],
+    ['status', { status: 'disabled' }],
+    ['role', { role: 'user', status: 'active' }],
+    ['status', { role: 'platform_admin', status: 'invited' }],
+  ] as const) {
+    const message = `${field}: this is the last platform admin who can sign in`
+    expect(await admin.refused('PATCH', path, body)).toEqual([409, 'conflict', message])
   }
   await admin.get('/api/v1/auth/session')
 })

@@ -217,7 +217,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
           if (hash !== undefined) await setPassword(sql, id, hash)
           if (body.status === 'disabled') await endSessions(sql, id)
           if (hadAdmin && !(await adminExists(sql))) {
-            const field = body.status === undefined ? 'role' : 'status'
+            const field = body.role === 'user' ? 'role' : 'status'
             throw new GatewayError(
               'conflict',
               `${field}: this is the last platform admin who can sign in`,
