@@ -40,7 +40,10 @@ export interface BudgetStore {
    * An entry takes the place of the one of its scope.
    */
   changeAll(plan: (existing: readonly Budget[]) => readonly BudgetEntry[]): Promise<void>
-  /** Writes what `plan` makes of the entry of one scope, and what `also` writes, or neither. */
+  /**
+   * Writes what `plan` makes of the entry of one scope, and what `also` writes, or neither. Nothing
+   * is left to `also` when the entry was so already.
+   */
   change(
     scopeKey: string,
     plan: (existing: Budget | undefined) => BudgetEntry,
@@ -142,7 +145,7 @@ export function createBudgetStore({ sql, schema }: Database): BudgetStore {
     change: (scopeKey, plan, also) =>
       inTurn(async (tx) => {
         const { before, after } = await replace(tx, scopeKey, plan)
-        await also(tx, before, after)
+        if (!Bun.deepEquals(before, after)) await also(tx, before, after)
       }),
     insert: async (tx, scopeKey, entry) => (await replace(tx, scopeKey, () => entry)).after,
     async list(filter, { limit, offset }, today) {

@@ -28,6 +28,11 @@ export interface By {
  */
 export type MakeChange = <T>(by: By, work: (change: Change) => Promise<T>) => Promise<T>
 
+/** Whether the body of a change leaves all as it is, so that there is nothing to write. */
+export function statesNothing(body: object): boolean {
+  return Object.keys(body).length === 0
+}
+
 const TAKEN: Readonly<Record<string, string>> = {
   users_email_key: 'email: another user has this e-mail address',
   teams_key_key: 'key: another team has this key',

@@ -12,7 +12,7 @@ import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
 import { oneOf } from '../../_shared/schema.ts'
 import { ModelIds, missing, Name, requireModels, Search } from '../_shared/fields.ts'
-import { rowExists } from '../_shared/store.ts'
+import { rowExists, statesNothing } from '../_shared/store.ts'
 import type { KeyChanges, KeyParts } from './change-keys.ts'
 import { ApiKeyView, GrantMode, IssuedKeyView, viewOfKey } from './view.ts'
 
@@ -188,6 +188,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
         const regrants = model_grant_mode !== undefined || granted_models !== undefined
         return await change({ caller, requestId }, async ({ sql, audit }) => {
           const before = await changes.find(id, undefined, sql)
+          if (statesNothing(body)) return viewOfKey(before, clock.now())
           const mode = model_grant_mode ?? (granted_models ? 'explicit' : before.model_grant_mode)
           const kept = mode === before.model_grant_mode ? before.granted_models : []
           const ownerKind = before.user_id === null ? 'service_account' : 'user'

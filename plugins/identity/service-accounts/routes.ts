@@ -24,7 +24,7 @@ import {
   notFound,
   Search,
 } from '../_shared/fields.ts'
-import { type MakeChange, rowExists, type Transaction } from '../_shared/store.ts'
+import { type MakeChange, rowExists, statesNothing, type Transaction } from '../_shared/store.ts'
 import type { ServiceAccountRow, ServiceAccountStore } from './store.ts'
 
 const Status = oneOf(['active', 'disabled'])
@@ -166,6 +166,7 @@ export function serviceAccountRoutes(parts: ServiceAccountRouteParts): AdminRout
         const columns = { ...own, ...(model_access && accessColumns(model_access, models())) }
         return await change({ caller, requestId }, async ({ sql, audit }) => {
           const before = viewOf(await find(id, sql))
+          if (statesNothing(body)) return before
           await requireTeam(sql, own.team_id)
           const fields = Object.keys(body).map((name) => (name === 'team_id' ? 'team' : name))
           await store.update(sql, id, columns, fields)

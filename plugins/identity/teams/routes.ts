@@ -22,7 +22,7 @@ import {
   Search,
   TeamRole,
 } from '../_shared/fields.ts'
-import type { MakeChange } from '../_shared/store.ts'
+import { type MakeChange, statesNothing } from '../_shared/store.ts'
 import type { MemberRow, TeamRow, TeamStore } from './store.ts'
 
 const TeamView = Type.Object({
@@ -120,6 +120,7 @@ export function teamRoutes({ store, change, models, configured }: TeamRouteParts
         const columns = { ...own, ...(model_access && accessColumns(model_access, models())) }
         return await change({ caller, requestId }, async ({ sql, audit }) => {
           const before = viewOf(await find(id, sql))
+          if (statesNothing(body)) return before
           await store.update(sql, id, columns, Object.keys(body))
           const after = viewOf(await find(id, sql))
           await audit({ action: 'team.update', objectKind: 'team', objectId: id, before, after })

@@ -32,6 +32,7 @@ import {
   rowExists,
   setPassword,
   setTeam,
+  statesNothing,
   type Transaction,
 } from '../_shared/store.ts'
 import type { UserColumns, UserRow, UserStore } from './store.ts'
@@ -204,6 +205,7 @@ export function userRoutes(parts: UserRouteParts): AdminRoute[] {
         return await change({ caller, requestId }, async (changing) => {
           const { sql } = changing
           const before = await find(id, sql)
+          if (statesNothing(body)) return viewOfUser(before)
           const moves = columns.email !== undefined && columns.email !== before.email
           if (moves && configured().has(before.email)) {
             throw new GatewayError(
