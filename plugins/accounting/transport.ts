@@ -39,8 +39,9 @@ export function createMailTransport(config: EmailConfig, log: Logger): Transport
     }),
   )
   return {
-    async send(mail) {
-      await (await server).sendMail({ from, ...mail })
+    async send({ to, ...mail }) {
+      // As a text it would be read as a list: of "ops,ada@example.com" the mail would be Ada's.
+      await (await server).sendMail({ from, to: { name: '', address: to }, ...mail })
     },
   }
 }
