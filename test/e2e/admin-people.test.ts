@@ -313,6 +313,7 @@ test('a user changes the password, sees the own keys and revokes one, and is no 
   const user = await makeUser({ email, password: 'first password of self', status: 'invited' })
   const key = await makeKey(user.user_id)
   const foreign = await makeKey((await makeUser()).user_id)
+  expect(await ask(first, key.api_key)).toBe('api_key_owner_inactive')
   const self = await signIn(first.url, email, 'first password of self')
   expect(await admin.get(`/api/v1/admin/users/${user.user_id}`)).toMatchObject({ status: 'active' })
   expect(await self.get('/api/v1/me')).toMatchObject({
