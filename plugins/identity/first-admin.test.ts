@@ -27,7 +27,8 @@ test('the config makes an admin when there is none, and never again', async () =
   const admin = { email: 'Root@example.com', password: PASSWORD }
   expect(await bootstrapAdmin(parts, admin)).toBeUndefined()
   expect(await signIn('root@example.com', PASSWORD)).toBe('platform_admin')
-  expect(written).toMatchObject([{ actor: undefined, action: 'user.make_admin' }])
+  const requestId = 'config:bootstrap-admin'
+  expect(written).toMatchObject([{ actor: undefined, action: 'user.make_admin', requestId }])
   expect(JSON.stringify(written)).not.toContain(PASSWORD)
   await bootstrapAdmin(parts, { ...admin, password: 'another password' })
   await bootstrapAdmin(parts, { email: 'second@example.com', password: PASSWORD })
