@@ -72,6 +72,54 @@ test('a transaction that is the last statement which its connection takes for no
   expect(kept).toEqual({ count: AT_ONCE })
 })
 
+/** Has every connection know the statement, whose plan then does not fit the table any more. */
+async function knowBeforeChange(ask: () => PromiseLike<unknown>): Promise<void> {
+  await given.db.sql`create table things (n integer, yes boolean)`
+  await atOnce(() => Promise.all([given.sql`select pg_sleep(0.1)`, ask()]))
+  await given.db.sql`truncate things`
+  await given.db.sql`alter table things add column more integer`
+}
+
+test('a statement that is planned anew has the values that it had', async () => {
+  const add = () => given.sql`insert into things values (1, ${true}) returning *`.execute()
+  await knowBeforeChange(add)
+  const added = await atOnce(async () => [...(await add())])
+  expect(added).toEqual(added.map(() => [{ n: 1, yes: true, more: null }]))
+})
+
+test('what stands behind a statement that is planned anew has its own rows', async () => {
+  const add = () => given.sql`insert into things values (${7}) returning *`
+  await knowBeforeChange(add)
+  const asked = Array.from({ length: 4 * AT_ONCE }, (_, n) => [
+    add().then(([row]) => row?.n),
+    given.sql`select ${n}::int as n`.then(([row]) => row?.n),
+  ])
+  const expected = asked.flatMap((_, n) => [7, n])
+  expect(await Promise.all(asked.flat())).toEqual(expected)
+})
+
+test('a statement that is planned anew is in no transaction that begins behind it', async () => {
+  const add = () => given.sql`insert into things values (${1}) returning *`.execute()
+  await knowBeforeChange(add)
+  const before = atOnce(async () => await given.sql`select pg_sleep(0.1)`)
+  const added = atOnce(async () => [...(await add())])
+  const others = atOnce(() =>
+    given.sql
+      .begin(async (tx) => {
+        await tx`select 1`
+        throw new Error('its own')
+      })
+      .catch(({ message }: Error) => message),
+  )
+  await before
+  expect(await added).toEqual(
+    Array.from({ length: AT_ONCE }, () => [{ n: 1, yes: null, more: null }]),
+  )
+  expect(await others).toEqual(Array.from({ length: AT_ONCE }, () => 'its own'))
+  const [kept] = await given.db.sql`select count(*)::int as count from things`
+  expect(kept).toEqual({ count: AT_ONCE })
+})
+
 const channels = ['one', 'two', 'three']
 
 test('who listens listens once after a long time without a server', async () => {
