@@ -120,6 +120,33 @@ test('a statement that is planned anew is in no transaction that begins behind i
   expect(kept).toEqual({ count: AT_ONCE })
 })
 
+test.each([
+  ['commit', 'sent at once', 'values (1)', []],
+  ['commit', 'sent one by one', 'values ($1)', [1]],
+  ['rollback', 'sent at once', 'values (1)', []],
+  ['rollback', 'sent one by one', 'values ($1)', [1]],
+])('what is asked behind a %s, %s, is refused and not done', async (end, _, values, args) => {
+  await given.db.sql`create table things (n integer)`
+  const asked: Promise<unknown>[] = []
+  const own = given.sql.begin(async (tx) => {
+    await tx`select 1`
+    const goOn = async () => {
+      for (let n = 0; n < 50; n++) {
+        asked.push(tx.unsafe(`insert into things ${values}`, args).execute())
+        await Promise.resolve()
+      }
+    }
+    void goOn()
+    if (end === 'rollback') throw new Error('its own')
+  })
+  await own.catch(() => {})
+  const outcomes = await Promise.allSettled(asked)
+  const done = outcomes.filter(({ status }) => status === 'fulfilled').length
+  expect(done).toBeLessThan(asked.length)
+  const [kept] = await given.db.sql`select count(*)::int as count from things`
+  expect(kept).toEqual({ count: end === 'commit' ? done : 0 })
+})
+
 const channels = ['one', 'two', 'three']
 
 test('who listens listens once after a long time without a server', async () => {
