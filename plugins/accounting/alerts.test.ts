@@ -460,6 +460,15 @@ describe('a mail', () => {
     ])
   })
 
+  test('that is refused with words that no column holds counts as tried', async () => {
+    const gateway = replica({ send: () => Promise.reject(new Error('550 \0no')) })
+    await gateway.budget(dailyBudget('u1', 0n))
+    await gateway.poll()
+    expect(await deliveries()).toMatchObject([
+      { status: 'pending', attempts: 1, last_error: '550 no' },
+    ])
+  })
+
   test('goes with no more than a batch at a time, the longest due first, until the end', async () => {
     const ids = ['u1', 'u2', 'u3', 'u4']
     const sent: string[] = []

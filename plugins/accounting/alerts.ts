@@ -1,5 +1,6 @@
 import type { Clock, Directory } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
+import { storable } from '../_shared/safe-text.ts'
 import type { AlertStore, Claimed } from './alert-store.ts'
 import { alertMail } from './mail.ts'
 import { recipientsOf } from './recipients.ts'
@@ -84,7 +85,8 @@ export function createAlerts(options: AlertOptions) {
   }
 
   async function giveBack({ deliveryId, attempts, recipient }: Claimed, error: unknown) {
-    const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_ERROR)
+    const message = error instanceof Error ? error.message : String(error)
+    const reason = storable(message.slice(0, MAX_ERROR))
     const retryMs = RETRY_MS[attempts]
     log.warn({ to: recipient, reason, retry_ms: retryMs }, 'a budget alert could not be mailed')
     await store.failed(deliveryId, reason, retryMs)
