@@ -73,25 +73,27 @@ test('a transaction that is the last statement which its connection takes for no
 })
 
 /** Has every connection know the statement, whose plan then does not fit the table any more. */
-async function knowBeforeChange(ask: () => PromiseLike<unknown>): Promise<void> {
+async function knowBeforeChange(ask: (on: Sql) => PromiseLike<unknown>): Promise<void> {
   await given.db.sql`create table things (n integer, yes boolean)`
-  await atOnce(() => Promise.all([given.sql`select pg_sleep(0.1)`, ask()]))
+  const sessions = await atOnce(() => given.sql.reserve())
+  for (const session of sessions) await ask(session)
+  for (const session of sessions) session.release()
   await given.db.sql`truncate things`
   await given.db.sql`alter table things add column more integer`
 }
 
 test('a statement that is planned anew has the values that it had', async () => {
-  const add = () => given.sql`insert into things values (1, ${true}) returning *`.execute()
+  const add = (on: Sql) => on`insert into things values (1, ${true}) returning *`
   await knowBeforeChange(add)
-  const added = await atOnce(async () => [...(await add())])
+  const added = await atOnce(async () => [...(await add(given.sql))])
   expect(added).toEqual(added.map(() => [{ n: 1, yes: true, more: null }]))
 })
 
 test('what stands behind a statement that is planned anew has its own rows', async () => {
-  const add = () => given.sql`insert into things values (${7}) returning *`
+  const add = (on: Sql) => on`insert into things values (${7}) returning *`
   await knowBeforeChange(add)
   const asked = Array.from({ length: 4 * AT_ONCE }, (_, n) => [
-    add().then(([row]) => row?.n),
+    add(given.sql).then(([row]) => row?.n),
     given.sql`select ${n}::int as n`.then(([row]) => row?.n),
   ])
   const expected = asked.flatMap((_, n) => [7, n])
@@ -99,10 +101,10 @@ test('what stands behind a statement that is planned anew has its own rows', asy
 })
 
 test('a statement that is planned anew is in no transaction that begins behind it', async () => {
-  const add = () => given.sql`insert into things values (${1}) returning *`.execute()
+  const add = (on: Sql) => on`insert into things values (${1}) returning *`
   await knowBeforeChange(add)
   const before = atOnce(async () => await given.sql`select pg_sleep(0.1)`)
-  const added = atOnce(async () => [...(await add())])
+  const added = atOnce(async () => [...(await add(given.sql))])
   const others = atOnce(() =>
     given.sql
       .begin(async (tx) => {
@@ -118,6 +120,19 @@ test('a statement that is planned anew is in no transaction that begins behind i
   expect(await others).toEqual(Array.from({ length: AT_ONCE }, () => 'its own'))
   const [kept] = await given.db.sql`select count(*)::int as count from things`
   expect(kept).toEqual({ count: AT_ONCE })
+})
+
+test('a statement whose plan does not fit in a transaction is not done behind it', async () => {
+  const add = (on: Sql) => on`insert into things values (${1}) returning *`
+  await knowBeforeChange(add)
+  const session = await given.sql.reserve()
+  const sent = [session`begin`, add(session), session`rollback`]
+  const [, added] = await Promise.allSettled(sent)
+  expect(added).toMatchObject({ status: 'rejected', reason: { code: '0A000' } })
+  expect(await add(session)).toHaveLength(1)
+  session.release()
+  const [kept] = await given.db.sql`select count(*)::int as count from things`
+  expect(kept).toEqual({ count: 1 })
 })
 
 test.each([
