@@ -49,6 +49,14 @@ test('a failing migration leaves nothing of itself, and the ones before it in pl
   expect(await migrate(db.sql, plugin(first, second))).toHaveLength(1)
 })
 
+test('a migration whose connection is lost is named, and can be tried again', async () => {
+  const lost = { name: '0002_lost', sql: 'select pg_terminate_backend(pg_backend_pid())' }
+  await expect(migrate(db.sql, plugin(first, lost))).rejects.toThrow(
+    'migration 0002_lost of plugin.some-thing failed: ',
+  )
+  expect(await migrate(db.sql, plugin(first, second))).toHaveLength(1)
+})
+
 test('refuses a migration that was changed, skipped or is not known', async () => {
   await migrate(db.sql, plugin(first, second))
   const changed = { ...first, sql: `${first.sql} ` }

@@ -48,7 +48,7 @@ export async function migrate(
     try {
       return await applyPending(session, plugins)
     } finally {
-      await session`select pg_advisory_unlock(${LOCK}::bigint)`
+      await unlessLost(session`select pg_advisory_unlock(${LOCK}::bigint)`)
     }
   } finally {
     session.release()
@@ -119,12 +119,17 @@ async function apply(session: ReservedSql, plugin: string, migration: Migration)
       values (${plugin}, ${migration.name}, ${checksum(migration)})`
     await session.unsafe('commit')
   } catch (cause) {
-    await session.unsafe('rollback')
+    await unlessLost(session.unsafe('rollback'))
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new MigrationError(plugin, `migration ${migration.name} of ${plugin} failed: ${reason}`, {
       cause,
     })
   }
+}
+
+/** With a session that is lost goes what it has begun and locked: what lost it is told instead. */
+async function unlessLost(end: PromiseLike<unknown>): Promise<void> {
+  await end.then(undefined, () => {})
 }
 
 async function readApplied(sql: Sql | ReservedSql): Promise<readonly Applied[]> {
