@@ -55,7 +55,10 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
   const reach = createReach({
     timeoutMs: () => settings().commitTimeoutMs,
     log,
-    lost: () => void journal.startRecovery(),
+    lost() {
+      outages++
+      void journal.startRecovery()
+    },
   })
   const requestIds = createRequestIds({ store, reach, log })
   let opened: Spool | undefined
@@ -76,6 +79,9 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
   let snapshot = NOTHING_SEEN
   let lookedAt = Number.NEGATIVE_INFINITY
   let lookedOn = Number.NEGATIVE_INFINITY
+  let outages = 0
+  /** How many outages all was read again since. */
+  let overcome = 0
   let refreshing: Promise<void> = Promise.resolve()
   /** `complete`: everything is read again, and not only what changed. */
   function refresh(complete: boolean): Promise<void> {
@@ -84,7 +90,9 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       const now = performance.now()
       // Days are forgotten as time goes on; a clock that is set back wants them again.
       const stale = now - lookedAt > CHANGES_KEPT_MS || today < lookedOn
-      const after = complete || stale ? NOTHING_SEEN : snapshot
+      // What comes back may be a standby without the latest, which counts its transactions from there.
+      const begun = outages
+      const after = complete || stale || begun !== overcome ? NOTHING_SEEN : snapshot
       const from = today - LONGEST_WINDOW_DAYS
       const read = () => store.readChanges(after, from)
       const changes = await reach.patiently(read, store.ping, LONGEST_LOOK_MS)
@@ -93,6 +101,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       snapshot = changes.snapshot
       lookedAt = now
       lookedOn = today
+      overcome = begun
     })
     refreshing = done.catch(() => {})
     return done

@@ -1,5 +1,6 @@
 import { afterEach, expect, spyOn, test } from 'bun:test'
 import pino from 'pino'
+import { eventually } from '../../test/harness/gateway.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createAccounting } from './accounting.ts'
 import type { Changes, Snapshot } from './spend.ts'
@@ -52,6 +53,24 @@ test('a look reads what changed since the last one, and everything when notes of
     clock.mockRestore()
   }
   expect(asked.at(-1)).toBe(NOTHING_SEEN)
+  await accounting.close()
+})
+
+test('all is read again of a database that was away: it may be a standby that lacks the latest', async () => {
+  const asked: Snapshot[] = []
+  const answers: Promise<Changes>[] = []
+  const accounting = open(async (after) => {
+    asked.push(after)
+    return (await answers[asked.length - 1]) ?? nothingAt('11:11:')
+  })
+  const isBack = () => eventually(async () => !accounting.status().away || undefined)
+  await accounting.refresh()
+  answers[1] = Promise.reject(new Error('the connection is lost'))
+  await expect(accounting.refresh()).rejects.toThrow('lost')
+  await isBack()
+  await accounting.refresh()
+  await accounting.refresh()
+  expect(asked).toEqual([NOTHING_SEEN, '11:11:', NOTHING_SEEN, '11:11:'])
   await accounting.close()
 })
 
