@@ -234,6 +234,18 @@ test('without its store the last state serves as long as it may, and not longer'
   expect(await refusal(() => snapshot.authenticate(raw))).toBe('accepted')
 })
 
+test('a store that was away is read again: a standby may count another change under the same number', async () => {
+  const { source, snapshot, state } = await start()
+  const raw = source.add()
+  await snapshot.check()
+  state.down = true
+  await expect(snapshot.check()).rejects.toThrow('down')
+  for (const [id, record] of state.keys) state.keys.set(id, { ...record, revoked: true })
+  state.down = false
+  await snapshot.check()
+  expect(await refusal(() => snapshot.authenticate(raw))).toBe('api_key_revoked')
+})
+
 test('no patience at all refuses from the first look that fails, or that does not come back', async () => {
   const { source, snapshot, clock, state } = await start()
   const raw = source.add()

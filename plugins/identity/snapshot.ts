@@ -79,7 +79,9 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
 
   async function look(): Promise<void> {
     const askedAt = now()
-    if ((await source.readRevision()) !== revision) {
+    const known = await source.readRevision()
+    // What comes back may be a standby without the latest changes, which counts others like them.
+    if (lookFailed || known !== revision) {
       const next = await source.readKeys()
       for (const [publicId, record] of next.keys) {
         const before = keys.get(publicId)?.lastUsedAt ?? 0

@@ -24,7 +24,14 @@ export function createSnapshot(
   }
 
   async function load(): Promise<void> {
-    if ((await source.readRevision()) === revision) return
+    const before = revision
+    // What comes back may be a standby without the latest changes, which counts others like them.
+    revision = undefined
+    const current = await source.readRevision()
+    if (current === before) {
+      revision = before
+      return
+    }
     const next = await source.readCallable()
     rows = next.rows
     revision = next.revision
