@@ -110,6 +110,8 @@ export async function openInvocation(
           ...denied(error),
           ...(awaitsVerdict ? { arguments: error.logged } : {}),
         })
+      } else if (error.code === 'mcp_tool_not_allowed') {
+        handle.judged({ policyResult: 'denied' })
       }
       close(statusOfFailure(error), error.code)
     },

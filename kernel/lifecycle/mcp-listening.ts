@@ -1,5 +1,6 @@
 import { GatewayError } from '../plugin/index.ts'
 import { mcpKey } from './api-key.ts'
+import { mayUse } from './mcp-access.ts'
 import type { McpCall, McpServices } from './mcp-exchange.ts'
 
 /** Has a stream on which a server speaks unasked, as a GET has in the revisions with a handshake. */
@@ -18,7 +19,10 @@ export async function mayListen(call: McpCall, services: McpServices): Promise<b
   const { incoming, server } = call
   const { identity, accounting, registry } = services
   try {
-    accounting.checkOwner(await identity.authenticate(mcpKey(incoming.header)))
+    const principal = await identity.authenticate(mcpKey(incoming.header))
+    accounting.checkOwner(principal)
+    const current = registry?.find(incoming.serverKey)
+    if (current === undefined || !mayUse(current, principal)) return false
   } catch (error) {
     // Only who is refused; a database that is away refuses nobody.
     if (error instanceof GatewayError && (error.status === 401 || error.status === 403))

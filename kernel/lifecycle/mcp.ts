@@ -19,12 +19,14 @@ import {
 } from '../protocol/json-rpc.ts'
 import { mayBeRevoked, mcpKey } from './api-key.ts'
 import type { Lease } from './exchange.ts'
+import { mayUse } from './mcp-access.ts'
 import { authHeadersOf } from './mcp-auth-headers.ts'
 import { errorReply, invalidMessage, readFailure } from './mcp-errors.ts'
 import type { McpCall, McpIncoming, McpReply, McpServices } from './mcp-exchange.ts'
 import { guardCall, type Passed } from './mcp-guard.ts'
 import { isUtf8, requestHeaders, withChangedArguments } from './mcp-headers.ts'
 import { closeCancelled, type Invocation, openInvocation } from './mcp-invocation.ts'
+import { offeredOnly } from './mcp-offered.ts'
 import { requireOwnOrigin } from './mcp-origin.ts'
 import { replyOf } from './mcp-reply.ts'
 import { createWatches, type McpWatch } from './mcp-watch.ts'
@@ -106,7 +108,7 @@ async function proxy(
   if (mayBeRevoked(incoming)) principal = await authenticate(incoming, services)
   if (body !== undefined) requireUtf8(incoming)
   await nextTurn()
-  const { server, audit } = findServer(incoming, services)
+  const { server, audit } = findServer(incoming, principal, services)
   reached.server = server
   const mode = requireGatewayAuth(server, services)
   const message = body === undefined ? undefined : readMessage(body)
@@ -123,6 +125,7 @@ async function proxy(
     reached.invocation = await openInvocation(audit, facts, () => secrets)
   }
   if (fault !== undefined) throw invalidMessage(fault)
+  if (call !== undefined) requireOffered(server, call.tool)
   if (sessionId !== undefined) await requireOwnSession(sessionId, principal, server, audit)
   const facts = { server, requestId: incoming.requestId, invocation: reached.invocation }
   const passed: Passed | undefined =
@@ -153,7 +156,7 @@ async function proxy(
   }
   const response = await send(mcpCall, authHeaders, reached.traceparent, services)
   noteCancellation(message, mcpCall, services)
-  return await replyOf(mcpCall, response, services, listening)
+  return await replyOf(mcpCall, offeredOnly(mcpCall, response), services, listening)
 }
 
 async function authenticate(
@@ -186,11 +189,26 @@ function requireUtf8({ header }: McpIncoming): void {
   throw new GatewayError('invalid_request', 'content-type: the charset must be utf-8')
 }
 
-/** Throws the same for a server that is unknown and for one that is disabled. */
-function findServer({ serverKey }: McpIncoming, { registry, audit }: McpServices) {
+/** Throws the same for a server that is unknown, disabled, or not for this caller. */
+function findServer(
+  { serverKey }: McpIncoming,
+  principal: Principal,
+  { registry, audit }: McpServices,
+) {
   const server = registry?.find(serverKey)
-  if (server !== undefined && audit !== undefined) return { server, audit }
+  if (server !== undefined && audit !== undefined && mayUse(server, principal)) {
+    return { server, audit }
+  }
   throw new GatewayError('not_found', 'there is no MCP server of this name')
+}
+
+/** Throws `mcp_tool_not_allowed`. */
+function requireOffered(server: McpServer, tool: string): void {
+  if (server.offers?.(tool) ?? true) return
+  throw new GatewayError(
+    'mcp_tool_not_allowed',
+    `the tool ${JSON.stringify(tool)} of the MCP server ${server.serverKey} is not allowed; tools/list names those that are`,
+  )
 }
 
 function requireGatewayAuth(

@@ -31,6 +31,7 @@ const catalogue = {
   service_account_budget_required: [403, 'permission_error'],
   insufficient_privileges: [403, 'permission_error'],
   mcp_upstream_auth_required: [403, 'permission_error'],
+  mcp_tool_not_allowed: [403, 'permission_error'],
   csrf_rejected: [403, 'permission_error'],
   guardrail_denied: [403, 'guardrail_error'],
   guardrail_timeout: [504, 'guardrail_error'],

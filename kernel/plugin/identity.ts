@@ -28,6 +28,8 @@ export interface Principal {
   readonly grants: 'all' | ReadonlySet<string>
   /** Principal-centric allowlists of the owner and its team; a model must be in each of them. */
   readonly allowlists: readonly ReadonlySet<string>[]
+  /** Keys of the MCP servers that the key may use; undefined: all of them. */
+  readonly mcpServers?: ReadonlySet<string> | undefined
 }
 
 /** Everybody who can own a call, disabled owners included. */

@@ -1,5 +1,5 @@
 import type { Static, TObject } from '@sinclair/typebox'
-import type { Principal } from './identity.ts'
+import type { Owner, Principal } from './identity.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { AddressPolicy } from './outbound.ts'
 
@@ -21,6 +21,10 @@ export interface McpServer {
   readonly addresses: AddressPolicy
   /** Ids of the active tools by their upstream names. */
   readonly tools: ReadonlyMap<string, string>
+  /** Whether keys of this owner may use it; absent: those of every owner. */
+  admits?(owner: Owner): boolean
+  /** Whether callers see the tool, by its upstream name, and may call it; absent: every tool. */
+  offers?(tool: string): boolean
 }
 
 /** Knows the MCP servers. */

@@ -1,6 +1,7 @@
 import { configSection, SecretRef, type Static, Type } from 'model-gateway/plugin'
 import { Budget } from '../_shared/budget-schema.ts'
 import { oneOf } from '../_shared/schema.ts'
+import { McpServers } from './_shared/fields.ts'
 
 const strict = { additionalProperties: false }
 const name = Type.String({ minLength: 1, maxLength: 200, description: 'For people' })
@@ -28,6 +29,7 @@ const ApiKey = Type.Object(
     value: SecretRef({ description: 'A whole key, gwk_<public id>.<secret>' }),
     models: Type.Optional(Type.Array(Type.String(), { description: 'The models it grants' })),
     all_models: Type.Optional(Type.Boolean({ description: 'true, in the place of models' })),
+    mcp_servers: Type.Optional(McpServers),
   },
   strict,
 )

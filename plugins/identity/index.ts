@@ -14,6 +14,7 @@ import {
 } from 'model-gateway/plugin'
 import tables from '../../migrations/identity/0001_tables.sql' with { type: 'text' }
 import adminTables from '../../migrations/identity/0002_admin.sql' with { type: 'text' }
+import mcpServers from '../../migrations/identity/0003_mcp_servers.sql' with { type: 'text' }
 import { followDatabase } from '../_shared/follow-database.ts'
 import { createAdminModule } from './admin.ts'
 import { checkIdentity } from './check.ts'
@@ -65,6 +66,7 @@ export default definePlugin({
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_admin', sql: adminTables },
+      { name: '0003_mcp_servers', sql: mcpServers },
     ],
     check: checkIdentity,
   },

@@ -10,6 +10,7 @@ const FIELD_OF: Readonly<Record<string, string>> = {
   teamId: 'team',
   modelGrantMode: 'grants',
   grantedModels: 'grants',
+  mcpServers: 'mcp_servers',
   publicId: 'secret',
   secretHash: 'secret',
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ConfigError, type ConfigPath, type Problem } from 'model-gateway/plugin'
+import { mcpServerColumn } from './_shared/fields.ts'
 import type {
   ApiKeyEntry,
   ModelAccessEntry,
@@ -265,13 +266,14 @@ function planKeys(
 }
 
 function keyColumns({ entry, configEntry, publicId, secretHash }: OwnedKey) {
-  const { name, models, all_models = false } = entry
+  const { name, models, all_models = false, mcp_servers } = entry
   return {
     name,
+    ...(mcp_servers !== undefined && { mcpServers: mcpServerColumn(mcp_servers) }),
     modelGrantMode: all_models ? ('all' as const) : ('explicit' as const),
     grantedModels: [...(models ?? [])],
     configEntry,
-    configHash: entryHash({ name, models, all_models, publicId, secretHash }),
+    configHash: entryHash({ name, models, all_models, mcp_servers, publicId, secretHash }),
     publicId,
     secretHash,
   }

@@ -41,6 +41,7 @@ interface JoinedRow {
   readonly previous_until: Date | null
   readonly model_grant_mode: 'explicit' | 'all'
   readonly granted_models: string[]
+  readonly mcp_servers: string[] | null
   readonly expires_at: Date | null
   readonly last_used_at: Date | null
   readonly revoked_at: Date | null
@@ -67,7 +68,7 @@ export async function readKeys({ sql }: Database): Promise<{
   const rows = await sql<JoinedRow[]>`
     select r.value as revision, k.id, k.public_id, k.secret_hash, k.previous_secret_hash,
       k.previous_until, k.model_grant_mode,
-      k.granted_models, k.expires_at, k.last_used_at, k.revoked_at, k.user_id,
+      k.granted_models, k.mcp_servers, k.expires_at, k.last_used_at, k.revoked_at, k.user_id,
       k.service_account_id, coalesce(u.name, s.name) as owner_name,
       coalesce(u.status, s.status) as status,
       coalesce(u.model_access_mode, s.model_access_mode) as owner_mode,
@@ -122,6 +123,7 @@ function keyRecord(row: JoinedRow, apiKeyId: string): KeyRecord {
           : `service_account:${owner.serviceAccountId}`,
       grants: row.model_grant_mode === 'all' ? 'all' : new Set(row.granted_models),
       allowlists,
+      ...(row.mcp_servers !== null && { mcpServers: new Set(row.mcp_servers) }),
     },
     secretHash: Buffer.from(row.secret_hash, 'hex'),
     previous: previousOf(row),

@@ -72,6 +72,7 @@ export const apiKeys = identity.table('api_keys', {
   serviceAccountId: uuid('service_account_id'),
   modelGrantMode: text('model_grant_mode', { enum: ['explicit', 'all'] }).notNull(),
   grantedModels: text('granted_models').array().notNull().default([]),
+  mcpServers: text('mcp_servers').array(),
   expiresAt: instant('expires_at'),
   lastUsedAt: instant('last_used_at'),
   revokedAt: instant('revoked_at'),

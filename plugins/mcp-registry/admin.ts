@@ -147,9 +147,13 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
       }),
       result: listOf(ToolView),
       async handle({ params: { server_id }, query }) {
-        const { id } = await findServer(servers, server_id)
+        const { id, tools } = await findServer(servers, server_id)
         const filter = { includeInactive: query.include_inactive === true }
-        return await readPage(query, (page) => discovery.listTools(id, filter, page), toolView)
+        return await readPage(
+          query,
+          (page) => discovery.listTools(id, filter, page),
+          (tool) => toolView(tool, tools),
+        )
       },
     }),
     adminRoute({
@@ -185,7 +189,7 @@ export function mcpRoutes(parts: AdminParts): AdminRoute[] {
           server: view(row),
           status: outcome.status,
           error_summary: summaryOf(outcome),
-          tools: rows.map(toolView),
+          tools: rows.map((tool) => toolView(tool, row.tools)),
         }
       },
     }),

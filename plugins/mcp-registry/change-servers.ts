@@ -11,6 +11,7 @@ import {
   type SessionCaller,
   type Static,
 } from 'model-gateway/plugin'
+import { accessProblems } from './access.ts'
 import { DEFAULT_AUTH_MODE, DEFAULT_TIMEOUT_MS } from './config.ts'
 import { type Declaration, declarationProblems, secretInUrl } from './declaration.ts'
 import { recommendedServers } from './recommended.ts'
@@ -124,6 +125,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
   return {
     async create(by, body) {
       const server = completed(body)
+      requireAccess(body)
       await require(server, policy(), true)
       const id = Bun.randomUUIDv7()
       try {
@@ -143,6 +145,7 @@ export function createServerChanges(parts: ServerChangeParts): ServerChanges {
       }
     },
     async update(by, id, body) {
+      requireAccess(body)
       const seen = await findServer(store, id)
       const declared = { ...seen, ...body }
       const urlIsOurs = body.server_url === undefined || body.server_url === seen.server_url
@@ -182,7 +185,15 @@ const DECLARABLE = [
   'auth_mode',
   'auth_config',
   'timeout_ms',
+  'allowlist',
+  'tools',
 ]
+
+/** Throws for an allowlist or a rule for tools that says nothing. */
+function requireAccess(body: Static<typeof ServerChange>): void {
+  const problems = [...accessProblems(body)]
+  if (problems.length > 0) throw invalid(problems)
+}
 
 function reachChanges(body: Static<typeof ServerChange>): boolean {
   return (
@@ -220,6 +231,8 @@ function completed(body: Static<typeof NewServer>) {
     auth_mode: body.auth_mode ?? entry?.auth_mode ?? DEFAULT_AUTH_MODE,
     auth_config: (body.auth_config ?? (suggested ? entry?.auth_config : {}) ?? {}) as JsonObject,
     timeout_ms: body.timeout_ms ?? DEFAULT_TIMEOUT_MS,
+    allowlist: body.allowlist ?? null,
+    tools: body.tools ?? null,
     status: 'active' as const,
   }
 }

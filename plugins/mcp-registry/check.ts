@@ -6,6 +6,7 @@ import type {
   McpAuthProblem,
   Problem,
 } from 'model-gateway/plugin'
+import { accessProblems } from './access.ts'
 import { DEFAULT_AUTH_MODE, type DeclaredServer, type McpSettings } from './config.ts'
 import { declarationProblems } from './declaration.ts'
 import { scheduleProblem } from './schedule.ts'
@@ -27,6 +28,9 @@ export function* checkMcp(draft: ConfigDraft): Iterable<Problem> {
     if (key !== undefined) keys.add(key)
     for (const { field, message } of problemsOf(server, settings, draft)) {
       yield { path: [...path, ...field.split('.')], message }
+    }
+    for (const { field, message } of accessProblems(server)) {
+      yield { path: [...path, field], message }
     }
     yield* checkThere(server.auth_mode, [...path, 'auth_mode'], draft)
   }

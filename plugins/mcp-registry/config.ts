@@ -6,6 +6,30 @@ const strict = { additionalProperties: false }
 export const DEFAULT_AUTH_MODE = 'none'
 export const DEFAULT_TIMEOUT_MS = 30_000
 
+const names = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 320 }), { maxItems: 1000, description })
+
+/** Who may use a server. An owner is allowed who is in one of the lists. */
+export const Allowlist = Type.Object(
+  {
+    users: Type.Optional(names('E-mail addresses of users')),
+    teams: Type.Optional(names('Keys of teams; they allow their people, not service accounts')),
+    service_accounts: Type.Optional(names('Keys of service accounts')),
+  },
+  { ...strict, description: 'Owners of keys that may use the server; left out: every owner' },
+)
+export type Allowlist = Static<typeof Allowlist>
+
+/** Which tools of a server callers see and may call, by the server's names. */
+export const ToolRule = Type.Object(
+  {
+    allow: Type.Optional(names('Only these')),
+    deny: Type.Optional(names('Not these, even if they are allowed')),
+  },
+  { ...strict, description: 'Tools that callers see and may call; left out: every tool' },
+)
+export type ToolRule = Static<typeof ToolRule>
+
 const DeclaredServer = Type.Object(
   {
     server_key: Type.String({
@@ -32,6 +56,8 @@ const DeclaredServer = Type.Object(
         description: `Longest time to the head of a reply. Default ${DEFAULT_TIMEOUT_MS}`,
       }),
     ),
+    allowlist: Type.Optional(Allowlist),
+    tools: Type.Optional(ToolRule),
     allow_private: Type.Boolean({
       default: false,
       description: 'This server may stand at a private or loopback address',

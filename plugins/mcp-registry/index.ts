@@ -12,6 +12,7 @@ import tables from '../../migrations/mcp-registry/0001_tables.sql' with { type: 
 import toolVersions from '../../migrations/mcp-registry/0002_tool_versions.sql' with {
   type: 'text',
 }
+import access from '../../migrations/mcp-registry/0003_access.sql' with { type: 'text' }
 import { followDatabase } from '../_shared/follow-database.ts'
 import { mcpRoutes } from './admin.ts'
 import { createServerChanges } from './change-servers.ts'
@@ -46,6 +47,7 @@ export default definePlugin({
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_tool_versions', sql: toolVersions },
+      { name: '0003_access', sql: access },
     ],
     check: checkMcp,
   },

@@ -13,7 +13,9 @@ const row: CallableRow = {
   recommended_catalog_key: null,
   allow_private: false,
   admin_fields: [],
+  allowlist: null,
   tools: null,
+  tool_ids: null,
 }
 
 /** A store whose content and faults the test decides. */

@@ -1,5 +1,6 @@
 import type { AddressPolicy, McpServer } from 'model-gateway/plugin'
 import { createFreshLoad } from '../_shared/fresh-load.ts'
+import { accessOf } from './access.ts'
 import type { CallableRow, ServerStore } from './store.ts'
 
 export interface RegistrySnapshot {
@@ -60,7 +61,8 @@ function serverOf(row: CallableRow, policy: AddressPolicy): McpServer {
     authConfig: row.auth_config,
     timeoutMs: row.timeout_ms,
     addresses: addressesOf(row, policy),
-    tools: new Map(Object.entries(row.tools ?? {})),
+    tools: new Map(Object.entries(row.tool_ids ?? {})),
+    ...accessOf(row),
   })
 }
 

@@ -1,11 +1,6 @@
-import {
-  type AuditTrail,
-  type Database,
-  GatewayError,
-  type JsonObject,
-  type JsonValue,
-} from 'model-gateway/plugin'
+import { type AuditTrail, type Database, GatewayError, type JsonObject } from 'model-gateway/plugin'
 import type { Page, Rows } from '../_shared/page.ts'
+import type { Allowlist, ToolRule } from './config.ts'
 import type { SeedPlan } from './seed.ts'
 
 /** Told by the database whenever something that matters to calls was committed. */
@@ -27,6 +22,8 @@ export interface ServerRow {
   readonly auth_mode: string
   readonly auth_config: JsonObject
   readonly timeout_ms: number
+  readonly allowlist: Allowlist | null
+  readonly tools: ToolRule | null
   readonly status: 'active' | 'disabled'
   readonly recommended_catalog_key: string | null
   readonly allow_private: boolean
@@ -54,6 +51,8 @@ export type ServerColumns = Pick<
   | 'auth_mode'
   | 'auth_config'
   | 'timeout_ms'
+  | 'allowlist'
+  | 'tools'
   | 'status'
 >
 
@@ -67,12 +66,14 @@ export type CallableRow = Pick<
   | 'auth_mode'
   | 'auth_config'
   | 'timeout_ms'
+  | 'allowlist'
+  | 'tools'
   | 'recommended_catalog_key'
   | 'allow_private'
   | 'admin_fields'
 > & {
   /** Upstream names of the active tools, and their ids. */
-  readonly tools: Readonly<Record<string, string>> | null
+  readonly tool_ids: Readonly<Record<string, string>> | null
 }
 
 export interface ServerStore {
@@ -127,7 +128,24 @@ export async function lockRegistry(tx: Transaction): Promise<void> {
   await tx`select from mcp_registry.revision for update`
 }
 
-const json = (value: JsonValue | SecretMove) => JSON.stringify(value)
+/** Columns of JSON: the driver would write a text into them as a JSON string. */
+const JSON_COLUMNS = ['auth_config', 'secret_moved', 'allowlist', 'tools'] as const
+
+/** `, name = value` for each column of JSON that is stated. */
+function jsonAssignments(tx: Transaction, columns: Partial<ServerRow>) {
+  return JSON_COLUMNS.reduce((assignments, name) => {
+    const value = columns[name]
+    if (value === undefined) return assignments
+    const text = value === null ? null : JSON.stringify(value)
+    return tx`${assignments}, ${tx(name)} = ${text}::text::jsonb`
+  }, tx``)
+}
+
+function plainColumns(columns: Partial<ServerRow>) {
+  const plain = { ...columns }
+  for (const name of JSON_COLUMNS) delete (plain as Record<string, unknown>)[name]
+  return plain as Record<string, string>
+}
 
 /** What a discovery depends on. Whether a URL is the config file's own changes with the URL. */
 const reaching = [
@@ -152,30 +170,21 @@ export function createServerStore({ sql }: Database): ServerStore {
     columns: Partial<ServerRow>,
     extra = tx``,
   ): Promise<void> {
-    const { auth_config, secret_moved, ...plain } = columns
     await tx`
       update mcp_registry.external_mcp_servers
-      set ${tx({ ...plain, updated_at: new Date() })}
+      set ${tx(plainColumns({ ...columns, updated_at: new Date() }))}
         ${outdates(before, columns) ? tx`, version = version + 1` : tx``}
-        ${auth_config === undefined ? tx`` : tx`, auth_config = ${json(auth_config)}::text::jsonb`}
-        ${
-          secret_moved === undefined
-            ? tx``
-            : tx`, secret_moved = ${secret_moved === null ? null : json(secret_moved)}::text::jsonb`
-        }
+        ${jsonAssignments(tx, columns)}
         ${extra}
       where id = ${before.id}`
   }
 
-  async function insert(
-    tx: Transaction,
-    { auth_config, ...plain }: Partial<ServerRow>,
-  ): Promise<void> {
-    await tx`insert into mcp_registry.external_mcp_servers ${tx(plain as Record<string, string>)}`
-    if (auth_config === undefined) return
+  async function insert(tx: Transaction, columns: Partial<ServerRow>): Promise<void> {
+    await tx`insert into mcp_registry.external_mcp_servers ${tx(plainColumns(columns))}`
     await tx`
       update mcp_registry.external_mcp_servers
-      set auth_config = ${json(auth_config)}::text::jsonb where id = ${plain.id as string}`
+      set updated_at = updated_at ${jsonAssignments(tx, columns)}
+      where id = ${columns.id as string}`
   }
 
   return {
@@ -187,9 +196,9 @@ export function createServerStore({ sql }: Database): ServerStore {
     async readCallable() {
       const rows = await sql<(CallableRow & { id: string | null; revision: bigint })[]>`
         select r.value as revision, s.id, s.server_key, s.display_name, s.server_url, s.auth_mode,
-          s.auth_config, s.timeout_ms, s.recommended_catalog_key, s.allow_private, s.admin_fields,
+          s.auth_config, s.timeout_ms, s.allowlist, s.tools, s.recommended_catalog_key, s.allow_private, s.admin_fields,
           (select json_object_agg(t.upstream_name, t.id) from mcp_registry.external_mcp_tools t
-            where t.server_id = s.id and t.is_active) as tools
+            where t.server_id = s.id and t.is_active) as tool_ids
         from mcp_registry.revision r
           left join mcp_registry.external_mcp_servers s on s.status = 'active'`
       const [first] = rows

@@ -1,5 +1,7 @@
 import { type Static, strictObject, Type } from 'model-gateway/plugin'
 import { asView, Instant, nullable, oneOf } from '../_shared/schema.ts'
+import { offering } from './access.ts'
+import { Allowlist, ToolRule } from './config.ts'
 import type { ListedTool, RunRow } from './discovery-store.ts'
 import type { ServerRow } from './store.ts'
 import type { ToolVersionRow } from './tool-version-store.ts'
@@ -48,6 +50,8 @@ const fields = {
       errorMessage: 'must be a whole number from 1000 to 120000',
     }),
   ),
+  allowlist: Type.Optional(nullable(Allowlist)),
+  tools: Type.Optional(nullable(ToolRule)),
 }
 
 export const NewServer = strictObject({
@@ -83,6 +87,8 @@ export const ServerView = Type.Object({
   auth_mode: Type.String(),
   auth_config: Type.Record(Type.String(), Type.Unknown()),
   timeout_ms: Type.Integer(),
+  allowlist: nullable(Allowlist),
+  tools: nullable(ToolRule),
   status: ServerStatus,
   recommended_catalog_key: nullable(Type.String()),
   from_config: Type.Boolean({ description: 'Whether an entry of the config file declares it.' }),
@@ -118,6 +124,8 @@ export function stateOf(row: ServerRow) {
     auth_mode: row.auth_mode,
     auth_config: row.auth_config,
     timeout_ms: row.timeout_ms,
+    allowlist: row.allowlist,
+    tools: row.tools,
     status: row.status,
     recommended_catalog_key: row.recommended_catalog_key,
   }
@@ -144,6 +152,9 @@ export const ToolView = Type.Object({
     description: 'Of name, description, annotations and schema: changes when the words do.',
   }),
   is_active: Type.Boolean(),
+  is_offered: Type.Boolean({
+    description: 'Whether the rule for tools of its server lets callers see and call it.',
+  }),
   first_discovered_at: Instant,
   last_discovered_at: Instant,
   version_count: Type.Integer({ description: 'Definitions of the tool that are known.' }),
@@ -153,8 +164,10 @@ export const ToolView = Type.Object({
   }),
 })
 
-export function toolView(row: ListedTool): Static<typeof ToolView> {
-  return asView(ToolView, { ...row, mcp_tool_id: row.id })
+/** `rule`: that of the tool's server. */
+export function toolView(row: ListedTool, rule: ToolRule | null): Static<typeof ToolView> {
+  const is_offered = rule === null || offering(rule)(row.upstream_name)
+  return asView(ToolView, { ...row, mcp_tool_id: row.id, is_offered })
 }
 
 export const ToolVersionView = Type.Object({

@@ -1,4 +1,4 @@
-import { GatewayError, strictObject, Type } from 'model-gateway/plugin'
+import { GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
 import { invalidBody } from '../../_shared/invalid-body.ts'
 import { oneOf } from '../../_shared/schema.ts'
 
@@ -23,6 +23,23 @@ export const Email = Type.String({
 
 const ModelId = Type.String({ minLength: 1, maxLength: 200 })
 export const ModelIds = Type.Array(ModelId, { maxItems: 1000 })
+
+/** `all`, or the keys of MCP servers. */
+export const McpServers = Type.Union(
+  [
+    Type.Literal('all'),
+    Type.Array(Type.String({ pattern: '^[a-z0-9_-]{3,64}$' }), { maxItems: 1000 }),
+  ],
+  {
+    description: 'MCP servers that the key may use: all (default), or a list of server_key',
+    errorMessage: 'must be all, or a list of the keys of MCP servers such as [wiki, tickets]',
+  },
+)
+
+/** As the database has it: null for all. */
+export function mcpServerColumn(servers: Static<typeof McpServers>): string[] | null {
+  return servers === 'all' ? null : [...new Set(servers)]
+}
 
 /** `models` count when the mode is `restricted`. */
 export const ModelAccess = strictObject({

@@ -3,5 +3,5 @@ export const FILE_FIELDS = {
   users: ['name', 'role', 'request_logging_enabled', 'model_access', 'team'],
   teams: ['name', 'model_access'],
   service_accounts: ['name', 'team', 'model_access'],
-  api_keys: ['name', 'grants', 'secret'],
+  api_keys: ['name', 'grants', 'mcp_servers', 'secret'],
 } as const

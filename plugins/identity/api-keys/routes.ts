@@ -11,7 +11,15 @@ import { invalidBody } from '../../_shared/invalid-body.ts'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
 import { oneOf } from '../../_shared/schema.ts'
-import { ModelIds, missing, Name, requireModels, Search } from '../_shared/fields.ts'
+import {
+  McpServers,
+  ModelIds,
+  mcpServerColumn,
+  missing,
+  Name,
+  requireModels,
+  Search,
+} from '../_shared/fields.ts'
 import { rowExists, statesNothing } from '../_shared/store.ts'
 import type { KeyChanges, KeyParts } from './change-keys.ts'
 import { ApiKeyView, GrantMode, IssuedKeyView, viewOfKey } from './view.ts'
@@ -133,6 +141,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
           oneOf(['explicit', 'all'], { description: 'Default explicit. all: for users only.' }),
         ),
         granted_models: Type.Optional(ModelIds),
+        mcp_servers: Type.Optional(McpServers),
         expires_at: Type.Optional(ExpiresAt),
       }),
       status: 201,
@@ -140,6 +149,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
       errors: ['not_found'],
       async handle({ body, caller, requestId }) {
         const { name, owner, model_grant_mode = 'explicit', granted_models = [] } = body
+        const { mcp_servers = 'all' } = body
         const granted = grants(model_grant_mode, granted_models, owner.kind)
         const expires_at = expiry(body.expires_at)
         const ownerId = owner.kind === 'user' ? owner.user_id : owner.service_account_id
@@ -158,6 +168,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
             user_id: owner.kind === 'user' ? ownerId : null,
             service_account_id: owner.kind === 'user' ? null : ownerId,
             ...granted,
+            mcp_servers: mcpServerColumn(mcp_servers),
             expires_at,
           })
           const after = viewOfKey(await changes.find(id, undefined, sql), clock.now())
@@ -176,6 +187,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
         name: Type.Optional(Name),
         model_grant_mode: Type.Optional(GrantMode),
         granted_models: Type.Optional(ModelIds),
+        mcp_servers: Type.Optional(McpServers),
         expires_at: Type.Optional(
           Type.Union([ExpiresAt, Type.Null()], {
             errorMessage: 'must be an instant such as 2030-01-31T00:00:00Z, or null for never',
@@ -184,7 +196,7 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
       }),
       result: ApiKeyView,
       async handle({ params: { api_key_id: id }, body, caller, requestId }) {
-        const { name, model_grant_mode, granted_models, expires_at } = body
+        const { name, model_grant_mode, granted_models, mcp_servers, expires_at } = body
         const regrants = model_grant_mode !== undefined || granted_models !== undefined
         return await change({ caller, requestId }, async ({ sql, audit }) => {
           const before = await changes.find(id, undefined, sql)
@@ -192,13 +204,18 @@ export function apiKeyRoutes(parts: KeyRouteParts): AdminRoute[] {
           const mode = model_grant_mode ?? (granted_models ? 'explicit' : before.model_grant_mode)
           const kept = mode === before.model_grant_mode ? before.granted_models : []
           const ownerKind = before.user_id === null ? 'service_account' : 'user'
-          const fields = [...(name === undefined ? [] : ['name']), ...(regrants ? ['grants'] : [])]
+          const fields = [
+            ...(name === undefined ? [] : ['name']),
+            ...(regrants ? ['grants'] : []),
+            ...(mcp_servers === undefined ? [] : ['mcp_servers']),
+          ]
           await store.update(
             sql,
             id,
             {
               ...(name !== undefined && { name }),
               ...(regrants && grants(mode, granted_models ?? kept, ownerKind)),
+              ...(mcp_servers !== undefined && { mcp_servers: mcpServerColumn(mcp_servers) }),
               ...(expires_at !== undefined && { expires_at: expiry(expires_at) }),
             },
             fields,

@@ -13,6 +13,7 @@ export interface ApiKeyRow {
   readonly service_account_key: string
   readonly model_grant_mode: 'explicit' | 'all'
   readonly granted_models: string[]
+  readonly mcp_servers: string[] | null
   readonly expires_at: Date | null
   readonly last_used_at: Date | null
   readonly revoked_at: Date | null
@@ -32,6 +33,7 @@ export interface ApiKeyColumns {
   readonly service_account_id?: string | null
   readonly model_grant_mode?: 'explicit' | 'all'
   readonly granted_models?: string[]
+  readonly mcp_servers?: string[] | null
   readonly expires_at?: Date | null
   readonly revoked_at?: Date
 }
@@ -61,7 +63,7 @@ export function createApiKeyStore({ sql }: Database): ApiKeyStore {
   const columns = () => sql`
     k.id as api_key_id, k.public_id, k.name, k.user_id, k.service_account_id,
     coalesce(u.name, s.name) as owner_name, u.email, s.key as service_account_key,
-    k.model_grant_mode, k.granted_models, k.expires_at, k.last_used_at, k.revoked_at, k.rotated_at,
+    k.model_grant_mode, k.granted_models, k.mcp_servers, k.expires_at, k.last_used_at, k.revoked_at, k.rotated_at,
     k.previous_until, k.config_hash is not null as from_config, k.created_at`
   const from = () => sql`
     from identity.api_keys k left join identity.users u on u.id = k.user_id

@@ -18,6 +18,7 @@ const rotated: ApiKeyRow = {
   service_account_key: '',
   model_grant_mode: 'all',
   granted_models: [],
+  mcp_servers: null,
   expires_at: null,
   last_used_at: null,
   revoked_at: null,

@@ -26,6 +26,9 @@ const members = {
   ]),
   model_grant_mode: GrantMode,
   granted_models: Type.Array(Type.String()),
+  mcp_servers: Type.Union([Type.Literal('all'), Type.Array(Type.String())], {
+    description: 'MCP servers that the key may use, by their keys.',
+  }),
   status: State,
   expires_at: nullable(Instant),
   last_used_at: nullable(Instant),
@@ -56,6 +59,7 @@ export function viewOfKey(row: ApiKeyRow, now: Date): Static<typeof ApiKeyView> 
   return asView(ApiKeyView, {
     ...row,
     owner: ownerOf(row),
+    mcp_servers: row.mcp_servers ?? 'all',
     status: stateOf(row, now),
     previous_secret_until: previousUntil(row, now),
   })

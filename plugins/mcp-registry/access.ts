@@ -1,0 +1,49 @@
+import type { McpServer } from 'model-gateway/plugin'
+import type { Allowlist, ToolRule } from './config.ts'
+
+interface Access {
+  readonly allowlist?: Allowlist | null | undefined
+  readonly tools?: ToolRule | null | undefined
+}
+
+/** What is wrong with an allowlist or a rule for tools beyond its shape, by its fields. */
+export function* accessProblems({
+  allowlist,
+  tools,
+}: Access): Iterable<{ readonly field: string; readonly message: string }> {
+  if (allowlist && !Object.values(allowlist).some((list) => list.length > 0)) {
+    const message = 'names no one, so that no key may use the server; leave it out for every owner'
+    yield { field: 'allowlist', message }
+  }
+  if (tools && tools.allow === undefined && tools.deny === undefined) {
+    yield { field: 'tools', message: 'has neither allow nor deny; leave it out for every tool' }
+  }
+}
+
+/** Who may use a server and which of its tools, as calls ask for it. */
+export function accessOf({ allowlist, tools }: Access): Pick<McpServer, 'admits' | 'offers'> {
+  return {
+    ...(allowlist && { admits: admitting(allowlist) }),
+    ...(tools && { offers: offering(tools) }),
+  }
+}
+
+function admitting({ users, teams, service_accounts }: Allowlist): McpServer['admits'] & {} {
+  const emails = new Set(users?.map((email) => email.trim().toLowerCase()))
+  return (owner) =>
+    owner.kind === 'service_account'
+      ? (service_accounts?.includes(owner.key) ?? false)
+      : emails.has(owner.email) ||
+        (owner.team !== undefined && (teams?.includes(owner.team.key) ?? false))
+}
+
+/**
+ * A denied name counts however it is cased or padded, because some servers trim names or ignore
+ * their case; an allowed name has to be exact.
+ */
+export function offering({ allow, deny }: ToolRule): McpServer['offers'] & {} {
+  const allowed = allow && new Set(allow)
+  const folded = (name: string) => name.trim().toLowerCase()
+  const denied = new Set(deny?.map(folded))
+  return (name) => !denied.has(folded(name)) && (allowed?.has(name) ?? true)
+}
