@@ -105,6 +105,37 @@ describe('MCP servers', () => {
     await looksRight(page, 'mcp')
   })
 
+  test('a tool is hidden from callers and the server limited to some, and both are undone', async () => {
+    const { id } = await serverRow()
+    const page = await desk.open(`/mcp/servers/${id}`)
+    const row = page
+      .getByRole('table', { name: 'Tools' })
+      .getByRole('row', { name: 'close_ticket' })
+    await row.getByText('on offer').waitFor()
+    await row.click()
+    const sheet = page.getByRole('dialog', { name: 'close_ticket' })
+    await sheet.getByRole('button', { name: 'Hide from callers' }).click()
+    await sheet.getByText('hidden', { exact: true }).waitFor()
+    expect((await serverRow()).tools).toEqual({ deny: ['close_ticket'] })
+    await sheet.getByRole('button', { name: 'Show to callers' }).click()
+    await sheet.getByText('on offer').waitFor()
+    expect((await serverRow()).tools).toBeNull()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const form = page.getByRole('dialog', { name: 'Edit Tickets' })
+    await form.getByLabel('Callers').selectOption('Only those listed')
+    await form.getByLabel('Users').fill('ada@example.com\n')
+    await looksRight(page, 'mcp-callers')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.waitFor({ state: 'hidden' })
+    await page.getByText('ada@example.com').waitFor()
+    expect((await serverRow()).allowlist).toEqual({ users: ['ada@example.com'] })
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await form.getByLabel('Callers').selectOption('Every API key')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('every API key').waitFor()
+  })
+
   test('a tool that changed its words and its schema shows what changed', async () => {
     upstream.tools = [
       {

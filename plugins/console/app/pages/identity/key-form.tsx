@@ -4,6 +4,7 @@ import { changesOf } from '@/lib/changes.ts'
 import { type ApiKey, invalidateIdentity } from '@/pages/identity/words.tsx'
 import { Field, Input, Select } from '@/ui/field.tsx'
 import { ModelPicker } from '@/ui/model-picker.tsx'
+import { NameList, namesIn } from '@/ui/name-list.tsx'
 import { type Owner, OwnerPicker } from '@/ui/owner-picker.tsx'
 import { SaveDialog } from '@/ui/save-dialog.tsx'
 
@@ -29,6 +30,7 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
   const [owner, setOwner] = useState(first)
   const [mode, setMode] = useState(apiKey?.model_grant_mode ?? 'explicit')
   const [models, setModels] = useState<readonly string[]>(apiKey?.granted_models ?? [])
+  const [servers, setServers] = useState(apiKey?.mcp_servers ?? 'all')
   const [expires, setExpires] = useState(minuteOf(apiKey?.expires_at))
   const isAccount = (apiKey?.owner ?? owner)?.kind === 'service_account'
   const grants = isAccount ? 'explicit' : mode
@@ -37,13 +39,14 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
       model_grant_mode: grants,
       granted_models: grants === 'all' ? [] : [...models],
     }
+    const mcp_servers = servers === 'all' ? servers : namesIn(servers)
     const expires_at = expires === '' ? null : `${expires}:00Z`
     if (apiKey !== null) {
       // What it grants is one field to the config file.
       const regrants = Object.keys(changesOf(apiKey, granted)).length > 0
       const kept = expires === minuteOf(apiKey.expires_at)
       const changes = {
-        ...changesOf(apiKey, { name }),
+        ...changesOf(apiKey, { name, mcp_servers }),
         ...(regrants && granted),
         ...(!kept && { expires_at }),
       }
@@ -62,7 +65,13 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
         : { kind: 'service_account' as const, service_account_id: owner.id }
     return await take(
       api.POST('/api/v1/admin/api-keys', {
-        body: { name, ...granted, owner: whose, ...(expires_at !== null && { expires_at }) },
+        body: {
+          name,
+          ...granted,
+          mcp_servers,
+          owner: whose,
+          ...(expires_at !== null && { expires_at }),
+        },
       }),
     )
   }
@@ -127,7 +136,27 @@ export function KeyForm({ apiKey, owner: first, onClose, onSaved }: KeyFormProps
             </Select>
           )}
         </Field>
+        <Field label="MCP servers" hint="A server can also have an allowlist">
+          {(control) => (
+            <Select
+              {...control}
+              value={servers === 'all' ? 'all' : 'listed'}
+              onChange={({ target }) => setServers(target.value === 'all' ? 'all' : [])}
+            >
+              <option value="all">All servers</option>
+              <option value="listed">Only those listed</option>
+            </Select>
+          )}
+        </Field>
       </div>
+      {servers !== 'all' && (
+        <NameList
+          label="Keys of MCP servers"
+          hint="One per line; none: no server"
+          value={servers}
+          onChange={(names) => setServers([...names])}
+        />
+      )}
       {grants === 'explicit' && (
         <ModelPicker label="Models and aliases" value={models} onChange={setModels} />
       )}

@@ -3,7 +3,13 @@ import { api, take } from '@/api/client.ts'
 import { useGet } from '@/api/query.ts'
 import { ago, dateTime } from '@/lib/format.ts'
 import { FactList } from '@/pages/identity/facts.tsx'
-import { type ApiKey, grantText, invalidateIdentity, Status } from '@/pages/identity/words.tsx'
+import {
+  type ApiKey,
+  grantText,
+  invalidateIdentity,
+  Status,
+  serversText,
+} from '@/pages/identity/words.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
 import { DoButton } from '@/ui/do-button.tsx'
@@ -111,6 +117,7 @@ function KeyFacts({ apiKey: key }: { apiKey: ApiKey }) {
           </code>,
         ],
         ['Grants', grantText(key)],
+        ['MCP servers', serversText(key)],
         ['Expires', when(key.expires_at, 'never')],
         ['Last used', when(key.last_used_at, 'never')],
         ['Rotated', when(key.rotated_at, 'never')],

@@ -34,6 +34,12 @@ export function grantText({ model_grant_mode, granted_models }: ApiKey): string 
   return granted_models.length === 0 ? 'no model' : granted_models.join(', ')
 }
 
+/** Which MCP servers a key may use, in a few words. */
+export function serversText({ mcp_servers }: ApiKey): string {
+  if (mcp_servers === 'all') return 'all'
+  return mcp_servers.length === 0 ? 'none' : mcp_servers.join(', ')
+}
+
 /** After a change of anybody: everything that shows people, programs or keys. */
 export function invalidateIdentity(): Promise<void> {
   return invalidate(

@@ -9,7 +9,11 @@ export type Suggestion = Data<'/api/v1/admin/mcp/recommended-servers'>['items'][
 
 /** After a change of a server. */
 export function invalidateServers(): Promise<void> {
-  return invalidate('/api/v1/admin/mcp/servers', '/api/v1/admin/mcp/servers/{server_id}')
+  return invalidate(
+    '/api/v1/admin/mcp/servers',
+    '/api/v1/admin/mcp/servers/{server_id}',
+    '/api/v1/admin/mcp/servers/{server_id}/tools',
+  )
 }
 
 export const authNames: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { api, take } from '@/api/client.ts'
 import { changesOf } from '@/lib/changes.ts'
+import { AllowlistFields, allowlistOf, callersOf } from '@/pages/mcp/allowlist-fields.tsx'
 import { type Auth, AuthFields, configOf } from '@/pages/mcp/auth-fields.tsx'
 import { invalidateServers, type Server, type Suggestion } from '@/pages/mcp/query.ts'
 import { Field, Input, Textarea } from '@/ui/field.tsx'
@@ -29,6 +30,7 @@ export function ServerForm({ server, suggestion, onClose, onSaved }: ServerFormP
     mode: start?.auth_mode ?? 'none',
     config: start?.auth_config ?? {},
   })
+  const [callers, setCallers] = useState(callersOf(server?.allowlist))
   const config = configOf(auth)
   async function save(): Promise<Server> {
     const fields = {
@@ -38,6 +40,7 @@ export function ServerForm({ server, suggestion, onClose, onSaved }: ServerFormP
       auth_mode: auth.mode,
       auth_config: config ?? {},
       timeout_ms: Number(timeout),
+      allowlist: allowlistOf(callers),
     }
     if (server !== undefined) {
       const path = { server_id: server.mcp_server_id }
@@ -133,6 +136,7 @@ export function ServerForm({ server, suggestion, onClose, onSaved }: ServerFormP
         </Notice>
       )}
       <AuthFields value={auth} onChange={setAuth} />
+      <AllowlistFields value={callers} onChange={setCallers} />
       <Field label="Timeout (ms)" hint="Longest time to the head of a reply, 1000 to 120000.">
         {(control) => (
           <Input

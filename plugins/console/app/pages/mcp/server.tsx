@@ -5,6 +5,7 @@ import { api, take } from '@/api/client.ts'
 import { useGet } from '@/api/query.ts'
 import { oneOf, page, text, useFilters } from '@/lib/filters.ts'
 import { dateTime, duration } from '@/lib/format.ts'
+import { callersText } from '@/pages/mcp/allowlist-fields.tsx'
 import { authNames, discoveryNames, invalidateServers, type Server } from '@/pages/mcp/query.ts'
 import { Refresh, useRefresh } from '@/pages/mcp/refresh.tsx'
 import { Runs } from '@/pages/mcp/runs.tsx'
@@ -190,6 +191,7 @@ function Facts({ server }: { server: Server }) {
               <span className="text-muted"> protocol {server.protocol_version}</span>
             )}
           </Fact>
+          <Fact label="Callers">{callersText(server.allowlist)}</Fact>
           <Fact label="Timeout">{duration(server.timeout_ms)}</Fact>
           <Fact label="Declared by">
             {server.from_config

@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { dateTime } from '@/lib/format.ts'
 import { History } from '@/pages/mcp/history.tsx'
+import { OfferButton } from '@/pages/mcp/offer-button.tsx'
 import type { Server, Tool } from '@/pages/mcp/query.ts'
-import { Badge } from '@/ui/badge.tsx'
+import { ToolState } from '@/pages/mcp/tool-state.tsx'
 import { buttonStyle } from '@/ui/button.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
 import { JsonTree } from '@/ui/json-tree.tsx'
@@ -27,7 +28,7 @@ export function ToolSheet({ server, tool, onClose }: ToolSheetProps) {
       {tool !== undefined && (
         <div className="grid gap-5">
           <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-            {tool.is_active ? <Badge tone="good">on offer</Badge> : <Badge>gone</Badge>}
+            <ToolState active={tool.is_active} offered={tool.is_offered} />
             <span className="text-muted">
               Schema version {tool.schema_version}, first found {dateTime(tool.first_discovered_at)}
               , last {dateTime(tool.last_discovered_at)}
@@ -39,6 +40,7 @@ export function ToolSheet({ server, tool, onClose }: ToolSheetProps) {
             >
               Its calls
             </Link>
+            <OfferButton server={server} tool={tool} />
           </div>
           <Section title="Description">
             {tool.description === null ? (

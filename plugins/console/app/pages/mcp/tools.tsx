@@ -4,6 +4,7 @@ import { ago, count, dateTime } from '@/lib/format.ts'
 import { hidesText } from '@/lib/hidden-text.ts'
 import type { Server, Tool } from '@/pages/mcp/query.ts'
 import { ToolSheet } from '@/pages/mcp/tool-sheet.tsx'
+import { ToolState } from '@/pages/mcp/tool-state.tsx'
 import { Badge } from '@/ui/badge.tsx'
 import { Button } from '@/ui/button.tsx'
 import { Card } from '@/ui/card.tsx'
@@ -41,7 +42,10 @@ export function Tools({ server, chosen, onChoose, onRefresh }: ToolsProps) {
     <Card
       padded={false}
       title="Tools"
-      note={all && `${count(all.filter(({ is_active }) => is_active).length)} on offer`}
+      note={
+        all &&
+        `${count(all.filter(({ is_active, is_offered }) => is_active && is_offered).length)} on offer`
+      }
       actions={
         <>
           <Checkbox
@@ -133,9 +137,9 @@ const columns: readonly Column<Tool>[] = [
     key: 'state',
     header: 'State',
     width: '17rem',
-    cell: ({ is_active, version_count, description }) => (
+    cell: ({ is_active, is_offered, version_count, description }) => (
       <span className="flex gap-1">
-        {is_active ? <Badge tone="good">on offer</Badge> : <Badge>gone</Badge>}
+        <ToolState active={is_active} offered={is_offered} />
         {version_count > 1 && <Badge tone="warn">{count(version_count)} versions</Badge>}
         {hidesText(description) && <Badge tone="bad">invisible text</Badge>}
       </span>

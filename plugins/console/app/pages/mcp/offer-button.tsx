@@ -1,0 +1,45 @@
+import { useMutation } from '@tanstack/react-query'
+import { api, take } from '@/api/client.ts'
+import { invalidateServers, type Server, type Tool } from '@/pages/mcp/query.ts'
+import { Button } from '@/ui/button.tsx'
+import { ErrorPanel } from '@/ui/error-panel.tsx'
+import { toast } from '@/ui/toast.tsx'
+
+/** Hides a tool from callers, or shows it to them again. */
+export function OfferButton({ server, tool }: { readonly server: Server; readonly tool: Tool }) {
+  const { upstream_name: name, is_offered: offered } = tool
+  const change = useMutation({
+    mutationFn: () =>
+      take(
+        api.PATCH('/api/v1/admin/mcp/servers/{server_id}', {
+          params: { path: { server_id: server.mcp_server_id } },
+          body: { tools: offered ? hiding(server.tools, name) : showing(server.tools, name) },
+        }),
+      ),
+    onSuccess() {
+      void invalidateServers()
+      toast(offered ? `${name} is hidden from callers` : `Callers can use ${name}`)
+    },
+  })
+  return (
+    <>
+      <Button size="sm" disabled={change.isPending} onClick={() => change.mutate()}>
+        {offered ? 'Hide from callers' : 'Show to callers'}
+      </Button>
+      {change.error && <ErrorPanel error={change.error} />}
+    </>
+  )
+}
+
+export function hiding(rule: Server['tools'], name: string): Server['tools'] {
+  return { ...rule, deny: [...(rule?.deny ?? []), name] }
+}
+
+/** The rule with the tool on offer; null when it says nothing any more. */
+export function showing(rule: Server['tools'], name: string): Server['tools'] {
+  const folded = (text: string) => text.trim().toLowerCase()
+  const deny = (rule?.deny ?? []).filter((denied) => folded(denied) !== folded(name))
+  const allow = rule?.allow && [...new Set([...rule.allow, name])]
+  if (deny.length === 0 && allow === undefined) return null
+  return { ...(allow !== undefined && { allow }), ...(deny.length > 0 && { deny }) }
+}
