@@ -1,4 +1,6 @@
-import { type Assignment, forEachChild, parse, type SyntaxNode, type Word } from 'unbash'
+import { type Assignment, forEachChild, type SyntaxNode, type Word } from 'unbash'
+import { parseShell } from './command-scan.ts'
+import { spend } from './work.ts'
 
 type Value = Assignment['value']
 
@@ -24,6 +26,9 @@ export function assignedValue(assignment: Assignment): Value {
 
 /** As the parser's `forEachChild`, by which an assignment's value would come as the parser has it. */
 export function eachChild(node: SyntaxNode, visit: (child: SyntaxNode) => void): void {
+  spend(4)
+  // The parser reads a word again to tell its parts.
+  if (node.type === 'Word') spend(node.text.length)
   if (node.type !== 'Assignment') forEachChild(node, visit)
   else {
     if (node.index !== undefined) visit(node.index)
@@ -39,7 +44,7 @@ function bare(source: string): Word {
 function soleWord(source: string): Word | undefined {
   // What else would begin a comment does not behind a quote.
   const opening = source.startsWith('#') ? "''" : ''
-  const command = parse(`: ${opening}${source}`).commands[0]?.command
+  const command = parseShell(`: ${opening}${source}`).commands[0]?.command
   const word = command?.type === 'Command' ? command.suffix[0] : undefined
   if (word?.type !== 'Word' || word.text !== opening + source) return undefined
   if (opening === '') return word
@@ -52,7 +57,7 @@ function array(source: string): Value | undefined {
   const inner = /^(?:\\\n)*\((.*)\)$/s.exec(source)?.[1]
   // A key in brackets is no pattern, as it would be in a command.
   if (inner === undefined || /\[[^\]]*\s|(?:^|\s)\[/.test(inner)) return undefined
-  const script = parse(`: ${inner}`)
+  const script = parseShell(`: ${inner}`)
   const elements: Word[] = []
   for (const { command } of script.commands) {
     if (command.type !== 'Command' || command.redirects.length > 0) return undefined

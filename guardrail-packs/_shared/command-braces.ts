@@ -1,8 +1,12 @@
+import { spend } from './work.ts'
+
 /**
  * The source texts that a brace expansion (`{a,b{c,d}}`, `{1..9..2}`) stands for, at most `most` of
  * them. What is no brace expansion stands for itself.
  */
 export function braceAlternatives(source: string, most: number): readonly string[] {
+  // Once to split it, and once for each level of braces in it.
+  spend(4 + 2 * source.length)
   const inner = source.slice(1, -1)
   const items = splitItems(inner)
   if (items.length === 1) return sequence(inner, most) ?? [source]
@@ -16,6 +20,7 @@ export function braceAlternatives(source: string, most: number): readonly string
 
 /** An item that itself holds braces. */
 function expandInside(item: string, most: number): readonly string[] {
+  spend(2 + item.length)
   const open = findUnquoted(item, '{', 0)
   if (open === -1) return [item]
   const close = closingBrace(item, open)
@@ -24,6 +29,7 @@ function expandInside(item: string, most: number): readonly string[] {
   const middles = braceAlternatives(item.slice(open, close + 1), most)
   const tails = expandInside(item.slice(close + 1), most)
   const all: string[] = []
+  spend(Math.min(most, middles.length * tails.length) * (2 + (item.length >> 4)))
   for (const middle of middles)
     for (const tail of tails) {
       if (all.length >= most) return all
@@ -60,6 +66,7 @@ function sequence(inner: string, most: number): readonly string[] | undefined {
   const last = letters ? to.charCodeAt(0) : Number(to)
   const by = Math.abs(Number(step ?? 1)) || 1
   const items: string[] = []
+  spend(2 * Math.min(most, Math.abs(last - first) / by))
   for (let n = 0; n * by <= Math.abs(last - first) && items.length < most; n++) {
     const value = first + (last < first ? -n : n) * by
     items.push(letters ? String.fromCharCode(value) : String(value))

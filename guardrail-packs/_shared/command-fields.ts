@@ -1,5 +1,6 @@
 import type { SimpleCommand, Word } from './command.ts'
-import { isOver, noCommands, noWords, type Place, spend } from './command-state.ts'
+import { noCommands, noWords } from './command-state.ts'
+import { spend } from './work.ts'
 
 /** A stretch of a word, before it is split into fields. */
 export interface Piece {
@@ -30,7 +31,10 @@ export function wordOf(pieces: readonly Piece[]): Word {
     else if (!(piece.vanishing && pieces.length > 1)) text += piece.text
     dynamic ||= piece.dynamic || (piece.fields?.some((field) => field.dynamic) ?? false)
     quoted ||= piece.quoted
-    if (piece.produced.length > 0) produced = [...produced, ...piece.produced]
+    if (piece.produced.length > 0) {
+      spend(produced.length + piece.produced.length)
+      produced = [...produced, ...piece.produced]
+    }
     content ??= piece.content
   }
   const word = { text, dynamic, quoted, produced }
@@ -38,11 +42,10 @@ export function wordOf(pieces: readonly Piece[]): Word {
 }
 
 /** The fields that a sequence of pieces becomes. */
-export function fieldsOf(pieces: readonly Piece[], place: Place): readonly Word[] {
+export function fieldsOf(pieces: readonly Piece[]): readonly Word[] {
   // What variables hold may be large, and they may be used many times.
   for (const { fields, text } of pieces)
-    spend(place.session, fields === undefined ? text.length / 8 : fields.length)
-  if (isOver(place.session)) return noWords
+    spend(fields === undefined ? 2 + (text.length >> 2) : 2 * fields.length)
   const [only] = pieces
   if (pieces.length === 1 && only?.fields) return only.fields
   const fields: Word[] = []

@@ -9,6 +9,7 @@ import { type CommandReading, commandOf, readCommands, type SimpleCommand } from
 import { globbedNames, isGlob } from './command-glob.ts'
 import { literal } from './command-state.ts'
 import { commandTree } from './command-tree.ts'
+import { type Cap, capTexts, OverCap, working } from './work.ts'
 
 export type ToolCall = Extract<GuardInput, { kind: 'tool_call' }>
 
@@ -59,7 +60,7 @@ export function commandPack(spec: CommandPackSpec): GuardrailPack {
     const reading = readCommands(input)
     if (reading === undefined) return undefined
     const { unreadable } = reading
-    if (unreadable !== undefined && unreadable !== 'syntax') return unread
+    if (unreadable !== undefined && unreadable !== 'syntax') throw new OverCap(unreadable)
     for (const command of reading.commands) {
       if (reading.isReadAtCalls(command)) continue
       const finding = spec.command(command, reading) ?? findByGlob(command, reading)
@@ -79,8 +80,27 @@ export function commandPack(spec: CommandPackSpec): GuardrailPack {
     return undefined
   }
 
+  const matches = new WeakMap<GuardInput, { readonly match: PackMatch | undefined }>()
+
+  /** Judged once: a second time would spend the steps of the verdict again. */
   function evaluate(input: GuardInput): PackMatch | undefined {
-    const finding = find(input)
+    const known = matches.get(input)
+    if (known !== undefined) return known.match
+    const match = working(input, () => judge(input))
+    matches.set(input, { match })
+    return match
+  }
+
+  function judge(input: GuardInput): PackMatch | undefined {
+    try {
+      return matchOf(find(input))
+    } catch (error) {
+      if (!(error instanceof OverCap)) throw error
+      return matchOf(unread, error.cap)
+    }
+  }
+
+  function matchOf(finding: Finding | undefined, cap?: Cap): PackMatch | undefined {
     const rule = finding && byId.get(finding.ruleId)
     if (finding === undefined || rule === undefined) return undefined
     return {
@@ -88,7 +108,7 @@ export function commandPack(spec: CommandPackSpec): GuardrailPack {
       ruleId: rule.id,
       matchedField: finding.matchedField,
       reasonCode: rule.reasonCode,
-      description: rule.description,
+      description: cap === undefined ? rule.description : `${rule.description} ${capTexts[cap]}`,
       saferAction: rule.saferAction,
     }
   }

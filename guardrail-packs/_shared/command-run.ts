@@ -1,4 +1,3 @@
-import { parse } from 'unbash'
 import type { ProgramCall, Redirect, SimpleCommand, Stdin, Word } from './command.ts'
 import { createScope } from './command-constants.ts'
 import { forwarded, keepForward, surroundings, takesAll } from './command-forwards.ts'
@@ -6,11 +5,10 @@ import { isGlob } from './command-glob.ts'
 import { type Nested, nestedIn } from './command-nested.ts'
 import { literalOutput } from './command-output.ts'
 import { readProgram } from './command-programs.ts'
+import { parseShell } from './command-scan.ts'
 import {
-  giveUp,
   inherited,
   inside,
-  isOver,
   limits,
   literal,
   noAssignments,
@@ -20,10 +18,10 @@ import {
   type Place,
   passesFunctions,
   type Session,
-  spend,
 } from './command-state.ts'
 import { walkScript } from './command-walk.ts'
 import { lastStep } from './paths.ts'
+import { OverCap, spend } from './work.ts'
 
 interface Given {
   readonly assignments: ReadonlyMap<string, Word>
@@ -38,8 +36,7 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
   const { session } = place
   let length = 0
   for (const { text } of words) length += text.length
-  spend(session, words.length + 1 + length / 8)
-  if (isOver(session)) return undefined
+  spend(8 + 2 * words.length + (length >> 3))
   const [name] = words
   const executable = name === undefined ? '' : executableName(name)
   const rest = words.slice(1)
@@ -67,7 +64,7 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
     !place.nesting.includes(executable)
   ) {
     // Functions that call each other branch out fast.
-    spend(session, 32 * forwards.length)
+    spend(128 * forwards.length)
     // What helpers hand on to helpers multiplies: single arguments are followed one call deep.
     const deep = place.nesting.some((by) => session.forwards?.has(by))
     for (const each of forwards) {
@@ -78,8 +75,8 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
       const inner = inside(place, executable, { stdin })
       // What passes functions in the function does so at the call.
       const by = passesFunctions(each.command.nesting) ? each.command.nesting.at(-1) : undefined
-      const at = inner && by !== undefined ? inside(inner, by) : inner
-      if (at && argv.length > 0) runCommand(argv, at, others)
+      const at = by === undefined ? inner : inside(inner, by)
+      if (argv.length > 0) runCommand(argv, at, others)
     }
   }
   if (executable === 'alias') keepAliases(session, rest)
@@ -95,7 +92,7 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
     for (const text of program.fed) runText({ text: literal(text), lenient: true }, executable, fed)
     for (const argv of program.argvs) {
       const inner = inside(place, executable, { openEnded: false })
-      if (inner) runCommand(argv, inner)
+      runCommand(argv, inner)
     }
   }
   return output
@@ -114,14 +111,14 @@ function keepAliases(session: Session, words: readonly Word[]): void {
 export function runAlias(name: string, words: readonly Word[], place: Place, given: Given): void {
   const text = place.session.aliases?.get(name)
   if (text === undefined) return
+  spend(text.length)
   const by = `alias ${name}`
   if (place.nesting.includes(by)) return
   const [first = '', ...others] = text.trim().split(/ +/)
   if (/^[\w./:@%+, -]+$/.test(text)) {
     const argv = [first, ...others].map(literal).concat(words.slice(1))
     runNested({ argv }, by, given, place)
-    const inner = inside(place, by)
-    if (inner) runAlias(first, argv, inner, given)
+    runAlias(first, argv, inside(place, by), given)
     return
   }
   const rest = words.slice(1).map((word) => {
@@ -135,7 +132,7 @@ function runNested(nested: Nested, by: string, given: Given, place: Place): Outp
   const stdin: Stdin = nested.ownStdin ? inherited : place.stdin
   const openEnded = nested.openEnded ? 'appended' : place.openEnded
   const inner = inside(place, by, { stdin, openEnded })
-  if (inner === undefined || nested.argv === undefined || nested.argv.length === 0) return undefined
+  if (nested.argv === undefined || nested.argv.length === 0) return undefined
   // The wrapper bears the redirects; what it runs sees the same environment.
   const assignments =
     nested.assignments === undefined
@@ -147,22 +144,19 @@ function runNested(nested: Nested, by: string, given: Given, place: Place): Outp
 function runText(nested: Nested & { text: Word }, by: string, place: Place): Output {
   const { session } = place
   const { text } = nested.text
-  if (++session.reparses > limits.reparses) giveUp(session, 'too_many')
-  if (text.includes('\0')) giveUp(session, 'nul')
-  spend(session, text.length / 8)
+  if (++session.reparses > limits.reparses) throw new OverCap('too_many')
   const within = place.openEnded === false ? false : 'within'
   const openEnded = nested.openEnded ? 'appended' : within
   const stdin = nested.takesStdin ? taken(place.stdin) : place.stdin
   const inner = inside(place, by, { stdin, openEnded })
-  if (inner === undefined) return undefined
-  const before = session.unreadable
+  const before = session.broken
   const unparsed = session.unparsed.length
-  const script = parse(text)
+  const script = parseShell(text)
   const scope = createScope(script, text, place.scope, nested.positional)
   const output = walkScript(script, text, { ...inner, scope })
   // Text that is only perhaps a shell's need not parse.
-  if (nested.lenient && session.unreadable === 'syntax') {
-    session.unreadable = before
+  if (nested.lenient) {
+    session.broken = before
     session.unparsed.length = unparsed
   }
   return output

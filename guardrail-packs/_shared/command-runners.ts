@@ -1,12 +1,13 @@
-import { parse } from 'unbash'
 import type { SimpleCommand, Word } from './command.ts'
 import { noScope } from './command-constants.ts'
 import { concurrently, editor, expectScript } from './command-embedded.ts'
 import type { Nested } from './command-nested.ts'
 import { readOptions } from './command-options.ts'
 import { knownInput } from './command-output.ts'
+import { parseShell } from './command-scan.ts'
 import { joined, literal, startPlace } from './command-state.ts'
 import { expandWord } from './command-words.ts'
+import { spend } from './work.ts'
 
 /** Runners whose command line no table describes; `undefined` for all others. */
 export function nestedInSpecial(command: SimpleCommand): readonly Nested[] | undefined {
@@ -192,7 +193,7 @@ function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
   if (text === undefined) return undefined
   const split: Word[] = []
   const place = startPlace(noScope)
-  const command = parse(`env ${text.text}`).commands[0]?.command
+  const command = parseShell(`env ${text.text}`).commands[0]?.command
   if (command?.type === 'Command')
     for (const item of command.suffix) {
       if (item.type === 'Word') split.push(...expandWord(item, place))

@@ -1,18 +1,17 @@
 import type { Command } from 'unbash'
-import type { OpenEnded, Redirect, SimpleCommand, Stdin, Unreadable, Word } from './command.ts'
+import type { OpenEnded, Redirect, SimpleCommand, Stdin, Word } from './command.ts'
 import type { Scope } from './command-constants.ts'
 import type { Forward } from './command-forwards.ts'
 import { wordSet } from './word-lists.ts'
+import { OverCap, spend } from './work.ts'
 
-/** What one reading may cost; over it, the input is uninspectable. */
+/** Caps of one reading besides its steps (`work.ts`); over one, the input is uninspectable. */
 export const limits = {
   length: 65_536,
   nesting: 64,
   substitutions: 500,
   reparses: 64,
   braces: 256,
-  /** Words read, expanded and read again; eight characters of text count as one. */
-  work: 300_000,
 } as const
 
 /** Which commands of a reading a piece of the text became, the first of them itself. */
@@ -25,8 +24,8 @@ export interface Session {
   readonly spans: Spans | undefined
   substitutions: number
   reparses: number
-  work: number
-  unreadable: Unreadable | undefined
+  /** Whether a text that has to parse does not. */
+  broken: boolean
   /** The texts that do not parse. */
   readonly unparsed: string[]
   /** The function whose body is being read. */
@@ -60,8 +59,7 @@ export function startPlace(scope: Scope, spans?: Spans): Place {
       defining: undefined,
       forwards: undefined,
       aliases: undefined,
-      work: 0,
-      unreadable: undefined,
+      broken: false,
       unparsed: [],
     },
     scope,
@@ -91,6 +89,7 @@ export function literal(text: string): Word {
 export function joined(words: readonly Word[]): Word {
   const [first] = words
   if (words.length === 1 && first !== undefined) return first
+  spend(2 * words.length)
   return {
     text: words.map((word) => word.text).join(' '),
     dynamic: words.some((word) => word.dynamic),
@@ -101,10 +100,11 @@ export function joined(words: readonly Word[]): Word {
 
 type Change = Partial<Pick<Place, 'stdin' | 'openEnded' | 'captured'>>
 
-/** One level further in; `undefined`, and the session marked, when that is too deep. */
-export function inside(place: Place, by: string, change?: Change): Place | undefined {
-  if (place.depth >= limits.nesting) giveUp(place.session, 'too_deep')
-  if (isOver(place.session)) return undefined
+/** One level further in; throws OverCap when that is too deep. */
+export function inside(place: Place, by: string, change?: Change): Place {
+  if (place.depth >= limits.nesting) throw new OverCap('too_deep')
+  // The names around it are copied.
+  spend(4 + (place.depth >> 2))
   return {
     session: place.session,
     scope: place.scope,
@@ -114,22 +114,6 @@ export function inside(place: Place, by: string, change?: Change): Place | undef
     openEnded: change?.openEnded ?? place.openEnded,
     captured: change?.captured ?? place.captured,
   }
-}
-
-/** Caps weigh more than errors of syntax: what is over a cap is never judged by its mentions. */
-export function giveUp(session: Session, reason: Unreadable): void {
-  if (!isOver(session)) session.unreadable = reason
-}
-
-/** Whether the reading is over a cap: nothing more is read then, the verdict is known. */
-export function isOver(session: Session): boolean {
-  return session.unreadable !== undefined && session.unreadable !== 'syntax'
-}
-
-/** Counts words that were worked on. */
-export function spend(session: Session, words: number): void {
-  session.work += words
-  if (session.work > limits.work) giveUp(session, 'too_many')
 }
 
 const passing = wordSet(

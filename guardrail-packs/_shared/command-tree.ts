@@ -11,8 +11,9 @@ import type {
 import type { CommandReading, SimpleCommand } from './command.ts'
 import { assignedValue, eachChild } from './command-assignment.ts'
 import { readArgv, readText, type Trace } from './command-reader.ts'
-import { isOver, type Place } from './command-state.ts'
+import type { Place } from './command-state.ts'
 import { assignedWords, expandText, expandWord } from './command-words.ts'
+import { OverCap, workingAlone } from './work.ts'
 
 /**
  * One piece of a command as people read it. `value` is what it comes to where that is not how it is
@@ -59,11 +60,15 @@ export function commandTree(command: string | readonly string[]): readonly Piece
   if (script === undefined || place === undefined) return []
   if (unreadable !== undefined && unreadable !== 'syntax') return []
   const tree = createTree(commands)
-  const pieces = readScript(script, tree, trace, {
-    ...place,
+  const pieces: (Piece | undefined)[] = []
+  try {
     // Words are expanded again, on an account of their own.
-    session: { ...place.session, commands: [], spans: undefined, work: 0, substitutions: 0 },
-  })
+    const session = { ...place.session, commands: [], spans: undefined, substitutions: 0 }
+    pieces.push(...workingAlone(() => readScript(script, tree, trace, { ...place, session })))
+  } catch (error) {
+    if (!(error instanceof OverCap)) throw error
+    pieces.push({ kind: 'cut', text: error.message })
+  }
   if (unreadable === 'syntax') {
     pieces.push({ kind: 'error', text: script.errors?.[0]?.message ?? 'part of it does not parse' })
   }
@@ -231,8 +236,6 @@ function readScript(script: ParsedScript, tree: Tree, trace: Trace, place: Place
   }
 
   function valued(one: Piece, written: string, words: Expanded): Piece {
-    // Nothing is worked out any more when too much was.
-    if (isOver(place.session)) return one
     const value = words.map(({ text }) => text).join(' ')
     if (words.some(({ dynamic }) => dynamic)) one.unknown = true
     // What cannot be known stands in the value as it is written.
@@ -267,7 +270,6 @@ function readScript(script: ParsedScript, tree: Tree, trace: Trace, place: Place
       )
       if (one === undefined) return undefined
       const body = expandText(text, node.delimiter?.quoted ? undefined : (parts ?? []), place)
-      if (isOver(place.session)) return one
       one.value = cut(body.text)
       if (body.dynamic) one.unknown = true
       return one

@@ -16,10 +16,8 @@ import { knownWord } from './command-known.ts'
 import { leavesStdout, noRedirections, readRedirects } from './command-redirects.ts'
 import { runAlias, runCommand } from './command-run.ts'
 import {
-  giveUp,
   inherited,
   inside,
-  isOver,
   limits,
   literal,
   noAssignments,
@@ -29,11 +27,12 @@ import {
   type Place,
 } from './command-state.ts'
 import { assignedWords, expandWord } from './command-words.ts'
+import { OverCap, spend } from './work.ts'
 
 /** Reads every command of a script, whose text is `text`; answers what it is known to write. */
 export function walkScript(script: ParsedScript, text: string, place: Place): Output {
   if (script.errors !== undefined && script.errors.length > 0) {
-    giveUp(place.session, 'syntax')
+    place.session.broken = true
     place.session.unparsed.push(text)
   }
   return walkList(script.commands, place)
@@ -47,16 +46,13 @@ export function runSubstitution(
 ): { output: Output; produced: readonly SimpleCommand[] } {
   const { session } = place
   const start = session.commands.length
-  if (++session.substitutions > limits.substitutions) {
-    giveUp(session, 'too_many')
-    return { output: undefined, produced: noCommands }
-  }
+  if (++session.substitutions > limits.substitutions) throw new OverCap('too_many')
   const stdin: Stdin =
     by === '>()' ? { kind: 'pipe', producers: noCommands, text: undefined } : inherited
   const inner = inside(place, by, { stdin, openEnded: false, captured: true })
-  if (inner === undefined || script === undefined)
-    return { output: undefined, produced: noCommands }
+  if (script === undefined) return { output: undefined, produced: noCommands }
   const output = walkScript(script, text, inner)
+  spend(session.commands.length - start)
   return { output, produced: session.commands.slice(start) }
 }
 
@@ -78,7 +74,7 @@ export function walkSubstitutions(node: SyntaxNode, place: Place): void {
 function walkList(statements: readonly Statement[], place: Place): Output {
   let output: Output = ''
   for (const statement of statements) {
-    if (isOver(place.session)) return undefined
+    spend(2)
     const written = walkNode(
       statement.command,
       statement.background ? { ...place, nesting: [...place.nesting, '&'] } : place,
@@ -111,7 +107,7 @@ function walkNode(node: SyntaxNode, place: Place): Output {
     case 'Subshell':
     case 'BraceGroup': {
       const inner = inside(place, node.type === 'Subshell' ? '()' : '{}')
-      return inner && walkList(node.body.commands, inner)
+      return walkList(node.body.commands, inner)
     }
     case 'CompoundList':
       return walkList(node.commands, place)
@@ -120,13 +116,13 @@ function walkNode(node: SyntaxNode, place: Place): Output {
       const inner = inside(place, `function ${node.name.value}`, { stdin: inherited })
       const outer = session.defining
       session.defining = node.name.value
-      if (inner) walkNode(node.body, { ...inner, scope: functionScope(place.scope) })
+      walkNode(node.body, { ...inner, scope: functionScope(place.scope) })
       session.defining = outer
       return ''
     }
     case 'Coproc': {
       const inner = inside(place, 'coproc')
-      if (inner) walkNode(node.body, inner)
+      walkNode(node.body, inner)
       return ''
     }
     case 'Time':
@@ -144,7 +140,7 @@ function walkNode(node: SyntaxNode, place: Place): Output {
     case 'CaseItem': {
       if (node.type === 'For' || node.type === 'Select') loopVariable(node, place)
       const inner = inside(place, node.type.toLowerCase())
-      if (inner) eachChild(node, (child) => void walkNode(child, inner))
+      eachChild(node, (child) => void walkNode(child, inner))
       return undefined
     }
     case 'TestCommand':
@@ -184,6 +180,7 @@ function walkPipeline({ commands: stages, prefixes }: Pipeline, place: Place): O
       takesOptions(prefixes, stage)
         ? walkCommand(stage, here, timeCommand)
         : walkNode(stage, here)
+    spend(2 + commands.length - start)
     if (at++ < last) stdin = { kind: 'pipe', producers: commands.slice(start), text: output }
   }
   return output
@@ -263,7 +260,7 @@ function rereadUnescaped(
   given: Parameters<typeof runCommand>[2],
 ): void {
   const inner = inside(place, 'escaped')
-  if (inner === undefined || node.name === undefined) return
+  if (node.name === undefined) return
   const words = [node.name, ...node.suffix].flatMap((item): readonly Word[] => {
     if (item.type !== 'Word') return []
     if (!doublyEscaped(item)) return [literal(item.value)]

@@ -1,25 +1,12 @@
-import {
-  type ParameterExpansionPart,
-  parse,
-  type SyntaxNode,
-  type Word as WordNode,
-  type WordPart,
-} from 'unbash'
+import type { ParameterExpansionPart, SyntaxNode, Word as WordNode, WordPart } from 'unbash'
 import type { Word } from './command.ts'
 import { braceAlternatives } from './command-braces.ts'
 import { emptyPiece, fieldsOf, type Piece, wordOf } from './command-fields.ts'
 import { endsLine, knownWord, withoutReturn } from './command-known.ts'
-import {
-  giveUp,
-  isOver,
-  limits,
-  literal,
-  noCommands,
-  noWords,
-  type Place,
-  spend,
-} from './command-state.ts'
+import { parseShell } from './command-scan.ts'
+import { limits, literal, noCommands, type Place } from './command-state.ts'
 import { runSubstitution, walkSubstitutions } from './command-walk.ts'
+import { OverCap, spend } from './work.ts'
 
 /** The fields that a word becomes: usually one; none for an empty expansion, several for `{a,b}`. */
 export function expandWord(node: WordNode, place: Place): readonly Word[] {
@@ -32,8 +19,7 @@ export function expandWord(node: WordNode, place: Place): readonly Word[] {
 
 function expandFields(node: WordNode, place: Place): readonly Word[] {
   if (!special(node.text)) return [plain(node)]
-  if (isOver(place.session)) return noWords
-  const { parts } = node
+  const parts = readParts(node)
   if (parts === undefined) return [plain(node)]
   let sequences: Piece[][] = [[]]
   for (const part of parts) {
@@ -41,14 +27,16 @@ function expandFields(node: WordNode, place: Place): readonly Word[] {
       part.type === 'BraceExpansion'
         ? braceChoices(part.text, place)
         : [[pieceOf(part, place, false)]]
-    if (sequences.length * choices.length > limits.braces) giveUp(place.session, 'too_many')
-    spend(place.session, sequences.length / 8)
-    if (isOver(place.session)) return noWords
+    if (sequences.length * choices.length > limits.braces) throw new OverCap('too_many')
+    spend(2 + sequences.length * choices.length)
     const [only = []] = choices
     if (choices.length === 1) for (const pieces of sequences) pieces.push(...only)
-    else sequences = sequences.flatMap((pieces) => choices.map((choice) => [...pieces, ...choice]))
+    else {
+      for (const pieces of sequences) spend(choices.length * pieces.length)
+      sequences = sequences.flatMap((pieces) => choices.map((choice) => [...pieces, ...choice]))
+    }
   }
-  return sequences.flatMap((pieces) => fieldsOf(pieces, place))
+  return sequences.flatMap(fieldsOf)
 }
 
 /** A word where the shell neither splits nor expands braces: an assignment, a redirect's target. */
@@ -61,10 +49,17 @@ export function singleWord(node: WordNode, place: Place): Word {
 
 /** The same where quotes need not be quotes: an operand of `"${x:-'a'}"`. */
 function operandWord(node: WordNode, place: Place): Word {
-  if (!special(node.text) || node.parts === undefined) return plain(node)
-  const word = wordOf(node.parts.map((part) => pieceOf(part, place, true)))
-  spend(place.session, word.text.length / 8)
-  return isOver(place.session) ? plain(node) : word
+  const parts = special(node.text) ? readParts(node) : undefined
+  if (parts === undefined) return plain(node)
+  const word = wordOf(parts.map((part) => pieceOf(part, place, true)))
+  spend(word.text.length >> 2)
+  return word
+}
+
+/** The parser reads a word again to tell its parts, what is substituted in it included. */
+function readParts(node: WordNode): WordNode['parts'] {
+  spend(4 + node.text.length)
+  return node.parts
 }
 
 /** The text of a heredoc; without a quoted delimiter, `parts` are what expands in it. */
@@ -105,7 +100,7 @@ function plain(node: WordNode): Word {
 function braceChoices(source: string, place: Place): readonly (readonly Piece[])[] {
   return braceAlternatives(source, limits.braces + 1).map((alternative) => {
     if (!/["'\\$`]/.test(alternative)) return [{ ...emptyPiece, text: alternative }]
-    const command = parse(`: ${alternative}`).commands[0]?.command
+    const command = parseShell(`: ${alternative}`).commands[0]?.command
     const word = command?.type === 'Command' ? command.suffix[0] : undefined
     if (word?.type !== 'Word') return [{ ...emptyPiece, text: alternative }]
     if (word.parts === undefined) return [{ ...emptyPiece, text: word.value, quoted: true }]
@@ -114,6 +109,7 @@ function braceChoices(source: string, place: Place): readonly (readonly Piece[])
 }
 
 function pieceOf(part: WordPart, place: Place, quotes: boolean): Piece {
+  spend(4)
   switch (part.type) {
     case 'Literal':
       return { ...emptyPiece, text: part.value, quoted: part.value !== part.text }

@@ -1,6 +1,7 @@
 import type { GuardInput } from 'model-gateway/plugin'
 import { readArgv, readText } from './command-reader.ts'
 import { shellCommand } from './shell-tools.ts'
+import { type Cap, working } from './work.ts'
 
 /** One word of a command as the shell would pass it on. */
 export interface Word {
@@ -81,7 +82,7 @@ export interface SimpleCommand {
   readonly calls: readonly ProgramCall[]
 }
 
-export type Unreadable = 'nul' | 'too_long' | 'too_deep' | 'too_many' | 'syntax'
+export type Unreadable = Cap | 'syntax'
 
 export interface CommandReading {
   /** In the order in which the shell meets them; a command stands before what it wraps or nests. */
@@ -106,7 +107,9 @@ export function readCommands(input: GuardInput): CommandReading | undefined {
   const command = commandOf(input)
   let reading: CommandReading | undefined
   if (command !== undefined) {
-    reading = typeof command === 'string' ? readText(command) : readArgv(command)
+    reading = working(input, () =>
+      typeof command === 'string' ? readText(command) : readArgv(command),
+    )
   }
   readings.set(input, { reading })
   return reading

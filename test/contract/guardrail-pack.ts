@@ -52,11 +52,14 @@ export function testGuardrailPack(kit: GuardrailPackKit): void {
     expect(rule).toBeDefined()
     if (rule === undefined) return
     const { id: _, ...told } = rule
+    // A match may say more than its rule does, such as which cap was met.
+    expect(match.description).toStartWith(rule.description)
     expect(match).toEqual({
       packId: pack.id,
       ruleId: rule.id,
       matchedField: match.matchedField,
       ...told,
+      description: match.description,
     })
   }
 
