@@ -11,6 +11,7 @@ import { shellCommand } from './shell-tools.ts'
 import { identityWords } from './tool-identity.ts'
 import { type ToolVerb, toolVerb } from './tool-verbs.ts'
 import { wordSet } from './word-lists.ts'
+import { OverCap } from './work.ts'
 
 /** How a pack judges the tools of a cloud's servers. */
 export interface CloudToolSpec {
@@ -164,7 +165,9 @@ function judgeCli(
   if (shellCommand(call) !== undefined) return undefined
   for (const command of cliCommands(call, value, spec)) {
     const input: GuardInput = { kind: 'command', phase: call.phase, command }
-    for (const each of readCommands(input)?.commands ?? []) {
+    const { commands = [], unreadable } = readCommands(input) ?? {}
+    if (unreadable !== undefined && unreadable !== 'syntax') throw new OverCap(unreadable)
+    for (const each of commands) {
       const finding = spec.command(each)
       if (finding !== undefined) return { ...finding, matchedField: path }
     }

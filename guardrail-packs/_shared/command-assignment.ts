@@ -1,5 +1,5 @@
 import { type Assignment, forEachChild, type SyntaxNode, type Word } from 'unbash'
-import { parseShell } from './command-scan.ts'
+import { parseShell, payForParts } from './command-scan.ts'
 import { spend } from './work.ts'
 
 type Value = Assignment['value']
@@ -27,8 +27,7 @@ export function assignedValue(assignment: Assignment): Value {
 /** As the parser's `forEachChild`, by which an assignment's value would come as the parser has it. */
 export function eachChild(node: SyntaxNode, visit: (child: SyntaxNode) => void): void {
   spend(4)
-  // The parser reads a word again to tell its parts.
-  if (node.type === 'Word') spend(node.text.length)
+  if (node.type === 'Word') payForParts(node.text)
   if (node.type !== 'Assignment') forEachChild(node, visit)
   else {
     if (node.index !== undefined) visit(node.index)

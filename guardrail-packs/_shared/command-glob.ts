@@ -1,4 +1,5 @@
 import type { Word } from './command.ts'
+import { spend } from './work.ts'
 
 /** `/bin/r?`: a program by a pattern, which is whatever the machine has there. */
 export function isGlob({ text, quoted }: Word): boolean {
@@ -8,6 +9,7 @@ export function isGlob({ text, quoted }: Word): boolean {
 /** The names that such a pattern may stand for. */
 export function globbedNames({ text }: Word, names: ReadonlySet<string>): readonly string[] {
   const pattern = lastPart(text).replace(/\*+/g, '*')
+  spend(16 + 4 * names.size + pattern.length * 4)
   // Many stars match almost all, and cost a pattern dearly.
   if (pattern.split('*').length > 4) return [...names]
   const source = pattern

@@ -1,4 +1,5 @@
 import type { Word } from './command.ts'
+import { spend } from './work.ts'
 
 /** How a tool reads its command line. Names are without dashes. */
 export interface OptionTable {
@@ -47,8 +48,10 @@ export function readOptions(words: readonly Word[], table: OptionTable): Options
   let dashesAfter: number | undefined
   let dynamic = false
   let at = 0
+  spend(8 + 2 * words.length)
 
   function long(word: Word, dashes: number): void {
+    spend(16)
     const equals = word.text.indexOf('=')
     const given = word.text.slice(dashes, equals === -1 ? undefined : equals)
     if (word.dynamic && unknown(given)) dynamic = true
@@ -61,6 +64,7 @@ export function readOptions(words: readonly Word[], table: OptionTable): Options
 
   function cluster(word: Word): void {
     const text = word.text
+    spend(2 * text.length)
     for (let i = 1; i < text.length; i++) {
       const letter = text[i] ?? ''
       if (word.dynamic && unknown(letter)) {

@@ -1,6 +1,7 @@
 import type { SimpleCommand, Stdin } from './command.ts'
 import { readOptions } from './command-options.ts'
 import type { Output } from './command-state.ts'
+import { spend } from './work.ts'
 
 /** What a command writes to its standard output, when the line itself says so. */
 export function literalOutput(command: SimpleCommand): Output {
@@ -41,6 +42,7 @@ export function literalOutput(command: SimpleCommand): Output {
 
 /** The literal on a standard input. */
 export function knownInput(stdin: Stdin): Output {
+  if (stdin.kind === 'pipe' || stdin.kind === 'text') spend((stdin.text?.length ?? 0) >> 3)
   if (isTaken(stdin)) return undefined
   if (stdin.kind === 'pipe') return stdin.text
   return stdin.kind === 'text' && !stdin.dynamic ? stdin.text : undefined
@@ -82,6 +84,7 @@ function echo(command: SimpleCommand): Output {
     words = words.slice(1)
   }
   if (words.some((word) => word.dynamic)) return undefined
+  spend(2 * words.length)
   const text = words.map((word) => word.text).join(' ')
   return (escapes ? decoded(text) : text) + newline
 }
@@ -96,11 +99,13 @@ function printf(command: SimpleCommand): Output {
   let written = ''
   do {
     const start = at
+    spend(8 + format.text.length)
     written += decoded(format.text).replace(
       /%(?:%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))/g,
       (whole, kind: string | undefined) => {
         if (kind === undefined) return '%'
         const value = values[at++]?.text ?? ''
+        spend(4 + (value.length >> 3))
         if (kind === 'b') return decoded(value)
         return kind === 's' || kind === 'd' || kind === 'q' ? value : whole
       },

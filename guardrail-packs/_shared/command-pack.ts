@@ -9,6 +9,7 @@ import { type CommandReading, commandOf, readCommands, type SimpleCommand } from
 import { globbedNames, isGlob } from './command-glob.ts'
 import { literal } from './command-state.ts'
 import { commandTree } from './command-tree.ts'
+import { payForJson } from './json-text.ts'
 import { type Cap, capTexts, OverCap, working } from './work.ts'
 
 export type ToolCall = Extract<GuardInput, { kind: 'tool_call' }>
@@ -54,6 +55,7 @@ export function commandPack(spec: CommandPackSpec): GuardrailPack {
 
   function find(input: GuardInput): Finding | undefined {
     if (input.kind === 'tool_call' && spec.tool !== undefined) {
+      payForJson(input.arguments)
       const finding = spec.tool(input)
       if (finding !== undefined) return finding
     }

@@ -60,6 +60,7 @@ function findActions(words: readonly Word[]): readonly Nested[] {
       if (words[end]?.text === '+' && words[end - 1]?.text === '{}') break
       end++
     }
+    spend(8 + end - at)
     nested.push({ argv: words.slice(at + 1, end), openEnded: true, ownStdin: true })
     at = end
   }
@@ -175,7 +176,9 @@ function asRun(words: readonly Word[]): Pick<Nested, 'text' | 'argv' | 'lenient'
 }
 
 function fill(template: readonly Word[], places: readonly string[], item: string): readonly Word[] {
+  spend(4 * template.length)
   return template.map((word) => {
+    spend(word.text.length >> 2)
     let { text } = word
     for (const place of places) text = text.replaceAll(place, () => item)
     return text === word.text ? word : { ...word, text }
@@ -244,6 +247,8 @@ function gitRuns({ words, assignments }: SimpleCommand): readonly Nested[] {
   for (const [name, value] of assignments)
     if (gitPrograms.test(name)) nested.push({ text: value, lenient: true })
   words.forEach((word, at) => {
+    // Some of these take all words behind them.
+    const takes = () => spend(words.length - at)
     const attached = /^(?:--exec|--[a-z]+-filter)=/.exec(word.text)
     if (attached !== null)
       nested.push({ text: { ...word, text: word.text.slice(attached[0].length) } })
@@ -253,11 +258,15 @@ function gitRuns({ words, assignments }: SimpleCommand): readonly Nested[] {
     const setting = word.text === '-c' ? gitProgramSetting.exec(next.text) : null
     if (setting !== null)
       nested.push({ text: { ...next, text: next.text.slice(setting[0].length) }, lenient: true })
-    else if (word.text === 'run' && before === 'bisect') nested.push({ argv: words.slice(at + 1) })
-    else if (word.text === 'foreach' && /^(submodule|-q|--quiet)$/.test(before ?? '')) {
+    else if (word.text === 'run' && before === 'bisect') {
+      takes()
+      nested.push({ argv: words.slice(at + 1) })
+    } else if (word.text === 'foreach' && /^(submodule|-q|--quiet)$/.test(before ?? '')) {
+      takes()
       const { operands } = readOptions(words.slice(at + 1), { leading: true })
       if (operands.length > 0) nested.push({ text: joined(operands) })
     } else if (/^(-x|--exec|--(tree|index|env|msg|commit|parent)-filter)$/.test(word.text)) {
+      takes()
       if (words.some((each) => each.text === 'rebase' || each.text === 'filter-branch'))
         nested.push({ text: next })
     }

@@ -5,12 +5,56 @@ import { OverCap, spend } from './work.ts'
 /**
  * Parses a text for a shell. The parser cannot be interrupted, so its work is estimated and paid for before,
  * in one pass over the characters. What it reads only when it is asked for (`parts`, scripts in words) is
- * paid for where that is done: `readParts`, `eachChild`.
+ * paid for where that is done, with `payForParts`.
  */
 export function parseShell(text: string): ParsedScript {
   checkText(text)
   return parse(text)
 }
+
+/**
+ * Pays for the parts of a word before the parser is asked for them. It reads the word once more, and what
+ * stands in an expansion of it once more for each level of expansions around it.
+ */
+export function payForParts(word: string): void {
+  spend(12 + word.length)
+  if (word.length > 64) spend(levelsOf(word))
+}
+
+/** Characters of a word, each as often as expansions are open around it. */
+function levelsOf(word: string): number {
+  const closers: number[] = []
+  let single = false
+  let levels = 0
+  let sum = 0
+  for (let at = 0; at < word.length; at++) {
+    const code = word.charCodeAt(at)
+    sum += levels
+    if (code === BACKSLASH) at++
+    else if (code === SINGLE_QUOTE && closers.at(-1) !== DOUBLE_QUOTE) single = !single
+    else if (code === DOLLAR) {
+      const opener = word.charCodeAt(at + 1)
+      const closer = opener === 123 ? 125 : opener === 91 ? 93 : opener === 40 ? 41 : 0
+      if (closer === 0) continue
+      closers.push(closer)
+      at++
+      if (++levels > limits.nesting) throw new OverCap('too_deep')
+    } else if (code === closers.at(-1) && !single) {
+      closers.pop()
+      if (code !== DOUBLE_QUOTE) levels--
+    } else if (code === DOUBLE_QUOTE) closers.push(code)
+    else if (code === 40 && closers.at(-1) === 41) {
+      closers.push(41)
+      levels++
+    }
+  }
+  return sum
+}
+
+const DOUBLE_QUOTE = 34
+const DOLLAR = 36
+const SINGLE_QUOTE = 39
+const BACKSLASH = 92
 
 /** Throws OverCap for what is too long or too deep to be parsed, and for NUL bytes; pays for the rest. */
 export function checkText(text: string): void {
@@ -27,7 +71,7 @@ const mostOpen = 2 * limits.nesting
 
 /** Steps of parsing a text: by what separates and quotes words, as most of the work is per word. */
 function estimate(text: string): number {
-  let steps = 4 + (text.length >> 3)
+  let steps = 24 + (text.length >> 3)
   let open = 0
   let heredocs = 0
   for (let at = 0; at < text.length; at++) {
@@ -37,6 +81,9 @@ function estimate(text: string): number {
         steps += 1
         break
       case 10: // newline
+        heredocs = 0
+        steps += 3
+        break
       case 38: // &
       case 59: // ;
       case 62: // >
@@ -59,7 +106,11 @@ function estimate(text: string): number {
         break
       case 60: // <
         // Heredocs of one line wait for each other.
-        steps += 3 + (text.charCodeAt(at + 1) === 60 ? ++heredocs >> 4 : 0)
+        steps += 3
+        if (text.charCodeAt(at + 1) === 60) {
+          if (text.charCodeAt(at + 2) !== 60) steps += ++heredocs >> 4
+          while (text.charCodeAt(at + 1) === 60) at++
+        }
         break
     }
   }

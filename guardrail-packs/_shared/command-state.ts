@@ -104,7 +104,7 @@ type Change = Partial<Pick<Place, 'stdin' | 'openEnded' | 'captured'>>
 export function inside(place: Place, by: string, change?: Change): Place {
   if (place.depth >= limits.nesting) throw new OverCap('too_deep')
   // The names around it are copied.
-  spend(4 + (place.depth >> 2))
+  spend(8 + (place.depth >> 2))
   return {
     session: place.session,
     scope: place.scope,

@@ -242,6 +242,7 @@ function walkCommand(node: Command, place: Place, before = noWords): Output {
 }
 
 function assign(item: Assignment, place: Place): readonly Word[] {
+  spend(16)
   if (item.index !== undefined) walkSubstitutions(item.index, place)
   const values = assignedWords(assignedValue(item), place)
   place.scope.record(item.name, values)

@@ -3,7 +3,7 @@ import type { Word } from './command.ts'
 import { braceAlternatives } from './command-braces.ts'
 import { emptyPiece, fieldsOf, type Piece, wordOf } from './command-fields.ts'
 import { endsLine, knownWord, withoutReturn } from './command-known.ts'
-import { parseShell } from './command-scan.ts'
+import { parseShell, payForParts } from './command-scan.ts'
 import { limits, literal, noCommands, type Place } from './command-state.ts'
 import { runSubstitution, walkSubstitutions } from './command-walk.ts'
 import { OverCap, spend } from './work.ts'
@@ -56,9 +56,8 @@ function operandWord(node: WordNode, place: Place): Word {
   return word
 }
 
-/** The parser reads a word again to tell its parts, what is substituted in it included. */
 function readParts(node: WordNode): WordNode['parts'] {
-  spend(4 + node.text.length)
+  payForParts(node.text)
   return node.parts
 }
 
@@ -109,7 +108,7 @@ function braceChoices(source: string, place: Place): readonly (readonly Piece[])
 }
 
 function pieceOf(part: WordPart, place: Place, quotes: boolean): Piece {
-  spend(4)
+  spend(8)
   switch (part.type) {
     case 'Literal':
       return { ...emptyPiece, text: part.value, quoted: part.value !== part.text }

@@ -1,13 +1,37 @@
-import type { JsonValue } from 'model-gateway/plugin'
+import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import { OverCap, spend } from './work.ts'
 
-/** An object or a list that is written as text, as in `body: '{"archived":true}'`. */
-export function readBody(text: string): JsonValue | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined
+/** Deeper than any tool takes its arguments; what reads them may recurse. */
+const mostLevels = 64
+
+/** Pays for reading a value, and throws OverCap when it is nested too deeply. */
+export function payForJson(value: JsonValue | undefined): void {
+  let level: readonly (JsonValue | undefined)[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > mostLevels) throw new OverCap('too_deep')
+    spend(4 * level.length)
+    level = level.flatMap((each) =>
+      Array.isArray(each) ? each : isJsonObject(each) ? Object.values(each) : [],
+    )
+  }
+}
+
+/** JSON of any kind; `undefined` for what is not JSON. */
+export function parseJson(text: string): JsonValue | undefined {
+  spend(text.length >> 2)
+  let value: JsonValue
   try {
-    return JSON.parse(text) as JsonValue
+    value = JSON.parse(text) as JsonValue
   } catch {
     return undefined
   }
+  payForJson(value)
+  return value
+}
+
+/** An object or a list that is written as text, as in `body: '{"archived":true}'`. */
+export function readBody(text: string): JsonValue | undefined {
+  return /^\s*[{[]/.test(text) ? parseJson(text) : undefined
 }
 
 /** An argument as servers take it that parse such text where they expect more than text. */

@@ -4,6 +4,7 @@ import { argvOf } from './program-argv.ts'
 import { bareCalls, longestCall, readCall } from './program-call.ts'
 import { type Language, type ProgramToken, tokenise } from './program-tokens.ts'
 import { wordSet } from './word-lists.ts'
+import { spend } from './work.ts'
 
 /** What an interpreter's program does, as far as its source says so. */
 export interface Program {
@@ -52,6 +53,7 @@ function readSource(source: string, language: Language, program: Draft, depth: n
   const helpers = new Map<string, readonly Word[]>()
   let defined: Defined | undefined
   tokens.forEach((token, at) => {
+    spend(2)
     if (token.kind === 'shell') program.texts.push(token.text)
     if (language === 'awk' && token.kind === 'string') readAwkPipe(tokens, at, program)
     if (token.kind !== 'name') return
@@ -78,6 +80,8 @@ function readSource(source: string, language: Language, program: Draft, depth: n
       aliases.set(value.text, token.text)
     const call = readCall(tokens, at, language)
     if (call === undefined) return
+    // Some of what follows looks at all of its tokens, and its text is kept.
+    spend(16 + 4 * call.tokens.length + ((call.end - call.start) >> 3))
     const name = aliases.get(token.text) ?? token.text
     const literals = call.tokens.flatMap((each) => {
       if (each.kind === 'string') return [each.text]
@@ -144,6 +148,7 @@ function readOpen([mode = '', ...others]: readonly string[], program: Draft): vo
 function isPicked(tokens: readonly ProgramToken[], at: number): boolean {
   for (let end = at + 1; end < tokens.length && end < at + longestCall; end++) {
     const token = tokens[end]
+    spend(1)
     if (token?.kind === 'mark' && /^[{}]$/.test(token.text))
       return token.text === '}' && tokens[end + 1]?.text === '='
   }
@@ -153,6 +158,7 @@ function isPicked(tokens: readonly ProgramToken[], at: number): boolean {
 /** `/x/.exec(text)`: a pattern has an `exec` too. */
 function isPattern(name: string, language: Language, source: string): boolean {
   if (!name.endsWith('.exec')) return false
+  spend(source.length >> 3)
   if (language === 'javascript') return !/child_process|shell|ssh/.test(source)
   return name.startsWith('.') && !source.includes('child_process')
 }
@@ -186,6 +192,7 @@ function listOfCommands(
   const items: (readonly string[])[] = []
   for (let i = at + 1; i < tokens.length && i < at + longestCall; i++) {
     const token = tokens[i]
+    spend(2)
     if (token?.kind === 'string') items.push([token.text])
     else if (token?.kind === 'mark' && /^[\])]$/.test(token.text)) return items
     else if (token?.text === '[') {
@@ -204,6 +211,7 @@ function listOfStrings(tokens: readonly ProgramToken[], at: number): readonly st
   const strings: string[] = []
   for (let i = at + 1; i < tokens.length && i < at + longestCall; i++) {
     const token = tokens[i]
+    spend(2)
     if (token?.kind === 'string') strings.push(token.text)
     else if (token?.kind === 'mark' && /^[\])]$/.test(token.text)) return strings
     else if (token?.kind === 'name') return undefined

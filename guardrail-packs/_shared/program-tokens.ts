@@ -1,3 +1,5 @@
+import { spend } from './work.ts'
+
 export type Language =
   | 'python'
   | 'javascript'
@@ -38,7 +40,9 @@ export function tokenise(source: string, language: Language): readonly ProgramTo
     at = end
   }
 
+  spend(source.length >> 3)
   while (at < source.length) {
+    spend(3)
     const c = source[at] ?? ''
     if (c === '\n' || c === ';') push('end', c, at + 1)
     else if (c === ' ' || c === '\t' || c === '\r') at++

@@ -1,6 +1,7 @@
 import type { SqlToken } from './sql-tokens.ts'
 import { closing, isKeyword, isMark } from './sql-walk.ts'
 import { wordSet } from './word-lists.ts'
+import { spend } from './work.ts'
 
 type Truth = 'true' | 'false' | 'unknown'
 
@@ -31,6 +32,8 @@ export function isAlwaysTrue(tokens: readonly SqlToken[]): boolean {
 }
 
 function truth(tokens: readonly SqlToken[]): Truth {
+  // It is split, taken out of parentheses and shown, at each level once more.
+  spend(8 + 4 * tokens.length)
   const inner = unwrap(tokens)
   if (inner.length === 0) return 'unknown'
   const either = splitAt(inner, 'OR', '||')
@@ -181,5 +184,6 @@ function splitAt(tokens: readonly SqlToken[], word: string, mark: string): SqlTo
 }
 
 function show(tokens: readonly SqlToken[]): string {
+  spend(2 * tokens.length)
   return tokens.map((token) => (token.kind === 'string' ? `'${token.text}'` : token.text)).join(' ')
 }

@@ -1,5 +1,7 @@
 import type { JudgeNested } from './sql-statement.ts'
+import type { SqlScript } from './sql-tokens.ts'
 import type { SqlHazard } from './sql-verbs.ts'
+import { OverCap, spend } from './work.ts'
 
 type Node = { readonly [key: string]: unknown }
 type Parse = (text: string) => unknown
@@ -29,9 +31,21 @@ const hazardOfKind: ReadonlyMap<string, SqlHazard> = new Map([
 /** Kept for later or only planned: nothing inside runs. */
 const notRun: ReadonlySet<string> = new Set(['CreateFunctionStmt', 'RuleStmt', 'CreateTrigStmt'])
 
-/** Judges a text as Postgres reads it; `undefined` also when it is no text of Postgres. */
-export function judgeAsPostgres(text: string, nested: JudgeNested): SqlHazard | undefined {
+/** Steps that the parser takes for a call and for each token; it cannot be interrupted. */
+const callSteps = 500
+const tokenSteps = 12
+
+/**
+ * Judges a text as Postgres reads it; `undefined` also when it is no text of Postgres. `script` is the text
+ * as our own reader splits it for Postgres.
+ */
+export function judgeAsPostgres(
+  text: string,
+  script: SqlScript,
+  nested: JudgeNested,
+): SqlHazard | undefined {
   if (parse === undefined) throw new Error('The parser of Postgres is not loaded.')
+  payFor(script)
   let tree: unknown
   try {
     tree = parse(text)
@@ -41,11 +55,30 @@ export function judgeAsPostgres(text: string, nested: JudgeNested): SqlHazard | 
   return judgeTree(tree, nested)
 }
 
+/** It also takes quadratic time over operators that follow each other, which have no meaning then. */
+const mostOperators = 64
+
+function payFor({ statements }: SqlScript): void {
+  let steps = callSteps
+  for (const statement of statements) {
+    steps += 4 * tokenSteps
+    if (statement.kind !== 'sql') continue
+    steps += tokenSteps * statement.tokens.length
+    let operators = 0
+    for (const { kind, text } of statement.tokens) {
+      operators = kind === 'mark' && !/^[(),.;:[\]{}]$/.test(text) ? operators + 1 : 0
+      if (operators > mostOperators) throw new OverCap('too_many')
+    }
+  }
+  spend(steps)
+}
+
 function judgeTree(root: unknown, nested: JudgeNested): SqlHazard | undefined {
   // A stack of its own: the parser allows deeper trees than the call stack does.
   const pending: unknown[] = [root]
   while (pending.length > 0) {
     const value = pending.pop()
+    spend(1)
     if (Array.isArray(value)) {
       pending.push(...value)
       continue
@@ -110,13 +143,25 @@ function isConstantTrue(condition: unknown): boolean {
   }
   if (!isNode(comparison) || comparison.kind !== 'AEXPR_OP') return false
   return (
-    [...strings(comparison.name)].join('') === '=' &&
-    shape(comparison.lexpr) === shape(comparison.rexpr)
+    [...strings(comparison.name)].join('') === '=' && same(comparison.lexpr, comparison.rexpr)
   )
 }
 
-function shape(node: unknown): string {
-  return JSON.stringify(node, (key, value) => (key === 'location' ? undefined : value)) ?? ''
+/** Whether two trees are the same but for their places in the text. Without recursion: they may be deep. */
+function same(left: unknown, right: unknown): boolean {
+  const pending: [unknown, unknown][] = [[left, right]]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    spend(2)
+    const [a, b] = next
+    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) {
+      if (a !== b) return false
+      continue
+    }
+    const keys = Object.keys(a).filter((key) => key !== 'location')
+    if (keys.length !== Object.keys(b).filter((key) => key !== 'location').length) return false
+    for (const key of keys) pending.push([(a as Node)[key], (b as Node)[key]])
+  }
+  return true
 }
 
 function analyzes(explain: Node): boolean {

@@ -6,6 +6,7 @@ import {
   splitSql,
 } from './sql-tokens.ts'
 import { isWord } from './sql-walk.ts'
+import { spend } from './work.ts'
 
 /** Splits a text into statements and tokens. Linear in its length; never throws. */
 export function readSql(source: string, reading: SqlReading): SqlScript {
@@ -49,6 +50,7 @@ const notBlockEnds: ReadonlySet<string> = new Set(['IF', 'LOOP', 'WHILE', 'REPEA
 
 function openBlocks(tokens: readonly SqlToken[]): number {
   let open = 0
+  spend(2 * tokens.length)
   tokens.forEach((token, i) => {
     if (token.kind !== 'word') return
     if (token.text === 'BEGIN') open += 1

@@ -9,6 +9,7 @@ import {
 } from './sql-verbs.ts'
 import { closing, findTop, isMark, isWord } from './sql-walk.ts'
 import { wordSet } from './word-lists.ts'
+import { spend } from './work.ts'
 
 /** Judges a text that a statement runs in its turn. */
 export type JudgeNested = (text: string) => SqlHazard | undefined
@@ -51,6 +52,7 @@ function judgeFrom(
   start: number,
   nested: JudgeNested,
 ): SqlHazard | undefined {
+  spend(8)
   const head = tokens[start]
   if (head?.kind === 'param') return 'unreadable'
   if (isMark(head, '(')) return judgeInner(tokens, start, nested)
@@ -126,6 +128,7 @@ function judgeDo(
 ): SqlHazard | undefined {
   const inText = [tokens[start + 1], tokens[start + 3]].some((token) => token?.kind === 'string')
   if (!inText) return judgeBlock(tokens, start, nested)
+  spend(tokens.length)
   const language = tokens.findIndex((token) => token.kind === 'word' && token.text === 'LANGUAGE')
   if (language !== -1 && tokens[language + 1]?.text.toUpperCase() !== 'PLPGSQL') return 'unreadable'
   return judgeTexts(tokens, start, nested)
@@ -145,6 +148,7 @@ function judgeInner(
   start: number,
   nested: JudgeNested,
 ): SqlHazard | undefined {
+  spend((tokens.length - start) >> 1)
   for (let i = start; i < tokens.length; i += 1) {
     if (!isMark(tokens[i], '(')) continue
     const first = tokens[i + 1]
@@ -223,6 +227,7 @@ function judgeExecute(
 ): SqlHazard | undefined {
   const next = tokens[start + 1]
   if (isWord(next, runners)) return judgeTexts(tokens, start, nested)
+  spend(tokens.length - start)
   if (next?.text === 'IMMEDIATE') return judgeDynamic(tokens.slice(start + 2), nested)
   if (next?.kind === 'string' || isMark(next, '(') || next?.text === 'FORMAT') {
     return judgeDynamic(tokens.slice(start + 1), nested)
@@ -248,6 +253,7 @@ function judgeTexts(
   start: number,
   nested: JudgeNested,
 ): SqlHazard | undefined {
+  spend(tokens.length - start)
   for (const token of tokens.slice(start)) {
     if (token.kind !== 'string') continue
     const hazard = token.escaped ? 'unreadable' : nested(token.text)
@@ -262,6 +268,7 @@ function judgeBlock(
   start: number,
   nested: JudgeNested,
 ): SqlHazard | undefined {
+  spend((tokens.length - start) >> 1)
   for (let i = start + 1; i < tokens.length; i += 1) {
     if (!isWord(tokens[i], runVerbs)) continue
     const before = tokens[i - 1]
@@ -272,6 +279,7 @@ function judgeBlock(
     const looped = isWord(before, loopSources)
     if (!isWord(before, controls) && !isMark(before, ';') && !guarded && !looped) continue
     const loop = looped ? findTop(tokens, i, (token) => token.text === 'LOOP') : -1
+    if (loop !== -1) spend(loop)
     const hazard = judgeFrom(loop === -1 ? tokens : tokens.slice(0, loop), i, nested)
     if (hazard !== undefined) return hazard
   }

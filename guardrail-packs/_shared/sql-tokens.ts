@@ -1,4 +1,5 @@
 import { readQuote } from './sql-quote.ts'
+import { spend } from './work.ts'
 
 /** How one family of databases reads text. A text whose database is unknown is read in several ways. */
 export interface SqlReading {
@@ -110,7 +111,9 @@ export function splitSql(source: string, reading: SqlReading): SqlScript {
     else mayEnd = false
   }
 
+  spend(16 + (text.length >> 3))
   while (at < text.length) {
+    spend(2)
     const here = text.charAt(at)
     const next = text.charAt(at + 1)
     const first = lineStart
@@ -245,6 +248,7 @@ export function splitSql(source: string, reading: SqlReading): SqlScript {
 
 /** `COPY … FROM stdin` takes its rows from the text. */
 function readsData(tokens: readonly SqlToken[]): boolean {
+  if (tokens[0]?.text === 'COPY') spend(tokens.length)
   return (
     tokens[0]?.text === 'COPY' &&
     tokens.some((token, i) => token.text === 'STDIN' && tokens[i - 1]?.text === 'FROM')

@@ -2,6 +2,7 @@ import { isAlwaysTrue } from './sql-condition.ts'
 import type { SqlToken } from './sql-tokens.ts'
 import { findTop, isMark, isWord, levelEnd, slope } from './sql-walk.ts'
 import { wordSet } from './word-lists.ts'
+import { spend } from './work.ts'
 
 /** What a text would do that nobody should do without a person; `unreadable` when nobody can tell. */
 export type SqlHazard =
@@ -52,6 +53,7 @@ export function judgeAlter(tokens: readonly SqlToken[], start: number): SqlHazar
   let depth = 0
   for (let i = start + 1; i < tokens.length; i += 1) {
     const token = tokens[i]
+    spend(1)
     depth += slope(token)
     if (depth > 0 || token?.kind !== 'word' || isMark(tokens[i - 1], '.')) continue
     const next = tokens[i + 1]
@@ -92,6 +94,7 @@ function isBounded(tokens: readonly SqlToken[], start: number): boolean {
     where + 1,
     (token, i) => conditionEnds.has(token.text) && !isColumn(tokens, i),
   )
+  spend(tokens.length - where)
   const condition = tokens.slice(where + 1, end === -1 ? levelEnd(tokens, where + 1) : end)
   return condition.length > 0 && !isAlwaysTrue(condition)
 }

@@ -1,4 +1,5 @@
 import type { SqlToken } from './sql-tokens.ts'
+import { spend } from './work.ts'
 
 /** Whether a token is one of these unquoted words (upper case). */
 export function isWord(token: SqlToken | undefined, words: ReadonlySet<string>): boolean {
@@ -12,23 +13,30 @@ export function findTop(
   fits: (token: SqlToken, index: number) => boolean,
 ): number {
   let depth = 0
-  for (let i = start; i < tokens.length; i += 1) {
+  let i = start
+  for (; i < tokens.length; i += 1) {
     const token = tokens[i] as SqlToken
     depth += slope(token)
-    if (depth < 0 || (depth === 0 && isMark(token, ';'))) return -1
-    if (depth === 0 && token.kind === 'word' && fits(token, i)) return i
+    if (depth < 0 || (depth === 0 && isMark(token, ';'))) break
+    if (depth === 0 && token.kind === 'word' && fits(token, i)) {
+      spend((i - start) >> 1)
+      return i
+    }
   }
+  spend(1 + ((i - start) >> 1))
   return -1
 }
 
 /** Where the level of `start` ends: its closing parenthesis, a semicolon, or the end. */
 export function levelEnd(tokens: readonly SqlToken[], start: number): number {
   let depth = 0
-  for (let i = start; i < tokens.length; i += 1) {
+  let i = start
+  for (; i < tokens.length; i += 1) {
     depth += slope(tokens[i])
-    if (depth < 0 || (depth === 0 && isMark(tokens[i], ';'))) return i
+    if (depth < 0 || (depth === 0 && isMark(tokens[i], ';'))) break
   }
-  return tokens.length
+  spend(1 + ((i - start) >> 1))
+  return i
 }
 
 /** Where the parenthesis at `open` closes. */

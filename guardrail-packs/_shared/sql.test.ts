@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { cpuMs } from './__fixtures__/cpu-time.ts'
 import { judgeSql, loadPostgresParser, type SqlDialect } from './sql.ts'
 import { judgeAsPostgres } from './sql-postgres.ts'
+import { readSql } from './sql-script.ts'
+import { standardReading } from './sql-tokens.ts'
 
 beforeAll(loadPostgresParser)
 
@@ -118,7 +120,10 @@ const harmless = [
   'DELETE FROM t WHERE CURRENT OF cur',
 ]
 
-const quiet = () => undefined
+function asPostgres(text: string) {
+  const script = readSql(text, { ...standardReading, nested: true, dollar: true })
+  return judgeAsPostgres(text, script, () => undefined)
+}
 
 describe('the SQL judge', () => {
   test('denies what destroys', () => {
@@ -130,9 +135,9 @@ describe('the SQL judge', () => {
   })
 
   test('the parser of Postgres agrees where it is sure', () => {
-    const agreed = hazardous.filter((text) => judgeAsPostgres(text, quiet) !== undefined)
+    const agreed = hazardous.filter((text) => asPostgres(text) !== undefined)
     expect(agreed.length).toBeGreaterThan(30)
-    expect(harmless.filter((text) => judgeAsPostgres(text, quiet) !== undefined)).toEqual([])
+    expect(harmless.filter((text) => asPostgres(text) !== undefined)).toEqual([])
   })
 
   test.each<[string, SqlDialect, string | undefined]>([

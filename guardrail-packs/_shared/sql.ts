@@ -1,8 +1,9 @@
 import { judgeAsPostgres } from './sql-postgres.ts'
 import { readSql } from './sql-script.ts'
 import { type JudgeNested, judgeStatement } from './sql-statement.ts'
-import { type SqlReading, type SqlStatement, standardReading } from './sql-tokens.ts'
+import { type SqlReading, type SqlScript, type SqlStatement, standardReading } from './sql-tokens.ts'
 import type { SqlHazard } from './sql-verbs.ts'
+import { spend, workingAlone } from './work.ts'
 
 export { loadPostgresParser } from './sql-postgres.ts'
 export type { SqlHazard } from './sql-verbs.ts'
@@ -50,17 +51,19 @@ const readDifferently = /[\\#$[]|\/\*|--/
  * What a text of SQL would do, `undefined` when nothing of concern. `viaClient`: the text goes
  * through the database's command-line client, which has commands of its own. An unknown dialect is
  * read in every way that makes a difference, and each must be harmless; so must the reading of
- * Postgres' own parser, where it understands the text. Synchronous, never throws.
+ * Postgres' own parser, where it understands the text. Throws OverCap and nothing else.
  */
 export function judgeSql(
   text: string,
   dialect: SqlDialect,
   viaClient = false,
 ): SqlHazard | undefined {
-  const hazard = judge(text, dialect, viaClient, 0)
-  if (hazard !== undefined) return hazard
-  const spaced = text.replace(unicodeSpaces, ' ')
-  return spaced === text ? undefined : judge(spaced, dialect, viaClient, 0)
+  return workingAlone(() => {
+    const hazard = judge(text, dialect, viaClient, 0)
+    if (hazard !== undefined) return hazard
+    const spaced = text.replace(unicodeSpaces, ' ')
+    return spaced === text ? undefined : judge(spaced, dialect, viaClient, 0)
+  })
 }
 
 function judge(
@@ -73,6 +76,7 @@ function judge(
   const client = viaClient && dialect in clients ? clients[dialect as keyof typeof clients] : 'none'
   const mayConcern = concerning.test(text)
   if (!mayConcern && client === 'none') return undefined
+  spend(16 + (text.length >> 2))
   if (nesting(text) > MAX_PARENTHESES || text.split('/*', MAX_COMMENTS + 2).length > MAX_COMMENTS) {
     return 'unreadable'
   }
@@ -82,8 +86,10 @@ function judge(
   const used = kinds.length > 1 && !readDifferently.test(text) ? kinds.slice(0, 1) : kinds
   let broken: string | undefined
   let whole = false
+  let asPostgres: SqlScript | undefined
   for (const kind of used) {
     const script = readSql(text, { ...kind, client })
+    if (kind.dollar) asPostgres = script
     for (const statement of script.statements) {
       const hazard = judgeOne(statement, nested)
       if (hazard !== undefined) return hazard
@@ -95,7 +101,8 @@ function judge(
   if (!whole && broken !== undefined && /\b(?:drop|truncate|delete|update|alter)\b/i.test(broken)) {
     return 'unreadable'
   }
-  return mayConcern && whole ? judgeAsPostgres(text, nested) : undefined
+  if (!mayConcern || !whole) return undefined
+  return judgeAsPostgres(text, asPostgres ?? readSql(text, postgres), nested)
 }
 
 function judgeOne(statement: SqlStatement, nested: JudgeNested): SqlHazard | undefined {
@@ -140,7 +147,11 @@ const clientCommands: readonly (readonly [RegExp, SqlHazard])[] = [
 function judgeClientLine(line: string, nested: JudgeNested): SqlHazard | undefined {
   // Several of psql's may share a line; \copy takes all of it.
   const shared = line.startsWith('\\') && !line.startsWith('\\copy')
-  for (const part of shared ? line.split(/(?=\\)/) : [line]) {
+  // One space for many: some of the patterns would try all ways to share them.
+  const plain = line.replace(/\s+/g, ' ')
+  spend(16 + line.length)
+  for (const part of shared ? plain.split(/(?=\\)/) : [plain]) {
+    spend(16)
     for (const [pattern, hazard] of clientCommands) if (pattern.test(part)) return hazard
   }
   const query = /^\\copy\s*\((.*)\)/is.exec(line)?.[1]

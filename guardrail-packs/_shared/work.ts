@@ -4,7 +4,7 @@ import type { GuardInput } from 'model-gateway/plugin'
  * Steps that one verdict may take, the reading and all packs of a policy together. A step is at most a tenth of
  * a microsecond on the machines that we measure on (`work.test.ts`), so that no verdict takes more than 20 ms.
  */
-export const STEPS = 200_000
+export const STEPS = 150_000
 
 /** Why a text is not read any further. */
 export type Cap = 'nul' | 'too_long' | 'too_deep' | 'too_many'

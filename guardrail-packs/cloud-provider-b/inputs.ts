@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import { parseJson } from '../_shared/json-text.ts'
 import { judgeSql } from '../_shared/sql.ts'
 import type { InputRule } from './rules.ts'
 
@@ -92,10 +93,5 @@ function shorthandDeletes(text: string): boolean {
 }
 
 function parsed(text: string): JsonValue | undefined {
-  if (!/^\s*[[{"]/.test(text)) return undefined
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
+  return /^\s*[[{"]/.test(text) ? parseJson(text) : undefined
 }
