@@ -17,8 +17,7 @@ export function parseShell(text: string): ParsedScript {
  * stands in an expansion of it once more for each level of expansions around it.
  */
 export function payForParts(word: string): void {
-  spend(12 + word.length)
-  if (word.length > 64) spend(levelsOf(word))
+  spend(8 + (word.length >> 2) + levelsOf(word))
 }
 
 /** Characters of a word, each as often as expansions are open around it. */
