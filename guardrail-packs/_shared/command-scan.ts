@@ -68,6 +68,9 @@ export function checkText(text: string): void {
 /** Parentheses that nobody closes are slow to parse; far more of them than may be nested are refused. */
 const mostOpen = 2 * limits.nesting
 
+/** Those of one line wait for each other: the parser takes quadratic time over them. */
+const mostHeredocs = 500
+
 /** Steps of parsing a text: by what separates and quotes words, as most of the work is per word. */
 function estimate(text: string): number {
   let steps = 24 + (text.length >> 3)
@@ -104,10 +107,10 @@ function estimate(text: string): number {
         if (open > 0) open--
         break
       case 60: // <
-        // Heredocs of one line wait for each other.
         steps += 3
         if (text.charCodeAt(at + 1) === 60) {
-          if (text.charCodeAt(at + 2) !== 60) steps += ++heredocs >> 4
+          if (text.charCodeAt(at + 2) !== 60) steps += 8
+          if (++heredocs > mostHeredocs) throw new OverCap('too_many')
           while (text.charCodeAt(at + 1) === 60) at++
         }
         break

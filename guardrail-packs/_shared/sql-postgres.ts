@@ -142,9 +142,7 @@ function isConstantTrue(condition: unknown): boolean {
     return bool.boolop === 'AND_EXPR' && bool.args.every(isConstantTrue)
   }
   if (!isNode(comparison) || comparison.kind !== 'AEXPR_OP') return false
-  return (
-    [...strings(comparison.name)].join('') === '=' && same(comparison.lexpr, comparison.rexpr)
-  )
+  return [...strings(comparison.name)].join('') === '=' && same(comparison.lexpr, comparison.rexpr)
 }
 
 /** Whether two trees are the same but for their places in the text. Without recursion: they may be deep. */

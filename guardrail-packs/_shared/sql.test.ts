@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cpuMs } from './__fixtures__/cpu-time.ts'
 import { judgeSql, loadPostgresParser, type SqlDialect } from './sql.ts'
 import { judgeAsPostgres } from './sql-postgres.ts'
 import { readSql } from './sql-script.ts'
@@ -278,27 +277,5 @@ describe('the SQL judge', () => {
       ),
       { numRuns: 500 },
     )
-  })
-
-  test('large and deep texts get a verdict in time', () => {
-    const texts = [
-      `DROP ${'('.repeat(60_000)}`,
-      '(DELETE FROM a WHERE b=1)'.repeat(2_500),
-      `DELETE FROM t WHERE ${'NOT '.repeat(15_000)}x`,
-      `${"'".repeat(60_001)}drop`,
-      `DELETE FROM t WHERE ${'a=1 OR '.repeat(8_000)}b`,
-      `${'/*'.repeat(30_000)}drop`,
-      `${'CREATE TRIGGER a BEGIN SELECT 1;'.repeat(2_000)}drop`,
-      `DELETE FROM t WHERE id IN (${'1,'.repeat(30_000)}2)`,
-      `${'\\'.repeat(60_000)}drop`,
-      `delete ${'x'.repeat(1_000_000)}`,
-    ]
-    for (const text of texts) {
-      const took = cpuMs(() => {
-        judgeSql(text, 'any', true)
-        judgeSql(text, 'postgres', true)
-      })
-      expect(took).toBeLessThan(2_000)
-    }
   })
 })

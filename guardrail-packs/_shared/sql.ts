@@ -1,7 +1,12 @@
 import { judgeAsPostgres } from './sql-postgres.ts'
 import { readSql } from './sql-script.ts'
 import { type JudgeNested, judgeStatement } from './sql-statement.ts'
-import { type SqlReading, type SqlScript, type SqlStatement, standardReading } from './sql-tokens.ts'
+import {
+  type SqlReading,
+  type SqlScript,
+  type SqlStatement,
+  standardReading,
+} from './sql-tokens.ts'
 import type { SqlHazard } from './sql-verbs.ts'
 import { spend, workingAlone } from './work.ts'
 
