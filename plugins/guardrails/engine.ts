@@ -19,6 +19,7 @@ import {
   UNINSPECTABLE,
 } from './decision.ts'
 import { type CheckOutcome, type RunningCheck, runCheck } from './managed.ts'
+import { countVerdict, turnOf } from './pace.ts'
 
 /** A policy as the engine needs it. */
 export interface EnginePolicy {
@@ -144,6 +145,8 @@ async function judgeByPacks(
       if (mode === 'deny') return decision
       continue
     }
+    const turn = turnOf()
+    if (turn !== undefined) await turn
     for (const pack of packs) {
       const start = performance.now()
       const asked = askPack(pack, input, tools)
@@ -176,6 +179,7 @@ function askPack(pack: RunningPack, input: GuardInput, tools: EngineTools): Foun
     return { allows: false, reasonCode: UNINSPECTABLE, match: undefined }
   }
   if ('isolation' in pack) return pack.evaluate(input).then(foundBy, failed)
+  const start = performance.now()
   try {
     const match: unknown = pack.evaluate(input)
     // Nobody waits for it, so that nobody would hear it reject.
@@ -183,6 +187,8 @@ function askPack(pack: RunningPack, input: GuardInput, tools: EngineTools): Foun
     return foundBy(match as PackMatch | undefined)
   } catch (thrown) {
     return failed(thrown)
+  } finally {
+    countVerdict(performance.now() - start)
   }
 }
 
