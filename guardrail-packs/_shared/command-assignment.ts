@@ -55,7 +55,7 @@ function soleWord(source: string): Word | undefined {
 function array(source: string): Value | undefined {
   const inner = /^(?:\\\n)*\((.*)\)$/s.exec(source)?.[1]
   // A key in brackets is no pattern, as it would be in a command.
-  if (inner === undefined || /\[[^\]]*\s|(?:^|\s)\[/.test(inner)) return undefined
+  if (inner === undefined || /\[[^[\]]*\s|(?:^|\s)\[/.test(inner)) return undefined
   const script = parseShell(`: ${inner}`)
   const elements: Word[] = []
   for (const { command } of script.commands) {

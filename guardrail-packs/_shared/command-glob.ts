@@ -3,7 +3,7 @@ import { spend } from './work.ts'
 
 /** `/bin/r?`: a program by a pattern, which is whatever the machine has there. */
 export function isGlob({ text, quoted }: Word): boolean {
-  return !quoted && text.startsWith('/') && /[*?]|\[.+\]/.test(lastPart(text))
+  return !quoted && text.startsWith('/') && isPattern(lastPart(text))
 }
 
 /** The names that such a pattern may stand for. */
@@ -23,6 +23,11 @@ export function globbedNames({ text }: Word, names: ReadonlySet<string>): readon
   } catch {
     return [...names]
   }
+}
+
+function isPattern(name: string): boolean {
+  const open = name.indexOf('[')
+  return /[*?]/.test(name) || (open !== -1 && name.lastIndexOf(']') > open + 1)
 }
 
 function lastPart(path: string): string {

@@ -101,7 +101,7 @@ function printf(command: SimpleCommand): Output {
     const start = at
     spend(8 + format.text.length)
     written += decoded(format.text).replace(
-      /%(?:%|[-+ #0]*\d*(?:\.\d+)?([a-zA-Z]))/g,
+      /%(?:%|[-+ #0]*(?:[1-9]\d*)?(?:\.\d+)?([a-zA-Z]))/g,
       (whole, kind: string | undefined) => {
         if (kind === undefined) return '%'
         const value = values[at++]?.text ?? ''

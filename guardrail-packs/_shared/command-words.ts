@@ -130,7 +130,7 @@ function pieceOf(part: WordPart, place: Place, quotes: boolean): Piece {
     case 'CommandExpansion': {
       const { output, produced } = runSubstitution(part, place, '$()')
       if (output === undefined) return { text: part.text, dynamic: true, quoted: false, produced }
-      const text = output.replace(/\n+$/, '')
+      const text = output.replace(/(?<!\n)\n+$/, '')
       return { ...emptyPiece, text, split: !quotes }
     }
     case 'ProcessSubstitution': {

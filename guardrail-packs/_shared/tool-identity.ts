@@ -20,7 +20,7 @@ export function onServer(call: ToolCall, fits: (word: string) => boolean): boole
   return [call.server.key, ...call.server.aliases].some((name) =>
     // `BigQuery` is `big` and `query`, and one name as well.
     [...identityWords(name), ...identityWords(name.toLowerCase())].some(
-      (word) => fits(word) || fits(word.replace(/\d+$/, '')),
+      (word) => fits(word) || fits(word.replace(/(?<!\d)\d+$/, '')),
     ),
   )
 }

@@ -183,6 +183,17 @@ test.each(toolArguments)('a tool call with %s gets a verdict within 20 ms', (tit
     expectQuick(`${title} for ${server}`, () => ofTool(server, make()))
 })
 
+test('a long name of a server or a tool gets a verdict within 20 ms', () => {
+  const server = { key: `${'1'.repeat(60_000)}x`, aliases: [] }
+  const call = { kind: 'tool_call', phase, arguments: {} } as const
+  expectQuick('server', () => ({ ...call, server, tool: 'query' }))
+  expectQuick('tool', () => ({
+    ...call,
+    server: { key: 'db', aliases: [] },
+    tool: 'aB_'.repeat(20_000),
+  }))
+})
+
 test('a verdict over a cap says which one, and what to do', () => {
   const told = (command: string) => coreShell.evaluate(ofCommand(command))
   expect(told('a\0')?.description).toContain('NUL byte')

@@ -151,7 +151,7 @@ function nested(judges: Readonly<Record<string, Judge>>, table: OptionTable = {}
 /** Whether the input of `update-ref --stdin` deletes, or is made by what writes such lines. */
 function deletesRefs(stdin: Stdin): boolean {
   const text = stdin.kind === 'text' ? stdin.text : knownInput(stdin)
-  if (text !== undefined) return /^\s*delete\s/m.test(text)
+  if (text !== undefined) return /^[^\S\n]*delete\s/m.test(text)
   return (
     stdin.kind === 'pipe' &&
     stdin.producers.some(({ words }) =>

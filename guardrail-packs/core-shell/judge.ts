@@ -138,7 +138,7 @@ function isSysrq(path: string): boolean {
   return /^\/(.*\/)?proc\/(sysrq-trigger|sys\/kernel\/sysrq)$/.test(normalisePath(path))
 }
 
-const firstIsAll = /^\s*\(?\s*-?1\s*,/
+const firstIsAll = /^\s*(?:\(\s*)?-?1\s*,/
 const secondIsAll = /(,|=>)\s*-?1\b/
 
 const opens = /(^|\.)(open|write)\w*$/i

@@ -75,3 +75,12 @@ test('an agent knows best which server a tool belongs to', () => {
   const hook = { tool_name: 'mcp__my__notes__archive', mcp_context: { server_name: 'my__notes' } }
   expect(readHook('codex', hook)?.server?.key).toBe('my__notes')
 })
+
+test('a long name with many hyphens is only tried where a key may end', () => {
+  let tried = 0
+  readHook('copilot_cli', { toolName: 'a-'.repeat(30_000), toolArgs: '{}' }, () => {
+    tried++
+    return false
+  })
+  expect(tried).toBeLessThan(64)
+})

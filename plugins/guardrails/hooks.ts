@@ -15,6 +15,9 @@ interface Tool {
   readonly server?: string
 }
 
+/** Characters of a server's key. */
+const LONGEST_KEY = 64
+
 /** `mcp__server__tool` */
 const MCP_TOOL = /^mcp__(.+?)__(.+)$/s
 
@@ -66,7 +69,7 @@ function readName(name: string, copilot: boolean, isServer: (key: string) => boo
  */
 function readHyphens(name: string, isServer: (key: string) => boolean): Tool {
   const last = name.lastIndexOf('-')
-  for (let at = last; at > 0; at = name.lastIndexOf('-', at - 1)) {
+  for (let at = name.lastIndexOf('-', LONGEST_KEY); at > 0; at = name.lastIndexOf('-', at - 1)) {
     const server = name.slice(0, at)
     if (isServer(server)) return { tool: name.slice(at + 1), server }
   }
