@@ -10,7 +10,7 @@ import { globbedNames, isGlob } from './command-glob.ts'
 import { literal } from './command-state.ts'
 import { commandTree } from './command-tree.ts'
 import { payForJson } from './json-text.ts'
-import { type Cap, capTexts, OverCap, working } from './work.ts'
+import { type Cap, capTexts, OverCap, verdictOf } from './work.ts'
 
 export type ToolCall = Extract<GuardInput, { kind: 'tool_call' }>
 
@@ -82,15 +82,8 @@ export function commandPack(spec: CommandPackSpec): GuardrailPack {
     return undefined
   }
 
-  const matches = new WeakMap<GuardInput, { readonly match: PackMatch | undefined }>()
-
-  /** Judged once: a second time would spend the steps of the verdict again. */
   function evaluate(input: GuardInput): PackMatch | undefined {
-    const known = matches.get(input)
-    if (known !== undefined) return known.match
-    const match = working(input, () => judge(input))
-    matches.set(input, { match })
-    return match
+    return verdictOf(input, spec, () => judge(input))
   }
 
   function judge(input: GuardInput): PackMatch | undefined {

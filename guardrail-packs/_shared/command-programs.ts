@@ -119,5 +119,7 @@ export function readProgram(
 /** `python3.11`, `ruby2.7`, `perl5.36`. */
 function versioned(executable: string): Interpreter | undefined {
   const last = executable.charCodeAt(executable.length - 1)
-  return last >= 48 && last <= 57 ? interpreters.get(executable.replace(/(?<![\d.])[\d.]+$/, '')) : undefined
+  return last >= 48 && last <= 57
+    ? interpreters.get(executable.replace(/(?<![\d.])[\d.]+$/, ''))
+    : undefined
 }

@@ -29,8 +29,10 @@ export class OverCap extends Error {
 }
 
 /** What is left of the steps of one verdict. */
-export interface Work {
+interface Work {
   left: number
+  /** What each pack found, so that asking again costs nothing. */
+  readonly verdicts: Map<object, unknown>
 }
 
 /** A verdict is synchronous, so that one variable is enough and nothing has to be passed along. */
@@ -45,7 +47,16 @@ export function working<T>(input: GuardInput, run: () => T): T {
   return runWith(work, run)
 }
 
-/** The same for what is no input of a pack, such as a text that an admin wants explained. */
+/** The verdict of a pack on an input; it is judged once, by `judge`. */
+export function verdictOf<T>(input: GuardInput, pack: object, judge: () => T): T {
+  const work = works.getOrInsertComputed(input, newWork)
+  if (work.verdicts.has(pack)) return work.verdicts.get(pack) as T
+  const verdict = current === undefined ? runWith(work, judge) : judge()
+  work.verdicts.set(pack, verdict)
+  return verdict
+}
+
+/** As `working` for what is not an input of a pack, such as a text that an admin wants explained. */
 export function workingAlone<T>(run: () => T): T {
   return current === undefined ? runWith(newWork(), run) : run()
 }
@@ -75,5 +86,5 @@ export function stepsOf(input: GuardInput): number {
 }
 
 function newWork(): Work {
-  return { left: STEPS }
+  return { left: STEPS, verdicts: new Map() }
 }

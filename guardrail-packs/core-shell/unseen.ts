@@ -174,7 +174,8 @@ function printsSettings(produced: readonly SimpleCommand[]): boolean {
         settingPrinters.has(each.executable) ||
         each.words.some(
           ({ text }) =>
-            settingWords.has(text.replace(/^--?/, '').replace(/=[^]*$/, '')) || /^--(bash|zsh|fish)$/.test(text),
+            settingWords.has(text.replace(/^--?/, '').replace(/=[^]*$/, '')) ||
+            /^--(bash|zsh|fish)$/.test(text),
         ),
     )
   )

@@ -64,7 +64,8 @@ function judgeClient(command: SimpleCommand, client: SqlClientTool): Finding | u
   const judge = (text: string) => {
     const hazard = judgeSql(text, client.dialect, true)
     // The client's own commands can open another database.
-    const fails = isReadOnly && hazard !== undefined && changes.has(hazard) && !/^[^\S\n]*\./m.test(text)
+    const fails =
+      isReadOnly && hazard !== undefined && changes.has(hazard) && !/^[^\S\n]*\./m.test(text)
     return fails ? undefined : hazard
   }
   const texts = valuesOf(given, client.sql)
