@@ -174,7 +174,7 @@ function printsSettings(produced: readonly SimpleCommand[]): boolean {
         settingPrinters.has(each.executable) ||
         each.words.some(
           ({ text }) =>
-            settingWords.has(text.replace(/^--?/, '').replace(/=[^]*$/, '')) ||
+            settingWords.has(text.replace(/^--?/, '').replace(/=.*$/s, '')) ||
             /^--(bash|zsh|fish)$/.test(text),
         ),
     )

@@ -20,11 +20,8 @@ export function countVerdict(ms: number): void {
   spentMs += ms
 }
 
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(() => {
-      spentMs = 0
-      resolve()
-    })
-  })
+/** Twice: a request that waits is read in one turn and answered in another. */
+async function turn(): Promise<void> {
+  for (let time = 0; time < 2; time++) await new Promise((resolve) => setImmediate(resolve))
+  spentMs = 0
 }
