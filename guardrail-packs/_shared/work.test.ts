@@ -135,7 +135,7 @@ describe.each(Object.entries(grammars))('the constructs of %s', (_, { constructs
       .map(([parts, way, times]) => mix(parts, way, times))
     fc.assert(
       fc.property(mixture, (text) => expectQuick(text.slice(0, 80), () => ofText(text))),
-      { numRuns: 120, seed: 20_261 },
+      { numRuns: 60, seed: 20_261 },
     )
   }, 60_000)
 })
