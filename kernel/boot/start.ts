@@ -8,6 +8,7 @@ import { createInference } from '../lifecycle/inference.ts'
 import { createMcpProxy } from '../lifecycle/mcp.ts'
 import { usualMcpLimits } from '../lifecycle/mcp-exchange.ts'
 import { createModelList } from '../lifecycle/models.ts'
+import type { Door } from '../lifecycle/own-host.ts'
 import {
   type Accounting,
   accounting,
@@ -131,6 +132,11 @@ function serve(
     random: Math.random,
     fault: (message, err, requestId) => log.error({ err, request_id: requestId }, message),
   }
+  const door: Door = {
+    loopback: isLoopback(server.hostname),
+    publicBaseUrl: server.publicBaseUrl,
+    allowedHosts: server.allowedHosts,
+  }
   const mcp = createMcpProxy({
     lease,
     identity: services.identity,
@@ -140,7 +146,7 @@ function serve(
     audit: registry.all(mcpAudit)[0],
     send: gate.send,
     trace: telemetry.traceMcp,
-    door: { loopback: isLoopback(server.hostname), publicBaseUrl: server.publicBaseUrl },
+    door,
     limits: usualMcpLimits,
     fault: services.fault,
   })
@@ -158,6 +164,7 @@ function serve(
     hostname: server.hostname,
     port: server.port,
     bodyTimeoutMs: server.bodyTimeoutMs,
+    trustedProxies: server.trustedProxies,
     log,
     services: {
       infer: createInference(services),
@@ -166,6 +173,7 @@ function serve(
       fault: services.fault,
       health,
       sites: registry.all(sites),
+      door,
       mcp: {
         proxy: mcp,
         bodyLimits: {

@@ -30,6 +30,8 @@ export function serverSettings(root: RootEntry, address: Address): ServerSetting
     bodyTimeoutMs: server.body_timeout_ms,
     shutdownGraceMs: server.shutdown_grace_secs * 1000,
     publicBaseUrl: server.public_base_url,
+    allowedHosts: server.allowed_hosts?.map((host) => host.toLowerCase()),
+    trustedProxies: server.trusted_proxies,
     ungoverned: server.ungoverned,
     egressProxy: server.egress_proxy,
     telemetry: {

@@ -53,6 +53,10 @@ describe('an OTLP endpoint', () => {
       ])
     },
   )
+  test('trusts addresses and ranges of proxies, and allows names of hosts', () => {
+    const server = `{ trusted_proxies: [10.0.0.0/8, "::1", 10.0.0.0/33, proxy], allowed_hosts: ["http://gw", "gw:80"] }`
+    expect(lines(`server: ${server}\n${minimal}`)).toHaveLength(3)
+  })
   test('comes with an interval and a ratio that make sense', () => {
     const server = '{ otel_export_interval_secs: 0, otel_trace_sample_ratio: 1.5 }'
     expect(lines(`server: ${server}\n${minimal}`)).toHaveLength(2)
@@ -70,6 +74,8 @@ describe('a config without mistakes', () => {
       bodyTimeoutMs: 30_000,
       shutdownGraceMs: 30_000,
       publicBaseUrl: undefined,
+      allowedHosts: undefined,
+      trustedProxies: [],
       ungoverned: false,
       egressProxy: undefined,
       telemetry: {

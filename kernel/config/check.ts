@@ -33,6 +33,7 @@ import {
   checkModels,
   checkProviders,
   checkServerUrls,
+  checkTrustedProxies,
   declaredIds,
   type Pruned,
   parseBind,
@@ -149,6 +150,7 @@ export function checkConfig(
   const address = bindAddress(root, env, inFile)
   const url = databaseUrl(root, env, inFile)
   inFileAll(checkServerUrls(root))
+  inFileAll(checkTrustedProxies(root))
   inFileAll(checkProviders(root, types, complete))
   inFileAll(
     checkModels(root, declared, (index, field) => {

@@ -44,6 +44,10 @@ export interface ServerSettings {
   readonly bodyTimeoutMs: number
   readonly shutdownGraceMs: number
   readonly publicBaseUrl: string | undefined
+  /** In lower case; absent: on a loopback address its names alone, elsewhere any. */
+  readonly allowedHosts: readonly string[] | undefined
+  /** Addresses and CIDR ranges. */
+  readonly trustedProxies: readonly string[]
   /** A start without accounting or request log is wanted. */
   readonly ungoverned: boolean
   /** Proxy for provider calls only. */

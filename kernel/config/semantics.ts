@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js'
 import { type ConfigPath, didYouMean, type Problem, type Secret } from '../plugin/index.ts'
 import { fieldOf, isFields } from './fields.ts'
 import { routeId } from './route-id.ts'
@@ -105,6 +106,19 @@ export function* checkServerUrls({ server }: Pruned<RootEntry>): Iterable<Proble
     if (url === undefined || URL.canParse(url)) continue
     const hint = 'write http://host or https://host:port, with a port up to 65535'
     yield { path: ['server', key], message: 'is no valid URL', hint }
+  }
+}
+
+/** What the schema of section `server` lets pass and is not an address. */
+export function* checkTrustedProxies({ server }: Pruned<RootEntry>): Iterable<Problem> {
+  for (const [index, range] of (server?.trusted_proxies ?? []).entries()) {
+    if (range === undefined || ipaddr.isValidCIDR(range) || ipaddr.isValid(range)) continue
+    const hint = 'write an address or a range such as 10.0.0.0/8'
+    yield {
+      path: ['server', 'trusted_proxies', index],
+      message: 'is neither an address nor a range of addresses',
+      hint,
+    }
   }
 }
 

@@ -47,6 +47,26 @@ export const ServerSection = Type.Object(
       description: 'How long running requests may finish when the gateway stops',
     }),
     public_base_url: Type.Optional(httpUrl('The address as callers see it, when it is not `bind`')),
+    allowed_hosts: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: '^(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$',
+          [WRITE]: 'write a host name such as gateway.example.com, with a port or without',
+        }),
+        {
+          description:
+            'Names, beside loopback ones and that of `public_base_url`, under which the control plane, the console and MCP are called. Default: on a loopback address no others, elsewhere any',
+        },
+      ),
+    ),
+    trusted_proxies: Type.Array(
+      Type.String({ [WRITE]: 'write an address or a range such as 10.0.0.0/8' }),
+      {
+        default: [],
+        description:
+          "Addresses and CIDR ranges of proxies whose `x-forwarded-for` or `forwarded` header tells a caller's address",
+      },
+    ),
     ungoverned: Type.Boolean({
       default: false,
       description: 'Allows a start without accounting or request log, for measurements',

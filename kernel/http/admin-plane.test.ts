@@ -189,6 +189,17 @@ test('an API key and a session are both somebody at a route for me, in its own c
   expect(await byBoth.text()).toBe('who\nsession\n')
 })
 
+test('of several session cookies the one that works counts, and not many are tried', async () => {
+  const status = async (...tokens: string[]) => {
+    const cookie = tokens.map((token) => `gateway_session=${token}`).join('; ')
+    return (await ask('GET', '/api/v1/admin/things/t1', { cookie })).status
+  }
+  // Browsers send one for each path and domain that it was set for, in an order of their own.
+  expect(await status('gone', 't-ada')).toBe(200)
+  expect(await status('', 'gone', 't-ada', 'gone')).toBe(200)
+  expect(await status(...Array(4).fill('gone'), 't-ada')).toBe(401)
+})
+
 test('a key whose owner may not call is refused as it is elsewhere', async () => {
   const response = await ask('GET', '/api/v1/me/export.csv', { authorization: 'Bearer gwk_poor' })
   expect((await errorOf(response)).slice(0, 2)).toEqual([403, 'service_account_budget_required'])

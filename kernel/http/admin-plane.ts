@@ -8,9 +8,11 @@ import {
   type AdminSessions,
   type Audience,
   type CallerOf,
+  cookieValues,
   GatewayError,
   type Identity,
   SESSION_COOKIE,
+  type SessionCaller,
 } from '../plugin/index.ts'
 import { compileCheck } from './admin-check.ts'
 import { type BodyLimits, readBody } from './body.ts'
@@ -110,9 +112,18 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
     return new Response(body, { status, headers: reply })
   }
 
+  async function sessionOf(request: Request): Promise<SessionCaller | undefined> {
+    for (const token of cookieValues(request.headers, cookieName)) {
+      const session = await services.sessions?.find(token)
+      if (session === undefined) continue
+      const userAgent = request.headers.get('user-agent') ?? undefined
+      return { ...session, address: services.address(request), userAgent }
+    }
+    return undefined
+  }
+
   async function callerOf(request: Request): Promise<CallerOf[Audience]> {
-    const token = cookieOf(request.headers, cookieName)
-    const session = token === undefined ? undefined : await services.sessions?.find(token)
+    const session = await sessionOf(request)
     if (route.audience === 'anyone') return session
     if (route.audience === 'me' && session === undefined && showsKey(request.headers)) {
       const key = presentedKey((name) => request.headers.get(name))
@@ -172,14 +183,6 @@ function storeFault(error: unknown): string | undefined {
 
 function showsKey(headers: Headers): boolean {
   return ['authorization', 'x-api-key', 'x-gateway-api-key'].some((name) => headers.has(name))
-}
-
-function cookieOf(headers: Headers, name: string): string | undefined {
-  for (const pair of headers.get('cookie')?.split(';') ?? []) {
-    const [key, value] = pair.split('=', 2)
-    if (key?.trim() === name) return value?.trim()
-  }
-  return undefined
 }
 
 function requireJson(headers: Headers): void {

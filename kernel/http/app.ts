@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { internalError } from '../lifecycle/error-body.ts'
-import type { ApiSurface, Site } from '../plugin/index.ts'
+import { type Door, requireOwnHost } from '../lifecycle/own-host.ts'
+import { type ApiSurface, GatewayError, type Site } from '../plugin/index.ts'
 import { type AdminPlaneServices, createAdminPlane } from './admin-plane.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { createDocs } from './docs.ts'
@@ -16,6 +17,7 @@ export interface AppServices extends DataPlaneServices {
   readonly admin: AdminPlaneServices
   readonly mcp: McpPlaneServices
   readonly sites: readonly Site[]
+  readonly door: Door
   /** A fault of the gateway itself, outside any exchange. */
   fault(message: string, error: unknown, requestId: string): void
 }
@@ -44,21 +46,40 @@ export function createApp(services: AppServices) {
     .post('/v1/responses', ({ request }) => data.infer('responses', request), raw)
     .post('/v1/embeddings', ({ request }) => data.infer('embeddings', request), raw)
     .all('/mcp/:server_key', ({ request, params }) => mcp(request, params.server_key), raw)
-    .use(createAdminPlane(services.admin))
-    .use(createPublicRoutes(services))
+    .use(createHealthRoutes(services))
+    .use(createBrowserRoutes(services))
 }
 
-/** What asks nobody who they are: health, and pages with their files. They are given their ids here. */
-function createPublicRoutes({ health, admin, sites }: AppServices) {
+function createHealthRoutes({ health }: AppServices) {
   return new Elysia()
-    .onAfterHandle(({ request, responseValue }) => {
-      const { headers } = responseValue as Response
-      headers.set('x-request-id', requestIdOf(request.headers))
-    })
+    .onAfterHandle(withRequestId)
     .get('/healthz', () => health.live())
     .get('/readyz', () => health.ready())
-    .use(createDocs(admin.routes))
-    .use(createSites(sites))
+}
+
+/** The control plane, and pages with their files: for the gateway's own names alone. */
+function createBrowserRoutes({ admin, sites, door }: AppServices) {
+  return new Elysia()
+    .onBeforeHandle(({ request: { headers } }) => {
+      try {
+        requireOwnHost(headers.get('host'), door)
+      } catch (error) {
+        if (error instanceof GatewayError) return errorResponse(error, requestIdOf(headers))
+        throw error
+      }
+    })
+    .use(createAdminPlane(admin))
+    .use(
+      new Elysia()
+        .onAfterHandle(withRequestId)
+        .use(createDocs(admin.routes))
+        .use(createSites(sites)),
+    )
+}
+
+function withRequestId({ request, responseValue }: { request: Request; responseValue: unknown }) {
+  const { headers } = responseValue as Response
+  headers.set('x-request-id', requestIdOf(request.headers))
 }
 
 /** The API of a path, those included that it has and the gateway does not: `count_tokens`. */

@@ -74,6 +74,7 @@ const open = (hostname: string, port: number) =>
       bodyLimits,
       fault,
       health: { live: () => Response.json({ status: 'ok' }), ready: unused },
+      door: { loopback: false, publicBaseUrl: undefined },
       sites: [
         {
           mount: '/pages',

@@ -3,6 +3,7 @@ import { internalError } from '../lifecycle/error-body.ts'
 import { GatewayError } from '../plugin/index.ts'
 import type { AppServices } from './app.ts'
 import { createApp } from './app.ts'
+import { createClientAddress } from './client-address.ts'
 import { errorResponse } from './error-response.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 import { urlOf } from './request-url.ts'
@@ -15,6 +16,8 @@ export interface ListenOptions {
   readonly bodyTimeoutMs: number
   /** Seconds a connection stays open over which nothing comes after a reply. */
   readonly keptSecs?: number
+  /** Addresses and CIDR ranges of proxies whose word for a caller's address counts. */
+  readonly trustedProxies?: readonly string[]
   readonly services: Omit<AppServices, 'limitIdle' | 'streams' | 'admin' | 'mcp'> & {
     readonly admin: Omit<AppServices['admin'], 'address' | 'keepOpen'>
     readonly mcp: Omit<AppServices['mcp'], 'keepOpen' | 'limitAgain' | 'streams'>
@@ -84,6 +87,9 @@ export function listen(options: ListenOptions): Listening {
   const limitAgain = (request: Request) => limitIdle(request, keptSecs)
   const streamed = new WeakSet<Request>()
   const streams = (request: Request) => void streamed.add(asSent(request))
+  const clientAddress = createClientAddress(options.trustedProxies ?? [])
+  const address = (request: Request) =>
+    clientAddress(server.requestIP(asSent(request))?.address, request.headers)
   const app = createApp({
     ...options.services,
     limitIdle,
@@ -92,7 +98,7 @@ export function listen(options: ListenOptions): Listening {
     admin: {
       ...options.services.admin,
       keepOpen,
-      address: (request) => server.requestIP(asSent(request))?.address,
+      address,
     },
   })
   function serveUnderLongHost(request: Request) {

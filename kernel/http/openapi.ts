@@ -21,10 +21,11 @@ const ERRORS_OF: Readonly<Record<Audience, readonly ErrorCode[]>> = {
 }
 const ERRORS_OF_ALL: readonly ErrorCode[] = [
   'invalid_request',
+  'csrf_rejected',
   'store_unavailable',
   'internal_error',
 ]
-const ERRORS_OF_UNSAFE: readonly ErrorCode[] = ['csrf_rejected', 'request_body_too_large']
+const ERRORS_OF_UNSAFE: readonly ErrorCode[] = ['request_body_too_large']
 
 /** The body of every error of the control plane: `#/components/schemas/Error`. */
 export const errorReply = Type.Object(

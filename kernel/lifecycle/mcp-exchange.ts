@@ -14,6 +14,7 @@ import type { McpTraced } from '../telemetry/mcp-trace.ts'
 import type { Lease, Runtime } from './exchange.ts'
 import type { Invocation } from './mcp-invocation.ts'
 import type { McpWatch } from './mcp-watch.ts'
+import type { Door } from './own-host.ts'
 
 /** One request to the MCP proxy as the door hands it in. */
 export interface McpIncoming {
@@ -53,11 +54,7 @@ export interface McpServices {
   /** One HTTP call by the gate to a checked address. Throws OutboundError, or the signal's reason. */
   send(url: string, call: McpSent): Promise<Response>
   trace(incoming: McpIncoming): McpTraced
-  /** Where the gateway listens, and its address as browsers see it, where a proxy stands in front. */
-  readonly door: {
-    readonly loopback: boolean
-    readonly publicBaseUrl: string | undefined
-  }
+  readonly door: Door
   readonly limits: McpLimits
   /** A fault of the gateway or of a plugin: for the operator's log. */
   fault(message: string, error: unknown, requestId: string): void

@@ -13,6 +13,9 @@ export interface SessionCaller {
   readonly email: string
   readonly name: string
   readonly role: 'platform_admin' | 'user'
+  /** Where the call comes from and by what; the control plane fills them in. */
+  readonly address?: string | undefined
+  readonly userAgent?: string | undefined
 }
 
 /** Somebody who shows an API key. */
@@ -43,7 +46,7 @@ export interface AdminCall<A extends Audience, P, Q, B> {
   readonly body: B
   /** The request's own headers. */
   readonly headers: Headers
-  /** Address of the other end of the connection, where it is known. */
+  /** Where the call comes from, as far as it is known: see `server.trusted_proxies`. */
   readonly address: string | undefined
   /** Whether the browser came by https, here or at a proxy in front. */
   readonly secure: boolean

@@ -16,6 +16,7 @@ export function routesOf(registry: Services): string[] {
     streams: unused,
     fault: unused,
     sites: registry.all(sites),
+    door: { loopback: false, publicBaseUrl: undefined },
     health: { live: unused, ready: unused },
     mcp: {
       proxy: { handle: unused },
