@@ -74,13 +74,13 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
 
   async function handle(request: Request, params: Record<string, string>, requestId: string) {
     const { headers } = request
-    let caller = await callerOf(request)
+    let caller = await callerOf(request, requestId)
     let text = ''
     if (UNSAFE.has(route.method)) {
       if (caller?.kind !== 'api_key') requireSameOrigin(request, services.publicBaseUrl)
       text = await readBody(request, services.bodyLimits)
       // A body may take half a minute, and who sends it may have been shut out meanwhile.
-      caller = await callerOf(request)
+      caller = await callerOf(request, requestId)
     }
     const reply = new Headers({ 'cache-control': 'no-store' })
     if (text !== '') requireJson(headers)
@@ -122,12 +122,16 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
     return undefined
   }
 
-  async function callerOf(request: Request): Promise<CallerOf[Audience]> {
+  async function callerOf(request: Request, requestId: string): Promise<CallerOf[Audience]> {
     const session = await sessionOf(request)
     if (route.audience === 'anyone') return session
     if (route.audience === 'me' && session === undefined && showsKey(request.headers)) {
       const key = presentedKey((name) => request.headers.get(name))
-      const principal = await services.identity.authenticate(key)
+      const principal = await services.identity.authenticate(key, {
+        requestId,
+        header: (name) => request.headers.get(name),
+        address: () => services.address(request),
+      })
       services.accounting?.checkOwner(principal)
       return { kind: 'api_key', principal }
     }

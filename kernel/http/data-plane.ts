@@ -1,5 +1,5 @@
 import type { Incoming, Reply } from '../lifecycle/exchange.ts'
-import { type ApiSurface, type Family, GatewayError } from '../plugin/index.ts'
+import { type ApiSurface, type Family, GatewayError, type KeyShown } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
 import { headersOf } from './headers.ts'
@@ -10,8 +10,10 @@ export interface DataPlaneServices {
   /** Runs one inference request. Never rejects. */
   infer(incoming: Incoming): Promise<Reply>
   /** What GET /v1/models answers. Throws GatewayError. */
-  listModels(header: (name: string) => string | null): Promise<unknown>
+  listModels(shown: KeyShown): Promise<unknown>
   readonly bodyLimits: BodyLimits
+  /** Where a request comes from. */
+  address?(request: Request): string | undefined
   /** Ends a request between whose bytes so many seconds pass; 0: never. */
   limitIdle(request: Request, seconds: number): void
   /** Its reply is a stream, which puts the limit back when it has ended. */
@@ -50,6 +52,7 @@ export function createDataPlane(services: DataPlaneServices) {
         return text
       },
       callerLeft: () => request.signal,
+      address: () => services.address?.(request),
     })
     const names = requestIdHeaders(requestId, apiSurface)
     if (reply.kind === 'stream') {
@@ -72,7 +75,11 @@ export function createDataPlane(services: DataPlaneServices) {
     let requestId = newRequestId()
     try {
       requestId = callersRequestId(request.headers) ?? requestId
-      const list = await services.listModels((name) => request.headers.get(name))
+      const list = await services.listModels({
+        requestId,
+        header: (name) => request.headers.get(name),
+        address: () => services.address?.(request),
+      })
       return Response.json(list, { headers: { 'x-request-id': requestId } })
     } catch (error) {
       if (error instanceof GatewayError) return errorResponse(error, requestId)

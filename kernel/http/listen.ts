@@ -94,7 +94,8 @@ export function listen(options: ListenOptions): Listening {
     ...options.services,
     limitIdle,
     streams,
-    mcp: { ...options.services.mcp, keepOpen, limitAgain, streams },
+    address,
+    mcp: { ...options.services.mcp, keepOpen, limitAgain, streams, address },
     admin: {
       ...options.services.admin,
       keepOpen,

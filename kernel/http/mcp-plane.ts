@@ -8,6 +8,8 @@ import { callersRequestId, newRequestId } from './request-id.ts'
 export interface McpPlaneServices {
   readonly proxy: Pick<McpProxy, 'handle'>
   readonly bodyLimits: BodyLimits
+  /** Where a request comes from. */
+  address?(request: Request): string | undefined
   /** Lifts the server's idle timeout from a request whose body has arrived. */
   keepOpen(request: Request): void
   /** Its reply is a stream, which has the limit back when it has ended. */
@@ -55,6 +57,7 @@ export function createMcpPlane(services: McpPlaneServices) {
         return text
       },
       callerLeft: () => request.signal,
+      address: () => services.address?.(request),
       streamEnded: () => services.limitAgain(request),
     })
     if (reply.body instanceof ReadableStream) services.streams(request)

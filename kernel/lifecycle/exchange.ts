@@ -38,6 +38,8 @@ export interface Incoming {
   body(): Promise<string>
   /** Aborts when the caller leaves; made when first asked for, which costs. */
   callerLeft(): AbortSignal
+  /** Where it comes from, as far as that is known. */
+  address?(): string | undefined
 }
 
 /** What the door sends back. */

@@ -30,6 +30,8 @@ export interface McpIncoming {
   body(): Promise<string>
   /** Aborts when the caller leaves; made when first asked for, which costs. */
   callerLeft(): AbortSignal
+  /** Where it comes from, as far as that is known. */
+  address?(): string | undefined
   /** A stream has been given to its end: the connection waits for another request. */
   streamEnded(): void
 }

@@ -19,7 +19,7 @@ export async function mayListen(call: McpCall, services: McpServices): Promise<b
   const { incoming, server } = call
   const { identity, accounting, registry } = services
   try {
-    const principal = await identity.authenticate(mcpKey(incoming.header))
+    const principal = await identity.authenticate(mcpKey(incoming.header), incoming)
     accounting.checkOwner(principal)
     const current = registry?.find(incoming.serverKey)
     if (current === undefined || !mayUse(current, principal)) return false

@@ -160,10 +160,10 @@ async function proxy(
 }
 
 async function authenticate(
-  { header }: McpIncoming,
+  incoming: McpIncoming,
   { identity, accounting }: McpServices,
 ): Promise<Principal> {
-  const principal = await identity.authenticate(mcpKey(header))
+  const principal = await identity.authenticate(mcpKey(incoming.header), incoming)
   accounting.checkOwner(principal)
   return principal
 }

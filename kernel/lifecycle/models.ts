@@ -1,3 +1,4 @@
+import type { KeyShown } from '../plugin/index.ts'
 import { mayUse } from '../routing/access.ts'
 import { presentedKey } from './api-key.ts'
 import type { LifecycleServices } from './exchange.ts'
@@ -6,8 +7,8 @@ import type { LifecycleServices } from './exchange.ts'
 export function createModelList(
   services: Pick<LifecycleServices, 'identity' | 'accounting' | 'lease'>,
 ) {
-  return async function listModels(header: (name: string) => string | null) {
-    const principal = await services.identity.authenticate(presentedKey(header))
+  return async function listModels(shown: KeyShown) {
+    const principal = await services.identity.authenticate(presentedKey(shown.header), shown)
     services.accounting.checkOwner(principal)
     const lease = services.lease()
     const { catalog, acceptedAt } = lease.runtime

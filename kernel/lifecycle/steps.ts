@@ -36,7 +36,7 @@ export async function authenticate(
   services: LifecycleServices,
 ): Promise<Authenticated> {
   if (received.refusal !== undefined) throw received.refusal
-  const principal = await services.identity.authenticate(presentedKey(received.header))
+  const principal = await services.identity.authenticate(presentedKey(received.header), received)
   services.accounting.checkOwner(principal)
   return { ...received, principal }
 }

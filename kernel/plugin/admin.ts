@@ -129,9 +129,9 @@ export interface AdminSessions {
   find(token: string): Promise<SessionCaller | undefined>
 }
 
-/** What an admin changed. Secrets do not belong in it. */
+/** What an admin changed, or another event that matters. Secrets do not belong in it. */
 export interface AuditEntry {
-  /** `undefined`: the operator, by a command or the config file. */
+  /** `undefined`: the operator, by a command or the config file; of a refusal, nobody who is known. */
   readonly actor: SessionCaller | undefined
   readonly requestId: string
   /** `user.create`, `api_key.revoke` */
@@ -140,11 +140,22 @@ export interface AuditEntry {
   readonly objectId: string
   readonly before?: JsonValue
   readonly after?: JsonValue
+  /** Where it came from, and by what. Default: what the actor has. */
+  readonly address?: string | undefined
+  readonly userAgent?: string | undefined
+  /** The code of the error that refused it. Default: `success`. */
+  readonly outcome?: ErrorCode | 'success'
 }
 
-/** Writes the audit log in the transaction of the change itself, so that neither is without the other. */
 export interface AuditTrail {
+  /** Writes an entry in the transaction of the change itself, so that neither is without the other. */
   write(sql: TransactionSql, entry: AuditEntry): Promise<void>
+  /**
+   * Notes an event that changes nothing, such as a sign-in, a refusal or the reading of a payload. It is
+   * written soon, off the caller's path; events that are alike share an entry, so that a flood of them
+   * stays small. Does not throw.
+   */
+  note?(entry: AuditEntry): void
 }
 
 /** A budget as an admin states it. */

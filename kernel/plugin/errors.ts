@@ -27,6 +27,7 @@ const catalogue = {
   api_key_owner_inactive: [401, 'authentication_error'],
   session_required: [401, 'authentication_error'],
   invalid_credentials: [401, 'authentication_error'],
+  too_many_attempts: [429, 'authentication_error'],
   model_not_granted: [403, 'permission_error'],
   service_account_budget_required: [403, 'permission_error'],
   insufficient_privileges: [403, 'permission_error'],

@@ -49,6 +49,14 @@ export interface Directory {
   }[]
 }
 
+/** The request that a key comes with. */
+export interface KeyShown {
+  readonly requestId: string
+  header(name: string): string | null
+  /** Where it comes from; absent where that is not known. */
+  address?(): string | undefined
+}
+
 /** Knows every key and its owner from memory. */
 export interface Identity {
   /** Reads it from the database. */
@@ -57,9 +65,10 @@ export interface Identity {
   onChange(changed: () => void): Disposer
   /**
    * The owner of a raw key such as `gwk_….…`. Throws GatewayError with an authentication code,
-   * or `store_unavailable` when what it knows is too old to be trusted.
+   * or `store_unavailable` when what it knows is too old to be trusted. With `shown`, the refusal of a
+   * key that exists is noted in the audit log.
    */
-  authenticate(rawKey: string): Principal | Promise<Principal>
+  authenticate(rawKey: string, shown?: KeyShown): Principal | Promise<Principal>
   /**
    * The owner of a key by the key's id or public id, without its secret: for operators who ask what
    * a key may do. Throws as `authenticate` does for a key that may not be used.

@@ -10,6 +10,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
+import type { Note } from '../_shared/note.ts'
 import { ownId } from '../_shared/own-id.ts'
 import { plainText } from './budget-wire.ts'
 import { Reason, RejectedCharge, wireCharge } from './charge-wire.ts'
@@ -23,6 +24,7 @@ export interface SpendRoutesOptions {
   readonly store: ReportStore
   readonly directory: () => Promise<Directory>
   readonly clock: Clock
+  readonly note: Note
 }
 
 const tag = 'spend'
@@ -36,7 +38,7 @@ const exported = {
   },
 }
 
-export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): AdminRoute[] {
+export function spendRoutes({ store, directory, clock, note }: SpendRoutesOptions): AdminRoute[] {
   const today = () => utcDay(clock.now())
 
   async function focus(selection: Selection, reply: Headers) {
@@ -95,9 +97,13 @@ export function spendRoutes({ store, directory, clock }: SpendRoutesOptions): Ad
       summary: 'Charges as a FOCUS file: a row for each day, owner, upstream and pricing status.',
       query: strictObject({ ...rangeQuery, owner_kind: Type.Optional(OwnerKind) }),
       ...exported,
-      handle({ query, reply }) {
+      async handle({ query, caller, requestId, reply }) {
         const ownerKind = ownerKindOf(query.owner_kind)
-        return focus({ ...readRange(query, today()), ownerKind }, reply)
+        const selection = { ...readRange(query, today()), ownerKind }
+        const file = await focus(selection, reply)
+        const about = { objectKind: 'spend', objectId: query.owner_kind ?? 'all' }
+        note({ actor: caller, requestId, action: 'spend.exported', ...about })
+        return file
       },
     }),
 

@@ -21,6 +21,7 @@ import rollupsByUpstream from '../../migrations/accounting/0003_rollups_by_upstr
   type: 'text',
 }
 import alertTables from '../../migrations/accounting/0004_budget_alerts.sql' with { type: 'text' }
+import { createNote } from '../_shared/note.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { type AccountingSettings, createAccounting } from './accounting.ts'
 import { alertRoutes } from './admin-alerts.ts'
@@ -185,7 +186,12 @@ export default definePlugin({
           changed: committed,
         }),
         ...burnDownRoutes({ store: budgets, directory, clock }),
-        ...spendRoutes({ store: createReportStore(database), directory, clock }),
+        ...spendRoutes({
+          store: createReportStore(database),
+          directory,
+          clock,
+          note: createNote(services),
+        }),
         ...dailyRoutes({ store: createDailyStore(database), directory, clock }),
         ...alertRoutes({ store: alertStore, directory }),
       ],

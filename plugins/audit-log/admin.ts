@@ -26,6 +26,15 @@ const AuditItem = Type.Object({
   object_id: Type.String(),
   before: Type.Unknown({ description: 'What it was; null for something new.' }),
   after: Type.Unknown({ description: 'What it is; null for something that is no more.' }),
+  address: nullable(Type.String(), 'Where it came from; null for commands and the config file.'),
+  user_agent: nullable(Type.String(), 'What the caller says it is, up to 256 characters.'),
+  outcome: nullable(
+    Type.String(),
+    'success, or the code of the error that refused it; null in entries of older versions.',
+  ),
+  occurrences: Type.Integer({
+    description: 'Events that are alike share an entry within a minute, beside the first of them.',
+  }),
 })
 
 /** `GET /api/v1/admin/audit-log` */
@@ -36,7 +45,8 @@ export function auditRoutes(store: Pick<Store, 'list'>): AdminRoute[] {
       path: '/api/v1/admin/audit-log',
       audience: 'platform_admin',
       tag: 'audit log',
-      summary: 'What administrators changed, the newest first.',
+      summary:
+        'What administrators changed, sign-ins, refusals and reads of payloads, the newest first.',
       query: strictObject({
         ...pageQuery,
         actor_user_id: Type.Optional(Id),
@@ -74,5 +84,9 @@ function viewOf(row: AuditRow): Static<typeof AuditItem> {
     object_id: row.objectId,
     before: row.before,
     after: row.after,
+    address: row.address,
+    user_agent: row.userAgent,
+    outcome: row.outcome,
+    occurrences: Number(row.occurrences),
   }
 }

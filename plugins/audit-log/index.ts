@@ -1,22 +1,69 @@
 import { adminModules, auditTrail, definePlugin, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/audit-log/0001_tables.sql' with { type: 'text' }
+import events from '../../migrations/audit-log/0002_events.sql' with { type: 'text' }
+import { createTally } from '../_shared/tally.ts'
 import { auditRoutes } from './admin.ts'
+import { createEvents, type NotedEntry } from './events.ts'
 import { createStore } from './store.ts'
 
-/** Keeps who changed what: each entry stands or falls with the change itself. */
+const WRITE_EVERY_MS = 1_000
+
+/** Keeps who changed what, in the transaction of the change, and who signed in or was refused. */
 export default definePlugin({
   manifest: {
     id: 'plugin.audit-log',
     version: '0.1.0',
     contract: 1,
-    summary: 'The log of what administrators changed.',
+    summary: 'The log of changes, sign-ins, refusals and reads of payloads.',
     config: Type.Object({}, { additionalProperties: false }),
-    needs: ['database'],
-    migrations: [{ name: '0001_tables', sql: tables }],
+    needs: ['database', 'schedule', 'clock'],
+    migrations: [
+      { name: '0001_tables', sql: tables },
+      { name: '0002_events', sql: events },
+    ],
   },
   setup(ctx) {
+    const { clock, log } = ctx
     const store = createStore(ctx.database)
-    ctx.provide(auditTrail, store)
+    const lost = createTally({ log, name: 'lost', message: 'entries of the audit log were lost' })
+    const noted = createEvents({
+      now: () => clock.now().getTime(),
+      write: store.writeEvents,
+      counter: ctx.meter.createCounter('gateway.auth.events', {
+        unit: '{event}',
+        description: 'Sign-ins, refusals, key guesses and reads of payloads.',
+      }),
+      tell: (entry) =>
+        log[(entry.outcome ?? 'success') === 'success' ? 'info' : 'warn'](
+          lineOf(entry),
+          `audit: ${entry.action}`,
+        ),
+      lost: (count) => lost.add(count, 'the database is away'),
+    })
+    ctx.provide(auditTrail, { write: store.write, note: noted.note })
     ctx.provide(adminModules, { id: 'audit-log', routes: auditRoutes(store) })
+    // They stay in memory while the database is away, which others log.
+    ctx.schedule.every(WRITE_EVERY_MS, () => noted.flush('due').catch(() => {}))
+    return async () => {
+      await noted
+        .flush('all')
+        .catch((err) => log.error({ err }, 'entries of the audit log were lost'))
+      lost.report()
+    }
   },
 })
+
+/** What the log of the gateway has of an entry: nothing that callers can write freely. */
+function lineOf(entry: NotedEntry) {
+  const { actor } = entry
+  return {
+    action: entry.action,
+    outcome: entry.outcome ?? 'success',
+    object_kind: entry.objectKind,
+    object_id: entry.objectId,
+    actor_user_id: actor?.userId,
+    address: entry.address ?? actor?.address,
+    occurrences: entry.occurrences,
+    request_id: entry.requestId,
+  }
+}

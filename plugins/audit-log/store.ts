@@ -1,7 +1,12 @@
-import type { AuditTrail, Database, JsonValue } from 'model-gateway/plugin'
+import type { AuditEntry, AuditTrail, Database, JsonValue } from 'model-gateway/plugin'
 import type { Page, Rows } from '../_shared/page.ts'
 import type { Period } from '../_shared/query.ts'
+import { limitedText } from '../_shared/safe-text.ts'
+import type { NotedEntry } from './events.ts'
 import { withoutSecrets } from './secrets.ts'
+
+/** Longest user agent that is kept, in characters. */
+const LONGEST_AGENT = 256
 
 export interface AuditRow {
   readonly id: string
@@ -14,6 +19,10 @@ export interface AuditRow {
   readonly objectId: string
   readonly before: JsonValue
   readonly after: JsonValue
+  readonly address: string | null
+  readonly userAgent: string | null
+  readonly outcome: string | null
+  readonly occurrences: bigint
 }
 
 /** What is left out does not filter. */
@@ -25,7 +34,9 @@ export interface AuditFilter extends Period {
   readonly requestId: string | undefined
 }
 
-export interface Store extends AuditTrail {
+export interface Store extends Pick<AuditTrail, 'write'> {
+  /** All of them or none. */
+  writeEvents(entries: readonly NotedEntry[]): Promise<void>
   /** The newest first. */
   list(filter: AuditFilter, page: Page): Promise<Rows<AuditRow>>
 }
@@ -35,15 +46,28 @@ function json(value: JsonValue | undefined): string | null {
   return value === undefined || value === null ? null : JSON.stringify(withoutSecrets(value))
 }
 
+async function insert(
+  tx: Parameters<AuditTrail['write']>[0],
+  entry: AuditEntry & Partial<NotedEntry>,
+): Promise<void> {
+  const { actor, before, after, outcome = 'success', occurrences = 1, occurredAt } = entry
+  await tx`
+    insert into audit_log.audit_log (id, occurred_at, actor_user_id, actor_email, request_id, action,
+      object_kind, object_id, before, after, address, user_agent, outcome, occurrences)
+    values (${Bun.randomUUIDv7()}, coalesce(${occurredAt ?? null}, clock_timestamp()),
+      ${actor?.userId ?? null}, ${actor?.email ?? null}, ${entry.requestId}, ${entry.action},
+      ${entry.objectKind}, ${entry.objectId}, ${json(before)}::text::jsonb,
+      ${json(after)}::text::jsonb, ${entry.address ?? actor?.address ?? null},
+      ${limitedText(entry.userAgent ?? actor?.userAgent, LONGEST_AGENT) ?? null}, ${outcome}, ${occurrences})`
+}
+
 export function createStore({ sql }: Database): Store {
   return {
-    async write(tx, { actor, requestId, action, objectKind, objectId, before, after }) {
-      await tx`
-        insert into audit_log.audit_log (id, actor_user_id, actor_email, request_id, action,
-          object_kind, object_id, before, after)
-        values (${Bun.randomUUIDv7()}, ${actor?.userId ?? null}, ${actor?.email ?? null},
-          ${requestId}, ${action}, ${objectKind}, ${objectId}, ${json(before)}::text::jsonb,
-          ${json(after)}::text::jsonb)`
+    write: insert,
+    async writeEvents(entries) {
+      await sql.begin(async (tx) => {
+        for (const entry of entries) await insert(tx, entry)
+      })
     },
     async list(filter, { offset, page_size }) {
       const where = sql`
@@ -60,7 +84,8 @@ export function createStore({ sql }: Database): Store {
       const rows = await sql<AuditRow[]>`
         select id, occurred_at as "occurredAt", actor_user_id as "actorUserId",
           actor_email as "actorEmail", request_id as "requestId", action,
-          object_kind as "objectKind", object_id as "objectId", before, after
+          object_kind as "objectKind", object_id as "objectId", before, after,
+          address, user_agent as "userAgent", outcome, occurrences
         from audit_log.audit_log ${where}
         order by occurred_at desc, id desc limit ${page_size} offset ${offset}`
       return { rows, total: Number(count?.total ?? 0) }

@@ -8,6 +8,7 @@ import {
   type Database,
   type Services,
 } from 'model-gateway/plugin'
+import type { Note } from '../_shared/note.ts'
 import { ownId } from '../_shared/own-id.ts'
 import { createChanges } from './_shared/store.ts'
 import { createKeyChanges } from './api-keys/change-keys.ts'
@@ -31,6 +32,7 @@ export interface AdminParts {
   readonly clock: Clock
   readonly sessions: Sessions
   readonly sessionStore: SessionStore
+  readonly note: Note
   /** Models, team keys and e-mail addresses of users of the config in force. */
   readonly models: () => ReadonlySet<string>
   readonly teamKeys: () => ReadonlySet<string>
@@ -53,7 +55,7 @@ export function createAdminModule(parts: AdminParts): AdminModule {
   return {
     id: 'identity',
     routes: [
-      ...sessionRoutes(sessions, sessionStore, audit),
+      ...sessionRoutes(sessions, sessionStore, audit, parts.note),
       ...userRoutes({ store: users, change, models, configured: parts.emails }),
       ...teamRoutes({ store: teams, change, models, configured: parts.teamKeys }),
       ...serviceAccountRoutes({

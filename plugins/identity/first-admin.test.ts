@@ -9,16 +9,17 @@ import { db, useDatabase } from './testing.ts'
 useDatabase()
 
 const PASSWORD = 'correct horse battery'
+const from = { requestId: 'r', address: undefined, userAgent: undefined, devices: [] }
 
 async function start() {
   const store = createSessionStore(
     await db.forPlugin(plugin.manifest.id, plugin.manifest.migrations ?? []),
   )
-  const sessions = createSessions(store, { now: () => new Date() })
+  const sessions = createSessions(store, { now: () => new Date() }, () => {})
   const written: unknown[] = []
   const audit = () => ({ write: async (_: unknown, entry: unknown) => void written.push(entry) })
   const signIn = async (email: string, password: string) =>
-    (await sessions.signIn({ email, password, address: undefined })).caller.role
+    (await sessions.signIn({ email, password, ...from })).caller.role
   return { parts: { store, audit }, signIn, written }
 }
 

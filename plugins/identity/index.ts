@@ -16,6 +16,7 @@ import tables from '../../migrations/identity/0001_tables.sql' with { type: 'tex
 import adminTables from '../../migrations/identity/0002_admin.sql' with { type: 'text' }
 import mcpServers from '../../migrations/identity/0003_mcp_servers.sql' with { type: 'text' }
 import { followDatabase } from '../_shared/follow-database.ts'
+import { createNote } from '../_shared/note.ts'
 import { createAdminModule } from './admin.ts'
 import { checkIdentity } from './check.ts'
 import { createKeysCommand, createWelcome, keysCreate } from './commands.ts'
@@ -29,7 +30,8 @@ import {
 import { readSecretLine } from './prompt.ts'
 import { type Existing, planSeed, type SeedEntries, seededPublicIds } from './seed.ts'
 import { createSessions } from './sessions/sessions.ts'
-import { createSessionStore } from './sessions/store.ts'
+import { createSessionStore, UNLOCKED } from './sessions/store.ts'
+import { adminUnlock, createUnlockCommand } from './sessions/unlock-command.ts'
 import { createSnapshot } from './snapshot.ts'
 import {
   CHANGED,
@@ -61,7 +63,7 @@ export default definePlugin({
     summary: 'Users, teams, service accounts and API keys.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [auth, teams, users, serviceAccounts],
-    commands: [keysCreate, adminCreate],
+    commands: [keysCreate, adminCreate, adminUnlock],
     needs: ['database', 'schedule', 'services', 'clock'],
     migrations: [
       { name: '0001_tables', sql: tables },
@@ -72,9 +74,21 @@ export default definePlugin({
   },
   async setup(ctx) {
     const { database, schedule, services, clock, log } = ctx
+    const note = createNote(services)
     const snapshot = createSnapshot(
       { readRevision: () => readRevision(database), readKeys: () => readKeys(database) },
       () => clock.now().getTime(),
+      ({ principal }, outcome, shown) =>
+        note({
+          actor: undefined,
+          requestId: shown.requestId,
+          action: 'api_key.refused',
+          outcome,
+          objectKind: 'api_key',
+          objectId: principal.apiKeyId,
+          address: shown.address?.(),
+          userAgent: shown.header('user-agent') ?? undefined,
+        }),
     )
     const writeUses = async () => {
       const uses = snapshot.takeUses()
@@ -88,7 +102,7 @@ export default definePlugin({
 
     let known: Known | undefined
     const sessionStore = createSessionStore(database)
-    const sessions = createSessions(sessionStore, clock)
+    const sessions = createSessions(sessionStore, clock, note)
     const firstAdmin = { store: sessionStore, audit: () => services.one(auditTrail) }
     ctx.provide(identity, { ...snapshot, directory: () => readDirectory(database) })
     ctx.provide(healthChecks, { name: 'identity', check: snapshot.health })
@@ -144,6 +158,7 @@ export default definePlugin({
           process.env.GATEWAY_ADMIN_PASSWORD ?? (await readSecretLine('Password of the admin: ')),
       ),
     )
+    ctx.provide(commands, createUnlockCommand(sessionStore, firstAdmin.audit))
     ctx.provide(
       welcome,
       createWelcome(database, () => known),
@@ -162,6 +177,7 @@ export default definePlugin({
         clock,
         sessions,
         sessionStore,
+        note,
         models: () => known?.models ?? new Set(),
         teamKeys: () => known?.teamKeys ?? new Set(),
         emails: () => known?.emails ?? new Set(),
@@ -169,6 +185,8 @@ export default definePlugin({
       }),
     )
 
+    // What is sent while the connection is down is lost; waits are a minute long at most.
+    const stopUnlocking = await database.listen(UNLOCKED, sessions.unlock, () => {})
     const stopFollowing = await followDatabase(ctx, CHANGED, snapshot.check, {
       away: 'keys are served from memory',
       back: 'keys are being checked against the database again',
@@ -177,6 +195,7 @@ export default definePlugin({
     schedule.every(SWEEP_SESSIONS_EVERY_MS, sessions.sweep)
     return async () => {
       await stopFollowing()
+      await stopUnlocking()
       await writeUses()
     }
   },

@@ -1,9 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
 import {
+  type ErrorCode,
   GatewayError,
   type HealthCheck,
   type Identity,
   inTime,
+  type KeyShown,
   type Principal,
 } from 'model-gateway/plugin'
 import { createFreshLoad } from '../_shared/fresh-load.ts'
@@ -53,7 +55,11 @@ export interface IdentitySnapshot extends Pick<Identity, 'authenticate' | 'onCha
 }
 
 /** All keys in memory; `now` in milliseconds since 1970. */
-export function createSnapshot(source: KeySource, now: () => number): IdentitySnapshot {
+export function createSnapshot(
+  source: KeySource,
+  now: () => number,
+  refused: (record: KeyRecord, code: ErrorCode, shown: KeyShown) => void = () => {},
+): IdentitySnapshot {
   let keys: ReadonlyMap<string, KeyRecord> = new Map()
   let revision: bigint | undefined
   let confirmedAt = Number.NEGATIVE_INFINITY
@@ -114,10 +120,15 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
     return looking
   }
 
-  async function authenticateUnknown(raw: string, publicId: string, secret: string) {
+  async function authenticateUnknown(
+    raw: string,
+    publicId: string,
+    secret: string,
+    shown: KeyShown | undefined,
+  ) {
     const looked = await inTime(lookAgain(), LOOK_AGAIN_PATIENCE_MS).catch(() => undefined)
     const record = keys.get(publicId)
-    if (record !== undefined) return verify(raw, secret, record)
+    if (record !== undefined) return verify(raw, secret, record, shown)
     if (looked !== undefined) {
       if (unknown.size >= UNKNOWN_LIMIT) unknown.delete(unknown.keys().next().value ?? '')
       unknown.set(publicId, now() + UNKNOWN_MS)
@@ -125,13 +136,22 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
     throw notFound()
   }
 
-  function verify(raw: string, secret: string, record: KeyRecord): Principal {
+  function verify(
+    raw: string,
+    secret: string,
+    record: KeyRecord,
+    shown: KeyShown | undefined,
+  ): Principal {
     const until = validUntil(hashSecret(secret), record)
-    if (now() >= until) {
-      throw new GatewayError('api_key_secret_mismatch', 'The API key is not valid.')
-    }
     const at = now()
-    requireUsable(record, at)
+    const refusal =
+      at >= until
+        ? new GatewayError('api_key_secret_mismatch', 'The API key is not valid.')
+        : unusable(record, at)
+    if (refusal !== undefined) {
+      if (shown !== undefined) refused(record, refusal.code, shown)
+      throw refusal
+    }
     if (verified.size >= VERIFIED_LIMIT) verified.clear()
     verified.set(raw, { record, until: Math.min(until, record.expiresAt) })
     return use(record, at)
@@ -146,7 +166,7 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
   }
 
   return {
-    authenticate(raw) {
+    authenticate(raw, shown) {
       const at = now()
       if (age(at) > maxAge) {
         throw new GatewayError(
@@ -165,20 +185,21 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
         )
       }
       const record = keys.get(parsed.publicId)
-      if (record !== undefined) return verify(raw, parsed.secret, record)
+      if (record !== undefined) return verify(raw, parsed.secret, record, shown)
       const until = unknown.get(parsed.publicId)
       if (until !== undefined) {
         if (at < until) throw notFound()
         unknown.delete(parsed.publicId)
       }
-      return authenticateUnknown(raw, parsed.publicId, parsed.secret)
+      return authenticateUnknown(raw, parsed.publicId, parsed.secret, shown)
     },
     lookUp(name) {
       const publicId = name.startsWith('gwk_') ? name.slice('gwk_'.length) : name
       const record =
         keys.get(publicId) ??
         [...keys.values()].find(({ principal: { apiKeyId } }) => apiKeyId === name)
-      if (record !== undefined) requireUsable(record, now())
+      const refusal = record && unusable(record, now())
+      if (refusal !== undefined) throw refusal
       return record?.principal
     },
     check,
@@ -206,16 +227,17 @@ export function createSnapshot(source: KeySource, now: () => number): IdentitySn
   }
 }
 
-function requireUsable(record: KeyRecord, at: number): void {
+/** Why a key may not be used although its secret is right. */
+function unusable(record: KeyRecord, at: number): GatewayError | undefined {
   if (record.revoked) {
-    throw new GatewayError('api_key_revoked', 'The API key has been revoked.')
+    return new GatewayError('api_key_revoked', 'The API key has been revoked.')
   }
   if (record.expiresAt <= at) {
-    throw new GatewayError('api_key_expired', 'The API key has expired.')
+    return new GatewayError('api_key_expired', 'The API key has expired.')
   }
-  if (!record.ownerActive) {
-    throw new GatewayError('api_key_owner_inactive', 'The owner of the API key is not active.')
-  }
+  return record.ownerActive
+    ? undefined
+    : new GatewayError('api_key_owner_inactive', 'The owner of the API key is not active.')
 }
 
 /** Until when a secret opens a key: milliseconds since 1970, 0 for one that is not its own. */

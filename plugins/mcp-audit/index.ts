@@ -15,6 +15,7 @@ import payloadCompression from '../../migrations/mcp-audit/0002_payload_compress
 import { usualLimits } from '../_shared/batch-limits.ts'
 import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createDeadline } from '../_shared/deadline.ts'
+import { createNote } from '../_shared/note.ts'
 import { createRoom } from '../_shared/room.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
@@ -176,8 +177,10 @@ export default definePlugin({
 
     ctx.provide(adminModules, {
       id: 'mcp-audit',
-      routes: invocationRoutes(createListStore(database), () =>
-        ctx.services.one(identity).directory(),
+      routes: invocationRoutes(
+        createListStore(database),
+        () => ctx.services.one(identity).directory(),
+        createNote(ctx.services),
       ),
     })
     ctx.provide(healthChecks, {

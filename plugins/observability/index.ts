@@ -1,4 +1,5 @@
 import { adminModules, definePlugin, Type } from 'model-gateway/plugin'
+import { createNote } from '../_shared/note.ts'
 import { createReports } from './_shared/store.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { rankingRoutes } from './rankings/routes.ts'
@@ -13,15 +14,16 @@ export default definePlugin({
     contract: 1,
     summary: 'Request logs, rankings, own usage and the overview of the control plane.',
     config: Type.Object({}, { additionalProperties: false }),
-    needs: ['database', 'clock'],
+    needs: ['database', 'clock', 'services'],
     after: ['plugin.identity', 'plugin.accounting', 'plugin.request-log'],
   },
-  setup({ database, clock, provide }) {
+  setup({ database, clock, services, provide }) {
+    const note = createNote(services)
     const reports = createReports(database)
     provide(adminModules, {
       id: 'observability',
       routes: [
-        ...requestLogRoutes(reports, clock),
+        ...requestLogRoutes(reports, clock, note),
         ...rankingRoutes(reports, clock),
         ...overviewRoutes(reports, clock),
         ...usageRoutes(reports, clock),

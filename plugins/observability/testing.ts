@@ -63,7 +63,7 @@ export async function openBench(
     rankingRoutes,
     overviewRoutes,
     usageRoutes,
-  ].flatMap((make) => make(reports, clock))
+  ].flatMap((make) => make(reports, clock, () => {}))
   return {
     sql,
     async get<T>(path: string, query = {}, more = {}) {

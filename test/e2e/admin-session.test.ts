@@ -47,9 +47,13 @@ test('the cookie is out of reach for scripts, other sites and, on https, for pla
     expect.stringMatching(
       /^gateway_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=604800$/,
     ),
+    expect.stringMatching(
+      /^gateway_device=[\w-]{22}\.[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=34560000$/,
+    ),
   ])
   const response = await login(proxied, undefined, { origin: 'https://gateway.example.com' })
-  const [cookie = ''] = response.headers.getSetCookie()
+  const [cookie = '', device] = response.headers.getSetCookie()
+  expect(device).toMatch(/^__Host-gateway_device=.*; HttpOnly; SameSite=Lax; .*; Secure$/)
   expect(cookie).toMatch(
     /^__Host-gateway_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=604800; Secure$/,
   )
@@ -103,6 +107,7 @@ test('a wrong and an unknown sign-in read the same; guessing on has to wait', as
   for (let i = 0; i < 5; i++) await attempt('guessed@example.com')
   const results = [await attempt('guessed@example.com'), await attempt('guessed@example.com')]
   expect(results.at(-1)?.headers.get('retry-after')).toBe('1')
+  expect(results.at(-1)?.error).toMatchObject({ code: 'too_many_attempts' })
 })
 
 test('with the database away the control plane says so', async () => {

@@ -2,23 +2,44 @@ import { GatewayError } from 'model-gateway/plugin'
 import { createTurns } from '../../_shared/turns.ts'
 import { hashPassword } from '../_shared/password.ts'
 
-/** Comparisons at once, each of which takes 64 MiB; and how many more may wait for their turn. */
-const AT_ONCE = 2
-const WAITING = 64
+/**
+ * Comparisons at once, each of which takes 64 MiB; and how many more may wait for their turn. People
+ * who are known do not queue behind strangers.
+ */
+const LANES = {
+  strangers: { atOnce: 2, waiting: 64 },
+  known: { atOnce: 1, waiting: 16 },
+}
 
 export interface PasswordCheck {
-  /** As slow without a hash as with one. */
-  matches(password: string, hash: string | null | undefined): Promise<boolean>
+  /** As slow without a hash as with one. Throws `too_many_attempts`. */
+  matches(
+    password: string,
+    hash: string | null | undefined,
+    lane: keyof typeof LANES,
+  ): Promise<boolean>
 }
 
 export function createPasswordCheck(): PasswordCheck {
   let decoy: Promise<string> | undefined
-  const turns = createTurns(AT_ONCE)
-  let underWay = 0
+  const lanes = { strangers: createLane(LANES.strangers), known: createLane(LANES.known) }
+  return {
+    matches: (password, hash, lane) =>
+      lanes[lane](async () => {
+        decoy ??= hashPassword(crypto.randomUUID())
+        const made = await decoy
+        const right = await Bun.password.verify(password.normalize(), hash ?? made)
+        return right && typeof hash === 'string'
+      }),
+  }
+}
 
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (underWay === AT_ONCE + WAITING) {
-      throw new GatewayError('invalid_credentials', 'too many sign-ins at once; try again', {
+function createLane({ atOnce, waiting }: { readonly atOnce: number; readonly waiting: number }) {
+  const turns = createTurns(atOnce)
+  let underWay = 0
+  return async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (underWay === atOnce + waiting) {
+      throw new GatewayError('too_many_attempts', 'too many sign-ins at once; try again in 5 s', {
         headers: { 'retry-after': '5' },
       })
     }
@@ -28,15 +49,5 @@ export function createPasswordCheck(): PasswordCheck {
     } finally {
       underWay--
     }
-  }
-
-  return {
-    matches: (password, hash) =>
-      inTurn(async () => {
-        decoy ??= hashPassword(crypto.randomUUID())
-        const made = await decoy
-        const right = await Bun.password.verify(password.normalize(), hash ?? made)
-        return right && typeof hash === 'string'
-      }),
   }
 }

@@ -2,11 +2,13 @@ import {
   type AdminRoute,
   type AuditTrail,
   adminRoute,
+  cookieValues,
   SESSION_COOKIE,
   type SessionCaller,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import type { Note } from '../../_shared/note.ts'
 import { oneOf } from '../../_shared/schema.ts'
 import { hashPassword, NewPassword } from '../_shared/password.ts'
 import { LONGEST_MS, type Sessions, type SignedIn, wrongPassword } from './sessions.ts'
@@ -25,6 +27,11 @@ const SessionView = Type.Object({
   }),
 })
 
+/** Tells a device on which somebody has signed in from others; it opens nothing by itself. */
+const DEVICE_COOKIE = 'gateway_device'
+/** The longest that browsers keep a cookie: 400 days. */
+const DEVICE_SECS = 400 * 86_400
+
 // Longer than any password that can be set; what is compared stays bounded.
 const Given = Type.String({ minLength: 1, maxLength: 1024 })
 
@@ -33,6 +40,7 @@ export function sessionRoutes(
   sessions: Sessions,
   store: Pick<SessionStore, 'changePassword'>,
   audit: () => AuditTrail,
+  note: Note,
 ): AdminRoute[] {
   return [
     adminRoute({
@@ -43,12 +51,15 @@ export function sessionRoutes(
       summary: 'Sign in. The session is a cookie; the one that came with the call ends.',
       body: strictObject({ email: Type.String({ minLength: 1, maxLength: 320 }), password: Given }),
       result: SessionView,
-      replyHeaders: { 'set-cookie': 'The session.' },
-      errors: ['invalid_credentials'],
-      async handle({ body, caller, address, secure, reply }) {
-        const signedIn = await sessions.signIn({ ...body, address })
+      replyHeaders: { 'set-cookie': 'The session, and the device that has signed in.' },
+      errors: ['invalid_credentials', 'too_many_attempts'],
+      async handle({ body, caller, requestId, address, headers, secure, reply }) {
+        const userAgent = headers.get('user-agent') ?? undefined
+        const devices = devicesOf(headers, secure)
+        const from = { requestId, address, userAgent, devices }
+        const signedIn = await sessions.signIn({ ...body, ...from })
         if (caller !== undefined) await sessions.end(caller)
-        reply.append('set-cookie', sessionCookie(signedIn.token, secure))
+        setCookies(reply, signedIn, secure)
         return viewOf(signedIn)
       },
     }),
@@ -61,9 +72,13 @@ export function sessionRoutes(
       status: 204,
       result: Type.Void(),
       replyHeaders: { 'set-cookie': 'Removes the cookie.' },
-      async handle({ caller, secure, reply }) {
-        if (caller !== undefined) await sessions.end(caller)
-        reply.append('set-cookie', sessionCookie('', secure))
+      async handle({ caller, requestId, secure, reply }) {
+        if (caller !== undefined) {
+          await sessions.end(caller)
+          const about = { objectKind: 'user', objectId: caller.userId }
+          note({ actor: caller, requestId, action: 'auth.sign_out', ...about })
+        }
+        reply.append('set-cookie', cookieOf(SESSION_COOKIE, '', 0, secure))
       },
     }),
     adminRoute({
@@ -82,13 +97,14 @@ export function sessionRoutes(
       path: '/api/v1/auth/password',
       audience: 'session',
       tag: 'session',
-      summary: 'Change your password. Every session of yours ends and a new one begins.',
+      summary:
+        'Change your password. Every session of yours ends, a new one begins, and no other device is known any more.',
       body: strictObject({ current_password: Given, new_password: NewPassword }),
       result: SessionView,
-      replyHeaders: { 'set-cookie': 'The new session.' },
-      errors: ['invalid_credentials'],
-      async handle({ body, caller, requestId, address, secure, reply }) {
-        const before = await sessions.requirePassword(caller, body.current_password, address)
+      replyHeaders: { 'set-cookie': 'The new session, and the device.' },
+      errors: ['invalid_credentials', 'too_many_attempts'],
+      async handle({ body, caller, requestId, headers, secure, reply }) {
+        const before = await sessions.requirePassword(caller, body.current_password, requestId)
         const after = await hashPassword(body.new_password)
         const changed = await store.changePassword(caller.userId, { before, after }, (sql) =>
           audit().write(sql, {
@@ -100,8 +116,8 @@ export function sessionRoutes(
           }),
         )
         if (!changed) throw wrongPassword()
-        const signedIn = await sessions.start(caller, after)
-        reply.append('set-cookie', sessionCookie(signedIn.token, secure))
+        const signedIn = await sessions.start(caller, after, devicesOf(headers, secure))
+        setCookies(reply, signedIn, secure)
         return viewOf(signedIn)
       },
     }),
@@ -113,10 +129,21 @@ function viewOf({ caller, expiresAt }: Pick<SignedIn, 'caller' | 'expiresAt'>) {
   return { user: { user_id: userId, email, name, role }, expires_at: expiresAt.toISOString() }
 }
 
-/** An empty token removes the cookie. */
-function sessionCookie(token: string, secure: boolean): string {
-  const name = secure ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE
-  const seconds = token === '' ? 0 : LONGEST_MS / 1000
-  const cookie = `${name}=${token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}`
+function cookieName(name: string, secure: boolean): string {
+  return secure ? `__Host-${name}` : name
+}
+
+/** `seconds` of 0 remove the cookie. */
+function cookieOf(name: string, value: string, seconds: number, secure: boolean): string {
+  const cookie = `${cookieName(name, secure)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}`
   return secure ? `${cookie}; Secure` : cookie
+}
+
+function setCookies(reply: Headers, { token, device }: SignedIn, secure: boolean): void {
+  reply.append('set-cookie', cookieOf(SESSION_COOKIE, token, LONGEST_MS / 1000, secure))
+  reply.append('set-cookie', cookieOf(DEVICE_COOKIE, device, DEVICE_SECS, secure))
+}
+
+function devicesOf(headers: Headers, secure: boolean): readonly string[] {
+  return cookieValues(headers, cookieName(DEVICE_COOKIE, secure))
 }

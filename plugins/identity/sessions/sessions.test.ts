@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { GatewayError } from 'model-gateway/plugin'
+import { type AuditEntry, GatewayError } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts'
 import { hashPassword } from '../_shared/password.ts'
 import plugin from '../index.ts'
-import { createSessions, type Sessions } from './sessions.ts'
+import { accountKey, createSessions, type Sessions } from './sessions.ts'
 import { createSessionStore, type SessionStore } from './store.ts'
 
 const HOUR_MS = 3_600_000
@@ -16,13 +16,16 @@ let store: SessionStore
 let sessions: Sessions
 let now: number
 const clock = { now: () => new Date(now) }
+const noted: AuditEntry[] = []
+const note = (entry: AuditEntry) => void noted.push(entry)
 beforeEach(async () => {
   now = Date.parse('2026-01-01T00:00:00Z')
   db = await createTestDatabase()
   store = createSessionStore(
     await db.forPlugin(plugin.manifest.id, plugin.manifest.migrations ?? []),
   )
-  sessions = createSessions(store, clock)
+  noted.length = 0
+  sessions = createSessions(store, clock, note)
   await store.makeAdmin({
     email: 'ada@example.com',
     name: 'Ada',
@@ -34,8 +37,16 @@ beforeEach(async () => {
 })
 afterEach(() => db.drop())
 
+const call = { requestId: 'r', address, userAgent: 'curl', devices: [] as readonly string[] }
 const signIn = (email = 'Ada@example.com', password = PASSWORD, from = address) =>
-  sessions.signIn({ email, password, address: from })
+  sessions.signIn({ ...call, email, password, address: from })
+
+const knownBy = (device: string, from = address) => ({
+  ...call,
+  email: 'ada@example.com',
+  devices: device === '' ? [] : ['no device', device],
+  address: from,
+})
 
 async function refusal(run: () => Promise<unknown>): Promise<GatewayError> {
   try {
@@ -160,13 +171,15 @@ test.each([
 ])(
   'an address that guesses at many accounts has to wait, %s',
   async (_, from, other) => {
+    let device = ''
     for (let i = 0; i < 31; i++) {
       await refusal(() => signIn(`a${i}@example.com`, 'wrong', from(i)))
       // An account of one's own does not make up for the others.
-      if (i === 20) await signIn('ada@example.com', PASSWORD, from(i))
+      if (i === 20) device = (await signIn('ada@example.com', PASSWORD, from(i))).device
     }
     const refused = await refusal(() => signIn('ada@example.com', PASSWORD, from(99)))
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    await sessions.signIn({ ...knownBy(device, from(99)), password: PASSWORD })
     await signIn('ada@example.com', PASSWORD, other)
   },
   20_000,
@@ -183,8 +196,12 @@ test('attempts that have to wait, and those that the database fails at, count ag
   await signIn()
   const away = async () => Promise.reject(new Error('away'))
   let findAccount: SessionStore['findAccount'] = away
-  const failing = createSessions({ ...store, findAccount: (email) => findAccount(email) }, clock)
-  const attempt = { email: 'ada@example.com', password: PASSWORD, address }
+  const failing = createSessions(
+    { ...store, findAccount: (email) => findAccount(email) },
+    clock,
+    note,
+  )
+  const attempt = { ...call, email: 'ada@example.com', password: PASSWORD }
   for (let i = 0; i < 40; i++) await expect(failing.signIn(attempt)).rejects.toThrow('away')
   findAccount = store.findAccount
   await failing.signIn(attempt)
@@ -218,8 +235,10 @@ test('a password that is changed while it is compared opens no session', async (
       },
     },
     clock,
+    note,
   )
-  const { token } = await changing.signIn({ email: 'ada@example.com', password: PASSWORD, address })
+  const attempt = { ...call, email: 'ada@example.com', password: PASSWORD }
+  const { token } = await changing.signIn(attempt)
   expect(await sessions.find(token)).toBeUndefined()
 })
 
@@ -237,12 +256,92 @@ test('a session that begins while the password is being changed ends with the ch
 
 test('a password that was set meanwhile is not overwritten by whoever knew the one before', async () => {
   const { caller } = await signIn()
-  const before = await sessions.requirePassword(caller, PASSWORD)
+  const before = await sessions.requirePassword(caller, PASSWORD, 'r')
   await changePassword(caller.userId)
   const renewed = await signIn('ada@example.com', OTHER)
   const also = () => Promise.reject(new Error('there is nothing to note'))
   const hashes = { before, after: await hashPassword('of a thief 123') }
   expect(await store.changePassword(caller.userId, hashes, also)).toBe(false)
   expect(await sessions.find(renewed.token)).toEqual(renewed.caller)
-  await sessions.requirePassword(caller, OTHER)
+  await sessions.requirePassword(caller, OTHER, 'r')
+})
+
+test('strangers who guess keep nobody out of a device that the account has signed in on', async () => {
+  const { device } = await signIn()
+  for (let i = 0; i < 6; i++) await refusal(() => signIn('ada@example.com', 'wrong', `10.0.0.${i}`))
+  expect((await refusal(() => signIn())).code).toBe('too_many_attempts')
+  await sessions.signIn({ ...knownBy(device), password: PASSWORD })
+})
+
+test('a device that is guessed on waits by itself, and keeps nobody else waiting', async () => {
+  const { device } = await signIn()
+  const guess = () => sessions.signIn({ ...knownBy(device), password: 'wrong' })
+  for (let i = 0; i < 6; i++) expect((await refusal(guess)).code).toBe('invalid_credentials')
+  const refused = await refusal(() => sessions.signIn({ ...knownBy(device), password: PASSWORD }))
+  expect([refused.code, refused.status, refused.headers['retry-after']]).toEqual([
+    'too_many_attempts',
+    429,
+    '1',
+  ])
+  await signIn()
+})
+
+test('a device is known to the accounts that signed in on it, as long as their password stays', async () => {
+  const fresh = { unless: 'never', fields: [], also: async () => {} } as const
+  const hash = await hashPassword(OTHER)
+  await store.makeAdmin({ email: 'bob@example.com', name: 'Bob', hash, ...fresh })
+  const { device: ofBob } = await signIn('bob@example.com', OTHER)
+  const { device: ofBoth } = await sessions.signIn({ ...knownBy(ofBob), password: PASSWORD })
+  for (let i = 0; i < 6; i++) await refusal(() => signIn('ada@example.com', 'wrong'))
+  // All others have to wait.
+  const isKnown = (device: string) =>
+    sessions.signIn({ ...knownBy(device), password: PASSWORD }).then(
+      () => true,
+      () => false,
+    )
+  expect(await isKnown(ofBoth)).toBe(true)
+  expect(await isKnown(ofBob)).toBe(false)
+  expect(await isKnown(`${'A'.repeat(22)}${ofBoth.slice(22)}`)).toBe(false)
+  const same = await hashPassword(PASSWORD)
+  await store.makeAdmin({ email: 'ada@example.com', name: 'Ada', hash: same, ...fresh })
+  expect(await isKnown(ofBoth)).toBe(false)
+})
+
+test('strangers who guess keep nobody from changing their password', async () => {
+  const { caller } = await signIn()
+  for (let i = 0; i < 6; i++) await refusal(() => signIn('ada@example.com', 'wrong'))
+  await sessions.requirePassword(caller, PASSWORD, 'r')
+  for (let i = 0; i < 6; i++) await refusal(() => sessions.requirePassword(caller, 'wrong', 'r'))
+  const refused = await refusal(() => sessions.requirePassword(caller, PASSWORD, 'r'))
+  expect(refused.code).toBe('too_many_attempts')
+})
+
+test('an account that is unlocked has its attempts again', async () => {
+  for (let i = 0; i < 6; i++) await refusal(() => signIn('ada@example.com', 'wrong'))
+  sessions.unlock(accountKey('bob@example.com'))
+  expect((await refusal(() => signIn())).code).toBe('too_many_attempts')
+  sessions.unlock(accountKey('ada@example.com'))
+  await signIn()
+})
+
+test('sign-ins, refusals and lock-outs are noted, with no e-mail of an unknown account', async () => {
+  const { caller } = await signIn()
+  for (let i = 0; i < 7; i++) await refusal(() => signIn('ada@example.com', 'wrong'))
+  await refusal(() => signIn('my password, typed here', 'wrong'))
+  const brief = noted.map(({ actor, action, outcome, objectKind, objectId }) => [
+    actor?.userId ?? null,
+    action,
+    outcome ?? 'success',
+    `${objectKind} ${objectId}`,
+  ])
+  const ada = `user ${caller.userId}`
+  expect(brief).toEqual([
+    [caller.userId, 'auth.sign_in', 'success', ada],
+    ...Array(6).fill([null, 'auth.sign_in_refused', 'invalid_credentials', ada]),
+    [null, 'auth.locked_out', 'too_many_attempts', ada],
+    [null, 'auth.sign_in_refused', 'too_many_attempts', ada],
+    [null, 'auth.sign_in_refused', 'invalid_credentials', 'user unknown'],
+  ])
+  expect(noted.every((entry) => entry.address === address && entry.userAgent === 'curl')).toBe(true)
+  expect(JSON.stringify(noted)).not.toContain('typed here')
 })

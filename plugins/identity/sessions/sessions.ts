@@ -1,13 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
 import {
   type AdminSessions,
   type Clock,
+  type ErrorCode,
   GatewayError,
   type SessionCaller,
 } from 'model-gateway/plugin'
-import { createPasswordCheck } from './password-check.ts'
+import type { Note } from '../../_shared/note.ts'
+import { type DeviceAccount, deviceCookie, knownDevice } from './devices.ts'
+import { createPasswordCheck, type PasswordCheck } from './password-check.ts'
 import type { Account, SessionStore } from './store.ts'
-import { type Attempt, createThrottle } from './throttle.ts'
+import { type Attempt, createThrottle, type Throttle } from './throttle.ts'
 
 const MINUTE_MS = 60_000
 const IDLE_MS = 8 * 60 * MINUTE_MS
@@ -15,6 +19,8 @@ export const LONGEST_MS = 7 * 24 * 60 * MINUTE_MS
 
 const FORGET_MS = 15 * MINUTE_MS
 const KEPT = 10_000
+/** What the audit log has in the place of a user: an e-mail that is not one's may be a password. */
+const UNKNOWN = 'unknown'
 /** Failures of an account, and of an address, behind which a whole company may be, before waits. */
 const FREE_FAILURES = { account: 5, address: 30 }
 
@@ -22,35 +28,71 @@ export interface SignedIn {
   readonly token: string
   readonly caller: SessionCaller
   readonly expiresAt: Date
+  /** The value of the cookie by which the device is known from now on. */
+  readonly device: string
 }
 
 /** An account whose password, of this hash, was given. */
 type Compared = Account & { readonly hash: string }
 
+/** The call that an attempt comes with. */
+export interface From {
+  readonly requestId: string
+  readonly address: string | undefined
+  readonly userAgent: string | undefined
+}
+
 export interface Sessions extends AdminSessions {
-  /** Throws `invalid_credentials`, with `retry-after` when there were too many attempts. */
-  signIn(attempt: {
-    readonly email: string
-    readonly password: string
-    readonly address: string | undefined
-  }): Promise<SignedIn>
+  /**
+   * Throws `invalid_credentials`, or `too_many_attempts` with `retry-after`. A device on which the
+   * account has signed in before has attempts of its own, which strangers cannot use up.
+   */
+  signIn(
+    attempt: From & {
+      readonly email: string
+      readonly password: string
+      /** Values of the device's cookie. */
+      readonly devices: readonly string[]
+    },
+  ): Promise<SignedIn>
   /** The hash of the caller's own password, if this is it; throws as `signIn` does. */
-  requirePassword(caller: SessionCaller, password: string, address?: string): Promise<string>
+  requirePassword(caller: SessionCaller, password: string, requestId: string): Promise<string>
   /** A new session of somebody whose password, of this hash, has been compared. */
-  start(account: Omit<Account, 'hash' | 'status'>, passwordHash: string): Promise<SignedIn>
+  start(
+    account: Omit<Account, 'hash' | 'status'>,
+    passwordHash: string,
+    devices?: readonly string[],
+  ): Promise<SignedIn>
   end(caller: SessionCaller): Promise<void>
   /** When the caller has to sign in again at the latest. */
   expiresAt(caller: SessionCaller): Promise<Date>
+  /** Forgets the failed attempts of an account, by the hash of its e-mail. */
+  unlock(account: string): void
   sweep(): Promise<void>
 }
 
-export function createSessions(store: SessionStore, clock: Clock): Sessions {
-  const accounts = createThrottle({ free: FREE_FAILURES.account, limit: KEPT, forgetMs: FORGET_MS })
-  const addresses = createThrottle({
-    free: FREE_FAILURES.address,
-    limit: KEPT,
-    forgetMs: FORGET_MS,
-  })
+/** What an attempt counts against. Failures of an account are forgotten by a success. */
+interface Quota {
+  readonly throttle: Throttle
+  readonly key: string
+  readonly of: 'user' | 'address'
+}
+
+/** An attempt at an account: what it counts against, and what is said of its failure. */
+interface Attempted {
+  readonly email: string
+  readonly password: string
+  readonly quotas: readonly Quota[]
+  readonly lane: Parameters<PasswordCheck['matches']>[2]
+  readonly refused: (code: ErrorCode, userId: string | undefined) => void
+  readonly lockedOut: (what: Quota, userId: string | undefined) => void
+}
+
+export function createSessions(store: SessionStore, clock: Clock, note: Note): Sessions {
+  const throttle = (free: number) => createThrottle({ free, limit: KEPT, forgetMs: FORGET_MS })
+  const accounts = throttle(FREE_FAILURES.account)
+  const devices = throttle(FREE_FAILURES.account)
+  const addresses = throttle(FREE_FAILURES.address)
   const passwords = createPasswordCheck()
 
   const liveAt = (at: Date) => ({
@@ -58,69 +100,75 @@ export function createSessions(store: SessionStore, clock: Clock): Sessions {
     usedAfter: new Date(at.getTime() - IDLE_MS),
   })
 
-  /** By account: the comparison that was asked for last. */
+  /** By what attempts count against: the comparison that was asked for last. */
   const turns = new Map<string, Promise<Compared>>()
 
-  /** One after the other for each account: what is not over yet must not count as a failure. */
-  async function compare(...attempt: Parameters<typeof compareNow>): Promise<Compared> {
-    const account = hashToken(attempt[0])
-    const before = turns.get(account)
+  /** One after the other for each quota: what is not over yet must not count as a failure. */
+  async function compare(attempted: Attempted): Promise<Compared> {
+    const key = attempted.quotas.at(-1)?.key ?? ''
+    const before = turns.get(key)
     const turn = (async () => {
       await before?.catch(() => {})
-      return await compareNow(...attempt)
+      return await compareNow(attempted)
     })()
-    turns.set(account, turn)
+    turns.set(key, turn)
     try {
       return await turn
     } finally {
-      if (turns.get(account) === turn) turns.delete(account)
+      if (turns.get(key) === turn) turns.delete(key)
     }
   }
 
   /** The account, if the password is its own. Takes as long when there is no such account. */
-  async function compareNow(
-    email: string,
-    password: string,
-    address: string | undefined,
-  ): Promise<Compared> {
+  async function compareNow(attempted: Attempted): Promise<Compared> {
+    const { email, password, quotas, lane, refused, lockedOut } = attempted
     const now = clock.now().getTime()
-    const attempts: Attempt[] = []
-    const begin = (throttle: typeof accounts, key: string) => {
-      const begun = throttle.begin(key, now)
-      if (typeof begun !== 'number') return attempts.push(begun)
-      for (const attempt of attempts) attempt.forget('this')
-      throw tooMany(begun)
+    const begun: (readonly [Quota, Attempt])[] = []
+    for (const quota of quotas) {
+      const attempt = quota.throttle.begin(quota.key, now)
+      if (typeof attempt !== 'number') {
+        begun.push([quota, attempt])
+        continue
+      }
+      for (const [, other] of begun) other.forget('this')
+      refused('too_many_attempts', quota.throttle.subjectOf(quota.key))
+      throw tooMany(attempt)
     }
-    begin(addresses, network(address))
-    begin(accounts, hashToken(email))
     let account: Account | undefined
     let right = false
     try {
       account = await store.findAccount(email)
-      right = await passwords.matches(password, account?.hash)
+      right = await passwords.matches(password, account?.hash, lane)
     } catch (error) {
-      for (const attempt of attempts) attempt.forget('this')
+      for (const [, attempt] of begun) attempt.forget('this')
+      if (error instanceof GatewayError) refused(error.code, account?.userId)
       throw error
     }
     const hash = account?.hash ?? undefined
     if (!right || hash === undefined || account === undefined || account.status === 'disabled') {
+      refused('invalid_credentials', account?.userId)
+      for (const [quota, attempt] of begun) {
+        const waitMs = attempt.failed(quota.of === 'user' ? account?.userId : undefined)
+        if (waitMs > 0) lockedOut(quota, account?.userId)
+      }
       throw wrongPassword()
     }
-    attempts[0]?.forget('this')
-    attempts[1]?.forget('all')
+    for (const [quota, attempt] of begun) attempt.forget(quota.of === 'user' ? 'all' : 'this')
     return { ...account, hash }
   }
 
   async function start(
     { userId, email, name, role }: Omit<Account, 'hash' | 'status'>,
     passwordHash: string,
+    cookies: readonly string[] = [],
   ) {
     const token = randomBytes(32).toString('base64url')
     const id = Bun.randomUUIDv7()
     const at = clock.now()
     await store.create({ id, tokenHash: hashToken(token), userId, passwordHash, at })
     const caller = { kind: 'session', sessionId: id, userId, email, name, role } as const
-    return { token, caller, expiresAt: new Date(at.getTime() + LONGEST_MS) }
+    const device = deviceCookie(cookies, { userId, hash: passwordHash })
+    return { token, caller, expiresAt: new Date(at.getTime() + LONGEST_MS), device }
   }
 
   return {
@@ -138,13 +186,60 @@ export function createSessions(store: SessionStore, clock: Clock): Sessions {
       return new Date(createdAt.getTime() + LONGEST_MS)
     },
     start,
-    async signIn({ email, password, address }) {
-      const account = await compare(email.trim().toLowerCase(), password, address)
-      if (account.status === 'invited') await store.activate(account.userId)
-      return await start(account, account.hash)
+    async signIn({ email: given, password, devices: cookies, ...from }) {
+      const email = given.trim().toLowerCase()
+      const account = accountKey(email)
+      const found = cookies.length === 0 ? undefined : await store.findAccount(email)
+      const device = knownDevice(cookies, withHash(found))
+      const strangers: Quota[] = [
+        { throttle: addresses, key: network(from.address), of: 'address' },
+        { throttle: accounts, key: account, of: 'user' },
+      ]
+      const known: Quota[] = [{ throttle: devices, key: `${account} ${device}`, of: 'user' }]
+      const said = { actor: undefined, ...from, objectKind: 'user' }
+      const compared = await compare({
+        email,
+        password,
+        quotas: device === undefined ? strangers : known,
+        lane: device === undefined ? 'strangers' : 'known',
+        refused: (outcome, userId) =>
+          note({ ...said, action: 'auth.sign_in_refused', outcome, objectId: userId ?? UNKNOWN }),
+        lockedOut: ({ of, key }, userId) =>
+          note({
+            ...said,
+            action: 'auth.locked_out',
+            outcome: 'too_many_attempts',
+            objectKind: of,
+            objectId: of === 'address' ? key || UNKNOWN : (userId ?? UNKNOWN),
+          }),
+      })
+      if (compared.status === 'invited') await store.activate(compared.userId)
+      const signedIn = await start(compared, compared.hash, cookies)
+      note({
+        ...said,
+        actor: signedIn.caller,
+        action: 'auth.sign_in',
+        objectId: compared.userId,
+        after: { known_device: device !== undefined },
+      })
+      return signedIn
     },
-    async requirePassword(caller, password, address) {
-      return (await compare(caller.email, password, address)).hash
+    async requirePassword(caller, password, requestId) {
+      const { email, userId } = caller
+      const said = { actor: caller, requestId, objectKind: 'user', objectId: userId }
+      const compared = await compare({
+        email,
+        password,
+        quotas: [{ throttle: devices, key: `${accountKey(email)} session`, of: 'user' }],
+        lane: 'known',
+        refused: (outcome) => note({ ...said, action: 'auth.password_refused', outcome }),
+        lockedOut: () => note({ ...said, action: 'auth.locked_out', outcome: 'too_many_attempts' }),
+      })
+      return compared.hash
+    },
+    unlock(account) {
+      accounts.forget((key) => key === account)
+      devices.forget((key) => key.startsWith(`${account} `))
     },
     async end({ sessionId }) {
       await store.remove(sessionId)
@@ -159,18 +254,22 @@ function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
+/** By what the attempts at an account are counted, whether or not it exists. */
+export function accountKey(email: string): string {
+  return hashToken(email)
+}
+
+function withHash(account: Account | undefined): DeviceAccount | undefined {
+  const hash = account?.hash ?? undefined
+  return account === undefined || hash === undefined ? undefined : { ...account, hash }
+}
+
 /** What counts as one address: of IPv6 the part that one customer gets, 64 bits. */
 function network(address: string | undefined): string {
-  if (address === undefined) return ''
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined || !address.includes(':')) return mapped ?? address
-  const [head = '', tail] = address.split('::', 2)
-  const groups = head === '' ? [] : head.split(':')
-  if (tail !== undefined) {
-    const rest = tail === '' ? 0 : tail.split(':').length
-    groups.push(...new Array<string>(Math.max(0, 8 - groups.length - rest)).fill('0'))
-  }
-  return groups.slice(0, 4).join(':')
+  if (address === undefined || !ipaddr.isValid(address)) return address ?? ''
+  const parsed = ipaddr.process(address)
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
+  return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0])}/64`
 }
 
 export function wrongPassword(): GatewayError {
@@ -180,7 +279,7 @@ export function wrongPassword(): GatewayError {
 function tooMany(waitMs: number): GatewayError {
   const seconds = Math.ceil(waitMs / 1000)
   return new GatewayError(
-    'invalid_credentials',
+    'too_many_attempts',
     `there were too many failed attempts; try again in ${seconds} s`,
     { headers: { 'retry-after': String(seconds) } },
   )

@@ -1,6 +1,9 @@
 import type { Database, SessionCaller } from 'model-gateway/plugin'
 import { adminExists, lockIdentity, setPassword, type Transaction } from '../_shared/store.ts'
 
+/** Told, with the hash of an e-mail, when an account is unlocked. */
+export const UNLOCKED = 'identity_unlocked'
+
 /** Rights and sign-in data of a user, as they are now. */
 export interface Account {
   readonly userId: string
@@ -51,6 +54,12 @@ export interface SessionStore {
     userId: string,
     hashes: { readonly before: string; readonly after: string },
     also: (sql: Transaction) => Promise<void>,
+  ): Promise<boolean>
+  /** Tells all replicas; resolves to false when there is no user with this e-mail. */
+  unlock(
+    email: string,
+    account: string,
+    also: (sql: Transaction, userId: string) => Promise<void>,
   ): Promise<boolean>
   /** Whether somebody can sign in as a platform admin. */
   hasAdmin(): Promise<boolean>
@@ -130,6 +139,16 @@ export function createSessionStore({ sql }: Database): SessionStore {
         if (found.length === 0) return false
         await setPassword(tx, userId, after)
         await also(tx)
+        return true
+      })
+    },
+    async unlock(email, account, also) {
+      return await sql.begin(async (tx) => {
+        const [user] = await tx<{ id: string }[]>`
+          select id from identity.users where email = ${email}`
+        if (user === undefined) return false
+        await also(tx, user.id)
+        await tx`select pg_notify(${UNLOCKED}, ${account})`
         return true
       })
     },

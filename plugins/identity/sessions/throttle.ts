@@ -5,17 +5,24 @@ export interface Throttle {
    * A number: it may not be made for so many milliseconds yet, and was not counted.
    */
   begin(key: string, now: number): Attempt | number
+  /** What the attempts at it were about, as far as `failed` was told. */
+  subjectOf(key: string): string | undefined
+  /** Forgets all attempts at the keys that fit. */
+  forget(fits: (key: string) => boolean): void
 }
 
 export interface Attempt {
   /** Forgets this attempt; with `all`, the ones before it as well. */
   forget(what: 'this' | 'all'): void
+  /** It failed. Gives the milliseconds until the next attempt may be made. */
+  failed(subject?: string): number
 }
 
 interface Failures {
   count: number
   lastAt: number
   until: number
+  subject?: string | undefined
 }
 
 /**
@@ -62,7 +69,15 @@ export function createThrottle(options: {
           if (failures.count === 0 && kept.get(key) === failures) kept.delete(key)
           settle(failures)
         },
+        failed(subject) {
+          failures.subject = subject
+          return Math.max(0, failures.until - failures.lastAt)
+        },
       }
+    },
+    subjectOf: (key) => kept.get(key)?.subject,
+    forget(fits) {
+      for (const key of [...kept.keys()]) if (fits(key)) kept.delete(key)
     },
   }
 }

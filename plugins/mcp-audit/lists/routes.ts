@@ -9,6 +9,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { countedListOf, readCountedPage } from '../../_shared/counted-list.ts'
+import type { Note } from '../../_shared/note.ts'
 import { Id, ownId } from '../../_shared/own-id.ts'
 import { filterText, periodQuery, readPeriod } from '../../_shared/query.ts'
 import { oneOf } from '../../_shared/schema.ts'
@@ -35,6 +36,7 @@ const Query = strictObject({ ...pageQuery, ...filterQuery })
 export function invocationRoutes(
   store: ListStore,
   directory: () => Promise<Directory>,
+  note: Note,
 ): AdminRoute[] {
   async function namer() {
     const { users, serviceAccounts } = await directory()
@@ -67,10 +69,14 @@ export function invocationRoutes(
       summary: 'One tool call, with its sanitised arguments and result.',
       params: Type.Object({ mcp_tool_invocation_id: Id }),
       result: Detail,
-      async handle({ params }) {
-        const row = await store.read(params.mcp_tool_invocation_id)
+      async handle({ params: { mcp_tool_invocation_id: id }, caller, requestId }) {
+        const row = await store.read(id)
         if (row === undefined) {
           throw new GatewayError('not_found', 'there is no tool call with this id')
+        }
+        if (row.payload !== null) {
+          const about = { objectKind: 'mcp_invocation', objectId: ownId(id) }
+          note({ actor: caller, requestId, action: 'mcp_invocation.payload_read', ...about })
         }
         return (await namer())(row)
       },

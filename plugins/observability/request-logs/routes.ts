@@ -9,7 +9,8 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { Id } from '../../_shared/own-id.ts'
+import type { Note } from '../../_shared/note.ts'
+import { Id, ownId } from '../../_shared/own-id.ts'
 import { invalidQuery } from '../../_shared/query.ts'
 import { Count, Instant, nullable } from '../../_shared/schema.ts'
 import type { Reports } from '../_shared/store.ts'
@@ -25,7 +26,7 @@ const MOST_BUCKETS = 60
 /** Lengths of a bucket, in seconds. */
 const STEPS = [60, 300, 900, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800] as const
 
-export function requestLogRoutes(reports: Reports, clock: Clock): AdminRoute[] {
+export function requestLogRoutes(reports: Reports, clock: Clock, note: Note): AdminRoute[] {
   const page = listOf(RequestLog)
   return [
     adminRoute({
@@ -133,10 +134,16 @@ export function requestLogRoutes(reports: Reports, clock: Clock): AdminRoute[] {
       summary: 'One finished request, with its attempts and its sanitised payload.',
       params: Type.Object({ request_log_id: Id }),
       result: RequestLogDetail,
-      async handle({ params }) {
+      async handle({ params, caller, requestId }) {
         const detail = await reports.read((reader) => readDetail(reader, params.request_log_id))
-        if (detail !== undefined) return detail
-        throw new GatewayError('not_found', 'there is no request log with this id')
+        if (detail === undefined) {
+          throw new GatewayError('not_found', 'there is no request log with this id')
+        }
+        if (detail.payload !== null) {
+          const about = { objectKind: 'request_log', objectId: ownId(params.request_log_id) }
+          note({ actor: caller, requestId, action: 'request_log.payload_read', ...about })
+        }
+        return detail
       },
     }),
   ]

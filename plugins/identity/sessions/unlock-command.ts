@@ -1,0 +1,37 @@
+import { type AuditTrail, type Command, type CommandSpec, UsageError } from 'model-gateway/plugin'
+import { once, readArguments } from '../../_shared/arguments.ts'
+import { accountKey } from './sessions.ts'
+import type { SessionStore } from './store.ts'
+
+export const adminUnlock: CommandSpec = {
+  name: 'admin unlock',
+  summary: 'Forgets the failed sign-ins of an account, on all replicas',
+  usage: '--email E',
+}
+
+/** `gateway admin unlock`: works while the gateway runs. */
+export function createUnlockCommand(
+  store: Pick<SessionStore, 'unlock'>,
+  audit: () => AuditTrail,
+): Command {
+  return {
+    name: adminUnlock.name,
+    async run(args, out) {
+      const email = once(readArguments(args, ['--email']), '--email')
+        ?.trim()
+        .toLowerCase()
+      if (email === undefined) throw new UsageError('say who: --email')
+      const unlocked = await store.unlock(email, accountKey(email), (sql, userId) =>
+        audit().write(sql, {
+          actor: undefined,
+          requestId: 'command:admin-unlock',
+          action: 'user.unlock',
+          objectKind: 'user',
+          objectId: userId,
+        }),
+      )
+      if (!unlocked) throw new UsageError(`there is no user with the e-mail ${email}`)
+      out(`the failed sign-ins of ${email} are forgotten`)
+    },
+  }
+}
