@@ -22,6 +22,21 @@ export const columns: readonly Column<Entry>[] = [
     cell: (entry) => <span title={entry.action}>{verbOf(entry)}</span>,
   },
   {
+    key: 'outcome',
+    header: 'Outcome',
+    width: '9rem',
+    cell: ({ outcome, occurrences }) => {
+      const text = occurrences === 1 ? (outcome ?? '') : `${outcome} × ${occurrences}`
+      return <span title={text}>{text}</span>
+    },
+  },
+  {
+    key: 'address',
+    header: 'Address',
+    width: '8.5rem',
+    cell: ({ address }) => <span title={address ?? ''}>{address}</span>,
+  },
+  {
     key: 'kind',
     header: 'Object',
     width: '8rem',

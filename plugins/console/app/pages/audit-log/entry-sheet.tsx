@@ -4,6 +4,7 @@ import { dateTime } from '@/lib/format.ts'
 import {
   actorOf,
   type Entry,
+  isEvent,
   nameOf,
   objectNames,
   pageOf,
@@ -20,7 +21,7 @@ export interface EntrySheetProps {
   readonly onClose: () => void
 }
 
-/** One change: who made it, and what the thing was and became. */
+/** One change, with what the thing was and became, or another event. */
 export function EntrySheet({ entry, onClose }: EntrySheetProps) {
   return (
     <Sheet
@@ -32,7 +33,7 @@ export function EntrySheet({ entry, onClose }: EntrySheetProps) {
       {entry !== undefined && (
         <div className="grid gap-4">
           <Facts entry={entry} onClose={onClose} />
-          <Difference entry={entry} />
+          {!isEvent(entry) && <Difference entry={entry} />}
         </div>
       )}
     </Sheet>
@@ -82,6 +83,10 @@ function Facts({ entry, onClose }: { entry: Entry; onClose: () => void }) {
           </Link>
         </span>
       </Fact>
+      {entry.outcome !== null && <Fact label="Outcome">{entry.outcome}</Fact>}
+      {entry.occurrences > 1 && <Fact label="Events like this">{entry.occurrences}</Fact>}
+      {entry.address !== null && <Fact label="Address">{entry.address}</Fact>}
+      {entry.user_agent !== null && <Fact label="User agent">{entry.user_agent}</Fact>}
       <Fact label="Request id">
         <Id id={entry.request_id} label="Copy the request id" />
       </Fact>

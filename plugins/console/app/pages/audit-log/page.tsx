@@ -25,7 +25,7 @@ const PAGE_SIZE = 100
 const REFRESH_MS = 15_000
 const kinds = ['user'] as const
 
-/** What administrators changed, the newest first. */
+/** What administrators changed, sign-ins and refusals, the newest first. */
 export default function AuditLog() {
   const [values, change] = useFilters(filters)
   const [chosen, setChosen] = useState<Entry>()
@@ -36,7 +36,7 @@ export default function AuditLog() {
   )
   const filtered = isNarrowed(values, cleared)
   return (
-    <Page title="Audit log" note="What administrators changed, and what it was before">
+    <Page title="Audit log" note="What administrators changed, who signed in, and who was refused">
       <Filters narrowed={filtered} onClear={() => change(cleared)}>
         <RangePicker
           label="Time"
@@ -85,7 +85,7 @@ export default function AuditLog() {
           label="Changes"
           columns={columns}
           rowKey={({ audit_id }) => audit_id}
-          minWidth={860}
+          minWidth={1140}
           onOpen={setChosen}
           onPage={(next) => change({ page: next })}
           filtered={

@@ -10,8 +10,11 @@ export const objectKinds = [
   'api_key',
   'budget',
   'mcp_server',
+  'request_log',
+  'mcp_invocation',
+  'spend',
+  'address',
 ] as const
-type ObjectKind = (typeof objectKinds)[number]
 
 export const objectNames: Readonly<Record<string, string>> = {
   user: 'user',
@@ -20,16 +23,25 @@ export const objectNames: Readonly<Record<string, string>> = {
   api_key: 'API key',
   budget: 'budget',
   mcp_server: 'MCP server',
+  request_log: 'request',
+  mcp_invocation: 'tool call',
+  spend: 'spend',
+  address: 'address',
 }
 
-const pages: Readonly<Record<ObjectKind, string>> = {
+const pages: Readonly<Record<string, string>> = {
   user: '/identity/users',
   team: '/identity/teams',
   service_account: '/identity/service-accounts',
   api_key: '/identity/api-keys',
   budget: '/budgets',
   mcp_server: '/mcp/servers',
+  request_log: '/requests',
+  mcp_invocation: '/mcp/invocations',
 }
+
+/** Objects of refusals that nothing is known of, or too many to tell apart. */
+const NO_OBJECT = ['unknown', 'several']
 
 /** An id of a user; anything else is none. */
 const userId: Filter<string> = {
@@ -51,12 +63,27 @@ export const filters = {
 }
 export const cleared = usualOf(filters, 'page')
 
+/** What happens and changes nothing. */
+const events = [
+  'auth.sign_in',
+  'auth.sign_in_refused',
+  'auth.locked_out',
+  'auth.password_refused',
+  'auth.sign_out',
+  'api_key.refused',
+  'request_log.payload_read',
+  'mcp_invocation.payload_read',
+  'spend.exported',
+]
+
 /** What is done to things, in the order in which it is thought of. */
 export const actions = [
+  ...events,
   'user.create',
   'user.update',
   'user.change_password',
   'user.make_admin',
+  'user.unlock',
   'team.create',
   'team.update',
   'team.delete',
@@ -78,6 +105,10 @@ export const actions = [
   'mcp_server.discovery_refresh',
 ]
 
+export function isEvent({ action }: Entry): boolean {
+  return events.includes(action)
+}
+
 /** `set member` of `team.set_member`. */
 export function verbOf({ action }: Entry): string {
   return action.slice(action.indexOf('.') + 1).replaceAll('_', ' ')
@@ -97,11 +128,14 @@ export function nameOf({ before, after }: Entry): string | undefined {
 
 /** The page of the thing; undefined for what has none. */
 export function pageOf({ object_kind, object_id }: Entry): string | undefined {
-  const path = pages[object_kind as ObjectKind]
-  return path === undefined ? undefined : `${path}/${encodeURIComponent(object_id)}`
+  const path = pages[object_kind]
+  return path === undefined || NO_OBJECT.includes(object_id)
+    ? undefined
+    : `${path}/${encodeURIComponent(object_id)}`
 }
 
-/** Who did it; by hand, at the gateway's own command line, nobody is known. */
-export function actorOf({ actor_email, actor_user_id }: Entry): string {
-  return actor_email ?? actor_user_id ?? 'the command line'
+/** Who did it. Refusals without an actor are those of callers who are not known. */
+export function actorOf(entry: Entry): string {
+  const { actor_email, actor_user_id } = entry
+  return actor_email ?? actor_user_id ?? (isEvent(entry) ? 'not signed in' : 'the command line')
 }
