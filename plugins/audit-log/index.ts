@@ -7,6 +7,8 @@ import { createEvents, type NotedEntry } from './events.ts'
 import { createStore } from './store.ts'
 
 const WRITE_EVERY_MS = 1_000
+const HOUR_MS = 3_600_000
+const REFUSALS_KEPT_MS = 90 * 24 * HOUR_MS
 
 /** Keeps who changed what, in the transaction of the change, and who signed in or was refused. */
 export default definePlugin({
@@ -44,6 +46,9 @@ export default definePlugin({
     ctx.provide(adminModules, { id: 'audit-log', routes: auditRoutes(store) })
     // They stay in memory while the database is away, which others log.
     ctx.schedule.every(WRITE_EVERY_MS, () => noted.flush('due').catch(() => {}))
+    ctx.schedule.every(HOUR_MS, () =>
+      store.purgeRefusals(new Date(clock.now().getTime() - REFUSALS_KEPT_MS)),
+    )
     return async () => {
       await noted
         .flush('all')

@@ -27,3 +27,30 @@ test('no state of an entry is kept with its secrets, whoever writes it', async (
     await db.drop()
   }
 })
+
+test('old refusals are deleted, and changes, sign-ins and entries of older versions stay', async () => {
+  const db = await createTestDatabase()
+  try {
+    const { manifest } = plugin
+    const store = createStore(await db.forPlugin(manifest.id, manifest.migrations ?? []))
+    const entry = { actor: undefined, requestId: 'r', objectKind: 'user', objectId: 'u' }
+    const seen = { ...entry, occurredAt: new Date('2026-01-01'), occurrences: 1 }
+    await store.writeEvents([
+      { ...seen, action: 'auth.sign_in' },
+      { ...seen, action: 'auth.sign_in_refused', outcome: 'invalid_credentials' },
+      {
+        ...seen,
+        action: 'new',
+        outcome: 'invalid_credentials',
+        occurredAt: new Date('2026-01-02'),
+      },
+    ])
+    await db.sql`insert into audit_log.audit_log (id, occurred_at, request_id, action, object_kind, object_id)
+      values (gen_random_uuid(), '2026-01-01', 'r', 'before', 'user', 'u')`
+    await store.purgeRefusals(new Date('2026-01-02'))
+    const left = await db.sql`select action from audit_log.audit_log order by action`
+    expect(left.map(({ action }) => action)).toEqual(['auth.sign_in', 'before', 'new'])
+  } finally {
+    await db.drop()
+  }
+})

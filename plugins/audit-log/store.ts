@@ -1,4 +1,5 @@
 import type { AuditEntry, AuditTrail, Database, JsonValue } from 'model-gateway/plugin'
+import { deleteInBatches } from '../_shared/delete-in-batches.ts'
 import type { Page, Rows } from '../_shared/page.ts'
 import type { Period } from '../_shared/query.ts'
 import { limitedText } from '../_shared/safe-text.ts'
@@ -37,6 +38,8 @@ export interface AuditFilter extends Period {
 export interface Store extends Pick<AuditTrail, 'write'> {
   /** All of them or none. */
   writeEvents(entries: readonly NotedEntry[]): Promise<void>
+  /** Deletes refusals of before that time: strangers cause them, so they must not pile up. */
+  purgeRefusals(before: Date): Promise<void>
   /** The newest first. */
   list(filter: AuditFilter, page: Page): Promise<Rows<AuditRow>>
 }
@@ -68,6 +71,16 @@ export function createStore({ sql }: Database): Store {
       await sql.begin(async (tx) => {
         for (const entry of entries) await insert(tx, entry)
       })
+    },
+    async purgeRefusals(before) {
+      // Replicas that purge at the same time take different rows.
+      await deleteInBatches(
+        (most) => sql`
+          delete from audit_log.audit_log where id in (
+            select id from audit_log.audit_log
+            where outcome <> 'success' and occurred_at < ${before}
+            order by occurred_at limit ${most} for update skip locked)`,
+      )
     },
     async list(filter, { offset, page_size }) {
       const where = sql`
