@@ -194,7 +194,7 @@ test('of several session cookies the one that works counts, and not many are tri
     const cookie = tokens.map((token) => `gateway_session=${token}`).join('; ')
     return (await ask('GET', '/api/v1/admin/things/t1', { cookie })).status
   }
-  // Browsers send one for each path and domain that it was set for, in an order of their own.
+  // Browsers send one for each path and domain that it was set for, in any order.
   expect(await status('gone', 't-ada')).toBe(200)
   expect(await status('', 'gone', 't-ada', 'gone')).toBe(200)
   expect(await status(...Array(4).fill('gone'), 't-ada')).toBe(401)

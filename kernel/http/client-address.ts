@@ -5,7 +5,7 @@ type Address = IPv4 | IPv6
 /**
  * The address that a call comes from. The headers of proxies count only behind one of `trusted`,
  * which are addresses and CIDR ranges: then it is the right-most address that is not trusted, because
- * everything left of it may be forged. A header that cannot be read names nobody.
+ * everything left of it may be forged. An entry that cannot be read ends the search.
  */
 export function createClientAddress(trusted: readonly string[]) {
   const ranges = trusted.map(rangeOf)

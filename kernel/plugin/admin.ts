@@ -131,7 +131,7 @@ export interface AdminSessions {
 
 /** What an admin changed, or another event that matters. Secrets do not belong in it. */
 export interface AuditEntry {
-  /** `undefined`: the operator, by a command or the config file; of a refusal, nobody who is known. */
+  /** `undefined`: the operator, by a command or the config file; of a refusal, an unknown caller. */
   readonly actor: SessionCaller | undefined
   readonly requestId: string
   /** `user.create`, `api_key.revoke` */

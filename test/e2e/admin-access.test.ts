@@ -50,7 +50,7 @@ const entryOf = (query: string) =>
     return items[0]
   })
 
-test('whoever guesses a password keeps only strangers out, not a browser that has signed in', async () => {
+test('guesses at a password lock strangers out, not a browser that has signed in', async () => {
   const { email } = await adminClient(gateway, { email: 'guessed@example.com' })
   const cookie = cookiesOf(await login(email, adminPassword))
   const refused = await guess(email, 7)

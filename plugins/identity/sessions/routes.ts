@@ -27,7 +27,7 @@ const SessionView = Type.Object({
   }),
 })
 
-/** Tells a device on which somebody has signed in from others; it opens nothing by itself. */
+/** Marks a device on which an account has signed in; it opens nothing by itself. */
 const DEVICE_COOKIE = 'gateway_device'
 /** The longest that browsers keep a cookie: 400 days. */
 const DEVICE_SECS = 400 * 86_400

@@ -266,14 +266,14 @@ test('a password that was set meanwhile is not overwritten by whoever knew the o
   await sessions.requirePassword(caller, OTHER, 'r')
 })
 
-test('strangers who guess keep nobody out of a device that the account has signed in on', async () => {
+test('guesses of strangers do not lock the account on a device that it has signed in on', async () => {
   const { device } = await signIn()
   for (let i = 0; i < 6; i++) await refusal(() => signIn('ada@example.com', 'wrong', `10.0.0.${i}`))
   expect((await refusal(() => signIn())).code).toBe('too_many_attempts')
   await sessions.signIn({ ...knownBy(device), password: PASSWORD })
 })
 
-test('a device that is guessed on waits by itself, and keeps nobody else waiting', async () => {
+test('guesses on a known device make only that device wait', async () => {
   const { device } = await signIn()
   const guess = () => sessions.signIn({ ...knownBy(device), password: 'wrong' })
   for (let i = 0; i < 6; i++) expect((await refusal(guess)).code).toBe('invalid_credentials')
@@ -307,7 +307,7 @@ test('a device is known to the accounts that signed in on it, as long as their p
   expect(await isKnown(ofBoth)).toBe(false)
 })
 
-test('strangers who guess keep nobody from changing their password', async () => {
+test('guesses of strangers do not keep a user from changing the password', async () => {
   const { caller } = await signIn()
   for (let i = 0; i < 6; i++) await refusal(() => signIn('ada@example.com', 'wrong'))
   await sessions.requirePassword(caller, PASSWORD, 'r')

@@ -45,7 +45,7 @@ export interface From {
 export interface Sessions extends AdminSessions {
   /**
    * Throws `invalid_credentials`, or `too_many_attempts` with `retry-after`. A device on which the
-   * account has signed in before has attempts of its own, which strangers cannot use up.
+   * account has signed in before has a separate quota, which strangers cannot use up.
    */
   signIn(
     attempt: From & {
