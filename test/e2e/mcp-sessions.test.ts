@@ -281,6 +281,12 @@ describe('what an admin sees', () => {
       result: { content: [{ type: 'text', text: 'fine' }] },
       result_truncated: false,
     })
+    const read = `action=mcp_invocation.payload_read&object_id=${items[0]?.mcp_tool_invocation_id}`
+    const entries = await eventually(async () => {
+      const { items } = await admin.get<{ items: object[] }>(`/api/v1/admin/audit-log?${read}`)
+      return items.length > 0 ? items : undefined
+    })
+    expect(entries[0]).toMatchObject({ actor_email: admin.email, address: '127.0.0.1' })
     expect((await admin.get<{ total: number }>(`${root}?server_key=nope`)).total).toBe(0)
     expect(await admin.refused('GET', `${root}?status=odd`)).toMatchObject([
       400,
