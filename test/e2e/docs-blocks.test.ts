@@ -16,7 +16,7 @@ const claims: Readonly<Record<string, readonly [blocks: number, by: string]>> = 
   'docs/guardrails.md json': [4, 'plugins/guardrails/docs.test.ts'],
   'docs/guardrails.md yaml': [1, 'plugins/guardrails/docs.test.ts'],
   'docs/guardrails.md sh': [3, 'plugins/guardrails/docs.test.ts'],
-  'docs/mcp.md sh': [8, 'test/e2e/mcp-docs.test.ts'],
+  'docs/mcp.md sh': [9, 'test/e2e/mcp-docs.test.ts'],
   'docs/mcp.md ts': [1, 'test/e2e/mcp-docs.test.ts'],
   'docs/messages.md json': [1, 'test/e2e/messages-guide.test.ts'],
   'docs/messages.md sh': [2, 'test/e2e/messages-guide.test.ts'],
