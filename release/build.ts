@@ -103,7 +103,10 @@ async function compile(outfile: string): Promise<void> {
       assets: [CONSOLE, TEMPLATES, PARSER],
       // A plugin's own dependencies are found by their package.json.
       autoloadPackageJson: true,
+      // The working folder does not configure the gateway.
       autoloadBunfig: false,
+      autoloadDotenv: false,
+      autoloadTsconfig: false,
     },
   })
   if (!success) throw new AggregateError(logs, 'the gateway could not be compiled')

@@ -4,6 +4,7 @@ import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { ended } from '../test/harness/ended.ts'
+import { createHostileFolder } from '../test/harness/hostile-folder.ts'
 import { packProject } from '../test/harness/strangers.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
@@ -74,7 +75,7 @@ test('everything that the program, the contract and the kits import is in it or 
   expect([...new Set(unknown)]).toEqual([])
 })
 
-test('installed in an empty folder it migrates a database of its own, its kits run, and its driver is the patched one', async () => {
+test('installed in an empty folder it migrates a database of its own, its kits run, its driver is the patched one, and its command obeys no folder', async () => {
   const folder = join(home, 'elsewhere')
   mkdirSync(folder)
   await run(['add', tarball], folder)
@@ -100,6 +101,13 @@ test('the contract and the kits are there', async () => {
     const text = (root: string) => readFileSync(join(dirname(driver(root)), module), 'utf8')
     expect(text(join(folder, 'node_modules/model-gateway'))).toBe(text(ROOT))
   }
+  const hostile = createHostileFolder()
+  const gateway = join(folder, 'node_modules/.bin/gateway')
+  expect(await hostile.obeyed([gateway])).toEqual([])
+  const checked = await hostile.run([gateway, 'check-config'])
+  expect(checked.out).toContain('quick start config is valid')
+  expect(hostile.wasObeyed()).toBe(false)
+  hostile.remove()
 }, 120_000)
 
 async function run(args: readonly string[], cwd: string): Promise<string> {

@@ -17,6 +17,7 @@ import { stringify } from 'yaml'
 import { blocksOf } from '../test/harness/docs-page.ts'
 import { ended } from '../test/harness/ended.ts'
 import { ada, adaKey } from '../test/harness/gateway.ts'
+import { createHostileFolder } from '../test/harness/hostile-folder.ts'
 import { sendAtOnce } from '../test/harness/process.ts'
 import { believable, startUpstream, type Upstream } from '../test/harness/upstream.ts'
 import { type BareMachine, createBareMachine } from './bare-machine.ts'
@@ -133,6 +134,16 @@ test('the program knows no folder of the machine that built it', () => {
   expect(program.includes(`${ROOT}/`)).toBe(false)
   expect(program.includes(`${ROOT}/node_modules`, 0, 'utf16le')).toBe(false)
 })
+
+test('the program obeys no file of the folder that it is started in', async () => {
+  const hostile = createHostileFolder()
+  const program = join(machine.folder, release, 'gateway')
+  expect(await hostile.obeyed([program])).toEqual([])
+  const checked = await hostile.run([program, 'check-config'])
+  expect(checked.out).toContain('quick start config is valid')
+  expect(hostile.wasObeyed()).toBe(false)
+  hostile.remove()
+}, 30_000)
 
 describe('on a machine without Bun and Node', () => {
   test('there is no Bun and no Node', async () => {

@@ -38,8 +38,13 @@ test('a process starts once more with the settings, as the same process with the
   expect((await start(env)).starts).toHaveLength(3)
 })
 
-test('a module that is not installed is missing, and not got from a registry', async () => {
-  expect((await start({})).own).toEqual(['--no-install'])
+test('it takes no modules from a registry, and nothing from the working folder', async () => {
+  expect((await start({})).own).toEqual([
+    '--no-install',
+    '--no-env-file',
+    '--config=/dev/null',
+    '--tsconfig-override=/dev/null',
+  ])
 })
 
 test("the operator's own settings win", async () => {

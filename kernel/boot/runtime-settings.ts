@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 /** What the runtime reads from the environment when it starts, never later. */
 export const runtimeSettings = {
   /** Upstream calls at once; the runtime alone allows 256. */
@@ -18,15 +21,59 @@ export const runtimeSettings = {
 }
 
 /**
- * Replaces this process with one that has these settings, unless it has them, or others of the
- * operator's, already. The process id stays. The new one never gets modules from a registry: where
- * there is no `node_modules`, the runtime would get and run what a plugin's file imports, under any
- * name. A compiled program does not.
+ * Options of Bun with which the working folder does not configure the gateway: Bun would take
+ * variables from its `.env`, modules to run from its `bunfig.toml` and other places for modules from
+ * its `tsconfig.json`. Without `node_modules` it would also get what a plugin's file imports from a
+ * registry, under any name. A compiled program does none of this.
  */
-export function useRuntimeSettings(env: Readonly<Record<string, string | undefined>>): void {
-  const isSet = Object.keys(runtimeSettings).every((name) => env[name] !== undefined)
-  if (isSet || process.execve === undefined) return
-  const program = Bun.isStandaloneExecutable ? [] : ['--no-install', ...process.execArgv, Bun.main]
+const runtimeFlags = [
+  '--no-install',
+  '--no-env-file',
+  '--config=/dev/null',
+  '--tsconfig-override=/dev/null',
+]
+const VARIABLES_FILE = /^\.env(?:\.(?:development|production|test))?(?:\.local)?$/
+const PROJECT = join(import.meta.dir, '../..')
+
+/**
+ * Replaces this process with one that is started as the gateway needs it, unless it is: with these
+ * variables, where the operator's own values win, and without files of the working folder. The process
+ * id stays. Throws when it cannot tell which variables come from such a file.
+ */
+export function useRuntimeSettings(
+  env: Readonly<Record<string, string | undefined>>,
+  settings: Readonly<Record<string, string>> = runtimeSettings,
+): void {
+  const files = filesThatBunRead()
+  const isSet = Object.keys(settings).every((name) => env[name] !== undefined)
+  if ((isSet && files.length === 0) || process.execve === undefined) return
+  const given = files.some((file) => VARIABLES_FILE.test(file)) ? environmentAtStart() : env
+  const options = process.execArgv.filter((flag) => !runtimeFlags.includes(flag))
+  const program = Bun.isStandaloneExecutable ? [] : [...options, ...runtimeFlags, Bun.main]
   const args = [process.execPath, ...program, ...process.argv.slice(2)]
-  process.execve(process.execPath, args, { ...runtimeSettings, ...env } as NodeJS.ProcessEnv)
+  process.execve(process.execPath, args, { ...settings, ...given } as NodeJS.ProcessEnv)
+}
+
+/** Files of the working folder by which Bun was configured. */
+function filesThatBunRead(): readonly string[] {
+  const isClosed = runtimeFlags.every((flag) => process.execArgv.includes(flag))
+  if (Bun.isStandaloneExecutable || isClosed) return []
+  const own = process.cwd() === PROJECT
+  return readdirSync('.').filter(
+    (name) => VARIABLES_FILE.test(name) || (name === 'bunfig.toml' && !own),
+  )
+}
+
+/** The environment without what Bun has added from files. */
+function environmentAtStart(): Readonly<Record<string, string | undefined>> {
+  let text: string
+  try {
+    text = readFileSync('/proc/self/environ', 'utf8')
+  } catch {
+    throw new Error(
+      'Bun has read the .env of the working folder, which does not configure the gateway: start the gateway by its command, or by bun with --no-env-file',
+    )
+  }
+  const entries = text.split('\0').filter(Boolean)
+  return Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s, 2)))
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import { parseArgs } from 'node:util'
 // Types only: a hook waits for this command, so that it loads as little as it can.
 import type { GuardInput, GuardrailPack, PackMatch } from 'model-gateway/plugin'
@@ -36,10 +38,13 @@ interface Options {
   readonly whenAway: 'closed' | 'open'
   readonly mode: 'deny' | 'audit'
   readonly timeoutMs: number
+  readonly proxy: string | undefined
+  /** The CAs to trust, in PEM; undefined: those that come with the runtime. */
+  readonly ca: string | undefined
 }
 
-/** Exit code for wrong arguments; to the agents it says that the tool must not be used. */
-const REFUSED = 2
+/** Exit code of a guard that cannot answer; to the agents it says that the tool must not be used. */
+export const REFUSED = 2
 
 /** Answers one hook; resolves to the exit code. */
 export async function runGuardCommand(parts: GuardCommandParts): Promise<number> {
@@ -73,9 +78,12 @@ function readOptions(args: readonly string[]): Options {
       'when-away': { type: 'string', default: 'closed' },
       mode: { type: 'string', default: 'deny' },
       'timeout-ms': { type: 'string', default: '10000' },
+      proxy: { type: 'string' },
+      'ca-file': { type: 'string' },
     },
   })
-  const { format, mode, 'when-away': whenAway, 'timeout-ms': timeout } = values
+  const { format, mode, proxy, 'ca-file': caFile } = values
+  const { 'when-away': whenAway, 'timeout-ms': timeout } = values
   const timeoutMs = Number(timeout)
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 600_000) {
     throw new Error('--timeout-ms takes a number of milliseconds, 1 to 600000')
@@ -85,6 +93,23 @@ function readOptions(args: readonly string[]): Options {
     whenAway: oneOf('--when-away', whenAway, ['closed', 'open']),
     mode: oneOf('--mode', mode, ['deny', 'audit']),
     timeoutMs,
+    proxy: proxy === undefined ? undefined : readProxy(proxy),
+    ca: caFile === undefined ? undefined : readCa(caFile),
+  }
+}
+
+function readProxy(url: string): string {
+  if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url
+  throw new Error(`--proxy must be a URL such as http://proxy.example:3128, got ${url}`)
+}
+
+function readCa(path: string): string {
+  // A relative path would be a file of the folder that is guarded.
+  if (!isAbsolute(path)) throw new Error(`--ca-file must be an absolute path, got ${path}`)
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Error(`--ca-file cannot be read: ${(error as Error).message}`)
   }
 }
 
@@ -101,7 +126,7 @@ function oneOf<W extends string>(
 /** The gateway's answer, ready for the agent, or why there is none. */
 async function askGateway(
   hook: string,
-  { format, timeoutMs }: Options,
+  { format, timeoutMs, proxy, ca }: Options,
   env: GuardCommandParts['env'],
 ): Promise<{ readonly answer: string } | { readonly away: string }> {
   const base = env.GATEWAY_URL?.replace(/\/+$/, '') || 'http://127.0.0.1:8080'
@@ -109,6 +134,8 @@ async function askGateway(
   if (key === undefined || key === '') return { away: 'GATEWAY_API_KEY is not set' }
   try {
     const response = await fetch(`${base}/api/v1/guardrails/evaluate?format=${format}`, {
+      ...(proxy === undefined ? {} : { proxy }),
+      ...(base.startsWith('https:') && { tls: await trusted(ca) }),
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: hook,
@@ -127,6 +154,12 @@ async function askGateway(
     if (name === 'TimeoutError') return { away: `the gateway gave no answer in ${timeoutMs} ms` }
     return { away: `the gateway cannot be reached (${String(code ?? name)})` }
   }
+}
+
+/** Named, because variables such as NODE_EXTRA_CA_CERTS would add CAs to those of the runtime. */
+async function trusted(ca: string | undefined): Promise<Bun.TLSOptions> {
+  const cas = ca ?? [...(await import('node:tls')).rootCertificates]
+  return { ca: cas, rejectUnauthorized: true }
 }
 
 /** Why the call must not be made, as far as that can be told without the gateway. */

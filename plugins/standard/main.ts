@@ -1,21 +1,25 @@
-#!/usr/bin/env bun
+#!/bin/sh
+':' //; exec bun --no-install --no-env-file --config=/dev/null --tsconfig-override=/dev/null "$0" "$@"
+// To a shell the line above starts Bun with this file; to Bun it is a string and a comment. The folder
+// where the command runs must not configure it: see kernel/boot/runtime-settings.ts.
 import { asksForHelp } from '../../kernel/boot/help.ts'
 import { useRuntimeSettings } from '../../kernel/boot/runtime-settings.ts'
 
 const args = process.argv.slice(2)
 const command = asksForHelp(args) ? 'help' : args[0]
-// Somebody waits for this command before each use of a tool: it loads nothing that it does not need.
-const run =
-  command === 'guard'
-    ? (await import('./guard.ts')).runGuard(args.slice(1))
-    : command === 'plugin'
-      ? (await import('./plugin.ts')).runPlugin(args.slice(1))
-      : runGateway()
+// An agent waits for the guard before each use of a tool: it loads nothing that it does not need.
+const run = command === 'guard' ? (await import('./guard.ts')).runGuard(args.slice(1)) : runOther()
 // What plugins left behind, such as an export that nobody answers, does not keep the process alive.
 process.exit(await run)
 
-async function runGateway(): Promise<number> {
-  // Before anything is loaded, which would have to be loaded again.
-  useRuntimeSettings(process.env)
+async function runOther(): Promise<number> {
+  try {
+    // Before anything is loaded, which would have to be loaded again.
+    useRuntimeSettings(process.env)
+  } catch (error) {
+    process.stderr.write(`gateway: ${(error as Error).message}\n`)
+    return 1
+  }
+  if (command === 'plugin') return (await import('./plugin.ts')).runPlugin(args.slice(1))
   return await (await import('./gateway.ts')).runGateway(args)
 }
