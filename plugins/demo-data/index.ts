@@ -14,7 +14,7 @@ export default definePlugin({
     summary: 'The command that fills a database with 31 days of believable traffic.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: ['database', 'clock'],
-    after: ['plugin.identity', 'plugin.accounting', 'plugin.request-log'],
+    requires: ['plugin.identity', 'plugin.accounting', 'plugin.request-log'],
     commands: [seedDemo],
   },
   setup({ database, clock, provide }) {

@@ -15,7 +15,7 @@ export default definePlugin({
     summary: 'Request logs, rankings, own usage and the overview of the control plane.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: ['database', 'clock', 'services'],
-    after: ['plugin.identity', 'plugin.accounting', 'plugin.request-log'],
+    requires: ['plugin.identity', 'plugin.accounting', 'plugin.request-log'],
   },
   setup({ database, clock, services, provide }) {
     const note = createNote(services)

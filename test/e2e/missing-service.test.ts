@@ -64,3 +64,12 @@ test.each([
     expect(await changes()).toEqual([])
   },
 )
+
+test('pages over tables of another plugin are not served without it', async () => {
+  const builtins = ['identity', 'audit-log', 'accounting', 'pricing-catalog', 'observability']
+  const { code, out } = await run('check-config', builtins, {})
+  expect(code).toBe(1)
+  expect(out).toContain(
+    'plugin "plugin.observability" (builtin:observability) requires plugin "plugin.request-log", which is not loaded',
+  )
+})
