@@ -14,8 +14,8 @@ export interface PurgeStore {
   purge(cutoff: Date): Promise<number | Busy>
   /** The same, unless a scheduled purge was done on the UTC day of `now` already. */
   purgeOnce(now: Date, cutoff: Date): Promise<number | Busy | 'done'>
-  /** When the last scheduled purge was done. */
-  lastScheduled(): Promise<Date | undefined>
+  /** When the last scheduled purge was done; `otherwise` from now on, for all processes, if none was. */
+  lastScheduled(otherwise: Date): Promise<Date>
 }
 
 export interface PurgeLimits {
@@ -161,14 +161,13 @@ export function createPurgeStore(
     }
   }
 
-  async function lastScheduled(): Promise<Date | undefined> {
-    const [row] = await sql<{ scheduled_at: Date | null }[]>`
-      select scheduled_at from ${sql(schema)}.retention`
-    return row?.scheduled_at ?? undefined
-  }
-
   return {
-    lastScheduled,
+    async lastScheduled(otherwise) {
+      const [row] = await sql<{ scheduled_at: Date }[]>`
+        update ${sql(schema)}.retention set scheduled_at = coalesce(scheduled_at, ${otherwise})
+        returning scheduled_at`
+      return row?.scheduled_at ?? otherwise
+    },
     async count(cutoff) {
       const today = dayOf(cutoff.getTime())
       let rows = 0
@@ -184,8 +183,10 @@ export function createPurgeStore(
     purge: (cutoff) => alone((session) => purge(session, cutoff)),
     purgeOnce: (now, cutoff) =>
       alone(async (session) => {
-        const last = await lastScheduled()
-        if (last !== undefined && dayOf(last.getTime()) >= dayOf(now.getTime())) return 'done'
+        const [last] = await session<{ scheduled_at: Date | null }[]>`
+          select scheduled_at from ${session(schema)}.retention`
+        const day = dayOf(now.getTime())
+        if (last?.scheduled_at && dayOf(last.scheduled_at.getTime()) >= day) return 'done'
         const deleted = await purge(session, cutoff)
         await session`update ${session(schema)}.retention set scheduled_at = ${now}`
         return deleted

@@ -2,7 +2,7 @@ import type { Clock } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import { describe } from '../_shared/tally.ts'
 import type { PurgeStore } from './purge-store.ts'
-import { cutoffOf, nextRun, type PurgeSettings } from './retention.ts'
+import { cutoffOf, lastRun, nextRun, type PurgeSettings } from './retention.ts'
 
 export interface PurgeWorker {
   /** From now on by these settings. */
@@ -12,8 +12,9 @@ export interface PurgeWorker {
 }
 
 /**
- * The recurring purge of one process. Every process may have one: whoever comes first on a day
- * purges, and a day that was missed is made up for.
+ * The recurring purge of one process. Every process may have one: the first on a day purges, and a
+ * time that was missed is made up for. A log that was never purged counts as purged at the last time
+ * before a process first had a schedule.
  */
 export function createPurgeWorker(options: {
   readonly store: PurgeStore
@@ -22,10 +23,12 @@ export function createPurgeWorker(options: {
 }): PurgeWorker {
   const { store, clock, log } = options
   let settings: PurgeSettings | undefined
+  let since = clock.now()
   let next: Date | undefined
   return {
     configure(changed) {
       settings = changed.enabled ? changed : undefined
+      since = clock.now()
       next = undefined
     },
     async tick() {
@@ -34,7 +37,7 @@ export function createPurgeWorker(options: {
       const now = clock.now()
       const cutoff = cutoffOf(retention, now)
       try {
-        next ??= nextRun(schedule, (await store.lastScheduled()) ?? now)
+        next ??= nextRun(schedule, await store.lastScheduled(lastRun(schedule, since) ?? since))
         if (next === undefined || now < next) return
         const deleted = await store.purgeOnce(now, cutoff)
         // Whoever is at it may yet fail.

@@ -191,8 +191,8 @@ describe('the recurring purge', () => {
   const daily: PurgeSettings = { enabled: true, retention: '1d', schedule: '30 3 * * *' }
 
   /** Replicas over the database, all at the same time of day. */
-  function replicas(count: number) {
-    let now = noon
+  function replicas(count: number, start = noon) {
+    let now = start
     const clock = { now: () => now }
     const deletions: unknown[] = []
     const log = pino(
@@ -243,6 +243,41 @@ describe('the recurring purge', () => {
     await workers.at('2026-11-21T01:00:00Z')
     expect(workers.deletions).toEqual([1])
     await workers.at('2026-11-21T03:30:00Z')
+    expect(workers.deletions).toEqual([1])
+  })
+
+  const midnight = { ...daily, schedule: '0 0 * * *' }
+
+  test('makes up for the first time as well, when each process ran in the daytime only', async () => {
+    await fill(ago(2), noon)
+    const deletions: unknown[] = []
+    for (const day of ['2026-11-21', '2026-11-22', '2026-11-23']) {
+      const workers = replicas(2, new Date(`${day}T08:59:30Z`))
+      workers.configure(midnight)
+      await workers.at(`${day}T09:00:00Z`)
+      await workers.at(`${day}T17:00:00Z`)
+      deletions.push(workers.deletions)
+    }
+    expect(deletions).toEqual([[], [1], [1]])
+  })
+
+  test('does not miss a time between the start and the first look', async () => {
+    await fill(ago(2), noon)
+    const workers = replicas(1, new Date('2026-11-21T23:59:35Z'))
+    workers.configure(midnight)
+    await workers.at('2026-11-22T00:00:05Z')
+    expect(workers.deletions).toEqual([1])
+  })
+
+  test('is not due at once when it is switched on', async () => {
+    await fill(ago(2), noon)
+    const workers = replicas(1)
+    workers.configure({ ...daily, enabled: false })
+    await workers.at('2026-11-21T13:00:00Z')
+    workers.configure({ ...daily, schedule: '0 14 * * *' })
+    await workers.at('2026-11-21T13:59:59Z')
+    expect(workers.deletions).toEqual([])
+    await workers.at('2026-11-21T14:00:00Z')
     expect(workers.deletions).toEqual([1])
   })
 

@@ -39,6 +39,11 @@ export function nextRun(schedule: string, after: Date): Date | undefined {
   return new Cron(schedule, { timezone: 'UTC', mode: '5-part' }).nextRun(after) ?? undefined
 }
 
+/** The last time of a schedule before another. */
+export function lastRun(schedule: string, before: Date): Date | undefined {
+  return new Cron(schedule, { timezone: 'UTC', mode: '5-part' }).previousRuns(1, before)[0]
+}
+
 /** Why a schedule cannot be one of the purge. */
 export function scheduleFault(schedule: string): Omit<Problem, 'path'> | undefined {
   const [minute = '', hour = '', ...rest] = schedule.trim().split(/\s+/)
