@@ -5,13 +5,20 @@ import { Value } from '@sinclair/typebox/value'
 import { type AdminRoute, DEEPEST_JSON, GatewayError, nestsTooDeep } from '../plugin/index.ts'
 
 const nothing = Type.Object({}, { additionalProperties: false })
+const NOTHING = /^\s*(?:\{\s*\})?\s*$/
+
+/** Whether a body is empty or `{}`, which clients send that always send JSON. */
+export const saysNothing = (text: string): boolean => NOTHING.test(text)
 
 /** The parts of a request that a route's schemas describe; throws what is wrong with them. */
 export interface RequestCheck {
   params(values: Readonly<Record<string, string>>): unknown
   /** Throws `invalid_request`. */
   query(url: URL): unknown
-  /** Throws `invalid_request` when it is no JSON or too deep, `validation_failed` for another shape. */
+  /**
+   * Throws `invalid_request` when it is not JSON or too deep, `validation_failed` for another shape. A
+   * POST of which every member may be left out may leave out its body.
+   */
   body(text: string): unknown
 }
 
@@ -36,9 +43,10 @@ export function compileCheck(route: AdminRoute): RequestCheck {
     },
     body(text) {
       if (checkBody === undefined) {
-        if (text === '') return undefined
+        if (saysNothing(text)) return undefined
         throw new GatewayError('invalid_request', `${name} takes no body`)
       }
+      if (text.trim() === '' && route.method === 'POST' && checkBody.Check({})) return {}
       const value = parse(text)
       if (route.allowsNul !== true && SUSPICIOUS.test(text)) {
         const problem = unkeepable(value)

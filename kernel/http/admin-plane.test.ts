@@ -83,6 +83,25 @@ const routes: AdminRoute[] = [
     result: Type.Object({ id: Type.String(), part_id: Type.String() }),
     handle: ({ params }) => params,
   }),
+  adminRoute({
+    method: 'POST',
+    path: '/api/v1/admin/polish',
+    audience: 'platform_admin',
+    tag: 'things',
+    summary: 'Without a body.',
+    result: Type.Unknown(),
+    handle: ({ body }) => body ?? 'none',
+  }),
+  adminRoute({
+    method: 'POST',
+    path: '/api/v1/admin/turn',
+    audience: 'platform_admin',
+    tag: 'things',
+    summary: 'With a body of which everything may be left out.',
+    body: strictObject({ degrees: Type.Optional(Type.Integer()) }),
+    result: Type.Unknown(),
+    handle: ({ body }) => body.degrees ?? 'none',
+  }),
 ]
 
 const faults: string[] = []
@@ -270,6 +289,27 @@ test.each([
   const [got, gotCode, said] = await errorOf(response)
   expect([got, gotCode]).toEqual([status, code])
   expect(said).toContain(message)
+})
+
+test.each([undefined, '', '{}', ' { }\n'])(
+  'where nothing has to be said, the body may be %j, with or without a content-type',
+  async (body) => {
+    const { origin } = own
+    for (const path of ['/api/v1/admin/polish', '/api/v1/admin/turn']) {
+      for (const headers of [own, { origin }]) {
+        const response = await ask('POST', path, { ...asAda, ...headers }, body)
+        expect((await response.json()).data).toBe('none')
+      }
+    }
+  },
+)
+
+test('what a route would not read is still refused', async () => {
+  const send = (path: string, body: string) =>
+    ask('POST', `/api/v1/admin/${path}`, { ...asAda, ...own }, body)
+  expect(await errorOf(await send('polish', '{"a":1}'))).toContain('invalid_request')
+  expect(await errorOf(await send('turn', '{"a":1}'))).toContain('validation_failed')
+  expect(await errorOf(await send('things', '{}'))).toContain('validation_failed')
 })
 
 test('who is shut out while the body arrives has changed nothing', async () => {

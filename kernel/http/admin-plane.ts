@@ -14,7 +14,7 @@ import {
   SESSION_COOKIE,
   type SessionCaller,
 } from '../plugin/index.ts'
-import { compileCheck } from './admin-check.ts'
+import { compileCheck, saysNothing } from './admin-check.ts'
 import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
 import { callersRequestId, newRequestId } from './request-id.ts'
@@ -83,7 +83,7 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
       caller = await callerOf(request, requestId)
     }
     const reply = new Headers({ 'cache-control': 'no-store' })
-    if (text !== '') requireJson(headers)
+    if (!saysNothing(text)) requireJson(headers)
     services.keepOpen(request)
     const call: AdminCall<Audience, unknown, unknown, unknown> = {
       requestId,

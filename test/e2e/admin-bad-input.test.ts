@@ -165,7 +165,7 @@ test.each<[string, string, unknown, number, string]>([
   ['POST', 'api-keys', { ...KEY, expires_at: 'tomorrow' }, 422, '/expires_at'],
   ['PATCH', 'api-keys/:key', { granted_models: ['ghost'] }, 404, 'granted_models'],
   ['PATCH', 'api-keys/:key', { user_id: ':user' }, 422, '/user_id'],
-  ['POST', 'api-keys/:key/revoke', {}, 400, 'takes no body'],
+  ['POST', 'api-keys/:key/revoke', { now: true }, 400, 'takes no body'],
   ['POST', 'api-keys/:key/rotate', { grace_secs: -1 }, 422, '/grace_secs'],
   ['POST', 'api-keys/:key/rotate', { grace_secs: 1e9 }, 422, '/grace_secs'],
   ['POST', 'api-keys/:nobody/rotate', {}, 404, 'no API key'],
