@@ -415,6 +415,26 @@ guardrail: {}
   )
 })
 
+test('a model that could never be called is refused, and what is wrong otherwise is told once', () => {
+  const told = (rest: string) =>
+    check(
+      `providers: [{ id: up, type: wire, base_url: "http://up" }]\nmodels: [{ id: m, ${rest} }]`,
+    ).problems.map((p) => `${formatPath(p.path)} ${p.message}`)
+  const routes = 'routes: [{ provider: up, upstream_model: u }]'
+  const closed = 'every call of this model would be refused'
+  expect(told('routes: []')).toEqual([`models[0].routes is empty: ${closed}`])
+  for (const allowlist of ['{}', '{ users: [] }', '{ users: [], teams: [] }']) {
+    expect(told(`${routes}, allowlist: ${allowlist}`)).toEqual([
+      `models[0].allowlist lists no one: ${closed}`,
+    ])
+  }
+  expect(told(`${routes}, allowlist: { users: [], teams: [core] }`)).toEqual([])
+  expect(told(`${routes}, allowlist: { user: [a] }`)).toEqual([
+    'models[0].allowlist.user is an unknown key',
+  ])
+  expect(told('routes: [3]')).toEqual(['models[0].routes[0] must be a map, but is a number'])
+})
+
 test('a number in the place of a text is not told to put on quotes that help nothing', () => {
   const printed = (text: string) => formatProblems(check(text).problems, 'gateway.yaml')
   expect(printed(`server: { bind: 8080 }\n${minimal}`)).toContain(

@@ -156,7 +156,7 @@ export function checkConfig(
     checkModels(root, declared, (index, field) => {
       const [, original] = originalPath(root, ['models', index], use)
       const entry = Array.isArray(rawModels) ? rawModels[Number(original)] : undefined
-      return fieldOf(entry, field, modelKeys) !== undefined
+      return fieldOf(entry, field, modelKeys)
     }),
   )
   if (rawModels === undefined || (Array.isArray(rawModels) && rawModels.length === 0)) {

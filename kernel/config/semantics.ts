@@ -170,8 +170,8 @@ export interface DeclaredEntries {
 export function* checkModels(
   root: Pruned<RootEntry>,
   declared: DeclaredEntries,
-  /** Whether the file states a field of a model, even if wrongly. */
-  states: (index: number, field: 'routes' | 'alias_of') => boolean,
+  /** What the file has in a field of a model, right or wrong. */
+  written: (index: number, field: 'routes' | 'alias_of' | 'allowlist') => unknown,
 ): Iterable<Problem> {
   const models = root.models ?? []
   const toProviders: Reference[] = []
@@ -184,17 +184,24 @@ export function* checkModels(
       const hint = 'tag:NAME selects models by their tags'
       yield { path: [...path, 'id'], message: 'must not start with tag:', hint }
     }
-    const [routes, alias] = [states(index, 'routes'), states(index, 'alias_of')]
-    if (routes === alias) {
-      const message = routes ? 'has both routes and alias_of' : 'has neither routes nor alias_of'
+    const routes = written(index, 'routes')
+    const hasRoutes = routes !== undefined
+    if (hasRoutes === (written(index, 'alias_of') !== undefined)) {
+      const message = hasRoutes ? 'has both routes and alias_of' : 'has neither routes nor alias_of'
       yield { path, message, hint: 'a model has either routes or alias_of' }
+    } else if (Array.isArray(routes) && routes.length === 0) {
+      const message = 'is empty: every call of this model would be refused'
+      const hint = 'add a route; to close a model for now, write enabled: false on its routes'
+      yield { path: [...path, 'routes'], message, hint }
+    }
+    if (listsNoOne(written(index, 'allowlist'))) {
+      const message = 'lists no one: every call of this model would be refused'
+      const hint =
+        'list users or teams; without an allowlist any key that grants the model may use it'
+      yield { path: [...path, 'allowlist'], message, hint }
     }
     if (model.alias_of !== undefined) {
       toModels.push({ name: model.alias_of, path: [...path, 'alias_of'] })
-    }
-    if (model.routes?.length === 0 && model.alias_of === undefined) {
-      const message = 'is empty: every call of this model is refused'
-      yield { path: [...path, 'routes'], message, severity: 'warning' }
     }
     for (const [at, route] of (model.routes ?? []).entries()) {
       const routePath = [...path, 'routes', at]
@@ -213,6 +220,11 @@ export function* checkModels(
   yield* checkReferences(toProviders, declared.providers, 'provider')
   yield* checkReferences(toModels, declared.models, 'model')
   yield* checkAliasCycles(models)
+}
+
+function listsNoOne(allowlist: unknown): boolean {
+  if (typeof allowlist !== 'object' || allowlist === null) return false
+  return Object.values(allowlist).every((list) => Array.isArray(list) && list.length === 0)
 }
 
 export interface Address {

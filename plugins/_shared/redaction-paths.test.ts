@@ -20,6 +20,16 @@ test.each([
   ['body.**', '* within a segment'],
   ['messages.*.content', 'begins with messages'],
   ['$.body', 'begins with $'],
+  ['body.messages[0].content', 'an index in brackets'],
 ])('the path %p is refused: %s', (path, reason) => {
   expect(pathFault(path)?.message).toContain(reason)
+})
+
+test.each([
+  ['body.messages[0].content', 'write body.messages.0.content'],
+  ['body.messages[*]["content"]', 'write body.messages.*.content'],
+  ["$['body'].messages[]", 'write body.messages.*'],
+  ['body[messages]', 'write body.messages'],
+])('of the path %p it is told how to write it: %s', (path, hint) => {
+  expect(pathFault(path)?.hint).toBe(hint)
 })

@@ -11,8 +11,15 @@ export interface PathNode {
   ends: boolean
 }
 
+/** `[0]`, `[*]`, `[]` or `["key"]`. */
+const BRACKETS = /\[["']?([^\]"']*)["']?\]/g
+
 /** What is wrong with a redaction path, and what to write instead; undefined when nothing is. */
 export function pathFault(path: string): { message: string; hint: string } | undefined {
+  if (/[[\]]/.test(path)) {
+    const dotted = path.replace(BRACKETS, (_, key) => `.${key || '*'}`).replace(/^\$?\./, '')
+    return { message: 'has a key or an index in brackets', hint: `write ${dotted}` }
+  }
   const segments = path.split('.')
   if (segments.some((segment) => segment.trim() !== segment || segment === '')) {
     return {

@@ -28,6 +28,16 @@ const MISSING = page(
   'The console has not been built. Run <code>bun run build:console</code>, then load this page again.',
 )
 
+/** Endings of files that pages load; ids in paths of the app may hold dots as well. */
+const FILE =
+  /\.(?:avif|css|gif|html?|ico|jpe?g|json|map|m?js|png|svg|tsx?|txt|wasm|webmanifest|webp|woff2?|xml)$/i
+
+/** Whether a path under the mount names a file, not a page of the app. */
+function isFile(path: string): boolean {
+  if (!path.includes('/')) return /\.[a-z0-9]+$/i.test(path)
+  return path.startsWith('assets/') || FILE.test(path)
+}
+
 /** The bundle under `/console`, built when it is missing, while the gateway serves everything else. */
 export function createConsoleSite({ read, build, failed }: SiteParts): ConsoleSite {
   let assets: ReadonlyMap<string, SiteFile> | undefined
@@ -52,11 +62,9 @@ export function createConsoleSite({ read, build, failed }: SiteParts): ConsoleSi
     prepare,
     find(path) {
       prepare()
+      if (isFile(path)) return assets?.get(path)
       if (assets === undefined) return broken ? MISSING : BUILDING
-      const file = assets.get(path)
-      if (file !== undefined) return file
-      // A name with an ending is a file, which would be here; anything else is a page of the app.
-      return /\.[a-z0-9]+$/.test(path) && !path.includes('/') ? undefined : assets.get('index.html')
+      return assets.get('index.html')
     },
   }
 }

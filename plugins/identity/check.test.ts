@@ -105,6 +105,13 @@ test('every mistake is reported, where it stands', () => {
   expect(found.join('\n')).not.toContain(publicId)
 })
 
+test('who is restricted is restricted to something', () => {
+  const team = { key: 'core', name: 'Core' }
+  expect(problems({ teams: [{ ...team, model_access: { mode: 'restricted' } }] })).toEqual([
+    'error teams.0.model_access: is restricted to no model',
+  ])
+})
+
 test('parts that were cut out are not complained about again', () => {
   expect(
     problems({ users: [{}, { api_keys: [{ models: ['small'] }] }], teams: [{}], models: [{}] }),

@@ -109,6 +109,9 @@ function* checkModelAccess(
 ): Iterable<Problem> {
   if (access === undefined) return
   yield* checkModels(access.models, [...path, 'models'], draft)
+  if (access.mode === 'restricted' && access.models === undefined) {
+    yield { path, message: 'is restricted to no model', hint: 'list models, or set mode to all' }
+  }
   if (access.mode === 'all' && access.models !== undefined) {
     yield {
       path: [...path, 'models'],

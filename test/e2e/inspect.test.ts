@@ -53,7 +53,13 @@ beforeAll(async () => {
           ],
         },
         { id: 'alias', alias_of: 'm' },
-        { id: 'closed', tags: ['fast'], rank: 1, allowlist: { users: [] }, routes: [] },
+        {
+          id: 'closed',
+          tags: ['fast'],
+          rank: 1,
+          allowlist: { users: ['eve@example.com'] },
+          alias_of: 'm',
+        },
       ],
       users: [
         {
