@@ -1,4 +1,12 @@
-import { ConfigError, GatewayError, SecretRef, type Static, Type } from 'model-gateway/plugin'
+import {
+  ConfigError,
+  GatewayError,
+  isJsonObject,
+  type Problem,
+  SecretRef,
+  type Static,
+  Type,
+} from 'model-gateway/plugin'
 import { createTokenCache, type Token, type TokenCache } from './google-auth-cache.ts'
 import { askMetadata, exchangeAssertion, exchangeRefreshToken } from './google-auth-exchange.ts'
 import {
@@ -70,7 +78,8 @@ export function googleCredentials(
 
 function tokenCache(auth: GoogleAuth, options: GoogleTokenOptions): TokenCache {
   if (auth?.mode === 'bearer') return { get: () => auth.token, drop() {} }
-  if (auth?.mode === 'service_account') checkFile(auth.credentials_file)
+  const problems = [...checkGoogleAuth(auth)]
+  if (problems.length > 0) throw new ConfigError(problems)
   // Read again for each token: a mounted file may be replaced.
   const file = () =>
     auth?.mode === 'service_account' ? auth.credentials_file : findDefaultFile(options.env)
@@ -97,15 +106,21 @@ async function fetchToken(
   return exchangeRefreshToken(credentials, now)
 }
 
-function checkFile(path: string): void {
-  let fault: string | undefined
+/** What is wrong with the file that `auth` names; paths are relative to the provider. */
+export function* checkGoogleAuth(auth: unknown): Iterable<Problem> {
+  if (!isJsonObject(auth) || auth.mode !== 'service_account') return
+  if (typeof auth.credentials_file !== 'string') return
+  const message = faultOf(auth.credentials_file)
+  if (message === undefined) return
+  const hint = 'put the JSON key of a service account there, where the gateway can read it'
+  yield { path: ['auth', 'credentials_file'], message, hint }
+}
+
+function faultOf(path: string): string | undefined {
   try {
     const { type } = readCredentials(path)
-    if (type !== 'service_account') fault = `the file holds ${type}, not a service account`
+    return type === 'service_account' ? undefined : `the file holds ${type}, not a service account`
   } catch (error) {
-    fault = error instanceof Error ? error.message : String(error)
-  }
-  if (fault !== undefined) {
-    throw new ConfigError([{ path: ['auth', 'credentials_file'], message: fault }])
+    return error instanceof Error ? error.message : String(error)
   }
 }

@@ -7,7 +7,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { isLoopback } from '../_shared/base-url.ts'
-import { googleAuthSchema } from '../_shared/google-auth.ts'
+import { checkGoogleAuth, googleAuthSchema } from '../_shared/google-auth.ts'
 import { embeddingModelIds, readUpstreamModel, type UpstreamModel } from './upstream-model.ts'
 
 const strict = { additionalProperties: false }
@@ -52,6 +52,7 @@ export function apiOrigin({ api_host: host, location = 'global' }: Config): stri
 }
 
 export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem> {
+  yield* checkGoogleAuth(provider.auth)
   const { api_host: host } = provider
   if (typeof host === 'string') {
     const path = ['api_host']

@@ -1,7 +1,7 @@
 import { type JsonObject, KEY_ALIASES, type Problem, type Static, Type } from 'model-gateway/plugin'
 import { checkBaseUrl, isLoopback } from '../_shared/base-url.ts'
 import { checkMetering, profileSchema } from '../_shared/compat-profile.ts'
-import { googleAuthSchema } from '../_shared/google-auth.ts'
+import { checkGoogleAuth, googleAuthSchema } from '../_shared/google-auth.ts'
 
 const strict = { additionalProperties: false }
 
@@ -37,6 +37,7 @@ export const compatibilitySchema = Type.Object(
 export type Compatibility = Static<typeof compatibilitySchema>
 
 export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem> {
+  yield* checkGoogleAuth(provider.auth)
   yield* checkBaseUrl(provider.base_url)
   const url = typeof provider.base_url === 'string' ? URL.parse(provider.base_url) : null
   if (url === null || url.protocol === 'https:') return

@@ -63,6 +63,22 @@ describe('a route', () => {
     expect(paths(route(style, chat, { base_path: '/openai/v1' }))).toEqual(present)
   })
 
+  const runtime = ['bedrock-runtime.us-east-1.amazonaws.com', 'vpce-1.bedrock-runtime.x.vpce.test']
+  const edge = ['bedrock-mantle.us-east-1.api.aws', 'vpce-1.bedrock-mantle.x.vpce.test']
+  test.each(apiStyles.map((style) => [style]))('of style %s: its endpoint', (style) => {
+    const chat = style === 'edge_generic_responses' ? { chat_completions: false } : {}
+    const refused = (hosts: readonly string[]) =>
+      hosts.filter((host) =>
+        [...checkRoute(route(style, chat), { endpoint_url: `https://${host}` })].some(
+          ({ path }) => path.at(-1) === 'api_style',
+        ),
+      )
+    const [right, wrong] = style.startsWith('edge_') ? [edge, runtime] : [runtime, edge]
+    const fips = right === edge ? [] : ['bedrock-runtime-fips.us-gov-west-1.amazonaws.com']
+    expect(refused([...right, ...fips, 'bedrock.example.com', '127.0.0.1:8080'])).toEqual([])
+    expect(refused(wrong)).toEqual(wrong)
+  })
+
   test('must say its style', () => {
     expect(paths({})).toEqual(['compatibility.cloud_b_ml'])
     expect(paths({ compatibility: {} })).toEqual(['compatibility.cloud_b_ml'])

@@ -8,7 +8,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { awsAuthSchemas } from '../_shared/aws-credentials.ts'
-import { type ApiStyle, apiStyles, genericStyles } from './styles.ts'
+import { type ApiStyle, apiStyles, genericStyles, isEdge } from './styles.ts'
 
 const strict = { additionalProperties: false }
 
@@ -84,7 +84,10 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
   }
 }
 
-export function* checkRoute(route: Readonly<JsonObject>): Iterable<Problem> {
+export function* checkRoute(
+  route: Readonly<JsonObject>,
+  provider: Readonly<JsonObject> = {},
+): Iterable<Problem> {
   const compatibility = isJsonObject(route.compatibility) ? route.compatibility : {}
   const profile = compatibility.cloud_b_ml
   if (profile === undefined && !('cloud_b_ml' in compatibility)) {
@@ -97,9 +100,25 @@ export function* checkRoute(route: Readonly<JsonObject>): Iterable<Problem> {
   if (!isJsonObject(profile)) return
   const style = apiStyles.find((name) => name === profile.api_style)
   if (style === undefined) return
+  yield* checkEndpoint(style, provider.endpoint_url)
   yield* checkBasePath(style, profile, ['compatibility', 'cloud_b_ml', 'base_path'])
   yield* checkCapabilities(style, isJsonObject(route.capabilities) ? route.capabilities : {})
   yield* checkMetering(style, route)
+}
+
+/** In the names of its hosts, also for FIPS and in a VPC, AWS says which service they belong to. */
+const SERVICE_HOST = /(?:^|\.)bedrock-(runtime|mantle)(?:-fips)?\./i
+
+function* checkEndpoint(style: ApiStyle, endpointUrl: unknown): Iterable<Problem> {
+  const host = typeof endpointUrl === 'string' ? (URL.parse(endpointUrl)?.hostname ?? '') : ''
+  const [, service] = SERVICE_HOST.exec(host) ?? []
+  if (service === undefined || (service === 'mantle') === isEdge(style)) return
+  const [own, other] = isEdge(style) ? ['runtime', 'edge'] : ['edge', 'runtime']
+  yield {
+    path: ['compatibility', 'cloud_b_ml', 'api_style'],
+    message: `${style} cannot be called at ${host}, an endpoint of the ${own} service`,
+    hint: `use a style that begins with ${own}_, or a provider with an endpoint of the ${other} service`,
+  }
 }
 
 function* checkBasePath(

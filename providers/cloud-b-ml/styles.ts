@@ -23,13 +23,16 @@ export interface Endpoint {
   readonly service: string
 }
 
+/** Whether a style is one of the edge service, not of the runtime service. */
+export const isEdge = (style: ApiStyle): boolean => style.startsWith('edge_')
+
 /** Where a style's calls go; `endpointUrl` replaces scheme and host. */
 export function endpointOf(
   style: ApiStyle,
   region: string,
   endpointUrl: string | undefined,
 ): Endpoint {
-  const edge = style.startsWith('edge_')
+  const edge = isEdge(style)
   const host = edge
     ? `https://bedrock-mantle.${region}.api.aws`
     : `https://bedrock-runtime.${region}.amazonaws.com`

@@ -1,9 +1,10 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { readConfig } from '../../kernel/boot/read-config.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import { type Block, docsBlocks } from '../harness/docs-page.ts'
+import { startGoogleCloud } from '../harness/upstream-clouds-google.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 
@@ -58,6 +59,8 @@ test('the tests that claim blocks read those pages, and nothing is claimed in va
   }
 })
 
+const google = startGoogleCloud()
+afterAll(() => google.stop())
 const configs = docsBlocks().filter(
   (block) => block.language === 'yaml' && !(kindOf(block) in claims),
 )
@@ -67,7 +70,8 @@ test.each(configs.map((block, at) => [block.page, at, block.text] as const))(
   async (page, _, text) => {
     const names = [...text.matchAll(/\benv\.(\w+)/g)].map(([, name]) => name as string)
     const env = Object.fromEntries(names.map((name) => [name, 'twelve-letters']))
-    const { problems } = await readConfig({ text, file: join(ROOT, page) }, builtins, env)
+    const here = text.replace(/\/etc\/gateway\/\S+\.json/, google.serviceAccountFile())
+    const { problems } = await readConfig({ text: here, file: join(ROOT, page) }, builtins, env)
     expect(problems.filter(({ severity }) => severity !== 'warning')).toEqual([])
   },
 )
