@@ -151,6 +151,8 @@ test('who has no budget any more, or no key by the time the body is there, is no
   }
   const poor = await call(answers, { checkOwner })
   expect(poor.reply).toMatchObject({ status: 403 })
+  // The key is good, so that the call has an owner.
+  expect(poor.record.principal).toBe(principal)
   let times = 0
   const authenticate = () => (++times === 1 ? principal : revoked())
   const slow = { authenticate, receivedAt: new Date(Date.now() - 2000) }

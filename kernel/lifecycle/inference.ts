@@ -33,8 +33,7 @@ export function createInference(services: LifecycleServices) {
       reached = further
     }
     try {
-      const authenticated = await authenticate(received, services)
-      reach(authenticated)
+      const authenticated = await authenticate(received, services, reach)
       const decoded = await decodeStep(authenticated, services, reach)
       reach(decoded)
       const planned = plan(decoded, services.random, reach)

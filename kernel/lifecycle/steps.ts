@@ -31,14 +31,18 @@ export function receive(incoming: Incoming, services: LifecycleServices): Receiv
   }
 }
 
+/** `known` hears of the owner of a good key, also of one who may not call. */
 export async function authenticate(
   received: Received,
   services: LifecycleServices,
+  known?: (authenticated: Authenticated) => void,
 ): Promise<Authenticated> {
   if (received.refusal !== undefined) throw received.refusal
   const principal = await services.identity.authenticate(presentedKey(received.header), received)
+  const authenticated = { ...received, principal }
+  known?.(authenticated)
   services.accounting.checkOwner(principal)
-  return { ...received, principal }
+  return authenticated
 }
 
 export async function decode(

@@ -17,6 +17,7 @@ import failedRequests from '../../migrations/request-log/0003_failed_requests.sq
 import payloadCompression from '../../migrations/request-log/0004_payload_compression.sql' with {
   type: 'text',
 }
+import ownedTraffic from '../../migrations/request-log/0005_owned_traffic.sql' with { type: 'text' }
 import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createConfigVersions } from '../_shared/config-versions.ts'
 import { createRoom } from '../_shared/room.ts'
@@ -33,7 +34,9 @@ import { createPurgeWorker } from './purge-worker.ts'
 import type { Retention } from './retention.ts'
 import { encodeSummary, fromRecord, isLogged, newRowId, toRecord } from './row.ts'
 import { createStore } from './store.ts'
+import { createUnowned } from './unowned.ts'
 
+const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 /** Payloads in memory, and the bodies that they are made of, in characters. */
 const PAYLOAD_CHARS = 48 * 1024 * 1024
@@ -56,6 +59,7 @@ export default definePlugin({
       { name: '0002_reports_and_retention', sql: reportsAndRetention },
       { name: '0003_failed_requests', sql: failedRequests },
       { name: '0004_payload_compression', sql: payloadCompression },
+      { name: '0005_owned_traffic', sql: ownedTraffic },
     ],
     check: checkRequestLogging,
   },
@@ -116,12 +120,22 @@ export default definePlugin({
     })
     const intake = createIntake({ room, push: writer.push, refuses: writer.away, shed, log })
 
+    const unowned = createUnowned({
+      log,
+      counter: meter.createCounter('gateway.unowned_requests', {
+        unit: '{request}',
+        description: 'Inference requests that ended before their owner was known.',
+      }),
+    })
+    ctx.schedule.every(MINUTE_MS, unowned.report)
+
     ctx.provide(exchangeRecorders, {
       streamEventLimit() {
         const { wire } = policies.latest()
         return wire.capture_mode === 'redacted_payloads' ? wire.stream_max_events : 0
       },
       record(exchange) {
+        if (exchange.principal === undefined) return unowned.add(exchange)
         const policy = policies.of(exchange.configVersion)
         if (!isLogged(exchange.principal, policy)) return
         const occurredAt = clock.now().getTime()
@@ -147,6 +161,7 @@ export default definePlugin({
       }),
     })
     return async () => {
+      unowned.report()
       intake.flush()
       await writer.close()
     }

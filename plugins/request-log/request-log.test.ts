@@ -187,8 +187,13 @@ describe('rows', () => {
     ])
   })
 
-  test('a rejected key has a summary without owner and without attempts', async () => {
+  test('a call whose owner is not known leaves no row of any kind', async () => {
+    const counted = () =>
+      testDatabase.sql`select (select count(*) from request_log.request_logs) as rows,
+        (select sum(request_count) from request_log.harness_rollups) as harnesses,
+        (select sum(request_count) from request_log.traffic_rollups) as traffic`
     const refused = exchange({
+      configVersion: 'captures',
       principal: undefined,
       requestedModel: undefined,
       resolvedModel: undefined,
@@ -202,18 +207,11 @@ describe('rows', () => {
       settlement: undefined,
       attempts: [],
     })
-    const { summaries, attempts } = await logged(refused)
-    expect(summaries[0]).toMatchObject({
-      owner_kind: null,
-      user_id: null,
-      api_key_id: null,
-      model_key: null,
-      status_code: 401,
-      error_code: 'api_key_not_found',
-      prompt_tokens: null,
-      pricing_status: null,
-    })
-    expect(attempts).toEqual([])
+    const [before] = await counted()
+    const nothing = { summaries: [], attempts: [], payloads: [], tags: [] }
+    expect(await logged(refused)).toEqual(nothing)
+    const [after] = await counted()
+    expect(after).toEqual(before)
   })
 
   test('a failure of the upstream keeps its words and its status', async () => {

@@ -12,13 +12,11 @@ describe('who is logged', () => {
     ['summary_only', user(), true],
     ['summary_only', user({ logging: false }), false],
     ['summary_only', serviceAccount(), true],
-    ['summary_only', undefined, true],
     ['redacted_payloads', user(), true],
     ['redacted_payloads', user({ logging: false }), false],
     ['redacted_payloads', serviceAccount(), true],
     ['disabled', user(), false],
     ['disabled', serviceAccount(), false],
-    ['disabled', undefined, false],
   ] as const)('%s, caller %#: %s', (mode, principal, logged) => {
     expect(isLogged(principal, policy({ capture_mode: mode }))).toBe(logged)
   })

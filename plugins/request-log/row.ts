@@ -33,9 +33,9 @@ export function fromRecord(record: string): Row {
 }
 
 /** Whether the log keeps a row of this caller: users can opt out, service accounts cannot. */
-export function isLogged(principal: Principal | undefined, policy: PayloadPolicy): boolean {
+export function isLogged({ owner }: Principal, policy: PayloadPolicy): boolean {
   if (policy.wire.capture_mode === 'disabled') return false
-  return principal?.owner.kind !== 'user' || principal.owner.requestLoggingEnabled
+  return owner.kind !== 'user' || owner.requestLoggingEnabled
 }
 
 /** An id for a row of this time: a UUIDv7. */

@@ -82,10 +82,11 @@ function insertStatement(schema: string): string {
     )
     insert into "${schema}".harness_rollups as r
       (bucket_start, owner_kind, owner_id, agent_harness_key, agent_harness_label, ${added.join(', ')})
-    select date_bin('12 hours', occurred_at, 'epoch'), coalesce(owner_kind, 'none'),
-      coalesce(user_id, service_account_id, ''), agent_harness_key, max(agent_harness_label), count(*),
+    select date_bin('12 hours', occurred_at, 'epoch'), owner_kind,
+      coalesce(user_id, service_account_id), agent_harness_key, max(agent_harness_label), count(*),
       ${dimensions.map(([count]) => `coalesce(sum(${count}), 0), count(${count})`).join(', ')}
-    from summaries group by 1, 2, 3, 4
+    -- A spool of an earlier version may have rows without an owner.
+    from summaries where owner_kind is not null group by 1, 2, 3, 4
     -- In one order everywhere: replicas that add to the same buckets cannot deadlock.
     order by 1, 2, 3, 4
     on conflict (bucket_start, owner_kind, owner_id, agent_harness_key) do update set

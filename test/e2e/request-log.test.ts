@@ -198,7 +198,8 @@ describe('secrets', () => {
     const refused = await logged(body, headers)
     const failed = await logged({ ...body, stream: true }, headers)
     const unknown = await logged({ ...body, model: `gwk_${CANARY}` }, headers)
-    const rejected = await logged(body, { ...headers, authorization: `Bearer gwk_${CANARY}` })
+    const wrongKey = { ...headers, authorization: `Bearer gwk_${CANARY}` }
+    const rejected = await gateway.post('/v1/chat/completions', body, wrongKey)
 
     expect(buffered.text).toContain(CANARY)
     expect(streamed.text).toContain(CANARY)

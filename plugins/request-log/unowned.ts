@@ -1,0 +1,52 @@
+import type { ExchangeRecord } from 'model-gateway/plugin'
+import type { Logger } from 'pino'
+import { limitedText } from '../_shared/safe-text.ts'
+
+/** Longest request id that a caller can choose. */
+const ID_LIMIT = 128
+
+/** Counts requests that ended before their owner was known. They leave no rows. */
+export interface Unowned {
+  /** The first of each error code since the last report is logged, the others are only counted. */
+  add(exchange: ExchangeRecord): void
+  /** Logs how many more there were. */
+  report(): void
+}
+
+export function createUnowned(options: {
+  readonly log: Logger
+  readonly counter: { add(count: number, labels: { error_code: string }): void }
+}): Unowned {
+  const { log, counter } = options
+  /** How many there were after the one that was logged, by error code. */
+  const further = new Map<string, number>()
+
+  return {
+    add({ errorCode = 'unknown', statusCode, operation, requestId }) {
+      counter.add(1, { error_code: errorCode })
+      const count = further.get(errorCode)
+      further.set(errorCode, count === undefined ? 0 : count + 1)
+      if (count !== undefined) return
+      log.warn(
+        {
+          error_code: errorCode,
+          status_code: statusCode,
+          operation,
+          // A caller who sends its key in the wrong header may send it as the id.
+          request_id: limitedText(requestId, ID_LIMIT),
+        },
+        'a request was refused before its owner was known',
+      )
+    },
+    report() {
+      for (const [errorCode, count] of further) {
+        if (count === 0) continue
+        log.warn(
+          { error_code: errorCode, count },
+          'more requests were refused before their owner was known',
+        )
+      }
+      further.clear()
+    },
+  }
+}
