@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.ts'
+import { maskCredentials } from './key-forms.ts'
 import type { Usage } from './usage.ts'
 
 export type ErrorType =
@@ -102,14 +103,6 @@ function isErrorStatus(status: number | undefined): status is number {
 
 /** Longest upstream message that is passed on, in bytes. */
 const UPSTREAM_MESSAGE_LIMIT = 2048
-
-/** Things in an upstream's message that look like a credential. */
-const CREDENTIAL = /\b(?:gwk_|sk-|AIza|AKIA|ASIA|ya29\.|Bearer\s+)[\w.~+/=-]{8,}/g
-
-/** A text without what looks like a credential in it. */
-export function maskCredentials(text: string): string {
-  return text.replace(CREDENTIAL, '[redacted]')
-}
 
 /** An upstream's words for the caller: credentials masked, at most 2 KiB. */
 export function safeUpstreamMessage(message: string): string {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { followPaths, type PathNode } from './redaction-paths.ts'
 import { REDACTED, redactText } from './secret-text.ts'
-import { isSensitiveKey } from './sensitive-names.ts'
+import { isSecretMember, nameKind } from './sensitive-names.ts'
 
 /** What is nested deeper is not kept; nothing that a model or a tool means is. */
 const MOST_LEVELS = 100
@@ -92,8 +92,9 @@ function pruneObject(object: JsonObject, pass: Pass, nodes: Nodes, level: number
     take(pass, key.length + 3)
     const kind = kindOf(key)
     const next = nodes && followPaths(nodes, key)
+    const isSecret = kind !== 'plain' && isSecretMember(key, value)
     const kept =
-      kind === 'sensitive' || ends(next)
+      isSecret || ends(next)
         ? redacted(value, pass)
         : pruneValue(value, pass, next, level + 1, kind === 'bulky')
     const keptKey = kind === 'tainted' ? redactText(key) : key
@@ -169,11 +170,11 @@ function kindOf(key: string): KeyKind {
   if (known !== undefined) return known
   const kind = bulkyKeys.has(key)
     ? 'bulky'
-    : key.length <= LONGEST_NAME && isSensitiveKey(key)
-      ? 'sensitive'
-      : redactText(key) === key
+    : redactText(key) !== key
+      ? 'tainted'
+      : nameKind(key) === 'plain'
         ? 'plain'
-        : 'tainted'
+        : 'sensitive'
   if (key.length <= LONGEST_NAME) {
     if (kinds.size === MOST_KINDS) kinds.clear()
     kinds.set(key, kind)

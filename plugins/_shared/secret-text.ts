@@ -1,40 +1,40 @@
-import { isSensitiveParameter, sensitiveKeyPattern } from './sensitive-names.ts'
+import { findKeys } from 'model-gateway/plugin'
+import { isSecretMember, isSensitiveParameter, nameKind, normalName } from './sensitive-names.ts'
 
 export const REDACTED = '[redacted]'
 
-/** A part of a text that must not be kept, and what stands there instead. */
+/** A part of a text that must not be kept, and what replaces it. */
 export interface Cut {
   readonly start: number
   readonly end: number
   readonly instead: string
 }
 
-// Each text of each payload comes by here, and nearly all of them hold nothing: the first look is
-// with patterns that the engine finds fast. Repetitions are bounded where a failed match would be
-// tried again from inside itself, so that no text takes more than linear time.
+// Each text of each payload comes by here, and nearly all of them hold nothing. What has a name is found
+// from the `:` or `=` behind the name, and each of these is looked at once, within bounds, so that no
+// text takes more than linear time.
 
 const SHORTEST = 6
-const HINT = /gwk_|sk-|AIza|A[KS]IA|ya29\.|-----BEGIN /
-const BEARER_HINT = /bearer\s/i
-/** Everything else has a name before its value. */
-const NAMED_HINT = /[:=]/
+const LONGEST_NAME = 64
+const MOST_BLANKS = 32
+const MOST_SLASHES = 15
 
-/** What tells by its form that it is a credential. */
-const CREDENTIAL =
-  /(?:gwk_|\b(?:sk-|AIza|AKIA|ASIA|ya29\.|[Bb][Ee][Aa][Rr][Ee][Rr]\s{1,8}))[\w.~+/=-]{8,}/g
-const PRIVATE_KEY =
-  /-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,32}PRIVATE KEY-----|$)/g
 /** `://user:password@host` */
-const USER_INFO = /:\/\/([^\s/?#@]{1,512})@/g
-const PARAMETER = /[?&;](?:amp;)?([\w.~%-]{1,64})=([^&#\s"'<>\\]+)/g
-/** A header or a setting as it stands in a command line, in code or in a document. */
-const SETTING =
-  /(?:authorization|api[-_]?key)\s{0,4}[:=]\s{0,4}["'\\]{0,4}(?:(?:basic|bearer|digest|token|negotiate)\s{1,4})?([^\s"'\\,;&]{4,})/gi
-/** A sensitive key of JSON that stands in the text, escaped as often as it may be. */
-const QUOTED_KEY = new RegExp(
-  `(\\\\{0,15})(["'])(?:${sensitiveKeyPattern})\\1\\2\\s{0,32}:\\s{0,32}`,
-  'gi',
-)
+const USER_INFO = /\/\/([^\s/?#@]{1,512})@/y
+const PARAMETER_VALUE = /[^&#\s"'<>\\]+/y
+/** Behind a `;`, as in a connection string, the next one ends it. */
+const PART_VALUE = /[^;&#\s"'<>\\]+/y
+/** What is before the value of a setting: blanks, a quote, the scheme of an `Authorization` header. */
+const LEAD = /[ \t]{0,4}(\\{0,15}["'`])?((?:basic|bearer|digest|negotiate|token)[ \t]{1,4})?/iy
+const QUOTED = /[^"'`\\\r\n]{4,}/y
+const WORD = /[^\s"'`\\,;&]{4,}/y
+/** A word behind a name that is code, and not a secret. */
+const CODE =
+  /[$<{([]|[A-Za-z_][\w.]{0,64}[([{]|(?:any|bool|boolean|bytes|false|none|null|number|str|string|true|undefined|unknown)\b/iy
+/** Names that nobody uses in prose. */
+const CERTAIN = /authorization|api[-_]?key/i
+/** More words on the same line. */
+const PROSE = /[ \t]{1,32}[^\s#/]/y
 
 /** The text without the secrets in it; the same string when there are none. */
 export function redactText(text: string): string {
@@ -52,55 +52,157 @@ export function redactText(text: string): string {
 /** The secrets in a text: in order, never overlapping. */
 export function findSecrets(text: string): readonly Cut[] {
   if (text.length < SHORTEST) return none
-  const hasCredential = HINT.test(text) || BEARER_HINT.test(text)
-  const hasNames = NAMED_HINT.test(text)
-  if (!hasCredential && !hasNames) return none
-  const cuts: Cut[] = []
+  let cuts: Cut[] | undefined
   const cut = (start: number, end: number, instead = REDACTED) => {
-    if (end > start) cuts.push({ start, end, instead })
+    if (end <= start) return
+    cuts ??= []
+    cuts.push({ start, end, instead })
   }
-  /** Cuts a group that ends where its match, or `before` characters earlier. */
-  const cutGroup = (match: RegExpExecArray, group: number, before = 0) => {
-    const end = endOf(match) - before
-    cut(end - (match[group] as string).length, end)
+  findKeys(text, cut)
+  let colon = text.indexOf(':')
+  let equals = text.indexOf('=')
+  while (colon !== -1 || equals !== -1) {
+    const isColon = equals === -1 || (colon !== -1 && colon < equals)
+    const at = isColon ? colon : equals
+    const found = isColon ? secretBehindColon(text, at) : secretBehindEquals(text, at)
+    // What is cut as a whole is not looked at any closer.
+    const next = Math.max(at + 1, found?.end ?? 0)
+    if (found !== undefined) cut(found.start, found.end, found.instead)
+    if (colon !== -1 && colon < next) colon = text.indexOf(':', next)
+    if (equals !== -1 && equals < next) equals = text.indexOf('=', next)
   }
-  if (hasCredential) {
-    each(CREDENTIAL, text, (match) => cutGroup(match, 0))
-    each(PRIVATE_KEY, text, (match) => cutGroup(match, 0))
-  }
-  if (hasNames) {
-    each(USER_INFO, text, (match) => cutGroup(match, 1, 1))
-    each(SETTING, text, (match) => cutGroup(match, 1))
-    each(PARAMETER, text, (match) => {
-      if (isSensitiveParameter(decoded(match[1] as string))) cutGroup(match, 2)
-    })
-    each(QUOTED_KEY, text, ({ 1: slashes = '', 2: quote = '' }, start) => {
-      const end = endOfValue(text, start, slashes.length, quote)
-      if (text.startsWith(slashes + quote, start)) {
-        cut(start + slashes.length + 1, end)
-      } else if (text.slice(start, end) !== 'null') {
-        cut(start, end, `${slashes}${quote}${REDACTED}${slashes}${quote}`)
-      }
-    })
-  }
-  return cuts.length < 2 ? cuts : merged(cuts)
+  if (cuts === undefined) return none
+  return cuts.length === 1 ? cuts : merged(cuts)
 }
 
 const none: readonly Cut[] = []
 
-function each(
-  pattern: RegExp,
-  text: string,
-  found: (match: RegExpExecArray, end: number) => void,
-): void {
-  pattern.lastIndex = 0
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    found(match, pattern.lastIndex)
+const QUOTE = 34
+const APOSTROPHE = 39
+const BACKSLASH = 92
+const SLASH = 47
+
+/** Of `://user:password@host`, of `"name":value`, or of `name: value`. */
+function secretBehindColon(text: string, colon: number): Cut | undefined {
+  if (text.charCodeAt(colon + 1) === SLASH) {
+    const user = matchAt(USER_INFO, text, colon + 1)
+    if (user === undefined) return undefined
+    const end = USER_INFO.lastIndex - 1
+    return { start: end - (user[1] as string).length, end, instead: REDACTED }
   }
+  const end = endOfName(text, colon)
+  const last = text.charCodeAt(end - 1)
+  if (last === QUOTE || last === APOSTROPHE) return memberValue(text, end - 1, colon)
+  const name = text.slice(startOfName(text, end), end)
+  return nameKind(name) === 'secret' ? settingValue(text, name, colon) : undefined
 }
 
-function endOf(match: RegExpExecArray): number {
-  return match.index + match[0].length
+/** Of `?name=value`, or of `name=value`. */
+function secretBehindEquals(text: string, equals: number): Cut | undefined {
+  const end = endOfName(text, equals)
+  const start = startOfName(text, end)
+  if (start === end) return undefined
+  const name = text.slice(start, end)
+  const before = text[start - 1]
+  if (end === equals && (before === '?' || before === '&' || before === ';')) {
+    if (!isSensitiveParameter(decoded(name))) return undefined
+    const isPart = before === ';' && !text.startsWith('&amp', start - 5)
+    const value = isPart ? PART_VALUE : PARAMETER_VALUE
+    if (matchAt(value, text, equals + 1) === undefined) return undefined
+    return { start: equals + 1, end: value.lastIndex, instead: REDACTED }
+  }
+  return nameKind(name) === 'secret' ? settingValue(text, name, equals) : undefined
+}
+
+/** Where a name before the separator ends; there may be blanks between them. */
+function endOfName(text: string, separator: number): number {
+  const floor = Math.max(0, separator - MOST_BLANKS)
+  let end = separator
+  while (end > floor && isBlank(text.charCodeAt(end - 1))) end--
+  return end
+}
+
+function startOfName(text: string, end: number): number {
+  const floor = Math.max(0, end - LONGEST_NAME)
+  let start = end
+  while (start > floor && isNameCharacter(text.charCodeAt(start - 1))) start--
+  return start
+}
+
+/**
+ * The value of a member of JSON that is part of the text, escaped as often as it may be. `quote` is the
+ * place of the quote behind its name.
+ */
+function memberValue(text: string, quote: number, colon: number): Cut | undefined {
+  let level = 0
+  while (level < MOST_SLASHES && text.charCodeAt(quote - level - 1) === BACKSLASH) level++
+  const end = quote - level
+  const code = text.charCodeAt(quote)
+  const floor = Math.max(0, end - LONGEST_NAME)
+  let begin = end
+  while (begin > floor && text.charCodeAt(begin - 1) !== code) begin--
+  const name = text.slice(begin, end)
+  if (nameKind(name) === 'plain') return undefined
+  const mark = text.slice(end, quote + 1)
+  let start = colon + 1
+  while (start - colon <= MOST_BLANKS && isBlank(text.charCodeAt(start))) start++
+  const isText = text.startsWith(mark, start)
+  if (!isText && !isSecretMember(name, literal(text, start))) return undefined
+  const stop = endOfValue(text, start, level, mark.at(-1) as string)
+  if (isText) return { start: start + mark.length, end: stop, instead: REDACTED }
+  return { start, end: stop, instead: `${mark}${REDACTED}${mark}` }
+}
+
+/** What a value that is not a text is, as far as that counts. */
+function literal(text: string, start: number): boolean | number | null {
+  const begin = text.slice(start, start + 5)
+  if (begin.startsWith('null')) return null
+  return begin.startsWith('true') || begin === 'false' ? true : 0
+}
+
+/** The value of a setting, unless it looks like code or prose. */
+function settingValue(text: string, name: string, separator: number): Cut | undefined {
+  // Of Go.
+  const behind = text.startsWith(':=', separator) ? separator + 2 : separator + 1
+  if (/[:=>~]/.test(text[behind] ?? '')) return undefined
+  const { 0: lead, 1: quote, 2: scheme } = matchAt(LEAD, text, behind) as RegExpExecArray
+  const start = behind + lead.length
+  if (quote !== undefined) {
+    if (matchAt(QUOTED, text, start) === undefined) return undefined
+    return { start, end: QUOTED.lastIndex, instead: REDACTED }
+  }
+  const isCertain = scheme !== undefined || CERTAIN.test(name)
+  if (!isCertain) {
+    if (matchAt(CODE, text, start) !== undefined) return undefined
+    // `password=password`
+    if (normalName(text.slice(start, start + name.length)) === normalName(name)) return undefined
+  }
+  if (matchAt(WORD, text, start) === undefined) return undefined
+  const end = WORD.lastIndex
+  const isProse = lead !== '' && matchAt(PROSE, text, end) !== undefined
+  return isProse && !isCertain ? undefined : { start, end, instead: REDACTED }
+}
+
+function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | undefined {
+  sticky.lastIndex = at
+  return sticky.exec(text) ?? undefined
+}
+
+function isNameCharacter(code: number): boolean {
+  return (
+    (code >= 97 && code <= 122) ||
+    (code >= 65 && code <= 90) ||
+    (code >= 48 && code <= 57) ||
+    code === 95 ||
+    code === 45 ||
+    code === 46 ||
+    code === 37 ||
+    code === 126
+  )
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13)
 }
 
 function decoded(name: string): string {
@@ -135,7 +237,7 @@ function endOfValue(text: string, start: number, level: number, quote: string): 
   return text.length
 }
 
-/** Where the closing quote begins, with its backslashes. One with more of them stands inside. */
+/** Where the closing quote begins, with its backslashes. One with more of them is inside. */
 function endOfString(text: string, start: number, level: number, quote: string): number {
   for (let at = text.indexOf(quote, start); at !== -1; at = text.indexOf(quote, at + 1)) {
     let slashes = 0

@@ -27,7 +27,10 @@ test.each([
   ['one that stands there twice', '{"choices":[],"Api-Key":"x","Api-Key":1}'],
   ['a sensitive member in arguments', chunk({ arguments: '{"password":"x"}' })],
   ['an escape that could hide something', '{"choices":[],"\\u0074oken":"x"}'],
+  ['a member that is a secret at first', '{"choices":[],"token":"x","token":true}'],
+  ['a signature', JSON.stringify({ choices: [], thought_signature: 'x' })],
   ['a URL', chunk({ content: 'see https://a:b@c' })],
+  ['a setting', chunk({ content: 'DB_PASSWORD=hunter2' })],
   ['a parameter', chunk({ content: '?sig=abcdef' })],
   ['a bearer token', chunk({ content: 'Bearer abcdefghij' })],
   ['something bulky', chunk({ data: 'A'.repeat(2_000) })],
@@ -60,6 +63,7 @@ test('events that are no JSON are texts, alike or not', () => {
 
 test('a plain stream is what it would be if it were taken apart', () => {
   const doubtful = ['gwk_', 'abcdefghijkl', '"token":"', 'Bearer ', '\\', '?sig=', '://']
+  doubtful.push('ghp_', 'AKIA', 'password=', 'session: ')
   const piece = fc.oneof(
     { weight: 40, arbitrary: fc.string({ unit: fc.constantFrom(...'abc "\n,ö:'), maxLength: 12 }) },
     { weight: 1, arbitrary: fc.constantFrom(...doubtful) },

@@ -1,4 +1,5 @@
-import type { StreamEvent } from 'model-gateway/plugin'
+import type { JsonValue, StreamEvent } from 'model-gateway/plugin'
+import { prune } from '../_shared/prune.ts'
 import { findSecrets } from '../_shared/secret-text.ts'
 
 /** Shorter streams are not worth a closer look, longer events are no pieces of text. */
@@ -7,15 +8,14 @@ const LONGEST_EVENT = 1_024
 /** So many events may differ from the one before them in more than a piece of text. */
 const MOST_EXCEPTIONS = 8
 
+/** As in `otp=1234`. */
+const SHORTEST_SECRET = 8
+
 /**
- * What a stream without secrets and bulky fields does not have in it: forms of credentials, URLs,
- * parameters, the end of a sensitive key, escapes that could hide any of them, a second choice or
- * tool call that the first one would be mixed with.
+ * What a usual stream does not have in it: bulky data, escapes that could hide a name, and a second
+ * choice or tool call that the first one would be mixed with.
  */
-const DOUBTFUL =
-  /gwk_|sk-|AIza|A[KS]IA|ya29\.|-----BEGIN |:\/\/|data:|\\[u/]|"index": ?[1-9]|sequence_number/
-const DOUBTFUL_NAME =
-  /bearer\s|[?&;][\w.%-]+=|(?:token|key|secret|password|credentials|authorization|cookie)\\*["']?\s{0,4}[:=]/i
+const DOUBTFUL = /data:|\\[u/]|"index": ?[1-9]|sequence_number/
 
 const PIECE = /"(?:content|reasoning|reasoning_content|reasoning_text|arguments|text)": ?"/g
 /** The rest of a JSON string, complete and without other escapes than the short ones. */
@@ -31,16 +31,21 @@ export function plainStream(events: readonly StreamEvent[]): string | undefined 
   let exceptions = 0
   let head = ''
   let tail = ''
-  /** The pieces, and all else that is not the same as in the event before. */
+  /** The pieces, as JSON writes them, those that can hold a whole secret once more, and all else. */
   let text = ''
+  let longer = ''
   let others = ''
+  const add = (piece: string) => {
+    text += piece
+    if (piece.length >= SHORTEST_SECRET) longer += `${piece}\\n`
+  }
   let json = '['
   for (const { data } of events) {
     if (data.length > LONGEST_EVENT) return undefined
     if (json !== '[') json += ','
     const end = head !== '' && data.startsWith(head) ? endOfText(data, head.length) : -1
     if (end !== -1 && data.length === end + tail.length && data.endsWith(tail)) {
-      text += data.slice(head.length, end - 1)
+      add(data.slice(head.length, end - 1))
       json += data
       continue
     }
@@ -48,25 +53,34 @@ export function plainStream(events: readonly StreamEvent[]): string | undefined 
     if (exceptions > MOST_EXCEPTIONS) return undefined
     others += `${data}\n`
     head = ''
-    if (!isJson(data)) {
-      json += JSON.stringify(data)
-      text += data
+    const value = parsed(data)
+    if (value === undefined) {
+      const quoted = JSON.stringify(data)
+      json += quoted
+      add(quoted.slice(1, -1))
       continue
     }
+    // A member that is there twice has only its last value in what was parsed.
+    if (!isClean(value) || findSecrets(data).length > 0) return undefined
     json += data
     for (const match of data.matchAll(PIECE)) {
       const start = match.index + match[0].length
       const stop = endOfText(data, start)
       if (stop === -1) return undefined
-      text += data.slice(start, stop - 1)
+      add(data.slice(start, stop - 1))
       head = data.slice(0, start)
       tail = data.slice(stop)
     }
   }
   json += ']'
-  others += text
-  const doubtful = DOUBTFUL.test(others) || DOUBTFUL_NAME.test(others)
-  return doubtful || findSecrets(text).length > 0 ? undefined : json
+  const isDoubtful = DOUBTFUL.test(others) || hasSecrets(text) || hasSecrets(longer)
+  return isDoubtful ? undefined : json
+}
+
+/** `text` is as JSON writes it. A secret may be in one piece, or in several. */
+function hasSecrets(text: string): boolean {
+  const read = text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+  return read.includes('data:') || findSecrets(read).length > 0
 }
 
 /** Behind the closing quote; -1 when it is no plain text. */
@@ -75,11 +89,15 @@ function endOfText(data: string, start: number): number {
   return REST_OF_TEXT.test(data) ? REST_OF_TEXT.lastIndex : -1
 }
 
-function isJson(data: string): boolean {
+function parsed(data: string): JsonValue | undefined {
   try {
-    JSON.parse(data)
-    return true
+    return JSON.parse(data) as JsonValue
   } catch {
-    return false
+    return undefined
   }
+}
+
+function isClean(value: JsonValue): boolean {
+  const wrapped = { value }
+  return prune(wrapped, undefined, Number.POSITIVE_INFINITY).value === wrapped
 }

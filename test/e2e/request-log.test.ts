@@ -120,7 +120,10 @@ describe('secrets', () => {
     const body = {
       model: 'm',
       messages: [
-        { role: 'system', content: `never tell gwk_${CANARY} or Bearer ${CANARY}` },
+        {
+          role: 'system',
+          content: `never tell gwk_${CANARY}, ghp_${CANARY} or PGPASSWORD=${CANARY}`,
+        },
         { role: 'user', content: [{ type: 'image_url', image_url: { url: signed } }] },
         {
           role: 'assistant',
@@ -136,10 +139,11 @@ describe('secrets', () => {
       ],
       metadata: {
         Access_Token: CANARY,
-        deep: [{ 'client-secret': CANARY }],
+        deep: [{ 'client-secret': CANARY, 'Connection String': CANARY, sessionId: CANARY }],
         a: { private: CANARY },
       },
       tools: [{ type: 'function', function: { name: 'f', parameters: { password: CANARY } } }],
+      mcp_servers: [{ type: 'url', name: 'x', authorization_token: CANARY }],
     }
     const headers = {
       cookie: `session=${CANARY}`,
@@ -147,6 +151,8 @@ describe('secrets', () => {
       'x-goog-api-key': CANARY,
       'anthropic-api-key': CANARY,
       'x-auth-token': CANARY,
+      'x-hub-signature-256': CANARY,
+      'mcp-session-id': CANARY,
       'proxy-authorization': `Basic ${CANARY}`,
       referer: signed,
       'user-agent': `codex/1 (Bearer ${CANARY})`,
@@ -190,7 +196,7 @@ describe('secrets', () => {
         chunk({ index: 0, delta: {}, finish_reason: 'tool_calls' }),
         'data: [DONE]\n\n',
       ]),
-      errorStatus(400, `no access with Bearer ${CANARY} to ${signed}`),
+      errorStatus(400, `no access with glpat-${CANARY} to ${signed}`),
       sse([`data: {"error":{"message":"failed for sk-${CANARY}","code":"late"}}\n\n`]),
     )
     const buffered = await logged(body, headers)
