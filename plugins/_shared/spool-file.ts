@@ -1,10 +1,12 @@
 import { Database } from 'bun:sqlite'
-import { existsSync, ftruncateSync, rmSync, writeSync } from 'node:fs'
+import { chmodSync, existsSync, ftruncateSync, rmSync, writeSync } from 'node:fs'
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { decodeRecords } from './spool-record.ts'
 
 const READ_BYTES = 1024 * 1024
+/** Records name people and what they did. */
+const OWNER_ONLY = 0o600
 
 export interface SpoolFile {
   readonly path: string
@@ -43,8 +45,10 @@ export async function ownFile(path: string, kind: 'new' | 'old'): Promise<SpoolF
   }
   let handle: FileHandle
   try {
-    handle = await open(path, kind === 'new' ? 'wx+' : 'r+')
+    handle = await open(path, kind === 'new' ? 'wx+' : 'r+', OWNER_ONLY)
     if (kind === 'new') await syncFolder(path)
+    // Files of earlier versions could be read by others. One of another account cannot be changed.
+    else await handle.chmod(OWNER_ONLY).catch(() => {})
   } catch (error) {
     if (kind === 'new') {
       rmSync(path, { force: true })
@@ -124,6 +128,7 @@ export async function ownFile(path: string, kind: 'new' | 'old'): Promise<SpoolF
 function tryLock(path: string): (() => void) | undefined {
   const file = new Database(path, { create: true })
   try {
+    chmodSync(path, OWNER_ONLY)
     file.run('pragma journal_mode = memory')
     file.run('begin exclusive')
   } catch (error) {

@@ -1,11 +1,13 @@
 import { afterEach, expect, test } from 'bun:test'
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -360,6 +362,35 @@ test('a record that is too large is refused, alone', async () => {
   await expect(spool.append(['x'.repeat(17 * 1024 * 1024)])).rejects.toThrow('16 MiB')
   await spool.append(['fine'])
   expect(await replayed(spool)).toEqual(['fine'])
+})
+
+test('its files are for their owner alone, also those that an earlier version left open to others', async () => {
+  const directory = folder()
+  const left = open(directory)
+  await left.append(['left'])
+  await left.close()
+  chmodSync(dataFile(directory), 0o644)
+  const spool = open(directory)
+  await spool.adopt()
+  await spool.append(['own'])
+  const modes = readdirSync(directory).map((name) => statSync(join(directory, name)).mode & 0o777)
+  expect(modes).toEqual([0o600, 0o600, 0o600, 0o600])
+})
+
+test('a log leaves what is reserved on the disk to the ledger', async () => {
+  const directory = folder()
+  let reserve = Number.MAX_SAFE_INTEGER
+  const logs = openSpool({ directory, name: 'log', log, reserve: () => reserve })
+  const ledger = open(directory, undefined, 'ledger')
+  spools.push(logs)
+  await expect(logs.append(['a'])).rejects.toThrow('accounting.spool_reserve_mib')
+  expect(readdirSync(directory)).toEqual([])
+  await ledger.append(['charge'])
+  expect([logs.depth, ledger.depth]).toEqual([0, 1])
+  reserve = 1
+  await logs.append(['b'])
+  expect(await replayed(logs)).toEqual(['b'])
+  expect(await replayed(ledger)).toEqual(['charge'])
 })
 
 test('a full disk refuses whole batches, and keeps every one that it took', async () => {

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { leaveReserve } from './ledger-reserve.ts'
 import { ownFile, type SpoolFile } from './spool-file.ts'
 import { encodeRecords } from './spool-record.ts'
 
@@ -15,6 +16,8 @@ export interface SpoolOptions {
   /** Spools of different names do not see each other. */
   readonly name: string
   readonly log: Logger
+  /** Bytes of the disk that appending leaves free. Default: none. */
+  readonly reserve?: () => number
   /** Told of each record that a process which is gone left behind, when it is taken over. */
   readonly adopted?: (record: string) => void
 }
@@ -41,7 +44,7 @@ export interface Spool {
 
 /** Touches nothing until it is used. */
 export function openSpool(options: SpoolOptions): Spool {
-  const { directory, name, log, adopted = () => {} } = options
+  const { directory, name, log, reserve = () => 0, adopted = () => {} } = options
   /** The one that is appended to. */
   let current: SpoolFile | undefined
   /** Those that only wait, oldest first. */
@@ -69,9 +72,19 @@ export function openSpool(options: SpoolOptions): Spool {
     else await file.remove('delete')
   }
 
+  const makeDirectory = () => mkdirSync(directory, { recursive: true, mode: 0o700 })
+
+  /** Before they are encoded: megabytes of them may be tried again and again. */
+  function requireRoom(records: readonly string[]): void {
+    if (reserve() === 0) return
+    makeDirectory()
+    const size = records.reduce((sum, record) => sum + record.length, 0)
+    leaveReserve(directory, size, reserve())
+  }
+
   async function write(bytes: Buffer): Promise<SpoolFile> {
     if (current === undefined) {
-      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      makeDirectory()
       // Ids of this kind sort by time.
       current = await ownFile(join(directory, `${name}-${Bun.randomUUIDv7()}.log`), 'new')
       if (current === undefined) throw new Error(`a new file in ${directory} is locked`)
@@ -171,6 +184,7 @@ export function openSpool(options: SpoolOptions): Spool {
         const batch: string[] = []
         const done = inTurn(async () => {
           gathering = undefined
+          requireRoom(batch)
           const file = await write(encodeRecords(batch))
           file.count += batch.length
           depth += batch.length

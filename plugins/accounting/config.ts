@@ -36,6 +36,13 @@ export const accountingSection = configSection(
       spool_dir: Type.Optional(
         Type.String({ pattern: '^/', description: 'An absolute path on the local disk' }),
       ),
+      spool_reserve_mib: Type.Integer({
+        default: 256,
+        minimum: 0,
+        maximum: 2 ** 30,
+        description:
+          'What logs leave free on the disk, so that the ledger can be written in an outage',
+      }),
     },
     { ...strict, default: {} },
   ),

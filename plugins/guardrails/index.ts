@@ -12,6 +12,7 @@ import {
 } from 'model-gateway/plugin'
 import decisions from '../../migrations/guardrails/0001_decisions.sql' with { type: 'text' }
 import { createBatchWriter } from '../_shared/batch-writer.ts'
+import { ledgerReserve } from '../_shared/ledger-reserve.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
 import { adminRoutes } from './admin.ts'
@@ -45,7 +46,13 @@ export default definePlugin({
   async setup(ctx) {
     const { log, clock, services, provide } = ctx
     const store = createStore(ctx.database)
-    const spool = openSpool({ directory: ctx.files.directory(), name: 'guardrails', log })
+    let reserve = 0
+    const spool = openSpool({
+      directory: ctx.files.directory(),
+      name: 'guardrails',
+      log,
+      reserve: () => reserve,
+    })
     await spool.adopt()
     const lost = createTally({
       log,
@@ -90,8 +97,10 @@ export default definePlugin({
     provide(snapshotListeners, {
       async prepare(snapshot) {
         const policies = await compile(snapshot)
+        const nextReserve = ledgerReserve(snapshot)
         return () => {
           current = policies
+          reserve = nextReserve
         }
       },
     })

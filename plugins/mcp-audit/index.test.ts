@@ -17,11 +17,11 @@ import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { eventually } from '../../test/harness/gateway.ts'
 import { noTelemetry } from '../../test/harness/telemetry.ts'
+import { createWriteAhead } from '../_shared/write-ahead.ts'
 import plugin from './index.ts'
 import { callOf, SESSION } from './replica.fixture.ts'
 import { openRow, readRowId } from './rows.ts'
 import { sessionHash } from './sessions/sessions.ts'
-import { createWriteAhead } from './write-ahead.ts'
 
 const DAY_MS = 86_400_000
 const OWNER = 'user:ada'

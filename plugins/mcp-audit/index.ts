@@ -16,9 +16,11 @@ import { usualLimits } from '../_shared/batch-limits.ts'
 import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createDeadline } from '../_shared/deadline.ts'
 import { createNote } from '../_shared/note.ts'
+import { ledgerReserve } from '../_shared/ledger-reserve.ts'
 import { createRoom } from '../_shared/room.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
+import { createWriteAhead } from '../_shared/write-ahead.ts'
 import { createInvocations } from './invocations.ts'
 import { invocationRoutes } from './lists/routes.ts'
 import { createListStore } from './lists/store.ts'
@@ -29,7 +31,6 @@ import { overheadRow, type WrittenRow } from './rows.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { createSessionStore } from './sessions/store.ts'
 import { createStore } from './store.ts'
-import { createWriteAhead } from './write-ahead.ts'
 
 const NAME = 'mcp-audit'
 /** How long a row waits for others: other replicas are to see a call soon after it was made. */
@@ -76,9 +77,10 @@ export default definePlugin({
     const now = () => clock.now()
 
     const directory = ctx.files.directory()
-    const spool = openSpool({ directory, name: NAME, log })
+    let reserve = 0
+    const spool = openSpool({ directory, name: NAME, log, reserve: () => reserve })
     await spool.adopt()
-    const ahead = createWriteAhead(directory, NAME)
+    const ahead = createWriteAhead(directory, NAME, () => reserve)
     const message = 'payloads were left out of the MCP audit'
     const shed = createTally({ log, name: 'shed', message })
     const lost = createTally({
@@ -125,7 +127,9 @@ export default definePlugin({
       async prepare(snapshot) {
         const next = payloadPolicy(snapshot)
         const nextKeptMs = retentionMs(snapshot)
+        const nextReserve = ledgerReserve(snapshot)
         return () => {
+          reserve = nextReserve
           policy = next
           keptMs = nextKeptMs
         }

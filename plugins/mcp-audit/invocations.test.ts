@@ -2,12 +2,12 @@ import { fullGC } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
 import { GatewayError, type JsonValue, type McpInvocation } from 'model-gateway/plugin'
 import pino from 'pino'
+import type { HeldFile, WriteAhead } from '../_shared/write-ahead.ts'
 import { createInvocations } from './invocations.ts'
 import { noPayloads, type PayloadPolicy } from './policy.ts'
 import type { WrittenRow } from './rows.ts'
 import { sessionHash } from './sessions/sessions.ts'
 import type { Store } from './store.ts'
-import type { HeldFile, WriteAhead } from './write-ahead.ts'
 
 const call: McpInvocation = {
   invocationId: Bun.randomUUIDv7(),

@@ -7,6 +7,7 @@ import {
 } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import { describe } from '../_shared/tally.ts'
+import type { WriteAhead } from '../_shared/write-ahead.ts'
 import { CallRow, type CallRows, type OpenedRow } from './call-row.ts'
 import type { PayloadPolicy } from './policy.ts'
 import type { RowId, WrittenRow } from './rows.ts'
@@ -14,7 +15,6 @@ import { openRow, payloadOf, readRowId } from './rows.ts'
 import { sessionHash } from './sessions/sessions.ts'
 import { sessionKey } from './sessions/store.ts'
 import type { Store } from './store.ts'
-import type { WriteAhead } from './write-ahead.ts'
 
 /** A call that takes less is written as one row when it is over, in milliseconds. */
 const AT_ONCE_MS = 50

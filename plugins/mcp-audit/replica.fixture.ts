@@ -1,10 +1,10 @@
 import type { Database, McpInvocation } from 'model-gateway/plugin'
 import pino from 'pino'
+import type { HeldFile } from '../_shared/write-ahead.ts'
 import { createInvocations } from './invocations.ts'
 import { noPayloads } from './policy.ts'
 import type { WrittenRow } from './rows.ts'
 import { createStore } from './store.ts'
-import type { HeldFile } from './write-ahead.ts'
 
 export const SESSION = { serverId: 'server', sessionId: 's-1' }
 

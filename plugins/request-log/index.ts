@@ -20,6 +20,7 @@ import payloadCompression from '../../migrations/request-log/0004_payload_compre
 import ownedTraffic from '../../migrations/request-log/0005_owned_traffic.sql' with { type: 'text' }
 import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createConfigVersions } from '../_shared/config-versions.ts'
+import { ledgerReserve } from '../_shared/ledger-reserve.ts'
 import { createRoom } from '../_shared/room.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
@@ -81,12 +82,15 @@ export default definePlugin({
 
     const policies = createConfigVersions(payloadPolicy(defaultSettings))
     let shown: LoggingPolicy | undefined
+    let reserve = 0
     ctx.provide(adminModules, { id: 'request-log', routes: policyRoutes(() => shown) })
     ctx.provide(snapshotListeners, {
       async prepare(snapshot) {
         const { payloads, purge } = snapshot.section(requestLogging)
         const policy = payloadPolicy(payloads)
+        const nextReserve = ledgerReserve(snapshot)
         return () => {
+          reserve = nextReserve
           policies.accept(snapshot.version, policy)
           worker.configure(purge)
           retention = purge.retention
@@ -95,7 +99,12 @@ export default definePlugin({
       },
     })
 
-    const spool = openSpool({ directory: ctx.files.directory(), name: 'request-log', log })
+    const spool = openSpool({
+      directory: ctx.files.directory(),
+      name: 'request-log',
+      log,
+      reserve: () => reserve,
+    })
     await spool.adopt()
     const room = createRoom(PAYLOAD_CHARS)
     const shed = createTally({
@@ -106,8 +115,14 @@ export default definePlugin({
         description: 'Request-log payloads that were given up.',
       }),
     })
-    const message = 'request-log rows were lost'
-    const lost = createTally({ log, name: 'lost', message })
+    const lost = createTally({
+      log,
+      name: 'lost',
+      message: 'request-log rows were lost',
+      counter: meter.createCounter('gateway.log_queue.lost', {
+        description: 'Request-log rows that were given up.',
+      }),
+    })
     const writer = createBatchWriter({
       name: 'the request log',
       write: store.write,

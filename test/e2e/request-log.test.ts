@@ -399,6 +399,38 @@ describe('capture modes', () => {
 })
 
 describe('an outage of the database', () => {
+  test('with little room on the disk: logs leave it to the ledger, and calls are served', async () => {
+    await using started = new AsyncDisposableStack()
+    const database = await createTestDatabase()
+    started.defer(database.drop)
+    const proxy = await createDatabaseProxy(database.url)
+    started.defer(() => proxy.close())
+    // More than a disk has.
+    const accounting = { spool_reserve_mib: 2 ** 30, commit_timeout_ms: 100 }
+    const config = { ...configOf(upstream.url), accounting }
+    const behind = await startTestGateway(config, { databaseUrl: proxy.url })
+    started.defer(behind.stop)
+    proxy.refuse()
+    const refused = () =>
+      behind.logs.find(({ msg }) => msg === 'the spool of the request log cannot be written')
+    let sent = 0
+    await eventually(async () => {
+      const reply = await behind.post('/v1/chat/completions', hello)
+      expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining('usage')])
+      sent += 1
+      await Bun.sleep(50)
+      return refused()
+    })
+    expect(String(refused()?.error)).toContain('accounting.spool_reserve_mib')
+    proxy.pass()
+    await eventually(async () => {
+      const [count] = await database.sql`
+        select (select count(*)::int from request_log.request_logs) as logs,
+          (select count(*)::int from accounting.usage_cost_events) as charges`
+      return count?.logs === sent && count.charges === sent ? count : undefined
+    }, 20_000)
+  }, 60_000)
+
   const outages = [
     ['refuses', (proxy: DatabaseProxy) => proxy.refuse()],
     ['hangs', (proxy: DatabaseProxy) => proxy.freeze()],

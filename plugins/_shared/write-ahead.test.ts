@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { openSpool } from '../_shared/spool.ts'
+import { openSpool } from './spool.ts'
 import { createWriteAhead, type HeldFile } from './write-ahead.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'write-ahead-'))
@@ -83,6 +83,19 @@ test('files become empty as records are released, also when there are always som
   expect(bytesIn(directory)).toBe(0)
   await ahead.close()
   expect(readdirSync(directory)).toEqual([])
+})
+
+test('beyond its files it leaves what is reserved on the disk to the ledger', async () => {
+  const directory = folder()
+  const ahead = createWriteAhead(directory, 'calls', () => Number.MAX_SAFE_INTEGER)
+  const record = 'x'.repeat(1_048_576)
+  const first = await ahead.add(record)
+  const second = await ahead.add(record)
+  await expect(ahead.add('more')).rejects.toThrow('are for the ledger')
+  ahead.release(first)
+  await ahead.add('more')
+  ahead.release(second)
+  await ahead.close()
 })
 
 test('a folder that cannot be made is tried again', async () => {

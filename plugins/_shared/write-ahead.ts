@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { ownFile, type SpoolFile } from '../_shared/spool-file.ts'
-import { encodeRecords } from '../_shared/spool-record.ts'
+import { leaveReserve } from './ledger-reserve.ts'
+import { ownFile, type SpoolFile } from './spool-file.ts'
+import { encodeRecords } from './spool-record.ts'
 
 /** A file of this size is not written to any more until its records are released. */
 const FULL_BYTES = 1024 * 1024
@@ -28,9 +29,14 @@ export interface HeldFile {
 /**
  * Writes to two files in turn, so that one can become empty while the other is written. They are
  * files of the spool of this name: it takes them over when this process is gone. Nothing waits for
- * the disk itself, so that what is written outlives the process and not the machine.
+ * the disk itself, so that what is written outlives the process and not the machine. Beyond two full
+ * files it leaves `reserve` bytes of the disk free.
  */
-export function createWriteAhead(directory: string, name: string): WriteAhead {
+export function createWriteAhead(
+  directory: string,
+  name: string,
+  reserve: () => number = () => 0,
+): WriteAhead {
   let files: Promise<void> | undefined
   let current: HeldFile | undefined
   let other: HeldFile | undefined
@@ -67,6 +73,7 @@ export function createWriteAhead(directory: string, name: string): WriteAhead {
       const used = take()
       if (used === undefined) throw new Error('the write-ahead files are closed')
       const bytes = encodeRecords(gathered, room)
+      if (used.bytes >= FULL_BYTES) leaveReserve(directory, bytes.length, reserve())
       used.file.appendNow(bytes)
       used.bytes += bytes.length
       used.held += gathered.length

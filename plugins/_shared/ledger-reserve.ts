@@ -1,0 +1,27 @@
+import { statfsSync } from 'node:fs'
+import { type ConfigSnapshot, configSection, type Static, Type } from 'model-gateway/plugin'
+
+const MIB = 1024 * 1024
+
+/** As much of the ledger's section as counts here; another plugin owns it. */
+const accounting = configSection(
+  'accounting',
+  Type.Object({ spool_reserve_mib: Type.Integer({ minimum: 0 }) }),
+)
+
+/** Bytes of the disk that are for the ledger's spool alone; 0 without a ledger. */
+export function ledgerReserve(snapshot: ConfigSnapshot): number {
+  const section: Static<(typeof accounting)['schema']> | undefined = snapshot.section(accounting)
+  return (section?.spool_reserve_mib ?? 0) * MIB
+}
+
+/** Throws when the disk of a folder would have less than `reserve` bytes left after `bytes` more. */
+export function leaveReserve(directory: string, bytes: number, reserve: number): void {
+  if (reserve === 0) return
+  const { bavail, bsize } = statfsSync(directory)
+  const free = bavail * bsize
+  if (free - bytes >= reserve) return
+  throw new Error(
+    `the disk of ${directory} has ${Math.floor(free / MIB)} MiB free, and ${Math.ceil(reserve / MIB)} MiB are for the ledger (accounting.spool_reserve_mib)`,
+  )
+}
