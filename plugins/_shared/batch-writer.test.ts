@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
@@ -10,6 +10,7 @@ import { createBatchWriter } from './batch-writer.ts'
 import { createRoom } from './room.ts'
 import { openSpool } from './spool.ts'
 import { createTally } from './tally.ts'
+import { createWriteAhead } from './write-ahead.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'request-log-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -57,6 +58,7 @@ async function open(write: (batch: readonly BatchRow[]) => Promise<void>, change
     settled: (batch) => void settled.push(...numbers(batch)),
     dropped: (batch) => void dropped.push(...numbers(batch)),
     spool,
+    ahead: createWriteAhead(directory, 'rows'),
     payloads: { room: createRoom(payloadChars), shed },
     lost,
     log,
@@ -444,6 +446,66 @@ describe('batch writer', () => {
     await writer.close()
     writer.push(row(3))
     expect(writer.dropped).toEqual([3])
+  })
+
+  test('a process that is killed leaves all but the rows of its last second', async () => {
+    const directory = mkdtempSync(join(folder, 's'))
+    const module = (name: string) => JSON.stringify(join(import.meta.dir, name))
+    const code = `
+      import pino from 'pino'
+      import { createBatchWriter } from ${module('batch-writer.ts')}
+      import { usualLimits } from ${module('batch-limits.ts')}
+      import { createRoom } from ${module('room.ts')}
+      import { openSpool } from ${module('spool.ts')}
+      import { createTally } from ${module('tally.ts')}
+      import { createWriteAhead } from ${module('write-ahead.ts')}
+      const log = pino({ level: 'silent' })
+      const directory = ${JSON.stringify(directory)}
+      const tally = (name) => createTally({ log, name, message: name })
+      let slow = Bun.sleep(0)
+      const writer = createBatchWriter({
+        name: 'the rows',
+        // Takes a first batch, and then hangs.
+        write: () => slow,
+        toRecord: ({ json }) => json,
+        fromRecord: (json) => ({ json, payload: undefined }),
+        spool: openSpool({ directory, name: 'rows', log }),
+        ahead: createWriteAhead(directory, 'rows'),
+        payloads: { room: createRoom(1e6), shed: tally('shed') },
+        lost: tally('lost'),
+        log,
+        limits: { ...usualLimits, batchRows: 2, gatherMs: 1, awayMs: 60_000, writeMs: 60_000 },
+      })
+      writer.push({ json: '{"n":9}', payload: undefined })
+      while (writer.waiting() > 0) await Bun.sleep(1)
+      slow = new Promise(() => {})
+      for (let n = 0; n < 5; n++) writer.push({ json: \`{"n":\${n}}\`, payload: '"p":1' })
+      await Bun.sleep(1_000)
+      writer.push({ json: '{"n":5}', payload: undefined })
+      process.kill(process.pid, 'SIGKILL')`
+    await Bun.spawn([process.execPath, '-e', code]).exited
+    const database = sink()
+    const next = await open(database.write, { directory })
+    await soon(() => expect(database.numbers()).toEqual(upTo(5)))
+    await next.close()
+    expect(readdirSync(directory)).toEqual([])
+  })
+
+  test('rows that a slow database takes in the end are written once, with their payloads', async () => {
+    const database = sink()
+    database.set('hung')
+    const writer = await open(database.write, { awayMs: 60_000, writeMs: 60_000 })
+    const bytes = () =>
+      readdirSync(writer.directory)
+        .filter((name) => name.endsWith('.log'))
+        .reduce((sum, name) => sum + statSync(join(writer.directory, name)).size, 0)
+    writer.pushAll(rows(0, 3, '"p":1'))
+    await soon(() => expect(bytes()).toBeGreaterThan(0))
+    database.set('up')
+    await soon(() => expect(bytes()).toBe(0))
+    await writer.close()
+    expect(database.batches.flat()).toEqual(rows(0, 3, '"p":1'))
+    expect(readdirSync(writer.directory)).toEqual([])
   })
 
   test('closing ends although a write never answers; the rows are in the spool', async () => {

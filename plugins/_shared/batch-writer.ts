@@ -4,10 +4,12 @@ import { type Limits, usualLimits } from './batch-limits.ts'
 import { writeInPieces } from './batch-pieces.ts'
 import type { BatchRow } from './batch-row.ts'
 import { createDeadline } from './deadline.ts'
+import { createOverdue } from './overdue.ts'
 import type { Room } from './room.ts'
 import { isRowFault } from './row-fault.ts'
 import type { Spool } from './spool.ts'
 import { describe, type Tally } from './tally.ts'
+import type { WriteAhead } from './write-ahead.ts'
 
 export interface BatchWriter<R extends BatchRow> {
   /** Never waits and never throws. */
@@ -34,6 +36,11 @@ export interface BatchWriterOptions<R extends BatchRow> {
   readonly dropped?: (rows: readonly R[]) => void
   /** Its records, adopted ones too, are written before anything else. */
   readonly spool: Spool
+  /**
+   * Of files of this spool: rows that wait for long are written there, too. Absent when the rows of a
+   * killed process may be lost, or are safe already.
+   */
+  readonly ahead?: WriteAhead
   /** Absent when the rows have none. */
   readonly payloads?: {
     /** Room for them. */
@@ -67,6 +74,15 @@ export function createBatchWriter<R extends BatchRow>(
   let away = false
   let spoolFails = false
   const deadline = createDeadline()
+  const overdue =
+    options.ahead &&
+    createOverdue({
+      ahead: options.ahead,
+      waiting: () => [...writing, ...queue],
+      toRecord,
+      name,
+      log,
+    })
 
   let wake = (): void => {}
   /** Ends early when `wake` is called. */
@@ -136,6 +152,7 @@ export function createBatchWriter<R extends BatchRow>(
     try {
       await spool.append(rows.map(toRecord))
       spoolFails = false
+      overdue?.release(rows)
       settled(rows)
     } catch (err) {
       if (state !== 'open') return lose(rows, 'the spool cannot be written', err)
@@ -157,6 +174,7 @@ export function createBatchWriter<R extends BatchRow>(
     for (let failures = 0; writing.length > 0; failures += 1) {
       try {
         await deliver(writing)
+        overdue?.release(writing)
         if (failures > 0) log.info({ failures }, `${name} is being written again`)
         writing = []
       } catch (err) {
@@ -258,6 +276,7 @@ export function createBatchWriter<R extends BatchRow>(
       queue.push(payload === row.payload ? row : { ...row, payload })
       rowChars += row.json.length
       payloadChars += payload?.length ?? 0
+      overdue?.waits()
       if (running === undefined) running = run()
       else if (gathering && isFull()) wake()
     },
@@ -273,6 +292,7 @@ export function createBatchWriter<R extends BatchRow>(
       writing = []
       await putAside(rest)
       await spool.close()
+      await overdue?.close()
       shed?.report()
       lost.report()
     },

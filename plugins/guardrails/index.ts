@@ -15,6 +15,7 @@ import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { ledgerReserve } from '../_shared/ledger-reserve.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
+import { createWriteAhead } from '../_shared/write-ahead.ts'
 import { adminRoutes } from './admin.ts'
 import { checkGuardrails } from './check.ts'
 import { guardrails } from './config.ts'
@@ -26,6 +27,8 @@ import { createRecorder } from './recorder.ts'
 import { serversOf } from './servers.ts'
 import { createStore } from './store.ts'
 
+/** Of the files on the local disk. */
+const NAME = 'guardrails'
 const HOUR_MS = 3_600_000
 
 /** Resolves policies, has packs and managed checks judge by them, and keeps what they decided. */
@@ -47,12 +50,8 @@ export default definePlugin({
     const { log, clock, services, provide } = ctx
     const store = createStore(ctx.database)
     let reserve = 0
-    const spool = openSpool({
-      directory: ctx.files.directory(),
-      name: 'guardrails',
-      log,
-      reserve: () => reserve,
-    })
+    const directory = ctx.files.directory()
+    const spool = openSpool({ directory, name: NAME, log, reserve: () => reserve })
     await spool.adopt()
     const lost = createTally({
       log,
@@ -68,6 +67,7 @@ export default definePlugin({
       toRecord: ({ json }) => json,
       fromRecord: (json) => ({ json, payload: undefined }),
       spool,
+      ahead: createWriteAhead(directory, NAME, () => reserve),
       lost,
       log,
     })

@@ -24,6 +24,7 @@ import { ledgerReserve } from '../_shared/ledger-reserve.ts'
 import { createRoom } from '../_shared/room.ts'
 import { openSpool } from '../_shared/spool.ts'
 import { createTally } from '../_shared/tally.ts'
+import { createWriteAhead } from '../_shared/write-ahead.ts'
 import { type LoggingPolicy, policyRoutes } from './admin.ts'
 import { checkRequestLogging, defaultSettings, requestLogging } from './config.ts'
 import { createIntake } from './intake.ts'
@@ -37,6 +38,8 @@ import { encodeSummary, fromRecord, isLogged, newRowId, toRecord } from './row.t
 import { createStore } from './store.ts'
 import { createUnowned } from './unowned.ts'
 
+/** Of the files on the local disk. */
+const NAME = 'request-log'
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 /** Payloads in memory, and the bodies that they are made of, in characters. */
@@ -99,12 +102,8 @@ export default definePlugin({
       },
     })
 
-    const spool = openSpool({
-      directory: ctx.files.directory(),
-      name: 'request-log',
-      log,
-      reserve: () => reserve,
-    })
+    const directory = ctx.files.directory()
+    const spool = openSpool({ directory, name: NAME, log, reserve: () => reserve })
     await spool.adopt()
     const room = createRoom(PAYLOAD_CHARS)
     const shed = createTally({
@@ -129,6 +128,7 @@ export default definePlugin({
       toRecord,
       fromRecord,
       spool,
+      ahead: createWriteAhead(directory, NAME, () => reserve),
       payloads: { room, shed },
       lost,
       log,
