@@ -236,6 +236,47 @@ describe('secrets', () => {
   })
 })
 
+test('calls without an owner leave no row anywhere, and no key in the log', async () => {
+  const counts = async () => {
+    const [found] = await gateway.sql`
+      select (select count(*)::int from request_log.request_logs) as logs,
+        (select sum(request_count)::int from request_log.traffic_rollups where facet = 'all') as sums,
+        (select sum(request_count)::int from request_log.harness_rollups) as harnesses,
+        (select count(*)::int from mcp_audit.mcp_tool_invocations) as tools`
+    return found
+  }
+  await logged(hello)
+  const before = await counts()
+  const unknown = `Bearer ${testKey('unknown')}`
+  const wrong = { authorization: `Bearer ${adaKey.slice(0, -3)}AAA` }
+  const statuses: number[] = []
+  for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/embeddings', '/mcp/x']) {
+    for (const headers of [
+      { authorization: '' },
+      { authorization: 'Basic YTpi' },
+      { authorization: unknown },
+      wrong,
+      { authorization: unknown, 'x-gateway-api-key': quietKey },
+      { 'x-request-id': 'not an id' },
+    ]) {
+      statuses.push((await gateway.post(path, hello, headers)).status)
+    }
+  }
+  statuses.push((await fetch(`${gateway.url}/v1/models`, { headers: wrong })).status)
+  statuses.push((await gateway.post('/v1/wp-login.php', {}, wrong)).status)
+  expect([...new Set(statuses)].sort()).toEqual([400, 401, 404])
+  // Rows are written in order.
+  await logged(hello)
+  const after = await counts()
+  for (const name of ['logs', 'sums', 'harnesses']) expect(after?.[name]).toBe(before?.[name] + 1)
+  expect(after?.tools).toBe(before?.tools)
+  const refusals = gateway.logs.filter(({ msg }) => String(msg).includes('owner was known'))
+  expect(refusals.map(({ error_code }) => error_code).toSorted()).toContain('api_key_not_found')
+  const secrets = [unknown, wrong.authorization, quietKey].map((key) => key.split('.')[1] ?? '')
+  const lines = JSON.stringify(gateway.logs)
+  expect(secrets.filter((secret) => lines.includes(secret))).toEqual([])
+})
+
 describe('payloads', () => {
   test('of a stream of 500 events: the first ones, exact usage, every tool call', async () => {
     const delta = (value: object, finish: string | null = null) =>
