@@ -23,13 +23,16 @@ test.each([
   }
 })
 
-test('a JSON Web Token, a private key and basic credentials are masked', () => {
+test('a JSON Web Token, a private key, basic credentials and the user of a URL are masked', () => {
   expect(maskCredentials(`got ${JWT}, ok`)).toBe('got [redacted], ok')
   const pem = (line: string) =>
     ['-----BEGIN OPENSSH PRIVATE KEY-----', 'MII', '-----END OPENSSH PRIVATE KEY-----'].join(line)
   for (const line of ['\n', '\\n', ' '])
     expect(maskCredentials(`a ${pem(line)} b`)).toBe('a [redacted] b')
   expect(maskCredentials(`basic ${btoa('joe:hunter2')} x`)).toBe('basic [redacted] x')
+  expect(maskCredentials('at postgres://joe:hunter2@db/x?a=b@c')).toBe(
+    'at postgres://[redacted]@db/x?a=b@c',
+  )
 })
 
 test('words of the language are left', () => {

@@ -59,6 +59,8 @@ const BEARER = /(?<![A-Za-z0-9])bearer\s{1,8}[\w.~+/=-]{8,}/gi
 /** A credential when it holds a user and a password, and not `basic information`. */
 const BASIC = /(?<![A-Za-z0-9])basic\s{1,8}([\w+/-]{6,}={0,2})/gi
 const SCHEME_HINT = /b(?:earer|asic)\s/i
+/** `://user:password@host` */
+const USER_INFO = /:\/\/([^\s/?#@]{1,512})@/g
 const PEM_HINT = '-----BEGIN '
 const PEM =
   /-----BEGIN [A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----|$)/g
@@ -80,6 +82,12 @@ export function findKeys(text: string, found: (start: number, end: number) => vo
     if (at - start < SHORTEST) continue
     for (const { index, 0: key } of text.slice(start, at).matchAll(IN_RUN)) {
       found(start + index, start + index + key.length)
+    }
+  }
+  if (text.includes('://')) {
+    for (const { index, 0: whole, 1: user = '' } of text.matchAll(USER_INFO)) {
+      const end = index + whole.length - 1
+      found(end - user.length, end)
     }
   }
   if (SCHEME_HINT.test(text)) {

@@ -18,6 +18,19 @@ test.skipIf(!existsSync('/dev/full'))('a full disk under the log harms nobody wh
   expect(JSON.parse(stdout.toString()).rssMb).toBeLessThan(150)
 })
 
+test('an error is logged without the credentials in its words, or in those of its cause', () => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(LOG)}
+    const cause = new Error('no route to postgres://joe:hunter2@db/x')
+    const err = new Error('refused for sk-CANARYsecret42', { cause })
+    createLogger('json').error({ err }, 'a sink failed')`
+  const { stderr } = Bun.spawnSync([process.execPath, '-e', program])
+  const line = JSON.parse(stderr.toString())
+  expect(line.err).toMatchObject({ type: 'Error', stack: expect.stringContaining('[redacted]') })
+  expect(line.err.message).toBe('refused for [redacted]: no route to postgres://[redacted]@db/x')
+  expect(stderr.toString()).not.toMatch(/CANARY|hunter2/)
+})
+
 test('an error that cannot be read harms nobody who logs it', () => {
   const program = `
     import { createLogger } from ${JSON.stringify(LOG)}

@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
+import { maskCredentials } from '../plugin/key-forms.ts'
 
 export type LogFormat = 'pretty' | 'json'
 
@@ -15,10 +16,20 @@ export function createLogger(format: LogFormat | undefined, level = 'info'): Log
     : pino(options, standardError())
 }
 
-/** A plugin may throw what throws in its turn, and whoever logs a fault is to go on. */
+/**
+ * An error without the credentials in its words, which are often those of a library or an upstream. A plugin
+ * may throw what throws in its turn, and the caller of the logger has to go on.
+ */
 function readError(error: Error): unknown {
   try {
-    return pino.stdSerializers.err(error)
+    const read: unknown = pino.stdSerializers.err(error)
+    if (!(error instanceof Error)) return read
+    const { message, stack, ...rest } = read as { message: string; stack?: string }
+    return {
+      ...rest,
+      message: maskCredentials(message),
+      ...(stack === undefined ? {} : { stack: maskCredentials(stack) }),
+    }
   } catch {
     return 'an error that cannot be read'
   }

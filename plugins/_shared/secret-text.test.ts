@@ -97,6 +97,7 @@ describe('a text', () => {
       'const token = await next(session)',
       'login(password: string, token?: Token, session = getSession())',
       'if (token == null || password === other) auth::check(token => x)',
+      'open session://local/one or otp://now',
       'tokenizer: bpe, secretary: Ann, hf_hub_download_all_of_it, basic information on tasks',
     ]) {
       expect(redactText(text)).toBe(text)

@@ -19,8 +19,6 @@ const LONGEST_NAME = 64
 const MOST_BLANKS = 32
 const MOST_SLASHES = 15
 
-/** `://user:password@host` */
-const USER_INFO = /\/\/([^\s/?#@]{1,512})@/y
 const PARAMETER_VALUE = /[^&#\s"'<>\\]+/y
 /** Behind a `;`, as in a connection string, the next one ends it. */
 const PART_VALUE = /[^;&#\s"'<>\\]+/y
@@ -80,16 +78,9 @@ const none: readonly Cut[] = []
 const QUOTE = 34
 const APOSTROPHE = 39
 const BACKSLASH = 92
-const SLASH = 47
 
-/** Of `://user:password@host`, of `"name":value`, or of `name: value`. */
+/** Of `"name":value`, or of `name: value`. */
 function secretBehindColon(text: string, colon: number): Cut | undefined {
-  if (text.charCodeAt(colon + 1) === SLASH) {
-    const user = matchAt(USER_INFO, text, colon + 1)
-    if (user === undefined) return undefined
-    const end = USER_INFO.lastIndex - 1
-    return { start: end - (user[1] as string).length, end, instead: REDACTED }
-  }
   const end = endOfName(text, colon)
   const last = text.charCodeAt(end - 1)
   if (last === QUOTE || last === APOSTROPHE) return memberValue(text, end - 1, colon)
@@ -164,7 +155,7 @@ function literal(text: string, start: number): boolean | number | null {
 function settingValue(text: string, name: string, separator: number): Cut | undefined {
   // Of Go.
   const behind = text.startsWith(':=', separator) ? separator + 2 : separator + 1
-  if (/[:=>~]/.test(text[behind] ?? '')) return undefined
+  if (/[:=>~]/.test(text[behind] ?? '') || text.startsWith('//', behind)) return undefined
   const { 0: lead, 1: quote, 2: scheme } = matchAt(LEAD, text, behind) as RegExpExecArray
   const start = behind + lead.length
   if (quote !== undefined) {
