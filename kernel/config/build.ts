@@ -57,7 +57,7 @@ export function loadedProviders(root: RootEntry, types: ProviderTypes): readonly
     const timeouts = { totalMs: entry.timeouts.total_ms, idleMs: entry.timeouts.idle_ms }
     const own = Object.entries(entry).filter(([key]) => isOwnField(key))
     return deepFreeze({
-      spec: { id, type, pricingProviderId, timeouts },
+      spec: { id, type, pricingProviderId, timeouts, maxResponseBytes: entry.max_response_bytes },
       settings: { id, defaultHeaders: default_headers, pricingProviderId },
       config: Object.fromEntries(own) as JsonObject,
     })

@@ -93,6 +93,7 @@ describe('a config without mistakes', () => {
           type: 'wire',
           pricingProviderId: undefined,
           timeouts: { totalMs: 120_000, idleMs: 60_000 },
+          maxResponseBytes: 67_108_864,
         },
         settings: { id: 'up', defaultHeaders: {}, pricingProviderId: undefined },
         config: { base_url: 'http://up' },

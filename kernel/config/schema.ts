@@ -68,18 +68,24 @@ const providerCommon = {
         minimum: 1,
         maximum: MAX_TIMER_MS,
         default: 120_000,
-        description: 'To the first byte of a reply',
+        description:
+          'To the first byte of a streamed reply, and to the last byte of a buffered one',
       }),
       idle_ms: Type.Integer({
         minimum: 1,
         maximum: MAX_TIMER_MS,
         default: 60_000,
         description:
-          'Between any two later ones. While a caller does not read what waits for it, nothing counts',
+          'Between any two bytes after the first. While a caller does not read what waits for it, nothing counts',
       }),
     },
     { default: {} },
   ),
+  max_response_bytes: Type.Integer({
+    minimum: 1,
+    default: 64 * 1024 * 1024,
+    description: 'Largest buffered reply, after decompression; a larger one is a 502',
+  }),
   pricing_provider_id: Type.Optional(
     name('The price list; without one, calls are recorded without a price'),
   ),

@@ -1,4 +1,10 @@
-import { type Egress, GatewayError, OutboundError, type ProviderCall } from '../plugin/index.ts'
+import {
+  type Egress,
+  GatewayError,
+  OutboundError,
+  type ProviderCall,
+  readBytes,
+} from '../plugin/index.ts'
 import { codeOf } from './connect.ts'
 import { createGate, type Gate } from './gate.ts'
 
@@ -50,21 +56,18 @@ type Piece = { readonly done: true } | { readonly done: false; readonly value: U
 const OVER = { done: true, value: undefined } as const
 const NO_BODY = { read: async () => OVER, cancel: async () => {} }
 
-/** Bodies up to this many bytes are read at once when the upstream says how long they are. */
-const WHOLE_BODY_BYTES = 1 << 20
-
-async function wholeBody(response: Response, call: ProviderCall): Promise<Uint8Array> {
-  const declared = response.headers.get('content-length')
-  if (declared !== null && Number(declared) <= WHOLE_BODY_BYTES) {
-    try {
-      return await response.bytes()
-    } catch (error) {
-      throw transportError(call, 'the connection to the provider broke', error)
-    }
-  }
-  const pieces: Uint8Array[] = []
-  for await (const piece of watched(response, call)) pieces.push(piece)
-  return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces)
+/** The whole body, counted as it is read: what its headers say is before decompression, if at all. */
+function wholeBody(response: Response, call: ProviderCall): Promise<Uint8Array> {
+  const { maxResponseBytes } = call
+  return readBytes(
+    watched(response, call),
+    maxResponseBytes,
+    () =>
+      new GatewayError(
+        'upstream_transport',
+        `the provider's reply is larger than ${maxResponseBytes} bytes (max_response_bytes)`,
+      ),
+  )
 }
 
 /**

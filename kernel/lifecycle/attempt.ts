@@ -34,7 +34,7 @@ export interface RunningAttempt {
 export function beginAttempt(admitted: Admitted, services: LifecycleServices): RunningAttempt {
   const { route, provider, family, apiSurface } = admitted
   const startedAt = performance.now()
-  const watchdog = createWatchdog(provider.timeouts)
+  const watchdog = createWatchdog(provider.timeouts, !admitted.stream)
   let firstByteMs: number | undefined
   let refused = false
 
@@ -65,6 +65,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
           operation: family,
           upstreamModel: route.spec.upstreamModel,
         }),
+        maxResponseBytes: provider.maxResponseBytes,
         signal: watchdog.signal,
         alive: watchdog.alive,
       }

@@ -23,7 +23,7 @@ function start(
   settle: (call: SettlementRequest) => Promise<Settlement> = async () => ({ kind: 'none' }),
   family: Family = 'chat_completions',
   compatShape?: boolean,
-  { drainMs = 0, idleMs = 10_000 } = {},
+  { drainMs = 0, idleMs = 10_000, maxResponseBytes = 1000 } = {},
 ) {
   const calls: SettlementRequest[] = []
   const { promise: recorded, resolve } = Promise.withResolvers<ExchangeRecord>()
@@ -44,7 +44,7 @@ function start(
     stream: true,
     model: { id: 'mine' },
     executionModel: { id: 'mine' },
-    provider: { id: 'p', type: 'p', timeouts: { totalMs: 10_000, idleMs } },
+    provider: { id: 'p', type: 'p', timeouts: { totalMs: 10_000, idleMs }, maxResponseBytes },
     route: { spec: {}, bound: { pricing: {}, compatShape } },
     lease: { runtime: { configVersion: 'v1' }, release() {} },
     trace: { finished() {} },
@@ -89,6 +89,14 @@ test('of the events that recorders are given only the text is kept, not what it 
   const { response } = await recorded
   const kept = response.kind === 'stream' ? response.events : []
   expect(kept[0]?.data).toBe(asSent)
+})
+
+test('no more of a stream is kept for recorders than a buffered reply may have', async () => {
+  const { rest, recorded } = start(upstream(whole), undefined, undefined, undefined, {
+    maxResponseBytes: 1,
+  })
+  await rest()
+  expect(await recorded).toMatchObject({ response: { events: [{}], eventCount: 3 } })
 })
 
 test('the last event waits until the call is settled', async () => {

@@ -40,6 +40,7 @@ export function replyStream(
   const upstream = result.events[Symbol.asyncIterator]()
   const family = streamFor(admitted)
   const { watchdog } = attempt
+  const { maxResponseBytes } = admitted.provider
   let callerLeft = false
   /** Why the caller was sent an error in the place of the stream. */
   let refused: GatewayError | undefined
@@ -50,12 +51,14 @@ export function replyStream(
   const captured: StreamEvent[] = []
   const captureLimit = Math.max(0, ...services.recorders.map((r) => r.streamEventLimit?.() ?? 0))
   let eventCount = 0
+  let capturedLength = 0
 
   /** Notes events as sent, for the recorders, and gives their text. */
   function send(events: readonly StreamEvent[]): string {
     eventCount += events.length
     for (const event of events) {
-      if (captured.length >= captureLimit) break
+      if (captured.length >= captureLimit || capturedLength > maxResponseBytes) break
+      capturedLength += event.data.length
       // Their text alone: what they were parsed into takes several times as much, for as long as the
       // stream lasts.
       captured.push(streamEvent(event.data, event.event))

@@ -27,6 +27,14 @@ describe('the watchdog of a provider call', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(780)
   })
 
+  test('ends a whole reply after the total limit, however often the provider sends something', async () => {
+    const dog = createWatchdog({ totalMs: 150, idleMs: 5000 }, true)
+    const sending = setInterval(dog.alive, 10)
+    const cut = dog.guard(never).catch((error) => error.message)
+    expect(await Promise.race([cut, Bun.sleep(2000)])).toContain('finish its reply within 150 ms')
+    clearInterval(sending)
+  })
+
   test('counts it from an answer that came later than the idle limit, too', async () => {
     const dog = createWatchdog({ totalMs: 60_000, idleMs: 50 })
     await Bun.sleep(80)

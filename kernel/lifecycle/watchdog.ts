@@ -1,6 +1,6 @@
 import { GatewayError } from '../plugin/index.ts'
 
-/** Aborts a provider call that stays silent for too long. */
+/** Aborts a provider call that stays silent for too long, or does not end in time. */
 export interface Watchdog {
   readonly signal: AbortSignal
   /** The upstream has sent something: from now on the idle limit counts. */
@@ -19,32 +19,37 @@ export interface Watchdog {
 /**
  * One timer a call: it looks how long ago the last sign of life was and sleeps for the rest, so
  * that a sign of life costs no more than reading the clock. It never sleeps for longer than the idle
- * limit, which may come to count at any moment.
+ * limit, which may come to count at any moment. `whole`: the total limit is for the whole reply, not
+ * for its first byte alone.
  */
-export function createWatchdog(timeouts: { totalMs: number; idleMs: number }): Watchdog {
+export function createWatchdog(
+  timeouts: { totalMs: number; idleMs: number },
+  whole = false,
+): Watchdog {
   const controller = new AbortController()
   let answered = false
   let awaited = true
   let aborted = false
   let lastSign = performance.now()
+  const endsAt = whole ? lastSign + timeouts.totalMs : Number.POSITIVE_INFINITY
   let timer = setTimeout(look, Math.min(timeouts.totalMs, timeouts.idleMs))
   let interrupt: ((reason: unknown) => void) | undefined
 
   function look() {
+    const now = performance.now()
     const limit = answered ? timeouts.idleMs : timeouts.totalMs
-    const left = awaited ? limit - (performance.now() - lastSign) : limit
+    const silence = awaited ? limit - (now - lastSign) : limit
+    const left = Math.min(silence, endsAt - now)
     if (left > 1) {
       timer = setTimeout(look, Math.min(left, timeouts.idleMs))
       return
     }
-    abort(
-      new GatewayError(
-        'upstream_timeout',
-        answered
-          ? `the provider sent nothing for ${limit} ms`
-          : `the provider did not answer within ${limit} ms`,
-      ),
-    )
+    const fault = !answered
+      ? `did not answer within ${timeouts.totalMs} ms`
+      : silence > 1
+        ? `did not finish its reply within ${timeouts.totalMs} ms (timeouts.total_ms)`
+        : `sent nothing for ${timeouts.idleMs} ms`
+    abort(new GatewayError('upstream_timeout', `the provider ${fault}`))
   }
 
   function abort(reason: GatewayError) {

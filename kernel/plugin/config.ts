@@ -107,6 +107,8 @@ export interface ProviderSpec {
   readonly type: string
   readonly pricingProviderId: string | undefined
   readonly timeouts: { readonly totalMs: number; readonly idleMs: number }
+  /** Largest buffered reply, in bytes after decompression. */
+  readonly maxResponseBytes: number
 }
 
 /** One accepted load of the config file. Immutable. */

@@ -43,7 +43,10 @@ export interface EgressResponse {
   readonly headers: Headers
   /** The body in pieces as they arrive. Throws as `send` does. Returning early drops the rest. */
   readonly body: AsyncIterable<Uint8Array>
-  /** The whole body; instead of `body`, not after it. Throws as `send` does. */
+  /**
+   * The whole body; instead of `body`, not after it. Throws as `send` does, and `upstream_transport`
+   * when it is larger than `call.maxResponseBytes`.
+   */
   bytes(): Promise<Uint8Array>
 }
 

@@ -47,13 +47,16 @@ export interface ProviderCall {
   readonly apiSurface?: ApiSurface
   /** Present when the request came through the messages API and the route is `nativeMessages`. */
   readonly messages?: NativeMessages
+  /** Largest buffered reply, in bytes after decompression: `max_response_bytes` of the provider. */
+  readonly maxResponseBytes: number
   /** W3C trace context to send on, when there is one. */
   readonly traceparent: string | undefined
   /** Aborts when the call's deadline passes or nobody waits for it any more. */
   readonly signal: AbortSignal
   /**
    * Tells the kernel's watchdog that the upstream lives: until the first call of it
-   * `timeouts.total_ms` counts, afterwards `timeouts.idle_ms` since the last one.
+   * `timeouts.total_ms` counts, afterwards `timeouts.idle_ms` since the last one. A call that is
+   * not streamed must also end within `timeouts.total_ms`.
    * `Egress.send` does this for its caller.
    */
   alive(): void

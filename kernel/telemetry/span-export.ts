@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { diag } from '@opentelemetry/api'
 import type { ExportTls } from './export-environment.ts'
+import { readBytes } from '../plugin/read-bytes.ts'
 import { attribute } from './otlp-json.ts'
 
 /** Spans of one export, and spans that wait at most; what comes on top of those is given up. */
@@ -10,6 +11,8 @@ const MOST_WAITING = 2048
 /** The longest that a span waits for others. */
 const GATHER_MS = 5000
 const RETRY_MS = 500
+/** Largest answer of a collector. */
+const MOST_BYTES = 1024 * 1024
 const WORTH_A_RETRY = new Set([429, 502, 503, 504])
 
 const compressed = promisify(gzip)
@@ -63,7 +66,8 @@ export function createSpanExport(options: {
       const signal = AbortSignal.timeout(Math.max(1, ms))
       const init = { method: 'POST', headers, body, signal, redirect: 'manual' } as const
       const response = await fetch(url, { ...init, ...(tls === undefined ? {} : { tls }) })
-      const text = await response.text()
+      const tooLong = () => new Error(`the collector answered with more than ${MOST_BYTES} bytes`)
+      const text = new TextDecoder().decode(await readBytes(response.body, MOST_BYTES, tooLong))
       if (response.ok) return rejection(text)
       const { status } = response
       // Without a pause a collector that wants to be asked at once would be asked all the time.

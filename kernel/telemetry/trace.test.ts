@@ -14,6 +14,7 @@ const CALL = {
     type: 'wire',
     pricingProviderId: undefined,
     timeouts: { totalMs: 1, idleMs: 1 },
+    maxResponseBytes: 1,
   },
   operation: 'chat_completions',
   upstreamModel: 'u',

@@ -1,9 +1,11 @@
 import { sign } from 'node:crypto'
 import {
   credentialForms,
+  GatewayError,
   isJsonObject,
   type JsonObject,
   maskForms,
+  readBytes,
   Secret,
   safeUpstreamMessage,
 } from 'model-gateway/plugin'
@@ -19,6 +21,8 @@ const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const ASSERTION_SECONDS = 3600
 const TOKEN_ENDPOINT_MS = 20_000
 const METADATA_MS = 3_000
+/** Largest answer; tokens take a few kilobytes. */
+const MOST_BYTES = 1024 * 1024
 const METADATA_HOSTS = ['169.254.169.254', 'metadata.google.internal.']
 const METADATA_PATH = '/computeMetadata/v1/instance/service-accounts/default'
 
@@ -153,8 +157,11 @@ async function request(
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     })
-    return { status: response.status, text: await response.text() }
+    const tooLarge = () => credentialsFault(`${who} answered with more than ${MOST_BYTES} bytes`)
+    const bytes = await readBytes(response.body, MOST_BYTES, tooLarge)
+    return { status: response.status, text: new TextDecoder().decode(bytes) }
   } catch (cause) {
+    if (cause instanceof GatewayError) throw cause
     const late = cause instanceof Error && cause.name === 'TimeoutError'
     const what = late ? `did not answer within ${timeoutMs} ms` : 'could not be reached'
     throw credentialsFault(`${who} ${what}`, cause)

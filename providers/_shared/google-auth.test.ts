@@ -274,6 +274,7 @@ describe('failures are 502, in words for operators, without secrets', () => {
       () => Response.json({ error: 'x', error_description: 'bad refresh-canary' }, { status: 400 }),
       'x, bad [redacted]',
     ],
+    ['no end', () => new Response(endless()), 'answered with more than 1048576 bytes'],
   ])('%s', async (_, answer, message) => {
     const env = { GOOGLE_APPLICATION_CREDENTIALS: cloud.authorizedUserFile() }
     cloud.fault = answer
@@ -305,6 +306,10 @@ describe('failures are 502, in words for operators, without secrets', () => {
     expect(error.message).toContain('did not answer within 3000 ms')
   })
 })
+
+function endless(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(65_536)) })
+}
 
 async function failure(tokens: ReturnType<typeof source>): Promise<GatewayError> {
   const error = await Promise.resolve(tokens.credentials()).then(

@@ -108,6 +108,7 @@ export function providerCall(body: JsonObject | string): BenchCall {
     rawBody,
     stream: parsed.stream === true,
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    maxResponseBytes: 2 ** 26,
     signal: controller.signal,
     alive() {},
     abort: () => controller.abort(new GatewayError('upstream_timeout', 'the bench ended the call')),

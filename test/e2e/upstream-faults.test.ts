@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
 import { eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import {
   bytes,
@@ -35,6 +36,7 @@ beforeAll(async () => {
         base_url: upstream.url,
         auth: { mode: 'bearer', token: 'literal.upstream-secret' },
         timeouts: { total_ms: 300, idle_ms: 300 },
+        max_response_bytes: 100_000,
         pricing_provider_id: 'test',
       },
     ],
@@ -89,6 +91,25 @@ async function send(reply: Reply, operation: string, body: object) {
 
 const neverFollowed = { outcome: 'upstream_error', charges: 0, price: null }
 
+function tooLong(headers: Readonly<Record<string, string>>): Reply {
+  const text = ' '.repeat(200_000)
+  return bytes(
+    Object.keys(headers).length > 0 ? gzipSync(text) : text,
+    'application/json',
+    200,
+    headers,
+  )
+}
+
+/** Short, by its own word, and never idle. */
+const drips: Reply = async (x) => {
+  await x.raw('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n')
+  while (!x.gone.aborted) {
+    await x.raw(' ')
+    await x.sleep(50)
+  }
+}
+
 describe('a buffered call', () => {
   test('whose response says that it failed is passed on, and recorded as failed', async () => {
     const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 }
@@ -136,6 +157,9 @@ describe('a buffered call', () => {
       502,
       'upstream_transport',
     ],
+    ['a reply above max_response_bytes', tooLong({}), 502, 'upstream_transport'],
+    ['one that is so unpacked', tooLong({ 'content-encoding': 'gzip' }), 502, 'upstream_transport'],
+    ['a reply that drips for longer than total_ms', drips, 504, 'upstream_timeout'],
     ['a redirect', redirect, 502, 'upstream_http_error'],
     ['status 400', errorStatus(400), 400, 'upstream_http_error'],
     ['status 401', errorStatus(401), 502, 'upstream_http_error'],

@@ -1,0 +1,18 @@
+/**
+ * The whole of a body, read piece by piece. More than `maxBytes` ends the reading, drops the rest and
+ * throws what `tooLarge` returns.
+ */
+export async function readBytes(
+  body: AsyncIterable<Uint8Array> | null,
+  maxBytes: number,
+  tooLarge: () => Error,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body ?? []) {
+    size += piece.byteLength
+    if (size > maxBytes) throw tooLarge()
+    pieces.push(piece)
+  }
+  return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces, size)
+}
