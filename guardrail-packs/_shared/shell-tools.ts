@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import { foldKey, isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ToolCall } from './command-pack.ts'
 import { unwrapped } from './json-text.ts'
 import { identityWords } from './tool-identity.ts'
@@ -29,9 +29,11 @@ export function shellCommand(call: ToolCall): string | readonly string[] | undef
   if (!isShellTool(call.tool)) return undefined
   let command: string | readonly string[] | undefined
   for (const place of places) {
-    const given = commandAt(call.arguments, place)
-    if (given.length === 0) continue
-    command = command === undefined ? given : `${asText(command)}\n${asText(given)}`
+    for (const value of valuesAt(call.arguments, place)) {
+      const given = commandAt(value, place)
+      if (given.length === 0) continue
+      command = command === undefined ? given : `${asText(command)}\n${asText(given)}`
+    }
   }
   return command
 }
@@ -42,10 +44,9 @@ function isShellTool(name: string): boolean {
   return [name, own].some((each) => shellTools.has(identityWords(each).join('_')))
 }
 
-function commandAt(value: JsonValue, place: readonly string[]): string | readonly string[] {
-  const given = at(value, place)
+function commandAt(given: JsonValue, place: readonly string[]): string | readonly string[] {
   // A list, or a list that the model wrote as text.
-  const parsed = given === undefined ? '' : unwrapped(given)
+  const parsed = unwrapped(given)
   const found = Array.isArray(parsed) ? parsed : given
   if (!Array.isArray(found)) return typeof found === 'string' ? found : ''
   // Several commands, one after the other; anywhere else a list is one command's words.
@@ -61,8 +62,17 @@ function asText(command: string | readonly string[]): string {
   return command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
 }
 
-function at(value: JsonValue, place: readonly string[]): JsonValue | undefined {
-  let here: JsonValue | undefined = value
-  for (const key of place) here = isJsonObject(here) ? here[key] : undefined
+/** All values at a place, its keys in any case: servers that ignore case run each of them. */
+function valuesAt(value: JsonValue, place: readonly string[]): readonly JsonValue[] {
+  let here: readonly JsonValue[] = [value]
+  for (const key of place) {
+    here = here.flatMap((each) =>
+      isJsonObject(each)
+        ? Object.keys(each)
+            .filter((name) => foldKey(name) === key)
+            .map((name) => each[name] as JsonValue)
+        : [],
+    )
+  }
   return here
 }

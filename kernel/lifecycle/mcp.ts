@@ -114,13 +114,13 @@ async function proxy(
   const message = body === undefined ? undefined : readMessage(body)
   reached.idText = message?.idText
   const call = message && toolCallOf(message)
-  const fault = message && faultOf(message, call, incoming.header)
   const sessionId = incoming.header('mcp-session-id') || undefined
   const { runtime } = reached.lease
   const policy = runtime.guardOfServer(server.serverKey)
+  const guarded = policy?.covers('mcp_call') === true
+  const fault = message && faultOf(message, call, incoming.header, guarded)
   let secrets: readonly string[] = []
   if (message !== undefined && call !== undefined) {
-    const guarded = policy?.covers('mcp_call') === true
     const facts = { incoming, principal, server, sessionId, message, call, guarded }
     reached.invocation = await openInvocation(audit, facts, () => secrets)
   }

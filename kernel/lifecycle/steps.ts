@@ -1,13 +1,9 @@
-import {
-  DEEPEST_JSON,
-  GatewayError,
-  type JsonObject,
-  type JsonValue,
-  nestsTooDeep,
-} from '../plugin/index.ts'
+import { DEEPEST_JSON, GatewayError, type JsonObject, type JsonValue } from '../plugin/index.ts'
+import { outermostMembers } from '../plugin/json-depth.ts'
 import { withExactInputs } from '../protocol/messages-inputs.ts'
 import { readMessages } from '../protocol/messages-request.ts'
 import { readRequest } from '../protocol/request.ts'
+import { requireUnambiguousKeys } from '../protocol/request-keys.ts'
 import { readTags } from '../protocol/tags.ts'
 import { type ResolvedModel, resolveRoute } from '../routing/resolve.ts'
 import { mayBeRevoked, presentedKey } from './api-key.ts'
@@ -58,7 +54,8 @@ export async function decode(
 
 /** The request that a body makes. Throws GatewayError. */
 export function decodeText(authenticated: Authenticated, rawBody: string): Decoded {
-  if (nestsTooDeep(rawBody)) {
+  const members = outermostMembers(rawBody)
+  if (members === undefined) {
     throw new GatewayError(
       'invalid_request',
       `the request body nests arrays and objects more than ${DEEPEST_JSON} deep`,
@@ -74,6 +71,7 @@ export function decodeText(authenticated: Authenticated, rawBody: string): Decod
       { cause: error },
     )
   }
+  requireUnambiguousKeys(json, rawBody, members)
   const messages =
     authenticated.apiSurface === 'messages'
       ? readMessages(withExactInputs(json, rawBody), authenticated.header('anthropic-beta'))

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { knownInOtherCase } from '../plugin/key-case.ts'
 import { plainJson } from './json-escapes.ts'
-import { isMisspelt } from './key-case.ts'
 
 /**
  * Members that hold what a model is told: tool results, earlier calls, why one was approved, and what
@@ -102,7 +102,8 @@ function mapTexts(
       mapped = mapData(member, mediaType, map)
     } else {
       const isSummary = name === 'summary' && value.type === SUMMARY
-      const isText = names.has(name) || isMisspelt(name, names) || isFree || isSummary
+      const isText =
+        names.has(name) || knownInOtherCase(name, names) !== undefined || isFree || isSummary
       mapped = mapTexts(member, names, isText, map, names === PROMPT && FREE.has(name), value)
     }
     if (mapped === member) continue

@@ -62,7 +62,7 @@ describe('a key that stands twice', () => {
   test('is a fault in the message, in its params and in the arguments of a call, nowhere else', () => {
     const faulty = (text: string) => {
       const message = readMessage(text)
-      return faultOf(message, toolCallOf(message), noHeaders) !== undefined
+      return faultOf(message, toolCallOf(message), noHeaders, false) !== undefined
     }
     const call = (params: string, more = '') =>
       `{"jsonrpc":"2.0","id":1,"method":"tools/call"${more},"params":{"name":"t"${params}}}`
@@ -84,7 +84,7 @@ describe('a key that stands twice', () => {
 function codeOf(text: string, headers: Readonly<Record<string, string>> = {}): number | undefined {
   try {
     const message = readMessage(text)
-    return faultOf(message, toolCallOf(message), (name) => headers[name] ?? null)?.code
+    return faultOf(message, toolCallOf(message), (name) => headers[name] ?? null, false)?.code
   } catch (error) {
     if (error instanceof RpcFault) return error.code
     throw error
@@ -109,6 +109,27 @@ describe('a key in another case', () => {
     expect(codeOf(text.replace('"M"', '"tools/call"'))).toBe(-32600)
     expect(codeOf(text.replace('"M"', '"prompts/get"'))).toBeUndefined()
   })
+})
+
+test('members of arguments that differ in case alone are a fault where a policy reads them', () => {
+  const faultIn = (args: string, guarded: boolean) => {
+    const params = `{"name":"t","arguments":${args}}`
+    const message = readMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`)
+    return faultOf(message, toolCallOf(message), noHeaders, guarded)?.message
+  }
+  const twins = '{"a":[{"command":"ls","Command":"rm"}]}'
+  expect(faultIn(twins, true)).toContain('Command occurs twice in the same object, in another case')
+  expect(faultIn(twins, false)).toBeUndefined()
+  expect(faultIn('{"a":{"id":1},"b":{"Id":1}}', true)).toBeUndefined()
+  expect(faultIn('{"x":1,"x":2}', false)).toContain('params.arguments: x occurs twice')
+})
+
+test('a fault in the members of a message names the member', () => {
+  const ambiguity = (text: string) => readMessage(text).ambiguity
+  const call = (member: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t",${member}}}`
+  expect(ambiguity(call('"Name":"u"'))).toBe('params.Name: write it name, in lower case')
+  expect(ambiguity(call('"name":"u"'))).toStartWith('params.name: is in the message twice')
 })
 
 describe('what comes as a message', () => {
@@ -187,7 +208,7 @@ describe('a message', () => {
         (text) => {
           try {
             const message = readMessage(text)
-            faultOf(message, toolCallOf(message), noHeaders)
+            faultOf(message, toolCallOf(message), noHeaders, false)
           } catch (error) {
             expect(error).toBeInstanceOf(RpcFault)
           }

@@ -1,8 +1,8 @@
 import { parseExact } from '../plugin/exact-json.ts'
 import { isJsonObject, type JsonValue } from '../plugin/json.ts'
-import { repeatsKey } from '../plugin/json-keys.ts'
+import { keyInTwoCases, repeatedMember, repeatsKey } from '../plugin/json-keys.ts'
 import { skipSpace, visitJson } from '../plugin/json-text.ts'
-import { isMisspelt } from './key-case.ts'
+import { knownInOtherCase } from '../plugin/key-case.ts'
 import { exact, isId, memberText, type RpcId } from './rpc-id.ts'
 
 /** Codes of JSON-RPC, of MCP, and one of the range that is left to implementations. */
@@ -26,13 +26,15 @@ const members: ReadonlySet<string> = new Set([
 ])
 /** Those of the `params` of a `tools/call` that policy reads. */
 const callMembers: ReadonlySet<string> = new Set(['name', 'arguments'])
+const noMembers: ReadonlySet<string> = new Set()
 
 /** Whether a parser to which case is nothing finds other members in a message, or one of a batch. */
 export function misspellsMember(value: JsonValue): boolean {
   const messages = Array.isArray(value) ? value : [value]
   return messages.some(
     (message) =>
-      isJsonObject(message) && Object.keys(message).some((key) => isMisspelt(key, members)),
+      isJsonObject(message) &&
+      Object.keys(message).some((key) => knownInOtherCase(key, members) !== undefined),
   )
 }
 
@@ -58,10 +60,11 @@ export interface RpcMessage {
   readonly params: JsonValue | undefined
   /** Where `params.arguments` stands in the text. */
   readonly argumentsPlace: Place | undefined
-  /** A key stands twice in the message itself, or in its `params`. */
-  readonly repeatsKey: boolean
-  /** A key that policy reads stands there in another case. */
-  readonly misspellsKey: boolean
+  /**
+   * A member of the message itself, or of its `params`, that occurs twice or is one that policy reads
+   * in another case, and what is wrong with it.
+   */
+  readonly ambiguity: string | undefined
 }
 
 interface Place {
@@ -102,21 +105,24 @@ export function readMessage(text: string): RpcMessage {
   let idText = 'null'
   let paramsAt = 0
   let argumentsPlace: Place | undefined
-  let visited = 0
-  let misspellsKey = false
+  let ambiguity: string | undefined
+  const seen = new Set<string>()
+  const note = (path: string, key: string | number, known: ReadonlySet<string>) => {
+    const place = `${path}${key}`.slice(0, 128)
+    const right = knownInOtherCase(String(key), known)
+    if (seen.has(place)) ambiguity ??= `${place}: is in the message twice; send it once`
+    else if (right !== undefined) ambiguity ??= `${place}: write it ${right}, in lower case`
+    seen.add(place)
+  }
   visitJson(text, skipSpace(text, 0), (key, from, to) => {
-    visited++
-    misspellsKey ||= isMisspelt(key as string, members)
+    note('', key, members)
     if (key === 'id') idText = text.slice(from, to)
     else if (key === 'params') paramsAt = from
   })
-  let known = Object.keys(value).length
   if (isJsonObject(params)) {
-    known += Object.keys(params).length
-    const isCall = method === 'tools/call'
+    const known = method === 'tools/call' ? callMembers : noMembers
     visitJson(text, paramsAt, (key, from, to) => {
-      visited++
-      misspellsKey ||= isCall && isMisspelt(key as string, callMembers)
+      note('params.', key, known)
       if (key === 'arguments') argumentsPlace = { from, to }
     })
   }
@@ -128,8 +134,7 @@ export function readMessage(text: string): RpcMessage {
     method: method as string | undefined,
     params,
     argumentsPlace,
-    repeatsKey: visited !== known,
-    misspellsKey,
+    ambiguity,
   }
 }
 
@@ -160,23 +165,18 @@ const named: Readonly<Record<string, string>> = {
 }
 
 /**
- * What would let the server, or whoever stands before it, read another message than the gateway
- * has read: keys that stand there twice where policy reads, headers that say something else.
+ * What would let the server, or a proxy before it, read another message than the gateway has read:
+ * members that occur twice where policy reads, headers that say something else. `guarded`: a policy
+ * reads the arguments, so that no two of their members may differ in case alone.
  */
 export function faultOf(
   message: RpcMessage,
   call: ToolCall | undefined,
   header: (name: string) => string | null,
+  guarded: boolean,
 ): RpcFault | undefined {
-  const { text, repeatsKey: repeats } = message
-  const { place, arguments: args } = call ?? {}
-  const within = place !== undefined && args !== undefined && repeatsKey(text, place.from, args)
-  if (repeats || within) {
-    return new RpcFault(rpcCodes.invalidRequest, 'a key stands twice in the same object')
-  }
-  if (message.misspellsKey) {
-    return new RpcFault(rpcCodes.invalidRequest, 'a key is not in lower case, as it has to be')
-  }
+  const ambiguity = message.ambiguity ?? (call && ambiguousArguments(message.text, call, guarded))
+  if (ambiguity !== undefined) return new RpcFault(rpcCodes.invalidRequest, ambiguity)
   if (call !== undefined) {
     if (message.id === undefined) {
       return new RpcFault(rpcCodes.invalidRequest, 'tools/call: must have an id')
@@ -198,6 +198,17 @@ export function faultOf(
   return value === decodeHeader(nameHeader)
     ? undefined
     : new RpcFault(rpcCodes.headerMismatch, `Mcp-Name: is not the body's params.${member}`)
+}
+
+function ambiguousArguments(text: string, call: ToolCall, guarded: boolean): string | undefined {
+  const { place, arguments: args } = call
+  if (place === undefined || args === undefined) return undefined
+  if (repeatsKey(text, place.from, args)) {
+    const name = repeatedMember(text, place.from) ?? 'a member'
+    return `params.arguments: ${name} occurs twice in the same object; send it once`
+  }
+  const twin = guarded ? keyInTwoCases(args) : undefined
+  return twin && `params.arguments: ${twin} occurs twice in the same object, in another case`
 }
 
 const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/

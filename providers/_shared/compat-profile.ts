@@ -1,4 +1,5 @@
 import {
+  foldKey,
   isJsonObject,
   type JsonObject,
   type Problem,
@@ -63,10 +64,10 @@ export function profileTransforms(profile: Profile): readonly Transform[] {
 export const requestStreamUsage: Transform = (body, stream) => {
   if (!stream) return
   const options = body.get('stream_options')
-  body.set('stream_options', {
-    ...(isJsonObject(options) ? options : {}),
-    include_usage: true,
-  })
+  const others = Object.entries(isJsonObject(options) ? options : {})
+    // An upstream that ignores case could go by the caller's instead.
+    .filter(([name]) => foldKey(name) !== 'include_usage')
+  body.set('stream_options', { ...Object.fromEntries(others), include_usage: true })
 }
 
 const renameMaxTokens: Transform = (body) => {

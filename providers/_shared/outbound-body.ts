@@ -1,10 +1,12 @@
 import {
+  foldKey,
   type JsonObject,
   type JsonValue,
   type ProviderCall,
   skipSpace,
   visitJson,
 } from 'model-gateway/plugin'
+import { invalidRequest } from './invalid-request.ts'
 
 /**
  * The body of a call with changes to its top-level members laid over it. The caller's body stays as
@@ -21,17 +23,26 @@ export interface OutboundBody {
 export function outboundBody(call: Pick<ProviderCall, 'body' | 'rawBody'>): OutboundBody {
   const { body, rawBody } = call
   const changes = new Map<string, JsonValue | undefined>()
+  let folded: readonly (readonly [string, string])[] | undefined
+
+  /** Throws where the caller's body has the member in another case, which an upstream may go by. */
+  function change(name: string, value: JsonValue | undefined): void {
+    folded ??= Object.keys(body).map((key) => [key, foldKey(key)])
+    const wanted = foldKey(name)
+    for (const [key, own] of folded) {
+      if (own === wanted && key !== name) {
+        throw invalidRequest(`${key}: the route sets ${name}; leave ${key} out`)
+      }
+    }
+    changes.set(name, value)
+  }
   return {
     get: (name) => (changes.has(name) ? changes.get(name) : body[name]),
-    set(name, value) {
-      changes.set(name, value)
-    },
-    remove(name) {
-      changes.set(name, undefined)
-    },
+    set: change,
+    remove: (name) => change(name, undefined),
     text() {
-      const edited = rawBody === undefined ? undefined : editMembers(rawBody, body, changes)
-      return edited ?? JSON.stringify(Object.fromEntries([...Object.entries(body), ...changes]))
+      if (rawBody !== undefined) return editMembers(rawBody, changes)
+      return JSON.stringify(Object.fromEntries([...Object.entries(body), ...changes]))
     },
   }
 }
@@ -49,19 +60,15 @@ export function mergeExtraBody(body: OutboundBody, extraBody: Readonly<JsonObjec
 }
 
 /**
- * The text of the JSON object `body` with top-level members replaced, appended or, where the change
- * is `undefined`, left out. All else is copied, so that integers above 2⁵³ survive. `undefined` when
- * a top-level name occurs twice: parsers differ in which one they take, and the upstream must not
- * read another value than the one that was checked here.
+ * The text of a JSON object with top-level members replaced, appended or, where the change is
+ * `undefined`, left out. All else is copied, so that integers above 2⁵³ survive.
  */
 export function editMembers(
   text: string,
-  body: JsonObject,
   changes: ReadonlyMap<string, JsonValue | undefined>,
-): string | undefined {
+): string {
   const changed: string[] = []
   let out = ''
-  let members = 0
   /** Where members stand that no change names, one after the other. */
   let from = -1
   let to = -1
@@ -74,7 +81,6 @@ export function editMembers(
     if (value !== undefined) add(`${JSON.stringify(name)}:${JSON.stringify(value)}`)
   }
   visitJson(text, skipSpace(text, 0), (key, _, end, start) => {
-    members++
     const name = key as string
     if (!changes.has(name)) {
       if (from === -1) from = start
@@ -86,7 +92,6 @@ export function editMembers(
     changed.push(name)
     change(name)
   })
-  if (members !== Object.keys(body).length) return undefined
   if (from !== -1) add(text.slice(from, to))
   for (const name of changes.keys()) if (!changed.includes(name)) change(name)
   return `{${out}}`

@@ -69,6 +69,13 @@ describe('a call', () => {
     expect(sent).toEqual([text.replace('WORD', 'MASKED'), escaped('53ERVANT')])
   })
 
+  test('with two arguments that differ in case alone is refused by name', async () => {
+    const { status, text } = await mcp.send(toolCall(1, 'echo', { message: 'a', Message: 'b' }))
+    expect(status).toBe(400)
+    expect(JSON.parse(text).error.message).toContain('Message occurs twice in the same object')
+    expect(mcp.upstream.seen).toEqual([])
+  })
+
   test('that is masked goes on masked in the headers that repeat its arguments', async () => {
     const channel = JSON.rawJSON('1234567890123456789')
     const args = { note: 'my SECRET', place: { name: 'SECRET ü', region: 'eu', floor: 3 }, channel }

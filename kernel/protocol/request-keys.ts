@@ -1,0 +1,37 @@
+import { isJsonObject, type JsonValue } from '../plugin/json.ts'
+import { repeatedMember } from '../plugin/json-keys.ts'
+import { knownInOtherCase } from '../plugin/key-case.ts'
+import { invalid } from './invalid.ts'
+
+/** Members that say what a call does, which model answers and what it costs, in any of the APIs. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...['model', 'stream', 'stream_options', 'service_tier', 'n', 'metadata', 'user', 'store'],
+  // Which model, seller or conversation.
+  ...['models', 'route', 'provider', 'providers', 'fallbacks', 'plugins', 'preset', 'prompt'],
+  ...['conversation', 'previous_response_id', 'container', 'thread', 'background'],
+  // What the model is told.
+  ...['messages', 'input', 'system', 'instructions', 'tools', 'tool_choice', 'functions'],
+  ...['function_call', 'mcp_servers', 'context_management', 'web_search_options', 'include'],
+  // How much it may say, and how.
+  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_tool_calls', 'stop'],
+  ...['stop_sequences', 'temperature', 'top_p', 'top_k', 'response_format', 'text', 'truncation'],
+  ...['modalities', 'audio', 'dimensions', 'encoding_format', 'parallel_tool_calls', 'verbosity'],
+  ...['reasoning', 'reasoning_effort', 'thinking', 'output_config', 'anthropic_beta'],
+])
+
+/**
+ * Refuses a body that its upstream could read in another way than the gateway: with a member that
+ * occurs twice, or a known one in another case. `members` is how many its text has. Throws
+ * `invalid_request`, which names the member.
+ */
+export function requireUnambiguousKeys(body: JsonValue, text: string, members: number): void {
+  if (!isJsonObject(body)) return
+  const keys = Object.keys(body)
+  if (keys.length !== members) {
+    throw invalid(`${repeatedMember(text, 0)}: is in the body twice; send it once`)
+  }
+  for (const key of keys) {
+    const known = knownInOtherCase(key, KNOWN)
+    if (known !== undefined) throw invalid(`${key}: write it ${known}, in lower case`)
+  }
+}
