@@ -344,7 +344,7 @@ models:
   - id: tag:fast
     tags: [one, "two three"]
     routes:
-      - { provider: god, upstream_model: u }
+      - { provider: god, upstream_model: u, extra_body: { Model: x, stream: true } }
       - { provider: half, upstream_model: u, wait: 2 }
   - id: both
     alias_of: nowhere
@@ -383,6 +383,8 @@ guardrail: {}
       'is not right: a tag has no comma and no space, so that tag:a,b can select it',
     ],
     ['models[0].routes[0].provider', 'there is no provider "god"'],
+    ['models[0].routes[0].extra_body.Model', 'is a member that the gateway sets itself'],
+    ['models[0].routes[0].extra_body.stream', 'is a member that the gateway sets itself'],
     ['models[0].routes[1].wait', 'is an unknown key'],
     ['models[1]', 'has both routes and alias_of'],
     ['models[1].alias_of', 'there is no model "nowhere"'],

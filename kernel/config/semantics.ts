@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { type ConfigPath, didYouMean, type Problem, type Secret } from '../plugin/index.ts'
+import { type ConfigPath, didYouMean, foldKey, type Problem, type Secret } from '../plugin/index.ts'
 import { fieldOf, isFields } from './fields.ts'
 import { routeId } from './route-id.ts'
 import type { ProviderTypes, RootEntry } from './schema.ts'
@@ -81,6 +81,23 @@ function* checkHeaderNames(
       const hint = 'it belongs to the connection, which the gateway manages'
       yield { path: [...path, name], message: 'is a header that cannot be set', hint }
     }
+  }
+}
+
+const MEMBERS_OF_THE_GATEWAY = ['model', 'stream']
+
+/** Members that would undo what the call was priced and is read by. */
+function* checkExtraBody(
+  extraBody: Readonly<Record<string, unknown>> | undefined,
+  path: ConfigPath,
+): Iterable<Problem> {
+  for (const name of Object.keys(extraBody ?? {})) {
+    if (!MEMBERS_OF_THE_GATEWAY.includes(foldKey(name))) continue
+    const hint =
+      foldKey(name) === 'model'
+        ? 'name the model in upstream_model, by which calls are priced'
+        : 'leave it out: callers choose whether a call is streamed'
+    yield { path: [...path, name], message: 'is a member that the gateway sets itself', hint }
   }
 }
 
@@ -206,6 +223,7 @@ export function* checkModels(
     for (const [at, route] of (model.routes ?? []).entries()) {
       const routePath = [...path, 'routes', at]
       yield* checkHeaderNames(route.extra_headers, [...routePath, 'extra_headers'])
+      yield* checkExtraBody(route.extra_body, [...routePath, 'extra_body'])
       if (route.provider === undefined) continue
       toProviders.push({ name: route.provider, path: [...routePath, 'provider'] })
       if (model.id === undefined || route.upstream_model === undefined) continue

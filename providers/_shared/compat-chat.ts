@@ -12,6 +12,8 @@ export interface ChatRoute {
   /** The outbound `provider` member of an aggregator route. */
   readonly aggregatorProvider: JsonObject | undefined
   readonly extraBody: Readonly<JsonObject>
+  /** Throws for a caller's body that chooses who answers. */
+  readonly checkChoices: (body: JsonObject) => void
 }
 
 /**
@@ -24,6 +26,7 @@ export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execut
     route.profile.max_tokens_field === 'max_completion_tokens' ||
     wantsNewerLimit(route.upstreamModel)
   return (call) => {
+    route.checkChoices(call.body)
     const body = outboundBody(call)
     body.set('model', route.upstreamModel)
     dropPreservedReasoning(body)

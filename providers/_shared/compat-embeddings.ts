@@ -7,8 +7,10 @@ export function embeddingsExecutor(
   endpoint: CompatEndpoint,
   upstreamModel: string,
   extraBody: Readonly<JsonObject>,
+  checkChoices: (body: JsonObject) => void,
 ): Execute {
   return (call) => {
+    checkChoices(call.body)
     const body = outboundBody(call)
     body.set('model', upstreamModel)
     mergeExtraBody(body, extraBody)

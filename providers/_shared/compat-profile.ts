@@ -6,6 +6,7 @@ import {
   type Static,
   Type,
 } from 'model-gateway/plugin'
+import { CHOICES } from './compat-choices.ts'
 import type { OutboundBody } from './outbound-body.ts'
 
 /**
@@ -37,6 +38,12 @@ export const profileSchema = Type.Object(
       Type.Boolean({
         description:
           'true: streams are asked to report their usage, which prices them. Default false',
+      }),
+    ),
+    caller_choices: Type.Optional(
+      Type.Array(Type.Union(Object.keys(CHOICES).map((name) => Type.Literal(name))), {
+        description:
+          'Members that choose models or sellers elsewhere, which callers may send here, in every family. Grants and prices stay those of the route. Default none',
       }),
     ),
   },

@@ -3,23 +3,29 @@ import { type Execute, isJsonObject, type JsonObject, type JsonValue } from 'mod
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { mergeExtraBody, type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
 
-/**
- * Responses: the caller's body, wire-safe ids, `model`, `stream`, `extra_body`. No profile.
- * `finalRule` sees the finished body; it may change it, or throw.
- */
+/** What is particular to a route's responses. */
+export interface ResponsesRules {
+  /** Sees the caller's body; throws for one that it refuses. */
+  check?(body: JsonObject): void
+  /** Sees the finished body; it may change it, or throw. */
+  finish?(body: OutboundBody): void
+}
+
+/** Responses: the caller's body, wire-safe ids, `model`, `stream`, `extra_body`. No profile. */
 export function responsesExecutor(
   endpoint: CompatEndpoint,
   upstreamModel: string,
   extraBody: Readonly<JsonObject>,
-  finalRule?: (body: OutboundBody) => void,
+  rules: ResponsesRules,
 ): Execute {
   return async (call) => {
+    rules.check?.(call.body)
     const body = outboundBody(call)
     body.set('model', upstreamModel)
     makeInputIdsWireSafe(body)
     setStream(body, call.stream)
     mergeExtraBody(body, extraBody)
-    finalRule?.(body)
+    rules.finish?.(body)
     return callCompat(endpoint, call, body)
   }
 }

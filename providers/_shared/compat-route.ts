@@ -1,5 +1,6 @@
 import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
 import { type ChatRoute, chatExecutor } from './compat-chat.ts'
+import { choiceCheck } from './compat-choices.ts'
 import { embeddingsExecutor } from './compat-embeddings.ts'
 import { type Authentication, type CompatEndpoint, joinUrl, mergeHeaders } from './compat-http.ts'
 import { responsesExecutor } from './compat-responses.ts'
@@ -18,6 +19,10 @@ export function bindCompatRoute(
   { upstreamModel, extraBody, extraHeaders }: RouteSpec,
   { profile, aggregatorProvider }: Pick<ChatRoute, 'profile' | 'aggregatorProvider'>,
 ): BoundRoute {
+  const settled = [...Object.keys(extraBody), ...(profile.caller_choices ?? [])]
+  const checkChoices = choiceCheck(upstreamModel, settled)
+  // Chat alone is sent the aggregator's block, in the place of the caller's.
+  const ofChat = aggregatorProvider === undefined ? settled : [...settled, 'provider']
   const headers = mergeHeaders(settings.defaultHeaders, extraHeaders)
   const endpoint = (path: string): CompatEndpoint => ({
     ...service,
@@ -33,8 +38,11 @@ export function bindCompatRoute(
       profile,
       aggregatorProvider,
       extraBody,
+      checkChoices: choiceCheck(upstreamModel, ofChat),
     }),
-    responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody),
-    embeddings: embeddingsExecutor(endpoint('embeddings'), upstreamModel, extraBody),
+    responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody, {
+      check: checkChoices,
+    }),
+    embeddings: embeddingsExecutor(endpoint('embeddings'), upstreamModel, extraBody, checkChoices),
   }
 }

@@ -1,5 +1,6 @@
 import { type JsonObject, KEY_ALIASES, type Problem, type Static, Type } from 'model-gateway/plugin'
 import { checkBaseUrl, isLoopback } from '../_shared/base-url.ts'
+import { checkChoices } from '../_shared/compat-choices.ts'
 import { checkMetering, profileSchema } from '../_shared/compat-profile.ts'
 import { checkGoogleAuth, googleAuthSchema } from '../_shared/google-auth.ts'
 
@@ -56,4 +57,10 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
   }
 }
 
-export { checkMetering as checkRoute }
+export function* checkRoute(
+  route: Readonly<JsonObject>,
+  provider: Readonly<JsonObject>,
+): Iterable<Problem> {
+  yield* checkMetering(route, provider)
+  yield* checkChoices(route, provider)
+}

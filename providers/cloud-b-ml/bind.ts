@@ -88,12 +88,9 @@ export function createBinder(
         return {
           ...chat,
           supports: [...chat.supports, 'json_schema'],
-          responses: responsesExecutor(
-            generic('responses'),
-            upstreamModel,
-            extraBody,
-            removeHostedImageTool,
-          ),
+          responses: responsesExecutor(generic('responses'), upstreamModel, extraBody, {
+            finish: removeHostedImageTool,
+          }),
         }
       case 'runtime_generic_chat':
       case 'edge_generic_chat':

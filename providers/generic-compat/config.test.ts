@@ -103,6 +103,16 @@ describe('a priced route that streams chat without asking for usage', () => {
   })
 })
 
+test('an extra_body by which other models answer is a warning where calls have a price', () => {
+  const compatibility = { generic_compat: { supports_stream_usage: true } }
+  const route = { compatibility, extra_body: { Fallbacks: ['dear'], models: [], plugins: null } }
+  const priced = { ...openrouter, pricing_provider_id: 'openrouter' }
+  expect(problems(route, priced)).toEqual([
+    'warning extra_body.Fallbacks: may let another model answer, at the price of upstream_model',
+  ])
+  expect(problems(route, openrouter)).toEqual([])
+})
+
 test.each([
   [{ base_url: 'https://h/v1' }, []],
   [{}, []],

@@ -8,6 +8,7 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { checkBaseUrl } from '../_shared/base-url.ts'
+import { checkChoices } from '../_shared/compat-choices.ts'
 import { checkMetering, profileSchema } from '../_shared/compat-profile.ts'
 import { aggregatorSchema, checkAggregator } from './aggregator.ts'
 
@@ -59,4 +60,5 @@ export function* checkRoute(
   const compatibility = isJsonObject(route.compatibility) ? route.compatibility : {}
   yield* checkAggregator(compatibility.aggregator, route, provider)
   yield* checkMetering(route, provider)
+  yield* checkChoices(route, provider)
 }

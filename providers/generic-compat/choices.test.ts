@@ -1,0 +1,78 @@
+/** Members of a caller's body that choose who answers, beside `model`. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import type { Family, JsonObject } from 'model-gateway/plugin'
+import { providerCall, setUpProvider, startUpstream } from 'model-gateway/testing'
+import plugin from './index.ts'
+
+const upstream = await startUpstream()
+const bench = await setUpProvider({
+  plugin,
+  type: 'generic_compat',
+  config: { base_url: upstream.url },
+})
+afterAll(async () => {
+  await bench.dispose()
+  await upstream.stop()
+})
+
+type Route = Parameters<typeof bench.bind>[0]
+
+const bodies: Partial<Record<Family, JsonObject>> = {
+  chat_completions: { model: 'asked', messages: [{ role: 'user', content: 'hi' }] },
+  responses: { model: 'asked', input: 'hi' },
+  embeddings: { model: 'asked', input: 'hi' },
+}
+
+/** What the upstream was sent, or why nothing was. */
+async function send(more: JsonObject, route: Route = {}, family: Family = 'chat_completions') {
+  upstream.clear()
+  try {
+    await bench.bind(route)[family]?.(providerCall({ ...bodies[family], ...more }))
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'invalid_request' })
+    expect(upstream.journal.calls).toHaveLength(0)
+    return (error as Error).message
+  }
+  return upstream.journal.calls.at(-1)?.body as JsonObject
+}
+
+describe('a caller', () => {
+  test.each([
+    [{ models: ['dear'] }, 'models: would let another model answer'],
+    [{ models: ['upstream-model', 'dear'] }, 'models: would let another model'],
+    [{ fallbacks: [{ model: 'dear' }] }, 'fallbacks: would let another model'],
+    [{ compound_custom: { models: { answering_model: 'dear' } } }, 'compound_custom: would let'],
+    [{ provider: { only: ['dear'] } }, 'provider: would let another seller answer'],
+    [{ provideroptions: { gateway: { only: ['x'] } } }, 'provideroptions: would let another'],
+    [{ api_base: 'https://elsewhere.test' }, 'api_base: would let another seller'],
+  ] as [JsonObject, string][])('cannot choose who answers with %j', async (more, message) => {
+    expect(await send(more)).toStartWith(message)
+    for (const family of ['responses', 'embeddings'] as const) {
+      expect(await send(more, {}, family)).toStartWith(message)
+    }
+  })
+
+  test('may send what chooses nothing', async () => {
+    const more = { models: ['upstream-model'], fallbacks: [], provider: null, transforms: ['x'] }
+    expect(await send(more)).toMatchObject(more)
+  })
+
+  test('may send what the route lets it, or sets itself', async () => {
+    const provider = { sort: 'price' }
+    const lets = { compatibility: { generic_compat: { caller_choices: ['provider'] } } }
+    expect(await send({ provider }, lets)).toMatchObject({ provider })
+    expect(await send({ models: ['dear'] }, lets)).toStartWith('models:')
+    const sets = { extraBody: { models: ['upstream-model', 'other'] } }
+    expect(await send({ models: ['dear'] }, sets)).toMatchObject(sets.extraBody)
+  })
+
+  test('is not let past the aggregator block by a family that is not sent it', async () => {
+    const route = { compatibility: { aggregator: { provider: { zdr: true } } } }
+    expect(await send({ provider: { only: ['dear'] } }, route)).toMatchObject({
+      provider: { zdr: true },
+    })
+    expect(await send({ provider: { only: ['dear'] } }, route, 'responses')).toStartWith(
+      'provider:',
+    )
+  })
+})
