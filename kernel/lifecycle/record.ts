@@ -41,6 +41,7 @@ export function record(reached: Reached, ending: Ending, services: LifecycleServ
     configVersion: reached.lease.runtime.configVersion,
     principal: reached.principal,
     requestedModel: reached.selector,
+    selectedModel: reached.model?.id,
     resolvedModel: reached.executionModel?.id,
     provider: spec?.provider,
     upstreamModel: spec?.upstreamModel,

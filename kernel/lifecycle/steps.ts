@@ -5,7 +5,7 @@ import { readMessages } from '../protocol/messages-request.ts'
 import { readRequest } from '../protocol/request.ts'
 import { requireUnambiguousKeys } from '../protocol/request-keys.ts'
 import { readTags } from '../protocol/tags.ts'
-import { type ResolvedModel, resolveRoute } from '../routing/resolve.ts'
+import { canonicalSelector, type ResolvedModel, resolveRoute } from '../routing/resolve.ts'
 import { mayBeRevoked, presentedKey } from './api-key.ts'
 import type {
   Admitted,
@@ -85,7 +85,7 @@ export function decodeText(authenticated: Authenticated, rawBody: string): Decod
     json: json as JsonObject,
     messages,
     tags,
-    selector: read.model,
+    selector: canonicalSelector(read.model),
     stream: read.stream,
     needed: read.requirements,
     exposedToolCount: read.exposedToolCount,

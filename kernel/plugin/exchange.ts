@@ -82,7 +82,11 @@ export interface ExchangeRecord {
   readonly configVersion: string
   /** Absent when authentication failed. */
   readonly principal: Principal | undefined
+  /** A model, an alias or a tag selector in its one spelling: its tags sorted, each once. */
   readonly requestedModel: string | undefined
+  /** The model or alias that was asked for, or that the tag selector picked. */
+  readonly selectedModel?: string | undefined
+  /** The model that executes: `selectedModel`, or the end of its alias chain. */
   readonly resolvedModel: string | undefined
   readonly provider: string | undefined
   readonly upstreamModel: string | undefined

@@ -1,7 +1,7 @@
 import type { RouteFlag } from '../plugin/index.ts'
 import type { GatewayModel, ModelCatalog, Route } from './catalog.ts'
 import { missing, type Refusal } from './plan.ts'
-import { TAG_PREFIX } from './resolve.ts'
+import { selectorTags } from './resolve.ts'
 
 /** What becomes of one route. */
 export interface RouteFate {
@@ -45,10 +45,10 @@ function routeFault(route: Route, needed: readonly RouteFlag[], refusal: Refusal
 
 /** Models that a selector may mean, in the order in which they are tried. */
 export function candidatesOf(catalog: ModelCatalog, selector: string): readonly GatewayModel[] {
-  if (!selector.startsWith(TAG_PREFIX)) {
+  const tags = selectorTags(selector)
+  if (tags === undefined) {
     const model = catalog.models.get(selector)
     return model === undefined ? [] : [model]
   }
-  const tags = selector.slice(TAG_PREFIX.length).split(',')
   return catalog.ranked.filter((model) => tags.every((tag) => model.tags.has(tag)))
 }

@@ -24,7 +24,25 @@ export interface RouteRequest {
   readonly stranded?: ((found: ResolvedModel) => void) | undefined
 }
 
-export const TAG_PREFIX = 'tag:'
+const TAG_PREFIX = 'tag:'
+
+/** The tags of a selector, without outer spaces; undefined for the name of a model. */
+export function selectorTags(selector: string): readonly string[] | undefined {
+  if (!selector.startsWith(TAG_PREFIX)) return undefined
+  return selector
+    .slice(TAG_PREFIX.length)
+    .split(',')
+    .map((tag) => tag.trim())
+}
+
+/**
+ * The one spelling under which a selector is logged and counted: its tags sorted, each once.
+ * `tag: b, a,b` is `tag:a,b`. The name of a model is its own.
+ */
+export function canonicalSelector(selector: string): string {
+  const tags = selectorTags(selector)
+  return tags === undefined ? selector : TAG_PREFIX + [...new Set(tags)].sort().join(',')
+}
 
 /** From what the caller asked for to one executable route. Throws GatewayError. */
 export function resolveRoute(
@@ -32,9 +50,10 @@ export function resolveRoute(
   request: RouteRequest,
   random: Random,
 ): ResolvedRoute {
-  return request.selector.startsWith(TAG_PREFIX)
-    ? resolveTags(catalog, request, random)
-    : resolveModel(catalog, request, random)
+  const tags = selectorTags(request.selector)
+  return tags === undefined
+    ? resolveModel(catalog, request, random)
+    : resolveTags(catalog, tags, request, random)
 }
 
 function resolveModel(catalog: ModelCatalog, request: RouteRequest, random: Random) {
@@ -69,8 +88,12 @@ function execute(
   return { ...found, route: planRoute(found.executionModel, needed, random, refusal) }
 }
 
-function resolveTags(catalog: ModelCatalog, request: RouteRequest, random: Random) {
-  const tags = request.selector.slice(TAG_PREFIX.length).split(',')
+function resolveTags(
+  catalog: ModelCatalog,
+  tags: readonly string[],
+  request: RouteRequest,
+  random: Random,
+) {
   if (tags.includes('')) {
     throw new GatewayError('invalid_request', "model: a tag selector reads 'tag:name' or 'tag:a,b'")
   }

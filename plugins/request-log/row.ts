@@ -96,6 +96,9 @@ export function encodeSummary(
       operation: exchange.operation,
       api_surface: exchange.apiSurface,
       stream: exchange.stream,
+      // What a tag selector picked, which may be an alias.
+      selected_model_key:
+        exchange.selectedModel === exchange.requestedModel ? undefined : exchange.selectedModel,
       payload_policy: policy.wire,
     },
     tags: encodeTags(tags),

@@ -12,7 +12,10 @@ const universal = ['service', 'component', 'env']
 /** Who asked for what, with which client, and what came of it. */
 export function Facts({ log }: { log: RequestDetail }) {
   const { model_key: asked, resolved_model_key: run } = log
-  const api = (log.metadata_json as { readonly api_surface?: unknown }).api_surface
+  const { api_surface: api, selected_model_key: picked } = log.metadata_json as {
+    readonly api_surface?: unknown
+    readonly selected_model_key?: string
+  }
   return (
     <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-2 lg:grid-cols-3">
       <Fact label="Owner">
@@ -38,6 +41,7 @@ export function Facts({ log }: { log: RequestDetail }) {
             {asked}
           </Link>
         )}
+        {picked !== undefined && picked !== run && <span className="text-muted"> → {picked}</span>}
         {run !== null && run !== asked && <span className="text-muted"> → {run}</span>}
       </Fact>
       <Fact label="Provider">
