@@ -25,7 +25,7 @@ describe('request tags', () => {
         'x-gateway-service': 'checkout',
         'x-gateway-component': 'cart/v2',
         'x-gateway-env': 'prod:eu',
-        'x-gateway-tags': 'team=ml; cost.centre=4711 ;; run-id=a_b',
+        'x-gateway-tags': 'team=ml; cost.centre=4711 ; run-id=a_b ; ',
       }),
     ).toEqual({
       service: 'checkout',
@@ -50,6 +50,9 @@ describe('request tags', () => {
     [{ 'x-gateway-tags': 'team=' }, "'team'"],
     [{ 'x-gateway-tags': 'team=a b' }, "'team'"],
     [{ 'x-gateway-tags': 'team=a;team=b' }, 'twice'],
+    [{ 'x-gateway-tags': 'team=a;;run=b' }, 'x-gateway-tags: tag 2 is empty'],
+    [{ 'x-gateway-tags': ' ;team=a' }, 'x-gateway-tags: tag 1 is empty'],
+    [{ 'x-gateway-tags': 'team=a;;' }, 'x-gateway-tags: tag 2 is empty'],
     [{ 'x-gateway-tags': 'env=prod' }, 'x-gateway-env'],
     [{ 'x-gateway-tags': 'a=1;b=2;c=3;d=4;e=5;f=6' }, 'at most 5'],
   ])('%j is refused', (headers, says) => {

@@ -33,9 +33,13 @@ function readUniversal(header: (name: string) => string | null, name: (typeof UN
 
 function readList(list: string): RequestTags['custom'] {
   const tags: { key: string; value: string }[] = []
-  for (const part of list.split(';')) {
-    const text = part.trim()
-    if (text === '') continue
+  const parts = list.split(';').map((part) => part.trim())
+  // A semicolon may end the list.
+  if (parts.at(-1) === '') parts.pop()
+  for (const [index, text] of parts.entries()) {
+    if (text === '') {
+      throw invalid(`x-gateway-tags: tag ${index + 1} is empty; write k=v; k2=v2`)
+    }
     const at = text.indexOf('=')
     if (at === -1) throw invalid(`x-gateway-tags: '${shorten(text)}' is not of the form key=value`)
     const key = text.slice(0, at).trim()

@@ -106,6 +106,21 @@ test.each([
   expect(message).toBe('invalid tools: they are larger than 16 MiB together')
 })
 
+test('names that differ in outer spaces alone are one tool, the first of them', async () => {
+  const list = (...names: string[]) => {
+    const tools = names.map((name) => ({ name, description: `as ${name}.` }))
+    server.script = ({ message }) =>
+      message?.method === 'tools/list' ? rpcResult(message, { tools }) : undefined
+  }
+  list('one', ' one', 'two\u00a0')
+  expect((await look()).tools.map(({ name, description }) => [name, description])).toEqual([
+    ['one', 'as one.'],
+    ['two', 'as two\u00a0.'],
+  ])
+  list('one', 'one')
+  expect((await failureOf(look())).message).toBe('invalid tools: two have the same name')
+})
+
 test('an empty cursor is a cursor, unless the server begins anew with it', async () => {
   const asked: unknown[] = []
   let second = 'two'

@@ -91,6 +91,8 @@ async function listTools(
   request: (params: JsonObject) => Promise<RpcReply>,
 ): Promise<DiscoveredTool[]> {
   const tools = new Map<string, DiscoveredTool>()
+  /** As the server writes them. */
+  const names = new Set<string>()
   const cursors = new Set<string>()
   let characters = 0
   let cursor: string | undefined
@@ -108,7 +110,10 @@ async function listTools(
       if (cursor === '' && entry === result.tools[0] && tools.has(tool.name)) {
         return [...tools.values()]
       }
-      if (tools.has(tool.name)) throw new DiscoveryFailure('invalid tools: two have the same name')
+      const { name: written } = entry as { readonly name: string }
+      if (names.has(written)) throw new DiscoveryFailure('invalid tools: two have the same name')
+      names.add(written)
+      if (tools.has(tool.name)) continue
       for (const text of keptTexts(tool)) characters += text.length
       if (characters > MAX_TOOL_CHARACTERS) {
         throw new DiscoveryFailure('invalid tools: they are larger than 16 MiB together')

@@ -7,6 +7,7 @@ const MAX_NAME = 512
 
 /** A tool as a server describes it. */
 export interface DiscoveredTool {
+  /** As policy and audit know it: the name that the server wrote, without outer spaces. */
   readonly name: string
   readonly displayName: string | undefined
   readonly description: string | undefined
@@ -25,9 +26,10 @@ export interface DiscoveredTool {
 export function readTool(entry: JsonValue, position: number): DiscoveredTool {
   const tool = `tool ${position}`
   if (!isJsonObject(entry)) throw invalid(`${tool} is no object`)
-  const { name, title, annotations } = entry
-  if (typeof name !== 'string' || name.trim() === '') throw invalid(`${tool} has no name`)
-  // It is never mended: calls use it as the server wrote it.
+  const { title, annotations } = entry
+  const name = typeof entry.name === 'string' ? entry.name.trim() : ''
+  if (name === '') throw invalid(`${tool} has no name`)
+  // Nothing else of it is changed: calls use it as the server wrote it.
   if (name.length > MAX_NAME || name !== storable(name)) {
     throw invalid(`the name of ${tool} cannot be kept`)
   }
