@@ -124,11 +124,14 @@ test('members of arguments that differ in case alone are a fault where a policy 
   expect(faultIn('{"x":1,"x":2}', false)).toContain('params.arguments: x occurs twice')
 })
 
-test('a tool is called by its name without outer spaces', () => {
+test('a tool whose name has outer spaces cannot be called', () => {
   const message = readMessage(
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\u00a0bash "}}',
   )
-  expect(toolCallOf(message)?.tool).toBe('bash')
+  expect(faultOf(message, toolCallOf(message), noHeaders, false)).toMatchObject({
+    code: -32602,
+    message: 'params.name: must have no outer spaces; write "bash"',
+  })
 })
 
 test('a fault in the members of a message names the member', () => {

@@ -140,7 +140,7 @@ export function readMessage(text: string): RpcMessage {
 
 /** A `tools/call`, whatever is wrong with it. */
 export interface ToolCall {
-  /** Without outer spaces, as the registry keeps names. Empty when the call names none. */
+  /** Empty when the call names none. */
   readonly tool: string
   readonly arguments: JsonValue | undefined
   /** Where the arguments stand in the message; undefined when it has none. */
@@ -151,11 +151,7 @@ export interface ToolCall {
 export function toolCallOf({ method, params, argumentsPlace }: RpcMessage): ToolCall | undefined {
   if (method !== 'tools/call') return undefined
   const { name = undefined, arguments: args = undefined } = isJsonObject(params) ? params : {}
-  return {
-    tool: typeof name === 'string' ? name.trim() : '',
-    arguments: args,
-    place: argumentsPlace,
-  }
+  return { tool: typeof name === 'string' ? name : '', arguments: args, place: argumentsPlace }
 }
 
 /** The member of `params` that `Mcp-Name` repeats. */
@@ -187,6 +183,11 @@ export function faultOf(
     }
     if (call.tool === '') {
       return new RpcFault(rpcCodes.invalidParams, 'params.name: must be the name of a tool')
+    }
+    const name = call.tool.trim()
+    if (name !== call.tool) {
+      const how = `params.name: must have no outer spaces; write ${JSON.stringify(name)}`
+      return new RpcFault(rpcCodes.invalidParams, how)
     }
   }
   const { method } = message

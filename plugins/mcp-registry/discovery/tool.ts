@@ -7,7 +7,7 @@ const MAX_NAME = 512
 
 /** A tool as a server describes it. */
 export interface DiscoveredTool {
-  /** As policy and audit know it: the name that the server wrote, without outer spaces. */
+  /** Without outer spaces, which a call may not have. */
   readonly name: string
   readonly displayName: string | undefined
   readonly description: string | undefined
@@ -29,7 +29,7 @@ export function readTool(entry: JsonValue, position: number): DiscoveredTool {
   const { title, annotations } = entry
   const name = typeof entry.name === 'string' ? entry.name.trim() : ''
   if (name === '') throw invalid(`${tool} has no name`)
-  // Nothing else of it is changed: calls use it as the server wrote it.
+  // Nothing else of it is changed: calls have to use it as it is.
   if (name.length > MAX_NAME || name !== storable(name)) {
     throw invalid(`the name of ${tool} cannot be kept`)
   }
