@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { diag } from '@opentelemetry/api'
-import type { ExportTls } from './export-environment.ts'
 import { readBytes } from '../plugin/read-bytes.ts'
+import type { ExportTls } from './export-environment.ts'
 import { attribute } from './otlp-json.ts'
 
 /** Spans of one export, and spans that wait at most; what comes on top of those is given up. */
