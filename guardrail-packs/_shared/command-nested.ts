@@ -4,6 +4,7 @@ import { isTaken, knownInput } from './command-output.ts'
 import { nestedInSpecial } from './command-runners.ts'
 import { joined, literal } from './command-state.ts'
 import { nestedInWrapper } from './command-wrappers.ts'
+import { nestedInPowerShell } from './powershell.ts'
 import { wordSet } from './word-lists.ts'
 
 /** What a command runs in turn: shell text, or another command. */
@@ -63,8 +64,9 @@ export function nestedIn(command: SimpleCommand): readonly Nested[] {
       return fromStdin(command)
     case 'pwsh':
     case 'powershell':
+      return nestedInPowerShell(command)
     case 'cmd': {
-      const at = command.words.findIndex((word) => /^([-/]c|-command)$/i.test(word.text))
+      const at = command.words.findIndex((word) => /^[-/][ck]$/i.test(word.text))
       return at === -1 ? none : [{ text: joined(command.words.slice(at + 1)), lenient: true }]
     }
     default:

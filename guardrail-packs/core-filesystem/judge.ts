@@ -51,7 +51,10 @@ function judgeArguments(command: SimpleCommand): RuleId | undefined {
     case 'erase':
       return words.some((word) => /^\/s$/i.test(word.text)) ? 'rm-recursive' : undefined
     case 'remove-item':
-      return words.some((word) => /^-r(e(c\w*)?)?$/i.test(word.text)) ? 'rm-recursive' : undefined
+      if (words.some((word) => /^-r(e(c\w*)?)?$/i.test(word.text))) return 'rm-recursive'
+      return takesUnknownFiles(command) ? 'bulk-delete' : undefined
+    case 'format':
+      return words.some((word) => /^[a-z]:$/i.test(word.text)) ? 'destroy-volume' : undefined
     case 'find':
     case 'gfind':
     case 'bfs':

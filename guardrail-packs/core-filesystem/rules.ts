@@ -71,6 +71,12 @@ export const volumeRemovers: ReadonlySet<string> = new Set([
   'pvremove',
   'lvreduce',
   'blkdiscard',
+  'clear-disk',
+  'format-volume',
+  'initialize-disk',
+  'remove-partition',
+  'remove-storagepool',
+  'remove-virtualdisk',
 ])
 
 /** Tools that change a device, and the options with which they only look at it. */
