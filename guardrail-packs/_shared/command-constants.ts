@@ -9,6 +9,8 @@ export interface Scope {
   lookup(name: string, evaluate: Evaluate): readonly Word[] | undefined
   /** Keeps what an assignment was found to assign; `undefined` when nobody can know. */
   record(name: string, words: readonly Word[] | undefined): void
+  /** Gives `$1`, `$2`, … other values: `set -- a b`, `shift`. */
+  setArguments(words: readonly Word[] | undefined): void
 }
 
 type Value = Extract<SyntaxNode, { type: 'Word' | 'ArrayValue' }>
@@ -22,13 +24,24 @@ interface Entry {
 
 /** A function's `$1`, `$@` are its own, and nobody knows them where it is defined. */
 export function functionScope({ lookup, record }: Scope): Scope {
+  let given: readonly Word[] | undefined
   return {
-    lookup: (name, evaluate) => (/^[1-9@*]$/.test(name) ? undefined : lookup(name, evaluate)),
+    lookup: (name, evaluate) =>
+      /^[1-9@*]$/.test(name) ? argument(given, name) : lookup(name, evaluate),
     record,
+    setArguments(words) {
+      given = words
+    },
   }
 }
 
-export const noScope: Scope = { lookup: () => undefined, record: () => {} }
+export const noScope: Scope = { lookup: () => undefined, record: () => {}, setArguments: () => {} }
+
+function argument(given: readonly Word[] | undefined, name: string): readonly Word[] | undefined {
+  if (given === undefined || name === '@' || name === '*') return given
+  const word = given[Number(name) - 1]
+  return word && [word]
+}
 
 /** `shift`, `set -- a b`, `set a b`; but `set -e` changes none of `$1`, `$2`, …. */
 const changesArguments = /\bshift\b|\bset\s+(?:-\w+\s+)*--(?=\s|$)|\bset\s+[^-+\s;&|]/
@@ -44,10 +57,15 @@ export function createScope(
   let assignable: ReadonlySet<string> | undefined
   const recorded = new Map<string, readonly Word[] | undefined>()
   let changes: boolean | undefined
+  let given: readonly Word[] | undefined
 
   return {
+    setArguments(words) {
+      given = words
+    },
     lookup(name, evaluate) {
       if (/^[0-9@*]$/.test(name)) {
+        if (given !== undefined && name !== '0') return argument(given, name)
         if (positional === undefined) return outer.lookup(name, evaluate)
         if (name === '@' || name === '*') {
           changes ??= changesArguments.test(source)

@@ -4,6 +4,7 @@ import { readOptions } from './command-options.ts'
 import { knownInput } from './command-output.ts'
 import { literal } from './command-state.ts'
 import { wordList } from './word-lists.ts'
+import { spend } from './work.ts'
 
 /** `concurrently 'npm run a' 'npm run b'`: every operand is a command line. */
 export function concurrently(words: readonly Word[]): readonly Nested[] {
@@ -16,25 +17,21 @@ export function concurrently(words: readonly Word[]): readonly Nested[] {
   return operands.map((text) => ({ text, lenient: true, ownStdin: true }))
 }
 
-/** `vim -c ':!make' '+silent !make'`: what an editor hands to a shell before anybody types. */
-export function editor(words: readonly Word[]): readonly Nested[] {
-  return words.flatMap((word, at) => {
-    const given = /^(-c|--cmd)$/.test(words[at - 1]?.text ?? '')
-    const text = given ? word.text : /^(?:\+|-c(?=.)|--cmd=)(.*)$/s.exec(word.text)?.[1]
-    const run = /^[:\s]*(?:sil(?:ent)?!?\s+)?!(.+)$/s.exec(text ?? '')?.[1]
-    return run === undefined ? [] : [{ text: { ...word, text: run }, lenient: true }]
-  })
-}
-
-/** The `spawn`, `exec` and `system` of a script for expect, given as `-c` or as its input. */
+/** The `spawn`, `exec` and `system` of a script in Tcl, given as `-c`, as a file or as its input. */
 export function expectScript(command: SimpleCommand): readonly Nested[] {
   const read = readOptions(command.words, { short: 'cf', leading: true })
+  const [operand] = read.operands
   const script = read.value('-c')
-  const unnamed = read.operands.length === 0 || read.operands[0]?.text === '-'
-  const text = script?.text ?? (unnamed ? knownInput(command.stdin) : undefined)
+  const unnamed = operand === undefined || operand.text === '-'
+  const text = script?.text ?? operand?.content ?? (unnamed ? knownInput(command.stdin) : undefined)
   const word = script ?? literal('')
-  return (text ?? '').split(/[;\n]/).flatMap((statement) => {
-    const run = /^\s*(?:spawn|exec|system)\s+(?:-\w+\s+)*(.+)$/s.exec(statement)?.[1]
+  spend((text ?? '').length)
+  return (text ?? '').split(/[;\n[\]]/).flatMap((statement): readonly Nested[] => {
+    const removed = /^\s*file\s+delete\s+-force\s+(?:--\s+)?(.+)$/s.exec(statement)?.[1]
+    if (removed !== undefined) return [{ argv: ['rm', '-rf', removed].map(literal) }]
+    const opened = /^\s*open\s+["{]?\|\s*([^"}]+)/.exec(statement)?.[1]
+    const run =
+      opened ?? /^\s*(?:eval\s+)?(?:spawn|exec|system)\s+(?:-\w+\s+)*(.+)$/s.exec(statement)?.[1]
     return run === undefined
       ? []
       : [{ text: { ...word, text: run }, lenient: true, ownStdin: true }]

@@ -1,11 +1,16 @@
 import type { SimpleCommand, Word } from './command.ts'
+import { writtenFile } from './command-files.ts'
 import { type OptionTable, readOptions } from './command-options.ts'
 import { isTaken, knownInput } from './command-output.ts'
 import { nestedInSpecial } from './command-runners.ts'
-import { joined, literal } from './command-state.ts'
+import { packageScripts, recipes } from './command-scripts.ts'
+import { specialRunners } from './command-special.ts'
+import { joined, literal, type Session } from './command-state.ts'
+import { nestedInUnknown } from './command-unknown.ts'
 import { nestedInWrapper } from './command-wrappers.ts'
 import { nestedInPowerShell } from './powershell.ts'
 import { wordSet } from './word-lists.ts'
+import { spend } from './work.ts'
 
 /** What a command runs in turn: shell text, or another command. */
 export interface Nested {
@@ -25,7 +30,11 @@ export interface Nested {
   readonly passesOutput?: boolean
 }
 
-export const shells = wordSet('ash bash csh dash fish ksh ksh93 mksh rbash sh tcsh zsh')
+export const shells = wordSet(
+  'ash bash csh dash elvish fish hush ksh ksh93 mksh murex nu osh oksh posh rbash sh tcsh xonsh yash ysh zsh',
+)
+/** Of these, a text need not be what the parser takes. */
+const otherGrammars = wordSet('elvish fish murex nu xonsh ysh csh tcsh')
 
 export const standardInput: ReadonlySet<string> = new Set([
   '-',
@@ -34,8 +43,9 @@ export const standardInput: ReadonlySet<string> = new Set([
   '/proc/self/fd/0',
 ])
 
-export function nestedIn(command: SimpleCommand): readonly Nested[] {
-  const { executable } = command
+export function nestedIn(command: SimpleCommand, session: Session): readonly Nested[] {
+  const { executable, name } = command
+  if (name?.content !== undefined && name.text.includes('/')) return runFile(name.content, command)
   if (isShell(command)) return nestedInShell(command)
   switch (executable) {
     case '':
@@ -70,11 +80,73 @@ export function nestedIn(command: SimpleCommand): readonly Nested[] {
       return at === -1 ? none : [{ text: joined(command.words.slice(at + 1)), lenient: true }]
     }
     default:
-      return nestedInSpecial(command) ?? nestedInWrapper(command) ?? none
+      return nestedInProgram(command, session)
   }
 }
 
 const none: readonly Nested[] = []
+
+function nestedInProgram(command: SimpleCommand, session: Session): readonly Nested[] {
+  const special = nestedInSpecial(command)
+  if (special !== undefined) return special
+  const own = specialRunners.get(command.executable)?.(command)
+  const wrapped = moduleOf(command) ?? nestedInWrapper(command)
+  if (own === undefined && wrapped === undefined) return nestedInUnknown(command)
+  if (own === undefined && session.files === undefined) return wrapped ?? none
+  spend(16)
+  const shown = session.files === undefined ? none : runByProject(command, session)
+  return [...(own ?? none), ...(wrapped ?? none), ...shown]
+}
+
+const modules: Readonly<Record<string, string>> = { awscli: 'aws' }
+
+/** `python -m awscli s3 ls`: a module that is a program. */
+function moduleOf({ executable, words }: SimpleCommand): readonly Nested[] | undefined {
+  if (!/^(?:python|pypy|node|php|ruby)[\d.]*$/.test(executable)) return undefined
+  const [file] = words
+  // `php artisan migrate`, `node node_modules/.bin/tsc`: a program by its file.
+  if (file !== undefined && !file.text.startsWith('-') && file.content === undefined)
+    return [{ argv: words }]
+  if (!executable.startsWith('py')) return undefined
+  const at = words.findIndex(({ text }) => text === '-m')
+  const name = words[at + 1]
+  if (at === -1 || name === undefined) return undefined
+  const program = modules[name.text] ?? name.text.replace(/\.__main__$/, '').toLowerCase()
+  const given = words.slice(at + 2)
+  if (program === 'timeit')
+    return given.map((code) => ({ argv: [literal(executable), literal('-c'), code] }))
+  return [{ argv: [literal(program), ...given] }]
+}
+
+/** A file that the line has written is run: by the shell, or by what its first line names. */
+function runFile(text: string, { words }: SimpleCommand): readonly Nested[] {
+  const interpreter = /^#!\s*(?:\S*\/env\s+(?:-S\s+)?)?(\S+)/.exec(text)?.[1]
+  const program = interpreter?.slice(interpreter.lastIndexOf('/') + 1)
+  if (program === undefined || shells.has(program))
+    return [{ text: literal(text), positional: [literal('sh'), ...words], passesOutput: true }]
+  return [{ argv: [literal(program), { ...literal('file'), content: text }, ...words] }]
+}
+
+/** What a project's own file, which the line has written, has these programs run. */
+function runByProject({ executable }: SimpleCommand, session: Session): readonly Nested[] {
+  const text = (path: string) => writtenFile(session, path)?.text
+  switch (executable) {
+    case 'make':
+    case 'gmake':
+      return recipes(text('Makefile') ?? text('makefile') ?? text('GNUmakefile') ?? '')
+    case 'npm':
+    case 'pnpm':
+    case 'yarn':
+    case 'bun':
+      return packageScripts(text('package.json') ?? '')
+    case 'just': {
+      const recipe = text('justfile') ?? text('Justfile') ?? ''
+      return recipes(recipe.replace(/^ +/gm, '\t'))
+    }
+    default:
+      return none
+  }
+}
 
 /** `$SUDO rm x`: a variable that is empty is no word, and what follows it is the command. */
 function mayVanish(name: Word | undefined): boolean {
@@ -103,7 +175,7 @@ export type ShellInput =
 
 const shellOptions: OptionTable = {
   short: 'oO',
-  values: ['rcfile', 'init-file', 'command', 'init-command'],
+  values: ['rcfile', 'init-file', 'command', 'commands', 'init-command'],
   leading: true,
 }
 
@@ -124,7 +196,7 @@ export function shellInput(command: SimpleCommand): ShellInput {
       !/^\+[a-zA-Z]*$/.test(text) && !/^\+[a-zA-Z]*[oO]$/.test(all[at - 1]?.text ?? ''),
   )
   const read = readOptions(words, shellOptions)
-  const long = read.value('--command')
+  const long = read.value('--command', '--commands')
   if (long !== undefined) return { kind: 'text', text: long, positional: read.operands }
   if (read.has('-c')) {
     const [text] = read.operands
@@ -145,15 +217,23 @@ export function shellInput(command: SimpleCommand): ShellInput {
 function nestedInShell(command: SimpleCommand): readonly Nested[] {
   if (onlyChecks(command)) return none
   const input = shellInput(command)
+  const startFile = readOptions(command.words, shellOptions).value('--rcfile', '--init-file')
+  if (startFile?.content !== undefined)
+    return [{ text: literal(startFile.content) }, ...nestedInInput(command, input)]
+  return nestedInInput(command, input)
+}
+
+function nestedInInput(command: SimpleCommand, input: ShellInput): readonly Nested[] {
   switch (input.kind) {
     case 'text': {
       // `xargs sh -c 'rm "$@"' _`: what is yet to come follows the last of them.
       const open = command.openEnded === 'appended' && input.positional.length > 0
       const positional = open ? [...input.positional, literal('{}')] : input.positional
       // The `$*` of `sh -c "$*"` is the outer one.
+      const lenient = otherGrammars.has(command.executable)
       if (positional.length === 0 && input.text.dynamic)
-        return [{ text: input.text, passesOutput: true }]
-      return [{ text: input.text, positional, passesOutput: true }]
+        return [{ text: input.text, passesOutput: true, lenient }]
+      return [{ text: input.text, positional, passesOutput: true, lenient }]
     }
     case 'stdin':
       return fromStdin(command)

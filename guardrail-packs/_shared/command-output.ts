@@ -23,7 +23,7 @@ export function literalOutput(command: SimpleCommand): Output {
     case 'tee':
       return command.executable === 'tee' || readsStdin(command)
         ? knownInput(command.stdin)
-        : undefined
+        : contentsOf(command)
     case 'rev':
       return givenInput(command)
         ?.split('\n')
@@ -61,11 +61,22 @@ function readsStdin(command: SimpleCommand): boolean {
 function givenInput({ executable, words, stdin }: SimpleCommand): Output {
   const file =
     executable === 'openssl'
-      ? words.some((word) => word.text === '-in')
-      : readOptions(words, { short: 'w', values: ['wrap'] }).operands.some(
+      ? words.find((_, at) => words[at - 1]?.text === '-in')
+      : readOptions(words, { short: 'w', values: ['wrap'] }).operands.find(
           (word) => word.text !== '-',
         )
-  return file ? undefined : knownInput(stdin)
+  return file === undefined ? knownInput(stdin) : file.content
+}
+
+/** What stands in the files that it names, when the line has written them. */
+function contentsOf({ words }: SimpleCommand): Output {
+  let text = ''
+  for (const word of words) {
+    if (word.text.startsWith('-')) continue
+    if (word.content === undefined) return undefined
+    text += word.content
+  }
+  return text
 }
 
 function soleOperand(command: SimpleCommand): Output {

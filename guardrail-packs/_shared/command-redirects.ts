@@ -1,5 +1,6 @@
 import type { Redirection } from 'unbash'
 import type { Redirect, Stdin, Word } from './command.ts'
+import { keepFile, withContent } from './command-files.ts'
 import { noCommands, noRedirects, type Place } from './command-state.ts'
 import { expandText, singleWord } from './command-words.ts'
 
@@ -27,14 +28,15 @@ export function readRedirects(
     const toStdin = item.descriptor === undefined || descriptor === 0
     if (item.type === 'Redirect') {
       if (item.target === undefined) continue
-      const target = singleWord(item.target, place)
+      const target = known(singleWord(item.target, place), item.operator, place)
       redirects.push({ operator: item.operator, descriptor, target })
       if (toStdin && item.operator.startsWith('<')) {
         stdin =
           target.content === undefined
             ? { kind: 'file', source: target }
             : { kind: 'text', text: target.content, dynamic: false, produced: noCommands }
-      }
+      } else if (item.operator.startsWith('<') && target.content !== undefined)
+        keepFile(place.session, `/dev/fd/${descriptor}`, { text: target.content })
       continue
     }
     let word: Word | undefined
@@ -47,7 +49,16 @@ export function readRedirects(
     if (toStdin && word !== undefined) {
       const { text, dynamic, produced } = word
       stdin = { kind: 'text', text, dynamic, produced }
-    }
+    } else if (word !== undefined && !word.dynamic)
+      keepFile(place.session, `/dev/fd/${descriptor}`, { text: word.text })
   }
   return { redirects, stdin }
+}
+
+/** With what the line has written where this reads. */
+function known(target: Word, operator: Redirect['operator'], { session }: Place): Word {
+  if (session.files === undefined || target.content !== undefined || !operator.startsWith('<'))
+    return target
+  const path = operator === '<&' ? `/dev/fd/${target.text}` : target.text
+  return withContent({ ...target, text: path }, session)
 }

@@ -1,9 +1,12 @@
 import type { ProgramCall, Redirect, SimpleCommand, Stdin, Word } from './command.ts'
 import { createScope } from './command-constants.ts'
+import { runBySubscript, runByVariable, subscripted } from './command-environment.ts'
+import { keepWritten, withContent, withContents, writtenFile } from './command-files.ts'
 import { forwarded, keepForward, surroundings, takesAll } from './command-forwards.ts'
 import { isGlob } from './command-glob.ts'
 import { type Nested, nestedIn } from './command-nested.ts'
-import { literalOutput } from './command-output.ts'
+import { readOptions } from './command-options.ts'
+import { knownInput, literalOutput } from './command-output.ts'
 import { readProgram } from './command-programs.ts'
 import { parseShell } from './command-scan.ts'
 import {
@@ -14,6 +17,7 @@ import {
   noAssignments,
   noCommands,
   noRedirects,
+  noWords,
   type Output,
   type Place,
   passesFunctions,
@@ -32,11 +36,12 @@ const nothingGiven: Given = { assignments: noAssignments, redirects: noRedirects
 const noCalls: readonly ProgramCall[] = []
 
 /** Records one command and everything that it runs in turn; answers what it is known to write. */
-export function runCommand(words: readonly Word[], place: Place, given = nothingGiven): Output {
+export function runCommand(said: readonly Word[], place: Place, given = nothingGiven): Output {
   const { session } = place
   let length = 0
-  for (const { text } of words) length += text.length
-  spend(8 + 2 * words.length + (length >> 3))
+  for (const { text } of said) length += text.length
+  spend(8 + 2 * said.length + (length >> 3))
+  const words = session.files === undefined ? said : withContents(said, session)
   const [name] = words
   const executable = name === undefined ? '' : executableName(name)
   const rest = words.slice(1)
@@ -54,7 +59,11 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
   }
   session.commands.push(command)
   // `$(< file)` gives the file's text.
-  if (name === undefined) return place.stdin.kind === 'file' ? undefined : ''
+  if (name === undefined) {
+    if (place.stdin.kind === 'file') return undefined
+    const reads = given.redirects.some(({ operator }) => operator === '<')
+    return reads ? knownInput(place.stdin) : ''
+  }
 
   if (session.defining !== undefined) keepForward(session, session.defining, words, command)
   const forwards = session.forwards?.get(executable)
@@ -79,9 +88,15 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
       if (argv.length > 0) runCommand(argv, at, others)
     }
   }
-  if (executable === 'alias') keepAliases(session, rest)
+  keepMeanings(command, place)
   let output = place.captured ? literalOutput(command) : undefined
-  for (const nested of nestedIn(command)) {
+  if (subscripted.has(executable)) runAll(runBySubscript(rest), executable, place)
+  const copied =
+    session.files !== undefined && name.text.includes('/')
+      ? writtenFile(session, name.text)?.program
+      : undefined
+  if (copied !== undefined) runAll([{ argv: [literal(copied), ...rest] }], name.text, place)
+  for (const nested of nestedIn(command, session)) {
     const written = runNested(nested, executable, given, place)
     if (nested.passesOutput) output = written
   }
@@ -98,13 +113,78 @@ export function runCommand(words: readonly Word[], place: Place, given = nothing
   return output
 }
 
-function keepAliases(session: Session, words: readonly Word[]): void {
-  for (const { text } of words) {
-    const equals = text.indexOf('=')
-    if (equals < 1) continue
-    session.aliases ??= new Map()
-    session.aliases.set(text.slice(0, equals), text.slice(equals + 1))
+/** Keeps what a command changes for those after it: aliases, arguments, files. */
+function keepMeanings(command: SimpleCommand, place: Place): void {
+  const { executable, words } = command
+  const { session, scope } = place
+  switch (executable) {
+    case 'alias':
+      for (const { text } of words) {
+        const equals = text.indexOf('=')
+        if (equals > 0) keepAlias(session, text.slice(0, equals), text.slice(equals + 1))
+      }
+      return
+    case 'hash': {
+      const read = readOptions(words, { short: 'p' })
+      const path = read.value('-p')
+      const [name] = read.operands
+      if (path !== undefined && name !== undefined) keepAlias(session, name.text, path.text)
+      return
+    }
+    case 'set': {
+      const given = argumentsOfSet(words)
+      if (given !== undefined) scope.setArguments(given)
+      return
+    }
+    case 'shift': {
+      const known = scope.lookup('@', () => noWords)
+      const by = Number(words[0]?.text ?? 1)
+      scope.setArguments(known && by >= 0 ? known.slice(by) : undefined)
+      return
+    }
+    case 'export':
+    case 'declare':
+    case 'typeset':
+    case 'readonly':
+    case 'local':
+      for (const word of words) {
+        const equals = word.text.indexOf('=')
+        if (equals < 1) continue
+        const value = { ...word, text: word.text.slice(equals + 1) }
+        runAll(runByVariable(word.text.slice(0, equals), value), executable, place)
+      }
+      return
+    default:
+      keepWritten(session, command)
   }
+}
+
+export function keepAlias(session: Session, name: string, meaning: string): void {
+  session.aliases ??= new Map()
+  session.aliases.set(name, meaning)
+}
+
+/** What `set -- a b` and `set a b` give; `undefined` when it only changes settings. */
+function argumentsOfSet(words: readonly Word[]): readonly Word[] | undefined {
+  for (let at = 0; at < words.length; at++) {
+    const text = words[at]?.text ?? ''
+    if (text === '--') return words.slice(at + 1)
+    if (/^[-+]\w*o$/.test(text)) at++
+    else if (!/^[-+]/.test(text)) return words.slice(at)
+  }
+  return undefined
+}
+
+/** Runs what variables of these values have others run. */
+export function runVariables(assignments: ReadonlyMap<string, Word>, place: Place): void {
+  for (const [name, value] of assignments) {
+    const known = place.session.files === undefined ? value : withContent(value, place.session)
+    runAll(runByVariable(name, known), name, place)
+  }
+}
+
+export function runAll(all: readonly Nested[], by: string, place: Place): void {
+  for (const nested of all) runNested(nested, by, nothingGiven, place)
 }
 
 /** What a command is behind `alias`: not in bash, but dash and zsh put the alias in its place. */
@@ -129,6 +209,7 @@ export function runAlias(name: string, words: readonly Word[], place: Place, giv
 
 function runNested(nested: Nested, by: string, given: Given, place: Place): Output {
   if (nested.text !== undefined) return runText({ ...nested, text: nested.text }, by, place)
+  if (nested.assignments !== undefined) runVariables(nested.assignments, place)
   const stdin: Stdin = nested.ownStdin ? inherited : place.stdin
   const openEnded = nested.openEnded ? 'appended' : place.openEnded
   const inner = inside(place, by, { stdin, openEnded })
@@ -141,9 +222,16 @@ function runNested(nested: Nested, by: string, given: Given, place: Place): Outp
   return runCommand(nested.argv, inner, { assignments, redirects: noRedirects })
 }
 
+/** A command line of which every shell makes the same words: it need not be parsed. */
+const plainWords = /^[\w./@%+,:-]+(?: [\w./@%+,:=-]+)*$/
+
 function runText(nested: Nested & { text: Word }, by: string, place: Place): Output {
   const { session } = place
   const { text } = nested.text
+  if (nested.lenient && !nested.text.dynamic && plainWords.test(text)) {
+    const { text: _, ...others } = nested
+    return runNested({ ...others, argv: text.split(' ').map(literal) }, by, nothingGiven, place)
+  }
   if (++session.reparses > limits.reparses) throw new OverCap('too_many')
   const within = place.openEnded === false ? false : 'within'
   const openEnded = nested.openEnded ? 'appended' : within

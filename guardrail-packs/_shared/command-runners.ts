@@ -1,6 +1,7 @@
 import type { SimpleCommand, Word } from './command.ts'
 import { noScope } from './command-constants.ts'
-import { concurrently, editor, expectScript } from './command-embedded.ts'
+import { concurrently } from './command-embedded.ts'
+import { gitRuns } from './command-git.ts'
 import type { Nested } from './command-nested.ts'
 import { readOptions } from './command-options.ts'
 import { knownInput } from './command-output.ts'
@@ -8,6 +9,7 @@ import { parseShell } from './command-scan.ts'
 import { joined, literal, startPlace } from './command-state.ts'
 import { expandWord } from './command-words.ts'
 import { spend } from './work.ts'
+import { sshSetting } from './wrapper-remote.ts'
 
 /** Runners whose command line no table describes; `undefined` for all others. */
 export function nestedInSpecial(command: SimpleCommand): readonly Nested[] | undefined {
@@ -35,14 +37,6 @@ export function nestedInSpecial(command: SimpleCommand): readonly Nested[] | und
       return gitRuns(command)
     case 'concurrently':
       return concurrently(command.words)
-    case 'vim':
-    case 'vi':
-    case 'nvim':
-    case 'gvim':
-    case 'ex':
-      return editor(command.words)
-    case 'expect':
-      return expectScript(command)
     default:
       return undefined
   }
@@ -217,59 +211,25 @@ function ssh(command: SimpleCommand): readonly Nested[] {
   const options = command.executable === 'ssh' ? sshOptions : autosshOptions
   const before = readOptions(command.words, options)
   const [host, ...afterHost] = before.operands
-  if (host === undefined) return []
+  const settings = before.options.flatMap(({ name, value }) => sshRuns(name, value))
+  if (host === undefined) return settings
   const behind = readOptions(afterHost, sshOptions)
   const appended = command.openEnded === 'appended'
   const { operands } = behind
   if (operands.length === 0) {
     const none = appended || before.has(...noShell) || behind.has(...noShell)
-    return none ? [] : [{ argv: [literal('sh')] }]
+    return none ? settings : [...settings, { argv: [literal('sh')] }]
   }
   const text: Nested = {
     text: joined(operands),
     lenient: operands.length > 1,
     openEnded: appended,
   }
-  return operands.length > 1 ? [text, { argv: operands }] : [text]
+  return operands.length > 1 ? [...settings, text, { argv: operands }] : [...settings, text]
 }
 
-const gitPrograms =
-  /^(git_pager|git_editor|git_sequence_editor|git_ssh_command|git_external_diff|git_askpass|pager|editor|visual)$/i
-const gitProgramSetting =
-  /^(?:(?:alias\.[^=]+|credential\.(?:[^=]+\.)?helper)=!|(?:core\.(?:pager|editor|sshcommand|fsmonitor)|pager\.[^=]+|sequence\.editor|diff\.external|diff\.[^=]+\.(?:command|textconv)|filter\.[^=]+\.(?:clean|smudge|process)|(?:diff|merge)tool\.[^=]+\.cmd)=)/i
-
-/**
- * Commands that git itself runs: `bisect run`, `submodule foreach`, `rebase --exec`, tree filters,
- * pagers and editors given with `-c` or in the environment.
- */
-function gitRuns({ words, assignments }: SimpleCommand): readonly Nested[] {
-  const nested: Nested[] = []
-  for (const [name, value] of assignments)
-    if (gitPrograms.test(name)) nested.push({ text: value, lenient: true })
-  words.forEach((word, at) => {
-    // Some of these take all words behind them.
-    const takes = () => spend(words.length - at)
-    const attached = /^(?:--exec|--[a-z]+-filter)=/.exec(word.text)
-    if (attached !== null)
-      nested.push({ text: { ...word, text: word.text.slice(attached[0].length) } })
-    const next = words[at + 1]
-    if (next === undefined) return
-    const before = words[at - 1]?.text
-    const setting = word.text === '-c' ? gitProgramSetting.exec(next.text) : null
-    if (setting !== null)
-      nested.push({ text: { ...next, text: next.text.slice(setting[0].length) }, lenient: true })
-    else if (word.text === 'run' && before === 'bisect') {
-      takes()
-      nested.push({ argv: words.slice(at + 1) })
-    } else if (word.text === 'foreach' && /^(submodule|-q|--quiet)$/.test(before ?? '')) {
-      takes()
-      const { operands } = readOptions(words.slice(at + 1), { leading: true })
-      if (operands.length > 0) nested.push({ text: joined(operands) })
-    } else if (/^(-x|--exec|--(tree|index|env|msg|commit|parent)-filter)$/.test(word.text)) {
-      takes()
-      if (words.some((each) => each.text === 'rebase' || each.text === 'filter-branch'))
-        nested.push({ text: next })
-    }
-  })
-  return nested
+/** `-o ProxyCommand='…'`. */
+function sshRuns(name: string, value: Word | undefined): readonly Nested[] {
+  if (name !== '-o' || value === undefined || !sshSetting.test(value.text)) return []
+  return [{ text: { ...value, text: value.text.replace(sshSetting, '') }, lenient: true }]
 }

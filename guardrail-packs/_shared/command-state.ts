@@ -1,6 +1,7 @@
 import type { Command } from 'unbash'
 import type { OpenEnded, Redirect, SimpleCommand, Stdin, Word } from './command.ts'
 import type { Scope } from './command-constants.ts'
+import type { WrittenFile } from './command-files.ts'
 import type { Forward } from './command-forwards.ts'
 import { wordSet } from './word-lists.ts'
 import { OverCap, spend } from './work.ts'
@@ -32,8 +33,12 @@ export interface Session {
   defining: string | undefined
   /** By the name of the function. */
   forwards: Map<string, Forward[]> | undefined
-  /** Names that were given another meaning with `alias`. */
+  /** Names that were given another meaning with `alias` or `hash -p`. */
   aliases: Map<string, string> | undefined
+  /** What the line has written so far, by path. */
+  files: Map<string, WrittenFile> | undefined
+  /** The last steps of these paths. */
+  fileNames: Set<string> | undefined
 }
 
 /** Where in a reading something stands. */
@@ -59,6 +64,8 @@ export function startPlace(scope: Scope, spans?: Spans): Place {
       defining: undefined,
       forwards: undefined,
       aliases: undefined,
+      files: undefined,
+      fileNames: undefined,
       broken: false,
       unparsed: [],
     },

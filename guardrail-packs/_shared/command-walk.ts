@@ -9,12 +9,14 @@ import type {
   SyntaxNode,
   Word as WordNode,
 } from 'unbash'
-import type { SimpleCommand, Stdin, Word } from './command.ts'
+import type { Redirect, SimpleCommand, Stdin, Word } from './command.ts'
 import { assignedValue, eachChild } from './command-assignment.ts'
 import { functionScope } from './command-constants.ts'
+import { inSubscript } from './command-environment.ts'
+import { isDownloader, keepRedirected, runByOthers, writesFile } from './command-files.ts'
 import { knownWord } from './command-known.ts'
 import { leavesStdout, noRedirections, readRedirects } from './command-redirects.ts'
-import { runAlias, runCommand } from './command-run.ts'
+import { keepAlias, runAlias, runAll, runCommand, runVariables } from './command-run.ts'
 import {
   inherited,
   inside,
@@ -52,7 +54,7 @@ export function runSubstitution(
   const inner = inside(place, by, { stdin, openEnded: false, captured: true })
   if (script === undefined) return { output: undefined, produced: noCommands }
   const output = walkScript(script, text, inner)
-  spend(session.commands.length - start)
+  spend(32 + session.commands.length - start)
   return { output, produced: session.commands.slice(start) }
 }
 
@@ -101,7 +103,8 @@ function walkNode(node: SyntaxNode, place: Place): Output {
     case 'Redirected': {
       const { redirects, stdin } = readRedirects(node.redirects, place)
       if (redirects.length > 0) runCommand([], place, { assignments: noAssignments, redirects })
-      const output = walkNode(node.command, stdin === undefined ? place : { ...place, stdin })
+      const here = stdin === undefined ? place : { ...place, stdin }
+      const output = writing(redirects, here, (at) => walkNode(node.command, at))
       return leavesStdout(redirects) ? '' : output
     }
     case 'Subshell':
@@ -144,6 +147,9 @@ function walkNode(node: SyntaxNode, place: Place): Output {
       return undefined
     }
     case 'TestCommand':
+      walkSubstitutions(node, place)
+      walkSubscripts(node, place)
+      return ''
     case 'ArithmeticCommand':
       walkSubstitutions(node, place)
       return ''
@@ -151,6 +157,36 @@ function walkNode(node: SyntaxNode, place: Place): Output {
       walkSubstitutions(node, place)
       return undefined
   }
+}
+
+function maySubscript(text: string): boolean {
+  return text.includes('[') && /[$`]/.test(text)
+}
+
+/** `[[ -v 'a[$(date)]' ]]`: what is in the brackets is evaluated, quoted or not. */
+function walkSubscripts(node: SyntaxNode, place: Place): void {
+  if (node.type !== 'Word') eachChild(node, (child) => walkSubscripts(child, place))
+  else if (maySubscript(node.value)) runAll(inSubscript(node.value), '[[', place)
+}
+
+/** Reads what `run` reads, and keeps what it is known to write into files. */
+function writing(
+  redirects: readonly Redirect[],
+  place: Place,
+  run: (place: Place) => Output,
+): Output {
+  if (!redirects.some(writesFile)) return run(place)
+  const { session } = place
+  const start = session.commands.length
+  const output = run({ ...place, captured: true })
+  spend(session.commands.length - start)
+  const fetched = session.commands.slice(start).some((each) => isDownloader(each.executable))
+  keepRedirected(session, redirects, output, fetched)
+  if (output !== undefined)
+    for (const { target } of redirects)
+      if (runByOthers.test(target.text))
+        runAll([{ text: literal(output), lenient: true }], target.text, place)
+  return output
 }
 
 /** A loop over one value gives its variable this one; any other, values that nobody knows. */
@@ -229,12 +265,16 @@ function walkCommand(node: Command, place: Place, before = noWords): Output {
     words = all
   }
   const { redirects, stdin } = redirected ? readRedirects(node.redirects, place) : noRedirections
+  if (assignments !== noAssignments) runVariables(assignments, place)
   if (words.length === 0 && redirects.length === 0 && stdin === undefined) return ''
   const here = stdin === undefined ? place : { ...place, stdin }
   const given = { assignments, redirects }
   const { commands, spans } = place.session
   const start = commands.length
-  const output = runCommand(words, here, given)
+  const output =
+    redirects.length === 0
+      ? runCommand(words, here, given)
+      : writing(redirects, here, (at) => runCommand(words, at, given))
   if (node.name !== undefined) runAlias(node.name.text, words, here, given)
   spans?.set(node, { start, end: commands.length })
   if (escaped) rereadUnescaped(node, here, given)
@@ -246,6 +286,11 @@ function assign(item: Assignment, place: Place): readonly Word[] {
   if (item.index !== undefined) walkSubstitutions(item.index, place)
   const values = assignedWords(assignedValue(item), place)
   place.scope.record(item.name, values)
+  const [value] = values
+  if (value !== undefined && !value.dynamic && maySubscript(value.text))
+    runAll(inSubscript(value.text), item.name, place)
+  if (item.index !== undefined && /^BASH_(?:ALIASES|CMDS)$/.test(item.name) && value !== undefined)
+    keepAlias(place.session, item.index.value, value.text)
   return values
 }
 

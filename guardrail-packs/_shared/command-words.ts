@@ -1,8 +1,10 @@
 import type { ParameterExpansionPart, SyntaxNode, Word as WordNode, WordPart } from 'unbash'
 import type { Word } from './command.ts'
 import { braceAlternatives } from './command-braces.ts'
+import { expanded } from './command-environment.ts'
 import { emptyPiece, fieldsOf, type Piece, wordOf } from './command-fields.ts'
 import { endsLine, knownWord, withoutReturn } from './command-known.ts'
+import { runAll } from './command-run.ts'
 import { parseShell, payForParts } from './command-scan.ts'
 import { limits, literal, noCommands, type Place } from './command-state.ts'
 import { runSubstitution, walkSubstitutions } from './command-walk.ts'
@@ -215,6 +217,11 @@ function parameter(part: ParameterExpansionPart, place: Place, quotes: boolean):
       if (operation.operator === '/') return { ...value, text: known.replace(pattern, to) }
       break
     }
+    case 'Transform':
+      // `${x@P}` is expanded as a prompt is.
+      if (known !== undefined && operation.operand.value === 'P')
+        runAll(expanded(known), '@P', place)
+      break
     case 'Remove': {
       const pattern = operation.operand.value
       if (known === undefined || /[*?[\]$`]/.test(pattern)) break

@@ -28,11 +28,19 @@ function unwrap(
   if (wrapper.inert?.some((name) => read.has(name)) && !mixedLookup(wrapper, words)) return nested
   for (const option of read.options) {
     if (option.value !== undefined && wrapper.text?.includes(option.name))
-      nested.push({ text: option.value, lenient: wrapper.lenient ?? false })
+      nested.push({ text: cutOut(option.value, wrapper), lenient: wrapper.lenient ?? false })
+  }
+  const follows = wrapper.rest === undefined ? -1 : indexOfRest(words, wrapper.rest)
+  if (follows !== -1) {
+    nested.push(...followed(words.slice(follows)))
+    if (follows < words.length) return nested
   }
 
   let rest = read.operands
   if (wrapper.subcommands !== undefined) {
+    // A value of an option that no table knows may be before the subcommand.
+    const skipped = wrapper.options === undefined && words[0]?.text.startsWith('-')
+    if (skipped && wrapper.subcommands[rest[0]?.text ?? ''] === undefined) rest = rest.slice(1)
     const sub = wrapper.subcommands[rest[0]?.text ?? '']
     return sub === undefined ? nested : [...nested, ...unwrap(sub, rest.slice(1), command)]
   }
@@ -45,7 +53,7 @@ function unwrap(
         assigned++
         continue
       }
-      if (!/^([A-Za-z_]\w*|\$\{?\w+\}?)\+?=/.test(word.text)) break
+      if (!/^([A-Za-z_]\w*(?:%%|\(\))?|\$\{?\w+\}?)\+?=/.test(word.text)) break
       const [name = '', value] = splitAssignment(word)
       assignments ??= new Map()
       assignments.set(name, value)
@@ -93,6 +101,23 @@ function unwrap(
     nested.push(assignments === undefined ? run : { ...run, assignments })
   }
   return nested
+}
+
+function cutOut(value: Word, { cut, trim }: Wrapper): Word {
+  if (cut === undefined || !cut.test(value.text)) return value
+  const text = value.text.replace(cut, '')
+  return { ...value, text: trim === undefined ? text : text.replace(trim, '') }
+}
+
+function followed(words: readonly Word[]): readonly Nested[] {
+  const [only] = words
+  const isText = words.length === 1 && only !== undefined && /\s/.test(only.text)
+  return isText ? [{ text: only, lenient: true }] : [{ argv: words }]
+}
+
+/** Where the command begins behind one of the options. */
+function indexOfRest(words: readonly Word[], options: readonly string[]): number {
+  return words.findIndex((_, at) => options.includes(words[at - 1]?.text ?? ''))
 }
 
 const settingReaders = wordSet('awk cat cut egrep envsubst grep sed sort tr xargs')

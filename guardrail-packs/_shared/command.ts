@@ -13,8 +13,10 @@ export interface Word {
   readonly quoted: boolean
   /** The commands whose output is part of it: `$(…)`, backticks, `<(…)`. They are also read as commands. */
   readonly produced: readonly SimpleCommand[]
-  /** What is read from `<(…)`, when it is a literal. */
+  /** What is read from `<(…)`, or from a file that the line has written, when it is a literal. */
   readonly content?: string
+  /** It names a file that the line downloads. */
+  readonly fetched?: boolean
 }
 
 /**

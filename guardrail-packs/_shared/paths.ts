@@ -40,3 +40,21 @@ export function lastStep(path: string): number {
   }
   return step
 }
+
+const home = /^(~[\w-]*|\$\{?HOME\}?|\/root|\/home\/[^/]+|\/Users\/[^/]+)\//
+const startUp =
+  /^\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|mkshrc|cshrc|tcshrc|login|xinitrc|xprofile|config\/fish\/config\.fish)$/
+
+/** What the system is started and run with; `/usr/local` and packages of languages are not. */
+const systemFiles =
+  /^\/(?:boot|s?bin|lib(?:32|64)?|usr\/(?:s?bin|lib(?:32|64)?(?!\/(?:node_modules|python))|libexec)|var\/spool\/cron|System|Library\/Launch\w+)(?:\/|$)/
+
+/** System settings and programs, keys, and what a shell reads when it starts. */
+export function isProtected(path: string): boolean {
+  if (!/(?:^|\/)\.[a-z]|^\//.test(path)) return false
+  const plain = normalisePath(path)
+  if (/^(\/private)?\/etc(\/|$)/.test(plain) || systemFiles.test(plain)) return true
+  const inHome = plain.replace(home, '')
+  const bare = inHome !== plain || !plain.includes('/') || plain.startsWith('.')
+  return bare && (/^\.ssh(\/|$)/.test(inHome) || startUp.test(inHome))
+}

@@ -17,6 +17,7 @@ export function readCall(
   language: Language,
 ): Call | undefined {
   const next = tokens[at + 1]
+  if (language === 'lisp') return readForm(tokens, at)
   if (next === undefined || next.kind === 'end' || next.text === '}')
     return bareCalls.has(language) ? { tokens: [], start: 0, end: 0 } : undefined
   if (next.kind === 'mark' && next.text === '(') {
@@ -43,6 +44,21 @@ export function readCall(
   }
 }
 
+/** `(name argument argument)`. */
+function readForm(tokens: readonly ProgramToken[], at: number): Call | undefined {
+  if (tokens[at - 1]?.text !== '(') return undefined
+  let depth = 1
+  let end = at + 1
+  for (; end < tokens.length && end < at + longestCall; end++) {
+    const { kind, text } = tokens[end] as ProgramToken
+    if (kind !== 'mark') continue
+    if (text === '(') depth++
+    else if (text === ')' && --depth === 0) break
+  }
+  const given = tokens.slice(at + 1, end)
+  return { tokens: given, start: given[0]?.start ?? 0, end: given.at(-1)?.end ?? 0 }
+}
+
 /** A name alone is a call: `loop { fork }`. */
 export const bareCalls: ReadonlySet<Language> = new Set(['perl', 'ruby'])
 
@@ -53,4 +69,5 @@ const commandCalls: ReadonlySet<Language> = new Set([
   'applescript',
   'lua',
   'awk',
+  'other',
 ])

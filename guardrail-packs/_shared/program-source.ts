@@ -2,6 +2,7 @@ import type { ProgramCall, Word } from './command.ts'
 import { literal } from './command-state.ts'
 import { argvOf } from './program-argv.ts'
 import { bareCalls, longestCall, readCall } from './program-call.ts'
+import { decodings, withCharacters } from './program-decode.ts'
 import { type Language, type ProgramToken, tokenise } from './program-tokens.ts'
 import { wordSet } from './word-lists.ts'
 import { spend } from './work.ts'
@@ -26,15 +27,19 @@ interface Draft {
 
 /** Calls that hand their first argument to a shell, or a list to the system, by their last name. */
 const starters = wordSet(`
-  call capture2 capture2e capture3 check_call check_output create_subprocess_exec
+  call call-process callcommand callprocess capture2 capture2e capture3 check_call check_output create_subprocess_exec
   create_subprocess_shell exec execfile execfilesync execl execle execlp execsync execv execvp
   execvpe getoutput getstatusoutput open2 open3 passthru pcntl_exec popen popen2 popen3 posix_spawn
-  posix_spawnp proc_open run shell shell_exec spawn spawnl spawnlp spawnsync spawnv spawnvp system
-  system2
+  posix_spawnp proc_open run shell shell_exec run-program run_command run_process
+  process processbuilder shell-command shell-command-to-string command cmd launch-program async-shell-command
+  spawn spawnl spawnlp spawnsync spawnv spawnvp system system* systemlist system2 syscall sh
 `)
 
 /** Calls whose argument is a program again. */
-const evaluators: ReadonlySet<string> = new Set(['eval', 'exec', 'function', 'runinthiscontext'])
+const evaluators: ReadonlySet<string> = wordSet(`
+  assert class_eval compile create_function eval evaluate eval-string evalstring exec execfile function
+  instance_eval load loadstring module_eval runincontext runinnewcontext runinthiscontext
+`)
 
 export function readSources(sources: readonly string[], language: Language): Program {
   const program: Draft = { calls: [], texts: [], fed: [], argvs: [] }
@@ -42,7 +47,8 @@ export function readSources(sources: readonly string[], language: Language): Pro
   return program
 }
 
-function readSource(source: string, language: Language, program: Draft, depth: number): void {
+function readSource(given: string, language: Language, program: Draft, depth: number): void {
+  const source = withCharacters(given)
   const tokens = tokenise(source, language)
   const constants = new Map<string, readonly string[]>()
   const aliases = new Map<string, string>()
@@ -52,6 +58,12 @@ function readSource(source: string, language: Language, program: Draft, depth: n
   /** Functions of the program's own that start what they are given, behind these words. */
   const helpers = new Map<string, readonly Word[]>()
   let defined: Defined | undefined
+  /** Whether something is started, or evaluated, that is no literal. */
+  const isIndirect =
+    tokens.some(({ kind, text }) => kind === 'string' && namesStarter(text)) ||
+    (language === 'ruby' && /\b(?:__|public_)?send\b/.test(source))
+  let startsUnknown = isIndirect
+  let evaluatesUnknown = startsUnknown
   tokens.forEach((token, at) => {
     spend(2)
     if (token.kind === 'shell') program.texts.push(token.text)
@@ -99,6 +111,11 @@ function readSource(source: string, language: Language, program: Draft, depth: n
     const starts =
       helper !== undefined || (starters.has(last) && !isPattern(token.text, language, source))
     const given = call.tokens[0]
+    const evaluates = evaluators.has(last)
+    if (given !== undefined && !isWhole(call.tokens)) {
+      if (starts) startsUnknown = true
+      if (evaluates) evaluatesUnknown = true
+    }
     if (starts && call.tokens.some((each) => each.text === defined?.parameter)) {
       const argv = argvOf(call.tokens, constants)
       const open = argv.findIndex((word) => word.dynamic)
@@ -121,8 +138,42 @@ function readSource(source: string, language: Language, program: Draft, depth: n
       if (list ? argv.length > 0 : argv.length > 1) program.argvs.push(asArgv(last, argv))
       if (!list && !helper?.length) program.texts.push(first)
     }
-    if (evaluators.has(last) && depth < 4) readSource(first, language, program, depth + 1)
+    if (evaluates && depth < 4) readSource(first, language, program, depth + 1)
   })
+  if (isIndirect)
+    for (const { text } of tokens.filter(({ kind }) => kind === 'string').slice(0, 16))
+      program.texts.push(text)
+  if (looseLanguages.has(language) && anyStarter.test(source)) readLoosely(tokens, program)
+  if ((!startsUnknown && !evaluatesUnknown) || depth >= 4) return
+  for (const text of decodings(source, tokens)) {
+    if (startsUnknown) program.texts.push(text)
+    if (evaluatesUnknown) readSource(text, language, program, depth + 1)
+  }
+}
+
+/** A call's whole argument is one literal. */
+function isWhole(tokens: readonly ProgramToken[]): boolean {
+  return tokens[0]?.kind === 'string' && (tokens.length === 1 || tokens[1]?.text === ',')
+}
+
+/** `getattr(os, 'system')`, `require('child_process')['execSync']`. */
+function namesStarter(text: string): boolean {
+  return /^(?:system|popen|exec(?:sync|file|filesync)?|spawn(?:sync)?|eval)$/i.test(text)
+}
+
+/** Languages of which only the strings are known for sure. */
+const looseLanguages: ReadonlySet<Language> = new Set(['lisp', 'other'])
+const anyStarter =
+  /system|exec|\bcmd\b|command|shell|process|\brun|spawn|popen|launch|callproc|\.!|\bos\b/i
+
+/** Every string may be what is started, or the first word of it. */
+function readLoosely(tokens: readonly ProgramToken[], program: Draft): void {
+  const strings = tokens.flatMap(({ kind, text }) => (kind === 'string' ? [text] : [])).slice(0, 16)
+  for (const [at, text] of strings.entries()) {
+    program.texts.push(text)
+    if (at + 1 < strings.length && !/\s/.test(text))
+      program.argvs.push(strings.slice(at).map(literal))
+  }
 }
 
 /** `"cmd" | getline`, `print | "cmd"`. */

@@ -10,6 +10,8 @@ export type Language =
   | 'applescript'
   | 'r'
   | 'awk'
+  | 'lisp'
+  | 'other'
 
 /** `shell` is text between backticks or in `qx{}`; `end` closes a statement. */
 export interface ProgramToken {
@@ -24,6 +26,7 @@ const slashComments: ReadonlySet<Language> = new Set(['javascript', 'php'])
 const closers: Readonly<Record<string, string>> = { '{': '}', '(': ')', '[': ']', '<': '>' }
 
 const namePattern = /(?:[.]?[A-Za-z_$@][\w$]*)(?:(?:\.|::|->)[A-Za-z_$][\w$]*[!?]?)*/y
+const lispName = /[A-Za-z_$@.][\w$*+!?<>=/:.-]*/y
 const applescriptShell = /do\s+shell\s+script/iy
 const quoteOperator = /(qx|%x|qq|qw|q|%q|%Q|%w)\s*([{([<|!/])/y
 
@@ -44,7 +47,8 @@ export function tokenise(source: string, language: Language): readonly ProgramTo
   while (at < source.length) {
     spend(3)
     const c = source[at] ?? ''
-    if (c === '\n' || c === ';') push('end', c, at + 1)
+    if (language === 'lisp' && c === ';') at = lineEnd(source, at)
+    else if (c === '\n' || c === ';') push('end', c, at + 1)
     else if (c === ' ' || c === '\t' || c === '\r') at++
     else if (c === '#' && hashComments.has(language)) at = lineEnd(source, at)
     else if (slashComments.has(language) && source.startsWith('//', at)) at = lineEnd(source, at)
@@ -53,7 +57,7 @@ export function tokenise(source: string, language: Language): readonly ProgramTo
       at = end === -1 ? source.length : end + 2
     } else if ((language === 'lua' || language === 'applescript') && source.startsWith('--', at)) {
       at = lineEnd(source, at)
-    } else if (c === '"' || c === "'" || c === '`') {
+    } else if (c === '"' || (c === "'" && language !== 'lisp') || c === '`') {
       const { text, end } = quoted(source, at, language)
       push(
         c === '`' && language !== 'javascript'
@@ -85,8 +89,9 @@ export function tokenise(source: string, language: Language): readonly ProgramTo
           continue
         }
       }
-      namePattern.lastIndex = at
-      const name = namePattern.exec(source)?.[0]
+      const pattern = language === 'lisp' ? lispName : namePattern
+      pattern.lastIndex = at
+      const name = pattern.exec(source)?.[0]
       if (name === undefined) push('mark', c, at + 1)
       else if (prefixed(name, source[at + name.length], language)) at += name.length
       else push('name', name.replaceAll('->', '.').replaceAll('::', '.'), at + name.length)

@@ -17,22 +17,26 @@ const switchUser: Wrapper = {
   noCommand: true,
 }
 
+const superUser: Wrapper = {
+  options: {
+    short: 'ugpCThrtDRUa',
+    values: wordList(
+      'user group prompt close-from command-timeout host role type chdir chroot other-user',
+    ),
+    flags: wordList(
+      'askpass background edit help list non-interactive preserve-env reset-timestamp remove-timestamp login shell stdin set-home validate version',
+    ),
+  },
+  assignments: true,
+  inert: ['-e', '--edit', '-l', '--list', '-v', '--validate', '-K', '-V', '--version'],
+  shell: ['-s', '--shell', '-i', '--login'],
+}
+
 /** Commands that run another as somebody else. */
 export const users: Readonly<Record<string, Wrapper>> = {
-  sudo: {
-    options: {
-      short: 'ugpCThrtDRUa',
-      values: wordList(
-        'user group prompt close-from command-timeout host role type chdir chroot other-user',
-      ),
-      flags: wordList(
-        'askpass background edit help list non-interactive preserve-env reset-timestamp remove-timestamp login shell stdin set-home validate version',
-      ),
-    },
-    assignments: true,
-    inert: ['-e', '--edit', '-l', '--list', '-v', '--validate', '-K', '-V', '--version'],
-    shell: ['-s', '--shell', '-i', '--login'],
-  },
+  sudo: superUser,
+  dzdo: superUser,
+  'sudo-rs': superUser,
   doas: { options: { short: 'uCa' }, inert: ['-C', '-L'], shell: ['-s'] },
   su: switchUser,
   runuser: {

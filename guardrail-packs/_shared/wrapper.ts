@@ -16,6 +16,12 @@ export interface Wrapper {
   /** Options whose value is shell text. */
   readonly text?: readonly string[]
   readonly lenient?: boolean
+  /** What comes before the command in such a value, `exec=` for one. */
+  readonly cut?: RegExp
+  /** What comes behind it. */
+  readonly trim?: RegExp
+  /** Options behind which all words are the command. */
+  readonly rest?: readonly string[]
   /** An option whose value is the program that the operands are for. */
   readonly program?: string
   /** A shell reads the words of the command, joined; several may also be run as they are, unless `always`. */

@@ -38,7 +38,7 @@ export function judgeCommand(command: SimpleCommand): Finding | undefined {
 
 /** The words of a call: by the tool's name, or as the entry point of its image. */
 function wordsOf({ executable, words }: SimpleCommand): readonly Word[] | undefined {
-  if (executable === 'aws') return words
+  if (/^aws(?:cli|2|v2)?$/.test(executable)) return words
   if (!containerTools.has(executable)) return undefined
   const at = words.findIndex(({ text }) => image.test(text))
   if (at === -1) return undefined

@@ -1,8 +1,10 @@
 import type { ProgramCall, SimpleCommand, Word } from '../_shared/command.ts'
 import { readOptions } from '../_shared/command-options.ts'
 import type { Finding } from '../_shared/command-pack.ts'
-import { isDataDevice, normalisePath } from '../_shared/paths.ts'
+import { writtenByCalls, writtenByScript, writtenPaths } from '../_shared/command-writes.ts'
+import { isDataDevice, isProtected } from '../_shared/paths.ts'
 import {
+  deletingTools,
   destroyingOptions,
   destroyingSubcommands,
   fileRemovers,
@@ -26,11 +28,20 @@ export function judge(command: SimpleCommand): Finding | undefined {
       return found('overwrite-protected', 'command.redirect')
   }
   if (executable === '') return undefined
-  const rule = judgeArguments(command)
+  const rule = judgeArguments(command) ?? judgeTargets(writtenBy(command))
   if (rule !== undefined) return found(rule, 'command.arguments')
+  if (command.calls.length > 0) {
+    const written = judgeTargets(writtenByCalls(command.calls))
+    if (written !== undefined) return found(written, 'command.arguments')
+  }
   return command.calls.length > 0 && removesTree(command.calls)
     ? found('program-delete', 'command.arguments')
     : undefined
+}
+
+function writtenBy(command: SimpleCommand): readonly string[] {
+  const written = writtenPaths(command)
+  return written.length === 0 ? writtenByScript(command) : written.map((word) => word.text)
 }
 
 function found(ruleId: RuleId, matchedField: string): Finding {
@@ -49,12 +60,20 @@ function judgeArguments(command: SimpleCommand): RuleId | undefined {
     case 'rd':
     case 'del':
     case 'erase':
-      return words.some((word) => /^\/s$/i.test(word.text)) ? 'rm-recursive' : undefined
+    case 'ri':
     case 'remove-item':
-      if (words.some((word) => /^-r(e(c\w*)?)?$/i.test(word.text))) return 'rm-recursive'
+      if (words.some((word) => /^(?:\/s|-r(?:e(?:c\w*)?)?)$/i.test(word.text)))
+        return 'rm-recursive'
       return takesUnknownFiles(command) ? 'bulk-delete' : undefined
     case 'format':
       return words.some((word) => /^[a-z]:$/i.test(word.text)) ? 'destroy-volume' : undefined
+    case 'rimraf':
+    case 'del-cli':
+    case 'trash-empty':
+    case 'trash-rm':
+      return words.some((word) => /^(?:--help|--version|--dry-run|-d)$/.test(word.text))
+        ? undefined
+        : 'rm-recursive'
     case 'find':
     case 'gfind':
     case 'bfs':
@@ -67,6 +86,8 @@ function judgeArguments(command: SimpleCommand): RuleId | undefined {
     }
     case 'dd':
     case 'gdd':
+    case 'dcfldd':
+    case 'dc3dd':
       return judgeTargets(words.flatMap((word) => after(word, 'of=')))
     case 'tee':
     case 'gtee':
@@ -76,20 +97,28 @@ function judgeArguments(command: SimpleCommand): RuleId | undefined {
       if (read.has('-a', '--append')) return targets.some(isDataDevice) ? 'write-device' : undefined
       return judgeTargets(targets)
     }
-    case 'cp':
-    case 'mv':
-    case 'install': {
+    case 'mv': {
+      const { operands } = readOptions(words, { short: 'tS', values: ['target-directory'] })
+      return operands.length > 1 && operands.at(-1)?.text === '/dev/null'
+        ? 'destroy-content'
+        : undefined
+    }
+    case 'fallocate':
+      return words.some((word) =>
+        /^(?:-\w*[pcz]|--(?:punch-hole|collapse-range|zero-range))$/.test(word.text),
+      )
+        ? 'destroy-content'
+        : undefined
+    case 'cp': {
       const { operands } = readOptions(words, { short: 'tSgmo', values: ['target-directory'] })
-      if (executable === 'cp' && operands[0]?.text === '/dev/null' && operands.length > 1)
-        return 'destroy-content'
-      return isDataDevice(operands.at(-1)?.text ?? '') && operands.length > 1
-        ? 'write-device'
+      return operands[0]?.text === '/dev/null' && operands.length > 1
+        ? 'destroy-content'
         : undefined
     }
     case 'rsync':
       return judgeRsync(words)
     default:
-      return judgeVolumes(command)
+      return deletesByTool(command) ? 'rm-recursive' : judgeVolumes(command)
   }
 }
 
@@ -197,6 +226,14 @@ const volumeTools: ReadonlySet<string> = new Set([
   ...destroyingOptions.keys(),
 ])
 
+/** `cmake -E rm -r`, `rclone purge`, `tar --remove-files`. */
+function deletesByTool({ executable, words }: SimpleCommand): boolean {
+  const deletes = deletingTools.get(executable)
+  if (deletes === undefined) return false
+  const said = words.map((word) => word.text).join(' ')
+  return deletes.test(said) && !/(?:^|\s)(?:--dry-run|--help)(?:\s|$)/.test(said)
+}
+
 function judgeVolumes(command: SimpleCommand): RuleId | undefined {
   const { executable, words } = command
   if (!volumeTools.has(executable)) return undefined
@@ -248,31 +285,25 @@ function after(word: Word, prefix: string): readonly string[] {
   return word.text.startsWith(prefix) ? [word.text.slice(prefix.length)] : []
 }
 
-const home = /^(~[\w-]*|\$\{?HOME\}?|\/root|\/home\/[^/]+|\/Users\/[^/]+)\//
-const startUp =
-  /^\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|mkshrc|cshrc|tcshrc|login|xinitrc|xprofile|config\/fish\/config\.fish)$/
-
-/** System settings, keys, and what a shell reads when it starts. */
-function isProtected(path: string): boolean {
-  if (!/(?:^|\/)\.[a-z]|etc/.test(path)) return false
-  const plain = normalisePath(path)
-  if (/^(\/private)?\/etc(\/|$)/.test(plain)) return true
-  const inHome = plain.replace(home, '')
-  const bare = inHome !== plain || !plain.includes('/') || plain.startsWith('.')
-  return bare && (/^\.ssh(\/|$)/.test(inHome) || startUp.test(inHome))
-}
-
 function removesTree(calls: readonly ProgramCall[]): boolean {
   return (
     calls.some(
       (call) =>
         treeRemovers.test(call.name) ||
         (recursiveRemovers.test(call.name) &&
-          /recursive['"]?\s*(:|=>?)\s*(true|1|!0|T\b)/i.test(call.arguments)) ||
+          /recursive['"]?\s*(:|=>?)\s*(true|1|!0|T\b)|-force\b|,\s*['"]s['"]/i.test(
+            call.arguments,
+          )) ||
         (call.name === 'require' && call.strings.includes('rimraf')),
     ) ||
-    (calls.some((call) => treeWalkers.test(call.name)) && calls.some(removesNamed))
+    (calls.some((call) => treeWalkers.test(call.name)) &&
+      calls.some((call) => removesNamed(call) || call.strings.some(namesRemover)))
   )
+}
+
+/** `array_map('unlink', glob('*'))` */
+function namesRemover(text: string): boolean {
+  return /^(?:unlink|rmdir)$/.test(text)
 }
 
 /** `os.remove(path)`, `path.delete`; but `os.remove('a.lock')` removes the one file. */

@@ -62,7 +62,15 @@ export const executables = wordSet(`
 `)
 
 /** They overwrite what they are given, whatever the options. */
-export const shredders: ReadonlySet<string> = new Set(['shred', 'gshred', 'srm', 'nwipe', 'scrub'])
+export const shredders: ReadonlySet<string> = new Set([
+  'shred',
+  'gshred',
+  'srm',
+  'nwipe',
+  'scrub',
+  'wipe',
+  'sfill',
+])
 
 /** They remove a volume by being run. */
 export const volumeRemovers: ReadonlySet<string> = new Set([
@@ -70,7 +78,11 @@ export const volumeRemovers: ReadonlySet<string> = new Set([
   'vgremove',
   'pvremove',
   'lvreduce',
+  'vgreduce',
   'blkdiscard',
+  'sg_format',
+  'sg_sanitize',
+  'sg_unmap',
   'clear-disk',
   'format-volume',
   'initialize-disk',
@@ -145,6 +157,26 @@ export const destroyingSubcommands: ReadonlyMap<string, RegExp> = new Map([
   ['vssadmin', /^delete\b/],
 ])
 
+/** Tools that delete trees in their own words, by what these words hold. */
+export const deletingTools: ReadonlyMap<string, RegExp> = new Map([
+  ['userdel', /(?:^|\s)(?:-[a-zA-Z]{0,10}r[a-zA-Z]{0,10}|--remove)(?:\s|$)/],
+  ['deluser', /--remove-(?:home|all-files)/],
+  ['cmake', /^-E (?:remove_directory|rm .*-\w*r|remove .*-\w*r)/],
+  ['rclone', /(?:^|\s)(?:purge|delete|rmdirs)(?:\s|$)/],
+  ['mc', /^(?:rb|rm .*--recursive)/],
+  ['s3cmd', /^(?:rb|del .*(?:--recursive|-r)|rm .*(?:--recursive|-r))/],
+  ['s5cmd', /^(?:rb|rm) .*\*/],
+  ['gio', /^trash .*--empty/],
+  ['hdfs', /^dfs .*-rm.* -r|^dfs .*-rmr/],
+  ['hadoop', /^fs .*-rm.* -r|^fs .*-rmr/],
+  ['7z', /^\w+ .*-sdel(?:\s|$)/],
+  ['7za', /^\w+ .*-sdel(?:\s|$)/],
+  ['rar', /^\w+ .*-d[fr](?:\s|$)/],
+  ['tar', /(?:^|\s)--remove-files(?:\s|$)/],
+  ['zip', /(?:^|\s)(?:--move|-[a-zA-Z]{0,10}m[a-zA-Z]{0,10})\s/],
+  ['bleachbit', /(?:^|\s)(?:-c|--clean|-o|--overwrite|-w)(?:\s|$)/],
+])
+
 /** Options that destroy, by tool. */
 export const destroyingOptions: ReadonlyMap<string, RegExp> = new Map([
   [
@@ -152,7 +184,7 @@ export const destroyingOptions: ReadonlyMap<string, RegExp> = new Map([
     /^(--security-erase(-enhanced)?|--trim-sector-ranges|--make-bad-sector|--write-sector)$/,
   ],
   ['badblocks', /^-[a-z]*w/],
-  ['mdadm', /^--zero-superblock$/],
+  ['mdadm', /^(--zero-superblock|--stop|-S)$/],
   ['asr', /^--?erase$/],
 ])
 
@@ -165,7 +197,7 @@ export const findValues = wordList(`
 
 /** Calls that remove a tree whatever their arguments. */
 export const treeRemovers =
-  /(^|\.)(rmtree|remove_tree|rm_rf|rm_r|rmtree!|remove_dir|remove_entry|remove_entry_secure|removesync|emptydir|emptydirsync|rimraf|rimrafsync|deletedirectory)$/i
+  /(^|[.:/])(rmtree|remove_tree|rm_rf!?|rm_r|rmtree!|remove_dir|remove_dir_all|removeall|del_dir_r|deletedir|deleterecursively|removedirectoryrecursive|removepathforcibly|delete-directory|delete-directory\/files|delete-directory-tree|delete-tree|delete-file-recursively|uiop:delete-directory-tree|remove_entry|remove_entry_secure|removesync|emptydir|emptydirsync|rimraf|rimrafsync|deletedirectory)$/i
 
 /** Calls that do when told to be recursive. */
 export const recursiveRemovers =

@@ -2,14 +2,19 @@ import type { SimpleCommand, Word } from '../_shared/command.ts'
 import { readOptions } from '../_shared/command-options.ts'
 import type { Finding } from '../_shared/command-pack.ts'
 import { literal } from '../_shared/command-state.ts'
+import { gitSettings, globalTable, isAlias, runByGit } from '../_shared/git-settings.ts'
 import type { RuleId } from './rules.ts'
-import { type GitCall, subcommands } from './subcommands.ts'
+import { type GitCall, isShared, subcommands } from './subcommands.ts'
 
 /** The first rule of core.git that a command breaks. */
 export function judge(command: SimpleCommand): Finding | undefined {
   const { executable, words } = command
   if (executable === 'git') {
     const rule = judgeGit(command, words, noConfig, 0)
+    return rule && { ruleId: rule, matchedField: 'command.arguments' }
+  }
+  if (executable === 'bfg' || executable === 'gh' || executable === 'jj') {
+    const rule = judgeOther(command)
     return rule && { ruleId: rule, matchedField: 'command.arguments' }
   }
   if (!executable.startsWith('git-')) return undefined
@@ -22,6 +27,20 @@ export function judge(command: SimpleCommand): Finding | undefined {
   return rule && { ruleId: rule, matchedField: 'command.executable' }
 }
 
+/** Tools around git that lose the same. */
+function judgeOther({ executable, words }: SimpleCommand): RuleId | undefined {
+  if (words.some((word) => word.text === '--help')) return undefined
+  const said = words.map((word) => word.text).join(' ')
+  switch (executable) {
+    case 'bfg':
+      return /--(?:delete|strip|replace)-/.test(said) ? 'rewrite-history' : undefined
+    case 'gh':
+      return /^(?:repo|release) delete(?: |$)/.test(said) ? 'push-delete' : undefined
+    default:
+      return /^git push .*--deleted/.test(said) ? 'push-delete' : undefined
+  }
+}
+
 const noConfig: ReadonlyMap<string, string> = new Map()
 const deepestAlias = 4
 
@@ -31,33 +50,15 @@ function judgeGit(
   outer: ReadonlyMap<string, string>,
   depth: number,
 ): RuleId | undefined {
-  const read = readOptions(words, {
-    short: 'cC',
-    values: [
-      'git-dir',
-      'work-tree',
-      'namespace',
-      'super-prefix',
-      'config-env',
-      'attr-source',
-      'list-cmds',
-    ],
-    leading: true,
-  })
   const config = new Map(outer)
   let executes = false
-  for (const option of read.options) {
-    if (option.value === undefined || !(option.name === '-c' || option.name === '--config-env'))
-      continue
-    const equals = option.value.text.indexOf('=')
-    const key = option.value.text.slice(0, equals === -1 ? undefined : equals).toLowerCase()
-    const value = equals === -1 ? 'true' : option.value.text.slice(equals + 1)
-    config.set(key, value)
-    if (runsValue(key, value, option.name === '--config-env' || option.value.dynamic))
-      executes = true
+  for (const { key, value, by } of gitSettings({ ...command, words })) {
+    if (by === 'config') continue
+    config.set(key, value.text)
+    if (runsValue(key, value.text, by === '--config-env' || value.dynamic)) executes = true
   }
-  if (executes) return 'config-execution'
-  const [name, ...rest] = read.operands
+  if (executes || takesPrograms(command, words)) return 'config-execution'
+  const [name, ...rest] = readOptions(words, globalTable).operands
   if (name === undefined) return undefined
   const subcommand = name.text.toLowerCase()
   // Whatever the subcommand turns out to be, there is one use of this option.
@@ -81,18 +82,37 @@ function judgeSubcommand(name: string, call: GitCall): RuleId | undefined {
   return subcommands.get(name)?.(call)
 }
 
-const programKeys =
-  /^(core\.(pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|pager\..+|sequence\.editor|diff\.external|diff\..+\.(command|textconv)|(diff|merge)tool\..+\.cmd|gpg\.program|interactive\.difffilter|uploadpack\.packobjectshook)$/
 const knownPrograms =
   /^(|true|false|yes|no|on|off|0|1|:|cat|less|more|most|head|delta|bat|diff-so-fancy|ssh|vi|vim|nvim|nano|emacs|code|gpg|gpg2|difft|difftastic|ydiff|colordiff|tig)$/
 
-/** Whether a `-c` setting makes git run a program that is not a usual one. */
+/** `--exec-path=/tmp/x`, `init --template=/tmp/x`: programs of git, or hooks, from elsewhere. */
+function takesPrograms({ assignments }: SimpleCommand, words: readonly Word[]): boolean {
+  if (assignments.has('GIT_EXEC_PATH')) return true
+  const template = assignments.get('GIT_TEMPLATE_DIR')
+  if (template !== undefined && isShared(template.text)) return true
+  return words.some(({ text }) => {
+    if (!text.startsWith('--')) return false
+    if (/^--exec-path=./.test(text)) return true
+    return text.startsWith('--template=') && isShared(text.slice('--template='.length))
+  })
+}
+
+/** Whether a setting for one command makes git run a program that is not a usual one. */
 function runsValue(key: string, value: string, unknown: boolean): boolean {
-  if (key.startsWith('alias.')) return unknown || value.trimStart().startsWith('!')
-  if (!programKeys.test(key)) return false
-  if (unknown || /[;&|`$<>()\n]/.test(value)) return true
+  if (key === 'core.hookspath') return !isUsualFolder(value)
+  if (key === 'include.path') return true
+  if (key === 'init.templatedir') return isShared(value)
+  if (isAlias(key)) return unknown || value.trimStart().startsWith('!')
+  const run = runByGit({ key, value: literal(value) })
+  if (run === undefined) return false
+  if (unknown || /[;&|`$<>()\n]/.test(value)) return !key.startsWith('credential.')
   const [program = ''] = value.trim().split(/\s+/)
   // `sequence.editor='sed -i …'` writes the list of a rebase.
   if (key.endsWith('editor') && program === 'sed') return false
   return !knownPrograms.test(program.slice(program.lastIndexOf('/') + 1))
+}
+
+/** Hooks that are switched off, or kept in a folder of the project. */
+function isUsualFolder(path: string): boolean {
+  return path === '/dev/null' || !/^(?:[/~$]|\.\.)/.test(path)
 }

@@ -19,6 +19,18 @@ export const rules = [
     'Restores files and throws away their changes.',
     'Use git restore --staged to take back staging only, or stash first.',
   ),
+  rule(
+    'remove-force',
+    'discard_work',
+    'Deletes tracked files though their changes get lost.',
+    'Use git rm without --force, or git rm --cached.',
+  ),
+  rule(
+    'overwrite-file',
+    'discard_work',
+    'Writes the output over a file.',
+    'Write to a file that ends in .patch or .diff.',
+  ),
   rule('stash-drop', 'discard_work', 'Deletes stashed work.', 'Apply the stash to a branch first.'),
   rule(
     'worktree-remove-force',
@@ -68,11 +80,16 @@ export const rules = [
     'Deletes unreachable objects at once.',
     'Run git gc without --prune=now.',
   ),
-  rule('ref-delete', 'lose_commits', 'Deletes a reference.', 'Use git branch -d.'),
+  rule(
+    'ref-delete',
+    'lose_commits',
+    'Deletes or moves a reference.',
+    'Use git branch -d, or git merge.',
+  ),
   rule(
     'config-execution',
     'config_execution',
-    'Has git run a program that is given with -c.',
+    'Has git run a program that a setting of this one command names.',
     'Run the program itself, so that it can be seen.',
   ),
 ] as const satisfies readonly PackRule[]

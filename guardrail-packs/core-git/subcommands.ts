@@ -84,8 +84,9 @@ const dotName = /(?:^|\/)\.\w/
 function checkout({ words, openEnded }: GitCall): RuleId | undefined {
   const read = readOptions(submoduleModes(words), checkoutTable)
   if (read.has('-f', '--force', '--pathspec-from-file', '-p', '--patch')) return 'checkout-discard'
+  if (read.has('-B')) return 'branch-force'
   // None of these goes together with paths.
-  if (read.has('-b', '-B', '--orphan', '-t', '--track', '-d', '--detach')) return undefined
+  if (read.has('-b', '--orphan', '-t', '--track', '-d', '--detach')) return undefined
   const { operands, dashesAfter } = read
   const paths = dashesAfter === undefined ? 0 : operands.length - dashesAfter
   if (paths > 0 || (dashesAfter !== undefined && openEnded)) return 'checkout-discard'
@@ -151,7 +152,8 @@ function nested(judges: Readonly<Record<string, Judge>>, table: OptionTable = {}
 /** Whether the input of `update-ref --stdin` deletes, or is made by what writes such lines. */
 function deletesRefs(stdin: Stdin): boolean {
   const text = stdin.kind === 'text' ? stdin.text : knownInput(stdin)
-  if (text !== undefined) return /^[^\S\n]*delete\s/m.test(text)
+  if (text !== undefined)
+    return /^[^\S\n]*(?:delete\s|update\s+(?:refs\/heads\/|HEAD\b))/m.test(text)
   return (
     stdin.kind === 'pipe' &&
     stdin.producers.some(({ words }) =>
@@ -167,6 +169,84 @@ const forceTable: OptionTable = {
 function unlessDry(rule: RuleId, ...alsoDry: readonly string[]): Judge {
   return ({ words }) =>
     readOptions(words, {}).has('-n', '--dry-run', '-h', ...alsoDry) ? undefined : rule
+}
+
+const switchTable: OptionTable = {
+  short: 'cC',
+  values: wordList('create force-create orphan conflict'),
+  flags: wordList('force discard-changes detach guess no-guess merge track no-track quiet'),
+}
+
+function switchBranch({ words }: GitCall): RuleId | undefined {
+  const read = readOptions(words, switchTable)
+  if (read.has('-C', '--force-create')) return 'branch-force'
+  return read.has('-f', '--force', '--discard-changes') ? 'switch-discard' : undefined
+}
+
+/** `git rm` refuses to lose changes, unless it is forced. */
+function remove({ words }: GitCall): RuleId | undefined {
+  const read = readOptions(words, { flags: wordList('force cached dry-run quiet ignore-unmatch') })
+  if (read.has('--cached', '-n', '--dry-run')) return undefined
+  const all = read.operands.some(({ text }) => /^(?:\.{1,2}\/?|\*|:\/\*?|\.\/\*)$/.test(text))
+  if (read.has('-r') && (read.has('-f', '--force') || all)) return 'remove-force'
+  return all && read.has('-f', '--force') ? 'remove-force' : undefined
+}
+
+/** A forced fetch into a branch of the repository; what is below `refs/remotes/` is the remote's. */
+function fetch({ words }: GitCall): RuleId | undefined {
+  const read = readOptions(words, {
+    short: 'jo',
+    values: wordList('depth deepen upload-pack refmap server-option shallow-since filter'),
+    flags: wordList('force prune tags all'),
+  })
+  const forced = read.has('-f', '--force')
+  const overwrites = read.operands.slice(1).some(({ text }) => {
+    const [, plus, to] = /^(\+?)[^:]*:(.+)$/.exec(text) ?? []
+    return to !== undefined && (forced || plus === '+') && !/^refs\/(?!heads\/|tags\/)/.test(to)
+  })
+  return overwrites ? 'branch-force' : undefined
+}
+
+/** What output is written to, as a rule. */
+const outputName =
+  /(?:^\/dev\/(?:null|stdout)|^\/tmp\/.*|\.(?:patch|diff|txt|log|md|html|json|csv|out|mbox|tar|zip|t?gz|bz2|t?xz|zst|tbz2))$/i
+
+function writesFile({ words }: GitCall): RuleId | undefined {
+  const read = readOptions(words, { short: 'oSGLl', values: ['output', 'output-directory'] })
+  const path = read.value('--output')
+  return path !== undefined && !outputName.test(path.text) ? 'overwrite-file' : undefined
+}
+
+const expiryKeys = /^gc\.(?:.+\.)?(?:reflogexpire|reflogexpireunreachable|pruneexpire)$/
+
+function isSoon(value: string): boolean {
+  return /^(?:now|all|0|today|tomorrow)/i.test(value)
+}
+
+/** A folder in which everybody may write. */
+export function isShared(path: string): boolean {
+  return /^\/(?:tmp|var\/tmp|dev\/shm)\//.test(path)
+}
+
+/** Settings that lose commits, or run what lies in a folder for all. */
+function config({ words }: GitCall): RuleId | undefined {
+  const { operands } = readOptions(words, { short: 'ft', values: ['file', 'blob', 'type'] })
+  const [key, value] = operands[0]?.text === 'set' ? operands.slice(1) : operands
+  if (key === undefined || value === undefined) return undefined
+  const name = key.text.toLowerCase()
+  if (expiryKeys.test(name) && isSoon(value.text)) return 'prune-now'
+  return isShared(value.text) && /^(?:core\.hookspath|init\.templatedir|include\.path)$/.test(name)
+    ? 'config-execution'
+    : undefined
+}
+
+function rewrites(): RuleId {
+  return 'rewrite-history'
+}
+
+/** `update-ref refs/heads/main HEAD~3` moves a branch; references elsewhere are no branches. */
+function isOwn([ref]: readonly Word[]): boolean {
+  return /^(?:refs\/heads\/|HEAD$)/.test(ref?.text ?? '')
 }
 
 /** The judges of the subcommands that can lose something. */
@@ -189,20 +269,17 @@ export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ['push', push],
   ['branch', branch],
   ['checkout', checkout],
-  [
-    'switch',
-    denies(
-      'switch-discard',
-      {
-        short: 'cC',
-        values: wordList('create force-create orphan conflict'),
-        flags: wordList('force discard-changes detach guess no-guess merge track no-track quiet'),
-      },
-      '-f',
-      '--force',
-      '--discard-changes',
-    ),
-  ],
+  ['switch', switchBranch],
+  ['rm', remove],
+  ['fetch', fetch],
+  ['pull', fetch],
+  ...['diff', 'log', 'show', 'whatchanged', 'diff-tree', 'format-patch', 'archive'].map(
+    (name): [string, Judge] => [name, writesFile],
+  ),
+  ['config', config],
+  ['annex', nested({ drop: denies('remove-force', forceTable, '--force') })],
+  ['lfs', nested({ migrate: nested({ import: rewrites, export: rewrites }) })],
+  ['fast-import', denies('branch-force', forceTable, '--force')],
   ['restore', restore],
   [
     'stash',
@@ -211,7 +288,13 @@ export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
       { short: 'm', values: ['message'] },
     ),
   ],
-  ['worktree', nested({ remove: denies('worktree-remove-force', forceTable, '-f', '--force') })],
+  [
+    'worktree',
+    nested({
+      remove: denies('worktree-remove-force', forceTable, '-f', '--force'),
+      add: denies('branch-force', { short: 'b' }, '-B'),
+    }),
+  ],
   [
     'submodule',
     nested({
@@ -232,7 +315,9 @@ export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
     ({ words, config }) => {
       const read = readOptions(words, { flags: ['prune'] })
       const soon = read.value('--prune')?.text ?? config.get('gc.pruneexpire') ?? ''
-      return /^(now|all|0|today|tomorrow)/i.test(soon) ? 'prune-now' : undefined
+      if ([...config].some(([key, value]) => expiryKeys.test(key) && isSoon(value)))
+        return 'prune-now'
+      return isSoon(soon) ? 'prune-now' : undefined
     },
   ],
   ['prune', unlessDry('prune-now')],
@@ -240,7 +325,11 @@ export const subcommands: ReadonlyMap<string, Judge> = new Map<string, Judge>([
     'update-ref',
     ({ words, stdin }) => {
       const read = readOptions(words, { short: 'm' })
-      const deletes = read.has('-d') || (read.has('--stdin') && deletesRefs(stdin))
+      const deletes =
+        read.has('-d') ||
+        (read.has('--stdin')
+          ? deletesRefs(stdin)
+          : read.operands.length > 1 && isOwn(read.operands))
       return deletes ? 'ref-delete' : undefined
     },
   ],

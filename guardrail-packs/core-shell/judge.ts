@@ -1,4 +1,4 @@
-import type { CommandReading, SimpleCommand } from '../_shared/command.ts'
+import type { CommandReading, SimpleCommand, Word } from '../_shared/command.ts'
 import { readOptions } from '../_shared/command-options.ts'
 import type { Finding } from '../_shared/command-pack.ts'
 import { normalisePath } from '../_shared/paths.ts'
@@ -9,6 +9,7 @@ import {
   powerTargets,
   powerVerbs,
   type RuleId,
+  sessionEnds,
   sharedRoots,
   systemTrees,
 } from './rules.ts'
@@ -18,7 +19,11 @@ import { interpreters, isForkBomb, runsUnseen } from './unseen.ts'
 export function judge(command: SimpleCommand, reading: CommandReading): Finding | undefined {
   if (isPlain(command)) return undefined
   for (const { target, operator } of command.redirects)
-    if (operator.includes('>') && isSysrq(target.text)) return found('sysrq', 'command.redirect')
+    if (operator.includes('>')) {
+      if (isSysrq(target.text)) return found('sysrq', 'command.redirect')
+      if (/^\/sys\/power\/(?:state|disk)$/.test(normalisePath(target.text)))
+        return found('power-state', 'command.redirect')
+    }
   if (connectsShell(command)) return found('reverse-shell', 'command.redirect')
   if (isForkBomb(command, reading)) return found('fork-bomb', 'command.executable')
   const unseen = runsUnseen(command)
@@ -32,7 +37,10 @@ export function judge(command: SimpleCommand, reading: CommandReading): Finding 
       executable,
     )
   )
-    return asksHelp(command) ? undefined : found('make-filesystem', 'command.executable')
+    return onlyLooks(command) ? undefined : found('make-filesystem', 'command.executable')
+  const ends = sessionEnds.get(executable)
+  if (ends !== undefined && command.words.some((word) => ends.test(word.text)))
+    return found('power-state', 'command.arguments')
   switch (executable) {
     case 'systemctl':
     case 'loginctl':
@@ -52,6 +60,7 @@ export function judge(command: SimpleCommand, reading: CommandReading): Finding 
     case 'dbus-send':
     case 'busctl':
     case 'gdbus':
+    case 'qdbus':
       return command.words.some((word) =>
         /(^|\.)(PowerOff|Reboot|Halt|Suspend|Hibernate)$/.test(word.text),
       )
@@ -63,13 +72,27 @@ export function judge(command: SimpleCommand, reading: CommandReading): Finding 
       return found('kill-everything', 'command.executable')
     case 'pkill':
     case 'killall':
-      return command.words.some((word) => /^\^?(systemd|init|launchd)\$?$/.test(word.text))
+      return command.words.some((word) =>
+        /^(?:\^?(systemd|init|launchd)\$?|\.\*?|)$/.test(word.text),
+      )
         ? found('kill-everything', 'command.arguments')
         : undefined
+    case 'xargs':
+    case 'gxargs':
+    case 'parallel':
+      return changesPiped(command) ? found('system-permissions', 'command.arguments') : undefined
+    case 'fuser':
+      return killsUsersOfRoot(command) ? found('kill-everything', 'command.arguments') : undefined
+    case 'find':
+    case 'gfind':
+    case 'bfs':
+      return changesFound(command) ? found('system-permissions', 'command.arguments') : undefined
     case 'chmod':
     case 'chown':
     case 'chgrp':
     case 'setfacl':
+    case 'chattr':
+    case 'chcon':
       return changesSystemTree(command)
         ? found('system-permissions', 'command.arguments')
         : undefined
@@ -105,7 +128,17 @@ export function judge(command: SimpleCommand, reading: CommandReading): Finding 
     )
   )
     return found('sysrq', 'command.arguments')
-  return everything ? found('kill-everything', 'command.arguments') : undefined
+  if (everything) return found('kill-everything', 'command.arguments')
+  return executable === 'osascript' && tellsPower(command)
+    ? found('power-state', 'command.arguments')
+    : undefined
+}
+
+/** `osascript -e 'tell app "System Events" to shut down'`. */
+function tellsPower({ words }: SimpleCommand): boolean {
+  return words.some(({ text }) =>
+    /\bto\s+(?:shut down|restart|sleep)\b|«event aevt(?:rsdn|rrst)»/i.test(text),
+  )
 }
 
 /** What most commands are: nothing about them concerns this pack. */
@@ -121,12 +154,13 @@ function isPlain(command: SimpleCommand): boolean {
     !command.nesting.some((by) => by.startsWith('function ')) &&
     !command.redirects.some(({ target }) => special.test(target.text)) &&
     (command.stdin.kind === 'inherited' || !interpreters.test(executable)) &&
-    !command.words.some((word) => word.produced.length > 0)
+    command.name?.fetched !== true &&
+    !command.words.some((word) => word.produced.length > 0 || word.fetched)
   )
 }
 
 /** What a redirect that is no plain one has in its path. */
-const special = /sysrq|dev\/(?:tcp|udp)/
+const special = /sysrq|sys\/power|dev\/(?:tcp|udp)/
 
 function found(ruleId: RuleId, matchedField: string): Finding {
   return { ruleId, matchedField }
@@ -151,6 +185,17 @@ function asksHelp({ executable, words }: SimpleCommand): boolean {
   // With anything else, `mkfs -V` only says more.
   const version = executable !== 'mkfs' || words.length === 1
   return words.some(({ text }) => /^--(help|version)$/.test(text) || (text === '-V' && version))
+}
+
+/** A dry run, or a question. What `-n` says to others of these programs is a name or a size. */
+function onlyLooks(command: SimpleCommand): boolean {
+  if (asksHelp(command)) return true
+  const { executable, words } = command
+  const type = readOptions(words, { short: 't', values: ['type'] }).value('-t', '--type')?.text
+  if (executable === 'mkfs.xfs' || type === 'xfs') return words.some(({ text }) => text === '-N')
+  const dry = /^(?:mke2fs|mkfs|mkfs\.ext[234]|mkfs\.ntfs|mkntfs)$/.test(executable)
+  if (!dry || (type !== undefined && !/^(?:ext[234]|ntfs)$/.test(type))) return false
+  return words.some(({ text }) => /^(?:-n|--no-action)$/.test(text))
 }
 
 function changesPower(command: SimpleCommand): boolean {
@@ -211,6 +256,47 @@ function killsEverything(command: SimpleCommand): boolean {
   return targets.some((target) => /^[+-]?0*1$/.test(target))
 }
 
+function isSystemPath({ text }: Word): boolean {
+  const path = normalisePath(text)
+  return text.startsWith('/') && (systemTrees.test(path) || sharedRoots.test(path))
+}
+
+const changers = /^(?:chmod|chown|chgrp|setfacl|chattr|chcon)$/
+
+/** `find / -exec chmod 777 {} +`. */
+function changesFound({ words }: SimpleCommand): boolean {
+  const changes = words.some(
+    (word, at) =>
+      /^-(?:exec|execdir|ok|okdir)$/.test(word.text) &&
+      words.slice(at + 1, at + 3).some((next) => changers.test(lastPart(next.text))),
+  )
+  return changes && searchesSystem(words)
+}
+
+/** `find / | xargs chmod 777`. */
+function changesPiped({ words, stdin }: SimpleCommand): boolean {
+  if (stdin.kind !== 'pipe' || !words.some((word) => changers.test(lastPart(word.text))))
+    return false
+  return stdin.producers.some(({ executable, words: given }) => {
+    return executable === 'find' && searchesSystem(given)
+  })
+}
+
+function searchesSystem(words: readonly Word[]): boolean {
+  const end = words.findIndex(({ text }) => /^[-(!]/.test(text))
+  return words.slice(0, end === -1 ? undefined : end).some(isSystemPath)
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+/** `fuser -k /`. */
+function killsUsersOfRoot({ words }: SimpleCommand): boolean {
+  const read = readOptions(words, { short: 'nN', values: ['namespace'] })
+  return read.has('-k', '--kill') && read.operands.some((word) => normalisePath(word.text) === '/')
+}
+
 function changesSystemTree(command: SimpleCommand): boolean {
   const read = readOptions(command.words, {
     short: command.executable === 'setfacl' ? 'mxMX' : '',
@@ -228,8 +314,5 @@ function changesSystemTree(command: SimpleCommand): boolean {
     ],
   })
   if (!read.has('-R', '--recursive')) return false
-  return read.operands.some((word) => {
-    const path = normalisePath(word.text)
-    return word.text.startsWith('/') && (systemTrees.test(path) || sharedRoots.test(path))
-  })
+  return read.operands.some(isSystemPath)
 }

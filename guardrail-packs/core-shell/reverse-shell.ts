@@ -14,6 +14,9 @@ export function connectsShell(command: SimpleCommand): boolean {
       (wrappers.has(command.executable) && command.words.some(({ text }) => namesShell(text)))
     )
       return true
+  // The network as files of gawk.
+  if (/^[gmn]?awk$/.test(command.executable))
+    return command.words.some(({ text }) => /\/inet[46]?\/(?:tcp|udp)\//.test(text))
   switch (command.executable) {
     case 'nc':
     case 'ncat':

@@ -80,6 +80,20 @@ export const powerCommands = wordSet(`
   stop-computer
 `)
 
+/** Programs that do with such options or words. */
+export const sessionEnds: ReadonlyMap<string, RegExp> = new Map([
+  ['kexec', /^(?:-[a-z]{0,10}[ep][a-z]{0,10}|--(?:exec|force|load-panic))$/],
+  ['pmset', /^(?:sleepnow|shutdownnow)$/],
+  ['ipmitool', /^(?:off|cycle|reset|soft)$/],
+  ['gnome-session-quit', /^--(?:power-off|reboot)$/],
+  ['xfce4-session-logout', /^--(?:halt|reboot|suspend|hibernate)$/],
+  ['rundll32', /SetSuspendState|ExitWindowsEx/i],
+  ['launchctl', /^reboot$/],
+  ['runit-init', /^[06]$/],
+  ['wmic', /^(?:reboot|shutdown)$/i],
+  ['s6-svscanctl', /^-\w*[678]/],
+])
+
 /** Names that the pack has something to say about, apart from mkfs and its kin. */
 export const judged: ReadonlySet<string> = new Set([
   ...executables,
@@ -96,6 +110,21 @@ export const judged: ReadonlySet<string> = new Set([
   'dbus-send',
   'busctl',
   'gdbus',
+  'awk',
+  'gawk',
+  'pwsh',
+  'powershell',
+  'qdbus',
+  'fuser',
+  'find',
+  'xargs',
+  'gxargs',
+  'parallel',
+  'gfind',
+  'bfs',
+  'chattr',
+  'chcon',
+  ...sessionEnds.keys(),
   'killall5',
   'pkill',
   'killall',

@@ -1,4 +1,4 @@
-import type { CommandReading, SimpleCommand, Word } from '../_shared/command.ts'
+import type { CommandReading, ProgramCall, SimpleCommand, Word } from '../_shared/command.ts'
 import { isGlob } from '../_shared/command-glob.ts'
 import {
   isShell,
@@ -23,23 +23,40 @@ export function runsUnseen(command: SimpleCommand): RuleId | undefined {
     if (isGlob(name)) return 'dynamic-executable'
     return name.dynamic && !namesOwnFile(name.text) ? 'dynamic-executable' : undefined
   }
+  if (name.fetched && /\.(?:sh|bash|py|pl|rb|run)$/.test(name.text)) return 'dynamic-script'
   // The place that xargs or parallel fills.
   if (command.openEnded && /^(\{.*\}|%+|@+)$/.test(executable)) return 'dynamic-executable'
   if (isShell(command)) return shellRunsUnseen(command) ? 'dynamic-script' : undefined
+  if (/^(?:pwsh|powershell)$/.test(executable))
+    return command.words.some(makesScript) ? 'dynamic-script' : undefined
   if (executable === 'iex' || executable === 'invoke-expression')
     return invokesUnseen(command) ? 'dynamic-script' : undefined
   if (executable === 'source' || executable === '.') {
     const [file] = command.words
     if (file !== undefined && standardInput.has(file.text))
       return readsUnseen(command) ? 'dynamic-script' : undefined
-    const unseen = file !== undefined && isOutput(file) && !printsSettings(file.produced)
+    const unseen =
+      file !== undefined &&
+      (file.fetched === true || (isOutput(file) && !printsSettings(file.produced)))
     return unseen ? 'dynamic-script' : undefined
   }
   if (interpreters.test(executable)) {
     const piped = readsProgramFromStdin(command) && fetched(command)
-    if (piped || takesFetchedProgram(command)) return 'dynamic-script'
+    const file = command.words.find((word) => !word.text.startsWith('-'))
+    const runs = file?.fetched === true || evaluatesFetched(command.calls)
+    if (piped || runs || takesFetchedProgram(command)) return 'dynamic-script'
   }
   return undefined
+}
+
+/** `& ([scriptblock]::Create((irm …)))`. */
+function makesScript({ text }: Word): boolean {
+  return (
+    /\[scriptblock\]::create\(/i.test(text) &&
+    /\b(?:irm|iwr|curl|wget|invoke-restmethod|invoke-webrequest)\b|download(?:string|data)\(/i.test(
+      text,
+    )
+  )
 }
 
 /** PowerShell's eval: `irm … | iex`, `iex ((New-Object …).DownloadString(…))`. */
@@ -78,7 +95,40 @@ function takesFetchedProgram(command: SimpleCommand): boolean {
   })
 }
 
-export const interpreters = /^(python|pypy|node|nodejs|perl|ruby|php|lua|bun|deno|osascript)[\d.]*$/
+const evaluating =
+  /^(?:(?:builtins|vm|kernel|object|binding|global(?:this)?|window)\.)?(?:eval|exec|execfile|function|loadstring|load|dofile|evaluate|create_function|assert|instance_eval|class_eval|module_eval|runin\w*context|source|include|require)$/i
+const starting =
+  /(?:^|\.)(?:system|popen\w*|exec(?:sync|file)?|run|call|check_\w+|getoutput|spawn\w*|shell_exec|passthru)$/i
+const fetchCall =
+  /(?:^|\.)(?:urlopen|urlretrieve|urllib\w*\.\w+|requests?\.(?:get|post|request)|httpx\.\w+|fetch|axios(?:\.\w+)?|got|file_get_contents|curl_exec|uri\.open|open-uri|net\.http\.get\w*|lwp\w*\.\w+|getstore|http\.request|downloadstring|url|open_uri|download\.file|readlines?)$/i
+const fetchText =
+  /urlopen|urllib|requests?\.(?:get|post)|httpx\.|fetch\s*\(|axios|file_get_contents\s*\(\s*['"]\w+:\/\/|curl_exec|URI\.open|URI\.parse|Net::HTTP|LWP|\bget\s*\(?\s*["']https?:|https?\.get|http\.request|downloadString|new URL|url\s*\(|https?:\/\//i
+
+function fetches({ name, strings }: ProgramCall): boolean {
+  return fetchCall.test(name) || strings.some((text) => /^https?:\/\//.test(text))
+}
+
+/** `exec(urlopen(url).read())`: a program that runs what it fetches. */
+function evaluatesFetched(calls: readonly ProgramCall[]): boolean {
+  let fetchesAny: boolean | undefined
+  return calls.some(({ name, arguments: given, strings }) => {
+    if (/(?:^|\.)(?:then|map|forEach)$/.test(name) && /^\s*(?:eval|Function)\s*$/.test(given))
+      return true
+    const evaluates = evaluating.test(name)
+    if (!evaluates && !starting.test(name)) return false
+    // The whole of it is a literal.
+    if (strings.length > 0 && /^\s*[bru]*(['"`])(?:\\.|(?!\1).)*\1\s*(?:,|$)/s.test(given))
+      return /^(?:source|include|require)$/i.test(name) && /^https?:/.test(strings[0] ?? '')
+    if (/^(?:source|include|require)$/i.test(name)) return false
+    if (fetchText.test(given)) return evaluates || !/^\s*\[/.test(given)
+    if (!evaluates || given === '') return false
+    fetchesAny ??= calls.some(fetches)
+    return fetchesAny
+  })
+}
+
+export const interpreters =
+  /^(python|pypy|node|nodejs|perl|ruby|php|lua|luajit|bun|deno|osascript|rscript|r|julia|groovy|tclsh|elixir|raku|tsx|ipython)[\d.]*$/
 
 /** Whether output that nobody has seen is run as a command. */
 function executesOutput(command: SimpleCommand): RuleId | undefined {
@@ -126,7 +176,7 @@ function shellRunsUnseen(command: SimpleCommand): boolean {
         (command.stdin.kind === 'inherited' && command.openEnded === 'appended')
       )
     case 'file':
-      return isOutput(input.file)
+      return isOutput(input.file) || input.file.fetched === true
     case 'text':
       return false
   }

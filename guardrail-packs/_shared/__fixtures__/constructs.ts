@@ -14,6 +14,17 @@ const sequence = (unit: string, head = '', tail = ''): Construct => ({ unit, hea
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: the shell's
 export const shellConstructs: Readonly<Record<string, Construct>> = {
   words: sequence('a ', 'echo '),
+  'a script of sed': sequence(' ', "sed ';", "e x' f"),
+  'files that are written': sequence('echo x >> f\n'),
+  'a makefile that is run': sequence('make\n', "printf 'a:\n\techo 1\n' > Makefile\n"),
+  'copies of programs': sequence('./x a\n', 'cp /bin/ls x\n'),
+  'arguments that are set': sequence('set -- a b; echo "$@";'),
+  'settings of git': sequence("'a=b' ", 'GIT_CONFIG_PARAMETERS="', '" git x'),
+  'a program that decodes': sequence(
+    "b64decode('eJxLAAABAABhYWFh');",
+    'python3 -c "os.system(x); ',
+    '"',
+  ),
   'a long word': sequence('a', 'echo '),
   'quoted words': sequence("'a' "),
   'double quotes': sequence('"a" ', 'echo '),
