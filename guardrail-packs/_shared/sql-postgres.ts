@@ -108,16 +108,12 @@ function judgeNode(kind: string, node: Node, nested: JudgeNested): SqlHazard | u
     case 'CopyStmt':
       return node.is_program === true ? 'program' : undefined
     case 'AlterTableCmd':
-      return isDropped(node.subtype) ? 'alter_drop' : undefined
+      return node.subtype === 'AT_DropColumn' ? 'alter_drop' : undefined
     case 'DoStmt':
       return judgeBody(node, nested)
     default:
       return undefined
   }
-}
-
-function isDropped(subtype: unknown): boolean {
-  return subtype === 'AT_DropColumn' || subtype === 'AT_DropConstraint'
 }
 
 function judgeBody(node: Node, nested: JudgeNested): SqlHazard | undefined {

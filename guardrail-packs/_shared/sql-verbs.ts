@@ -20,7 +20,8 @@ export type SqlHazard =
 
 /** Lists of things: what is dropped from them goes on existing. */
 const collections = wordSet('GROUP PUBLICATION SUBSCRIPTION OPERATOR EXTENSION')
-const columnAttributes = wordSet('NOT DEFAULT IDENTITY EXPRESSION')
+/** What ALTER may drop: no rows get lost with it. */
+const losesNothing = wordSet('NOT DEFAULT IDENTITY EXPRESSION CONSTRAINT')
 const conditionEnds = wordSet('RETURNING ORDER LIMIT OPTION')
 
 export function judgeDelete(tokens: readonly SqlToken[], start: number): SqlHazard | undefined {
@@ -47,7 +48,7 @@ export function judgeMerge(tokens: readonly SqlToken[], start: number): SqlHazar
   return at === -1 ? undefined : 'merge_delete'
 }
 
-/** ALTER … DROP of anything but a column's attributes; mutations of ClickHouse. */
+/** ALTER … DROP of anything but a column's attributes and constraints; mutations of ClickHouse. */
 export function judgeAlter(tokens: readonly SqlToken[], start: number): SqlHazard | undefined {
   if (isWord(tokens[start + 1], collections)) return undefined
   let depth = 0
@@ -59,7 +60,7 @@ export function judgeAlter(tokens: readonly SqlToken[], start: number): SqlHazar
     const next = tokens[i + 1]
     if (next === undefined || isMark(next, ',') || isMark(next, '.')) continue
     const names = next.kind !== 'mark' || next.text === '('
-    if (token.text === 'DROP' && names && !isWord(next, columnAttributes)) {
+    if (token.text === 'DROP' && names && !isWord(next, losesNothing)) {
       return 'alter_drop'
     }
     if (token.text === 'TRUNCATE' && next.text === 'PARTITION') return 'truncate'

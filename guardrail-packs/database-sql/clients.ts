@@ -204,6 +204,16 @@ export const clients: ReadonlyMap<string, SqlClientTool> = new Map([
       shows: ['--help', '-v', '--version'],
     },
   ],
+  ...['cqlsh', 'ycqlsh'].map((name): [string, SqlClientTool] => [
+    name,
+    {
+      dialect: 'any',
+      table: { short: 'eukpf', values: wordList('execute file username password keyspace') },
+      sql: ['-e', '--execute'],
+      files: ['-f', '--file'],
+      shows: ['--help', '--version'],
+    },
+  ]),
   [
     'usql',
     {
@@ -235,15 +245,47 @@ export interface RemovingTool {
   readonly options?: readonly string[]
   /** Operands that make it remove. */
   readonly operands?: RegExp
+  /** What the operands say when it removes. */
+  readonly said?: RegExp
   readonly table: OptionTable
 }
 
+/** A tool that removes when these words are among its operands, as text with blanks between them. */
+function byWords(operands: RegExp, short = '', values = ''): RemovingTool {
+  return { said: operands, table: { short, values: wordList(values) } }
+}
+
+const railsTask = /(?:^| )(?:db|app:db):(?:drop|reset|purge|truncate_all)(?::\w+)*(?: |$)/
 const postgresConnection: OptionTable = {
   short: 'hpU',
   values: wordList('host port username maintenance-db'),
 }
 
 export const removingTools: ReadonlyMap<string, RemovingTool> = new Map<string, RemovingTool>([
+  ['rails', byWords(railsTask)],
+  ['rake', byWords(railsTask)],
+  ['manage.py', byWords(/^(?:flush|reset_db|sqlflush)(?: |$)/)],
+  ['django-admin', byWords(/^(?:flush|reset_db)(?: |$)/)],
+  ['prisma', byWords(/^migrate reset(?: |$)/)],
+  ['sequelize', byWords(/^db:drop(?: |$)/)],
+  ['sequelize-cli', byWords(/^db:drop(?: |$)/)],
+  ['typeorm', byWords(/^schema:drop(?: |$)/)],
+  ['mikro-orm', byWords(/^schema:drop(?: |$)/)],
+  ['artisan', byWords(/^(?:migrate:(?:fresh|reset|refresh)|db:wipe)(?: |$)/)],
+  ['console', byWords(/^doctrine:(?:database|schema):drop(?: |$)/)],
+  ['mix', byWords(/^ecto\.(?:drop|reset)(?: |$)/)],
+  ['flyway', byWords(/(?:^| )clean(?: |$)/)],
+  ['liquibase', byWords(/(?:^| )drop-?all(?: |$)/i)],
+  ['supabase', byWords(/^db reset(?: |$)/)],
+  ['dbmate', byWords(/^drop(?: |$)/, 'ude')],
+  ['diesel', byWords(/^database (?:reset|drop)(?: |$)/)],
+  ['sqlx', byWords(/^database (?:reset|drop)(?: |$)/)],
+  ['wp', byWords(/^db (?:drop|reset|clean)(?: |$)/)],
+  ['drush', byWords(/^(?:sql-drop|sql:drop)(?: |$)/)],
+  ['heroku', byWords(/^pg:reset(?: |$)/, 'a', 'app confirm')],
+  ['firebase', byWords(/^(?:firestore:delete|database:remove)(?: |$)/)],
+  ['redis-cli', byWords(/^(?:flushall|flushdb)(?: |$)/i, 'hpanuds')],
+  ['valkey-cli', byWords(/^(?:flushall|flushdb)(?: |$)/i, 'hpanuds')],
   ['dropdb', { table: postgresConnection }],
   ['dropuser', { table: postgresConnection }],
   ['droplang', { table: postgresConnection }],

@@ -1,4 +1,4 @@
-import type { SimpleCommand, Stdin, Word } from '../_shared/command.ts'
+import type { ProgramCall, SimpleCommand, Stdin, Word } from '../_shared/command.ts'
 import { type Options, readOptions } from '../_shared/command-options.ts'
 import { isTaken } from '../_shared/command-output.ts'
 import type { Finding } from '../_shared/command-pack.ts'
@@ -24,9 +24,37 @@ type Judge = (sql: string) => SqlHazard | undefined
 /** The first hazard of a command that talks to a database. */
 export function judgeCommand(command: SimpleCommand): Finding | undefined {
   if (removes(command)) return { ruleId: 'drop-tool', matchedField: 'command.executable' }
+  if (command.calls.length > 0) {
+    const finding = judgeCalls(command.calls)
+    if (finding !== undefined) return finding
+  }
+  // `sqlplus login @file` runs a file.
+  if (/^(?:sqlplus|sql|sqlcl)$/.test(command.executable) && command.words.some(isScript))
+    return { ruleId: 'script-input', matchedField: ARGUMENTS }
   const client = clients.get(command.executable)
   if (client === undefined) return undefined
   return judgeClient(command, client)
+}
+
+const statementCalls =
+  /(?:^|\.)(?:execute(?:many|script|sync|update)?|exec|query|queryraw|raw|executeraw(?:unsafe)?|do|run|prepare|mysqli_query|pg_query|select_all)$/i
+const lost: ReadonlySet<SqlHazard> = new Set(['drop', 'truncate', 'delete', 'update', 'alter_drop'])
+
+/** Statements that a program on the command line hands to a database. */
+function judgeCalls(calls: readonly ProgramCall[]): Finding | undefined {
+  for (const { name, strings } of calls) {
+    if (!statementCalls.test(name)) continue
+    for (const text of strings) {
+      if (!/^\s*(?:drop|truncate|delete|update|alter)\s/i.test(text)) continue
+      const hazard = judgeSql(text, 'any', true)
+      if (hazard !== undefined && lost.has(hazard)) return found(hazard)
+    }
+  }
+  return undefined
+}
+
+function isScript({ text }: Word): boolean {
+  return text.startsWith('@') && text.length > 1
 }
 
 function removes(command: SimpleCommand): boolean {
@@ -35,7 +63,8 @@ function removes(command: SimpleCommand): boolean {
   const given = readOptions(withoutPassword(command.words), tool.table)
   if (given.has('--help', '--version', '-?', '-V')) return false
   if (tool.options !== undefined) return given.has(...tool.options)
-  const { operands } = tool
+  const { operands, said } = tool
+  if (said !== undefined) return said.test(given.operands.map((word) => word.text).join(' '))
   // `create drop` makes a database of that name.
   return (
     operands === undefined ||

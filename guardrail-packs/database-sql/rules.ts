@@ -24,7 +24,7 @@ export const rules: readonly PackRule[] = [
     'Updates rows without a WHERE that limits it.',
     bound,
   ),
-  rule('alter-drop', 'sql.alter_drop', 'Drops a column, constraint or partition of a table.', back),
+  rule('alter-drop', 'sql.alter_drop', 'Drops a column or partition of a table.', back),
   rule('merge-delete', 'sql.merge_delete', 'Deletes rows by MERGE.', bound),
   rule('purge', 'sql.purge', 'Purges logs or dropped objects for good.', back),
   rule(
