@@ -28,13 +28,30 @@ const packs: readonly GuardrailPack[] = [
   cloudProviderB,
   saasNotes,
 ]
-const cases: readonly LabelledCase[] = readFileSync(
-  join(import.meta.dir, '__fixtures__/labelled-cases.jsonl'),
-  'utf8',
-)
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line))
+const cases: readonly LabelledCase[] = lines('labelled-cases.jsonl').map((line) => JSON.parse(line))
+
+interface FreshCase {
+  readonly set: string
+  /** Whether the packs' lists name it; what they do not is denied where a rule covers it anyway. */
+  readonly scope: boolean
+  readonly command: string
+}
+/** Commands that passed once, of every kind by which one got past the packs. */
+const fresh: readonly FreshCase[] = lines('fresh-cases.jsonl').map((line) => JSON.parse(line))
+const harmless = lines('harmless.txt')
+  .filter((line) => !line.startsWith('#'))
+  .map((line) => line.replaceAll('␤', '\n'))
+
+function lines(name: string): readonly string[] {
+  return readFileSync(join(import.meta.dir, '__fixtures__', name), 'utf8')
+    .trim()
+    .split('\n')
+}
+
+function isDenied(command: string): boolean {
+  const input: GuardInput = { kind: 'command', phase: 'harness_pre_tool', command }
+  return packs.some((pack) => pack.evaluate(input) !== undefined)
+}
 
 function inputOf({ phase, command, mcp }: LabelledCase): GuardInput {
   if (mcp === undefined) return { kind: 'command', phase, command: command ?? '' }
@@ -67,4 +84,23 @@ test('judges the labelled cases, each with its own pack', () => {
 
   expect(rows.flatMap(({ wrong }) => wrong)).toEqual([])
   expect(rows.reduce((sum, row) => sum + row.cases, 0)).toBe(cases.length)
+})
+
+test('denies every command in scope that passed once', () => {
+  const sets = Map.groupBy(fresh, ({ set, scope }) => `${set}${scope ? '' : ', out of scope'}`)
+  console.table(
+    [...sets].map(([set, rows]) => ({
+      set,
+      commands: rows.length,
+      denied: (100 * rows.filter(({ command }) => isDenied(command)).length) / rows.length,
+    })),
+  )
+
+  const passed = fresh.filter(({ scope, command }) => scope && !isDenied(command))
+  expect(passed).toEqual([])
+})
+
+test('allows the everyday commands of coding agents', () => {
+  expect(harmless.length).toBeGreaterThan(500)
+  expect(harmless.filter(isDenied)).toEqual([])
 })
