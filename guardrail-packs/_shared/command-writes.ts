@@ -1,6 +1,6 @@
 import type { ProgramCall, SimpleCommand, Word } from './command.ts'
 import { type OptionTable, readOptions } from './command-options.ts'
-import { wordList } from './word-lists.ts'
+import { wordList, wordSet } from './word-lists.ts'
 
 /** Where a program writes to, by its command line. */
 interface Writer {
@@ -13,6 +13,8 @@ interface Writer {
   readonly with?: readonly string[]
   /** It writes nothing with one of these. */
   readonly without?: readonly string[]
+  /** It writes only with one of these words among its operands. */
+  readonly verbs?: ReadonlySet<string>
   /** Its first word says what it does: with such a one it writes nothing. */
   readonly inert?: RegExp
   /** It writes only what its standard input says. */
@@ -42,7 +44,10 @@ const output = (short: string, ...long: string[]): Writer => ({
 
 const writers: ReadonlyMap<string, Writer> = new Map<string, Writer>([
   ...all('cp gcp mv gmv install ginstall rsync scp ditto link', copies),
-  ...all('docker podman nerdctl kubectl rclone', { operands: 'last' }),
+  ...all('docker podman nerdctl kubectl rclone', {
+    operands: 'last',
+    verbs: wordSet('cp copy copyto sync move moveto'),
+  }),
   ...all('ln gln', {
     options: { short: 'tS', values: wordList('target-directory suffix'), flags: ['force'] },
     operands: 'last',
@@ -152,6 +157,9 @@ export function writtenPaths({ executable, words, stdin }: SimpleCommand): reado
   for (const { name, value } of read.options)
     if (value !== undefined && writer.values?.includes(name)) paths.push(value)
   const { operands } = read
+  if (writer.verbs && !operands.slice(0, -2).some(({ text }) => writer.verbs?.has(text))) {
+    return none
+  }
   if (writer.operands === 'last') {
     const last = operands.at(-1)
     if (last !== undefined && operands.length > 1) paths.push(last)

@@ -231,7 +231,8 @@ function deletesByTool({ executable, words }: SimpleCommand): boolean {
   const deletes = deletingTools.get(executable)
   if (deletes === undefined) return false
   const said = words.map((word) => word.text).join(' ')
-  return deletes.test(said) && !/(?:^|\s)(?:--dry-run|--help)(?:\s|$)/.test(said)
+  const isDry = executable === 'rclone' && words.some(({ text }) => text === '-n')
+  return deletes.test(said) && !isDry && !/(?:^|\s)(?:--dry-run|--help)(?:\s|$)/.test(said)
 }
 
 function judgeVolumes(command: SimpleCommand): RuleId | undefined {
