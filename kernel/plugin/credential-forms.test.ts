@@ -13,7 +13,16 @@ test.each([
   [JSON.stringify({ token: TOKEN }).replace('/', '\\/'), '{"token":"[redacted]"}'],
   [JSON.stringify({ sent: JSON.stringify({ token: TOKEN }) }), '{\\"token\\":\\"[redacted]\\"}'],
   ['at 20261122T000000Z', 'at [redacted]'],
+  ['{"token":"odd\\u002F\\u0022\\u0074oken\\u0022"}', '{"token":"[redacted]"}'],
+  ['{\\"token\\":\\"odd\\\\u002f\\\\\\"token\\\\\\"\\"}', '{\\"token\\":\\"[redacted]\\"}'],
+  [`/login?token=${encodeURIComponent(TOKEN)}&next=a`, '/login?token=[redacted]&next=a'],
+  ['?token=%6fdd%2f%22%74oken%22', '?token=[redacted]'],
+  ['?token=odd%252F%2522token%2522', '?token=[redacted]'],
+  ['<b>odd/&quot;token&#34;</b>', '<b>[redacted]</b>'],
+  [`in base64 ${btoa(TOKEN)}`, 'in base64 [redacted]'],
+  [`in hex ${Buffer.from(TOKEN).toString('hex')}.`, 'in hex [redacted].'],
   ['abc is too short to be a secret', 'abc is too short to be a secret'],
+  ['100% of a \\ and &amp; stay', '100% of a \\ and &amp; stay'],
 ])('%s', (text, safe) => {
   expect(maskForms(text, forms)).toContain(safe)
 })
@@ -47,6 +56,22 @@ test('a value of several words is masked as a whole', () => {
   expect(maskForms('say my long secret', credentialForms(['my long secret']))).toBe(
     'say [redacted]',
   )
+})
+
+test('base64 of a longer text shows a credential wherever in it that begins', () => {
+  for (const before of ['', 'a', 'ab', 'abc']) {
+    const text = btoa(`${before}Bearer ${TOKEN}, sent`)
+    const masked = maskForms(text, forms)
+    expect(masked).toContain('[redacted]')
+    expect(atob(text.slice(0, masked.indexOf('['))) + masked).not.toContain('odd')
+  }
+})
+
+test('a long run of escapes takes no longer than it is', () => {
+  const text = '\\'.repeat(60_000) + '%25'.repeat(20_000) + '&amp;'.repeat(10_000)
+  const start = performance.now()
+  maskForms(text, forms)
+  expect(performance.now() - start).toBeLessThan(1000)
 })
 
 test('plain values have few forms, and nothing has none', () => {

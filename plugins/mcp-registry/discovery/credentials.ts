@@ -1,4 +1,4 @@
-import { credentialForms } from 'model-gateway/plugin'
+import { credentialForms, maskForms } from 'model-gateway/plugin'
 import { type DiscoveredTool, keptTexts } from './tool.ts'
 
 /** A server is refused for it: what is shorter may stand in its texts by chance. */
@@ -12,6 +12,6 @@ export function repeatsCredentials(
   const forms = credentialForms(Object.values(headers)).filter(({ length }) => length >= SHORTEST)
   if (forms.length === 0) return false
   return tools.some((tool) =>
-    keptTexts(tool).some((text) => forms.some((form) => text.includes(form))),
+    keptTexts(tool).some((text) => maskForms(text, forms) !== text),
   )
 }
