@@ -62,7 +62,7 @@ export function evaluateRoute(inForce: () => CompiledPolicies, servers: Servers)
     async handle({ requestId, query: { format }, body }) {
       const call = format === undefined ? readCall(body) : readHook(format, body, servers.has)
       if (call === undefined) {
-        throw new GatewayError('invalid_request', `the body is no tool hook of ${format}`)
+        throw new GatewayError('invalid_request', `the body is not a tool hook of ${format}`)
       }
       const judgement = await judgeHarness(inForce(), servers.identify({ ...call, requestId }))
       if (format !== undefined) {
@@ -101,17 +101,21 @@ function evaluationOf(judgement: Judgement | undefined) {
   }
 }
 
-const KNOWN = new Set(['tool_name', 'server', 'command', 'arguments'])
+const FIELDS = ['tool_name', 'server', 'command', 'arguments']
 
 /** Throws `invalid_request` for anything but one command, or the arguments of one tool. */
 function readCall(body: unknown): HookCall {
   if (!isJsonObject(body)) throw invalid('must be an object')
   const { tool_name: tool, server, command, arguments: args } = body
-  const unknown = Object.keys(body).find((name) => !KNOWN.has(name))
-  if (unknown !== undefined) throw invalid('has a member that there is not', unknown)
-  if (typeof tool !== 'string' || tool === '') throw invalid('must be a name', 'tool_name')
+  const unknown = Object.keys(body).find((name) => !FIELDS.includes(name))
+  if (unknown !== undefined) {
+    throw invalid(`is not a field of the body: use ${FIELDS.join(', ')}`, unknown)
+  }
+  if (typeof tool !== 'string' || tool === '') {
+    throw invalid('must be the name of a tool', 'tool_name')
+  }
   if (server !== undefined && (typeof server !== 'string' || server === '')) {
-    throw invalid('must be a key', 'server')
+    throw invalid('must be the key of a server', 'server')
   }
   if ((command === undefined) === (args === undefined)) {
     throw invalid('needs exactly one of command and arguments')
@@ -132,6 +136,6 @@ function isCommand(value: unknown): value is string | readonly string[] {
 }
 
 function invalid(message: string, member?: string): GatewayError {
-  const where = member === undefined ? 'the body' : `the body: ${member}`
+  const where = member === undefined ? 'the body' : member.slice(0, 64)
   return new GatewayError('invalid_request', `${where} ${message}`)
 }

@@ -454,6 +454,16 @@ describe('evaluate', () => {
     expect([status, code]).toEqual([400, 'invalid_request'])
   })
 
+  test.each([
+    [{ tool_name: 'Bash', command: 'ls', mode: 'audit' }, 'mode'],
+    [{ tool: 'Bash', command: 'ls' }, 'tool'],
+    [{ tool_name: 'Bash', commands: ['ls'] }, 'commands'],
+  ])('an unknown field is named: %j', async (body, field) => {
+    const reply = await (await caller()).request('POST', path, body)
+    expect(reply.text).toContain(`${field} is not a field of the body`)
+    expect(reply.text).toContain('tool_name')
+  })
+
   test('without a key, or with an unknown format, nothing is said', async () => {
     const nobody = await keyClient(gateway.url)
     const body = { tool_name: 'Bash', command: 'ls' }
