@@ -18,6 +18,7 @@ import {
   type Redact,
   redactErrorEvents,
   redactErrors,
+  redactStrings,
 } from './redact.ts'
 import { readUpstreamError, refusesCredentials } from './upstream-error.ts'
 
@@ -124,6 +125,9 @@ export function readEventStream(response: UpstreamResponse): AsyncIterable<reado
   return redactErrorEvents(decodeSse(streamBody(response, EVENT_STREAM)), response.redact)
 }
 
+/** What a reply that is no error has, in any of the families and wire formats. */
+const PAYLOADS = ['choices', 'output', 'data', 'content', 'candidates', 'predictions']
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
@@ -145,8 +149,10 @@ export async function readJsonReply(
   if (!isJsonObject(body)) {
     throw new GatewayError('upstream_transport', 'the upstream did not answer with a JSON object')
   }
-  if (!mayNameError(rawBody)) return { body, rawBody }
-  const redacted = redactErrors(body, response.redact) as JsonObject
+  const answers = PAYLOADS.some((name) => name in (body as JsonObject))
+  if (answers && !mayNameError(rawBody)) return { body, rawBody }
+  // Without a payload all of it may be an error, whatever its members are called.
+  const redacted = (answers ? redactErrors : redactStrings)(body, response.redact) as JsonObject
   refuseErrorInDisguise(redacted, response.status)
   return redacted === body ? { body, rawBody } : { body: redacted }
 }

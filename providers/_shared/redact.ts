@@ -36,7 +36,8 @@ export function redactErrors(value: JsonValue, redact: Redact): JsonValue {
   )
 }
 
-function redactStrings(value: JsonValue, redact: Redact): JsonValue {
+/** The same value unless a text in it repeats a credential. */
+export function redactStrings(value: JsonValue, redact: Redact): JsonValue {
   if (typeof value === 'string') return redact(value)
   return mapMembers(value, (member) => redactStrings(member, redact))
 }
@@ -89,8 +90,8 @@ function mayBeError({ event, data }: StreamEvent): boolean {
   return event === 'error' || mayNameError(data) || STRAY.test(data)
 }
 
-/** An object that begins with its message is no event but a failure. */
-const STRAY = /^\s*\{\s*"[Mm]essage"\s*:\s*"/
+/** An object that begins with its message is a failure, not an event. */
+const STRAY = /^\s*\{\s*"(?:[Mm]essage|detail|msg|reason)"\s*:/
 
 function redactEvent(event: StreamEvent, redact: Redact): StreamEvent {
   if (!mayBeError(event)) return event

@@ -37,7 +37,8 @@ export async function readUpstreamError(
   const headers: Record<string, string> = {}
   for (const name of RETRY_HEADERS) {
     const value = response.headers.get(name)
-    if (value !== null && /^[\x20-\x7e]{1,64}$/.test(value)) headers[name] = value
+    if (value === null || !/^[\x20-\x7e]{1,64}$/.test(value)) continue
+    if (redact(value) === value) headers[name] = value
   }
   const code = safeUpstreamMessage(redact(errorCode(text) ?? awsErrorType(response.headers) ?? ''))
   // What was masked is no code any more.
