@@ -68,6 +68,10 @@ testProvider({
       sse(lines({ end: { ended: 'done', meter } }, { say: 'still here' }), {}),
       sse(lines({ input: { call: 'nobody', piece: '{}' } }), {}),
     ],
+    faults: (words) => [
+      json({ fault: { words } }, 400),
+      sse(lines({ say: 'To' }, { fault: { words } }), {}),
+    ],
   },
 })
 

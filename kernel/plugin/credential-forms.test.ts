@@ -39,6 +39,15 @@ test('a password is all that stands behind the first colon, however the scheme i
   expect(maskForms('open:sesame', basic)).toBe('[redacted]')
 })
 
+test('the parts of a signed header are forms of their own', () => {
+  const signed = credentialForms([
+    'AWS4-HMAC-SHA256 Credential=AKIAODD4711/2026/eu, Signature=abcdef0123',
+  ])
+  expect(maskForms('no AKIAODD4711 here, abcdef0123', signed)).toBe(
+    'no [redacted] here, [redacted]',
+  )
+})
+
 test('of two values of which one begins like the other, neither is left half masked', () => {
   for (const values of [
     ['token', 'token-of-ada'],

@@ -56,9 +56,17 @@ function credentialsOf(value: string): string[] {
   const whole = value.trim()
   const { 1: scheme = '', 2: bare } = /^(\S+)\s+(.+)$/s.exec(whole) ?? []
   if (bare === undefined) return [whole]
-  if (scheme.toLowerCase() !== 'basic') return [whole, bare]
+  if (scheme.toLowerCase() !== 'basic') return [whole, bare, ...parametersOf(bare)]
   const pair = Buffer.from(bare, 'base64').toString('utf8')
   return [whole, bare, pair.slice(pair.indexOf(':') + 1)]
+}
+
+/** `Credential=AKIA…/20261122/us-east-1`, `response="…"`: each value, and what it has before a slash. */
+function parametersOf(bare: string): string[] {
+  return [...bare.matchAll(/\w="?([^\s"=,]{8,})/g)].flatMap(([, value = '']) => [
+    value,
+    ...value.split('/', 1).filter(({ length }) => length >= SHORTEST_ENCODED),
+  ])
 }
 
 /** In base64, wherever in a longer text it begins, in the base64 of addresses, and in hexadecimal. */
@@ -124,7 +132,17 @@ function unescaped(before: Reading): Reading {
   return { text, from }
 }
 
-function meaning([whole, u4, u6, x2, letter, percent, hex, decimal, name]: RegExpMatchArray): string {
+function meaning([
+  whole,
+  u4,
+  u6,
+  x2,
+  letter,
+  percent,
+  hex,
+  decimal,
+  name,
+]: RegExpMatchArray): string {
   if (percent !== undefined) return Buffer.from(percent.replaceAll('%', ''), 'hex').toString()
   const named = letter ?? name
   if (named !== undefined) return LETTERS[named] ?? named

@@ -1,10 +1,12 @@
-import type {
-  Egress,
-  Execute,
-  Provider,
-  ProviderSettings,
-  RouteSpec,
-  Secret,
+import {
+  credentialForms,
+  type Egress,
+  type Execute,
+  maskForms,
+  type Provider,
+  type ProviderSettings,
+  type RouteSpec,
+  type Secret,
 } from 'model-gateway/plugin'
 import { completionOf, refusal } from './reply.ts'
 import { vendorRequest } from './request.ts'
@@ -25,6 +27,7 @@ export function createProvider(settings: BrookSettings, egress: Egress): Provide
     return async (call) => {
       // Read for each call, so that a key in a file can be changed while the gateway runs.
       const key = await settings.api_key.revealCurrent()
+      const redact = (words: string) => maskForms(words, credentialForms([key]))
       const request = vendorRequest(call, upstreamModel)
       const response = await egress.send(call, url, {
         method: 'POST',
@@ -36,12 +39,12 @@ export function createProvider(settings: BrookSettings, egress: Egress): Provide
         },
         body: JSON.stringify({ ...request, ...(tier !== undefined && { tier }), ...extraBody }),
       })
-      if (response.status !== 200) throw refusal(response.status, await response.bytes(), key)
+      if (response.status !== 200) throw refusal(response.status, await response.bytes(), redact)
       const about = { id: `brook-${call.requestId}`, model: upstreamModel }
       // The tier changes the price, so whoever prices the call has to know of it.
       const billing = tier === 'spare' ? { billingModifiers: ['tier:spare'] } : {}
       return call.stream
-        ? { kind: 'stream', events: streamOf(response.body, about), ...billing }
+        ? { kind: 'stream', events: streamOf(response.body, about, redact), ...billing }
         : { kind: 'buffered', body: completionOf(await response.bytes(), about), ...billing }
     }
   }

@@ -95,14 +95,17 @@ function chargedUsage(meter: JsonValue | undefined): Usage {
   }
 }
 
-/** The words of an error status, without the key that a vendor may repeat. */
-export function refusal(status: number, bytes: Uint8Array, key: string): GatewayError {
+/** The vendor's words without the key, which a vendor may repeat. */
+export type Redact = (words: string) => string
+
+/** The words of an error status. */
+export function refusal(status: number, bytes: Uint8Array, redact: Redact): GatewayError {
   let words = `the vendor answered with status ${status}`
   let again: JsonValue | undefined
   try {
     const { fault } = parse(decode(bytes))
     if (isJsonObject(fault) && typeof fault.words === 'string') {
-      words = fault.words.replaceAll(key, '[redacted]')
+      words = redact(fault.words)
       again = fault.again_in
     }
   } catch {
@@ -115,8 +118,8 @@ export function refusal(status: number, bytes: Uint8Array, key: string): Gateway
 }
 
 /** A fault line within a stream, which may say what was used until then. */
-export function brokenOff({ words, meter }: JsonObject): GatewayError {
-  const why = typeof words === 'string' ? words : 'for no reason that it tells'
+export function brokenOff({ words, meter }: JsonObject, redact: Redact): GatewayError {
+  const why = typeof words === 'string' ? redact(words) : 'for no reason that it tells'
   return new GatewayError('upstream_transport', `the vendor broke the stream off: ${why}`, {
     ...(meter !== undefined && { usage: chargedUsage(meter) }),
   })

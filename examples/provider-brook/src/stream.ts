@@ -1,5 +1,14 @@
 import { isJsonObject, type JsonObject, type StreamEvent, streamEvent } from 'model-gateway/plugin'
-import { type About, brokenOff, finishOf, malformed, now, parse, usageOf } from './reply.ts'
+import {
+  type About,
+  brokenOff,
+  finishOf,
+  malformed,
+  now,
+  parse,
+  type Redact,
+  usageOf,
+} from './reply.ts'
 
 /**
  * Chat events of the vendor's stream, one JSON object a line:
@@ -17,6 +26,7 @@ import { type About, brokenOff, finishOf, malformed, now, parse, usageOf } from 
 export async function* streamOf(
   pieces: AsyncIterable<Uint8Array>,
   about: About,
+  redact: Redact,
 ): AsyncGenerator<readonly StreamEvent[]> {
   const base = { ...about, object: 'chat.completion.chunk', created: now() }
   const event = (delta: JsonObject, finish_reason: string | null = null) =>
@@ -32,7 +42,7 @@ export async function* streamOf(
     if (typeof say === 'string') return [event({ content: say })]
     if (isJsonObject(act)) return [event({ tool_calls: [callOf(act)] })]
     if (isJsonObject(input)) return [event({ tool_calls: [continued(input)] })]
-    if (isJsonObject(fault)) throw brokenOff(fault)
+    if (isJsonObject(fault)) throw brokenOff(fault, redact)
     if (isJsonObject(end)) {
       ended = true
       const usage = { ...base, choices: [], usage: usageOf(end.meter) }

@@ -11,7 +11,5 @@ export function repeatsCredentials(
 ): boolean {
   const forms = credentialForms(Object.values(headers)).filter(({ length }) => length >= SHORTEST)
   if (forms.length === 0) return false
-  return tools.some((tool) =>
-    keptTexts(tool).some((text) => maskForms(text, forms) !== text),
-  )
+  return tools.some((tool) => keptTexts(tool).some((text) => maskForms(text, forms) !== text))
 }

@@ -2,6 +2,7 @@
 import {
   type BoundRoute,
   type Execute,
+  GatewayError,
   isJsonObject,
   type ProviderCall,
   type ProviderFactory,
@@ -39,6 +40,7 @@ const provider = (change: (sound: ProviderFactory) => ProviderFactory['create'])
     })),
     type: 'sample_name',
     config: (url) => ({ base_url: url, api_key: new Secret('canary-4711') }),
+    secrets: ['canary-4711'],
     upstream: { reply: vendor, malformed: [html] },
   })
 
@@ -95,9 +97,54 @@ async function* withoutFirst({ events }: StreamResult) {
   }
 }
 
+/** The same chat call, with its key in what it says of errors. */
+const repeating =
+  (write: (key: string) => string) =>
+  ({ create }: ProviderFactory): ProviderFactory['create'] =>
+  async (config, settings) => {
+    const sound = await create(config, settings)
+    const told = (error: unknown) => {
+      const key = (config as { readonly api_key: Secret }).api_key.reveal()
+      return new GatewayError('upstream_transport', `${(error as Error).message}: ${write(key)}`)
+    }
+    async function* events(stream: StreamResult) {
+      try {
+        yield* stream.events
+      } catch (error) {
+        throw told(error)
+      }
+    }
+    return {
+      bind(route) {
+        const bound = sound.bind(route)
+        const chat = bound.chat_completions as Execute
+        return {
+          ...bound,
+          async chat_completions(call) {
+            const result = await chat(call)
+            return result.kind === 'stream' ? { kind: 'stream', events: events(result) } : result
+          },
+        }
+      },
+    }
+  }
+
+const secret = 'no secret comes back in an error'
 const readable = 'chat: official clients can read what it makes'
 
 export const plantedProviders: readonly Planted[] = [
+  {
+    fault: 'a provider that repeats its key when a stream breaks off',
+    rule: secret,
+    run: provider(repeating((key) => key)),
+  },
+  {
+    fault: 'a provider that repeats its key in unicode escapes',
+    rule: secret,
+    run: provider(
+      repeating((key) => key.replace(/./g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`)),
+    ),
+  },
   { fault: 'a provider that sends something else', rule: 'chat', run: golden('its address') },
   {
     fault: 'a provider that forgets the headers of the config',

@@ -50,6 +50,10 @@ testProvider({
       bytes('null', 'application/json'),
       json({ text: 'without counts' }),
     ],
+    faults: (words) => [
+      json({ error: words }, 400),
+      sse([`${JSON.stringify({ error: words })}\n`]),
+    ],
   },
 })
 

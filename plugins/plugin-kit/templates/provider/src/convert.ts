@@ -48,12 +48,15 @@ export function completionOf(bytes: Uint8Array, about: About): JsonObject {
   }
 }
 
-/** The vendor's words for an error status, without the key that a vendor may repeat. */
-export function refusal(status: number, bytes: Uint8Array, key: string): GatewayError {
+/** The vendor's words without the key, which a vendor may repeat. */
+export type Redact = (words: string) => string
+
+/** The vendor's words for an error status. */
+export function refusal(status: number, bytes: Uint8Array, redact: Redact): GatewayError {
   let words = `the vendor answered with status ${status}`
   try {
     const { error } = parse(textOf(bytes))
-    if (typeof error === 'string') words = error.replaceAll(key, '[redacted]')
+    if (typeof error === 'string') words = redact(error)
   } catch {
     // A page of a proxy in between; the status says enough.
   }

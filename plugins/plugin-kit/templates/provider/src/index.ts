@@ -1,6 +1,8 @@
 import {
+  credentialForms,
   definePlugin,
   type Egress,
+  maskForms,
   type ProviderCall,
   type ProviderFactory,
   type ProviderSettings,
@@ -37,6 +39,7 @@ function createProvider(
     bind({ upstreamModel, extraHeaders, extraBody }) {
       async function generate(call: ProviderCall) {
         const key = await api_key.revealCurrent()
+        const redact = (words: string) => maskForms(words, credentialForms([key]))
         const response = await egress.send(call, url, {
           method: 'POST',
           headers: {
@@ -48,11 +51,11 @@ function createProvider(
           body: JSON.stringify({ ...vendorRequest(call, upstreamModel), ...extraBody }),
         })
         if (response.status !== 200) {
-          throw refusal(response.status, await response.bytes(), key)
+          throw refusal(response.status, await response.bytes(), redact)
         }
         const about = { id: `sample-name-${call.requestId}`, model: upstreamModel }
         return call.stream
-          ? { kind: 'stream' as const, events: streamOf(response.body, about) }
+          ? { kind: 'stream' as const, events: streamOf(response.body, about, redact) }
           : { kind: 'buffered' as const, body: completionOf(await response.bytes(), about) }
       }
 

@@ -1,5 +1,5 @@
 import { type JsonObject, type StreamEvent, streamEvent } from 'model-gateway/plugin'
-import { type About, finishOf, malformed, now, parse, usageOf } from './convert.ts'
+import { type About, finishOf, malformed, now, parse, type Redact, usageOf } from './convert.ts'
 
 /**
  * Chat events of the vendor's stream: a JSON object a line, the last one with `finish` and
@@ -8,6 +8,7 @@ import { type About, finishOf, malformed, now, parse, usageOf } from './convert.
 export async function* streamOf(
   pieces: AsyncIterable<Uint8Array>,
   about: About,
+  redact: Redact,
 ): AsyncGenerator<readonly StreamEvent[]> {
   const base = { ...about, object: 'chat.completion.chunk', created: now() }
   let begun = false
@@ -15,7 +16,9 @@ export async function* streamOf(
 
   function eventsOf(line: string): StreamEvent[] {
     const part = parse(line)
-    if (typeof part.error === 'string') throw malformed(`the stream broke off: ${part.error}`)
+    if (typeof part.error === 'string') {
+      throw malformed(`the stream broke off: ${redact(part.error)}`)
+    }
     if (part.finish === undefined) return [event(base, { content: part.text ?? '' }, null)]
     finished = true
     const usage = { ...base, choices: [], usage: usageOf(part.counts) }
