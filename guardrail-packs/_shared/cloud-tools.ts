@@ -7,7 +7,7 @@ import {
 import { readCommands, type SimpleCommand } from './command.ts'
 import type { Finding, ToolCall } from './command-pack.ts'
 import { unwrapped } from './json-text.ts'
-import { shellCommand } from './shell-tools.ts'
+import { isShellTool } from './tool-commands.ts'
 import { identityWords } from './tool-identity.ts'
 import { type ToolVerb, toolVerb } from './tool-verbs.ts'
 import { wordSet } from './word-lists.ts'
@@ -162,7 +162,7 @@ function judgeCli(
   path: string,
   spec: CloudToolSpec,
 ): Finding | undefined {
-  if (shellCommand(call) !== undefined) return undefined
+  if (isShellTool(call.tool)) return undefined
   for (const command of cliCommands(call, value, spec)) {
     const input: GuardInput = { kind: 'command', phase: call.phase, command }
     const { commands = [], unreadable } = readCommands(input) ?? {}

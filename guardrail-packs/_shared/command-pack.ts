@@ -5,7 +5,7 @@ import type {
   PackMatch,
   PackRule,
 } from 'model-gateway/plugin'
-import { type CommandReading, commandOf, readCommands, type SimpleCommand } from './command.ts'
+import { type CommandReading, commandsOf, readCommands, type SimpleCommand } from './command.ts'
 import { globbedNames, isGlob } from './command-glob.ts'
 import { literal } from './command-state.ts'
 import { commandTree } from './command-tree.ts'
@@ -146,8 +146,7 @@ const trees = new WeakMap<GuardInput, JsonValue>()
 function treeOf(input: GuardInput): JsonValue {
   const known = trees.get(input)
   if (known !== undefined) return known
-  const command = commandOf(input)
-  const tree = command === undefined ? [] : [...commandTree(command)]
+  const tree = commandsOf(input).flatMap(({ command }) => [...commandTree(command)])
   trees.set(input, tree)
   return tree
 }

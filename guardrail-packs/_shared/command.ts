@@ -1,6 +1,6 @@
 import type { GuardInput } from 'model-gateway/plugin'
 import { readArgv, readText } from './command-reader.ts'
-import { shellCommand } from './shell-tools.ts'
+import { type ToolCommand, toolCommands } from './tool-commands.ts'
 import { type Cap, working } from './work.ts'
 
 /** One word of a command as the shell would pass it on. */
@@ -97,27 +97,45 @@ export interface CommandReading {
   mentions(executables: ReadonlySet<string>): boolean
 }
 
-const readings = new WeakMap<GuardInput, { readonly reading: CommandReading | undefined }>()
+const known = new WeakMap<GuardInput, { readonly reading: CommandReading | undefined }>()
 
 /**
- * The commands in an input, read once however many packs ask: a command, or the argument of a
- * shell-like tool. `undefined` when the input holds no command. Never throws.
+ * The commands in an input, read once however many packs ask: a command, or what a tool call comes to.
+ * `undefined` when the input holds no command. Never throws.
  */
 export function readCommands(input: GuardInput): CommandReading | undefined {
-  const known = readings.get(input)
-  if (known !== undefined) return known.reading
-  const command = commandOf(input)
-  let reading: CommandReading | undefined
-  if (command !== undefined) {
-    reading = working(input, () =>
-      typeof command === 'string' ? readText(command) : readArgv(command),
-    )
-  }
-  readings.set(input, { reading })
+  const before = known.get(input)
+  if (before !== undefined) return before.reading
+  const readings = working(input, () =>
+    commandsOf(input).map(({ command, exact }) => readOne(command, exact)),
+  )
+  const [first, ...others] = readings
+  const reading = first && others.length > 0 ? together(readings) : first
+  known.set(input, { reading })
   return reading
 }
 
-/** The command in an input: text, or an argument vector. */
-export function commandOf(input: GuardInput): string | readonly string[] | undefined {
-  return input.kind === 'command' ? input.command : shellCommand(input)
+function readOne(command: string | readonly string[], exact: boolean): CommandReading {
+  const reading = typeof command === 'string' ? readText(command) : readArgv(command)
+  // What only may be a command need not parse.
+  return exact || reading.unreadable !== 'syntax' ? reading : { ...reading, unreadable: undefined }
+}
+
+/** Several commands of one input as one reading. */
+function together(readings: readonly CommandReading[]): CommandReading {
+  const reasons = readings.map(({ unreadable }) => unreadable)
+  return {
+    commands: readings.flatMap(({ commands }) => commands),
+    unreadable:
+      reasons.find((reason) => reason !== undefined && reason !== 'syntax') ??
+      reasons.find((reason) => reason !== undefined),
+    isReadAtCalls: (command) => readings.some((each) => each.isReadAtCalls(command)),
+    mentions: (executables) =>
+      readings.some((each) => each.unreadable === 'syntax' && each.mentions(executables)),
+  }
+}
+
+/** The commands in an input, each as text or as an argument vector. */
+export function commandsOf(input: GuardInput): readonly ToolCommand[] {
+  return input.kind === 'command' ? [{ command: input.command, exact: true }] : toolCommands(input)
 }

@@ -55,6 +55,17 @@ export function judgeAsPostgres(
   return judgeTree(tree, nested)
 }
 
+/** Whether a text is complete SQL to Postgres. */
+export function isPostgres(text: string, script: SqlScript): boolean {
+  payFor(script)
+  try {
+    parse?.(text)
+    return parse !== undefined
+  } catch {
+    return false
+  }
+}
+
 /** It also takes quadratic time over operators that follow each other, which have no meaning then. */
 const mostOperators = 64
 

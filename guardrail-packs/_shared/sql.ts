@@ -10,7 +10,7 @@ import {
 import type { SqlHazard } from './sql-verbs.ts'
 import { spend, workingAlone } from './work.ts'
 
-export { loadPostgresParser } from './sql-postgres.ts'
+export { isPostgres, loadPostgresParser } from './sql-postgres.ts'
 export type { SqlHazard } from './sql-verbs.ts'
 
 /** The database that a text is for; `any` when nobody says. */

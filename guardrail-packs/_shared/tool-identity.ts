@@ -1,13 +1,22 @@
 import type { ToolCall } from './command-pack.ts'
 
+/** Names that are one word, though they have a capital letter within. */
+const brands = /PowerShell|JavaScript|TypeScript|GitHub|GitLab|IPython|NodeJS/g
+
 /** `API-updateA_block.v2` is `['api', 'update', 'a', 'block', 'v2']`. */
 export function identityWords(name: string): readonly string[] {
   return name
+    .replace(brands, (brand) => brand.charAt(0) + brand.slice(1).toLowerCase())
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .toLowerCase()
     .split(/[-._/:\s]+/)
     .filter((word) => word !== '')
+}
+
+/** A tool's name without its namespace: `shell` of `functions.shell`, `bash` of `mcp__host__bash`. */
+export function ownName(tool: string): string {
+  return tool.split(/__|[./:]/).findLast((part) => part !== '') ?? tool
 }
 
 /**

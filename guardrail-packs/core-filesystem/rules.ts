@@ -51,6 +51,12 @@ export const rules = [
     description: 'Overwrites system settings, keys or a start-up file of the shell.',
     saferAction: 'Write a copy elsewhere and compare it, or append with >>.',
   },
+  {
+    id: 'delete-tool',
+    reasonCode: 'filesystem.delete_tool',
+    description: 'Calls a tool that deletes a file or a directory.',
+    saferAction: 'Move it aside, or ask a person to delete it.',
+  },
 ] as const satisfies readonly PackRule[]
 
 export type RuleId = (typeof rules)[number]['id']

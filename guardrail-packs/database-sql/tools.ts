@@ -6,6 +6,7 @@ import { identityWords, onServer } from '../_shared/tool-identity.ts'
 import { toolVerb } from '../_shared/tool-verbs.ts'
 import { wordSet } from '../_shared/word-lists.ts'
 import { ruleOfHazard } from './rules.ts'
+import { judgeElsewhere, judgeOwnCommands } from './tools-elsewhere.ts'
 
 /** Words that tell a database server by its key or aliases. */
 const dialects: Readonly<Record<SqlDialect, ReadonlySet<string>>> = {
@@ -18,18 +19,22 @@ const dialects: Readonly<Record<SqlDialect, ReadonlySet<string>>> = {
   bigquery: wordSet('bigquery bq'),
   any: wordSet(`db dbs database databases sql mssql sqlserver tsql oracle snowflake clickhouse databricks athena
     spanner cloudsql rds aurora trino presto dbhub warehouse synapse db2 firebird teradata vertica hana jdbc odbc
-    sqlalchemy dolt rqlite d1 hive impala dremio starrocks doris`),
+    sqlalchemy dolt rqlite d1 hive impala dremio starrocks doris redis valkey memcached elasticsearch opensearch
+    qdrant chroma pinecone weaviate milvus neo4j cassandra scylla couchbase mongo prisma drizzle sequelize
+    typeorm knex alembic flyway liquibase mongoose hasura`),
 }
 const all: ReadonlySet<string> = new Set(Object.values(dialects).flatMap((each) => [...each]))
 
 /** Keys such as `postgresmain` or `mydb` tell a database too. */
 const databaseName = /^(?:postgres|mariadb|duckdb|bigquery|snowflake|clickhouse)|sql|db$/
 
-const destructive = wordSet('drop truncate delete destroy purge wipe erase remove')
+const destructive = wordSet(
+  'drop truncate delete destroy purge wipe erase remove flush flushall flushdb nuke',
+)
 /** What a reset empties. */
-const resetThings = wordSet('branch db database schema parent')
+const resetThings = wordSet('branch db database migrate migration migrations schema parent')
 const rowThings = wordSet(
-  'row rows record records data entry entries document documents item items',
+  'row rows record records data entry entries document documents item items many one',
 )
 /** Names of arguments that hold SQL, as words. */
 const sqlNames = wordSet(
@@ -54,11 +59,15 @@ const conditions = /^(?:where|filter|condition|criteria)/
 
 /** Judges a call of a tool on a database server. */
 export function judgeTool(call: ToolCall): Finding | undefined {
-  if (!onServer(call, isDatabase)) return undefined
+  if (!onServer(call, isDatabase)) return judgeElsewhere(call)
   const name = identityWords(call.tool)
   // Asking the manual about DROP TABLE drops nothing.
   if (name.includes('search') || name.includes('docs')) return undefined
-  return judgeName(call, name) ?? judgeArguments(call.arguments, '$', dialectOf(call), 0)
+  return (
+    judgeName(call, name) ??
+    judgeOwnCommands(call) ??
+    judgeArguments(call.arguments, '$', dialectOf(call), 0)
+  )
 }
 
 function isDatabase(word: string): boolean {

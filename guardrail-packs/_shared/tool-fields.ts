@@ -1,0 +1,76 @@
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { unwrapped } from './json-text.ts'
+import { identityWords } from './tool-identity.ts'
+import { textKeys, wrapperKeys } from './tool-tables.ts'
+
+/** One argument of a call, wherever it is wrapped. */
+export interface Field {
+  /** The words of its name. */
+  readonly words: readonly string[]
+  /** Those joined by `_`. */
+  readonly key: string
+  readonly value: JsonValue
+}
+
+/** Wrappers within each other that are looked into. */
+const DEEPEST = 4
+/** Arguments of one call that are looked at. */
+const MOST = 200
+
+/** The arguments of a call; those in `input`, `params` and the like, also as JSON text, as if they were its own. */
+export function fieldsOf(given: JsonObject): readonly Field[] {
+  const fields: Field[] = []
+  gather(given, fields, 0)
+  return fields
+}
+
+function gather(given: JsonObject, fields: Field[], depth: number): void {
+  for (const [name, written] of Object.entries(given)) {
+    if (written === undefined || fields.length >= MOST) continue
+    const words = identityWords(name)
+    const key = words.join('_')
+    const value = wrapperKeys.has(key) ? unwrapped(written) : written
+    fields.push({ words, key, value })
+    if (!wrapperKeys.has(key) || depth >= DEEPEST) continue
+    if (isJsonObject(value)) gather(value, fields, depth + 1)
+    else if (Array.isArray(value))
+      for (const each of value) if (isJsonObject(each)) gather(each, fields, depth + 1)
+  }
+}
+
+/** The text of the first field whose key is in the set. */
+export function textOf(fields: readonly Field[], keys: ReadonlySet<string>): string | undefined {
+  return fields
+    .filter(({ key }) => keys.has(key))
+    .map(({ value }) => value)
+    .find((value): value is string => typeof value === 'string' && value !== '')
+}
+
+/** Whether a switch of any of these names is on. */
+export function isOn(fields: readonly Field[], ...keys: readonly string[]): boolean {
+  return fields.some(
+    ({ key, value }) => keys.includes(key) && (value === true || value === 'true' || value === 1),
+  )
+}
+
+/** A list of texts; undefined when the value is another. */
+export function listOf(value: JsonValue): readonly string[] | undefined {
+  const list = unwrapped(value)
+  if (!Array.isArray(list)) return undefined
+  return list.map((each) => {
+    if (typeof each === 'string') return each
+    return isJsonObject(each) ? (textIn(each) ?? '') : String(each)
+  })
+}
+
+/** The text of `{ text: 'ls' }`. */
+export function textIn(value: JsonObject): string | undefined {
+  const texts = Object.entries(value).filter(([name]) => textKeys.has(name.toLowerCase()))
+  for (const [, text] of texts) {
+    if (typeof text === 'string') return text
+    if (isJsonObject(text)) return textIn(text)
+    const list = text === undefined ? undefined : listOf(text)
+    if (list !== undefined) return list.join(' ')
+  }
+  return undefined
+}

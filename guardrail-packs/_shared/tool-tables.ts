@@ -1,0 +1,124 @@
+import { wordSet } from './word-lists.ts'
+
+/*
+ * What is known of the tools of agents and of MCP servers that run something. Names and keys are identity
+ * words joined by `_`: `runInTerminal` is `run_in_terminal`.
+ */
+
+/** Tools that are a shell: what cannot be read in their command is denied. */
+export const shellTools = wordSet(`
+  bash bash_code_execution bash_tool computer_run_command container_exec developer_shell exec
+  exec_command execute_bash execute_command execute_shell execute_shell_command local_shell powershell
+  pwsh run_bash run_command run_in_terminal run_shell run_shell_command run_terminal_cmd
+  run_terminal_command send_to_terminal sh shell shell_command shell_exec ssh_execute start_process
+  terminal unified_exec zsh
+`)
+
+/** Words of tools that type into a shell or a terminal. */
+export const terminalWords = wordSet(`
+  bash cmd command commands console iterm keys keystrokes powershell process pty pwsh repl sh shell
+  shells ssh stdin terminal terminals tmux tty zsh
+`)
+
+/** Words of tools that run what they are given. */
+export const runWords = wordSet(`
+  call cli container devcontainer docker eval evaluate exec execute executes executor host invoke job
+  kernel kubectl launch pod pods remote run runner sandbox schedule screen spawn start subprocess
+  system vm winrm wsl
+`)
+
+/** Words of tools that are told in prose what to do. */
+export const proseWords = wordSet(`
+  agent agents assistant chat llm model prompt search subagent task tasks workflow workflows
+`)
+
+/** First words of tools that only look at what they are given, unless a word of `runs` follows. */
+export const lookingWords = wordSet(`
+  analyse analyze approve ask audit autocomplete check classify complete confirm describe document
+  explain find format get grep lint list lookup parse preview read review search show suggest
+  summarize test tokenize translate validate view
+`)
+/** Words that say that something runs, whatever comes first. */
+export const runs = wordSet('eval exec execute invoke launch run spawn start')
+
+/** Words of argument names that hold a command. */
+export const commandWords = wordSet('cmd cmdline cmds command commandline commands')
+/** Whole names that do, of any tool. */
+export const commandKeys = wordSet('argv chars input_text keystrokes one_liner stdin')
+/** The same, of tools that run something. */
+export const scriptKeys = wordSet('bash keys line lines script sh shell_script')
+/** The same, of tools that type into a terminal. */
+export const inputKeys = wordSet(`
+  content data input inputs message payload raw string text value
+`)
+/** Names of a program; its arguments are in another. */
+export const programKeys = wordSet('binary entrypoint exe executable file program')
+export const argumentKeys = wordSet('args argv arguments params parameters')
+
+/** Words of argument names that hold a program's source. */
+export const codeWords = wordSet('cell cells code expression function script snippet source')
+/** Words that make a name that of something about it. */
+export const aboutWords = wordSet(`
+  count description directory dir file format id ids index language limit mode name number path status
+  timeout title type uri url
+`)
+
+/** Words of tools and values of arguments that tell a language. */
+export const languages: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    bash: 'sh',
+    bun: 'javascript',
+    cmd: 'sh',
+    deno: 'javascript',
+    ipykernel: 'python',
+    ipython: 'python',
+    javascript: 'javascript',
+    js: 'javascript',
+    jupyter: 'python',
+    lua: 'lua',
+    node: 'javascript',
+    nodejs: 'javascript',
+    notebook: 'python',
+    perl: 'perl',
+    php: 'php',
+    powershell: 'powershell',
+    ps1: 'powershell',
+    pwsh: 'powershell',
+    py: 'python',
+    python: 'python',
+    python3: 'python',
+    r: 'r',
+    rscript: 'r',
+    ruby: 'ruby',
+    sh: 'sh',
+    shell: 'sh',
+    ts: 'javascript',
+    typescript: 'javascript',
+    zsh: 'sh',
+  }),
+)
+/** How a language's interpreter is given a program. */
+export const interpreters: ReadonlyMap<string, readonly string[]> = new Map([
+  ['javascript', ['node', '-e']],
+  ['lua', ['lua', '-e']],
+  ['perl', ['perl', '-e']],
+  ['php', ['php', '-r']],
+  ['powershell', ['pwsh', '-Command']],
+  ['python', ['python3', '-c']],
+  ['r', ['Rscript', '-e']],
+  ['ruby', ['ruby', '-e']],
+])
+export const languageKeys = wordSet('interpreter kernel kernel_name lang language runtime shell')
+/** Words of tools that are given source, besides those of a language. */
+export const codeTools = wordSet('cell cells code interpreter kernel notebook repl sandbox script')
+
+/** Arguments in which others are wrapped. */
+export const wrapperKeys = wordSet(`
+  action actions args arguments body data input inputs kwargs operation options params parameters
+  payload request tool_input
+`)
+/** Members that hold the text where a text is expected: `{ text: 'ls' }`. */
+export const textKeys = wordSet('cmd command content line source text value')
+
+/** Programs whose arguments some tools are given without the program's name. */
+export const cliPrograms = wordSet('aws bq docker gcloud gh git gsutil kubectl')

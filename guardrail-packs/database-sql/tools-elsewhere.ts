@@ -1,0 +1,83 @@
+import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { Finding, ToolCall } from '../_shared/command-pack.ts'
+import { isPostgres, judgeSql } from '../_shared/sql.ts'
+import { type Field, fieldsOf, isOn, listOf } from '../_shared/tool-fields.ts'
+import { identityWords, onServer, ownName } from '../_shared/tool-identity.ts'
+import { wordSet } from '../_shared/word-lists.ts'
+import { ruleOfHazard } from './rules.ts'
+
+/** Words of tools that only look at a statement, or look for something. */
+const looking = wordSet(`
+  analyze ask autocomplete check convert docs documentation explain fetch find format generate get grep
+  help lint list parse preview read review search suggest translate validate web
+`)
+/** Words of tools that run statements. */
+const running = wordSet('batch db exec execute psql query raw run sql statement transaction')
+const sqlWords = wordSet('ddl dml sql')
+const queryWords = wordSet('q queries query statement statements')
+/** What is only dropped in databases. */
+const tables = wordSet('collection column database databases db index schema table tables view')
+const databases = wordSet('database databases db schema')
+const migrations = wordSet('database db migrate migration migrations schema')
+const resetting = wordSet('drop flush fresh nuke refresh reset wipe')
+
+/** Judges a tool of a server that nothing tells to be a database's: by its name and by what reads as SQL. */
+export function judgeElsewhere(call: ToolCall): Finding | undefined {
+  const words = identityWords(ownName(call.tool))
+  if (words.some((word) => looking.has(word)) && !words.includes('execute')) return undefined
+  if (dropsByName(words)) return { ruleId: 'drop-tool', matchedField: 'tool' }
+  const runs = words.some((word) => running.has(word) || word.endsWith('sql'))
+  for (const field of fieldsOf(call.arguments)) {
+    const finding = judgeField(field, runs)
+    if (finding !== undefined) return finding
+  }
+  return undefined
+}
+
+function dropsByName(words: readonly string[]): boolean {
+  const last = words.at(-1) ?? ''
+  const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word))
+  if (/^(?:drop|truncate)$/.test(words[0] ?? '') && tables.has(last)) return true
+  if (/^(?:delete|destroy|wipe|purge)$/.test(words[0] ?? '') && databases.has(last)) return true
+  return has(migrations) && has(resetting) && words.length <= 4
+}
+
+function judgeField({ key, words, value }: Field, runs: boolean): Finding | undefined {
+  const isSql = words.some((word) => sqlWords.has(word) || word.endsWith('sql'))
+  if (!isSql && !queryWords.has(words.at(-1) ?? '')) return undefined
+  for (const text of textsOf(value)) {
+    const hazard = judgeSql(text, 'any')
+    // What cannot be read need not be SQL here, and a query may be what somebody looks for.
+    if (hazard === undefined || hazard === 'unreadable') continue
+    if (runs || isSql || isPostgres(text))
+      return { ruleId: ruleOfHazard[hazard], matchedField: `$.${key}` }
+  }
+  return undefined
+}
+
+function textsOf(value: JsonValue): readonly string[] {
+  return typeof value === 'string' ? [value] : (listOf(value) ?? [])
+}
+
+const mongoText =
+  /\.(?:drop|dropDatabase|dropIndexes)\s*\(|\.(?:deleteMany|remove)\s*\(\s*(?:\{\s*\}\s*)?[,)]/
+const redisText = /^\s*(?:flushall|flushdb)\b/i
+
+/** Commands that are no SQL: those of Redis and MongoDB, and options of migrations that drop everything. */
+export function judgeOwnCommands(call: ToolCall): Finding | undefined {
+  const isKind = (kind: RegExp) => onServer(call, (word) => kind.test(word))
+  const fields = fieldsOf(call.arguments)
+  if (isOn(fields, 'force_reset', 'accept_data_loss', 'drop_schema', 'drop_database'))
+    return { ruleId: 'drop-tool', matchedField: '$.*' }
+  const isMongo = isKind(/^mongo/)
+  const isRedis = isKind(/^(?:redis|valkey|keydb)$/)
+  if (!isMongo && !isRedis) return undefined
+  for (const { value } of fields) {
+    const text = typeof value === 'string' ? value : Array.isArray(value) ? value.join(' ') : ''
+    const drops =
+      isMongo && isJsonObject(value) && Object.keys(value).some((key) => /^drop/.test(key))
+    if (drops || (isMongo && mongoText.test(text)) || (isRedis && redisText.test(text)))
+      return { ruleId: 'drop-tool', matchedField: '$.*' }
+  }
+  return undefined
+}
