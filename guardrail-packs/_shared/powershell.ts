@@ -29,7 +29,7 @@ function decoded(text: string): string {
 }
 
 /** The commands of a PowerShell text, by the names that packs know. */
-export function powerShellCommands(text: string): readonly Nested[] {
+function powerShellCommands(text: string): readonly Nested[] {
   return readPowerShell(text).flatMap(nestedOf)
 }
 

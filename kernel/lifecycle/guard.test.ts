@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   GatewayError,
   type GuardedContent,
+  type GuardedOperation,
   type GuardPhase,
   type GuardPolicy,
   type JsonObject,
@@ -186,4 +187,40 @@ describe('a text in which a key stands twice, which others may read in another w
     // The text is passed on where the object is the same.
     expect(passed).not.toBe(body)
   })
+})
+
+const made = (args: string) => ({
+  id: 'c',
+  type: 'function',
+  function: { name: 'f', arguments: args },
+})
+
+test.each([
+  [
+    'chat_completions',
+    {
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', tool_calls: [made('{"a":1}')] },
+      ],
+    },
+    { choices: [{ message: { role: 'assistant', tool_calls: [made('{}')] } }] },
+  ],
+  [
+    'responses',
+    { input: ['x', { type: 'function_call', name: 'f', arguments: '{"a":1}' }] },
+    { output: [{ type: 'function_call', name: 'f', arguments: '{}' }] },
+  ],
+])('a guard of tool calls can ask for those of earlier turns: %s', async (family, body, reply) => {
+  let earlier: unknown
+  const guard = {
+    covers: (phase: GuardPhase) => phase === 'generated_tool_call',
+    inspect: async (operation: GuardedOperation) => {
+      earlier = operation.earlier?.()
+      return { action: 'allow' }
+    },
+  }
+  const admitted = { requestId: 'r', family, route: { guard }, call: { body } }
+  await guardReply(admitted as unknown as Admitted, { kind: 'buffered', body: reply } as never)
+  expect(earlier).toEqual([{ tool: 'f', arguments: '{"a":1}' }])
 })

@@ -2,6 +2,7 @@ import {
   type BufferedResult,
   GatewayError,
   type GuardedContent,
+  type GuardedOperation,
   type GuardPhase,
   type GuardPolicy,
   type GuardVerdict,
@@ -9,7 +10,7 @@ import {
   repeatsKey,
 } from '../plugin/index.ts'
 import { promptTexts, replyTexts } from '../protocol/guard-text.ts'
-import { replyToolCalls } from '../protocol/guard-tool-calls.ts'
+import { replyToolCalls, requestToolCalls } from '../protocol/guard-tool-calls.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { settle } from './settle.ts'
 
@@ -79,10 +80,9 @@ export async function guardReply(
   let body = rawBody !== undefined && repeatsKey(rawBody, 0, reply) ? { ...reply } : reply
   const { calls, replace: replaceCalls } = replyToolCalls(admitted.family, body)
   if (guard.covers('generated_tool_call') && calls.length > 0) {
-    const { content } = await pass(guard, admitted, 'generated_tool_call', {
-      kind: 'tool_calls',
-      calls,
-    })
+    const earlier = () => requestToolCalls(admitted.family, admitted.call.body)
+    const made = { kind: 'tool_calls', calls } as const
+    const { content } = await pass(guard, admitted, 'generated_tool_call', made, earlier)
     if (content?.kind === 'tool_calls') body = replaceCalls(content.calls)
   }
   const { segments, replace: replaceTexts } = replyTexts(body)
@@ -98,8 +98,9 @@ async function pass(
   { requestId }: Admitted,
   phase: GuardPhase,
   content: GuardedContent,
+  earlier?: GuardedOperation['earlier'],
 ) {
-  const verdict = await guard.inspect({ phase, content, requestId })
+  const verdict = await guard.inspect({ phase, content, requestId, ...(earlier && { earlier }) })
   if (verdict.action === 'deny') throw new GuardDenial(verdict)
   return verdict
 }

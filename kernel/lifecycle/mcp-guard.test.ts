@@ -16,7 +16,7 @@ test('a call that no policy looks at has no verdict', async () => {
   } as unknown as Invocation
   const message = { text: '{}' } as RpcMessage
   const call = { tool: 'read' } as ToolCall
-  const facts = { server: {} as never, requestId: 'r', invocation }
+  const facts = { server: {} as never, principal: {} as never, requestId: 'r', invocation }
   expect(await guardCall(policy, message, call, facts)).toBe(message)
   expect(told).toEqual([])
 })

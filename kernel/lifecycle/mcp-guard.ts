@@ -6,6 +6,7 @@ import {
   isJsonObject,
   type JsonObject,
   type McpServer,
+  type Principal,
   parseExact,
 } from '../plugin/index.ts'
 import { plainJson } from '../protocol/json-escapes.ts'
@@ -17,6 +18,7 @@ import type { Invocation } from './mcp-invocation.ts'
 
 interface Judged {
   readonly server: McpServer
+  readonly principal: Principal
   readonly requestId: string
   readonly invocation: Invocation | undefined
 }
@@ -58,7 +60,7 @@ export async function guardCall(
 /** The content to go on with; undefined: as it is. Throws GuardDenial. */
 async function inspect(
   policy: GuardPolicy,
-  { server, requestId, invocation }: Judged,
+  { server, principal, requestId, invocation }: Judged,
   phase: GuardPhase,
   content: GuardedContent,
 ): Promise<GuardedContent | undefined> {
@@ -66,6 +68,7 @@ async function inspect(
     phase,
     content,
     requestId,
+    caller: principal.ownershipScopeKey,
     ...(invocation === undefined ? {} : { mcpInvocationId: invocation.id }),
     server: { key: server.serverKey, aliases: server.aliases },
   })
@@ -74,8 +77,8 @@ async function inspect(
   return verdict.content
 }
 
-function judgedOf({ server, incoming, invocation }: McpCall): Judged {
-  return { server, requestId: incoming.requestId, invocation }
+function judgedOf({ server, principal, incoming, invocation }: McpCall): Judged {
+  return { server, principal, requestId: incoming.requestId, invocation }
 }
 
 /** Other responses in the place of these; undefined: they may pass as they are. Throws GuardDenial. */

@@ -127,7 +127,8 @@ async function proxy(
   if (fault !== undefined) throw invalidMessage(fault)
   if (call !== undefined) requireOffered(server, call.tool)
   if (sessionId !== undefined) await requireOwnSession(sessionId, principal, server, audit)
-  const facts = { server, requestId: incoming.requestId, invocation: reached.invocation }
+  const { requestId } = incoming
+  const facts = { server, principal, requestId, invocation: reached.invocation }
   const passed: Passed | undefined =
     message === undefined || call === undefined || policy === undefined
       ? message

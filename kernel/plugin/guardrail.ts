@@ -174,6 +174,10 @@ export interface GuardedOperation {
   readonly content: GuardedContent
   readonly requestId: string
   readonly mcpInvocationId?: string
+  /** Whose call it is, and of which session: for what is done in several calls. */
+  readonly caller?: string
+  /** The tool calls that the model made before these, as the request repeats them. */
+  readonly earlier?: () => readonly GuardedToolCall[]
   /** The MCP server that tool calls are for. */
   readonly server?: { readonly key: string; readonly aliases: readonly string[] }
 }

@@ -29,6 +29,16 @@ export function replyToolCalls(family: Family, body: JsonObject): GuardToolCalls
   }
 }
 
+/** The tool calls of earlier turns, as a request repeats them, in order. */
+export function requestToolCalls(family: Family, { messages, input }: JsonObject) {
+  const turns = Array.isArray(messages) ? messages : []
+  const body =
+    family === 'responses'
+      ? { output: input ?? null }
+      : { choices: turns.map((message) => ({ message })) }
+  return replyToolCalls(family, body).calls
+}
+
 function mapChoices(body: JsonObject, rewrite: Rewrite): JsonObject {
   const { choices } = body
   if (!Array.isArray(choices)) return body

@@ -7,7 +7,7 @@ import {
   type PackMatch,
   type RunningPack,
 } from 'model-gateway/plugin'
-import { commandText, parseArguments, sha256, textsOf, withTexts } from './content.ts'
+import { sha256, textsOf, withTexts } from './content.ts'
 import {
   DETERMINISTIC_ALLOW,
   type Decision,
@@ -20,6 +20,8 @@ import {
 } from './decision.ts'
 import { type CheckOutcome, type RunningCheck, runCheck } from './managed.ts'
 import { countVerdict, turnOf } from './pace.ts'
+import { inputsOf, keepTyped, type Typed } from './pack-inputs.ts'
+import type { TerminalMemory } from './terminal-sessions.ts'
 
 /** A policy as the engine needs it. */
 export interface EnginePolicy {
@@ -34,6 +36,8 @@ export interface EngineTools {
   now(): number
   /** Told of a pack that throws, and of a check that cannot judge. */
   fault(evaluator: string, error: Error): void
+  /** What callers typed into terminals by earlier calls. Default: nothing is remembered. */
+  readonly terminals?: TerminalMemory
 }
 
 /** What came of an operation. */
@@ -80,6 +84,7 @@ export async function judge(
     if (decision.action === 'deny') return { decisions, denial: decision, content: undefined }
     if (after !== undefined) content = after
   }
+  keepTyped(operation, tools.terminals)
   return {
     decisions,
     denial: undefined,
@@ -137,7 +142,7 @@ async function judgeByPacks(
   tools: EngineTools,
   decide: Decide,
 ): Promise<Decision | undefined> {
-  for (const { texts, input } of inputsOf(operation)) {
+  for (const { texts, input, typed } of inputsOf(operation, tools.terminals)) {
     if (input === undefined) {
       const reasonCode = MALFORMED_ARGUMENTS
       const finding = { evaluator: 'tool_call', action: mode, reasonCode } as const
@@ -150,7 +155,8 @@ async function judgeByPacks(
     for (const pack of packs) {
       const start = performance.now()
       const asked = askPack(pack, input, tools)
-      const found = asked instanceof Promise ? await asked : asked
+      let found = asked instanceof Promise ? await asked : asked
+      if (found.allows && typed !== undefined) found = await askTyped(pack, typed, found, tools)
       const decision = decide({
         evaluator: pack.id,
         packId: pack.id,
@@ -192,6 +198,18 @@ function askPack(pack: RunningPack, input: GuardInput, tools: EngineTools): Foun
   }
 }
 
+/** A piece of a terminal's text behind the earlier ones, unless those are denied without it. */
+async function askTyped(
+  pack: RunningPack,
+  { whole, before }: Typed,
+  alone: Found,
+  tools: EngineTools,
+): Promise<Found> {
+  const found = await askPack(pack, whole, tools)
+  if (found.allows) return alone
+  return (await askPack(pack, before, tools)).allows ? found : alone
+}
+
 function foundBy(match: PackMatch | undefined): Found {
   if (match === undefined) return { allows: true, reasonCode: DETERMINISTIC_ALLOW, match }
   const { reasonCode, ruleId } = match
@@ -205,28 +223,6 @@ function foundBy(match: PackMatch | undefined): Found {
 function sayable(thrown: unknown): Error {
   if (thrown instanceof PackFailure) return thrown
   return new Error(`the pack threw ${thrown instanceof Error ? thrown.name : typeof thrown}`)
-}
-
-interface PackInput {
-  readonly texts: readonly string[]
-  /** Undefined: the arguments are malformed. */
-  readonly input: GuardInput | undefined
-}
-
-/** What packs can judge: commands and tool calls. */
-function* inputsOf({ phase, content, server }: GuardedOperation): Iterable<PackInput> {
-  if (content.kind === 'command') {
-    const { command } = content
-    yield { texts: [commandText(command)], input: { kind: 'command', phase, command } }
-  }
-  if (content.kind !== 'tool_calls') return
-  for (const { tool, arguments: text } of content.calls) {
-    const parsed = parseArguments(text)
-    yield {
-      texts: [text],
-      input: parsed && { kind: 'tool_call', phase, server, tool, arguments: parsed },
-    }
-  }
 }
 
 function checkFinding(

@@ -1,6 +1,7 @@
 import {
   type AdminRoute,
   adminRoute,
+  type CallerOf,
   GatewayError,
   type GuardedOperation,
   isJsonObject,
@@ -59,12 +60,13 @@ export function evaluateRoute(inForce: () => CompiledPolicies, servers: Servers)
     allowsNul: true,
     contentType: 'application/json; charset=utf-8',
     result: Type.Unsafe<string>({ anyOf: [Enveloped, Type.Object({}), Type.String()] }),
-    async handle({ requestId, query: { format }, body }) {
+    async handle({ requestId, caller, query: { format }, body }) {
       const call = format === undefined ? readCall(body) : readHook(format, body, servers.has)
       if (call === undefined) {
         throw new GatewayError('invalid_request', `the body is not a tool hook of ${format}`)
       }
-      const judgement = await judgeHarness(inForce(), servers.identify({ ...call, requestId }))
+      const operation = { ...call, requestId, caller: `${ownerOf(caller)} ${sessionOf(body)}` }
+      const judgement = await judgeHarness(inForce(), servers.identify(operation))
       if (format !== undefined) {
         const { denial } = judgement ?? {}
         return hookAnswer(format, denial && denialMessage(denial))
@@ -75,10 +77,21 @@ export function evaluateRoute(inForce: () => CompiledPolicies, servers: Servers)
   })
 }
 
+function ownerOf(caller: CallerOf['me']): string {
+  return caller.kind === 'session' ? caller.userId : caller.principal.ownershipScopeKey
+}
+
+/** The agent's session, which its hook JSON names. */
+function sessionOf(body: unknown): string {
+  const { session_id, sessionId } = isJsonObject(body) ? body : {}
+  const session = session_id ?? sessionId
+  return typeof session === 'string' ? session : ''
+}
+
 /** Undefined: no guardrail looks at it. */
 async function judgeHarness(
   policies: CompiledPolicies,
-  call: HookCall & { readonly requestId: string },
+  call: HookCall & Pick<GuardedOperation, 'requestId' | 'caller'>,
 ): Promise<Judgement | undefined> {
   const policy = policies.scopes.get(GLOBAL)
   const phase = 'harness_pre_tool'

@@ -26,6 +26,7 @@ import { type CompiledPolicies, compilePolicies } from './policies.ts'
 import { createRecorder } from './recorder.ts'
 import { serversOf } from './servers.ts'
 import { createStore } from './store.ts'
+import { createTerminalMemory } from './terminal-sessions.ts'
 
 /** Of the files on the local disk. */
 const NAME = 'guardrails'
@@ -75,6 +76,9 @@ export default definePlugin({
     const message = 'guardrail evaluators could not judge'
     const faults = createTally({ log, name: 'faults', message })
 
+    // Of all configs: a terminal stays open while the config changes.
+    const terminals = createTerminalMemory(() => clock.now().getTime())
+
     /** Shared by the listener and the runtime, which both ask for the policies of a config. */
     const compiled = new WeakMap<ConfigSnapshot, Promise<CompiledPolicies>>()
     const compile = (snapshot: ConfigSnapshot): Promise<CompiledPolicies> => {
@@ -86,6 +90,7 @@ export default definePlugin({
           now: () => clock.now().getTime(),
           fault: (evaluator, error) => faults.add(1, evaluator, error),
           record,
+          terminals,
         })
         compiled.set(snapshot, policies)
       }
