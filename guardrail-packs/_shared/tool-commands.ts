@@ -7,7 +7,7 @@ import { cloudCommands } from './tool-clouds.ts'
 import { type Field, fieldsOf, listOf, textIn, textOf } from './tool-fields.ts'
 import { writtenFiles } from './tool-files.ts'
 import { gitCommands } from './tool-git.ts'
-import { identityWords, ownName } from './tool-identity.ts'
+import { identityWords, onServer, ownName } from './tool-identity.ts'
 import * as tables from './tool-tables.ts'
 
 /** A command that a tool call comes to. */
@@ -36,8 +36,8 @@ interface Tool {
  * words of the command that does the same.
  */
 export function toolCommands(call: ToolCall): readonly ToolCommand[] {
-  const tool = toolOf(call)
   const fields = fieldsOf(call.arguments)
+  const tool = toolOf(call, fields)
   const commands: ToolCommand[] = []
   const add = (command: string | readonly string[], exact = false) => {
     if (command.length > 0) commands.push({ command, exact })
@@ -55,7 +55,8 @@ export function toolCommands(call: ToolCall): readonly ToolCommand[] {
           if (tool.isTerminal && !field.words.some((word) => tables.commandWords.has(word)))
             runSource(field.value, language, add)
         }
-      } else if (isSource(field, tool, fields)) runSource(field.value, language, add)
+      } else if (isSource(field, tool, fields))
+        runSource(field.value, language ?? languageOf(field.words), add)
     }
     startProgram(fields, add)
     for (const argv of gitCommands(call, tool.words, fields)) add(argv)
@@ -72,7 +73,8 @@ export function isShellTool(name: string): boolean {
   return [name, ownName(name)].some((each) => tables.shellTools.has(identityWords(each).join('_')))
 }
 
-function toolOf({ tool }: ToolCall): Tool {
+function toolOf(call: ToolCall, fields: readonly Field[]): Tool {
+  const { tool } = call
   const words = identityWords(ownName(tool))
   const isShell = isShellTool(tool)
   const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word))
@@ -80,7 +82,12 @@ function toolOf({ tool }: ToolCall): Tool {
   const language = words
     .map((word) => tables.languages.get(word))
     .find((each) => each !== undefined)
-  const isTerminal = isShell || (has(tables.terminalWords) && !has(tables.proseWords))
+  const types =
+    has(tables.typingWords) &&
+    !has(tables.otherInputs) &&
+    (fields.some(({ key }) => tables.sessionKeys.has(key)) ||
+      onServer(call, (word) => tables.terminalWords.has(word)))
+  const isTerminal = isShell || ((types || has(tables.terminalWords)) && !has(tables.proseWords))
   return {
     words,
     isShell,
@@ -92,12 +99,16 @@ function toolOf({ tool }: ToolCall): Tool {
   }
 }
 
+function languageOf(words: readonly string[]): string | undefined {
+  return words.map((word) => tables.languages.get(word)).find((each) => each !== undefined)
+}
+
 /** `language: 'ruby'`, `shell: 'powershell'`. */
 function languageIn(fields: readonly Field[]): string | undefined {
   const words = identityWords(
     textOf(fields, tables.languageKeys)?.replace(/\.exe$|[\d.]+$/g, '') ?? '',
   )
-  return words.map((word) => tables.languages.get(word)).find((each) => each !== undefined)
+  return languageOf(words)
 }
 
 function isCommand({ words, key }: Field, tool: Tool): boolean {
@@ -108,9 +119,10 @@ function isCommand({ words, key }: Field, tool: Tool): boolean {
   return tool.isTerminal && (tables.inputKeys.has(key) || key === 'code')
 }
 
-function isSource({ words }: Field, tool: Tool, fields: readonly Field[]): boolean {
+function isSource({ key, words }: Field, tool: Tool, fields: readonly Field[]): boolean {
   if (words.some((word) => tables.aboutWords.has(word))) return false
-  if (!words.some((word) => tables.codeWords.has(word))) {
+  if (tables.languageKeys.has(key)) return false
+  if (!words.some((word) => tables.codeWords.has(word) || tables.languages.has(word))) {
     // A language's own tool is given its source, whatever that is called.
     return tool.language !== undefined && words.length === 1 && tables.inputKeys.has(words[0] ?? '')
   }

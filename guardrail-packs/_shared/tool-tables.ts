@@ -16,9 +16,17 @@ export const shellTools = wordSet(`
 
 /** Words of tools that type into a shell or a terminal. */
 export const terminalWords = wordSet(`
-  bash cmd command commands console iterm keys keystrokes powershell process pty pwsh repl sh shell
+  bash cmd command commands computer console iterm keys keystrokes powershell process pty pwsh repl sh shell
   shells ssh stdin terminal terminals tmux tty zsh
 `)
+
+/** Words of tools that type, into a terminal when an argument names one or the server is one. */
+export const typingWords = wordSet('feed input interact send type write')
+export const sessionKeys = wordSet(`
+  pane_id pid process_id pty_id session_id shell_id terminal_id
+`)
+/** Words of tools that type into something else. */
+export const otherInputs = wordSet('browser chat email element form mail message page sms')
 
 /** Words of tools that run what they are given. */
 export const runWords = wordSet(`

@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { Finding, ToolCall } from '../_shared/command-pack.ts'
 import { isPostgres, judgeSql } from '../_shared/sql.ts'
-import { type Field, fieldsOf, isOn, listOf } from '../_shared/tool-fields.ts'
+import { type Field, fieldsOf, isOn, listOf, textOf } from '../_shared/tool-fields.ts'
 import { identityWords, onServer, ownName } from '../_shared/tool-identity.ts'
+import { commandKeys, inputKeys, languageKeys, terminalWords } from '../_shared/tool-tables.ts'
 import { wordSet } from '../_shared/word-lists.ts'
 import { ruleOfHazard } from './rules.ts'
 
@@ -21,14 +22,30 @@ const databases = wordSet('database databases db schema')
 const migrations = wordSet('database db migrate migration migrations schema')
 const resetting = wordSet('drop flush fresh nuke refresh reset wipe')
 
+const migrators = wordSet('alembic artisan django drizzle flyway laravel prisma rails rake')
+const migrationCommand =
+  /(?:^|\s)(?:migrate:(?:fresh|reset)|db:(?:drop|purge|reset|wipe)|migrate reset|sqlflush)\b/
+
+function isMigrator(word: string): boolean {
+  return migrators.has(word)
+}
+
 /** Judges a tool of a server that nothing tells to be a database's: by its name and by what reads as SQL. */
 export function judgeElsewhere(call: ToolCall): Finding | undefined {
   const words = identityWords(ownName(call.tool))
   if (words.some((word) => looking.has(word)) && !words.includes('execute')) return undefined
   if (dropsByName(words)) return { ruleId: 'drop-tool', matchedField: 'tool' }
   const runs = words.some((word) => running.has(word) || word.endsWith('sql'))
-  for (const field of fieldsOf(call.arguments)) {
-    const finding = judgeField(field, runs)
+  const fields = fieldsOf(call.arguments)
+  const isCode = /^sql|sql$/i.test(textOf(fields, languageKeys) ?? '')
+  const types = words.some((word) => terminalWords.has(word))
+  const migrates = words.some(isMigrator) || onServer(call, isMigrator)
+  for (const field of fields) {
+    const { key, value } = field
+    if (migrates && typeof value === 'string' && migrationCommand.test(value))
+      return { ruleId: 'drop-tool', matchedField: `$.${key}` }
+    const finding =
+      isCode && key === 'code' ? judgeText(field, true) : judgeField(field, runs, types)
     if (finding !== undefined) return finding
   }
   return undefined
@@ -42,15 +59,22 @@ function dropsByName(words: readonly string[]): boolean {
   return has(migrations) && has(resetting) && words.length <= 4
 }
 
-function judgeField({ key, words, value }: Field, runs: boolean): Finding | undefined {
+function judgeField(field: Field, runs: boolean, types: boolean): Finding | undefined {
+  const { key, words } = field
   const isSql = words.some((word) => sqlWords.has(word) || word.endsWith('sql'))
-  if (!isSql && !queryWords.has(words.at(-1) ?? '')) return undefined
+  if (isSql) return judgeText(field, true)
+  if (queryWords.has(words.at(-1) ?? '')) return judgeText(field, runs)
+  // What is typed may go to the prompt of a database's client.
+  return types && (inputKeys.has(key) || commandKeys.has(key)) ? judgeText(field, false) : undefined
+}
+
+/** `known`: the text is SQL. Otherwise it may be anything, such as what somebody looks for. */
+function judgeText({ key, value }: Field, known: boolean): Finding | undefined {
   for (const text of textsOf(value)) {
     const hazard = judgeSql(text, 'any')
-    // What cannot be read need not be SQL here, and a query may be what somebody looks for.
+    // What cannot be read need not be SQL here.
     if (hazard === undefined || hazard === 'unreadable') continue
-    if (runs || isSql || isPostgres(text))
-      return { ruleId: ruleOfHazard[hazard], matchedField: `$.${key}` }
+    if (known || isPostgres(text)) return { ruleId: ruleOfHazard[hazard], matchedField: `$.${key}` }
   }
   return undefined
 }
