@@ -7,7 +7,7 @@ export function notebookCommands(cell: string): readonly (string | readonly stri
     return /^(?:powershell|pwsh)$/i.test(magic) ? [['pwsh', '-Command', rest]] : [rest]
   }
   return cell.split('\n').flatMap((line) => {
-    const found = shellLine.exec(line)?.[1]
+    const found = shellLine.exec(line.trimStart())?.[1]
     return found === undefined || found.trim() === '' ? none : [found]
   })
 }
@@ -15,4 +15,4 @@ export function notebookCommands(cell: string): readonly (string | readonly stri
 const none: readonly string[] = []
 
 const shellLine =
-  /^\s*(?:[\w, ]+=\s*)?(?:!{1,2}|%(?:sx|system|bash|sh|cmd)\s+|%(?=(?:rm|rmdir|mv|cp)\s))(?!=)(.*)$/
+  /^(?:[\w, ]+=\s*)?(?:!{1,2}|%(?:sx|system|bash|sh|cmd)\s+|%(?=(?:rm|rmdir|mv|cp)\s))(?!=)(.*)$/

@@ -1,5 +1,6 @@
 import type { Word } from './command.ts'
 import { literal, noCommands } from './command-state.ts'
+import { OverCap, spend } from './work.ts'
 
 /** One command of a PowerShell text. */
 export interface Statement {
@@ -35,7 +36,8 @@ const ends = /[\s;|&(){},]/
 const closers: Readonly<Record<string, string>> = { '(': ')', '{': '}' }
 
 function read(text: string, fedBefore: boolean, draft: Draft, depth: number): void {
-  if (depth > DEEPEST) return
+  if (depth > DEEPEST) throw new OverCap('too_deep')
+  spend(16 + 2 * text.length)
   let words: Word[] = []
   let targets: Word[] = []
   let fed = fedBefore

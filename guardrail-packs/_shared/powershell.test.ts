@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import { coreFilesystem } from '../core-filesystem/index.ts'
 import { coreGit } from '../core-git/index.ts'
 import { coreShell } from '../core-shell/index.ts'
-import { readPowerShell } from './powershell-reader.ts'
 
 const packs = [coreShell, coreGit, coreFilesystem]
 
@@ -74,7 +73,7 @@ test.each(['-EncodedCommand', '-enc', '-e'])('%s is read', (option) => {
 test('any text comes to an end, in time that grows as it does', () => {
   for (const piece of ['{', '(', '$(', '"', '@"\n', '`', '|', '[x]::y(', 'a ', '\\', '$a=']) {
     const start = performance.now()
-    readPowerShell(piece.repeat(20_000))
+    ruleOf(piece.repeat(20_000))
     expect(performance.now() - start).toBeLessThan(1000)
   }
 })

@@ -1,4 +1,4 @@
-import { judgeAsPostgres } from './sql-postgres.ts'
+import { isPostgres, judgeAsPostgres } from './sql-postgres.ts'
 import { readSql } from './sql-script.ts'
 import { type JudgeNested, judgeStatement } from './sql-statement.ts'
 import {
@@ -10,7 +10,7 @@ import {
 import type { SqlHazard } from './sql-verbs.ts'
 import { spend, workingAlone } from './work.ts'
 
-export { isPostgres, loadPostgresParser } from './sql-postgres.ts'
+export { loadPostgresParser } from './sql-postgres.ts'
 export type { SqlHazard } from './sql-verbs.ts'
 
 /** The database that a text is for; `any` when nobody says. */
@@ -108,6 +108,11 @@ function judge(
   }
   if (!mayConcern || !whole) return undefined
   return judgeAsPostgres(text, asPostgres ?? readSql(text, postgres), nested)
+}
+
+/** Whether a text is complete SQL to Postgres. Only for texts in which `judgeSql` found something. */
+export function isCompleteSql(text: string): boolean {
+  return isPostgres(text, readSql(text, postgres))
 }
 
 function judgeOne(statement: SqlStatement, nested: JudgeNested): SqlHazard | undefined {

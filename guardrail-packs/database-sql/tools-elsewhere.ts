@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { Finding, ToolCall } from '../_shared/command-pack.ts'
-import { isPostgres, judgeSql } from '../_shared/sql.ts'
+import { isCompleteSql, judgeSql } from '../_shared/sql.ts'
 import { type Field, fieldsOf, isOn, listOf, textOf } from '../_shared/tool-fields.ts'
 import { identityWords, onServer, ownName } from '../_shared/tool-identity.ts'
 import { commandKeys, inputKeys, languageKeys, terminalWords } from '../_shared/tool-tables.ts'
@@ -74,7 +74,8 @@ function judgeText({ key, value }: Field, known: boolean): Finding | undefined {
     const hazard = judgeSql(text, 'any')
     // What cannot be read need not be SQL here.
     if (hazard === undefined || hazard === 'unreadable') continue
-    if (known || isPostgres(text)) return { ruleId: ruleOfHazard[hazard], matchedField: `$.${key}` }
+    if (known || isCompleteSql(text))
+      return { ruleId: ruleOfHazard[hazard], matchedField: `$.${key}` }
   }
   return undefined
 }
