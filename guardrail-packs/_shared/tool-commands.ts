@@ -59,6 +59,11 @@ export function toolCommands(call: ToolCall): readonly ToolCommand[] {
         runSource(field.value, language ?? languageOf(field.words), add)
     }
     startProgram(fields, add)
+    const kind = identityWords(textOf(fields, tables.kindKeys) ?? '')
+    const args = kind.some((word) => tables.terminalWords.has(word))
+      ? argumentsIn(fields)
+      : undefined
+    if (args !== undefined) add(args)
     for (const argv of gitCommands(call, tool.words, fields)) add(argv)
     for (const argv of cloudCommands(call, tool.words, fields)) add(argv)
     // A shell is given the name of the program as well.
@@ -128,7 +133,9 @@ function isSource({ key, words }: Field, tool: Tool, fields: readonly Field[]): 
   }
   const kind = textOf(fields, cellKinds)
   if (kind !== undefined && /^(?:markdown|raw)$/i.test(kind)) return false
-  return tool.isCode || tool.runs
+  const has = (set: ReadonlySet<string>) => tool.words.some((word) => set.has(word))
+  const stores = tables.storingWords.has(tool.words[0] ?? '') && !has(tables.runs)
+  return (tool.isCode || tool.runs) && (!stores || has(tables.notebookWords))
 }
 
 const cellKinds: ReadonlySet<string> = new Set(['cell_type', 'type', 'kind'])

@@ -122,9 +122,17 @@ export const codeTools = wordSet('cell cells code interpreter kernel notebook re
 
 /** Arguments in which others are wrapped. */
 export const wrapperKeys = wordSet(`
-  action actions args arguments body data input inputs kwargs operation options params parameters
-  payload request tool_input
+  action actions args arguments body calls data input inputs invocations kwargs operation operations
+  options params parameters payload request requests steps tool_calls tool_input tool_uses
 `)
+/** First words of tools that keep source and do not run it, unless they edit a notebook. */
+export const storingWords = wordSet(
+  'add create insert post put register save store update upload write',
+)
+export const notebookWords = wordSet('cell cells jupyter notebook')
+/** Arguments that say what the others are for: `{ module: 'shell', args: 'ls' }`. */
+export const kindKeys = wordSet('executor module')
+
 /** Members that hold the text where a text is expected: `{ text: 'ls' }`. */
 export const textKeys = wordSet('cmd command content line source text value')
 

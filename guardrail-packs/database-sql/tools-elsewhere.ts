@@ -35,17 +35,14 @@ export function judgeElsewhere(call: ToolCall): Finding | undefined {
   const words = identityWords(ownName(call.tool))
   if (words.some((word) => looking.has(word)) && !words.includes('execute')) return undefined
   if (dropsByName(words)) return { ruleId: 'drop-tool', matchedField: 'tool' }
-  const runs = words.some((word) => running.has(word) || word.endsWith('sql'))
   const fields = fieldsOf(call.arguments)
   const isCode = /^sql|sql$/i.test(textOf(fields, languageKeys) ?? '')
-  const types = words.some((word) => terminalWords.has(word))
   const migrates = words.some(isMigrator) || onServer(call, isMigrator)
   for (const field of fields) {
     const { key, value } = field
     if (migrates && typeof value === 'string' && migrationCommand.test(value))
       return { ruleId: 'drop-tool', matchedField: `$.${key}` }
-    const finding =
-      isCode && key === 'code' ? judgeText(field, true) : judgeField(field, runs, types)
+    const finding = isCode && key === 'code' ? judgeText(field, true) : judgeField(field, words)
     if (finding !== undefined) return finding
   }
   return undefined
@@ -59,10 +56,13 @@ function dropsByName(words: readonly string[]): boolean {
   return has(migrations) && has(resetting) && words.length <= 4
 }
 
-function judgeField(field: Field, runs: boolean, types: boolean): Finding | undefined {
+function judgeField(field: Field, tool: readonly string[]): Finding | undefined {
   const { key, words } = field
+  const runs = tool.some((word) => running.has(word) || word.endsWith('sql'))
+  const isSqlTool = tool.some((word) => word.endsWith('sql'))
+  const types = tool.some((word) => terminalWords.has(word))
   const isSql = words.some((word) => sqlWords.has(word) || word.endsWith('sql'))
-  if (isSql) return judgeText(field, true)
+  if (isSql || (isSqlTool && inputKeys.has(key))) return judgeText(field, true)
   if (queryWords.has(words.at(-1) ?? '')) return judgeText(field, runs)
   // What is typed may go to the prompt of a database's client.
   return types && (inputKeys.has(key) || commandKeys.has(key)) ? judgeText(field, false) : undefined
