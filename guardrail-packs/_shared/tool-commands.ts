@@ -28,6 +28,8 @@ interface Tool {
   /** Only looks at what it is given. */
   readonly looks: boolean
   readonly language: string | undefined
+  /** The language of a web page, for tools of browsers. */
+  readonly page: string | undefined
 }
 
 /**
@@ -50,13 +52,13 @@ export function toolCommands(call: ToolCall): readonly ToolCommand[] {
           // One word may be anything when the tool does not run commands.
           const isCommand =
             tool.runs || (typeof each === 'string' ? /\S\s+\S/.test(each) : each.length > 1)
-          if (isCommand) run(each, language, tool.isShell, add)
+          const typed = typeof each === 'string' && !isNamedCommand(field) ? shellLines(each) : each
+          if (isCommand) run(typed, language, tool.isShell, add)
           // What is typed may go to the prompt of an interpreter.
-          if (tool.isTerminal && !field.words.some((word) => tables.commandWords.has(word)))
-            runSource(field.value, language, add)
+          if (tool.isTerminal && !isNamedCommand(field)) runSource(field.value, language, add)
         }
       } else if (isSource(field, tool, fields))
-        runSource(field.value, language ?? languageOf(field.words), add)
+        runSource(field.value, language ?? languageOf(field.words) ?? tool.page, add)
     }
     startProgram(fields, add)
     const kind = identityWords(textOf(fields, tables.kindKeys) ?? '')
@@ -98,9 +100,10 @@ function toolOf(call: ToolCall, fields: readonly Field[]): Tool {
     isShell,
     isTerminal,
     runs: isTerminal || (has(tables.runWords) && !has(tables.proseWords)),
-    isCode: has(tables.codeTools) || language !== undefined,
+    isCode: has(tables.codeTools) || has(tables.browserWords) || language !== undefined,
     looks: looks && !isShell,
     language: language === 'sh' ? undefined : language,
+    page: has(tables.browserWords) ? 'javascript' : undefined,
   }
 }
 
@@ -139,6 +142,11 @@ function isSource({ key, words }: Field, tool: Tool, fields: readonly Field[]): 
 }
 
 const cellKinds: ReadonlySet<string> = new Set(['cell_type', 'type', 'kind'])
+
+/** Whether the argument's name says that it is a command, and not what is typed. */
+function isNamedCommand({ words }: Field): boolean {
+  return words.some((word) => tables.commandWords.has(word))
+}
 
 /** The commands of an argument: text, an argument vector, or several of them. */
 function commandsIn(
@@ -213,11 +221,25 @@ function runSource(value: JsonValue, language: string | undefined, add: Add): vo
   else if (program !== undefined) add([...program, text])
   else {
     // A language that nobody named: the usual ones.
-    add(text)
+    add(shellLines(text))
     add(['python3', '-c', text])
     add(['node', '-e', text])
   }
   if (language !== 'sh') for (const each of notebookCommands(text)) add(each)
+}
+
+/** A line that is a program's in any case: `import x`, `reboot = True`, `print(x)`, `$x + 1`. */
+const programLine =
+  /^\s*(?:(?:async|await|class|const|def|from|import|return|var)\s|[\w.$]+\s[-+*/]?=\s|\$\w+\s[-+*/]\s|[\w.]+\((?!\)))/
+/** Behind these a shell may begin another command. */
+const separator = /[;|&`]\s*\S|\$\(/
+
+/** The lines of a text that may be a shell's. */
+function shellLines(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => separator.test(line) || !programLine.test(line))
+    .join('\n')
 }
 
 /** What is for a program that the tool or its server is named after, without the program's name. */

@@ -78,6 +78,7 @@ export const languages: ReadonlyMap<string, string> = new Map(
     bun: 'javascript',
     cmd: 'sh',
     deno: 'javascript',
+    function: 'javascript',
     ipykernel: 'python',
     ipython: 'python',
     javascript: 'javascript',
@@ -105,6 +106,8 @@ export const languages: ReadonlyMap<string, string> = new Map(
     zsh: 'sh',
   }),
 )
+/** Words of tools that run source in a web page. */
+export const browserWords = wordSet('browser chrome devtools page playwright puppeteer selenium')
 /** How a language's interpreter is given a program. */
 export const interpreters: ReadonlyMap<string, readonly string[]> = new Map([
   ['javascript', ['node', '-e']],
