@@ -28,7 +28,7 @@ const packs = [
   saasNotes,
 ]
 
-function verdictOn(call: LabelledCall): LabelledCall['expect'] {
+function verdictOn(call: Omit<LabelledCall, 'expect'>): LabelledCall['expect'] {
   const input: GuardInput = {
     kind: 'tool_call',
     phase: 'harness_pre_tool',
@@ -48,4 +48,12 @@ test.each(['denied', 'harmless'])('judges the %s tool calls by all packs', (file
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(calls.filter((call) => verdictOn(call) !== call.expect)).toEqual([])
+})
+
+test('a command behind many other arguments is judged', () => {
+  const others = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`a${at}`, at]))
+  const given = (args: JsonObject) => verdictOn({ tool: 'Bash', arguments: args })
+  expect(given({ ...others, command: 'rm -rf /srv' })).toBe('deny')
+  expect(given({ ...others, command: 'ls' })).toBe('allow')
+  expect(given({ params: { input: { options: { command: 'rm -rf /srv' } } } })).toBe('deny')
 })

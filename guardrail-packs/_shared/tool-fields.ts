@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import { unwrapped } from './json-text.ts'
 import { identityWords } from './tool-identity.ts'
 import { textKeys, wrapperKeys } from './tool-tables.ts'
+import { spend } from './work.ts'
 
 /** One argument of a call, wherever it is wrapped. */
 export interface Field {
@@ -14,19 +15,23 @@ export interface Field {
 
 /** Wrappers within each other that are looked into. */
 const DEEPEST = 4
-/** Arguments of one call that are looked at. */
-const MOST = 200
+
+const known = new WeakMap<JsonObject, readonly Field[]>()
 
 /** The arguments of a call; those in `input`, `params` and the like, also as JSON text, as if they were its own. */
 export function fieldsOf(given: JsonObject): readonly Field[] {
+  const before = known.get(given)
+  if (before !== undefined) return before
   const fields: Field[] = []
   gather(given, fields, 0)
+  known.set(given, fields)
   return fields
 }
 
 function gather(given: JsonObject, fields: Field[], depth: number): void {
   for (const [name, written] of Object.entries(given)) {
-    if (written === undefined || fields.length >= MOST) continue
+    if (written === undefined) continue
+    spend(8 + (name.length >> 1))
     const words = identityWords(name)
     const key = words.join('_')
     const value = wrapperKeys.has(key) ? unwrapped(written) : written
