@@ -89,7 +89,7 @@ describe('the overview', () => {
         {
           outcome: 'invalid_request',
           attempts: [],
-          ...{ principal: undefined, provider: undefined, resolvedModel: undefined },
+          ...{ provider: undefined, resolvedModel: undefined },
         },
       ],
       [new Date('2026-11-14T11:59:59Z'), {}],

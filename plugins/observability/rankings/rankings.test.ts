@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { serviceAccount } from '../../request-log/testing.ts'
 import { type Bench, idOf, openBench } from '../testing.ts'
 
 const LEADERBOARD = '/api/v1/admin/observability/leaderboard'
@@ -208,7 +209,7 @@ describe('harness usage', () => {
     const agents = ['codex/1', 'claude-cli/1', 'cursor/1', 'aider/1', 'pi/1', 'opencode/1', 'else']
     await bench.log(
       ...agents.map((userAgent) => [at, { userAgent }] as const),
-      [at, { userAgent: 'codex/9', principal: undefined }],
+      [at, { userAgent: 'codex/9', principal: serviceAccount() }],
       [new Date('2026-11-19T23:59:59Z'), { userAgent: 'codex/2' }],
       [new Date('2026-11-14T11:59:59Z'), { userAgent: 'pi/1' }],
     )
