@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
 import { type Field, textOf } from './tool-fields.ts'
+import { identityWords } from './tool-identity.ts'
 import { wordSet } from './word-lists.ts'
 
 /** Verbs of tools that write a file, and what else their name holds. */
@@ -25,8 +26,10 @@ export function writtenFiles(
   words: readonly string[],
   fields: readonly Field[],
 ): readonly (readonly string[])[] {
-  if (!writesFiles(words)) return none
-  if (looking.test(textOf(fields, editorKeys) ?? '')) return none
+  const action = textOf(fields, editorKeys) ?? ''
+  // An editor's action can be the only verb: `text_editor` with `{ command: 'str_replace' }`.
+  if (!writesFiles([...words, ...(action.length > 24 ? [] : identityWords(action))])) return none
+  if (looking.test(action)) return none
   const paths = [...pathsOf(fields), ...patchesOf(fields).flatMap(patchedFiles)]
   return paths.map((path) => ['tee', '--', path.replace(/^file:\/\//, '')])
 }
@@ -57,7 +60,7 @@ function insideList(value: JsonValue): readonly string[] {
 }
 
 /** The texts of a call that are patches in the format of `apply_patch`. */
-export function patchesOf(fields: readonly Field[]): readonly string[] {
+function patchesOf(fields: readonly Field[]): readonly string[] {
   return fields.flatMap(({ key, value }) =>
     patchKeys.has(key) && typeof value === 'string' && value.includes('*** ') ? [value] : [],
   )

@@ -1,6 +1,5 @@
 import type { Finding, ToolCall } from '../_shared/command-pack.ts'
 import { type Field, fieldsOf, isOn } from '../_shared/tool-fields.ts'
-import { patchesOf } from '../_shared/tool-files.ts'
 import { identityWords, onServer, ownName } from '../_shared/tool-identity.ts'
 import { toolVerb } from '../_shared/tool-verbs.ts'
 import { wordSet } from '../_shared/word-lists.ts'
@@ -24,7 +23,7 @@ const actionKeys = wordSet('action command mode op operation type')
 export function judgeTool(call: ToolCall): Finding | undefined {
   const words = identityWords(ownName(call.tool))
   const fields = fieldsOf(call.arguments)
-  const found = removes(words, call, fields) ?? deletesByPatch(fields)
+  const found = removes(words, call, fields)
   return found !== undefined && !isOn(fields, 'dry_run', 'dryrun') ? found : undefined
 }
 
@@ -60,9 +59,3 @@ function removes(
 }
 
 const everything: ReadonlySet<string> = new Set([...removing, ...emptying])
-
-function deletesByPatch(fields: readonly Field[]): Finding | undefined {
-  return patchesOf(fields).some((patch) => /^\*\*\* Delete File: /m.test(patch))
-    ? { ruleId: 'delete-tool', matchedField: '$.*' }
-    : undefined
-}
