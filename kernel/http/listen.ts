@@ -5,6 +5,7 @@ import type { AppServices } from './app.ts'
 import { createApp } from './app.ts'
 import { createClientAddress } from './client-address.ts'
 import { errorResponse } from './error-response.ts'
+import { hasLostDots, routesWithoutDots } from './raw-path.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 import { urlOf } from './request-url.ts'
 import { MAX_IDLE_SECS } from './stream-response.ts'
@@ -77,6 +78,12 @@ function bind<T>({ hostname, port }: ListenOptions, serve: () => T): T {
   }
 }
 
+/** A proxy before the gateway may have judged the path as it was sent, by its first segments. */
+function refuseDots({ headers }: Request): Response {
+  const message = 'the path must have no . or .. segments, encoded or not'
+  return errorResponse(new GatewayError('invalid_request', message), requestIdOf(headers))
+}
+
 /** Throws ListenError. */
 export function listen(options: ListenOptions): Listening {
   const asSent = (request: Request) => renamed.get(request) ?? request
@@ -129,7 +136,8 @@ export function listen(options: ListenOptions): Listening {
       idleTimeout: Math.min(MAX_IDLE_SECS, Math.ceil(options.bodyTimeoutMs / 1000) + 10),
       // Bodies are limited where they are read, with an error body of ours.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      fetch: answer,
+      routes: routesWithoutDots(answer, refuseDots),
+      fetch: (request) => (hasLostDots(request) ? refuseDots(request) : answer(request)),
       // Bun would answer with a page of its own, which shows callers the code.
       error(err) {
         options.log.error({ err }, 'a request could not be answered')

@@ -54,6 +54,32 @@ describe('refused before it is a request', () => {
   })
 })
 
+const get = (path: string) =>
+  talk(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
+
+test.each([
+  '/v1/../healthz',
+  '/v1/%2e%2e/healthz',
+  '/./healthz',
+  '/v1/.%2E/healthz/',
+  '/v1\\..\\healthz',
+  '/v1//../healthz',
+  '/a/b/c/d/e/f/g/h/i/j/k/l/../../../../../../../../../../../../healthz',
+  'http://localhost/v1/../healthz',
+  '/x/..?y',
+])('a path with dot segments is refused: %s', async (path) => {
+  const reply = await get(path)
+  expect(reply).toStartWith('HTTP/1.1 400 ')
+  expect(reply).toContain('the path must have no . or .. segments')
+})
+
+test('dots that are not segments, and empty segments, are what they were', async () => {
+  expect(await get('/healthz?x=/../y')).toStartWith('HTTP/1.1 200 ')
+  for (const path of ['/v1/...', '/.well-known/x', '//healthz', '/v1//healthz']) {
+    expect(await get(path)).toStartWith('HTTP/1.1 404 ')
+  }
+})
+
 test('a chunked body over the limit', async () => {
   const answer = await talk(
     `${head}connection: close\r\ntransfer-encoding: chunked\r\n\r\n${`8000\r\n${'x'.repeat(0x8000)}\r\n`.repeat(5)}`,
