@@ -62,7 +62,7 @@ function ask() {
   caller.on('error', ended.reject)
   caller.on('close', () => ended.reject(new Error('closed without an end')))
   ended.promise.catch(() => {})
-  caller.write(`GET ${PATH} HTTP/1.1\r\nhost: gateway\r\ncookie: ${cookie}\r\n\r\n`)
+  caller.write(`GET ${PATH} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncookie: ${cookie}\r\n\r\n`)
   return { caller, begun: begun.promise, ended: ended.promise, text: () => text }
 }
 

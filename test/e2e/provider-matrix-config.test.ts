@@ -1,10 +1,14 @@
 /** What `check-config` says of provider blocks: the example's, the guides', and forbidden ones. */
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { stringify } from 'yaml'
 import { checkConfig } from '../../kernel/config/check.ts'
 import { parseConfig } from '../../kernel/config/parse.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import { testKey } from '../harness/gateway.ts'
+import { startGoogleCloud } from '../harness/upstream-clouds-google.ts'
+
+const google = startGoogleCloud()
+afterAll(() => google.stop())
 
 const plugins = Object.entries(builtins).map(([name, plugin]) => ({
   plugin,
@@ -47,7 +51,8 @@ const modes = [
 ] as const
 
 function modesIn(text: string): Map<string, Set<string>> {
-  const { loaded, problems } = check(text)
+  const here = text.replaceAll(/\/etc\/gateway\/\S+\.json/g, google.serviceAccountFile())
+  const { loaded, problems } = check(here)
   expect(problems.filter(({ severity }) => severity !== 'warning')).toEqual([])
   const found = new Map<string, Set<string>>()
   for (const { spec, config } of loaded?.providers ?? []) {
