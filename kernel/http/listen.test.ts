@@ -162,6 +162,51 @@ describe('the host of a request', () => {
   )
 })
 
+describe('a path as it was sent', () => {
+  test.each([
+    '/healthz/.',
+    '/healthz/%2e',
+    '/v1/%2e%2E/healthz',
+    '/v1/x/../../healthz/',
+    '/..\\healthz',
+    '/pages\\there',
+    '/pages/x%5c..%5cthere',
+    '/pages/x%2f..%2fthere',
+    '/v1//../../healthz',
+    `/v1${'/x'.repeat(20)}${'/..'.repeat(21)}/healthz`,
+    '/v1/..#',
+    '/api/v1/models/../things',
+    '/mcp/x/../whole',
+    'http://localhost/v1/%2e%2e/healthz',
+  ])('is refused where another one is read from it: %s', async (path) => {
+    for (const version of ['1.1', '1.0']) {
+      const reply = await talk(`GET ${path} HTTP/${version}`, 'host: localhost')
+      expect([reply.status, reply.id]).toEqual([400, 'mine'])
+      expect(JSON.parse(reply.text).error).toMatchObject({
+        code: 'invalid_request',
+        message: expect.stringContaining('the path must have no . or .. segments'),
+      })
+    }
+    const nameless = await talk(`POST ${path} HTTP/1.0`)
+    expect(nameless.status).toBe(400)
+  })
+
+  test.each([
+    ['GET /healthz/', 200, 'ok'],
+    ['GET /healthz?next=/../x', 200, 'ok'],
+    ['GET http://localhost/healthz', 200, 'ok'],
+    ['HEAD /api/v1/things', 200, ''],
+    ['GET /pages/a%5cb', 404, 'there is no GET /pages/a%5cb'],
+    ['GET /pages/...', 404, 'there is no GET /pages/...'],
+    ['GET /', 404, 'there is no GET /'],
+    [`GET ${'/x'.repeat(30)}`, 404, 'there is no GET /x/x'],
+    ['OPTIONS /api/v1/things', 405, 'takes GET, HEAD, not OPTIONS'],
+  ])('is taken as it is: %s', async (line, status, text) => {
+    const reply = await talk(`${line} HTTP/1.1`, 'host: localhost')
+    expect(reply).toEqual({ status, id: 'mine', text: expect.stringContaining(text) })
+  })
+})
+
 test.each([
   ['a reply', 'POST /v1/chat/completions'],
   ['an MCP stream', 'GET /mcp/streamed'],

@@ -5,7 +5,7 @@ import type { AppServices } from './app.ts'
 import { createApp } from './app.ts'
 import { createClientAddress } from './client-address.ts'
 import { errorResponse } from './error-response.ts'
-import { hasLostDots, routesWithoutDots } from './raw-path.ts'
+import { refuseRewrittenToFit, routesByRawPath } from './raw-path.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 import { urlOf } from './request-url.ts'
 import { MAX_IDLE_SECS } from './stream-response.ts'
@@ -78,12 +78,6 @@ function bind<T>({ hostname, port }: ListenOptions, serve: () => T): T {
   }
 }
 
-/** A proxy before the gateway may have judged the path as it was sent, by its first segments. */
-function refuseDots({ headers }: Request): Response {
-  const message = 'the path must have no . or .. segments, encoded or not'
-  return errorResponse(new GatewayError('invalid_request', message), requestIdOf(headers))
-}
-
 /** Throws ListenError. */
 export function listen(options: ListenOptions): Listening {
   const asSent = (request: Request) => renamed.get(request) ?? request
@@ -109,22 +103,22 @@ export function listen(options: ListenOptions): Listening {
       address,
     },
   })
-  function serveUnderLongHost(request: Request) {
+  function serveChecked(request: Request, check?: () => void) {
     try {
-      return app.fetch(withLongHost(request))
+      check?.()
+      return app.fetch(ELYSIA_FINDS_PATH.test(request.url) ? request : withLongHost(request))
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       return errorResponse(error, requestIdOf(request.headers))
     }
   }
-  async function answer(request: Request) {
-    const response = await (ELYSIA_FINDS_PATH.test(request.url)
-      ? app.fetch(request)
-      : serveUnderLongHost(request))
+  async function answer(request: Request, check?: () => void) {
+    const response = await serveChecked(request, check)
     // Where the limit was lifted it would stay so, and callers that vanish say nothing.
     if (!streamed.has(request)) server.timeout(request, keptSecs)
     return response
   }
+  const literals = app.routes.map(({ path }) => path).filter((path) => !/[:*]/.test(path))
   const server = bind(options, () =>
     Bun.serve({
       hostname: options.hostname,
@@ -136,8 +130,8 @@ export function listen(options: ListenOptions): Listening {
       idleTimeout: Math.min(MAX_IDLE_SECS, Math.ceil(options.bodyTimeoutMs / 1000) + 10),
       // Bodies are limited where they are read, with an error body of ours.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      routes: routesWithoutDots(answer, refuseDots),
-      fetch: (request) => (hasLostDots(request) ? refuseDots(request) : answer(request)),
+      routes: routesByRawPath(literals, answer),
+      fetch: (request) => answer(request, () => refuseRewrittenToFit(request)),
       // Bun would answer with a page of its own, which shows callers the code.
       error(err) {
         options.log.error({ err }, 'a request could not be answered')
