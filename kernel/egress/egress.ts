@@ -56,17 +56,36 @@ type Piece = { readonly done: true } | { readonly done: false; readonly value: U
 const OVER = { done: true, value: undefined } as const
 const NO_BODY = { read: async () => OVER, cancel: async () => {} }
 
+/** Bodies of up to this length, by their own word, are looked at first. */
+const SHORT_BYTES = 1 << 16
+
+/**
+ * A short body that came together with its headers, as nearly all do: pieces cost ten microseconds
+ * more than all at once. A copy is asked for it: where something is still to come, the response itself
+ * is read in pieces, each of them a sign of life.
+ */
+function bodyThatIsThere(response: Response, maxBytes: number): Promise<Uint8Array> | undefined {
+  const { headers } = response
+  const declared = Number(headers.get('content-length') ?? Number.NaN)
+  const isShort = declared <= SHORT_BYTES && declared <= maxBytes
+  if (!isShort || headers.has('content-encoding')) return undefined
+  const whole = response.clone().bytes()
+  if (Bun.peek.status(whole) === 'fulfilled') return whole
+  whole.catch(() => {})
+  return undefined
+}
+
 /** The whole body, counted as it is read: what its headers say is before decompression, if at all. */
 function wholeBody(response: Response, call: ProviderCall): Promise<Uint8Array> {
   const { maxResponseBytes } = call
-  return readBytes(
-    watched(response, call),
-    maxResponseBytes,
-    () =>
-      new GatewayError(
-        'upstream_transport',
-        `the provider's reply is larger than ${maxResponseBytes} bytes (max_response_bytes)`,
-      ),
+  const tooLarge = () =>
+    new GatewayError(
+      'upstream_transport',
+      `the provider's reply is larger than ${maxResponseBytes} bytes (max_response_bytes)`,
+    )
+  return (
+    bodyThatIsThere(response, maxResponseBytes) ??
+    readBytes(watched(response, call), maxResponseBytes, tooLarge)
   )
 }
 
