@@ -92,6 +92,8 @@ describe('the overview', () => {
           ...{ provider: undefined, resolvedModel: undefined },
         },
       ],
+      // A row without an owner, of an earlier version, does not count.
+      [ago(4), { outcome: 'invalid_request', attempts: [], principal: undefined }],
       [new Date('2026-11-14T11:59:59Z'), {}],
     )
     await bench.spend({

@@ -210,6 +210,8 @@ describe('harness usage', () => {
     await bench.log(
       ...agents.map((userAgent) => [at, { userAgent }] as const),
       [at, { userAgent: 'codex/9', principal: serviceAccount() }],
+      // A row without an owner, of an earlier version, does not count.
+      [at, { userAgent: 'codex/9', principal: undefined }],
       [new Date('2026-11-19T23:59:59Z'), { userAgent: 'codex/2' }],
       [new Date('2026-11-14T11:59:59Z'), { userAgent: 'pi/1' }],
     )
