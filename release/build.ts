@@ -90,7 +90,13 @@ async function buildConsole(): Promise<void> {
 
 async function compile(outfile: string): Promise<void> {
   const { success, logs } = await Bun.build({
-    entrypoints: ['main.ts', 'pack-worker.ts'].map((name) => join(ROOT, 'plugins/standard', name)),
+    entrypoints: [
+      'standard/main.ts',
+      // The program of a thread is found next to that which starts it.
+      'standard/pack-worker.ts',
+      'accounting/token-worker.ts',
+    ].map((path) => join(ROOT, 'plugins', path)),
+    naming: { entry: '[name].[ext]' },
     target: 'bun',
     format: 'esm',
     // Names stay: they stand in stack traces, and Elysia reads its handlers.

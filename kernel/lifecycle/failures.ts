@@ -54,10 +54,13 @@ export async function settledFailure(
 ): Promise<ExecutionFailure> {
   let error = asGatewayError(thrown, admitted, services)
   let settlement: Settlement | undefined
+  let { usage } = used
   try {
-    settlement = await settle(admitted, used, services)
+    const settled = await settle(admitted, used, services)
+    settlement = settled.settlement
+    usage = settled.usage
   } catch (fault) {
     error = asGatewayError(fault, admitted, services)
   }
-  return new ExecutionFailure(error, attempt, used.usage, settlement, invokedToolCount)
+  return new ExecutionFailure(error, attempt, usage, settlement, invokedToolCount)
 }

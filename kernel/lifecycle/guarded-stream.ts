@@ -17,10 +17,13 @@ import { settledFailure } from './failures.ts'
 import { guardReply } from './guard.ts'
 import { breakOff, lastWords, readOut, startDrain } from './read-out.ts'
 import { replyStream, streamOfFamily } from './stream.ts'
+import { createStreamMeter, type StreamMeter } from './stream-meter.ts'
 import { createWatchdog } from './watchdog.ts'
 
 /** For so long the headers wait for a decision; then the stream begins with comments. */
 const PATIENCE_MS = 15_000
+/** Errors with which the gateway itself ends a stream. */
+const ENDED_HERE: ReadonlySet<string> = new Set(['guarded_response_too_large', 'budget_exceeded'])
 const KEEP_ALIVE = ': the reply is being checked\n\n'
 
 /**
@@ -57,20 +60,24 @@ async function decide(
   if (caller.aborted) leave()
   else caller.addEventListener('abort', leave)
   const upstream = result.events[Symbol.asyncIterator]()
+  const meter = createStreamMeter(admitted, services, modifiers)
   let collected: Collected
   try {
-    collected = await collect(admitted, attempt, upstream, stream)
+    collected = await collect(admitted, attempt, upstream, stream, meter)
   } catch (thrown) {
     const error = attempt.containFault(thrown)
     attempt.watchdog.abort(error)
     breakOff(upstream, attempt.watchdog)
     const status = drain !== undefined ? 'client_abort' : 'stream_error'
-    // What we broke off ourselves has been served and is charged, by the counters so far.
-    const succeeded = status === 'client_abort' || error.code === 'guarded_response_too_large'
+    // What we broke off ourselves has been served and is charged.
+    const succeeded = status === 'client_abort' || ENDED_HERE.has(error.code)
+    const doubt = drain === undefined && succeeded ? error.code : status
     const counted = error.usage ?? stream.usage
-    const usage = counted && { ...counted, doubt: counted.doubt ?? status }
+    const usage = counted && { ...counted, doubt: counted.doubt ?? doubt }
+    meter.take([], counted)
     const { invokedToolCount } = stream
-    const spent = { usage, succeeded, modifiers, invokedToolCount }
+    const partial = meter.partial(doubt)
+    const spent = { usage, succeeded, modifiers, invokedToolCount, partial }
     throw await settledFailure(admitted, error, attempt.finish(status, error), spent, services)
   } finally {
     caller.removeEventListener('abort', leave)
@@ -92,7 +99,8 @@ async function decide(
   attempt.watchdog.stop()
   const watchdog = createWatchdog(admitted.provider.timeouts)
   watchdog.stop()
-  return replyStream(admitted, { ...attempt, watchdog }, { ...result, events }, services, usage)
+  const held = { usage }
+  return replyStream(admitted, { ...attempt, watchdog }, { ...result, events }, services, held)
 }
 
 interface Collected {
@@ -109,6 +117,7 @@ async function collect(
   { watchdog, firstByte }: RunningAttempt,
   upstream: AsyncIterator<readonly StreamEvent[]>,
   stream: FamilyStream,
+  meter: StreamMeter,
 ): Promise<Collected> {
   const isResponse = family === 'responses'
   const batches: (readonly StreamEvent[])[] = []
@@ -116,6 +125,12 @@ async function collect(
   const most = route.guard?.streamBufferBytes ?? 0
   let size = 0
   let asked: ReturnType<typeof upstream.next> | undefined
+  let overBudget: GatewayError | undefined
+  const take = (batch: readonly StreamEvent[]) => {
+    const checked = stream.push(batch)
+    overBudget ??= meter.take(batch, stream.usage)
+    return checked
+  }
   try {
     while (stream.outcome === 'open' && stream.failure === undefined) {
       asked = upstream.next()
@@ -127,20 +142,21 @@ async function collect(
         stream.end()
         break
       }
-      const checked = stream.push(batch.value)
+      const checked = take(batch.value)
       for (const { raw, data } of batch.value) size += Buffer.byteLength(raw ?? data)
       if (size > most) throw tooLarge(most)
+      if (overBudget !== undefined && stream.outcome === 'open') throw overBudget
       batches.push(batch.value.map(unambiguous))
       events.push(...checked)
     }
     if (stream.outcome === 'open' && stream.failure !== undefined) {
-      stream.push(await lastWords(upstream.next()))
+      take(await lastWords(upstream.next()))
       stream.end()
     }
   } catch (thrown) {
     if (thrown instanceof GatewayError) {
       watchdog.abort(thrown)
-      stream.push(await lastWords(asked ?? upstream.next()))
+      take(await lastWords(asked ?? upstream.next()))
     }
     throw thrown
   }

@@ -185,7 +185,8 @@ async function buffered(
   facts: ReplyFacts,
   services: LifecycleServices,
 ): Promise<Reply> {
-  const { usage, invokedToolCount, failure } = facts
+  const { invokedToolCount, failure } = facts
+  let { usage } = facts
   const used = { usage, succeeded: failure === undefined, modifiers: result.billingModifiers }
   let reply: ReturnType<typeof replyFor>
   try {
@@ -198,7 +199,9 @@ async function buffered(
   }
   let settlement: Settlement
   try {
-    settlement = await settle(admitted, used, services)
+    const settled = await settle(admitted, used, services)
+    settlement = settled.settlement
+    usage = settled.usage
   } catch (thrown) {
     const error = asGatewayError(thrown, admitted, services)
     throw new ExecutionFailure(error, attempt, usage, undefined, invokedToolCount)

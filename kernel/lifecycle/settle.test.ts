@@ -27,7 +27,9 @@ async function settled(used: Used, stream = false) {
     },
     sinks: { push: (...args: unknown[]) => pushed.push(args) },
   } as unknown as LifecycleServices
-  expect(await settle(admitted, used, services)).toBe(settlement)
+  const { settlement: outcome, usage } = await settle(admitted, used, services)
+  expect(outcome).toBe(settlement)
+  expect(calls[0]?.usage).toBe(usage)
   expect(pushed).toEqual([[calls[0], settlement]])
   return calls[0]
 }

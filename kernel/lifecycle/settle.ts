@@ -1,4 +1,11 @@
-import type { Settlement, Usage } from '../plugin/index.ts'
+import type {
+  DispatchedCall,
+  JsonValue,
+  Metering,
+  PartialStream,
+  Settlement,
+  Usage,
+} from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { admissionOf } from './steps.ts'
@@ -7,26 +14,93 @@ export interface Used {
   readonly usage: Usage | undefined
   readonly succeeded: boolean
   readonly modifiers?: readonly string[] | undefined
+  /** Of a stream that did not come to its end. */
+  readonly partial?: PartialStream | undefined
+}
+
+export interface Settled {
+  readonly settlement: Settlement
+  /** What the call was settled with. */
+  readonly usage: Usage | undefined
 }
 
 /** Closes the books of an admitted call; resolves when its ledger row is durable. */
 export async function settle(
   admitted: Admitted,
   used: Used,
-  { accounting, sinks }: LifecycleServices,
-): Promise<Settlement> {
+  services: LifecycleServices,
+): Promise<Settled> {
+  const { accounting, sinks } = services
+  const dispatched = dispatchedCall(admitted, used.modifiers)
+  await nextTurn()
+  let { usage } = used
+  if (accounting.measure !== undefined) {
+    const measured = measure(dispatched, admitted, used, services)
+    usage = measured instanceof Promise ? await measured : measured
+  }
   const call = {
+    ...dispatched,
+    usage: used.succeeded ? usage : doubted(usage, admitted.stream),
+    succeeded: used.succeeded,
+  }
+  const settlement = await accounting.settle(call)
+  sinks?.push(call, settlement)
+  return { settlement, usage: call.usage }
+}
+
+/** The call as accounting sees it once it has been sent. */
+export function dispatchedCall(
+  admitted: Admitted,
+  modifiers: readonly string[] = [],
+): DispatchedCall {
+  return {
     ...admissionOf(admitted),
     pricing: admitted.route.bound.pricing,
     configVersion: admitted.lease.runtime.configVersion,
-    usage: used.succeeded ? used.usage : doubted(used.usage, admitted.stream),
-    billingModifiers: used.modifiers ?? [],
-    succeeded: used.succeeded,
+    billingModifiers: modifiers,
   }
-  await nextTurn()
-  const settlement = await accounting.settle(call)
-  sinks?.push(call, settlement)
-  return settlement
+}
+
+/** What limits the tokens of a call, as the provider was asked. */
+export function requestLimits({ call, rawBody }: Admitted): Metering['request'] {
+  const { max_tokens, max_completion_tokens, max_output_tokens, n } = call.body
+  const stated = [max_tokens, max_completion_tokens, max_output_tokens].filter(isCount)
+  return {
+    length: rawBody.length,
+    maxOutputTokens: stated.length === 0 ? undefined : Math.max(...stated),
+    choices: isCount(n) ? n : 1,
+  }
+}
+
+/** Counters of the upstream, or what accounting makes of them. Its faults cost no caller the reply. */
+function measure(
+  dispatched: DispatchedCall,
+  admitted: Admitted,
+  { usage, succeeded, partial }: Used,
+  services: LifecycleServices,
+): Usage | undefined | Promise<Usage | undefined> {
+  const { accounting } = services
+  const failed = (error: unknown) => {
+    services.fault('a call could not be measured', error, admitted.requestId)
+    return usage
+  }
+  // A stream that failed before it said anything has not been served.
+  const isServed = succeeded || usage !== undefined || partial?.output !== ''
+  const metering = {
+    usage,
+    request: requestLimits(admitted),
+    partial: isServed ? partial : undefined,
+  }
+  try {
+    const measured = accounting.measure?.(dispatched, metering)
+    return measured instanceof Promise ? measured.catch(failed) : measured
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+function isCount(value: JsonValue | undefined): value is number {
+  return typeof value === 'number' && value >= 0
 }
 
 /** Counters of a call that failed are no more than its latest ones. */

@@ -24,23 +24,29 @@ import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { breakOff, lastWords, readOut, startDrain } from './read-out.ts'
 import { outcomeOf, record } from './record.ts'
 import { settle } from './settle.ts'
+import { createStreamMeter } from './stream-meter.ts'
 
 /**
  * The caller's side of a streamed reply. Events flow at once; the terminal one waits until the call
  * is settled. When the caller leaves early the upstream is read on, to learn what the call cost.
- * `known`: what the upstream counted, where the events may not tell it any more.
+ * `held`: the events are a whole stream that was held back, with what its upstream counted, which they
+ * may not tell any more.
  */
 export function replyStream(
   admitted: Admitted,
   attempt: RunningAttempt,
   result: StreamResult,
   services: LifecycleServices,
-  known?: Usage,
+  held?: { readonly usage: Usage | undefined },
 ): ReplyStream {
   const upstream = result.events[Symbol.asyncIterator]()
   const family = streamFor(admitted)
   const { watchdog } = attempt
   const { maxResponseBytes } = admitted.provider
+  const meter =
+    held === undefined ? createStreamMeter(admitted, services, result.billingModifiers) : undefined
+  /** Set when it has used up a hard limit. */
+  let overBudget: GatewayError | undefined
   let callerLeft = false
   /** Why the caller was sent an error in the place of the stream. */
   let refused: GatewayError | undefined
@@ -66,6 +72,13 @@ export function replyStream(
     return sseText(events)
   }
 
+  /** What may be sent of a batch of the upstream. */
+  function take(batch: readonly StreamEvent[]): StreamEvent[] {
+    const events = family.push(batch)
+    overBudget ??= meter?.take(batch, family.usage)
+    return events
+  }
+
   /** Reads until there is text to send; when the stream closes, it is the last one. */
   async function read(): Promise<string | undefined> {
     let asked: ReturnType<typeof upstream.next> | undefined
@@ -78,17 +91,22 @@ export function replyStream(
         watchdog.rest()
         let text = ''
         if (batch.done) family.end()
-        else text = send(family.push(batch.value))
+        else text = send(take(batch.value))
         if (family.outcome === 'open' && family.failure !== undefined) {
-          text += send(family.push(await lastWords(upstream.next())))
+          text += send(take(await lastWords(upstream.next())))
           family.end()
+        }
+        if (family.outcome === 'open' && overBudget !== undefined) {
+          watchdog.abort(overBudget)
+          text += send(take(await lastWords(upstream.next())))
+          if (family.outcome === 'open') closing = close(overBudget)
         }
         if (family.outcome !== 'open') closing = close(family.failure)
         if (text !== '') return text
       }
     } catch (thrown) {
       try {
-        if (asked !== undefined) family.push(await lastWords(asked))
+        if (asked !== undefined) take(await lastWords(asked))
       } catch {
         // They are no batch; the call has failed already.
       }
@@ -110,8 +128,11 @@ export function replyStream(
     const complete = error === undefined
     const { invokedToolCount } = family
     const stated = error instanceof GatewayError ? error.usage : undefined
-    const counted = known ?? stated ?? family.usage
-    const usage = left && !complete ? doubted(counted) : counted
+    const counted = held?.usage ?? stated ?? family.usage
+    const ended = left ? 'client_abort' : error === overBudget ? 'budget_exceeded' : undefined
+    let usage = complete || ended === undefined ? counted : counted && { ...counted, doubt: ended }
+    meter?.take([], counted)
+    const partial = complete ? undefined : meter?.partial(ended ?? 'stream_error')
     const status =
       complete && (refused !== undefined || !left)
         ? 'success'
@@ -124,8 +145,12 @@ export function replyStream(
     let settlement: Settlement | undefined
     let failure = error
     try {
-      const used = { usage, succeeded: complete || left, modifiers: result.billingModifiers }
-      settlement = await settle(admitted, used, services)
+      // What was ended here has been served.
+      const succeeded = complete || ended !== undefined
+      const used = { usage, succeeded, modifiers: result.billingModifiers, partial }
+      const settled = await settle(admitted, used, services)
+      settlement = settled.settlement
+      usage = settled.usage
     } catch (thrown) {
       services.fault('settlement failed', thrown, admitted.requestId)
       failure = thrown instanceof GatewayError ? thrown : internalError(thrown)
@@ -210,9 +235,4 @@ export function streamOfFamily(
   return family === 'responses'
     ? createResponsesStream({ publicModel })
     : createChatStream({ publicModel, usageAtEnd: converted })
-}
-
-/** Counters of a stream that was not read to its end. */
-function doubted(usage: Usage | undefined): Usage | undefined {
-  return usage && { ...usage, doubt: 'client_abort' }
 }

@@ -1,3 +1,4 @@
+import type { GatewayError } from './errors.ts'
 import type { Principal } from './identity.ts'
 import type { Caller } from './middleware.ts'
 import type { PricingIdentity, UnpricedReason } from './provider.ts'
@@ -19,13 +20,17 @@ export interface AdmissionRequest {
   readonly dispatchedAt: Date
 }
 
-/** A call that reached the provider, with what it used. */
-export interface SettlementRequest extends AdmissionRequest {
+/** A call that reached the provider. */
+export interface DispatchedCall extends AdmissionRequest {
   readonly pricing: PricingIdentity
   /** Of the config that the call began with. */
   readonly configVersion: string
-  readonly usage: Usage | undefined
   readonly billingModifiers: readonly string[]
+}
+
+/** A call that reached the provider, with what it used. */
+export interface SettlementRequest extends DispatchedCall {
+  readonly usage: Usage | undefined
   /** False: the provider call failed, so that without usage there is nothing to write. */
   readonly succeeded: boolean
 }
@@ -48,12 +53,55 @@ export type Settlement =
   /** Nothing was used, or nothing that can be known of a failed call. */
   | { readonly kind: 'none' }
 
+/** What is known of the tokens of a call. */
+export interface Metering {
+  /** The latest counters of the upstream. */
+  readonly usage: Usage | undefined
+  /** What the caller asked for, which limits what the counters can be. */
+  readonly request: {
+    /** Length of the body, in UTF-16 units. */
+    readonly length: number
+    readonly maxOutputTokens: number | undefined
+    /** How many replies were asked for. */
+    readonly choices: number
+  }
+  /** Of a stream that runs, or did not come to its end, so that `usage` is not its last word. */
+  readonly partial?: PartialStream | undefined
+}
+
+/** The texts of a stream from which its missing counters can be estimated. */
+export interface PartialStream {
+  /** Why the stream did not come to its end. */
+  readonly doubt: string
+  /** The texts that the provider was sent. */
+  input(): readonly string[]
+  /** What the provider has sent since it stated `usage`: the first 256 Ki UTF-16 units of it. */
+  readonly output: string
+  /** UTF-8 bytes of what came after `output`. */
+  readonly moreOutputBytes: number
+  /** There was output before `usage` was stated, so that `output` comes on top of it. */
+  readonly continues: boolean
+}
+
+/**
+ * Looks at what a running stream has used so far. Returns the error that ends it, when it has used up
+ * a hard limit together with everything else that counts there.
+ */
+export type SpendWatch = (metering: Metering) => GatewayError | undefined
+
 /** Decides before a call and writes the ledger after it. */
 export interface Accounting {
   /** Throws GatewayError `service_account_budget_required`; from memory. */
   checkOwner(principal: Principal): void
   /** Throws GatewayError: `budget_exceeded`, or `invalid_request` for a duplicate request id. */
   admit(call: AdmissionRequest): void | Promise<void>
+  /** Measures a stream until it is settled; undefined when it is in no scope with a hard limit. */
+  watch?(call: DispatchedCall): SpendWatch | undefined
+  /**
+   * The usage that a finished call is settled with: that of the upstream, unless it cannot be true, and
+   * an estimate of what is missing in a stream that did not come to its end.
+   */
+  measure?(call: DispatchedCall, metering: Metering): Usage | undefined | Promise<Usage | undefined>
   /** Resolves when the outcome is durable. Called once for every admitted call. */
   settle(call: SettlementRequest): Promise<Settlement>
   /** Milliseconds that a stream is read on after its caller left, to learn what it cost. */

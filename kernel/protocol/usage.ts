@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { BesideText, Usage } from '../plugin/usage.ts'
 
-/** Reads a `usage` object of one family; undefined when it holds no usable count. */
+/** Reads a `usage` object of one family; undefined when it holds no count, not even an impossible one. */
 export type UsageReader = (raw: JsonValue | undefined) => Usage | undefined
 
 type Doubt =
@@ -46,7 +46,7 @@ export function readEmbeddingsUsage(raw: JsonValue | undefined): Usage | undefin
   const doubts: Doubt[] = []
   const total = count(raw.total_tokens, doubts)
   const input = count(raw.prompt_tokens, doubts) ?? total
-  if (input === undefined) return undefined
+  if (input === undefined && doubts.length === 0) return undefined
   if (total !== undefined && total !== input) doubts.push('total_mismatch')
   return usageOf(
     {
@@ -79,7 +79,8 @@ function readTokens(
     reasoning: count(outputDetails.reasoning_tokens, doubts),
     total: count(raw.total_tokens, doubts),
   }
-  if (counters.input === undefined && counters.output === undefined) return undefined
+  const isEmpty = counters.input === undefined && counters.output === undefined
+  if (isEmpty && doubts.length === 0) return undefined
   settleOutput(counters, doubts)
   const usage = usageOf(counters, doubts)
   const besideText = [
@@ -186,13 +187,14 @@ export function createUsageTap(read: UsageReader) {
     take(raw: JsonValue | undefined): void {
       const usage = read(raw)
       if (usage === undefined) return
-      latest = usage
-      if (usage.doubt === undefined) coherent = usage
+      const { doubt } = usage
+      if (doubt === undefined) coherent = usage
+      // Earlier coherent counters are doubtful when the last ones are not coherent.
+      latest = doubt === undefined || coherent === undefined ? usage : { ...coherent, doubt }
     },
-    /** Earlier coherent counters, when the last ones are not, are doubtful for that reason. */
+    /** The same object until there are other counters. */
     get usage(): Usage | undefined {
-      const doubt = latest?.doubt
-      return doubt === undefined || coherent === undefined ? latest : { ...coherent, doubt }
+      return latest
     },
   }
 }

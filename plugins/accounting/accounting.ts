@@ -1,7 +1,10 @@
 import {
   type Accounting,
   type Clock,
+  type DispatchedCall,
   GatewayError,
+  type Metering,
+  type PriceResolution,
   type PricingSource,
   type Settlement,
   type Usage,
@@ -10,12 +13,15 @@ import type { Logger } from 'pino'
 import { usd } from '../_shared/money.ts'
 import type { Spool } from '../_shared/spool.ts'
 import { createJournal } from './journal.ts'
+import { estimate, glance, IMPLAUSIBLE, isPlausible, unknownUsage } from './measure.ts'
 import { createReach } from './reach.ts'
 import { createRequestIds } from './request-ids.ts'
 import { ledgerRow, priced, usageMissing } from './row.ts'
+import { createRunningCalls } from './running-calls.ts'
 import { scopeKey, scopeKeys } from './scopes.ts'
 import { createSpend, type Exhausted, type LowBudget } from './spend.ts'
 import { CHANGES_KEPT_MS, NOTHING_SEEN, type Store } from './store.ts'
+import { createTokenCounter } from './token-counter.ts'
 import { LONGEST_WINDOW_DAYS, startOfDay, utcDay } from './window.ts'
 
 /** How much there is to read grows with the budgets, and what a commit may take does not. */
@@ -52,6 +58,8 @@ export interface RunningAccounting extends Accounting {
 export function createAccounting(options: AccountingOptions): RunningAccounting {
   const { store, pricing, settings, openSpool, clock, log, low } = options
   const spend = createSpend()
+  const running = createRunningCalls(spend)
+  const tokens = createTokenCounter({ log })
   const reach = createReach({
     timeoutMs: () => settings().commitTimeoutMs,
     log,
@@ -107,6 +115,22 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
     return done
   }
 
+  function priceOf(call: DispatchedCall, usage: Usage): PriceResolution {
+    return pricing().resolve({
+      identity: call.pricing,
+      configVersion: call.configVersion,
+      usage,
+      billingModifiers: call.billingModifiers,
+      at: call.dispatchedAt,
+    })
+  }
+
+  function logImplausible(call: DispatchedCall, { usage, request }: Metering): void {
+    const { requestId, provider, upstreamModel } = call
+    const message = 'the provider states usage that the request cannot have had; it is not priced'
+    log.error({ requestId, provider, upstreamModel, usage, request }, message)
+  }
+
   return {
     checkOwner({ owner }) {
       if (owner.kind === 'user') return
@@ -146,31 +170,48 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       requestIds.run(call)
     },
 
+    watch(call) {
+      if (!spend.limited(scopeKeys(call))) return undefined
+      return ({ usage, request, partial }) => {
+        if (partial === undefined) return undefined
+        const stated = usage && isPlausible(usage, request) ? usage : undefined
+        const price = priceOf(call, glance(stated, partial))
+        if (price.status === 'unpriced') return undefined
+        const exhausted = running.note(call, price.costPicoUsd)
+        return exhausted && budgetExceeded(exhausted)
+      }
+    },
+
+    measure(call, metering) {
+      const { usage, partial, request } = metering
+      const isFalse = usage !== undefined && !isPlausible(usage, request)
+      if (isFalse) logImplausible(call, metering)
+      if (partial === undefined) return isFalse ? unknownUsage(IMPLAUSIBLE) : usage
+      const stated = isFalse ? undefined : usage
+      const low = glance(stated, partial)
+      // Without a price nothing depends on the tokens.
+      if (priceOf(call, low).status === 'unpriced') return low
+      return estimate(stated, partial, tokens)
+    },
+
     async settle(call): Promise<Settlement> {
       const usage = call.usage !== undefined && isKnown(call.usage) ? call.usage : undefined
       if (usage === undefined && !call.succeeded) {
+        running.end(call)
         await requestIds.release(call)
         return { kind: 'none' }
       }
       const price =
         usage === undefined
-          ? usageMissing
-          : priced(
-              pricing().resolve({
-                identity: call.pricing,
-                configVersion: call.configVersion,
-                usage,
-                billingModifiers: call.billingModifiers,
-                at: call.dispatchedAt,
-              }),
-              usage.doubt,
-            )
+          ? usageMissing(call.usage?.doubt)
+          : priced(priceOf(call, usage), usage.doubt)
       const { pricingStatus, unpricedReason, costPicoUsd = 0n } = price
       const keys = scopeKeys(call)
       const day = utcDay(call.dispatchedAt)
       const rejected = costPicoUsd > 0n && spend.overruns(keys, day, costPicoUsd)
       const charge = costPicoUsd > 0n ? { scopeKeys: keys, day, costPicoUsd, rejected } : undefined
       if (charge !== undefined) spend.add(charge)
+      running.end(call)
       const rejection = rejected ? 'budget_exceeded' : undefined
       const row = ledgerRow(call, price, clock.now(), keys, rejection)
       let duplicates: ReadonlySet<string>
@@ -196,6 +237,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       writable: journal.writable(),
     }),
     async close() {
+      tokens.close()
       await requestIds.drained()
       await journal.close()
     },

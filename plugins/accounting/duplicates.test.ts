@@ -83,7 +83,7 @@ describe('the same request twice', () => {
 test('rows that are replayed although they were written, or kept as rejected, change nothing', async () => {
   const { store } = openAccounting(own.database)
   const rows = [1, 2].map(() =>
-    ledgerRow(call({ requestId: 'twice' }), usageMissing, new Date(), [], undefined),
+    ledgerRow(call({ requestId: 'twice' }), usageMissing(), new Date(), [], undefined),
   )
   for (let times = 0; times < 2; times++) {
     const { duplicates } = await store.writeLedger(rows)

@@ -129,7 +129,7 @@ const budgets = async () => [
 /** A row in the spool of a process that is gone. */
 async function leaveBehind(directory: string): Promise<void> {
   const spool = openSpool({ directory, name: 'ledger', log: pino({ level: 'silent' }) })
-  const row = ledgerRow(call({ requestId: 'left' }), usageMissing, new Date(), [], undefined)
+  const row = ledgerRow(call({ requestId: 'left' }), usageMissing(), new Date(), [], undefined)
   await spool.append([JSON.stringify(row)])
   await spool.close()
 }

@@ -43,7 +43,7 @@ function open(take: (rows: readonly LedgerRow[]) => Promise<unknown>) {
     replayed: async () => {},
   })
   const write = (requestId: string) => {
-    const row = ledgerRow(call({ requestId }), usageMissing, new Date(), [], undefined)
+    const row = ledgerRow(call({ requestId }), usageMissing(), new Date(), [], undefined)
     return journal.write({ row, charge: undefined })
   }
   return { journal, reach, spool, write, written }

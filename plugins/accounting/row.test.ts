@@ -20,7 +20,7 @@ test.each([1.5, 2 ** 60, -1, Number.NaN])(
   'a count of %p tokens is left out of its row',
   (tokens) => {
     const used = usage({ promptTokens: tokens, output: 20 })
-    const row = ledgerRow(call({ usage: used }), usageMissing, new Date(0), [], undefined)
+    const row = ledgerRow(call({ usage: used }), usageMissing(), new Date(0), [], undefined)
     expect([row.prompt_tokens, row.completion_tokens]).toEqual([undefined, 20])
   },
 )

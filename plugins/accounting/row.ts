@@ -38,8 +38,10 @@ export function priced(price: PriceResolution, doubt: string | undefined): Price
   return { pricingStatus: status, costPicoUsd, rateId, doubt }
 }
 
-/** The price of a call that succeeded and whose usage nobody knows. */
-export const usageMissing: Price = { pricingStatus: 'usage_missing' }
+/** The price of a call that succeeded and whose usage is not known, and why. */
+export function usageMissing(doubt?: string): Price {
+  return { pricingStatus: 'usage_missing', doubt }
+}
 
 /** A ledger row as it is sent to the database: columns by name, absent ones null. */
 export type LedgerRow = ReturnType<typeof ledgerRow>

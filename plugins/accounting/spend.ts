@@ -75,6 +75,8 @@ export function createSpend() {
   const pending = new Map<Charge, bigint | undefined>()
   /** In the spool, by scope, so that memory does not grow with the outage. */
   const spooled: Ledger = new Map()
+  /** What calls that still run have cost so far, at least. */
+  const running: Ledger = new Map()
   let seen: (transaction: bigint) => boolean = () => false
 
   function changeScopes(charge: Charge, sign: 1n | -1n): void {
@@ -92,13 +94,14 @@ export function createSpend() {
     if (pending.delete(charge)) changeScopes(charge, -1n)
   }
 
-  function changeSpooled(charge: Charge, sign: 1n | -1n): void {
-    for (const key of charge.scopeKeys) {
-      const tally = dayOf(daysOf(spooled, key), charge.day)
-      count(tally, charge, sign)
-      if (tally.spent === 0n && tally.rejected === 0n) spooled.get(key)?.delete(charge.day)
-      if (spooled.get(key)?.size === 0) spooled.delete(key)
-    }
+  /** The window with what its running calls have cost so far. */
+  function withRunning(
+    scopeKey: string,
+    window: Window & Readonly<Tally>,
+  ): Window & Readonly<Tally> {
+    const days = running.get(scopeKey)
+    if (days === undefined) return window
+    return { ...window, spent: window.spent + sum(days, window).spent }
   }
 
   function windowAt(scope: Tracked, day: UtcDay): Window & Readonly<Tally> {
@@ -136,13 +139,17 @@ export function createSpend() {
     /** Scopes with an active budget. */
     has: (scopeKey: string): boolean => tracked.has(scopeKey),
 
-    /** The first hard limit that is used up on a day. */
+    /** Whether one of these scopes has a hard limit. */
+    limited: (scopeKeys: readonly string[]): boolean =>
+      scopeKeys.some((key) => tracked.get(key)?.settings.hardLimit === true),
+
+    /** The first hard limit that is used up on a day, by calls that still run as well. */
     exhausted(scopeKeys: readonly string[], day: UtcDay): Exhausted | undefined {
       for (const scopeKey of scopeKeys) {
         const scope = tracked.get(scopeKey)
         if (scope === undefined || !scope.settings.hardLimit) continue
         const window = windowAt(scope, day)
-        if (isExhausted(scope.settings, window)) {
+        if (isExhausted(scope.settings, withRunning(scopeKey, window))) {
           return { scopeKey, settings: scope.settings, window }
         }
       }
@@ -154,7 +161,7 @@ export function createSpend() {
       const scope = tracked.get(scopeKey)
       if (scope === undefined) return undefined
       const window = windowAt(scope, day)
-      const exhausted = isExhausted(scope.settings, window)
+      const exhausted = isExhausted(scope.settings, withRunning(scopeKey, window))
       return { settings: scope.settings, window, spent: window.spent, exhausted }
     },
 
@@ -166,6 +173,15 @@ export function createSpend() {
         if (windowAt(scope, day).spent + costPicoUsd > scope.settings.amountPicoUsd) return true
       }
       return false
+    },
+
+    /** A call runs that has cost this so far. */
+    run(charge: Charge): void {
+      changeLedger(running, charge, 1n)
+    },
+    /** Takes it back. */
+    unrun(charge: Charge): void {
+      changeLedger(running, charge, -1n)
     },
 
     /** Counts a charge that is on its way. */
@@ -183,16 +199,16 @@ export function createSpend() {
     /** It waits in the spool from now on. */
     spool(charge: Charge): void {
       pending.delete(charge)
-      changeSpooled(charge, 1n)
+      changeLedger(spooled, charge, 1n)
     },
     /** It waits in a spool file that this process has taken over. */
     adopt(charge: Charge): void {
       changeScopes(charge, 1n)
-      changeSpooled(charge, 1n)
+      changeLedger(spooled, charge, 1n)
     },
     /** It has left the spool and is on its way again. */
     unspool(charge: Charge): void {
-      changeSpooled(charge, -1n)
+      changeLedger(spooled, charge, -1n)
       pending.set(charge, undefined)
     },
 
@@ -251,6 +267,15 @@ function sum(days: ReadonlyMap<UtcDay, Tally>, window: Window): Window & Tally {
     if (day >= window.start && day < window.end) addTally(total, tally)
   }
   return total
+}
+
+function changeLedger(ledger: Ledger, charge: Charge, sign: 1n | -1n): void {
+  for (const key of charge.scopeKeys) {
+    const tally = dayOf(daysOf(ledger, key), charge.day)
+    count(tally, charge, sign)
+    if (tally.spent === 0n && tally.rejected === 0n) ledger.get(key)?.delete(charge.day)
+    if (ledger.get(key)?.size === 0) ledger.delete(key)
+  }
 }
 
 function daysOf(ledger: Ledger, scopeKey: string): Map<UtcDay, Tally> {

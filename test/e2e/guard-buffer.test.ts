@@ -102,10 +102,14 @@ test.each([
     try {
       const [row] = await eventually(async () => {
         const found = await sql`
-        select pricing_status from accounting.usage_cost_events where request_id = ${id}`
+        select pricing_status, usage_doubt from accounting.usage_cost_events
+        where request_id = ${id}`
         return found.length > 0 ? found : undefined
       })
-      expect(row?.pricing_status).toBe('usage_missing')
+      expect({ ...row }).toEqual({
+        pricing_status: 'unpriced',
+        usage_doubt: 'client_abort',
+      })
       await eventually(
         async () => upstream.journal.calls.at(-1)?.outcome === 'aborted' || undefined,
       )

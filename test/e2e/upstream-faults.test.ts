@@ -216,16 +216,18 @@ describe('a streamed call', () => {
     await x.begin(200, { 'content-type': 'text/event-stream' })
     await x.write('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n')
   }
-  const inTheStream: [string, Reply, string][] = [
-    ['a reset', resetMidStream(2), 'upstream_transport'],
+  const charged = { charges: 1, price: 'legacy_estimated: stream_error' }
+  /** What is charged is what the stream has said before. */
+  const inTheStream: [string, Reply, string, object?][] = [
+    ['a reset', resetMidStream(2), 'upstream_transport', charged],
     ['half an event', halfEvent, 'upstream_transport'],
     ['invalid UTF-8', invalidUtf8, 'upstream_transport'],
     ['an event that is not JSON', malformedEvent, 'upstream_transport'],
     ['no event at all', sse([]), 'upstream_transport'],
     ['an error of its own', inBandError, 'overloaded'],
-    ['silence', idle, 'upstream_timeout'],
+    ['silence', idle, 'upstream_timeout', charged],
   ]
-  test.each(inTheStream)('that breaks off with %s', async (_, reply, code) => {
+  test.each(inTheStream)('that breaks off with %s', async (_, reply, code, charges = {}) => {
     const { response, text, row } = await call(reply, true)
     expect(response.status).toBe(200)
     const events = text.trim().split('\n\n')
@@ -237,6 +239,7 @@ describe('a streamed call', () => {
       status_code: 200,
       attempt: 'stream_error',
       attempt_error: code,
+      ...charges,
     })
   })
 

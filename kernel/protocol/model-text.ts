@@ -1,0 +1,82 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import type { Family } from '../plugin/route.ts'
+import { promptTexts } from './guard-text.ts'
+import { argumentsOf, textOf } from './messages-reply.ts'
+
+/** The texts of a request for which its provider counts tokens, descriptions of tools included. */
+export function inputTexts(body: JsonObject): readonly string[] {
+  const texts = [...promptTexts(body).segments]
+  collectTool(body.tools, texts)
+  return texts
+}
+
+/** Names, descriptions and parameters of tools, without the syntax around them. */
+function collectTool(value: JsonValue | undefined, texts: string[]): void {
+  if (typeof value === 'string') texts.push(value)
+  else if (Array.isArray(value)) for (const each of value) collectTool(each, texts)
+  else if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      if (name === 'properties' && isJsonObject(member)) texts.push(...Object.keys(member))
+      collectTool(member, texts)
+    }
+  }
+}
+
+/** What a model said in one event of an upstream's stream: text, reasoning, arguments of tools. */
+export function outputText(family: Family, data: string): string {
+  let event: JsonValue
+  try {
+    event = JSON.parse(data) as JsonValue
+  } catch {
+    return ''
+  }
+  if (!isJsonObject(event)) return ''
+  if (family === 'responses') return responsesText(event)
+  let text = ''
+  for (const choice of listOf(event.choices)) {
+    if (isJsonObject(choice) && isJsonObject(choice.delta)) text += chatText(choice.delta)
+  }
+  return text
+}
+
+function responsesText({ type, delta }: JsonObject): string {
+  const isText = typeof type === 'string' && !type.endsWith('audio.delta')
+  return isText && typeof delta === 'string' ? delta : ''
+}
+
+function chatText(delta: JsonObject): string {
+  let text = textOf(delta) + reasoningOf(delta)
+  for (const call of listOf(delta.tool_calls)) {
+    const called = isJsonObject(call) ? call.function : undefined
+    if (!isJsonObject(called)) continue
+    if (typeof called.name === 'string') text += called.name
+    text += argumentsOf(called)
+  }
+  return text
+}
+
+/** Once, though some upstreams send it under several names. */
+function reasoningOf(delta: JsonObject): string {
+  const { reasoning, reasoning_content, reasoning_text, provider_metadata } = delta
+  const text = [reasoning, reasoning_content, reasoning_text].find(
+    (each) => typeof each === 'string' && each !== '',
+  )
+  if (text !== undefined) return text as string
+  return thoughts(delta.reasoning_details ?? provider_metadata ?? null)
+}
+
+/** The texts of reasoning blocks, wherever they are inside of `value`. */
+function thoughts(value: JsonValue): string {
+  if (Array.isArray(value)) return value.map(thoughts).join('')
+  if (!isJsonObject(value)) return ''
+  const { thinking, text } = value
+  if (typeof thinking === 'string') return thinking
+  if (typeof text === 'string') return text
+  return Object.values(value)
+    .map((member) => thoughts(member ?? null))
+    .join('')
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,91 @@
+import type { Metering, PartialStream, Usage } from 'model-gateway/plugin'
+import { bytesOf, fewestTokens, type TokenCounter } from './token-counter.ts'
+
+/** The largest context window that a model is offered with, in tokens. */
+const LARGEST_CONTEXT = 10_000_000
+/** The most that a model is offered to say in one turn, several times over. */
+const LARGEST_OUTPUT = 1_000_000
+/** How often an upstream may run the model for one call, as with tools that it runs itself. */
+const MOST_TURNS = 10
+/** A token of text has a byte at least; a UTF-16 unit has up to three. */
+const TOKENS_PER_UNIT = 4
+/** No API gives more replies to one call. */
+const MOST_CHOICES = 128
+
+/** Why usage is taken for unknown. */
+export const IMPLAUSIBLE = 'implausible_usage'
+
+/** Whether the request allows so many tokens, with a margin that no call needs. */
+export function isPlausible(
+  usage: Usage,
+  { length, maxOutputTokens, choices }: Metering['request'],
+) {
+  const { uncachedInput = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage
+  const isWhole = usage.uncachedInput !== undefined && usage.output !== undefined
+  if (usage.doubt === 'unsafe_count' && !isWhole) return false
+  const mostInput = TOKENS_PER_UNIT * length + MOST_TURNS * LARGEST_CONTEXT
+  const asked = Math.min(maxOutputTokens ?? LARGEST_OUTPUT, LARGEST_CONTEXT)
+  const mostOutput =
+    Math.min(Math.max(choices, 1), MOST_CHOICES) * (MOST_TURNS * asked + LARGEST_OUTPUT)
+  return uncachedInput + cacheRead + cacheWrite <= mostInput && output <= mostOutput
+}
+
+/** Usage of which nothing is known, and why. */
+export function unknownUsage(doubt: string): Usage {
+  return { ...NOTHING, doubt }
+}
+
+const NOTHING: Usage = {
+  uncachedInput: undefined,
+  cacheRead: undefined,
+  cacheWrite: undefined,
+  output: undefined,
+  reasoning: undefined,
+  promptTokens: undefined,
+  totalTokens: undefined,
+}
+
+/** What a stream has used by now, with the counters that it lacks estimated from its texts. */
+export async function estimate(
+  stated: Usage | undefined,
+  partial: PartialStream,
+  tokens: TokenCounter,
+): Promise<Usage> {
+  const input = hasInput(stated) ? 0 : await tokens.count(partial.input(), 0)
+  const output = await tokens.count([partial.output], partial.moreOutputBytes)
+  return completed(stated, partial, input, output)
+}
+
+/** The same from the lengths of the texts: too little rather than too much, and at once. */
+export function glance(stated: Usage | undefined, partial: PartialStream): Usage {
+  const input = hasInput(stated) ? 0 : fewestTokens(bytesOf(partial.input()))
+  const output = fewestTokens(Buffer.byteLength(partial.output) + partial.moreOutputBytes)
+  return completed(stated, partial, input, output)
+}
+
+function hasInput(stated: Usage | undefined): stated is Usage {
+  return (stated?.uncachedInput ?? stated?.cacheRead ?? stated?.cacheWrite) !== undefined
+}
+
+function completed(
+  stated: Usage | undefined,
+  { doubt, continues }: PartialStream,
+  estimatedInput: number,
+  estimatedOutput: number,
+): Usage {
+  const known = stated?.output ?? 0
+  // Counters that came before the first word count that word at most.
+  const output = Math.max(known, (continues ? known : 0) + estimatedOutput)
+  const usage = hasInput(stated)
+    ? stated
+    : { ...(stated ?? NOTHING), uncachedInput: estimatedInput, promptTokens: estimatedInput }
+  const { uncachedInput = 0, cacheRead = 0, cacheWrite = 0 } = usage
+  const promptTokens = usage.promptTokens ?? uncachedInput + cacheRead + cacheWrite
+  return {
+    ...usage,
+    output,
+    promptTokens,
+    totalTokens: promptTokens + output,
+    doubt: stated?.doubt ?? doubt,
+  }
+}
