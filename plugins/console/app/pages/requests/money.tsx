@@ -92,11 +92,11 @@ function Ledger({ log }: { log: RequestDetail }) {
                 </span>
                 {entry.unpriced_reason !== null && <p>{reasonText(entry.unpriced_reason)}</p>}
                 {entry.pricing_status === 'usage_missing' && (
-                  <p>The provider did not say how many tokens the call took.</p>
+                  <p>The provider stated no token counts, or none that can be true.</p>
                 )}
                 {entry.usage_doubt !== null && (
                   <p className="text-muted">
-                    The counts cannot all be true:{' '}
+                    Token counts are estimated, doubtful or missing:{' '}
                     <code className="font-mono text-xs">{entry.usage_doubt}</code>
                   </p>
                 )}

@@ -13,9 +13,9 @@ const statuses = ['priced', 'legacy_estimated', 'unpriced', 'usage_missing'] as 
 
 const meanings = {
   priced: 'tokens times the rates of a price list',
-  legacy_estimated: 'some counts cannot be true, such as those of a call that was left early',
+  legacy_estimated: 'tokens are partly estimated, as those of a stream that ended early',
   unpriced: 'no price was found; it counts as nothing, for budgets as well',
-  usage_missing: 'the provider did not say how many tokens it took',
+  usage_missing: 'the provider stated no token counts, or none that can be true',
 }
 
 const lacks = (model: Report['models'][number]) => model.unpriced_count + model.usage_missing_count
