@@ -111,12 +111,11 @@ export function createStreamMeter(
         pendingLength += data.length
       }
       const isFull = pendingLength > MOST_PENDING
-      if (usage !== counted) {
-        counted = usage
-        restart()
-      } else if (isFull) {
-        readPending()
-      }
+      // Some upstreams repeat counters that leave out what was said since the last ones.
+      const hasGrown = Boolean(usage?.output) && usage?.output !== counted?.output
+      counted = usage
+      if (hasGrown) restart()
+      else if (isFull) readPending()
       if (watch === undefined) return undefined
       return isFull || performance.now() >= lookAt ? look() : undefined
     },

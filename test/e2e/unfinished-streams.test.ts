@@ -198,7 +198,10 @@ test.each(['/v1/messages', '/v1/responses'])('so are those of %s', async (path) 
   expect(row.usd).toBeCloseTo(((row.input ?? 0) + (row.output ?? 0)) * TOKEN_USD)
 })
 
-test('counters that came before the caller left are taken, and only the rest is estimated', async () => {
+test.each([
+  ['only the rest is estimated', false],
+  ['what they leave out is estimated, however often they come', true],
+])('counters that came before the caller left are taken: %s', async (_, isRepeated) => {
   const usage = { prompt_tokens: 40, completion_tokens: 2, total_tokens: 42 }
   upstream.always(async (x) => {
     await x.begin(200, { 'content-type': 'text/event-stream' })
@@ -207,6 +210,7 @@ test('counters that came before the caller left are taken, and only the rest is 
     for (let n = 0; n < 30; n++) {
       await x.sleep(2)
       await x.write(deltas.chat(wordAt(n)))
+      if (isRepeated) await x.write(frame({ model: 'u', choices: [], usage }))
     }
     await x.sleep(30_000)
   })
