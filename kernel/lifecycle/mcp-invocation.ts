@@ -8,6 +8,7 @@ import {
   type McpInvocationStatus,
   type McpServer,
   type McpVerdict,
+  maskForms,
   type Principal,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
@@ -171,7 +172,7 @@ function keptResult(response: JsonObject, secrets: readonly string[]): JsonValue
   if (result === undefined || secrets.length === 0) return result
   if (isTooDeep(result)) return undefined
   const text = JSON.stringify(result)
-  return secrets.some((secret) => text.includes(secret)) ? undefined : result
+  return maskForms(text, secrets) === text ? result : undefined
 }
 
 function statusOfFailure(error: GatewayError): McpInvocationStatus {
