@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { api, take } from '@/api/client.ts'
 import { invalidateServers, type Server, type Tool } from '@/pages/mcp/query.ts'
+import { hiding, showing } from '@/pages/mcp/tool-rule.ts'
 import { Button } from '@/ui/button.tsx'
 import { ErrorPanel } from '@/ui/error-panel.tsx'
 import { toast } from '@/ui/toast.tsx'
@@ -29,17 +30,4 @@ export function OfferButton({ server, tool }: { readonly server: Server; readonl
       {change.error && <ErrorPanel error={change.error} />}
     </>
   )
-}
-
-export function hiding(rule: Server['tools'], name: string): Server['tools'] {
-  return { ...rule, deny: [...(rule?.deny ?? []), name] }
-}
-
-/** The rule with the tool on offer; null when it says nothing any more. */
-export function showing(rule: Server['tools'], name: string): Server['tools'] {
-  const folded = (text: string) => text.trim().toLowerCase()
-  const deny = (rule?.deny ?? []).filter((denied) => folded(denied) !== folded(name))
-  const allow = rule?.allow && [...new Set([...rule.allow, name])]
-  if (deny.length === 0 && allow === undefined) return null
-  return { ...(allow !== undefined && { allow }), ...(deny.length > 0 && { deny }) }
 }

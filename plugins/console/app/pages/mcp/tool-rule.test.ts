@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { hiding, showing } from './offer-button.tsx'
+import { hiding, showing } from './tool-rule.ts'
 
 test('a tool is hidden by denying it, and shown again without leaving a rule', () => {
   const hidden = hiding(null, 'drop')
