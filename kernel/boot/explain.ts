@@ -14,11 +14,11 @@ import {
   type Surface,
   seams,
 } from '../plugin/index.ts'
-import { readMessages } from '../protocol/messages-request.ts'
-import { readRequest } from '../protocol/request.ts'
 import { accessFault } from '../routing/access.ts'
 import { candidatesOf, explainRoutes, type RouteFate } from '../routing/explain.ts'
 import { type RouteRequest, resolveRoute } from '../routing/resolve.ts'
+import { readMessages } from '../wire/messages-request.ts'
+import { readRequest } from '../wire/request.ts'
 
 export interface Question {
   /** A raw key, the id of one, or its public id. */

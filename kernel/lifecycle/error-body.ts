@@ -1,6 +1,6 @@
 import { type ApiSurface, GatewayError, type JsonObject } from '../plugin/index.ts'
-import { plainErrorBody } from '../protocol/family-stream.ts'
-import { messagesErrorBody } from '../protocol/messages-error.ts'
+import { plainErrorBody } from '../wire/family-stream.ts'
+import { messagesErrorBody } from '../wire/messages-error.ts'
 
 /** The shape of an error body: one everywhere, but for callers of the messages API. */
 export function errorBody(

@@ -13,10 +13,10 @@ import type {
   RequestTags,
   RouteFlag,
 } from '../plugin/index.ts'
-import type { MessagesRequest } from '../protocol/messages-request.ts'
 import type { ModelCatalog } from '../routing/catalog.ts'
 import type { ResolvedRoute } from '../routing/resolve.ts'
 import type { RequestTrace } from '../telemetry/trace.ts'
+import type { MessagesRequest } from '../wire/messages-request.ts'
 import type { Chains, ChainTools } from './chain.ts'
 import type { Sinks } from './sinks.ts'
 

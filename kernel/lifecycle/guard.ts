@@ -9,8 +9,8 @@ import {
   type JsonObject,
   repeatsKey,
 } from '../plugin/index.ts'
-import { promptTexts, replyTexts } from '../protocol/guard-text.ts'
-import { replyToolCalls, requestToolCalls } from '../protocol/guard-tool-calls.ts'
+import { promptTexts, replyTexts } from '../wire/guard-text.ts'
+import { replyToolCalls, requestToolCalls } from '../wire/guard-tool-calls.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { settle } from './settle.ts'
 

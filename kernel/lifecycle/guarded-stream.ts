@@ -8,9 +8,9 @@ import {
   streamEvent,
   type Usage,
 } from '../plugin/index.ts'
-import { chatEvents, collectChat } from '../protocol/collect-chat.ts'
-import { collectResponse, responseEvents } from '../protocol/collect-responses.ts'
-import { type FamilyStream, readObject } from '../protocol/family-stream.ts'
+import { chatEvents, collectChat } from '../wire/collect-chat.ts'
+import { collectResponse, responseEvents } from '../wire/collect-responses.ts'
+import { type FamilyStream, readObject } from '../wire/family-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { settledFailure } from './failures.ts'

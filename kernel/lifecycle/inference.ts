@@ -7,8 +7,8 @@ import type {
   StreamResult,
   Usage,
 } from '../plugin/index.ts'
-import { messagesReply } from '../protocol/messages-reply.ts'
-import { type ReplyFacts, readReply, replyText } from '../protocol/reply.ts'
+import { messagesReply } from '../wire/messages-reply.ts'
+import { type ReplyFacts, readReply, replyText } from '../wire/reply.ts'
 import { beginAttempt, type RunningAttempt } from './attempt.ts'
 import { CHALLENGE, errorBody } from './error-body.ts'
 import type { Admitted, Incoming, LifecycleServices, Reply, ReplyStream } from './exchange.ts'

@@ -1,6 +1,6 @@
 import { GatewayError } from '../plugin/index.ts'
-import { RpcFault, rpcCodes } from '../protocol/json-rpc.ts'
-import { rpcErrorText } from '../protocol/rpc-response.ts'
+import { RpcFault, rpcCodes } from '../wire/json-rpc.ts'
+import { rpcErrorText } from '../wire/rpc-response.ts'
 import { CHALLENGE, errorBody, internalError } from './error-body.ts'
 import type { McpReply } from './mcp-exchange.ts'
 

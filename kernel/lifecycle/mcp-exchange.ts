@@ -9,8 +9,8 @@ import type {
   McpServer,
   Principal,
 } from '../plugin/index.ts'
-import type { RpcId } from '../protocol/rpc-id.ts'
 import type { McpTraced } from '../telemetry/mcp-trace.ts'
+import type { RpcId } from '../wire/rpc-id.ts'
 import type { Lease, Runtime } from './exchange.ts'
 import type { Invocation } from './mcp-invocation.ts'
 import type { McpWatch } from './mcp-watch.ts'

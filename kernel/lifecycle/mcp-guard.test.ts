@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { GuardPolicy } from '../plugin/index.ts'
-import type { RpcMessage, ToolCall } from '../protocol/json-rpc.ts'
+import type { RpcMessage, ToolCall } from '../wire/json-rpc.ts'
 import { guardCall } from './mcp-guard.ts'
 import type { Invocation } from './mcp-invocation.ts'
 

@@ -9,9 +9,9 @@ import {
   type Principal,
   parseExact,
 } from '../plugin/index.ts'
-import { plainJson } from '../protocol/json-escapes.ts'
-import { type RpcMessage, type ToolCall, withArguments } from '../protocol/json-rpc.ts'
-import { responseTexts } from '../protocol/mcp-result.ts'
+import { plainJson } from '../wire/json-escapes.ts'
+import { type RpcMessage, type ToolCall, withArguments } from '../wire/json-rpc.ts'
+import { responseTexts } from '../wire/mcp-result.ts'
 import { GuardDenial } from './guard.ts'
 import type { McpCall } from './mcp-exchange.ts'
 import type { Invocation } from './mcp-invocation.ts'

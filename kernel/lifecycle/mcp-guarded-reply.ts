@@ -6,10 +6,10 @@ import {
   parseExact,
   repeatsKey,
 } from '../plugin/index.ts'
-import { misspellsMember } from '../protocol/json-rpc.ts'
-import { sameId, similarIds, withExactIds } from '../protocol/rpc-id.ts'
-import { isResponse, resultsIn, rpcErrorText } from '../protocol/rpc-response.ts'
-import { createSseBlocks, type SseBlock, withData } from '../protocol/sse-blocks.ts'
+import { misspellsMember } from '../wire/json-rpc.ts'
+import { sameId, similarIds, withExactIds } from '../wire/rpc-id.ts'
+import { isResponse, resultsIn, rpcErrorText } from '../wire/rpc-response.ts'
+import { createSseBlocks, type SseBlock, withData } from '../wire/sse-blocks.ts'
 import { GuardDenial } from './guard.ts'
 import { rpcError } from './mcp-errors.ts'
 import type { McpCall, McpServices } from './mcp-exchange.ts'

@@ -1,5 +1,5 @@
 import { DEEPEST_JSON, isJsonObject, type JsonValue } from '../plugin/index.ts'
-import { decodeHeader, encodeHeader } from '../protocol/json-rpc.ts'
+import { decodeHeader, encodeHeader } from '../wire/json-rpc.ts'
 import type { McpIncoming } from './mcp-exchange.ts'
 
 /** What a server may see of the caller's headers. */

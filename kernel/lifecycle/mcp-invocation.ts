@@ -12,8 +12,8 @@ import {
   type Principal,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
-import type { RpcMessage, ToolCall } from '../protocol/json-rpc.ts'
-import { errorCodeOf, statusOf } from '../protocol/rpc-response.ts'
+import type { RpcMessage, ToolCall } from '../wire/json-rpc.ts'
+import { errorCodeOf, statusOf } from '../wire/rpc-response.ts'
 import { GuardDenial } from './guard.ts'
 import type { McpIncoming } from './mcp-exchange.ts'
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../plugin/index.ts'
-import { createSseBlocks, withData } from '../protocol/sse-blocks.ts'
-import { withoutTools } from '../protocol/tool-list.ts'
+import { createSseBlocks, withData } from '../wire/sse-blocks.ts'
+import { withoutTools } from '../wire/tool-list.ts'
 import type { McpCall } from './mcp-exchange.ts'
 import { essence } from './mcp-headers.ts'
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
-import { createBoundary } from '../protocol/sse-blocks.ts'
+import { createBoundary } from '../wire/sse-blocks.ts'
 import type { McpLimits } from './mcp-exchange.ts'
 
 const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')

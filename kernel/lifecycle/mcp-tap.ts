@@ -4,9 +4,9 @@ import {
   type McpInvocationStatus,
   parseExact,
 } from '../plugin/index.ts'
-import { isId, sameId, withExactIds } from '../protocol/rpc-id.ts'
-import { responsesIn, toolOverhead } from '../protocol/rpc-response.ts'
-import { createSseBlocks } from '../protocol/sse-blocks.ts'
+import { isId, sameId, withExactIds } from '../wire/rpc-id.ts'
+import { responsesIn, toolOverhead } from '../wire/rpc-response.ts'
+import { createSseBlocks } from '../wire/sse-blocks.ts'
 import type { GuardDenial } from './guard.ts'
 import type { McpCall, McpServices } from './mcp-exchange.ts'
 import { closeReopened } from './mcp-invocation.ts'

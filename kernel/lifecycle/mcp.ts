@@ -16,7 +16,7 @@ import {
   readMessage,
   rpcCodes,
   toolCallOf,
-} from '../protocol/json-rpc.ts'
+} from '../wire/json-rpc.ts'
 import { mayBeRevoked, mcpKey } from './api-key.ts'
 import type { Lease } from './exchange.ts'
 import { mayUse } from './mcp-access.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { readMessages } from '../protocol/messages-request.ts'
 import type { Route } from '../routing/catalog.ts'
+import { readMessages } from '../wire/messages-request.ts'
 import { messagesOver } from './messages-over.ts'
 
 const request = readMessages(

@@ -1,7 +1,7 @@
 import { GatewayError } from '../plugin/index.ts'
-import { messagesCall } from '../protocol/messages-call.ts'
-import type { MessagesRequest } from '../protocol/messages-request.ts'
 import type { Route } from '../routing/catalog.ts'
+import { messagesCall } from '../wire/messages-call.ts'
+import type { MessagesRequest } from '../wire/messages-request.ts'
 
 type Call = ReturnType<typeof messagesCall>
 

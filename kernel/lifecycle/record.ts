@@ -8,8 +8,8 @@ import {
   type Usage,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
-import type { StreamFailure } from '../protocol/family-stream.ts'
-import { noTags } from '../protocol/tags.ts'
+import type { StreamFailure } from '../wire/family-stream.ts'
+import { noTags } from '../wire/tags.ts'
 import type { Admitted, LifecycleServices, Received } from './exchange.ts'
 
 /** As far as an exchange got. */

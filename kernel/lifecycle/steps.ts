@@ -1,11 +1,11 @@
 import { DEEPEST_JSON, GatewayError, type JsonObject, type JsonValue } from '../plugin/index.ts'
 import { outermostMembers } from '../plugin/json-depth.ts'
-import { withExactInputs } from '../protocol/messages-inputs.ts'
-import { readMessages } from '../protocol/messages-request.ts'
-import { readRequest } from '../protocol/request.ts'
-import { requireUnambiguousKeys } from '../protocol/request-keys.ts'
-import { readTags } from '../protocol/tags.ts'
 import { canonicalSelector, type ResolvedModel, resolveRoute } from '../routing/resolve.ts'
+import { withExactInputs } from '../wire/messages-inputs.ts'
+import { readMessages } from '../wire/messages-request.ts'
+import { readRequest } from '../wire/request.ts'
+import { requireUnambiguousKeys } from '../wire/request-keys.ts'
+import { readTags } from '../wire/tags.ts'
 import { mayBeRevoked, presentedKey } from './api-key.ts'
 import type {
   Admitted,

@@ -5,7 +5,7 @@ import type {
   StreamEvent,
   Usage,
 } from '../plugin/index.ts'
-import { inputTexts, outputText } from '../protocol/model-text.ts'
+import { inputTexts, outputText } from '../wire/model-text.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { dispatchedCall, requestLimits } from './settle.ts'
 

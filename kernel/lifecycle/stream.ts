@@ -8,16 +8,16 @@ import {
   streamEvent,
   type Usage,
 } from '../plugin/index.ts'
-import { createChatStream } from '../protocol/chat-stream.ts'
+import { createChatStream } from '../wire/chat-stream.ts'
 import {
   errorChunk,
   type FamilyStream,
   type StreamFailure,
   sseText,
-} from '../protocol/family-stream.ts'
-import { messagesErrorEvent } from '../protocol/messages-error.ts'
-import { createMessagesStream } from '../protocol/messages-stream.ts'
-import { createResponsesStream } from '../protocol/responses-stream.ts'
+} from '../wire/family-stream.ts'
+import { messagesErrorEvent } from '../wire/messages-error.ts'
+import { createMessagesStream } from '../wire/messages-stream.ts'
+import { createResponsesStream } from '../wire/responses-stream.ts'
 import type { RunningAttempt } from './attempt.ts'
 import { errorBody, internalError } from './error-body.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'

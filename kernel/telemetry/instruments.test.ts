@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { pino } from 'pino'
 import { type OtlpReceiver, startOtlpReceiver } from '../../test/harness/otlp.ts'
 import type { ExchangeRecord, ExchangeRecorder } from '../plugin/index.ts'
-import { noTags } from '../protocol/tags.ts'
+import { noTags } from '../wire/tags.ts'
 import { startTelemetry, type Telemetry } from './otel.ts'
 import { exchange } from './testing.ts'
 

@@ -1,5 +1,5 @@
 import type { ExchangeRecord } from '../plugin/index.ts'
-import { noTags } from '../protocol/tags.ts'
+import { noTags } from '../wire/tags.ts'
 
 /** A successful chat call, for tests to change. */
 export function exchange(changes: Partial<ExchangeRecord> = {}): ExchangeRecord {

@@ -38,7 +38,9 @@ export const LedgerEntry = Type.Object({
   pricing_model: Type.String({ description: 'The model that was looked up in it' }),
   rate_id: nullable(Type.String({ description: 'The price that was found' })),
   unpriced_reason: nullable(Text),
-  usage_doubt: nullable(Type.String({ description: 'Why token counts are estimated, doubtful or missing' })),
+  usage_doubt: nullable(
+    Type.String({ description: 'Why token counts are estimated, doubtful or missing' }),
+  ),
   uncached_input_tokens: nullable(Count),
   cache_read_tokens: nullable(Count),
   cache_write_tokens: nullable(Count),

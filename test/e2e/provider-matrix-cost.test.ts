@@ -1,8 +1,8 @@
 /** What an event of a binary stream costs beside one of a compatible stream. */
 import { expect, test } from 'bun:test'
 import { decodeSse, type StreamEvent } from 'model-gateway/plugin'
-import { createChatStream } from '../../kernel/protocol/chat-stream.ts'
-import { sseText } from '../../kernel/protocol/family-stream.ts'
+import { createChatStream } from '../../kernel/wire/chat-stream.ts'
+import { sseText } from '../../kernel/wire/family-stream.ts'
 import { decodeEventStream } from '../../providers/_shared/event-stream.ts'
 import { chatChunksFromUnified } from '../../providers/cloud-b-ml/unified-stream.ts'
 import { chatFrames } from '../harness/upstream.ts'

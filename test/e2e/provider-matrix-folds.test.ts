@@ -16,14 +16,14 @@ import {
   chatSse,
   cutAnywhere,
   received,
-} from '../../kernel/protocol/__fixtures__/messages.ts'
-import { createChatStream } from '../../kernel/protocol/chat-stream.ts'
-import { collectResponse } from '../../kernel/protocol/collect-responses.ts'
-import { type FamilyStream, sseText } from '../../kernel/protocol/family-stream.ts'
-import { messagesReply as toMessages } from '../../kernel/protocol/messages-reply.ts'
-import { createMessagesStream } from '../../kernel/protocol/messages-stream.ts'
-import { readReply } from '../../kernel/protocol/reply.ts'
-import { createResponsesStream } from '../../kernel/protocol/responses-stream.ts'
+} from '../../kernel/wire/__fixtures__/messages.ts'
+import { createChatStream } from '../../kernel/wire/chat-stream.ts'
+import { collectResponse } from '../../kernel/wire/collect-responses.ts'
+import { type FamilyStream, sseText } from '../../kernel/wire/family-stream.ts'
+import { messagesReply as toMessages } from '../../kernel/wire/messages-reply.ts'
+import { createMessagesStream } from '../../kernel/wire/messages-stream.ts'
+import { readReply } from '../../kernel/wire/reply.ts'
+import { createResponsesStream } from '../../kernel/wire/responses-stream.ts'
 import { foldChat, gistOf } from '../../providers/_shared/fold-chat.fixture.ts'
 import vertex from '../../providers/cloud-a-ml/index.ts'
 import cloudRun from '../../providers/cloud-a-serverless-compat/index.ts'

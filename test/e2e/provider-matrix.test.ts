@@ -1,7 +1,7 @@
 /** Every cell of the support matrix, from a caller's socket to the upstream's and back. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { decodeSse, type JsonObject, type StreamEvent } from 'model-gateway/plugin'
-import { foldMessages, grammarFault } from '../../kernel/protocol/__fixtures__/messages.ts'
+import { foldMessages, grammarFault } from '../../kernel/wire/__fixtures__/messages.ts'
 import { foldChat, gistOf } from '../../providers/_shared/fold-chat.fixture.ts'
 import { startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import { chatUsage, embeddingsUsage, responsesUsage, spoken } from '../harness/upstream.ts'

@@ -40,8 +40,8 @@ const rules: readonly Rule[] = [
     'model-gateway/plugin',
     './a.ts',
   ),
-  importRule('protocol: no routing', 'kernel/protocol/a.ts', '../routing/a.ts', '../plugin/a.ts'),
-  importRule('protocol: no library', 'kernel/protocol/a.ts', 'postgres', './sse.ts'),
+  importRule('wire: no routing', 'kernel/wire/a.ts', '../routing/a.ts', '../plugin/a.ts'),
+  importRule('wire: no library', 'kernel/wire/a.ts', 'postgres', './sse.ts'),
   {
     title: 'routing: no clock, no fetch',
     file: 'kernel/routing/a.ts',
@@ -50,20 +50,20 @@ const rules: readonly Rule[] = [
     keeps: 'export const half = Math.round(0.5)\n',
   },
   {
-    title: 'protocol: no Bun',
-    file: 'kernel/protocol/a.ts',
+    title: 'wire: no Bun',
+    file: 'kernel/wire/a.ts',
     category: GLOBALS,
     breaks: 'export const version = Bun.version\n',
     keeps: "export const text = JSON.stringify({ a: 'b' })\n",
   },
   {
-    title: 'protocol: no process',
-    file: 'kernel/protocol/a.ts',
+    title: 'wire: no process',
+    file: 'kernel/wire/a.ts',
     category: GLOBALS,
     breaks: 'export const home = process.env.HOME\n',
     keeps: 'export const list = Object.keys({})\n',
   },
-  importRule('lifecycle: no http', 'kernel/lifecycle/a.ts', '../http/a.ts', '../protocol/a.ts'),
+  importRule('lifecycle: no http', 'kernel/lifecycle/a.ts', '../http/a.ts', '../wire/a.ts'),
   importRule(
     'lifecycle: no storage',
     'kernel/lifecycle/a.ts',
@@ -98,7 +98,7 @@ const rules: readonly Rule[] = [
   ...[
     'plugin',
     'routing',
-    'protocol',
+    'wire',
     'lifecycle',
     'http',
     'config',
@@ -182,7 +182,7 @@ const rules: readonly Rule[] = [
   importRule(
     'providers: no kernel by path',
     'providers/simulator/a.ts',
-    '../../kernel/protocol/sse.ts',
+    '../../kernel/wire/sse.ts',
     'model-gateway/plugin',
   ),
   importRule(
