@@ -133,7 +133,8 @@ describe('MCP servers', () => {
     await page.getByRole('button', { name: 'Edit' }).click()
     await form.getByLabel('Callers').selectOption('Every API key')
     await form.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('every API key').waitFor()
+    await form.waitFor({ state: 'hidden' })
+    await page.getByText('every API key', { exact: true }).waitFor()
   })
 
   test('a tool that changed its words and its schema shows what changed', async () => {
