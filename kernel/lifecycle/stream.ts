@@ -43,8 +43,10 @@ export function replyStream(
   const family = streamFor(admitted)
   const { watchdog } = attempt
   const { maxResponseBytes } = admitted.provider
-  const meter =
-    held === undefined ? createStreamMeter(admitted, services, result.billingModifiers) : undefined
+  const isMetered = held === undefined && services.accounting.measure !== undefined
+  const meter = isMetered
+    ? createStreamMeter(admitted, services, result.billingModifiers)
+    : undefined
   /** Set when it has used up a hard limit. */
   let overBudget: GatewayError | undefined
   let callerLeft = false
