@@ -5,7 +5,7 @@ import { literal } from './command-state.ts'
 import { wordList } from './word-lists.ts'
 import { spend } from './work.ts'
 
-/** A program with a prompt of its own, at which a line can start a shell command. */
+/** A program with its own prompt, where a line can start a shell command. */
 interface Prompt {
   /** Options whose value is such a line. */
   readonly options: readonly string[]

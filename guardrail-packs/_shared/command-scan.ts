@@ -65,7 +65,7 @@ export function checkText(text: string): void {
   spend(estimate(text))
 }
 
-/** Parentheses that nobody closes are slow to parse; far more of them than may be nested are refused. */
+/** Unclosed parentheses are slow to parse; far more of them than may be nested are refused. */
 const mostOpen = 2 * limits.nesting
 
 /** Those of one line wait for each other: the parser takes quadratic time over them. */

@@ -104,7 +104,7 @@ function writes(cmdlet: string, words: readonly Word[]): readonly Nested[] {
   return [{ argv: appends ? [tee, literal('-a'), target] : [tee, target] }]
 }
 
-/** Words that are no parameter and no parameter's value. */
+/** Words that are neither a parameter nor its value. */
 function operandsOf(words: readonly Word[]): readonly Word[] {
   return words.filter(({ text }, at) => {
     const before = words[at - 1]?.text ?? ''

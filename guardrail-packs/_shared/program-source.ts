@@ -58,7 +58,7 @@ function readSource(given: string, language: Language, program: Draft, depth: nu
   /** Functions of the program's own that start what they are given, behind these words. */
   const helpers = new Map<string, readonly Word[]>()
   let defined: Defined | undefined
-  /** Whether something is started, or evaluated, that is no literal. */
+  /** Whether something that is not a literal is started or evaluated. */
   const isIndirect =
     tokens.some(({ kind, text }) => kind === 'string' && namesStarter(text)) ||
     (language === 'ruby' && /\b(?:__|public_)?send\b/.test(source))

@@ -220,7 +220,7 @@ function runSource(value: JsonValue, language: string | undefined, add: Add): vo
   if (language === 'sh') add(text)
   else if (program !== undefined) add([...program, text])
   else {
-    // A language that nobody named: the usual ones.
+    // No language is named: try the usual ones.
     add(shellLines(text))
     add(['python3', '-c', text])
     add(['node', '-e', text])

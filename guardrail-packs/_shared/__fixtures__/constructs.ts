@@ -157,7 +157,7 @@ export const shellConstructs: Readonly<Record<string, Construct>> = {
   'spaces of a call': sequence(' ', "python3 -c 'os.kill(", "x)'"),
   'equals signs of a setting': sequence('=', `eval "$(a '`, `\n')"`),
   'what does not parse': sequence('a);'),
-  'doors that nobody closes': sequence('$(`', 'a '),
+  'substitutions without an end': sequence('$(`', 'a '),
 }
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: the shell's
 
