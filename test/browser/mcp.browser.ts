@@ -222,7 +222,7 @@ describe('MCP servers', () => {
     const form = page.getByRole('dialog', { name: 'Edit Tickets' })
     await form.getByLabel('Name', { exact: true }).fill('Ticket desk')
     await form.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('heading', { name: 'Ticket desk' }).waitFor()
+    await page.getByRole('heading', { name: 'Ticket desk', exact: true }).waitFor()
     expect(await serverRow()).toMatchObject({
       display_name: 'Ticket desk',
       server_url: upstream.url,

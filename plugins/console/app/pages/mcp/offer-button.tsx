@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { api, take } from '@/api/client.ts'
+import { invalidate } from '@/api/query.ts'
 import { invalidateServers, type Server, type Tool } from '@/pages/mcp/query.ts'
 import { hiding, showing } from '@/pages/mcp/tool-rule.ts'
 import { Button } from '@/ui/button.tsx'
@@ -19,6 +20,7 @@ export function OfferButton({ server, tool }: { readonly server: Server; readonl
       ),
     onSuccess() {
       void invalidateServers()
+      void invalidate('/api/v1/admin/mcp/servers/{server_id}/tools')
       toast(offered ? `${name} is hidden from callers` : `Callers can use ${name}`)
     },
   })

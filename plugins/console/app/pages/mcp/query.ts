@@ -9,11 +9,7 @@ export type Suggestion = Data<'/api/v1/admin/mcp/recommended-servers'>['items'][
 
 /** After a change of a server. */
 export function invalidateServers(): Promise<void> {
-  return invalidate(
-    '/api/v1/admin/mcp/servers',
-    '/api/v1/admin/mcp/servers/{server_id}',
-    '/api/v1/admin/mcp/servers/{server_id}/tools',
-  )
+  return invalidate('/api/v1/admin/mcp/servers', '/api/v1/admin/mcp/servers/{server_id}')
 }
 
 export const authNames: Readonly<Record<string, string>> = {
