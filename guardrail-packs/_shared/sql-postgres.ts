@@ -36,7 +36,7 @@ const callSteps = 500
 const tokenSteps = 12
 
 /**
- * Judges a text as Postgres reads it; `undefined` also when it is no text of Postgres. `script` is the text
+ * Judges a text as Postgres reads it; `undefined` also when it is not SQL of Postgres. `script` is the text
  * as our own reader splits it for Postgres.
  */
 export function judgeAsPostgres(

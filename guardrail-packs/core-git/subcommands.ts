@@ -244,7 +244,7 @@ function rewrites(): RuleId {
   return 'rewrite-history'
 }
 
-/** `update-ref refs/heads/main HEAD~3` moves a branch; references elsewhere are no branches. */
+/** `update-ref refs/heads/main HEAD~3` moves a branch; references elsewhere are not branches. */
 function isOwn([ref]: readonly Word[]): boolean {
   return /^(?:refs\/heads\/|HEAD$)/.test(ref?.text ?? '')
 }

@@ -68,7 +68,7 @@ function judgeField(field: Field, tool: readonly string[]): Finding | undefined 
   return types && (inputKeys.has(key) || commandKeys.has(key)) ? judgeText(field, false) : undefined
 }
 
-/** `known`: the text is SQL. Otherwise it may be anything, such as what somebody looks for. */
+/** `known`: the text is SQL. Otherwise it may be anything, such as what a caller searches for. */
 function judgeText({ key, value }: Field, known: boolean): Finding | undefined {
   for (const text of textsOf(value)) {
     const hazard = judgeSql(text, 'any')

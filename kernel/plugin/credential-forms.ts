@@ -6,7 +6,7 @@ const SHORTEST_ENCODED = 8
 const LAYERS = 4
 
 /**
- * The texts that nobody else may see of header values that were sent: each with its scheme and without
+ * The secret texts of header values that were sent: each with its scheme and without
  * it, and the password of `Basic`. For `maskForms`, which knows how they may be written.
  */
 export function credentialForms(values: readonly string[]): readonly string[] {
@@ -16,7 +16,7 @@ export function credentialForms(values: readonly string[]): readonly string[] {
 }
 
 /**
- * Masks the forms in somebody else's words: as they are, escaped as in JSON, addresses or HTML, however
+ * Masks the forms in an upstream's words: as they are, escaped as in JSON, addresses or HTML, however
  * often, and in base64 or hexadecimal digits.
  */
 export function maskForms(text: string, forms: readonly string[]): string {

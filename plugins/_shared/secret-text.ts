@@ -29,7 +29,7 @@ const WORD = /[^\s"'`\\,;&]{4,}/y
 /** A word behind a name that is code, and not a secret. */
 const CODE =
   /[$<{([]|[A-Za-z_][\w.]{0,64}[([{]|(?:any|bool|boolean|bytes|false|none|null|number|str|string|true|undefined|unknown)\b/iy
-/** Names that nobody uses in prose. */
+/** Names that do not occur in prose. */
 const CERTAIN = /authorization|api[-_]?key/i
 /** More words on the same line. */
 const PROSE = /[ \t]{1,32}[^\s#/]/y
