@@ -204,8 +204,9 @@ test('from its start to its answer it takes little, with the gateway there and a
   const away = await least(NOWHERE.GATEWAY_URL)
   server.stop(true)
   console.log(`gateway guard: ${there.toFixed(0)} ms, away ${away.toFixed(0)} ms`)
-  expect(there).toBeLessThan(150)
-  expect(away).toBeLessThan(150)
+  // 40 and 75 with a processor of its own; where others share it, more than twice as much was seen.
+  expect(there).toBeLessThan(300)
+  expect(away).toBeLessThan(300)
 }, 30_000)
 
 test('behind other words of the line it says where it belongs; the help lists it', async () => {
