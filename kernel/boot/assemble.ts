@@ -6,7 +6,8 @@ import { formatProblems } from '../config/problems.ts'
 import { createEgress, removeProxyVariables } from '../egress/egress.ts'
 import { createGate, type Gate, type GateOptions } from '../egress/gate.ts'
 import { createOutbound } from '../egress/outbound.ts'
-import { type ConfigSnapshot, snapshotListeners } from '../plugin/index.ts'
+import { createDoor } from '../http/own-host.ts'
+import { type ConfigSnapshot, type Door, snapshotListeners } from '../plugin/index.ts'
 import { contain } from '../registry/contain.ts'
 import { isolated } from '../registry/isolate.ts'
 import { PluginError, type Registry, startPlugins } from '../registry/registry.ts'
@@ -54,6 +55,9 @@ export interface Assembled {
   readonly registry: Registry
   readonly telemetry: Telemetry
   readonly gate: Gate
+  readonly door: Door
+  /** Tells plugins that the gateway ends. */
+  drain(): void
   close(): Promise<void>
 }
 
@@ -75,6 +79,8 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
   let registry: Registry | undefined
   let telemetry = noTelemetry
   const gate = createGate(options.outbound)
+  const ending = new AbortController()
+  const door = createDoor(loaded.server, ending.signal)
   try {
     const broken = await unlessAborted(ended, MIGRATION_PATIENCE_MS, () =>
       migrateAll(database, config.plugins, log),
@@ -93,6 +99,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
         schedule: createSchedule(pluginLog, signal),
         files: { directory: () => makeFolder(dataDir, schemaName(manifest.id)) },
         clock: { now: () => new Date() },
+        door,
       }),
       log,
     })
@@ -113,6 +120,8 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     registry,
     telemetry,
     gate,
+    door,
+    drain: () => ending.abort(),
     async close() {
       await dispose()
       await telemetry.stop()

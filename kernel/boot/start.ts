@@ -8,7 +8,6 @@ import { createInference } from '../lifecycle/inference.ts'
 import { createMcpProxy } from '../lifecycle/mcp.ts'
 import { usualMcpLimits } from '../lifecycle/mcp-exchange.ts'
 import { createModelList } from '../lifecycle/models.ts'
-import type { Door } from '../lifecycle/own-host.ts'
 import {
   type Accounting,
   accounting,
@@ -18,6 +17,7 @@ import {
   type ExtensionPoint,
   exchangeRecorders,
   healthChecks,
+  httpRoutes,
   identity,
   mcpAudit,
   mcpAuthModes,
@@ -115,7 +115,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
 }
 
 function serve(
-  { loaded, registry, database, telemetry, gate }: Assembled,
+  { loaded, registry, database, telemetry, gate, door, drain }: Assembled,
   { lease }: CurrentRuntime,
   { log }: BootOptions,
 ) {
@@ -131,11 +131,6 @@ function serve(
     trace: telemetry.trace,
     random: Math.random,
     fault: (message, err, requestId) => log.error({ err, request_id: requestId }, message),
-  }
-  const door: Door = {
-    loopback: isLoopback(server.hostname),
-    publicBaseUrl: server.publicBaseUrl,
-    allowedHosts: server.allowedHosts,
   }
   const mcp = createMcpProxy({
     lease,
@@ -173,6 +168,7 @@ function serve(
       fault: services.fault,
       health,
       sites: registry.all(sites),
+      httpRoutes: registry.all(httpRoutes),
       door,
       mcp: {
         proxy: mcp,
@@ -198,6 +194,7 @@ function serve(
     sinks: services.sinks,
     async stop(graceMs: number) {
       const left = await health.drain(graceMs)
+      drain()
       mcp.endStreams()
       await listening.stop(left)
       // Replies are recorded a turn after they are made.
@@ -205,10 +202,6 @@ function serve(
       databaseWatch.stop()
     },
   }
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '::1' || hostname.startsWith('127.')
 }
 
 async function reloadConfig(

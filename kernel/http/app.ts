@@ -1,13 +1,19 @@
 import { Elysia } from 'elysia'
 import { internalError } from '../lifecycle/error-body.ts'
-import { type Door, requireOwnHost } from '../lifecycle/own-host.ts'
-import { type ApiSurface, GatewayError, type Site } from '../plugin/index.ts'
+import {
+  type ApiSurface,
+  type Door,
+  GatewayError,
+  type HttpRoute,
+  type Site,
+} from '../plugin/index.ts'
 import { type AdminPlaneServices, createAdminPlane } from './admin-plane.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { createDocs } from './docs.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
 import { createMcpPlane, type McpPlaneServices } from './mcp-plane.ts'
+import { createPluginRoutes } from './plugin-routes.ts'
 import { requestIdOf } from './request-id.ts'
 import { createSites } from './sites.ts'
 import { createUnknownRoute } from './unknown-route.ts'
@@ -17,7 +23,10 @@ export interface AppServices extends DataPlaneServices {
   readonly admin: AdminPlaneServices
   readonly mcp: McpPlaneServices
   readonly sites: readonly Site[]
-  readonly door: Door
+  readonly httpRoutes: readonly HttpRoute[]
+  /** Puts the limit on idle time back that `limitIdle` has lifted. */
+  limitAgain(request: Request): void
+  readonly door: Pick<Door, 'requireOwnHost'>
   /** A fault of the gateway itself, outside any exchange. */
   fault(message: string, error: unknown, requestId: string): void
 }
@@ -46,6 +55,12 @@ export function createApp(services: AppServices) {
     .post('/v1/responses', ({ request }) => data.infer('responses', request), raw)
     .post('/v1/embeddings', ({ request }) => data.infer('embeddings', request), raw)
     .all('/mcp/:server_key', ({ request, params }) => mcp(request, params.server_key), raw)
+    .use(
+      createPluginRoutes({
+        ...services,
+        keepOpen: (request) => services.limitIdle(request, 0),
+      }),
+    )
     .use(createHealthRoutes(services))
     .use(createBrowserRoutes(services))
 }
@@ -62,7 +77,7 @@ function createBrowserRoutes({ admin, sites, door }: AppServices) {
   return new Elysia()
     .onBeforeHandle(({ request: { headers } }) => {
       try {
-        requireOwnHost(headers.get('host'), door)
+        door.requireOwnHost(headers.get('host'))
       } catch (error) {
         if (error instanceof GatewayError) return errorResponse(error, requestIdOf(headers))
         throw error

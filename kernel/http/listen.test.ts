@@ -74,7 +74,8 @@ const open = (hostname: string, port: number) =>
       bodyLimits,
       fault,
       health: { live: () => Response.json({ status: 'ok' }), ready: unused },
-      door: { loopback: false, publicBaseUrl: undefined },
+      httpRoutes: [],
+      door: { requireOwnHost() {} },
       sites: [
         {
           mount: '/pages',
@@ -299,7 +300,7 @@ describe('an address that cannot be listened on', () => {
       const script = `
         const { listen } = await import(${JSON.stringify(join(import.meta.dir, 'listen.ts'))})
         if (process.getuid() === 0) process.setuid(65534)
-        const none = { routes: [], sites: [], health: {}, bodyLimits: {} }
+        const none = { routes: [], sites: [], httpRoutes: [], health: {}, bodyLimits: {} }
         listen({ hostname: '127.0.0.1', port: 1, bodyTimeoutMs: 1, services: { ...none, mcp: none, admin: none } })`
       const child = Bun.spawn([process.execPath, '-e', script], { stderr: 'pipe' })
       expect(await new Response(child.stderr).text()).toContain(

@@ -19,7 +19,7 @@ export interface ListenOptions {
   readonly keptSecs?: number
   /** Addresses and CIDR ranges of proxies whose word for a caller's address counts. */
   readonly trustedProxies?: readonly string[]
-  readonly services: Omit<AppServices, 'limitIdle' | 'streams' | 'admin' | 'mcp'> & {
+  readonly services: Omit<AppServices, 'limitIdle' | 'limitAgain' | 'streams' | 'admin' | 'mcp'> & {
     readonly admin: Omit<AppServices['admin'], 'address' | 'keepOpen'>
     readonly mcp: Omit<AppServices['mcp'], 'keepOpen' | 'limitAgain' | 'streams'>
   }
@@ -94,6 +94,7 @@ export function listen(options: ListenOptions): Listening {
   const app = createApp({
     ...options.services,
     limitIdle,
+    limitAgain,
     streams,
     address,
     mcp: { ...options.services.mcp, keepOpen, limitAgain, streams, address },

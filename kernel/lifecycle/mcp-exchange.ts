@@ -1,6 +1,7 @@
 import type {
   Accounting,
   AddressPolicy,
+  Door,
   GuardPolicy,
   Identity,
   McpAudit,
@@ -14,7 +15,6 @@ import type { RpcId } from '../wire/rpc-id.ts'
 import type { Lease, Runtime } from './exchange.ts'
 import type { Invocation } from './mcp-invocation.ts'
 import type { McpWatch } from './mcp-watch.ts'
-import type { Door } from './own-host.ts'
 
 /** One request to the MCP proxy as the door hands it in. */
 export interface McpIncoming {

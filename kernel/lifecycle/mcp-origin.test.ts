@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { createDoor } from '../http/own-host.ts'
 import type { McpIncoming } from './mcp-exchange.ts'
 import { requireOwnOrigin } from './mcp-origin.ts'
 
@@ -6,7 +7,10 @@ const refuses = (host: string, publicBaseUrl: string) => {
   const header = (name: string) => (name === 'host' ? host : null)
   try {
     requireOwnOrigin({ header } as McpIncoming, {
-      door: { loopback: true, publicBaseUrl },
+      door: createDoor(
+        { hostname: 'localhost', publicBaseUrl, allowedHosts: undefined },
+        new AbortController().signal,
+      ),
       registry: undefined,
     })
     return false

@@ -1,6 +1,5 @@
 import { GatewayError } from '../plugin/index.ts'
 import type { McpIncoming, McpServices } from './mcp-exchange.ts'
-import { checksHost, requireOwnHost } from './own-host.ts'
 
 /** Refuses pages that may not call. Throws `csrf_rejected`. */
 export function requireOwnOrigin(
@@ -8,12 +7,12 @@ export function requireOwnOrigin(
   { door, registry }: Pick<McpServices, 'door' | 'registry'>,
 ): void {
   const host = header('host')
-  requireOwnHost(host, door)
+  door.requireOwnHost(host)
   const origin = header('origin')
   const { publicBaseUrl } = door
   if (origin === null) return
   if (publicBaseUrl !== undefined && origin === new URL(publicBaseUrl).origin) return
-  if (checksHost(door) && (origin === `http://${host}` || origin === `https://${host}`)) return
+  if (door.checksHost && (origin === `http://${host}` || origin === `https://${host}`)) return
   if (registry?.allowedOrigins().includes(origin) === true) return
   throw new GatewayError('csrf_rejected', 'Origin: is not in mcp.allowed_origins')
 }

@@ -27,7 +27,7 @@ export function servicesWith(handle: Pick<McpInvocationHandle, 'openedAt' | 'clo
     },
     send: async () => new Response(null, { status: 202 }),
     trace: () => ({ traceparent: undefined, finished() {} }),
-    door: { loopback: false, publicBaseUrl: undefined },
+    door: { publicBaseUrl: undefined, checksHost: false, requireOwnHost() {} },
     limits: usualMcpLimits,
     fault(message: string, error: unknown) {
       throw new Error(message, { cause: error })

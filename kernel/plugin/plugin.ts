@@ -6,6 +6,7 @@ import type { Sql } from 'postgres'
 import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, Problem } from './config.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
+import type { Door } from './http.ts'
 import type { McpAuthModeSpec } from './mcp.ts'
 import type { Outbound } from './outbound.ts'
 import type { ProviderCall, ProviderTypeSpec } from './provider.ts'
@@ -106,6 +107,7 @@ export interface Capabilities {
   services: Services
   files: Files
   clock: Clock
+  door: Door
 }
 export type CapabilityName = keyof Capabilities
 export const capabilityNames = [
@@ -116,6 +118,7 @@ export const capabilityNames = [
   'services',
   'files',
   'clock',
+  'door',
 ] as const satisfies readonly CapabilityName[]
 
 export interface Migration {

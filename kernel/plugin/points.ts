@@ -5,6 +5,7 @@ import type { SnapshotListener } from './config.ts'
 import type { ExchangeRecorder } from './exchange.ts'
 import type { Guard, ManagedCheckKind, RunningPack } from './guardrail.ts'
 import type { HealthCheck } from './health.ts'
+import type { HttpRoute } from './http.ts'
 import type { Identity } from './identity.ts'
 import type { McpAudit, McpAuthMode, McpRegistry } from './mcp.ts'
 import type { Middleware } from './middleware.ts'
@@ -27,6 +28,7 @@ export const boundRouteListeners = extensionPoint<BoundRouteListener>(
 export const commands = extensionPoint<Command>('commands', 'many')
 export const welcome = extensionPoint<Welcome>('welcome', 'many')
 export const healthChecks = extensionPoint<HealthCheck>('health_checks', 'many')
+export const httpRoutes = extensionPoint<HttpRoute>('http_routes', 'many')
 export const guardrailPacks = extensionPoint<RunningPack>('guardrail_packs', 'many')
 export const adminModules = extensionPoint<AdminModule>('admin_modules', 'many')
 export const adminSessions = extensionPoint<AdminSessions>('admin_sessions', 'one')

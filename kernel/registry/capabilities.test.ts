@@ -43,6 +43,8 @@ const none = definePlugin({
       () => ctx.services,
       // @ts-expect-error not in needs
       () => ctx.files,
+      // @ts-expect-error not in needs
+      () => ctx.door,
     ]) {
       expect(use).toThrow('its manifest does not name')
     }

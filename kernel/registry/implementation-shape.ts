@@ -10,7 +10,9 @@ import {
   exchangeRecorders,
   guard,
   guardrailPacks,
+  type HttpRoute,
   healthChecks,
+  httpRoutes,
   identity,
   managedCheckKinds,
   mcpAudit,
@@ -39,6 +41,7 @@ const functionsOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
   [guard, ['compile']],
   [guardrailPacks, ['evaluate', 'explain']],
   [healthChecks, ['check']],
+  [httpRoutes, ['handle']],
   [identity, ['authenticate', 'directory', 'onChange']],
   [managedCheckKinds, ['create']],
   [mcpAudit, []],
@@ -57,6 +60,7 @@ const namesOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
   [commands, ['name']],
   [guardrailPacks, ['id', 'version']],
   [healthChecks, ['name']],
+  [httpRoutes, ['method', 'path']],
   [managedCheckKinds, ['kind']],
   [mcpAuthModes, ['mode', 'kind']],
   [providerFactories, ['type']],
@@ -136,6 +140,13 @@ const foundBy = new Map<ExtensionPoint<unknown>, (one: Fields) => readonly strin
       (routes as AdminModule['routes']).map(
         ({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
       ),
+  ],
+  [
+    httpRoutes,
+    (route) => {
+      const { method, path } = route as unknown as HttpRoute
+      return [`${method} ${path.replaceAll(/:\w+/g, ':')}`]
+    },
   ],
   [healthChecks, ({ name }) => [`the health check "${String(name)}"`]],
   [sites, ({ mount }) => [`the site "${String(mount)}"`]],

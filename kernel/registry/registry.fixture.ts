@@ -57,6 +57,13 @@ export function clockOnly(): KernelCapabilities {
     outbound: { check: absent, fetch: absent },
     schedule: { every: absent },
     files: { directory: absent },
+    door: {
+      loopback: true,
+      publicBaseUrl: undefined,
+      checksHost: true,
+      requireOwnHost: absent,
+      draining: new AbortController().signal,
+    },
     get database(): never {
       return absent()
     },

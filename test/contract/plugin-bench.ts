@@ -14,6 +14,7 @@ import { createSchedule } from '../../kernel/boot/schedule.ts'
 import { createEgress } from '../../kernel/egress/egress.ts'
 import { createGate } from '../../kernel/egress/gate.ts'
 import { createOutbound } from '../../kernel/egress/outbound.ts'
+import { createDoor } from '../../kernel/http/own-host.ts'
 import { type Registry, startPlugins } from '../../kernel/registry/registry.ts'
 import type { AnyPlugin } from './kit.ts'
 import { listenToOutput } from './output.ts'
@@ -143,6 +144,10 @@ export async function setUpWith(
         schedule: createSchedule(log, signal),
         files: { directory: () => folder },
         clock: { now: () => new Date() },
+        door: createDoor(
+          { hostname: '127.0.0.1', publicBaseUrl: undefined, allowedHosts: undefined },
+          new AbortController().signal,
+        ),
         ...options.capabilities,
       }),
       log: output.log,

@@ -1,5 +1,5 @@
 import { createApp } from '../../kernel/http/app.ts'
-import { adminModules, type Services, sites } from '../../kernel/plugin/index.ts'
+import { adminModules, httpRoutes, type Services, sites } from '../../kernel/plugin/index.ts'
 
 const unused = () => {
   throw new Error('only the routes are looked at')
@@ -16,7 +16,9 @@ export function routesOf(registry: Services): string[] {
     streams: unused,
     fault: unused,
     sites: registry.all(sites),
-    door: { loopback: false, publicBaseUrl: undefined },
+    httpRoutes: registry.all(httpRoutes),
+    limitAgain: unused,
+    door: { requireOwnHost: unused },
     health: { live: unused, ready: unused },
     mcp: {
       proxy: { handle: unused },

@@ -1,0 +1,90 @@
+import { Elysia } from 'elysia'
+import { internalError } from '../lifecycle/error-body.ts'
+import { type Door, GatewayError, type HttpCall, type HttpRoute } from '../plugin/index.ts'
+import { type BodyLimits, readBody } from './body.ts'
+import { errorResponse } from './error-response.ts'
+import { headersOf } from './headers.ts'
+import { callersRequestId, requestIdOf } from './request-id.ts'
+
+export interface PluginRoutesServices {
+  readonly httpRoutes: readonly HttpRoute[]
+  readonly door: Pick<Door, 'requireOwnHost'>
+  readonly bodyLimits: BodyLimits
+  /** Where a request comes from. */
+  address?(request: Request): string | undefined
+  /** Lifts the server's idle timeout from a request. */
+  keepOpen(request: Request): void
+  /** Its reply is a stream, which has the limit back when it has ended. */
+  streams(request: Request): void
+  limitAgain(request: Request): void
+  /** A fault of the gateway or of a plugin. */
+  fault(message: string, error: unknown, requestId: string): void
+}
+
+/** The paths that plugins serve themselves: request ids, own names, and errors around each. */
+export function createPluginRoutes(services: PluginRoutesServices) {
+  const app = new Elysia()
+  for (const route of services.httpRoutes) {
+    const serve = ({ request, params }: { request: Request; params?: Record<string, string> }) =>
+      answer(route, request, params ?? {}, services)
+    app.route(route.method, route.path, serve, { parse: 'none' })
+  }
+  return app
+}
+
+async function answer(
+  route: HttpRoute,
+  request: Request,
+  params: Readonly<Record<string, string>>,
+  services: PluginRoutesServices,
+): Promise<Response> {
+  const { headers } = request
+  let requestId = requestIdOf(headers)
+  try {
+    if (route.ownHost === true) services.door.requireOwnHost(headers.get('host'))
+    requestId = callersRequestId(headers) ?? requestId
+    const response = await route.handle(callOf(request, params, requestId, services))
+    if (!response.headers.has('x-request-id')) response.headers.set('x-request-id', requestId)
+    return response
+  } catch (error) {
+    if (error instanceof GatewayError) return errorResponse(error, requestId)
+    services.fault(`${route.method} ${route.path} failed`, error, requestId)
+    return errorResponse(internalError(error), requestId)
+  }
+}
+
+function callOf(
+  request: Request,
+  params: Readonly<Record<string, string>>,
+  requestId: string,
+  services: PluginRoutesServices,
+): HttpCall {
+  let all: Record<string, string> | undefined
+  const keepOpen = () => services.keepOpen(request)
+  return {
+    request,
+    params,
+    requestId,
+    receivedAt: new Date(),
+    header: (name) => request.headers.get(name),
+    headers() {
+      all ??= headersOf(request.headers)
+      return all
+    },
+    address: () => services.address?.(request),
+    async text(maxBytes) {
+      const { bodyLimits } = services
+      const text = await readBody(request, {
+        ...bodyLimits,
+        maxBytes: Math.min(maxBytes ?? bodyLimits.maxBytes, bodyLimits.maxBytes),
+      })
+      keepOpen()
+      return text
+    },
+    keepOpen,
+    streams() {
+      services.streams(request)
+      return () => services.limitAgain(request)
+    },
+  }
+}

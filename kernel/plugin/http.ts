@@ -1,0 +1,53 @@
+/** A request at the door, on a path that a plugin serves. */
+export interface HttpCall {
+  readonly request: Request
+  /** What stands in the places of the path's parameters; decoded. */
+  readonly params: Readonly<Record<string, string>>
+  /** The caller's `x-request-id` when it sent one, else a new one. */
+  readonly requestId: string
+  readonly receivedAt: Date
+  header(name: string): string | null
+  /** All headers, names in lower case. */
+  headers(): Readonly<Record<string, string>>
+  /** Where it comes from, as far as that is known. */
+  address(): string | undefined
+  /**
+   * The whole body, under the server's deadline and size limit, or a smaller one of bytes. From then on
+   * the connection may stay silent. Throws GatewayError.
+   */
+  text(maxBytes?: number): Promise<string>
+  /** Lets the connection stay silent for as long as the reply takes. */
+  keepOpen(): void
+  /** The reply is a stream: its connection may stay silent until the returned function is called. */
+  streams(): () => void
+}
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Paths that a plugin serves itself. One method of a path has one owner. */
+export interface HttpRoute {
+  /** `ALL`: whatever the method is, the plugin answers. */
+  readonly method: HttpMethod | 'ALL'
+  /** `/docs`, `/things/:id`, `/files/*`. */
+  readonly path: string
+  /** Refuses requests under names that are not the gateway's own (`server.allowed_hosts`). */
+  readonly ownHost?: boolean
+  /**
+   * A GatewayError that it throws is answered in the usual form, anything else as `internal_error`.
+   * The door adds `x-request-id` where the reply has none.
+   */
+  handle(call: HttpCall): Response | Promise<Response>
+}
+
+/** Where the gateway listens, and under which names it is called; fixed at the start. */
+export interface Door {
+  readonly loopback: boolean
+  /** `server.public_base_url`: the address as callers see it, when a proxy stands in front. */
+  readonly publicBaseUrl: string | undefined
+  /** Whether only some names are accepted, so that a `Host` that passed is one of the gateway's. */
+  readonly checksHost: boolean
+  /** Throws `csrf_rejected` for a `Host` header that does not name the gateway. */
+  requireOwnHost(host: string | null): void
+  /** Aborts when the gateway begins to end: streams without an end of their own are to close. */
+  readonly draining: AbortSignal
+}
