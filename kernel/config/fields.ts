@@ -1,4 +1,4 @@
-import { closest } from '../plugin/suggest.ts'
+import { closest } from '../wire/suggest.ts'
 
 /** A map of the file as it was read. */
 export type Fields = Readonly<Record<string, unknown>>

@@ -6,7 +6,7 @@ import {
   routeFlags,
   SecretRef,
 } from '../plugin/index.ts'
-import { closest } from '../plugin/suggest.ts'
+import { closest } from '../wire/suggest.ts'
 import { fieldOf, isFields } from './fields.ts'
 import { ServerSection } from './server-section.ts'
 import { AS_WRITTEN, UNKNOWN_KEY_HINT } from './shape.ts'

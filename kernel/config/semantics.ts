@@ -1,5 +1,7 @@
 import ipaddr from 'ipaddr.js'
-import { type ConfigPath, didYouMean, foldKey, type Problem, type Secret } from '../plugin/index.ts'
+import type { ConfigPath, Problem, Secret } from '../plugin/index.ts'
+import { foldKey } from '../wire/key-case.ts'
+import { didYouMean } from '../wire/suggest.ts'
 import { fieldOf, isFields } from './fields.ts'
 import { routeId } from './route-id.ts'
 import type { ProviderTypes, RootEntry } from './schema.ts'

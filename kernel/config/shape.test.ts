@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { formatPath, type Problem, Secret, SecretRef, type TSchema, Type } from '../plugin/index.ts'
-import { closest } from '../plugin/suggest.ts'
+import { closest } from '../wire/suggest.ts'
 import { check } from './config.fixture.ts'
 import { type Shaping, shape } from './shape.ts'
 

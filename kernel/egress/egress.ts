@@ -1,10 +1,5 @@
-import {
-  type Egress,
-  GatewayError,
-  OutboundError,
-  type ProviderCall,
-  readBytes,
-} from '../plugin/index.ts'
+import { type Egress, GatewayError, OutboundError, type ProviderCall } from '../plugin/index.ts'
+import { readBytes } from '../wire/read-bytes.ts'
 import { codeOf } from './connect.ts'
 import { createGate, type Gate } from './gate.ts'
 

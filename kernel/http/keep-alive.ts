@@ -1,4 +1,4 @@
-import { LiveSet } from '../plugin/index.ts'
+import { LiveSet } from '../wire/live-set.ts'
 
 /** An open stream, as its writer and the timer see it. */
 export interface KeptStream {

@@ -7,10 +7,10 @@ import {
   type GuardPolicy,
   type GuardVerdict,
   type JsonObject,
-  repeatsKey,
 } from '../plugin/index.ts'
 import { promptTexts, replyTexts } from '../wire/guard-text.ts'
 import { replyToolCalls, requestToolCalls } from '../wire/guard-tool-calls.ts'
+import { repeatsKey } from '../wire/json-keys.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { settle } from './settle.ts'
 

@@ -2,7 +2,6 @@ import {
   GatewayError,
   inTime,
   type JsonObject,
-  repeatsKey,
   type StreamEvent,
   type StreamResult,
   streamEvent,
@@ -11,6 +10,7 @@ import {
 import { chatEvents, collectChat } from '../wire/collect-chat.ts'
 import { collectResponse, responseEvents } from '../wire/collect-responses.ts'
 import { type FamilyStream, readObject } from '../wire/family-stream.ts'
+import { repeatsKey } from '../wire/json-keys.ts'
 import type { RunningAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import { settledFailure } from './failures.ts'

@@ -7,8 +7,8 @@ import {
   type JsonObject,
   type McpServer,
   type Principal,
-  parseExact,
 } from '../plugin/index.ts'
+import { parseExact } from '../wire/exact-json.ts'
 import { plainJson } from '../wire/json-escapes.ts'
 import { type RpcMessage, type ToolCall, withArguments } from '../wire/json-rpc.ts'
 import { responseTexts } from '../wire/mcp-result.ts'

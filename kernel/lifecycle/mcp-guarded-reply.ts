@@ -1,11 +1,7 @@
-import {
-  GatewayError,
-  type JsonObject,
-  type JsonValue,
-  nestsTooDeep,
-  parseExact,
-  repeatsKey,
-} from '../plugin/index.ts'
+import { GatewayError, type JsonObject, type JsonValue } from '../plugin/index.ts'
+import { parseExact } from '../wire/exact-json.ts'
+import { nestsTooDeep } from '../wire/json-depth.ts'
+import { repeatsKey } from '../wire/json-keys.ts'
 import { misspellsMember } from '../wire/json-rpc.ts'
 import { sameId, similarIds, withExactIds } from '../wire/rpc-id.ts'
 import { isResponse, resultsIn, rpcErrorText } from '../wire/rpc-response.ts'

@@ -1,4 +1,5 @@
-import { DEEPEST_JSON, isJsonObject, type JsonValue } from '../plugin/index.ts'
+import { isJsonObject, type JsonValue } from '../plugin/index.ts'
+import { DEEPEST_JSON } from '../wire/json-depth.ts'
 import { decodeHeader, encodeHeader } from '../wire/json-rpc.ts'
 import type { McpIncoming } from './mcp-exchange.ts'
 

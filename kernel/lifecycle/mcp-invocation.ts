@@ -1,17 +1,17 @@
-import {
-  type GatewayError,
-  isTooDeep,
-  type JsonObject,
-  type JsonValue,
-  type McpAudit,
-  type McpInvocationHandle,
-  type McpInvocationStatus,
-  type McpServer,
-  type McpVerdict,
-  maskForms,
-  type Principal,
+import type {
+  GatewayError,
+  JsonObject,
+  JsonValue,
+  McpAudit,
+  McpInvocationHandle,
+  McpInvocationStatus,
+  McpServer,
+  McpVerdict,
+  Principal,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
+import { maskForms } from '../wire/credential-forms.ts'
+import { isTooDeep } from '../wire/json-depth.ts'
 import type { RpcMessage, ToolCall } from '../wire/json-rpc.ts'
 import { errorCodeOf, statusOf } from '../wire/rpc-response.ts'
 import { GuardDenial } from './guard.ts'

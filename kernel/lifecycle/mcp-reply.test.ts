@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { brotliCompressSync } from 'node:zlib'
-import { GatewayError, LiveSet, type McpInvocationStatus } from '../plugin/index.ts'
+import { GatewayError, type McpInvocationStatus } from '../plugin/index.ts'
+import { LiveSet } from '../wire/live-set.ts'
 import { type McpCall, type McpServices, usualMcpLimits } from './mcp-exchange.ts'
 import { replyOf } from './mcp-reply.ts'
 import { createWatches } from './mcp-watch.ts'

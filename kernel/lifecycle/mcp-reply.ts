@@ -1,10 +1,7 @@
-import {
-  GatewayError,
-  type LiveSet,
-  maskCredentials,
-  maskForms,
-  upstreamHttpError,
-} from '../plugin/index.ts'
+import { GatewayError, upstreamHttpError } from '../plugin/index.ts'
+import { maskCredentials } from '../plugin/key-forms.ts'
+import { maskForms } from '../wire/credential-forms.ts'
+import type { LiveSet } from '../wire/live-set.ts'
 import { errorReply } from './mcp-errors.ts'
 import type { McpCall, McpReply, McpServices } from './mcp-exchange.ts'
 import { guardErrorText } from './mcp-guard.ts'

@@ -1,9 +1,5 @@
-import {
-  type JsonObject,
-  type JsonValue,
-  type McpInvocationStatus,
-  parseExact,
-} from '../plugin/index.ts'
+import type { JsonObject, JsonValue, McpInvocationStatus } from '../plugin/index.ts'
+import { parseExact } from '../wire/exact-json.ts'
 import { isId, sameId, withExactIds } from '../wire/rpc-id.ts'
 import { responsesIn, toolOverhead } from '../wire/rpc-response.ts'
 import { createSseBlocks } from '../wire/sse-blocks.ts'

@@ -1,4 +1,5 @@
-import { GatewayError, LiveSet } from '../plugin/index.ts'
+import { GatewayError } from '../plugin/index.ts'
+import { LiveSet } from '../wire/live-set.ts'
 
 /** What is late by up to so many milliseconds is not late for limits of seconds. */
 const LOOK_MS = 50

@@ -1,7 +1,5 @@
 import {
-  credentialForms,
   GatewayError,
-  LiveSet,
   type McpAudit,
   type McpGatewayAuthMode,
   type McpServer,
@@ -9,6 +7,7 @@ import {
   type Principal,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
+import { credentialForms } from '../wire/credential-forms.ts'
 import {
   cancelledId,
   faultOf,
@@ -17,6 +16,7 @@ import {
   rpcCodes,
   toolCallOf,
 } from '../wire/json-rpc.ts'
+import { LiveSet } from '../wire/live-set.ts'
 import { mayBeRevoked, mcpKey } from './api-key.ts'
 import type { Lease } from './exchange.ts'
 import { mayUse } from './mcp-access.ts'

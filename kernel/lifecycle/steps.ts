@@ -1,6 +1,6 @@
-import { DEEPEST_JSON, GatewayError, type JsonObject, type JsonValue } from '../plugin/index.ts'
-import { outermostMembers } from '../plugin/json-depth.ts'
+import { GatewayError, type JsonObject, type JsonValue } from '../plugin/index.ts'
 import { canonicalSelector, type ResolvedModel, resolveRoute } from '../routing/resolve.ts'
+import { DEEPEST_JSON, outermostMembers } from '../wire/json-depth.ts'
 import { withExactInputs } from '../wire/messages-inputs.ts'
 import { readMessages } from '../wire/messages-request.ts'
 import { readRequest } from '../wire/request.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../plugin/json.ts'
-import { decodeSse } from '../plugin/sse.ts'
 import { streamEvent } from '../plugin/stream.ts'
 import { createChatStream } from './chat-stream.ts'
 import { errorChunk, sseText } from './family-stream.ts'
+import { decodeSse } from './sse.ts'
 
 const utf8 = new TextEncoder()
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../plugin/json.ts'
-import { decodeSse } from '../plugin/sse.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import { createChatStream } from './chat-stream.ts'
 import { chatEvents, collectChat } from './collect-chat.ts'
@@ -9,6 +8,7 @@ import { collectResponse, responseEvents } from './collect-responses.ts'
 import { sseText } from './family-stream.ts'
 import { replyTexts } from './guard-text.ts'
 import { createResponsesStream } from './responses-stream.ts'
+import { decodeSse } from './sse.ts'
 
 const text = fc.string({ unit: 'grapheme', minLength: 1 })
 const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }

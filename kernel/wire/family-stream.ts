@@ -1,8 +1,8 @@
 import { GatewayError } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject } from '../plugin/json.ts'
-import { encodeSse } from '../plugin/sse.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import type { Usage } from '../plugin/usage.ts'
+import { encodeSse } from './sse.ts'
 
 export interface FamilyStreamOptions {
   /** The model that the caller asked for; it replaces the upstream's name everywhere. */

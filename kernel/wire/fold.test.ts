@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../plugin/json.ts'
-import { decodeSse, encodeSse } from '../plugin/sse.ts'
 import type { StreamEvent } from '../plugin/stream.ts'
 import { createChatStream } from './chat-stream.ts'
 import { readReply } from './reply.ts'
+import { decodeSse, encodeSse } from './sse.ts'
 
 interface Call {
   id: string

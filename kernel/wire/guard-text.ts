@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import { knownInOtherCase } from '../plugin/key-case.ts'
 import { plainJson } from './json-escapes.ts'
+import { knownInOtherCase } from './key-case.ts'
 
 /**
  * Members that hold what a model is told: tool results, earlier calls, why one was approved, and what

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { repeatsKey } from '../plugin/json-keys.ts'
+import { repeatsKey } from './json-keys.ts'
 import {
   cancelledId,
   decodeHeader,

@@ -1,8 +1,8 @@
-import { parseExact } from '../plugin/exact-json.ts'
 import { isJsonObject, type JsonValue } from '../plugin/json.ts'
-import { keyInTwoCases, repeatedMember, repeatsKey } from '../plugin/json-keys.ts'
-import { skipSpace, visitJson } from '../plugin/json-text.ts'
-import { knownInOtherCase } from '../plugin/key-case.ts'
+import { parseExact } from './exact-json.ts'
+import { keyInTwoCases, repeatedMember, repeatsKey } from './json-keys.ts'
+import { skipSpace, visitJson } from './json-text.ts'
+import { knownInOtherCase } from './key-case.ts'
 import { exact, isId, memberText, type RpcId } from './rpc-id.ts'
 
 /** Codes of JSON-RPC, of MCP, and one of the range that is left to implementations. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../plugin/json.ts'
-import { OPEN_BRACE, skipSpace, visitJson } from '../plugin/json-text.ts'
+import { OPEN_BRACE, skipSpace, visitJson } from './json-text.ts'
 
 type Edit = readonly [from: number, to: number, text: string]
 

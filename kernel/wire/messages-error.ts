@@ -1,7 +1,7 @@
 import { GatewayError } from '../plugin/errors.ts'
 import type { JsonObject } from '../plugin/json.ts'
-import { encodeSse } from '../plugin/sse.ts'
 import type { StreamFailure } from './family-stream.ts'
+import { encodeSse } from './sse.ts'
 
 /** An error as callers of the messages API read it: the body of a reply, the data of an event. */
 export function messagesErrorBody(

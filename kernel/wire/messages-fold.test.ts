@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import type { JsonObject } from '../plugin/json.ts'
-import { decodeSse } from '../plugin/sse.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import {
   bufferedChat,
@@ -22,6 +21,7 @@ import { sseText } from './family-stream.ts'
 import { messagesReply } from './messages-reply.ts'
 import { createMessagesStream } from './messages-stream.ts'
 import { readReply } from './reply.ts'
+import { decodeSse } from './sse.ts'
 
 const identity = { publicModel: 'mine', requestId: 'r1' }
 const cuts = fc.array(fc.nat(6000), { maxLength: 40 })

@@ -1,5 +1,5 @@
-import { mayBeRounded, parseExact } from '../plugin/exact-json.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { mayBeRounded, parseExact } from './exact-json.ts'
 
 /**
  * The same request, parsed from `text`, with every digit of what its tool calls hold. Nothing else

@@ -1,6 +1,6 @@
-import { parseExact } from '../plugin/exact-json.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { Usage } from '../plugin/usage.ts'
+import { parseExact } from './exact-json.ts'
 
 /** Whose reply it is, in terms of the gateway. */
 export interface ReplyIdentity {

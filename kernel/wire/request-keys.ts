@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../plugin/json.ts'
-import { repeatedMember } from '../plugin/json-keys.ts'
-import { knownInOtherCase } from '../plugin/key-case.ts'
 import { invalid } from './invalid.ts'
+import { repeatedMember } from './json-keys.ts'
+import { knownInOtherCase } from './key-case.ts'
 
 /** Members that say what a call does, which model answers and what it costs, in any of the APIs. */
 const KNOWN: ReadonlySet<string> = new Set([

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { responseFrames } from '../../test/harness/upstream-families.ts'
 import type { JsonObject } from '../plugin/json.ts'
-import { decodeSse } from '../plugin/sse.ts'
 import { streamEvent } from '../plugin/stream.ts'
 import { sseText } from './family-stream.ts'
 import { createResponsesStream } from './responses-stream.ts'
+import { decodeSse } from './sse.ts'
 
 const event = (type: string, more: JsonObject = {}, name = type) =>
   streamEvent(JSON.stringify({ type, sequence_number: 1, ...more }), name)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from '../plugin/json.ts'
-import { repeatsKey } from '../plugin/json-keys.ts'
+import { repeatsKey } from './json-keys.ts'
 import { cancelledId, readMessage } from './json-rpc.ts'
 import { isId, sameId, similarIds, withExactIds } from './rpc-id.ts'
 

@@ -1,6 +1,6 @@
-import type { WrittenNumber } from '../plugin/exact-json.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import { skipSpace, visitJson } from '../plugin/json-text.ts'
+import type { WrittenNumber } from './exact-json.ts'
+import { skipSpace, visitJson } from './json-text.ts'
 
 /** What tells a message's response from others: 1 and "1" are two ids, and so are any two numbers. */
 export type RpcId = string | number | WrittenNumber

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import { isTooDeep } from '../plugin/json-depth.ts'
+import { isTooDeep } from './json-depth.ts'
 
 /** An error reply; `idText` is JSON. */
 export function rpcErrorText(

@@ -1,4 +1,4 @@
-import { BLANK_LINE, findBlankLine, TAIL } from '../plugin/blank-line.ts'
+import { BLANK_LINE, findBlankLine, TAIL } from './blank-line.ts'
 
 /** What stands between two blank lines of an event stream. */
 export interface SseBlock {

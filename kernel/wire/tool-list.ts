@@ -1,4 +1,4 @@
-import { skipSpace, visitJson } from '../plugin/json-text.ts'
+import { skipSpace, visitJson } from './json-text.ts'
 
 /**
  * The text of a JSON-RPC message, or of a batch, whose `result.tools` has only the tools that

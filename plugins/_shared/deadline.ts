@@ -1,4 +1,4 @@
-import { LiveSet } from 'model-gateway/plugin'
+import { LiveSet } from 'model-gateway/wire'
 
 /** So many calls may be left behind unanswered; each holds a connection. */
 const MOST_ABANDONED = 2

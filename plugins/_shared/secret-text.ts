@@ -1,4 +1,4 @@
-import { findKeys } from 'model-gateway/plugin'
+import { findKeys } from 'model-gateway/wire'
 import { isSecretMember, isSensitiveParameter, nameKind, normalName } from './sensitive-names.ts'
 
 export const REDACTED = '[redacted]'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { keyForms } from 'model-gateway/plugin'
+import { keyForms } from 'model-gateway/wire'
 import { prune } from './prune.ts'
 import {
   countingWords,

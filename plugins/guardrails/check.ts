@@ -2,11 +2,11 @@ import {
   type ConfigDraft,
   type ConfigPath,
   type Declared,
-  didYouMean,
   isJsonObject,
   type JsonObject,
   type Problem,
 } from 'model-gateway/plugin'
+import { didYouMean } from 'model-gateway/wire'
 import { guardrails } from './config.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/

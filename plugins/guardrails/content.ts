@@ -4,8 +4,8 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  repeatsKey,
 } from 'model-gateway/plugin'
+import { repeatsKey } from 'model-gateway/wire'
 
 /** The texts of what passes a boundary, as managed checks get them. */
 export function textsOf(content: GuardedContent): readonly string[] {

@@ -1,12 +1,12 @@
 import type {
   JsonValue,
-  LiveSet,
   McpInvocationHandle,
   McpInvocationResult,
   McpInvocationStatus,
   McpPolicyResult,
   McpVerdict,
 } from 'model-gateway/plugin'
+import type { LiveSet } from 'model-gateway/wire'
 import type { Logger } from 'pino'
 import { describe } from '../_shared/tally.ts'
 import type { PayloadPolicy } from './policy.ts'

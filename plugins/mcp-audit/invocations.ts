@@ -1,10 +1,10 @@
-import {
-  type JsonValue,
-  LiveSet,
-  type McpAudit,
-  type McpInvocationStatus,
-  type McpPolicyResult,
+import type {
+  JsonValue,
+  McpAudit,
+  McpInvocationStatus,
+  McpPolicyResult,
 } from 'model-gateway/plugin'
+import { LiveSet } from 'model-gateway/wire'
 import type { Logger } from 'pino'
 import { describe } from '../_shared/tally.ts'
 import type { WriteAhead } from '../_shared/write-ahead.ts'

@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto'
-import {
-  DEEPEST_JSON,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  nestsTooDeep,
-  parseExact,
-} from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { DEEPEST_JSON, nestsTooDeep, parseExact } from 'model-gateway/wire'
 import {
   assistantContent,
   type ContentBlock,

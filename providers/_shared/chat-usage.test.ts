@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { parseExact } from 'model-gateway/plugin'
+import { parseExact } from 'model-gateway/wire'
 import { usageFromConverse, usageFromMessages } from './chat-usage.ts'
 
 const doubtful = [

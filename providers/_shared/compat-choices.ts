@@ -1,10 +1,5 @@
-import {
-  foldKey,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type Problem,
-} from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue, type Problem } from 'model-gateway/plugin'
+import { foldKey } from 'model-gateway/wire'
 import { invalidRequest } from './invalid-request.ts'
 
 /**

@@ -1,5 +1,4 @@
 import {
-  decodeSse,
   type Egress,
   type EgressResponse,
   GatewayError,
@@ -11,6 +10,7 @@ import {
   safeUpstreamMessage,
   upstreamHttpError,
 } from 'model-gateway/plugin'
+import { decodeSse } from 'model-gateway/wire'
 import type { OutboundBody } from './outbound-body.ts'
 import {
   createRedact,

@@ -1,11 +1,11 @@
 import {
-  foldKey,
   isJsonObject,
   type JsonObject,
   type Problem,
   type Static,
   Type,
 } from 'model-gateway/plugin'
+import { foldKey } from 'model-gateway/wire'
 import { CHOICES } from './compat-choices.ts'
 import type { OutboundBody } from './outbound-body.ts'
 

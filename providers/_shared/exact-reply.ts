@@ -1,4 +1,5 @@
-import { type JsonObject, mayBeRounded, parseExact } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
+import { mayBeRounded, parseExact } from 'model-gateway/wire'
 
 /** A reply with the integers of its text, where it has its text. */
 export function exactReply(reply: {

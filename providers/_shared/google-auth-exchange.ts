@@ -1,14 +1,12 @@
 import { sign } from 'node:crypto'
 import {
-  credentialForms,
   GatewayError,
   isJsonObject,
   type JsonObject,
-  maskForms,
-  readBytes,
   Secret,
   safeUpstreamMessage,
 } from 'model-gateway/plugin'
+import { credentialForms, maskForms, readBytes } from 'model-gateway/wire'
 import type { Token } from './google-auth-cache.ts'
 import {
   type AuthorizedUser,

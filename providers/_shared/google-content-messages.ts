@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, nestsTooDeep } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { nestsTooDeep } from 'model-gateway/wire'
 import { assistantContent } from './chat-content.ts'
 import { isMediaPart, mediaPart } from './google-content-media.ts'
 import { invalidRequest } from './invalid-request.ts'

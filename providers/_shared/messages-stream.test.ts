@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { decodeSse, type JsonObject, type JsonValue, type StreamEvent } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue, StreamEvent } from 'model-gateway/plugin'
+import { decodeSse } from 'model-gateway/wire'
 import { chatChunksFromMessages } from './messages-stream.ts'
 
 const call = { body: { model: 'asked' }, requestId: 'r-1' }

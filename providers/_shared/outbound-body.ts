@@ -1,11 +1,5 @@
-import {
-  foldKey,
-  type JsonObject,
-  type JsonValue,
-  type ProviderCall,
-  skipSpace,
-  visitJson,
-} from 'model-gateway/plugin'
+import type { JsonObject, JsonValue, ProviderCall } from 'model-gateway/plugin'
+import { foldKey, skipSpace, visitJson } from 'model-gateway/wire'
 import { invalidRequest } from './invalid-request.ts'
 
 /**

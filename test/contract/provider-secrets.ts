@@ -1,10 +1,5 @@
-import {
-  credentialForms,
-  GatewayError,
-  type JsonValue,
-  maskForms,
-  type ProviderResult,
-} from 'model-gateway/plugin'
+import { GatewayError, type JsonValue, type ProviderResult } from 'model-gateway/plugin'
+import { credentialForms, maskForms } from 'model-gateway/wire'
 import {
   bytes,
   type Exchange,

@@ -1,6 +1,7 @@
 /** Every cell of the support matrix, from a caller's socket to the upstream's and back. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { decodeSse, type JsonObject, type StreamEvent } from 'model-gateway/plugin'
+import type { JsonObject, StreamEvent } from 'model-gateway/plugin'
+import { decodeSse } from 'model-gateway/wire'
 import { foldMessages, grammarFault } from '../../kernel/wire/__fixtures__/messages.ts'
 import { foldChat, gistOf } from '../../providers/_shared/fold-chat.fixture.ts'
 import { startTestGateway, type TestGateway } from '../harness/gateway.ts'

@@ -1,13 +1,12 @@
-import {
-  credentialForms,
-  type Egress,
-  type Execute,
-  maskForms,
-  type Provider,
-  type ProviderSettings,
-  type RouteSpec,
-  type Secret,
+import type {
+  Egress,
+  Execute,
+  Provider,
+  ProviderSettings,
+  RouteSpec,
+  Secret,
 } from 'model-gateway/plugin'
+import { credentialForms, maskForms } from 'model-gateway/wire'
 import { completionOf, refusal } from './reply.ts'
 import { vendorRequest } from './request.ts'
 import { streamOf } from './stream.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../plugin/json.ts'
-import { encodeSse } from '../../plugin/sse.ts'
 import type { StreamEvent } from '../../plugin/stream.ts'
+import { encodeSse } from '../sse.ts'
 
 /** What a model says in one reply, of which both forms can be made. */
 export interface Said {

@@ -1,12 +1,12 @@
 import {
   type AddressPolicy,
-  decodeSse,
   GatewayError,
   isJsonObject,
   type JsonObject,
   type Outbound,
   OutboundError,
 } from 'model-gateway/plugin'
+import { decodeSse } from 'model-gateway/wire'
 import { DiscoveryFailure } from './failure.ts'
 
 /** Longest reply of a server, in bytes. */

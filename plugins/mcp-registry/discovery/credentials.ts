@@ -1,4 +1,4 @@
-import { credentialForms, maskForms } from 'model-gateway/plugin'
+import { credentialForms, maskForms } from 'model-gateway/wire'
 import { type DiscoveredTool, keptTexts } from './tool.ts'
 
 /** A server is refused for it: what is shorter may stand in its texts by chance. */

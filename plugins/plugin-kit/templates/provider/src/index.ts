@@ -1,8 +1,6 @@
 import {
-  credentialForms,
   definePlugin,
   type Egress,
-  maskForms,
   type ProviderCall,
   type ProviderFactory,
   type ProviderSettings,
@@ -13,6 +11,7 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
+import { credentialForms, maskForms } from 'model-gateway/wire'
 import { completionOf, refusal, vendorRequest } from './convert.ts'
 import { streamOf } from './stream.ts'
 

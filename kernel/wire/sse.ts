@@ -1,6 +1,6 @@
+import { GatewayError } from '../plugin/errors.ts'
+import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import { BLANK_LINE, findBlankLine, TAIL } from './blank-line.ts'
-import { GatewayError } from './errors.ts'
-import { type StreamEvent, streamEvent } from './stream.ts'
 
 /** Longest event that may be pending, in UTF-16 units. */
 const EVENT_LIMIT = 16 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { GatewayError } from './errors.ts'
+import { GatewayError } from '../plugin/errors.ts'
 import { decodeSse, encodeSse } from './sse.ts'
 
 const utf8 = new TextEncoder()

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,

@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.ts'
+import type { JsonValue } from '../plugin/json.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,

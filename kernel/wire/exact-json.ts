@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './json.ts'
+import type { JsonObject, JsonValue } from '../plugin/json.ts'
 
 declare global {
   /** As JavaScript has them, and TypeScript not yet. */

@@ -1,0 +1,12 @@
+/** Wire formats and texts, without I/O: what plugins import as `model-gateway/wire`. */
+export { findKeys, keyForms } from '../plugin/key-forms.ts'
+export { credentialForms, maskForms } from './credential-forms.ts'
+export { mayBeRounded, parseExact } from './exact-json.ts'
+export { DEEPEST_JSON, isTooDeep, nestsTooDeep } from './json-depth.ts'
+export { repeatsKey } from './json-keys.ts'
+export { skipSpace, visitJson } from './json-text.ts'
+export { foldKey } from './key-case.ts'
+export { LiveSet } from './live-set.ts'
+export { readBytes } from './read-bytes.ts'
+export { decodeSse, encodeSse } from './sse.ts'
+export { didYouMean } from './suggest.ts'
