@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { explainCommand, pluginsCommand } from '../../plugins/inspect/commands.ts'
 import type { KernelCommand } from '../config/contributions.ts'
 import { UsageError } from '../plugin/index.ts'
 import type { Builtins } from '../registry/resolve.ts'
@@ -15,7 +16,6 @@ import {
 } from './commands.ts'
 import { operatorMessage, StartError } from './errors.ts'
 import { asksForHelp } from './help.ts'
-import { explainCommand, pluginsCommand } from './inspect-commands.ts'
 import { openOutput } from './output.ts'
 
 export interface Distribution {

@@ -1,4 +1,4 @@
-import { servePacks } from '../../kernel/boot/serve-packs.ts'
+import { servePacks } from '../pack-isolation/serve-packs.ts'
 
 /** The program of a thread that runs one pack plugin (`isolation: worker`). */
 servePacks({

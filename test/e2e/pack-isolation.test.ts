@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createPackThread, usualLimits } from '../../kernel/registry/pack-thread.ts'
+import { createPackThread, usualLimits } from '../../plugins/pack-isolation/pack-thread.ts'
 import { eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import { pluginFolder, simulated } from './plugin-files.fixture.ts'
 

@@ -2,7 +2,13 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Chains, linkName } from '../lifecycle/chain.ts'
+import { type Assembled, assemble } from '../../kernel/boot/assemble.ts'
+import type { Invocation } from '../../kernel/boot/cli.ts'
+import { StartError } from '../../kernel/boot/errors.ts'
+import { chainsOf } from '../../kernel/boot/extensions.ts'
+import { prepareRuntime } from '../../kernel/boot/runtime.ts'
+import { type ConfigSource, findConfig } from '../../kernel/boot/source.ts'
+import { type Chains, linkName } from '../../kernel/lifecycle/chain.ts'
 import {
   accounting,
   GatewayError,
@@ -11,16 +17,10 @@ import {
   seams,
   surfaces,
   UsageError,
-} from '../plugin/index.ts'
-import type { Registry } from '../registry/registry.ts'
-import { createLogger } from '../telemetry/log.ts'
-import { type Assembled, assemble } from './assemble.ts'
-import type { Invocation } from './cli.ts'
-import { StartError } from './errors.ts'
+} from '../../kernel/plugin/index.ts'
+import type { Registry } from '../../kernel/registry/registry.ts'
+import { createLogger } from '../../kernel/telemetry/log.ts'
 import { type Explained, type ExplainedRoute, explain } from './explain.ts'
-import { chainsOf } from './extensions.ts'
-import { prepareRuntime } from './runtime.ts'
-import { type ConfigSource, findConfig } from './source.ts'
 
 const PLUGINS_USAGE = 'gateway plugins [--chains] [--json]'
 const EXPLAIN_USAGE = `gateway explain --key KEY --model MODEL [--body FILE] [--surface ${surfaces.join('|')}] [--json]`

@@ -1,4 +1,4 @@
-import type { GuardInput, GuardrailPack } from '../plugin/index.ts'
+import type { GuardInput, GuardrailPack } from '../../kernel/plugin/index.ts'
 
 /** What a pack says of itself, without its functions. */
 export type PackFacts = Pick<

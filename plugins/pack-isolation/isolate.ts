@@ -1,4 +1,4 @@
-import type { LoadedPlugin } from '../config/loaded.ts'
+import type { LoadedPlugin } from '../../kernel/config/loaded.ts'
 import {
   guardrailPacks,
   type IsolatedPack,
@@ -6,7 +6,7 @@ import {
   PackFailure,
   type PackMatch,
   Secret,
-} from '../plugin/index.ts'
+} from '../../kernel/plugin/index.ts'
 import type { PackFacts } from './pack-messages.ts'
 import { createPackThread, type PackThread, usualLimits } from './pack-thread.ts'
 

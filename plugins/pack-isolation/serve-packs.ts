@@ -10,10 +10,10 @@ import {
   type PackRule,
   type Plugin,
   type PluginContext,
-} from '../plugin/index.ts'
-import type { FromThread, PackFacts, ToThread } from '../registry/pack-messages.ts'
-import { asPlugin } from '../registry/plugin-shape.ts'
-import { registerSelfReference } from '../registry/self-reference.ts'
+} from '../../kernel/plugin/index.ts'
+import { asPlugin } from '../../kernel/registry/plugin-shape.ts'
+import { registerSelfReference } from '../../kernel/registry/self-reference.ts'
+import type { FromThread, PackFacts, ToThread } from './pack-messages.ts'
 
 declare const self: Worker
 

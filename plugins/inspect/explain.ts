@@ -1,7 +1,7 @@
-import { type Chains, linkName } from '../lifecycle/chain.ts'
-import { internalError } from '../lifecycle/error-body.ts'
-import type { Runtime } from '../lifecycle/exchange.ts'
-import { messagesOver } from '../lifecycle/messages-over.ts'
+import { type Chains, linkName } from '../../kernel/lifecycle/chain.ts'
+import { internalError } from '../../kernel/lifecycle/error-body.ts'
+import type { Runtime } from '../../kernel/lifecycle/exchange.ts'
+import { messagesOver } from '../../kernel/lifecycle/messages-over.ts'
 import {
   type Accounting,
   type Family,
@@ -13,12 +13,12 @@ import {
   type Spender,
   type Surface,
   seams,
-} from '../plugin/index.ts'
-import { accessFault } from '../routing/access.ts'
-import { candidatesOf, explainRoutes, type RouteFate } from '../routing/explain.ts'
-import { type RouteRequest, resolveRoute } from '../routing/resolve.ts'
-import { readMessages } from '../wire/messages-request.ts'
-import { readRequest } from '../wire/request.ts'
+} from '../../kernel/plugin/index.ts'
+import { accessFault } from '../../kernel/routing/access.ts'
+import { candidatesOf, explainRoutes, type RouteFate } from '../../kernel/routing/explain.ts'
+import { type RouteRequest, resolveRoute } from '../../kernel/routing/resolve.ts'
+import { readMessages } from '../../kernel/wire/messages-request.ts'
+import { readRequest } from '../../kernel/wire/request.ts'
 
 export interface Question {
   /** A raw key, the id of one, or its public id. */
