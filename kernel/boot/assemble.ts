@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { isolated } from '../../plugins/pack-isolation/isolate.ts'
 import type { LoadedConfig, LoadedPlugin } from '../config/loaded.ts'
 import { formatProblems } from '../config/problems.ts'
 import { createEgress, removeProxyVariables } from '../egress/egress.ts'
@@ -39,8 +38,6 @@ export interface BootOptions {
   readonly ownDatabase?: boolean
   /** Export traces and metrics where the config says so. */
   readonly telemetry?: boolean
-  /** The program of the threads in which packs are isolated. */
-  readonly packWorker?: URL | string
   /** How names are resolved for URLs that nobody vouches for. */
   readonly outbound?: GateOptions
   /** Ends the start when it aborts: all that was begun is taken down, and the reason is thrown. */
@@ -89,7 +86,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     const egress = createEgress(loaded.server.egressProxy, gate)
     const outbound = createOutbound(gate)
     registry = await startPlugins({
-      plugins: config.plugins.map((plugin) => isolated(plugin, options.packWorker)),
+      plugins: config.plugins,
       broken,
       configs: loaded.pluginConfigs,
       capabilities: ({ manifest }, pluginLog, signal) => ({

@@ -23,8 +23,6 @@ export interface Distribution {
   readonly builtins: Builtins
   /** The config that runs when there is no config file. */
   readonly quickstart: string
-  /** The program of the threads in which packs are isolated. */
-  readonly packWorker: URL | string
 }
 
 export interface Invocation extends Distribution {

@@ -101,6 +101,16 @@ function checkWithTypes(
   }
 }
 
+/** Whether the plugins that are to be isolated can be, as the plugin that isolates them says. */
+function checkIsolation(plugins: readonly LoadedPlugin[], report: Report) {
+  for (const by of plugins) {
+    for (const { plugin, path } of plugins.filter(({ isolation }) => isolation !== undefined)) {
+      const check = () => by.plugin.manifest.isolates?.(plugin.manifest)
+      runCheck(by, [...path, 'isolation'], check, report)
+    }
+  }
+}
+
 /**
  * Checks a whole config, all problems at once. Mistakes in the form of one part do not hide those
  * in the meaning of another: what is wrongly typed is cut out, and the rest is checked further.
@@ -178,6 +188,7 @@ export function checkConfig(
     section: (name) => (written.has(name) ? root[name] : undefined),
   }
   for (const by of plugins) runCheck(by, [], () => by.plugin.manifest.check?.(draft), inFile)
+  checkIsolation(plugins, inFile)
   const providerTypes = (root.providers ?? []).map(({ type }) => types.find(type, true))
   inFileAll(checkPluginRules({ plugins, hasSection: (name) => written.has(name), providerTypes }))
 

@@ -1,4 +1,4 @@
-import type { Plugin, Problem, ProviderTypeSpec } from '../plugin/index.ts'
+import type { Problem, ProviderTypeSpec } from '../plugin/index.ts'
 import type { LoadedPlugin } from './loaded.ts'
 
 export interface RuleParts {
@@ -9,19 +9,11 @@ export interface RuleParts {
   readonly providerTypes: readonly (ProviderTypeSpec | undefined)[]
 }
 
-/** Whether the plugins may run as their entries say: alone in a thread, or not at all. */
+/** Whether the plugins may be left out as their entries say. */
 export function* checkPluginRules(parts: RuleParts): Iterable<Problem> {
   for (const loaded of parts.plugins) {
     const { plugin, path } = loaded
     const { id } = plugin.manifest
-    if (loaded.isolation === 'worker') {
-      const fault = isolationFault(plugin)
-      if (fault !== undefined) {
-        const hint = 'a worker is for plugins that bring guardrail packs and need nothing else'
-        const message = `plugin "${id}" cannot run in a worker: ${fault}`
-        yield { path: [...path, 'isolation'], message, hint }
-      }
-    }
     if (loaded.onBootFailure !== 'disable') continue
     for (const use of dependants(loaded, parts)) {
       yield {
@@ -49,22 +41,4 @@ function* dependants({ plugin }: LoadedPlugin, parts: RuleParts): Iterable<strin
       yield `plugin "${other.manifest.id}" requires it`
     }
   }
-}
-
-/** What keeps a plugin from running in a thread of its own; `undefined` when nothing does. */
-function isolationFault({ manifest }: Plugin): string | undefined {
-  if ((manifest.guardrailPacks ?? []).length === 0) return 'it brings no guardrail pack'
-  if (manifest.needs.length > 0) return `it needs ${manifest.needs.join(', ')}`
-  for (const key of [
-    'sections',
-    'providerTypes',
-    'managedChecks',
-    'mcpAuthModes',
-    'commands',
-    'migrations',
-    'check',
-  ] as const) {
-    if (manifest[key] !== undefined) return `its manifest has ${key}`
-  }
-  return undefined
 }

@@ -81,7 +81,7 @@ export class PackFailure extends Error {
 /**
  * A pack that runs in a thread of its own (`isolation: worker`): it answers later. Rejects with
  * PackFailure when the pack throws, overruns its time or memory, or crashes; the next call finds a
- * fresh thread. Made by the kernel; plugins write `GuardrailPack`.
+ * fresh thread. Made by the plugin that isolates; others write `GuardrailPack`.
  */
 export interface IsolatedPack extends Omit<GuardrailPack, 'evaluate' | 'explain'> {
   readonly isolation: 'worker'

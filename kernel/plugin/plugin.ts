@@ -154,6 +154,12 @@ export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
   /** Ids of plugins without which this one cannot work; they are set up earlier. */
   readonly requires?: readonly string[]
   readonly migrations?: readonly Migration[]
+  /**
+   * It runs other plugins apart from the gateway (`isolation: worker`), is set up before them, and
+   * provides `isolation`. What keeps a plugin from being run so; paths are relative to the `isolation`
+   * of its entry. Pure.
+   */
+  isolates?(manifest: PluginManifest<TSchema, CapabilityName>): Iterable<Problem>
   /** What the schemas cannot say about the plugin's sections. Pure. */
   check?(draft: ConfigDraft): Iterable<Problem>
 }
@@ -176,6 +182,19 @@ export interface Plugin<C extends TSchema = TSchema, N extends CapabilityName = 
   readonly manifest: PluginManifest<C, N>
   // biome-ignore lint/suspicious/noConfusingVoidType: a setup without a disposer returns nothing
   setup(ctx: PluginContext<Static<C>, N>): void | Disposer | Promise<void | Disposer>
+}
+
+/** A plugin that is to run apart from the gateway. */
+export interface IsolatedPlugin {
+  readonly manifest: Plugin['manifest']
+  /** `builtin:NAME`, or where the plugin's module is. */
+  readonly module: string
+}
+
+/** Runs plugins apart from the gateway. Registered at the point `isolation`. */
+export interface Isolation {
+  /** Called in the place of the plugin's own set-up, with what that would be called with. */
+  setup(plugin: IsolatedPlugin, context: BaseContext<unknown>): Promise<Disposer>
 }
 
 /** Types a plugin where it is written; returns it as it is. */

@@ -9,7 +9,7 @@ import type { HttpRoute } from './http.ts'
 import type { Identity } from './identity.ts'
 import type { McpAudit, McpAuthMode, McpRegistry } from './mcp.ts'
 import type { Middleware } from './middleware.ts'
-import { extensionPoint } from './plugin.ts'
+import { extensionPoint, type Isolation } from './plugin.ts'
 import type { BoundRouteListener, ProviderFactory } from './provider.ts'
 import type { Site } from './site.ts'
 
@@ -30,6 +30,7 @@ export const welcome = extensionPoint<Welcome>('welcome', 'many')
 export const healthChecks = extensionPoint<HealthCheck>('health_checks', 'many')
 export const httpRoutes = extensionPoint<HttpRoute>('http_routes', 'many')
 export const guardrailPacks = extensionPoint<RunningPack>('guardrail_packs', 'many')
+export const isolation = extensionPoint<Isolation>('isolation', 'one')
 export const adminModules = extensionPoint<AdminModule>('admin_modules', 'many')
 export const adminSessions = extensionPoint<AdminSessions>('admin_sessions', 'one')
 export const auditTrail = extensionPoint<AuditTrail>('audit_trail', 'one')

@@ -19,6 +19,20 @@ test('keeps the given order where nothing speaks against it', () => {
   expect(order({ a: ['not-loaded'] })).toEqual({ ids: ['a'], problems: [] })
 })
 
+test('a plugin that is to be isolated comes behind the one that isolates', () => {
+  const plugins = loadedPlugins(
+    plugin('plugin.pack'),
+    plugin('plugin.other'),
+    plugin('plugin.isolator', undefined, { *isolates() {} }),
+  ).map((loaded, index) => (index === 0 ? { ...loaded, isolation: 'worker' as const } : loaded))
+  const ordered = orderPlugins({ plugins, complete: true })
+  expect(ordered.plugins.map((p) => p.plugin.manifest.id)).toEqual([
+    'plugin.isolator',
+    'plugin.pack',
+    'plugin.other',
+  ])
+})
+
 test('names a cycle once', () => {
   const { problems } = order({ x: ['a'], a: ['b'], b: ['c'], c: ['a'] })
   expect(problems).toEqual([

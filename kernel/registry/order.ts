@@ -1,14 +1,18 @@
 import type { LoadedPlugin, ResolvedPlugins } from '../config/loaded.ts'
 import type { Problem } from '../plugin/index.ts'
 
+/** Whether a plugin runs those that are to be isolated. */
+export const isolates = ({ plugin }: Pick<LoadedPlugin, 'plugin'>): boolean =>
+  plugin.manifest.isolates !== undefined
+
 export interface Ordered {
   readonly plugins: readonly LoadedPlugin[]
   readonly problems: readonly Problem[]
 }
 
 /**
- * Sorts plugins so that each comes behind those that its `after` and `requires` name, and otherwise
- * stays where it was. An id in `after` that is not loaded does not matter, one in `requires` is a
+ * Sorts plugins so that each comes behind those that its `after` and `requires` name, behind the one
+ * that isolates it if it is to be isolated, and otherwise stays where it was. An id in `after` that is not loaded does not matter, one in `requires` is a
  * problem, unless it may be one of those that could not be loaded; so is a cycle.
  */
 export function orderPlugins({
@@ -41,8 +45,8 @@ export function orderPlugins({
         hint: 'add an entry for it to plugins',
       })
     }
-    for (const id of [...after, ...requires]) {
-      const earlier = byId.get(id)
+    const isolator = loaded.isolation && plugins.find(isolates)
+    for (const earlier of [...[...after, ...requires].map((id) => byId.get(id)), isolator]) {
       if (earlier !== undefined) visit(earlier, [...trail, loaded])
     }
     ordered.add(loaded)

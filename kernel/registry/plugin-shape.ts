@@ -103,8 +103,10 @@ function faultOf(value: unknown): string | undefined {
   if (!isListOf(manifest.commands, isCommand)) {
     return 'has a manifest whose commands do not all have name, summary and usage'
   }
-  if (manifest.check !== undefined && typeof manifest.check !== 'function') {
-    return 'has a manifest whose check is no function'
+  for (const name of ['check', 'isolates'] as const) {
+    if (manifest[name] !== undefined && typeof manifest[name] !== 'function') {
+      return `has a manifest whose ${name} is no function`
+    }
   }
   return undefined
 }

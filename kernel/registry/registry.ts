@@ -8,6 +8,8 @@ import {
   type Disposer,
   type ExtensionPoint,
   formatPath,
+  type Isolation,
+  isolation as isolationPoint,
   type Plugin,
   type Services,
 } from '../plugin/index.ts'
@@ -141,7 +143,13 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
     return disposal
   }
 
-  async function start({ plugin, use, isolation }: LoadedPlugin) {
+  function isolator(): Isolation {
+    const provided = points.get(isolationPoint.name)?.[0]
+    if (provided === undefined) throw new Error('nothing isolates it')
+    return provided.implementation as Isolation
+  }
+
+  async function start({ plugin, use, module = use, isolation }: LoadedPlugin) {
     const { id, version, summary, needs, requires = [] } = plugin.manifest
     const absent = requires.find((name) => leftOut.some((other) => other.id === name))
     if (absent !== undefined) throw new Error(`requires plugin "${absent}", which was left out`)
@@ -170,7 +178,10 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
           log: own.log,
           late: (disposer) => disposeOne({ ...own, disposer: disposer ?? undefined }),
         },
-        () => plugin.setup(context),
+        () =>
+          isolation === undefined
+            ? plugin.setup(context)
+            : isolator().setup({ manifest: plugin.manifest, module }, context),
       )
       if (typeof disposer === 'function') own.disposer = disposer as Disposer
       else if (disposer !== undefined) {

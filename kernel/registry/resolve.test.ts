@@ -184,6 +184,22 @@ describe('problems name the plugin and its place', () => {
     ])
   })
 
+  test('isolation where nothing isolates, with the built-in that would', async () => {
+    const section = [{ use: 'builtin:people', isolation: 'worker' }]
+    const isolator = plugin('plugin.isolator', undefined, { *isolates() {} })
+    const path = ['plugins', 0, 'isolation']
+    const message = 'no loaded plugin runs others in a worker'
+    expect((await resolve(section)).problems).toEqual([
+      { path, message, hint: 'add a plugin that does to plugins' },
+    ])
+    const options = { builtins: { ...builtins, isolator }, directory }
+    expect((await resolvePlugins(section, options)).problems).toEqual([
+      { path, message, hint: 'add builtin:isolator to plugins' },
+    ])
+    const both = [...section, { use: 'builtin:isolator' }]
+    expect((await resolvePlugins(both, options)).problems).toEqual([])
+  })
+
   test('a config for the star', async () => {
     const { problems } = await resolve([{ use: 'builtin:*', config: {} }])
     expect(problems.map((p) => p.path)).toEqual([['plugins', 0, 'config']])

@@ -3,6 +3,7 @@ import type { LoadedPlugin, ResolvedPlugins } from '../config/loaded.ts'
 import { type ConfigPath, inTime, type Plugin, type Problem } from '../plugin/index.ts'
 import { schemaName } from '../storage/schema-name.ts'
 import { didYouMean } from '../wire/suggest.ts'
+import { isolates } from './order.ts'
 import { locatePackage } from './packages.ts'
 import { asPlugin } from './plugin-shape.ts'
 import { registerSelfReference } from './self-reference.ts'
@@ -175,6 +176,17 @@ export async function resolvePlugins(
       const message = `plugin "${id}" (${use}) would share the database schema ${schema} with plugin "${first.id}" (${first.use})`
       problems.push({ path, message, hint: 'give one of the two another id' })
     }
+  }
+  const apart = plugins.find(({ isolation }) => isolation !== undefined)
+  if (apart !== undefined && complete && !plugins.some(isolates)) {
+    const builtins = Object.entries(options.builtins)
+      .filter(([, plugin]) => isolates({ plugin }))
+      .map(([name]) => `builtin:${name}`)
+    problems.push({
+      path: [...apart.path, 'isolation'],
+      message: `no loaded plugin runs others in a ${apart.isolation}`,
+      hint: `add ${builtins.join(' or ') || 'a plugin that does'} to plugins`,
+    })
   }
   return { plugins, problems, complete }
 }

@@ -1,54 +1,65 @@
-import type { LoadedPlugin } from '../../kernel/config/loaded.ts'
 import {
   guardrailPacks,
   type IsolatedPack,
+  type Isolation,
   type PackExplanation,
   PackFailure,
   type PackMatch,
+  type Plugin,
   Secret,
-} from '../../kernel/plugin/index.ts'
+} from 'model-gateway/plugin'
 import type { PackFacts } from './pack-messages.ts'
 import { createPackThread, type PackThread, usualLimits } from './pack-thread.ts'
 
-/** A plugin whose set-up, if it is to be isolated, happens in a thread that runs `worker`. */
-export function isolated(loaded: LoadedPlugin, worker: URL | string | undefined): LoadedPlugin {
-  if (loaded.isolation !== 'worker') return loaded
-  const { plugin, use, module = use } = loaded
+/** Sets plugins up in threads that run `worker`, and provides their packs. */
+export function createIsolation(worker: URL): Isolation {
   return {
-    ...loaded,
-    plugin: {
-      manifest: plugin.manifest,
-      async setup({ config, log, meter, provide }) {
-        if (worker === undefined) throw new Error('this gateway was built without isolation')
-        if (holdsSecret(config)) throw new Error('its config holds a secret, which stays in here')
-        const ends = meter.createCounter('gateway.guardrails.pack_threads_ended', {
-          description: 'Threads of isolated packs that were ended: overrun, memory or crash.',
-        })
-        const thread = createPackThread({
-          worker,
-          start: { module, config },
-          limits: usualLimits,
-          log(line) {
-            const { level, time: _, pid: __, hostname: ___, msg, ...rest } = JSON.parse(line)
-            const say =
-              level >= 50 ? 'error' : level >= 40 ? 'warn' : level >= 30 ? 'info' : 'debug'
-            log[say](rest, msg)
-          },
-          ended(why, message) {
-            ends.add(1, { plugin: plugin.manifest.id, reason: why })
-            log.warn({ reason: why }, `the thread of the pack was ended: ${message}`)
-          },
-        })
-        try {
-          for (const facts of await thread.open()) provide(guardrailPacks, packIn(thread, facts))
-        } catch (error) {
-          thread.close()
-          throw error
-        }
-        return thread.close
-      },
+    async setup({ manifest, module }, { config, log, meter, provide }) {
+      if (holdsSecret(config)) throw new Error('its config holds a secret, which stays in here')
+      const ends = meter.createCounter('gateway.guardrails.pack_threads_ended', {
+        description: 'Threads of isolated packs that were ended: overrun, memory or crash.',
+      })
+      const thread = createPackThread({
+        worker,
+        start: { module, config },
+        limits: usualLimits,
+        log(line) {
+          const { level, time: _, pid: __, hostname: ___, msg, ...rest } = JSON.parse(line)
+          const say = level >= 50 ? 'error' : level >= 40 ? 'warn' : level >= 30 ? 'info' : 'debug'
+          log[say](rest, msg)
+        },
+        ended(why, message) {
+          ends.add(1, { plugin: manifest.id, reason: why })
+          log.warn({ reason: why }, `the thread of the pack was ended: ${message}`)
+        },
+      })
+      try {
+        for (const facts of await thread.open()) provide(guardrailPacks, packIn(thread, facts))
+      } catch (error) {
+        thread.close()
+        throw error
+      }
+      return thread.close
     },
   }
+}
+
+/** What keeps a plugin from running in a thread of its own; `undefined` when nothing does. */
+export function isolationFault(manifest: Plugin['manifest']): string | undefined {
+  if ((manifest.guardrailPacks ?? []).length === 0) return 'it brings no guardrail pack'
+  if (manifest.needs.length > 0) return `it needs ${manifest.needs.join(', ')}`
+  for (const key of [
+    'sections',
+    'providerTypes',
+    'managedChecks',
+    'mcpAuthModes',
+    'commands',
+    'migrations',
+    'check',
+  ] as const) {
+    if (manifest[key] !== undefined) return `its manifest has ${key}`
+  }
+  return undefined
 }
 
 function packIn(thread: PackThread, facts: PackFacts): IsolatedPack {

@@ -1,4 +1,4 @@
-import type { GuardInput, GuardrailPack } from '../../kernel/plugin/index.ts'
+import type { GuardInput, GuardrailPack } from 'model-gateway/plugin'
 
 /** What a pack says of itself, without its functions. */
 export type PackFacts = Pick<

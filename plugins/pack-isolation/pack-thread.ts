@@ -1,4 +1,4 @@
-import { type GuardInput, inTime, PackFailure } from '../../kernel/plugin/index.ts'
+import { type GuardInput, inTime, PackFailure } from 'model-gateway/plugin'
 import type { FromThread, PackFacts, ToThread } from './pack-messages.ts'
 
 export interface ThreadLimits {

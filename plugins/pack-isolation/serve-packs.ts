@@ -1,6 +1,5 @@
 import { heapSize } from 'bun:jsc'
 import { metrics, trace } from '@opentelemetry/api'
-import { pino } from 'pino'
 import {
   type CapabilityName,
   type ExtensionPoint,
@@ -10,24 +9,23 @@ import {
   type PackRule,
   type Plugin,
   type PluginContext,
-} from '../../kernel/plugin/index.ts'
-import { asPlugin } from '../../kernel/registry/plugin-shape.ts'
-import { registerSelfReference } from '../../kernel/registry/self-reference.ts'
+} from 'model-gateway/plugin'
+import { pino } from 'pino'
 import type { FromThread, PackFacts, ToThread } from './pack-messages.ts'
 
 declare const self: Worker
 
-/** Loads built-in pack plugins, by the name behind `builtin:`. */
-export type BuiltinPacks = Readonly<Record<string, () => Promise<{ readonly default: unknown }>>>
-
-/** The life of a thread that runs one pack plugin: it answers one message after the other. */
-export function servePacks(builtins: BuiltinPacks): void {
+/**
+ * The life of a thread that runs one pack plugin: it answers one message after the other. `load` gives
+ * the plugin of a module, which is `builtin:NAME` or a path.
+ */
+export function servePacks(load: (module: string) => Promise<Plugin>): void {
   const packs = new Map<string, GuardrailPack>()
   const post = (message: FromThread) => self.postMessage(message)
   const log = pino({ level: 'debug' }, { write: (line: string) => post({ kind: 'log', line }) })
 
   async function start({ module, config, prepared }: Extract<ToThread, { kind: 'start' }>) {
-    const plugin = await load(module, builtins)
+    const plugin = await load(module)
     const context = {
       config,
       log,
@@ -93,14 +91,4 @@ function matchOf(match: PackMatch | undefined): PackMatch | undefined {
   if (!match) return match
   const { packId, ruleId, matchedField } = match
   return { packId, ruleId, matchedField, ...wordsOf(match) }
-}
-
-async function load(module: string, builtins: BuiltinPacks): Promise<Plugin> {
-  registerSelfReference()
-  const name = module.startsWith('builtin:') ? module.slice('builtin:'.length) : undefined
-  const imported: { readonly default?: unknown } =
-    name === undefined ? await import(module) : await builtins[name]?.()
-  const found = asPlugin(imported?.default)
-  if ('fault' in found) throw new Error(`${module} ${found.fault}`)
-  return found.plugin
 }

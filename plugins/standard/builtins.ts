@@ -28,6 +28,7 @@ import mcpOauthObo from '../mcp-auth/oauth-obo/index.ts'
 import mcpUserPassthrough from '../mcp-auth/user-passthrough/index.ts'
 import mcpRegistry from '../mcp-registry/index.ts'
 import observability from '../observability/index.ts'
+import { packIsolation } from '../pack-isolation/index.ts'
 import pluginKit from '../plugin-kit/index.ts'
 import pricingCatalog from '../pricing-catalog/index.ts'
 import requestLog from '../request-log/index.ts'
@@ -61,6 +62,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   none: mcpNone,
   'oauth-obo': mcpOauthObo,
   observability,
+  'pack-isolation': packIsolation(new URL('./pack-worker.ts', import.meta.url)),
   'plugin-kit': pluginKit,
   'pricing-catalog': pricingCatalog,
   'request-log': requestLog,

@@ -1,7 +1,8 @@
+import { importPlugin } from '../../kernel/boot/import-plugin.ts'
 import { servePacks } from '../pack-isolation/serve-packs.ts'
 
-/** The program of a thread that runs one pack plugin (`isolation: worker`). */
-servePacks({
+// The program of a thread that runs one pack plugin (`isolation: worker`), and these built-in ones.
+const builtins = {
   'cloud-provider-a': () => import('../../guardrail-packs/cloud-provider-a/index.ts'),
   'cloud-provider-b': () => import('../../guardrail-packs/cloud-provider-b/index.ts'),
   'core-filesystem': () => import('../../guardrail-packs/core-filesystem/index.ts'),
@@ -9,4 +10,6 @@ servePacks({
   'core-shell': () => import('../../guardrail-packs/core-shell/index.ts'),
   'database-sql': () => import('../../guardrail-packs/database-sql/index.ts'),
   'saas-notes': () => import('../../guardrail-packs/saas-notes/index.ts'),
-})
+}
+
+servePacks((module) => importPlugin(module, builtins))

@@ -45,7 +45,6 @@ async function start(entries: readonly Entry[], more: Record<string, unknown>) {
     const gateway = await startGateway({
       source: { text, file: join(files.folder, 'gateway.yaml') },
       builtins,
-      packWorker: new URL('../../plugins/standard/pack-worker.ts', import.meta.url),
       dataDir: join(files.folder, 'data'),
       env: {},
       log: pino({ level: 'silent' }),

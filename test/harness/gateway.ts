@@ -68,7 +68,6 @@ export async function startTestGateway(
   const gateway = await startGateway({
     source: { text, file: join(dataDir, 'gateway.yaml') },
     builtins,
-    packWorker: new URL('../../plugins/standard/pack-worker.ts', import.meta.url),
     dataDir,
     env: {},
     log,

@@ -1,0 +1,20 @@
+import type { Plugin } from '../plugin/index.ts'
+import { asPlugin } from '../registry/plugin-shape.ts'
+import { registerSelfReference } from '../registry/self-reference.ts'
+
+/** Imports of built-in plugins, by the name behind `builtin:`. */
+export type BuiltinImports = Readonly<Record<string, () => Promise<{ readonly default: unknown }>>>
+
+/**
+ * The plugin of a module, `builtin:NAME` or a path, for the program of a thread that runs it. Throws
+ * when the module exports no plugin.
+ */
+export async function importPlugin(module: string, builtins: BuiltinImports): Promise<Plugin> {
+  registerSelfReference()
+  const name = module.startsWith('builtin:') ? module.slice('builtin:'.length) : undefined
+  const imported: { readonly default?: unknown } =
+    name === undefined ? await import(module) : await builtins[name]?.()
+  const found = asPlugin(imported?.default)
+  if ('fault' in found) throw new Error(`${module} ${found.fault}`)
+  return found.plugin
+}

@@ -1,0 +1,28 @@
+import { definePlugin, isolation, strictObject } from 'model-gateway/plugin'
+import { createIsolation, isolationFault } from './isolate.ts'
+
+/**
+ * Runs packs in threads that execute `worker`, a program that calls `servePacks`. Only who puts the
+ * gateway together knows the built-in packs that it is to import.
+ */
+export const packIsolation = (worker: URL) =>
+  definePlugin({
+    manifest: {
+      id: 'plugin.pack-isolation',
+      version: '0.1.0',
+      contract: 1,
+      summary: 'Runs guardrail packs in threads of their own (`isolation: worker`).',
+      config: strictObject({}),
+      needs: [],
+      *isolates(manifest) {
+        const fault = isolationFault(manifest)
+        if (fault === undefined) return
+        const message = `plugin "${manifest.id}" cannot run in a worker: ${fault}`
+        const hint = 'a worker is for plugins that bring guardrail packs and need nothing else'
+        yield { path: [], message, hint }
+      },
+    },
+    setup(ctx) {
+      ctx.provide(isolation, createIsolation(worker))
+    },
+  })
