@@ -16,6 +16,7 @@ import { MigrationError, migrate, type PluginMigrations } from '../storage/migra
 import { schemaName } from '../storage/schema-name.ts'
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry/otel.ts'
 import { operatorMessage } from './errors.ts'
+import { type Inspected, inspectionOf } from './inspection.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
 import { createSchedule } from './schedule.ts'
 import { unlessAborted } from './signals.ts'
@@ -55,6 +56,7 @@ export interface Assembled {
   readonly door: Door
   /** Tells plugins that the gateway ends. */
   drain(): void
+  readonly inspected: Inspected
   close(): Promise<void>
 }
 
@@ -73,6 +75,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     attach: options.attach ?? false,
     log: (line) => log.debug({ component: 'postgres' }, line),
   })
+  const inspected: Inspected = { loaded }
   let registry: Registry | undefined
   let telemetry = noTelemetry
   const gate = createGate(options.outbound)
@@ -97,9 +100,11 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
         files: { directory: () => makeFolder(dataDir, schemaName(manifest.id)) },
         clock: { now: () => new Date() },
         door,
+        inspection: inspectionOf(inspected, pluginLog),
       }),
       log,
     })
+    inspected.registry = registry
     ended?.throwIfAborted()
     const putIntoForce = await prepareListeners(registry, config.plugins, loaded.snapshot, log)
     for (const failure of putIntoForce()) throw failure
@@ -119,6 +124,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     gate,
     door,
     drain: () => ending.abort(),
+    inspected,
     async close() {
       await dispose()
       await telemetry.stop()

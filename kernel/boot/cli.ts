@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util'
-import { explainCommand, pluginsCommand } from '../../plugins/inspect/commands.ts'
 import type { KernelCommand } from '../config/contributions.ts'
 import { UsageError } from '../plugin/index.ts'
 import type { Builtins } from '../registry/resolve.ts'
@@ -40,10 +39,6 @@ const USAGE = `gateway: one HTTP gateway between callers and language-model prov
   gateway migrate [--check]  apply pending migrations, or only list them
   gateway openapi            print the OpenAPI document of the control plane
   gateway healthcheck        exit code 0 when the gateway of this config answers
-  gateway plugins [--chains] [--json]
-                             what is loaded, and what stands around the steps of a request
-  gateway explain --key KEY --model MODEL [--body FILE] [--surface NAME] [--json]
-                             what would become of a request, and why; calls no provider
   gateway help               this text, with the commands of the loaded plugins
   gateway version            which gateway this is
 
@@ -55,8 +50,6 @@ const kernel: Readonly<Record<KernelCommand, (invocation: Invocation) => Promise
   'check-config': checkConfigCommand,
   migrate: migrateCommand,
   openapi: openApiCommand,
-  plugins: pluginsCommand,
-  explain: explainCommand,
   healthcheck: healthcheckCommand,
   help(invocation) {
     invocation.out(USAGE)

@@ -1,14 +1,23 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { withPlugins } from '../../plugins/inspect/commands.ts'
 import { formatProblems } from '../config/problems.ts'
 import { parseBind } from '../config/semantics.ts'
 import { openApiText } from '../http/docs.ts'
-import { adminModules, type CommandSpec, commands, UsageError, welcome } from '../plugin/index.ts'
+import {
+  adminModules,
+  type CommandSpec,
+  commands,
+  GatewayError,
+  UsageError,
+  welcome,
+} from '../plugin/index.ts'
 import { contain } from '../registry/contain.ts'
 import { openDatabase } from '../storage/database.ts'
 import { migrate, pendingMigrations } from '../storage/migrate.ts'
 import { createLogger } from '../telemetry/log.ts'
-import { assemble, migrationsOf } from './assemble.ts'
+import { type Assembled, assemble, migrationsOf } from './assemble.ts'
 import type { Invocation } from './cli.ts'
 import { StartError } from './errors.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
@@ -172,14 +181,11 @@ export async function helpCommand(invocation: Invocation): Promise<number> {
   return 0
 }
 
-/**
- * `gateway openapi`: the document of the control plane, as the plugins of the config make it. They
- * run with an empty database for the moment, so that this touches none and needs none.
- */
+/** `gateway openapi`: the document of the control plane, as the plugins of the config make it. */
 export async function openApiCommand(invocation: Invocation): Promise<number> {
   refuseWords(invocation.args)
   const source = findConfig(invocation)
-  return await withPlugins(invocation, source, async ({ registry }) => {
+  return await withPlugins(invocation, source, 'empty', async ({ registry }) => {
     const routes = registry.all(adminModules).flatMap((module) => module.routes)
     invocation.out((await openApiText(routes)).trimEnd())
     return 0
@@ -199,18 +205,43 @@ export async function pluginCommand(invocation: Invocation): Promise<number> {
   if (spec.standalone === true) {
     throw new UsageError(`it goes first on the line: gateway ${spec.name} ${spec.usage}`)
   }
-  const log = createLogger(undefined, 'warn')
-  const assembled = await assemble({ ...invocation, source, log, attach: true })
-  try {
-    const command = assembled.registry.all(commands).find(({ name }) => name === spec.name)
+  const args = invocation.args.slice(spec.name.split(' ').length)
+  return await withPlugins(invocation, source, spec.database, async ({ registry }) => {
+    const command = registry.all(commands).find(({ name }) => name === spec.name)
     if (command === undefined) throw new StartError(`no plugin provides the command '${spec.name}'`)
-    await command.run(invocation.args.slice(spec.name.split(' ').length), invocation.out)
-    return 0
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    throw new UsageError(`${error.message}\nusage: gateway ${spec.name} ${spec.usage}`)
+    try {
+      return (await command.run(args, invocation.out)) ?? 0
+    } catch (error) {
+      if (error instanceof GatewayError) {
+        throw new StartError(`${error.code} (${error.status}): ${error.message}`)
+      }
+      if (!(error instanceof UsageError)) throw error
+      throw new UsageError(`${error.message}\nusage: gateway ${spec.name} ${spec.usage}`)
+    }
+  })
+}
+
+/** Sets the plugins of a config up: with its database, or with an empty one for the moment. */
+async function withPlugins<T>(
+  invocation: Invocation,
+  source: ConfigSource,
+  database: CommandSpec['database'],
+  use: (assembled: Assembled) => Promise<T>,
+): Promise<T> {
+  const log = createLogger(undefined, 'warn')
+  const dataDir = database === 'empty' ? mkdtempSync(join(tmpdir(), 'gateway-plugins-')) : undefined
+  // As root, Postgres runs under another account, which has to get to its files.
+  if (dataDir !== undefined) chmodSync(dataDir, 0o711)
+  const where = dataDir === undefined ? { attach: true } : { dataDir, ownDatabase: true }
+  try {
+    const assembled = await assemble({ ...invocation, source, log, ...where })
+    try {
+      return await use(assembled)
+    } finally {
+      await assembled.close()
+    }
   } finally {
-    await assembled.close()
+    if (dataDir !== undefined) rmSync(dataDir, { recursive: true, force: true })
   }
 }
 

@@ -206,7 +206,7 @@ function serve(
 
 async function reloadConfig(
   source: ConfigSource,
-  { config: before, loaded: started, registry }: Assembled,
+  { config: before, loaded: started, registry, inspected }: Assembled,
   { builtins, env, log }: BootOptions,
   current: CurrentRuntime,
 ): Promise<readonly LocatedProblem[]> {
@@ -240,6 +240,7 @@ async function reloadConfig(
       throw error
     }
     current.replace(next)
+    inspected.loaded = loaded
     tellRoutes(registry, next, log)
   } catch (error) {
     if (error instanceof ConfigError) return error.problems

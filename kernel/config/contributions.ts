@@ -18,8 +18,6 @@ const kernelCommands = [
   'check-config',
   'migrate',
   'openapi',
-  'plugins',
-  'explain',
   'healthcheck',
   'help',
   'version',

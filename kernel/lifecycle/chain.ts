@@ -7,11 +7,6 @@ export interface Link {
   readonly middleware: Middleware
 }
 
-/** `id (plugin)`, as commands show it. */
-export function linkName({ plugin, middleware }: Link): string {
-  return `${middleware.id} (${plugin})`
-}
-
 /** What stands around each step, the outermost first. */
 export type Chains = Readonly<Record<Seam, Readonly<Record<Surface, readonly Link[]>>>>
 

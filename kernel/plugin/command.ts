@@ -10,14 +10,20 @@ export interface CommandSpec {
    * of the line, and the manifest only lists it.
    */
   readonly standalone?: boolean
+  /** `empty`: it gets a database made for it, so that it touches none and needs none. */
+  readonly database?: 'empty'
 }
 
 /** What a declared command does; it runs with the database up and no server. */
 export interface Command {
   /** The name of its declaration. */
   readonly name: string
-  /** Prints with `out`; throws UsageError for wrong arguments. */
-  run(args: readonly string[], out: (line: string) => void): Promise<void>
+  /**
+   * Prints with `out`. Resolves to the exit code, or to nothing for 0. Throws UsageError for wrong
+   * arguments; a GatewayError is printed with its code, exit code 1.
+   */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing
+  run(args: readonly string[], out: (line: string) => void): Promise<void | number>
 }
 
 /** Wrong arguments: the message is printed with the usage, exit code 2. */

@@ -7,6 +7,7 @@ import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, Problem } from './config.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
 import type { Door } from './http.ts'
+import type { Inspection } from './inspection.ts'
 import type { McpAuthModeSpec } from './mcp.ts'
 import type { Outbound } from './outbound.ts'
 import type { ProviderCall, ProviderTypeSpec } from './provider.ts'
@@ -108,6 +109,7 @@ export interface Capabilities {
   files: Files
   clock: Clock
   door: Door
+  inspection: Inspection
 }
 export type CapabilityName = keyof Capabilities
 export const capabilityNames = [
@@ -119,6 +121,7 @@ export const capabilityNames = [
   'files',
   'clock',
   'door',
+  'inspection',
 ] as const satisfies readonly CapabilityName[]
 
 export interface Migration {

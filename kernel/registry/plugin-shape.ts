@@ -29,7 +29,11 @@ const isAuthMode = (part: unknown) =>
   KindGuard.IsObject(part.configSchema) &&
   typeof part.validate === 'function'
 const isCommand = (part: unknown) =>
-  isFields(part) && isText(part.name) && isText(part.summary) && typeof part.usage === 'string'
+  isFields(part) &&
+  isText(part.name) &&
+  isText(part.summary) &&
+  typeof part.usage === 'string' &&
+  [undefined, 'empty'].includes(part.database as undefined)
 
 /** A phase that there is not would never come: what it is to guard would pass, without a word. */
 export function phaseFault(phases: readonly unknown[]): string | undefined {
@@ -101,7 +105,7 @@ function faultOf(value: unknown): string | undefined {
     return 'has a manifest whose mcpAuthModes do not all have mode, configSchema (an object schema) and validate'
   }
   if (!isListOf(manifest.commands, isCommand)) {
-    return 'has a manifest whose commands do not all have name, summary and usage'
+    return 'has a manifest whose commands do not all have name, summary and usage (and, if any, database: empty)'
   }
   for (const name of ['check', 'isolates'] as const) {
     if (manifest[name] !== undefined && typeof manifest[name] !== 'function') {

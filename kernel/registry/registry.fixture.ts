@@ -53,6 +53,7 @@ export function clockOnly(): KernelCapabilities {
   }
   return {
     clock: { now: () => new Date(0) },
+    inspection: { plugins: absent, leftOut: absent, chains: absent, plan: absent },
     egress: { send: absent },
     outbound: { check: absent, fetch: absent },
     schedule: { every: absent },

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import type { LoadedPlugin } from '../config/loaded.ts'
 import {
   type Capabilities,
-  type CapabilityName,
   ConfigError,
   type ConfigPath,
   type Disposer,
@@ -10,8 +9,10 @@ import {
   formatPath,
   type Isolation,
   isolation as isolationPoint,
+  type LeftOutPlugin,
   type Plugin,
   type Services,
+  type StartedPlugin,
 } from '../plugin/index.ts'
 import { contain, containDisposal } from './contain.ts'
 import { createContext, type Provision } from './context.ts'
@@ -38,29 +39,6 @@ export class PluginError extends Error {
     super(`plugin "${id}" (${formatPath(loaded.path)}: ${loaded.use}): ${reason}`, { cause })
     this.path = loaded.path
   }
-}
-
-/** A started plugin, as shown to operators. */
-export interface StartedPlugin {
-  readonly id: string
-  readonly version: string
-  readonly summary: string
-  /** What loaded it: `builtin:identity`, a path, `npm:…`. */
-  readonly use: string
-  /** Names of the extension points it provides something for, each once. */
-  readonly provides: readonly string[]
-  /** The capabilities that it has. */
-  readonly needs: readonly CapabilityName[]
-  /** It runs in a thread of its own. */
-  readonly isolation: 'worker' | undefined
-}
-
-/** A plugin that failed and could be done without (`on_boot_failure: disable`). */
-export interface LeftOutPlugin {
-  readonly id: string
-  readonly version: string
-  readonly use: string
-  readonly reason: string
 }
 
 /** What a plugin provides, with its id. */

@@ -35,20 +35,20 @@ test('the routes that are explained as kept are those that are drawn, with their
       (routes, needed, draws) => {
         const model = modelOf(routes)
         const fates = explainRoutes(model, needed)
-        const kept = fates.filter(({ dropped }) => dropped === undefined)
-        expect(fates.map(({ route }) => route)).toEqual([...routes])
-        for (const { dropped, share } of fates) expect(share > 0).toBe(dropped === undefined)
+        const kept = fates.filter(({ fault }) => fault === undefined)
+        expect(fates.map(({ spec }) => spec)).toEqual(routes.map(({ spec }) => spec))
+        for (const { fault, share } of fates) expect(share > 0).toBe(fault === undefined)
         if (kept.length === 0) {
           expect(() => planRoute(model, needed, () => 0.5)).toThrow(GatewayError)
           return
         }
-        const weights = kept.reduce((sum, { route }) => sum + route.spec.weight, 0)
-        for (const { route, share } of kept) {
-          expect(share).toBeCloseTo(route.spec.weight / weights)
+        const weights = kept.reduce((sum, { spec }) => sum + spec.weight, 0)
+        for (const { spec, share } of kept) {
+          expect(share).toBeCloseTo(spec.weight / weights)
         }
         for (let i = 0; i < 5; i++) {
           const drawn = planRoute(model, needed, () => draws.next().value ?? 0)
-          expect(kept.map(({ route }) => route)).toContain(drawn)
+          expect(kept.map(({ spec }) => spec)).toContain(drawn.spec)
         }
       },
     ),
@@ -60,10 +60,10 @@ test('a route that refuses a request is explained with its reason', () => {
     ...route,
     spec: { ...route.spec, enabled: true, weight: 1, priority: 1 },
   })) as [Route, Route]
-  const refusal = (route: Route) =>
-    route === a ? new GatewayError('invalid_request', 'not this one') : undefined
-  expect(explainRoutes(modelOf([a, b]), [], refusal)).toEqual([
-    { route: a, dropped: 'not this one', share: 0 },
-    { route: b, dropped: undefined, share: 1 },
+  const error = new GatewayError('invalid_request', 'not this one')
+  const refusal = (route: Route) => (route === a ? error : undefined)
+  expect(explainRoutes(modelOf([a, b]), [], refusal)).toMatchObject([
+    { spec: a.spec, fault: { reason: 'refuses', error }, share: 0 },
+    { spec: b.spec, fault: undefined, share: 1 },
   ])
 })

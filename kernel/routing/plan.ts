@@ -1,4 +1,4 @@
-import { GatewayError, type RouteFlag } from '../plugin/index.ts'
+import { GatewayError, type RouteFault, type RouteFlag } from '../plugin/index.ts'
 import type { GatewayModel, Route } from './catalog.ts'
 
 /** A source of numbers in [0, 1). */
@@ -6,7 +6,7 @@ export type Random = () => number
 
 /** The routes that may be used at all, lower priority first, weighted at random within one. */
 function order(routes: readonly Route[], random: Random): readonly Route[] {
-  const viable = routes.filter(({ spec }) => spec.enabled && spec.weight > 0)
+  const viable = routes.filter((route) => outOfService(route) === undefined)
   if (viable.length < 2) return viable
   // An exponential race: the smallest of Exp(weight) draws wins with probability weight ÷ Σ weights,
   // also among any subset that survives the capability filter.
@@ -17,12 +17,37 @@ function order(routes: readonly Route[], random: Random): readonly Route[] {
   )
 }
 
+const DISABLED: RouteFault = { reason: 'disabled' }
+const NO_WEIGHT: RouteFault = { reason: 'no_weight' }
+
+/** What keeps a route from taking any request; undefined when nothing does. */
+function outOfService({ spec }: Route): RouteFault | undefined {
+  if (!spec.enabled) return DISABLED
+  return spec.weight > 0 ? undefined : NO_WEIGHT
+}
+
 /** Why a route cannot take a request that its capabilities allow; undefined when it can. */
 export type Refusal = (route: Route) => GatewayError | undefined
 
-/** What is needed and the route cannot do. */
-export function missing(route: Route, needed: readonly RouteFlag[]): RouteFlag[] {
-  return needed.filter((flag) => !route.capabilities[flag])
+/** What keeps a route that is in service from taking a request; undefined when nothing does. */
+function unfit(
+  route: Route,
+  needed: readonly RouteFlag[],
+  refusal: Refusal | undefined,
+): RouteFault | undefined {
+  const flags = needed.filter((flag) => !route.capabilities[flag])
+  if (flags.length > 0) return { reason: 'lacks', flags }
+  const error = refusal?.(route)
+  return error && { reason: 'refuses', error }
+}
+
+/** Why a route is not drawn for a request, whatever the other routes are; undefined when it may be. */
+export function routeFault(
+  route: Route,
+  needed: readonly RouteFlag[],
+  refusal?: Refusal,
+): RouteFault | undefined {
+  return outOfService(route) ?? unfit(route, needed, refusal)
 }
 
 /**
@@ -36,24 +61,23 @@ export function planRoute(
   random: Random,
   refusal?: Refusal,
 ): Route {
-  const ordered = order(model.routes, random)
-  const first = ordered[0]
-  if (first === undefined) {
-    throw new GatewayError(
-      'no_routes_available',
-      `model '${model.id}' has no route in service: each one is disabled or has no positive weight`,
-    )
-  }
+  let lacking: readonly RouteFlag[] | undefined
   let refused: GatewayError | undefined
-  for (const route of ordered) {
-    if (missing(route, needed).length > 0) continue
-    const reason = refusal?.(route)
-    if (reason === undefined) return route
-    refused ??= reason
+  for (const route of order(model.routes, random)) {
+    const fault = unfit(route, needed, refusal)
+    if (fault === undefined) return route
+    if (fault.reason === 'lacks') lacking ??= fault.flags
+    if (fault.reason === 'refuses') refused ??= fault.error
   }
   if (refused !== undefined) throw refused
+  if (lacking !== undefined) {
+    throw new GatewayError(
+      'invalid_request',
+      `model '${model.id}' has no route that supports: ${lacking.join(', ')}`,
+    )
+  }
   throw new GatewayError(
-    'invalid_request',
-    `model '${model.id}' has no route that supports: ${missing(first, needed).join(', ')}`,
+    'no_routes_available',
+    `model '${model.id}' has no route in service: each one is disabled or has no positive weight`,
   )
 }

@@ -27,12 +27,24 @@ export interface RouteRequest {
 const TAG_PREFIX = 'tag:'
 
 /** The tags of a selector, without outer spaces; undefined for the name of a model. */
-export function selectorTags(selector: string): readonly string[] | undefined {
+function selectorTags(selector: string): readonly string[] | undefined {
   if (!selector.startsWith(TAG_PREFIX)) return undefined
   return selector
     .slice(TAG_PREFIX.length)
     .split(',')
     .map((tag) => tag.trim())
+}
+
+/** Models that a selector may mean, in the order in which they are tried. */
+export function candidatesOf(catalog: ModelCatalog, selector: string): readonly GatewayModel[] {
+  const tags = selectorTags(selector)
+  if (tags !== undefined) return catalog.ranked.filter((model) => carries(model, tags))
+  const model = catalog.models.get(selector)
+  return model === undefined ? [] : [model]
+}
+
+function carries(model: GatewayModel, tags: readonly string[]): boolean {
+  return tags.every((tag) => model.tags.has(tag))
 }
 
 /**
@@ -99,7 +111,7 @@ function resolveTags(
   }
   let refused: { found: ResolvedModel; error: GatewayError } | undefined
   for (const model of catalog.ranked) {
-    if (!tags.every((tag) => model.tags.has(tag)) || !mayUse(request.principal, model)) continue
+    if (!carries(model, tags) || !mayUse(request.principal, model)) continue
     const found = executed(catalog, model)
     try {
       return execute(found, request, random)

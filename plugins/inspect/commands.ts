@@ -1,83 +1,47 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type Assembled, assemble } from '../../kernel/boot/assemble.ts'
-import type { Invocation } from '../../kernel/boot/cli.ts'
-import { StartError } from '../../kernel/boot/errors.ts'
-import { chainsOf } from '../../kernel/boot/extensions.ts'
-import { prepareRuntime } from '../../kernel/boot/runtime.ts'
-import { type ConfigSource, findConfig } from '../../kernel/boot/source.ts'
-import { type Chains, linkName } from '../../kernel/lifecycle/chain.ts'
 import {
-  accounting,
-  GatewayError,
-  identity,
+  type Capabilities,
+  type Command,
+  type Inspection,
   type JsonValue,
   seams,
   surfaces,
   UsageError,
-} from '../../kernel/plugin/index.ts'
-import type { Registry } from '../../kernel/registry/registry.ts'
-import { createLogger } from '../../kernel/telemetry/log.ts'
-import { type Explained, type ExplainedRoute, explain } from './explain.ts'
+} from 'model-gateway/plugin'
+import { type Explained, type ExplainedRoute, explain, nameOf } from './explain.ts'
 
-const PLUGINS_USAGE = 'gateway plugins [--chains] [--json]'
-const EXPLAIN_USAGE = `gateway explain --key KEY --model MODEL [--body FILE] [--surface ${surfaces.join('|')}] [--json]`
+type Chains = ReturnType<Inspection['chains']>
 
-/**
- * Sets the plugins of a config up with an empty database for the moment, so that this touches none
- * and needs none.
- */
-export async function withPlugins<T>(
-  invocation: Invocation,
-  source: ConfigSource,
-  use: (assembled: Assembled) => T | Promise<T>,
-): Promise<T> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-plugins-'))
-  // As root, Postgres runs under another account, which has to get to its files.
-  chmodSync(dataDir, 0o711)
-  const log = createLogger(undefined, 'warn')
-  try {
-    const assembled = await assemble({ ...invocation, source, dataDir, log, ownDatabase: true })
-    try {
-      return await use(assembled)
-    } finally {
-      await assembled.close()
-    }
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true })
+/** `gateway plugins`: what is loaded, from where, and the middlewares around the steps of a request. */
+export function pluginsCommand(inspection: Inspection): Command {
+  return {
+    name: 'plugins',
+    async run(args, out) {
+      const { chains: withChains, json } = readOptions(args, {
+        chains: { type: 'boolean' },
+        json: { type: 'boolean' },
+      })
+      const chains = inspection.chains()
+      if (json === true) {
+        const plugins = inspection.plugins()
+        const listed = { plugins, left_out: inspection.leftOut(), chains: chainTable(chains) }
+        out(JSON.stringify(listed, null, 2))
+        return
+      }
+      for (const line of pluginLines(inspection)) out(line)
+      if (withChains === true) for (const line of chainLines(chains)) out(line)
+    },
   }
 }
 
-/** `gateway plugins`: what is loaded, from where, and what stands around the steps of a request. */
-export async function pluginsCommand(invocation: Invocation): Promise<number> {
-  const source = findConfig(invocation)
-  const { chains: withChains, json } = readOptions(invocation.args, PLUGINS_USAGE, {
-    chains: { type: 'boolean' },
-    json: { type: 'boolean' },
-  })
-  await withPlugins(invocation, source, ({ registry }) => {
-    const chains = chainsOf(registry)
-    const { plugins, leftOut } = registry
-    if (json === true) {
-      const listed = { plugins, left_out: leftOut, chains: chainTable(chains) }
-      invocation.out(JSON.stringify(listed, null, 2))
-      return
-    }
-    for (const line of pluginLines(registry)) invocation.out(line)
-    if (withChains === true) for (const line of chainLines(chains)) invocation.out(line)
-  })
-  return 0
-}
-
-function* pluginLines({ plugins, leftOut }: Registry): Iterable<string> {
-  for (const { id, version, use, needs, provides, isolation } of plugins) {
+function* pluginLines({ plugins, leftOut }: Inspection): Iterable<string> {
+  for (const { id, version, use, needs, provides, isolation } of plugins()) {
     yield `${id} ${version}  ${use}${isolation === undefined ? '' : '  (in a worker)'}`
     if (provides.length > 0) yield `    provides ${provides.join(', ')}`
     if (needs.length > 0) yield `    needs ${needs.join(', ')}`
   }
-  for (const { id, version, use, reason } of leftOut) {
+  for (const { id, version, use, reason } of leftOut()) {
     yield `${id} ${version}  ${use}  LEFT OUT`
     yield `    ${reason}`
   }
@@ -120,57 +84,43 @@ function* chainLines(chains: Chains): Iterable<string> {
     }
     yield `  ${step}:`
     for (const surface of surfaces) {
-      const names = chains[seam][surface].map(linkName)
+      const names = chains[seam][surface].map(nameOf)
       yield `    ${surface.padEnd(16)}  ${names.length === 0 ? '-' : names.join(' > ')}`
     }
   }
 }
 
-/** `gateway explain`: what would become of a request, and why. */
-export async function explainCommand(invocation: Invocation): Promise<number> {
-  const source = findConfig(invocation)
-  const options = readOptions(invocation.args, EXPLAIN_USAGE, {
-    key: { type: 'string' },
-    model: { type: 'string' },
-    body: { type: 'string' },
-    surface: { type: 'string', default: 'chat_completions' },
-    json: { type: 'boolean' },
-  })
-  const surface = surfaces.find((name) => name === options.surface)
-  if (typeof options.key !== 'string' || options.key === '') {
-    throw new UsageError(`--key is needed\nusage: ${EXPLAIN_USAGE}`)
-  }
-  if (surface === undefined) throw new UsageError(`--surface is one of ${surfaces.join(', ')}`)
-  const body = typeof options.body === 'string' ? readBody(options.body) : undefined
-  const model = typeof options.model === 'string' ? options.model : undefined
-  if (model === undefined && body === undefined) {
-    throw new UsageError(`--model or --body is needed\nusage: ${EXPLAIN_USAGE}`)
-  }
-  const log = createLogger(undefined, 'warn')
-  const assembled = await assemble({ ...invocation, source, log, attach: true })
-  try {
-    const { runtime, dispose } = await prepareRuntime(assembled.loaded, assembled.registry, log)
-    try {
-      const { registry } = assembled
-      const question = { key: options.key, surface, model, body }
-      const explained = await explain(question, {
-        identity: registry.one(identity),
-        accounting: registry.all(accounting)[0],
-        runtime,
-        chains: chainsOf(registry),
-        now: new Date(),
+/** `gateway explain`: what would become of a request, and why. Exit code 1 when it is refused. */
+export function explainCommand(
+  parts: Pick<Capabilities, 'inspection' | 'services' | 'clock'>,
+): Command {
+  return {
+    name: 'explain',
+    async run(args, out) {
+      const options = readOptions(args, {
+        key: { type: 'string' },
+        model: { type: 'string' },
+        body: { type: 'string' },
+        surface: { type: 'string', default: 'chat_completions' },
+        json: { type: 'boolean' },
       })
-      if (options.json === true) invocation.out(JSON.stringify(explained, null, 2))
-      else for (const line of explainedLines(explained)) invocation.out(line)
+      const surface = surfaces.find((name) => name === options.surface)
+      if (typeof options.key !== 'string' || options.key === '') {
+        throw new UsageError('--key is needed')
+      }
+      if (surface === undefined) {
+        throw new UsageError(`--surface is one of ${surfaces.join(', ')}`)
+      }
+      const body = typeof options.body === 'string' ? readBody(options.body) : undefined
+      const model = typeof options.model === 'string' ? options.model : undefined
+      if (model === undefined && body === undefined) {
+        throw new UsageError('--model or --body is needed')
+      }
+      const explained = await explain({ key: options.key, surface, model, body }, parts)
+      if (options.json === true) out(JSON.stringify(explained, null, 2))
+      else for (const line of explainedLines(explained)) out(line)
       return explained.outcome.served ? 0 : 1
-    } finally {
-      await dispose()
-    }
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error
-    throw new StartError(`${error.code} (${error.status}): ${error.message}`)
-  } finally {
-    await assembled.close()
+    },
   }
 }
 
@@ -219,10 +169,10 @@ function readBody(file: string): JsonValue {
 
 type Options = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
 
-function readOptions(args: readonly string[], usage: string, options: Options) {
+function readOptions(args: readonly string[], options: Options) {
   try {
     return parseArgs({ args: [...args], options, strict: true }).values
   } catch (error) {
-    throw new UsageError(`${(error as Error).message}\nusage: ${usage}`)
+    throw new UsageError((error as Error).message)
   }
 }

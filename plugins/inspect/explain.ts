@@ -1,24 +1,22 @@
-import { type Chains, linkName } from '../../kernel/lifecycle/chain.ts'
-import { internalError } from '../../kernel/lifecycle/error-body.ts'
-import type { Runtime } from '../../kernel/lifecycle/exchange.ts'
-import { messagesOver } from '../../kernel/lifecycle/messages-over.ts'
 import {
   type Accounting,
-  type Family,
+  accounting,
+  type Capabilities,
+  type ChainedMiddleware,
   GatewayError,
-  guardPhases,
+  type GuardPhase,
   type Identity,
+  identity,
   type JsonValue,
+  type PlannedRoute,
   type Principal,
+  type RequestPlan,
+  type RouteFault,
+  type RouteSpec,
   type Spender,
   type Surface,
   seams,
-} from '../../kernel/plugin/index.ts'
-import { accessFault } from '../../kernel/routing/access.ts'
-import { candidatesOf, explainRoutes, type RouteFate } from '../../kernel/routing/explain.ts'
-import { type RouteRequest, resolveRoute } from '../../kernel/routing/resolve.ts'
-import { readMessages } from '../../kernel/wire/messages-request.ts'
-import { readRequest } from '../../kernel/wire/request.ts'
+} from 'model-gateway/plugin'
 
 export interface Question {
   /** A raw key, the id of one, or its public id. */
@@ -63,7 +61,7 @@ export interface ExplainedRoute {
   readonly dropped: string | null
   readonly share: number
   readonly budgets: readonly ExplainedBudget[]
-  readonly policy: { readonly scope: string; readonly phases: readonly string[] } | null
+  readonly policy: { readonly scope: string; readonly phases: readonly GuardPhase[] } | null
 }
 
 interface ExplainedBudget {
@@ -76,63 +74,67 @@ interface ExplainedBudget {
   readonly window_end: string
 }
 
-export interface ExplainParts {
-  readonly identity: Identity
-  readonly accounting: Accounting | undefined
-  readonly runtime: Runtime
-  readonly chains: Chains
-  readonly now: Date
-}
-
 /**
  * What would become of a request, in the order in which the gateway looks at it, without calling
  * anything. Throws GatewayError for a key that may not be used and a body that cannot be read.
  */
-export async function explain(question: Question, parts: ExplainParts): Promise<Explained> {
-  const { accounting, runtime, chains } = parts
-  const principal = await callerOf(question.key, parts.identity)
-  const { selector, needed, refusal } = readQuestion(question)
-  const { catalog } = runtime
-  const models = candidatesOf(catalog, selector).map((model) => {
-    const execution = catalog.models.get(model.executionModel) ?? model
-    return {
-      id: model.id,
-      execution_model: execution.id,
-      refused: accessFault(principal, model) ?? null,
-      routes: explainRoutes(execution, needed, refusal).map((fate) =>
-        viewOf(fate, (upstreamModel) =>
-          budgetsOf(
-            accounting,
-            { principal, resolvedModel: execution.id, upstreamModel },
-            parts.now,
-          ),
-        ),
+export async function explain(
+  { key, ...asked }: Question,
+  { inspection, services, clock }: Pick<Capabilities, 'inspection' | 'services' | 'clock'>,
+): Promise<Explained> {
+  const ledger = services.all(accounting)[0]
+  const principal = await callerOf(key, services.one(identity))
+  const plan = await inspection.plan({ principal, ...asked })
+  const chains = inspection.chains()
+  const now = clock.now()
+  const models = plan.models.map(({ id, executionModel, refused, routes }) => ({
+    id,
+    execution_model: executionModel,
+    refused: refused ?? null,
+    routes: routes.map((route) =>
+      viewOf(route, (upstreamModel) =>
+        budgetsOf(ledger, { principal, resolvedModel: executionModel, upstreamModel }, now),
       ),
-    }
-  })
+    ),
+  }))
   return {
     caller: {
       key_id: principal.apiKeyId,
-      owner: nameOf(principal),
+      owner: ownerOf(principal),
       scope: principal.ownershipScopeKey,
     },
-    request: { surface: question.surface, model: selector, needs: needed },
+    request: { surface: asked.surface, model: plan.selector, needs: plan.needed },
     outcome: outcomeOf(() => {
-      accounting?.checkOwner(principal)
-      const { route } = resolveRoute(catalog, { selector, principal, needed, refusal }, () => 0)
-      const [spent] = models
-        .flatMap(({ routes }) => routes)
-        .filter(({ id }) => id === route.spec.id)
-        .flatMap(({ budgets }) => budgets.filter(({ exhausted }) => exhausted))
-      if (spent === undefined) return
-      const message = `the ${spent.cadence} budget of ${spent.amount_usd} USD is used up until ${spent.window_end}`
-      throw new GatewayError('budget_exceeded', message)
+      ledger?.checkOwner(principal)
+      requireFunds(
+        requireRoute(plan),
+        models.flatMap(({ routes }) => routes),
+      )
     }),
     models,
     middlewares: Object.fromEntries(
-      seams.map((seam) => [seam, chains[seam][question.surface].map(linkName)]),
+      seams.map((seam) => [seam, chains[seam][asked.surface].map(nameOf)]),
     ),
   }
+}
+
+/** `id (plugin)` */
+export function nameOf({ plugin, middleware }: ChainedMiddleware): string {
+  return `${middleware.id} (${plugin})`
+}
+
+function requireRoute({ outcome }: RequestPlan): string {
+  if ('error' in outcome) throw outcome.error
+  return outcome.route
+}
+
+function requireFunds(route: string, routes: readonly ExplainedRoute[]): void {
+  const [spent] = routes
+    .filter(({ id }) => id === route)
+    .flatMap(({ budgets }) => budgets.filter(({ exhausted }) => exhausted))
+  if (spent === undefined) return
+  const message = `the ${spent.cadence} budget of ${spent.amount_usd} USD is used up until ${spent.window_end}`
+  throw new GatewayError('budget_exceeded', message)
 }
 
 async function callerOf(key: string, identity: Identity): Promise<Principal> {
@@ -145,45 +147,19 @@ async function callerOf(key: string, identity: Identity): Promise<Principal> {
   )
 }
 
-/** What the request asks of routes. */
-type Asked = Pick<RouteRequest, 'selector' | 'needed' | 'refusal'>
-
-function readQuestion({ surface, model, body }: Question): Asked {
-  const family: Family = surface === 'messages' ? 'chat_completions' : surface
-  if (body === undefined) {
-    if (model === undefined)
-      throw new GatewayError('invalid_request', 'there is no model to ask for')
-    return { selector: model, needed: [family] }
-  }
-  const whole =
-    model !== undefined && typeof body === 'object' && body !== null && !Array.isArray(body)
-      ? { ...body, model }
-      : body
-  if (surface !== 'messages') {
-    const read = readRequest(family, whole)
-    return { selector: read.model, needed: read.requirements }
-  }
-  const read = readMessages(whole, null)
-  return {
-    selector: read.model,
-    needed: read.requirements,
-    refusal: messagesOver(read).refusal,
-  }
-}
-
 function outcomeOf(run: () => void): Explained['outcome'] {
   try {
     run()
     return { served: true, error: null }
-  } catch (thrown) {
-    const error = thrown instanceof GatewayError ? thrown : internalError(thrown)
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
     const { code, status, message } = error
     return { served: false, error: { code, status, message } }
   }
 }
 
 function viewOf(
-  { route: { spec, guard }, dropped, share }: RouteFate,
+  { spec, fault, share, guard }: PlannedRoute,
   budgets: (upstreamModel: string) => readonly ExplainedBudget[],
 ): ExplainedRoute {
   return {
@@ -192,13 +168,25 @@ function viewOf(
     upstream_model: spec.upstreamModel,
     priority: spec.priority,
     weight: spec.weight,
-    dropped: dropped ?? null,
+    dropped: fault === undefined ? null : wordsOf(fault, spec),
     share,
-    budgets: dropped === undefined ? budgets(spec.upstreamModel) : [],
-    policy:
-      guard === undefined
-        ? null
-        : { scope: guard.scope, phases: guardPhases.filter((phase) => guard.covers(phase)) },
+    budgets: fault === undefined ? budgets(spec.upstreamModel) : [],
+    policy: guard ?? null,
+  }
+}
+
+function wordsOf(fault: RouteFault, { weight, priority }: RouteSpec): string {
+  switch (fault.reason) {
+    case 'disabled':
+      return 'it is disabled'
+    case 'no_weight':
+      return `its weight is ${weight}`
+    case 'lacks':
+      return `it does not support ${fault.flags.join(', ')}`
+    case 'refuses':
+      return fault.error.message
+    case 'behind':
+      return `its priority ${priority} stands behind ${fault.priority}`
   }
 }
 
@@ -218,7 +206,7 @@ function budgetsOf(
   }))
 }
 
-function nameOf({ owner }: Principal): string {
+function ownerOf({ owner }: Principal): string {
   const team = owner.team === undefined ? '' : `, team ${owner.team.key}`
   return owner.kind === 'user'
     ? `user ${owner.email}${team}`

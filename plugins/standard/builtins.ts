@@ -20,6 +20,7 @@ import consolePages from '../console/index.ts'
 import demoData from '../demo-data/index.ts'
 import guardrails from '../guardrails/index.ts'
 import identity from '../identity/index.ts'
+import inspect from '../inspect/index.ts'
 import mcpAudit from '../mcp-audit/index.ts'
 import mcpGatewayBearerToken from '../mcp-auth/gateway-bearer-token/index.ts'
 import mcpGatewayStaticHeader from '../mcp-auth/gateway-static-header/index.ts'
@@ -57,6 +58,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'generic-compat': genericCompat,
   guardrails,
   identity,
+  inspect,
   'mcp-audit': mcpAudit,
   'mcp-registry': mcpRegistry,
   none: mcpNone,

@@ -8,6 +8,7 @@ import {
   type Database,
   type Disposer,
   type ExtensionPoint,
+  type Inspection,
   type PluginContext,
 } from 'model-gateway/plugin'
 import { createSchedule } from '../../kernel/boot/schedule.ts'
@@ -15,6 +16,7 @@ import { createEgress } from '../../kernel/egress/egress.ts'
 import { createGate } from '../../kernel/egress/gate.ts'
 import { createOutbound } from '../../kernel/egress/outbound.ts'
 import { createDoor } from '../../kernel/http/own-host.ts'
+import { compileChains } from '../../kernel/lifecycle/compile-chains.ts'
 import { type Registry, startPlugins } from '../../kernel/registry/registry.ts'
 import type { AnyPlugin } from './kit.ts'
 import { listenToOutput } from './output.ts'
@@ -55,6 +57,13 @@ export interface PluginBench {
   /** Calls its disposer once more, by itself. */
   disposeAgain(): Promise<void>
   dispose(): Promise<void>
+}
+
+const emptyGateway: Inspection = {
+  plugins: () => [],
+  leftOut: () => [],
+  chains: () => compileChains([]),
+  plan: () => Promise.reject(new Error('there is no model to plan with')),
 }
 
 /** Databases of plugins, migrated, one for each plugin until the process ends. */
@@ -148,6 +157,7 @@ export async function setUpWith(
           { hostname: '127.0.0.1', publicBaseUrl: undefined, allowedHosts: undefined },
           new AbortController().signal,
         ),
+        inspection: emptyGateway,
         ...options.capabilities,
       }),
       log: output.log,

@@ -1,0 +1,31 @@
+import { commands, definePlugin, strictObject, surfaces } from 'model-gateway/plugin'
+import { explainCommand, pluginsCommand } from './commands.ts'
+
+/** Tells operators what is loaded, and what would become of a request. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.inspect',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'Shows what is loaded, and explains what would become of a request.',
+    config: strictObject({}),
+    commands: [
+      {
+        name: 'plugins',
+        summary: 'What is loaded, and what stands around the steps of a request',
+        usage: '[--chains] [--json]',
+        database: 'empty',
+      },
+      {
+        name: 'explain',
+        summary: 'What would become of a request, and why; calls no provider',
+        usage: `--key KEY --model MODEL [--body FILE] [--surface ${surfaces.join('|')}] [--json]`,
+      },
+    ],
+    needs: ['inspection', 'services', 'clock'],
+  },
+  setup({ inspection, services, clock, provide }) {
+    provide(commands, pluginsCommand(inspection))
+    provide(commands, explainCommand({ inspection, services, clock }))
+  },
+})
