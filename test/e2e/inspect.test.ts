@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Inspection, identity } from 'model-gateway/plugin'
 import { stringify } from 'yaml'
 import { createTestDatabase } from '../harness/database.ts'
 import { runPage } from '../harness/docs-page.ts'
 import { ended } from '../harness/ended.ts'
-import { ada, adaKey, testKey } from '../harness/gateway.ts'
-import { pluginFolder } from './plugin-files.fixture.ts'
+import { ada, adaKey, startTestGateway, testKey } from '../harness/gateway.ts'
+import { pluginFolder, simulated } from './plugin-files.fixture.ts'
 
 const MAIN = new URL('../../plugins/standard/main.ts', import.meta.url).pathname
 const files = pluginFolder()
@@ -190,6 +191,42 @@ describe('gateway explain', () => {
     expect((await explain('--key', adaKey, '--body', '/nowhere.json')).code).toBe(2)
   }, 60_000)
 })
+
+test('a plugin of a serving gateway plans by the config in force', async () => {
+  const held = globalThis as typeof globalThis & { inspectionOfTest?: Inspection }
+  const use = files.plugin('holds', {
+    manifest: `needs: ['inspection'],`,
+    setup: `
+      globalThis.inspectionOfTest = ctx.inspection
+      let early
+      try { ctx.inspection.plugins() } catch (error) { early = error.message }
+      if (early !== 'the plugins are not set up yet') throw new Error('asked too early: ' + early)`,
+  })
+  const config = { ...simulated, plugins: [{ use: 'builtin:*' }, { use }], users: [ada] }
+  const running = await startTestGateway(config)
+  try {
+    const inspection = held.inspectionOfTest as Inspection
+    const principal = await running.registry.one(identity).authenticate(adaKey)
+    const outcome = async (model: string) => {
+      const asked = { principal, surface: 'chat_completions', model, body: undefined } as const
+      return (await inspection.plan(asked)).outcome
+    }
+    expect(inspection.plugins().map(({ id }) => id)).toContain('plugin.holds')
+    expect(await outcome('m')).toEqual({ route: 'm/sim/simulator-1' })
+    expect(await outcome('later')).toMatchObject({ error: { code: 'model_not_found' } })
+    const models = simulated.models.map((model) => ({ ...model, id: 'later' }))
+    const text = stringify({
+      ...config,
+      models,
+      server: { bind: '127.0.0.1:0' },
+      database: { url: `literal.${running.databaseUrl}` },
+    })
+    expect(await running.reload({ text, file: join(files.folder, 'gateway.yaml') })).toEqual([])
+    expect(await outcome('later')).toEqual({ route: 'later/sim/simulator-1' })
+  } finally {
+    await running.stop()
+  }
+}, 60_000)
 
 test('the page of the docs does what it says', async () => {
   const script = join(files.folder, 'gateway')
