@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
+import { usualMcpLimits } from '../../plugins/mcp-proxy/exchange.ts'
+import { createMcpProxy } from '../../plugins/mcp-proxy/proxy.ts'
 import { formatProblems, type LocatedProblem } from '../config/problems.ts'
 import { startCalling } from '../egress/egress.ts'
 import { createHealth } from '../http/health.ts'
 import { listen } from '../http/listen.ts'
 import type { LifecycleServices } from '../lifecycle/exchange.ts'
 import { createInference } from '../lifecycle/inference.ts'
-import { createMcpProxy } from '../lifecycle/mcp.ts'
-import { usualMcpLimits } from '../lifecycle/mcp-exchange.ts'
 import { createModelList } from '../lifecycle/models.ts'
 import {
   type Accounting,

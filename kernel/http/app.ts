@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { createMcpPlane, type McpPlaneServices } from '../../plugins/mcp-proxy/plane.ts'
 import { internalError } from '../lifecycle/error-body.ts'
 import {
   type ApiSurface,
@@ -12,7 +13,6 @@ import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { createDocs } from './docs.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
-import { createMcpPlane, type McpPlaneServices } from './mcp-plane.ts'
 import { createPluginRoutes } from './plugin-routes.ts'
 import { requestIdOf } from './request-id.ts'
 import { createSites } from './sites.ts'

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { McpIncoming, McpReply } from '../lifecycle/mcp-exchange.ts'
+import type { McpIncoming, McpReply } from '../../plugins/mcp-proxy/exchange.ts'
 import { adminRoute, type SiteFile, strictObject, Type } from '../plugin/index.ts'
 import { ListenError, type Listening, listen } from './listen.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import type { McpIncoming } from '../lifecycle/mcp-exchange.ts'
+import type { McpIncoming } from '../../plugins/mcp-proxy/exchange.ts'
+import { createMcpPlane } from '../../plugins/mcp-proxy/plane.ts'
 import { createDataPlane } from './data-plane.ts'
-import { createMcpPlane } from './mcp-plane.ts'
 
 const bodyLimits = { maxBytes: 100, timeoutMs: 60_000 }
 const post = () =>

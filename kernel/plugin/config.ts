@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { McpAuthModeSpec } from '../../plugins/mcp-proxy/contract.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
-import type { McpAuthModeSpec } from './mcp.ts'
 import type { RouteSpec } from './route.ts'
 import type { Secret } from './secret.ts'
 

@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test'
+import { GatewayError, type McpGatewayAuthMode, type McpServer } from 'model-gateway/plugin'
+import { authHeadersOf } from './auth-headers.ts'
+import { createWatches } from './watch.ts'
+
+function ask(headers: McpGatewayAuthMode['headers'], abort = false) {
+  const watch = createWatches()(() => new AbortController().signal)
+  if (abort) watch.upstream.abort(new Error('the caller has left'))
+  const mode = { mode: 'vault', headers } as McpGatewayAuthMode
+  return authHeadersOf(mode, {} as McpServer, watch)
+}
+
+test('what an auth mode says of a failure is told as it is; a fault of it with its name', async () => {
+  const away = new GatewayError('upstream_timeout', 'the token server is away')
+  await expect(ask(() => Promise.reject(away))).rejects.toBe(away)
+  const fault = new Error('no such property')
+  const failed = ask(() => Promise.reject(fault))
+  await expect(failed).rejects.toMatchObject({
+    message: 'the auth mode vault failed',
+    cause: fault,
+  })
+})
+
+test('a call that is given up fails for that, whatever its auth mode says', async () => {
+  await expect(ask(() => new Promise(() => {}), true)).rejects.toThrow('the caller has left')
+})

@@ -1,0 +1,52 @@
+import { GatewayError, type McpGatewayAuthMode, type McpServer, within } from 'model-gateway/plugin'
+import type { McpWatch } from './watch.ts'
+
+const DEADLINE_MS = 10_000
+
+/**
+ * What an auth mode adds to a call. Rejects for one that hangs, until the caller leaves, and for what
+ * are no headers: a call without the credential that was meant for it is not sent. Quotes none of it.
+ */
+export async function authHeadersOf(
+  mode: McpGatewayAuthMode,
+  server: McpServer,
+  watch: McpWatch,
+): Promise<Readonly<Record<string, string>>> {
+  let headers: unknown
+  try {
+    const given: unknown = mode.headers(server, watch.upstream.signal)
+    headers = given instanceof Promise ? await inTime(given, mode, watch) : given
+  } catch (cause) {
+    if (cause instanceof GatewayError || watch.upstream.signal.aborted) throw cause
+    throw new Error(`the auth mode ${mode.mode} failed`, { cause })
+  }
+  if (!areHeaders(headers)) throw new Error(`the auth mode ${mode.mode} gave what are no headers`)
+  return headers
+}
+
+async function inTime(work: Promise<unknown>, { mode }: McpGatewayAuthMode, watch: McpWatch) {
+  watch.limit(
+    DEADLINE_MS,
+    () => new Error(`the auth mode ${mode} gave no headers in ${DEADLINE_MS} ms`),
+  )
+  try {
+    return await within(work, watch.upstream.signal)
+  } finally {
+    watch.lift()
+  }
+}
+
+function areHeaders(value: unknown): value is Readonly<Record<string, string>> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return false
+  const parts: unknown[] = Object.values(value)
+  if (parts.length === 0) return true
+  if (!parts.every((part) => typeof part === 'string')) return false
+  try {
+    new Headers(value as Record<string, string>)
+    return true
+  } catch {
+    return false
+  }
+}

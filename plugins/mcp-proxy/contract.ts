@@ -1,0 +1,190 @@
+import type { Static, TObject } from '@sinclair/typebox'
+import type { Owner, Principal } from '../../kernel/plugin/identity.ts'
+import type { JsonObject, JsonValue } from '../../kernel/plugin/json.ts'
+import type { AddressPolicy } from '../../kernel/plugin/outbound.ts'
+
+/** An active registered MCP server, with all that a call of it needs. */
+export interface McpServer {
+  readonly mcpServerId: string
+  readonly serverKey: string
+  /** Other names that guardrail rules may know it by: its catalog entry and its host. */
+  readonly aliases: readonly string[]
+  readonly displayName: string
+  readonly serverUrl: string
+  /** `mode` of an McpAuthMode. */
+  readonly authMode: string
+  /** As the mode's schema has it; holds references to secrets, never a secret. */
+  readonly authConfig: Readonly<JsonObject>
+  /** Longest time to the head of a reply. */
+  readonly timeoutMs: number
+  /** Where `serverUrl` may lead. */
+  readonly addresses: AddressPolicy
+  /** Ids of the active tools by their upstream names. */
+  readonly tools: ReadonlyMap<string, string>
+  /** Whether keys of this owner may use it; absent: those of every owner. */
+  admits?(owner: Owner): boolean
+  /** Whether callers see the tool, by its upstream name, and may call it; absent: every tool. */
+  offers?(tool: string): boolean
+}
+
+/** Knows the MCP servers. */
+export interface McpRegistry {
+  /** From memory; `undefined` for unknown and for disabled servers alike. */
+  find(serverKey: string): McpServer | undefined
+  /** Origins that browsers may call from, beside the gateway's own; of the config in force. */
+  allowedOrigins(): readonly string[]
+}
+
+/** What an auth mode judges: a server as it is being declared or changed. */
+export interface McpAuthDeclaration<C extends TObject = TObject> {
+  readonly serverUrl: URL
+  readonly authConfig: Static<C>
+  /** Whether http will do: a loopback address where private networks are allowed. */
+  readonly plainHttpAllowed: boolean
+}
+
+/** Something wrong with a declaration: where, as `server_url` or `auth_config.secret_ref`. */
+export interface McpAuthProblem {
+  readonly field: string
+  readonly message: string
+}
+
+/** An auth mode as far as a config can be checked against it; it stands in the plugin's manifest. */
+export interface McpAuthModeSpec<C extends TObject = TObject> {
+  readonly mode: string
+  /** The closed shape of `auth_config`. */
+  readonly configSchema: C
+  /** What the schema cannot say. Called only with an `authConfig` that fits it. Pure. */
+  validate(declaration: McpAuthDeclaration<C>): Iterable<McpAuthProblem>
+}
+
+/** The gateway itself authenticates to the server, or nobody does. */
+export interface McpGatewayAuthMode<C extends TObject = TObject> extends McpAuthModeSpec<C> {
+  readonly kind: 'gateway'
+  /**
+   * Headers for one call, names in lower case. Reads the secret anew each time; nothing of it may be
+   * kept. Throws GatewayError `internal_error`, in words that show no secret, when it is missing.
+   */
+  headers(
+    server: { readonly serverKey: string; readonly authConfig: Static<C> },
+    signal: AbortSignal,
+  ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+}
+
+/** The caller would have to authenticate to the server: nothing is called, the caller gets a 403. */
+export interface McpCallerAuthMode<C extends TObject = TObject> extends McpAuthModeSpec<C> {
+  readonly kind: 'caller'
+}
+
+export type McpAuthMode<C extends TObject = TObject> = McpGatewayAuthMode<C> | McpCallerAuthMode<C>
+
+/** Types an auth mode where it is written. */
+export function mcpAuthMode<C extends TObject>(mode: McpAuthMode<C>): McpAuthMode {
+  return mode as unknown as McpAuthMode
+}
+
+export type McpInvocationStatus =
+  | 'success'
+  /** The tool ran and said that it failed. */
+  | 'tool_error'
+  | 'unauthorized'
+  | 'policy_denied'
+  | 'upstream_error'
+  | 'gateway_error'
+  | 'timeout'
+  | 'cancelled'
+  | 'incomplete'
+  | 'invalid_request'
+
+export type McpPolicyResult = 'allowed' | 'denied' | 'not_evaluated'
+
+/** A `tools/call` before anything is sent. */
+export interface McpInvocation {
+  /** A UUIDv7; the time in it is the time of the call. */
+  readonly invocationId: string
+  readonly requestId: string
+  /** JSON, as the caller wrote it: `7` or `"7"`; `undefined` when the call has none. */
+  readonly jsonRpcId: string | undefined
+  /** Only a digest of it is kept. */
+  readonly sessionId: string | undefined
+  readonly protocolVersion: string | undefined
+  readonly principal: Principal
+  readonly serverId: string
+  readonly serverKey: string
+  /** `undefined` for a tool that discovery has not seen. */
+  readonly toolId: string | undefined
+  readonly toolName: string
+  /** As they came. Their names are kept, and they themselves, redacted and bounded, unless… */
+  readonly arguments: JsonValue | undefined
+  /** …a guard is to look at them: then only what its verdict says is kept. */
+  readonly awaitsVerdict: boolean
+}
+
+/** What guards have said of a call so far. */
+export interface McpVerdict {
+  readonly policyResult: McpPolicyResult
+  readonly guardrailDecisionId?: string
+  /** The arguments as they may be kept, when the row was opened without them. */
+  readonly arguments?: JsonValue
+}
+
+export interface McpInvocationResult {
+  readonly status: McpInvocationStatus
+  readonly latencyMs: number
+  readonly errorCode?: string
+  /** Bytes of the reply that the caller was sent. */
+  readonly responseBytes: number
+  /** The `result` or `error` member of the reply, as it came; kept redacted and bounded. */
+  readonly result?: JsonValue
+}
+
+/** An open row. */
+export interface McpInvocationHandle {
+  /** When the call was made. */
+  readonly openedAt: Date
+  /** Counts however and on whatever connection the row is closed; what it leaves out stays. */
+  judged(verdict: McpVerdict): void
+  /**
+   * The response did not come where it was asked for, but may come on a later connection: whoever
+   * sees it reopens the row. A row that nobody does becomes `incomplete`, at once when its session ends.
+   */
+  leave(): void
+  /** Finishes the row. Returns at once and never throws; only the first call counts. */
+  close(result: McpInvocationResult): void
+}
+
+/** The owner of an upstream session. */
+export interface McpSessionBinding {
+  readonly serverId: string
+  readonly ownershipScopeKey: string
+}
+
+/** How much of a model's context the tools of a server take; an estimate, not spend. */
+export interface McpTokenOverhead {
+  readonly requestId: string
+  readonly serverId: string
+  readonly toolCount: number
+  readonly tokens: number
+}
+
+/** Keeps one row per tool call, and whose session is whose. Session ids are kept as digests only. */
+export interface McpAudit {
+  /** Resolves when the row, `started`, outlives this process. Throws `store_unavailable`. */
+  open(invocation: McpInvocation): Promise<McpInvocationHandle>
+  /**
+   * The row of a call that another connection, or another replica, opened in this session and nobody
+   * has closed: for a response that arrives on a later stream. `undefined` when there is none.
+   */
+  reopen(
+    session: { readonly serverId: string; readonly sessionId: string },
+    jsonRpcId: string,
+  ): Promise<McpInvocationHandle | undefined>
+  /** Binds a session that a server has just minted. Resolves when every replica can know it. */
+  bind(sessionId: string, binding: McpSessionBinding): Promise<void>
+  /** Whose session it is; `undefined` for one that no replica knows. Cached. */
+  ownerOf(serverId: string, sessionId: string): Promise<McpSessionBinding | undefined>
+  /** The session has ended, or its server knows it no more. */
+  unbind(serverId: string, sessionId: string): void
+  /** Returns at once; its faults are never the caller's. */
+  recordTokenOverhead(overhead: McpTokenOverhead): void
+}

@@ -1,0 +1,54 @@
+import { GatewayError } from 'model-gateway/plugin'
+import { CHALLENGE, errorBody, internalError } from '../../kernel/lifecycle/error-body.ts'
+import type { McpReply } from './exchange.ts'
+import { RpcFault, rpcCodes } from './json-rpc.ts'
+import { rpcErrorText } from './rpc-response.ts'
+
+/** A message that is refused, as an error that says how JSON-RPC calls it. */
+export function invalidMessage({ code, message }: RpcFault): GatewayError {
+  return new GatewayError('invalid_request', message, { details: { rpc_code: code } })
+}
+
+/** Anything that was thrown as what the caller is told; `fault` hears of what is the gateway's own. */
+export function readFailure(thrown: unknown, fault: (thrown: unknown) => void): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
+  if (thrown instanceof RpcFault) return invalidMessage(thrown)
+  fault(thrown)
+  return internalError(thrown)
+}
+
+/** `idText`: JSON, when a message has been read; errors are JSON-RPC from then on. */
+export function errorReply(
+  error: GatewayError,
+  requestId: string,
+  idText: string | undefined,
+): McpReply {
+  const rpcCode = error.details.rpc_code
+  const headers = {
+    ...(error.status === 401 ? CHALLENGE : {}),
+    ...error.headers,
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-request-id': requestId,
+  }
+  const body =
+    idText === undefined && rpcCode === undefined
+      ? JSON.stringify(errorBody(error, requestId))
+      : rpcErrorText(idText ?? 'null', rpcError(error, requestId))
+  return { status: error.status, headers, body }
+}
+
+/** The error member of a JSON-RPC reply. */
+export function rpcError(error: GatewayError, requestId: string) {
+  const { rpc_code: rpcCode, ...details } = error.details
+  return {
+    code:
+      typeof rpcCode === 'number'
+        ? rpcCode
+        : error.code === 'internal_error'
+          ? rpcCodes.internal
+          : rpcCodes.gateway,
+    message: error.message,
+    data: { type: error.type, code: error.code, ...details, request_id: requestId },
+  }
+}

@@ -1,0 +1,110 @@
+import type {
+  Accounting,
+  AddressPolicy,
+  Door,
+  GuardPolicy,
+  Identity,
+  McpAudit,
+  McpAuthMode,
+  McpRegistry,
+  McpServer,
+  Principal,
+} from 'model-gateway/plugin'
+import type { Lease, Runtime } from '../../kernel/lifecycle/exchange.ts'
+import type { McpTraced } from '../../kernel/telemetry/mcp-trace.ts'
+import type { Invocation } from './invocation.ts'
+import type { RpcId } from './rpc-id.ts'
+import type { McpWatch } from './watch.ts'
+
+/** One request to the MCP proxy as the door hands it in. */
+export interface McpIncoming {
+  readonly requestId: string
+  readonly receivedAt: Date
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly serverKey: string
+  /** A name in lower case. */
+  header(name: string): string | null
+  /** All headers, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Reads the whole body as text under its deadline and size limit. Throws GatewayError. */
+  body(): Promise<string>
+  /** Aborts when the caller leaves; made when first asked for, which costs. */
+  callerLeft(): AbortSignal
+  /** Where it comes from, as far as that is known. */
+  address?(): string | undefined
+  /** A stream has been given to its end: the connection waits for another request. */
+  streamEnded(): void
+}
+
+/** What the door sends back. */
+export interface McpReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
+}
+
+export interface McpServices {
+  /** The config in force; whoever holds a lease on it may use it until they release it. */
+  lease(): Lease
+  readonly identity: Pick<Identity, 'authenticate'>
+  readonly accounting: Pick<Accounting, 'checkOwner'>
+  /** Absent: there are no servers. */
+  readonly registry: McpRegistry | undefined
+  readonly authModes: readonly McpAuthMode[]
+  /** Absent: nothing could be accounted for, so nothing is proxied. */
+  readonly audit: McpAudit | undefined
+  /** One HTTP call by the gate to a checked address. Throws OutboundError, or the signal's reason. */
+  send(url: string, call: McpSent): Promise<Response>
+  trace(incoming: McpIncoming): McpTraced
+  readonly door: Door
+  readonly limits: McpLimits
+  /** A fault of the gateway or of a plugin: for the operator's log. */
+  fault(message: string, error: unknown, requestId: string): void
+}
+
+/** What goes to a server. */
+interface McpSent {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly policy: AddressPolicy
+  readonly signal: AbortSignal
+}
+
+/** Milliseconds. */
+export interface McpLimits {
+  /** Silence of a stream after which the caller is sent a comment. */
+  readonly keepAliveMs: number
+  /** Silence after which a reply is given up. */
+  readonly idleMs: number
+}
+
+export const usualMcpLimits: McpLimits = { keepAliveMs: 20_000, idleMs: 300_000 }
+
+/** A request that may go to its server. */
+export interface McpCall {
+  readonly incoming: McpIncoming
+  readonly principal: Principal
+  readonly server: McpServer
+  readonly audit: McpAudit
+  readonly sessionId: string | undefined
+  /** As the caller sent it, or as a guard has changed it. */
+  readonly text: string | undefined
+  /** The caller's, those that repeat its arguments as a guard has changed them. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Of a request: its id and method. */
+  readonly request: { readonly id: RpcId; readonly method: string } | undefined
+  /** JSON, for errors; undefined while no message has been read. */
+  readonly idText: string | undefined
+  /** Of a `tools/call`. */
+  readonly invocation: Invocation | undefined
+  /** The config that it began with. */
+  readonly runtime: Runtime
+  /** The policy of the server, if it looks at results. */
+  readonly resultGuard: GuardPolicy | undefined
+  /** What was sent to prove who we are: to be found in nothing that is told. */
+  readonly secrets: readonly string[]
+  readonly watch: McpWatch
+  /** The reply is over, whatever became of it. */
+  finished(): void
+}

@@ -1,0 +1,248 @@
+import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { GuardDenial } from '../../kernel/lifecycle/guard.ts'
+import { parseExact } from '../../kernel/wire/exact-json.ts'
+import { nestsTooDeep } from '../../kernel/wire/json-depth.ts'
+import { repeatsKey } from '../../kernel/wire/json-keys.ts'
+import { createSseBlocks, type SseBlock, withData } from '../../kernel/wire/sse-blocks.ts'
+import { rpcError } from './errors.ts'
+import type { McpCall, McpServices } from './exchange.ts'
+import { judge } from './guard.ts'
+import { misspellsMember } from './json-rpc.ts'
+import { sameId, similarIds, withExactIds } from './rpc-id.ts'
+import { isResponse, resultsIn, rpcErrorText } from './rpc-response.ts'
+import { readWhole, upstreamFailure } from './stream.ts'
+import { closeUnanswered, hear, hearLate } from './tap.ts'
+
+/** A message of the server, and the responses in it; what it tells of a task counts as one. */
+interface Heard {
+  readonly value: JsonValue
+  /** Those that have to be judged. */
+  readonly responses: readonly JsonObject[]
+  /** Those that need not be. */
+  readonly others: readonly JsonObject[]
+}
+
+/** Throws `upstream_transport` for what clients may read in different ways. */
+function read(call: McpCall, text: string): Heard {
+  if (nestsTooDeep(text)) throw malformed('something that is nested too deeply')
+  let value: JsonValue
+  try {
+    value = parseExact(text)
+  } catch (cause) {
+    throw malformed('something that is not JSON', cause)
+  }
+  if (repeatsKey(text, 0, value)) throw malformed('an object with a key that stands in it twice')
+  if (misspellsMember(value)) throw malformed('a key that is not in lower case')
+  withExactIds(text, value)
+  const responses = resultsIn(value)
+  const { request } = call
+  const isOther = ({ id }: JsonObject) =>
+    request !== undefined && sameId(id, request.id) && !givesResult(call)
+  return {
+    value,
+    responses: responses.filter((response) => !isOther(response)),
+    others: responses.filter(isOther),
+  }
+}
+
+/**
+ * Whether the answer holds what a tool has made: a call's own, and what a task tells of one. Lists
+ * and prompts that were asked for are no results of tools.
+ */
+export function givesResult({ invocation, request }: McpCall): boolean {
+  return invocation !== undefined || request?.method.startsWith('tasks/') === true
+}
+
+function malformed(what: string, cause?: unknown): GatewayError {
+  return new GatewayError('upstream_transport', `the server sent ${what}`, { cause })
+}
+
+/** The message with some of its responses replaced. */
+function encode({ value, responses }: Heard, replaced: readonly JsonObject[]): string {
+  const at = (message: JsonValue) => {
+    const index = responses.indexOf(message as JsonObject)
+    return index === -1 ? message : (replaced[index] as JsonObject)
+  }
+  return JSON.stringify(Array.isArray(value) ? value.map(at) : at(value))
+}
+
+/**
+ * A reply of which nothing leaves before a guard has seen it: of a tool call all of it up to its
+ * result, of anything else that comes as JSON all of it. Throws GuardDenial, `guardrail_timeout`,
+ * `guarded_response_too_large`.
+ */
+export async function guardedReply(
+  call: McpCall,
+  { body, events }: { readonly body: ReadableStream<Uint8Array>; readonly events: boolean },
+  services: McpServices,
+): Promise<string> {
+  const { resultGuard } = call
+  const { upstream } = call.watch
+  const maxBytes = resultGuard?.streamBufferBytes ?? 0
+  const late = () =>
+    upstream.abort(
+      new GatewayError('guardrail_timeout', 'the result did not come while it could be held back'),
+    )
+  const timer = setTimeout(late, resultGuard?.streamBufferTimeoutMs ?? 0)
+  try {
+    if (events) return await collectEvents(call, body, maxBytes, services)
+    const { idleMs } = services.limits
+    const bytes = await readWhole(body, { maxBytes, idleMs, upstream, tooLarge })
+    const passed = await passJson(call, decode(bytes), services)
+    closeUnanswered(call, 'ended')
+    return passed
+  } catch (error) {
+    throw upstreamFailure(error, upstream)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function passJson(call: McpCall, text: string, services: McpServices): Promise<string> {
+  if (text.trim() === '') return text
+  const heard = read(call, text)
+  const replaced = await judge(call, heard.responses)
+  const passed = replaced === undefined ? text : encode(heard, replaced)
+  call.invocation?.sent(Buffer.byteLength(passed))
+  const told = replaced === undefined ? heard.value : parseExact(passed)
+  hear(withExactIds(passed, told), call, services)
+  return passed
+}
+
+/** The events of a tool call up to the one with its result. */
+async function collectEvents(
+  call: McpCall,
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  services: McpServices,
+): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const splitter = createSseBlocks()
+  const reader = body.getReader()
+  const passed: string[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    size += value.byteLength
+    if (size > maxBytes) throw tooLarge()
+    for (const block of splitter.push(decodePiece(decoder, value))) {
+      const { text, answers } = await passBlock(call, block, services)
+      passed.push(text)
+      if (answers === undefined) continue
+      // Whatever came behind the result would not be waited for.
+      reader.cancel().catch(() => {})
+      const whole = countSent(call, passed)
+      hear(answers, call, services)
+      return whole
+    }
+  }
+  const whole = countSent(call, passed)
+  closeUnanswered(call, 'ended')
+  return whole
+}
+
+/** What was held back, as it goes out now. */
+function countSent({ invocation }: McpCall, passed: readonly string[]): string {
+  const whole = passed.join('')
+  invocation?.sent(Buffer.byteLength(whole))
+  return whole
+}
+
+/** `answers`: its responses, if the call's own is among them. */
+async function passBlock(
+  call: McpCall,
+  block: SseBlock,
+  services: McpServices,
+): Promise<{ readonly text: string; readonly answers?: JsonObject[] }> {
+  const { request } = call
+  if (block.data === undefined || block.data.trim() === '') return { text: block.raw }
+  const heard = read(call, block.data)
+  if (!heard.responses.some(({ id }) => similarIds(id, request?.id))) {
+    return { text: await passLate(call, block, heard, services) }
+  }
+  const replaced = await judge(call, heard.responses)
+  const responses = replaced ?? heard.responses
+  const text = replaced === undefined ? block.raw : withData(block, encode(heard, replaced))
+  if (!responses.some(({ id }) => sameId(id, request?.id))) return { text }
+  return { text, answers: responses as JsonObject[] }
+}
+
+/**
+ * An event with responses to calls of other connections, each only if a guard lets it pass; one that
+ * is denied becomes an error with the same id, and what is told of a task is left out.
+ */
+async function passLate(
+  call: McpCall,
+  block: SseBlock,
+  heard: Heard,
+  services: McpServices,
+): Promise<string> {
+  const { responses } = heard
+  if (responses.length === 0) return block.raw
+  const settle = (passed: readonly JsonObject[], text: string, denial?: GuardDenial) => {
+    const bytes = Buffer.byteLength(text)
+    for (const response of passed) {
+      if (sameId(response.id, call.request?.id)) continue
+      hearLate(response, call, { denial, bytes }, services)
+    }
+    return text
+  }
+  try {
+    const replaced = await judge({ ...call, invocation: undefined }, responses)
+    if (replaced === undefined) return settle(responses, block.raw)
+    return settle(replaced, withData(block, encode(heard, replaced)))
+  } catch (error) {
+    if (!(error instanceof GuardDenial)) throw error
+    const told = rpcError(error, call.incoming.requestId)
+    const errors = responses
+      .filter(isResponse)
+      .map(({ id = null }) => rpcErrorText(JSON.stringify(id), told))
+    return settle(responses, errors.map((text) => withData(block, text)).join(''), error)
+  }
+}
+
+const utf8 = new TextEncoder()
+
+/**
+ * Passes a stream on event by event, each response only when a guard lets it; one that is denied
+ * becomes an error with the same id.
+ */
+export function guardedEvents(
+  call: McpCall,
+  services: McpServices,
+): (bytes: Uint8Array) => Promise<Uint8Array | undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const splitter = createSseBlocks()
+  const maxChars = call.resultGuard?.streamBufferBytes ?? 0
+
+  async function pass(block: SseBlock): Promise<string> {
+    if (block.data === undefined || block.data.trim() === '') return block.raw
+    const heard = read(call, block.data)
+    hear(heard.others as JsonObject[], call, services)
+    return await passLate(call, block, heard, services)
+  }
+
+  return async (bytes) => {
+    const passed: string[] = []
+    for (const block of splitter.push(decodePiece(decoder, bytes))) passed.push(await pass(block))
+    if (splitter.pending > maxChars) throw tooLarge()
+    return passed.length === 0 ? undefined : utf8.encode(passed.join(''))
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  return decodePiece(new TextDecoder('utf-8', { fatal: true }), bytes)
+}
+
+function decodePiece(decoder: TextDecoder, bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes, { stream: true })
+  } catch (cause) {
+    throw malformed('something that is not UTF-8', cause)
+  }
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError('guarded_response_too_large', 'the result is too large to be checked')
+}

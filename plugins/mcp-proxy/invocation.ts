@@ -1,0 +1,194 @@
+import type {
+  GatewayError,
+  JsonObject,
+  JsonValue,
+  McpAudit,
+  McpInvocationHandle,
+  McpInvocationStatus,
+  McpServer,
+  McpVerdict,
+  Principal,
+} from 'model-gateway/plugin'
+import { GuardDenial } from '../../kernel/lifecycle/guard.ts'
+import { nextTurn } from '../../kernel/plugin/turn.ts'
+import { maskForms } from '../../kernel/wire/credential-forms.ts'
+import { isTooDeep } from '../../kernel/wire/json-depth.ts'
+import type { McpIncoming } from './exchange.ts'
+import type { RpcMessage, ToolCall } from './json-rpc.ts'
+import { errorCodeOf, statusOf } from './rpc-response.ts'
+
+/** A `tools/call` on its way, and its open row. */
+export interface Invocation {
+  readonly id: string
+  /** A guard has looked at it and lets it pass. */
+  allowed(decisionId: string | undefined): void
+  /** The arguments that go to the server, after a guard has let them pass. */
+  wentOn(args: JsonValue | undefined): void
+  /** Counts what the caller is sent. */
+  sent(bytes: number): void
+  /** Closes the row with what the server has answered. */
+  answered(response: JsonObject): void
+  /** Closes the row with a failure. */
+  failed(error: GatewayError): void
+  /** Only the first closing counts. */
+  close(status: McpInvocationStatus, errorCode?: string): void
+  /** The answer may come on another connection; nothing, if there was one. */
+  leave(): void
+}
+
+export interface InvocationFacts {
+  readonly incoming: McpIncoming
+  readonly principal: Principal
+  readonly server: McpServer
+  readonly sessionId: string | undefined
+  readonly message: RpcMessage
+  readonly call: ToolCall
+  /** A guard is to look at the arguments. */
+  readonly guarded: boolean
+}
+
+/** Opens the row. Throws `store_unavailable`. */
+export async function openInvocation(
+  audit: McpAudit,
+  { incoming, principal, server, sessionId, message, call, guarded }: InvocationFacts,
+  /** What no row may hold. */
+  secrets: () => readonly string[],
+): Promise<Invocation> {
+  const invocationId = Bun.randomUUIDv7()
+  const handle = await audit.open({
+    invocationId,
+    requestId: incoming.requestId,
+    jsonRpcId: message.id === undefined ? undefined : message.idText,
+    sessionId,
+    protocolVersion: incoming.header('mcp-protocol-version') ?? undefined,
+    principal,
+    serverId: server.mcpServerId,
+    serverKey: server.serverKey,
+    toolId: server.tools.get(call.tool),
+    toolName: call.tool,
+    arguments: call.arguments,
+    awaitsVerdict: guarded,
+  })
+  let awaitsVerdict = guarded
+  let responseBytes = 0
+  /** The row is told so a turn later. */
+  let isClosed = false
+
+  function close(status: McpInvocationStatus, errorCode?: string, result?: JsonValue): void {
+    if (isClosed) return
+    isClosed = true
+    const outcome = {
+      status,
+      latencyMs: latencyOf(handle),
+      responseBytes,
+      ...(errorCode === undefined ? {} : { errorCode }),
+      ...(result === undefined ? {} : { result }),
+    }
+    void nextTurn().then(() => handle.close(outcome))
+  }
+
+  return {
+    id: invocationId,
+    allowed(decisionId) {
+      handle.judged({
+        policyResult: 'allowed',
+        ...(decisionId === undefined ? {} : { guardrailDecisionId: decisionId }),
+      })
+    },
+    wentOn(args) {
+      awaitsVerdict = false
+      if (args !== undefined) handle.judged({ policyResult: 'allowed', arguments: args })
+    },
+    sent(bytes) {
+      responseBytes += bytes
+    },
+    answered(response) {
+      close(statusOf(response), errorCodeOf(response), keptResult(response, secrets()))
+    },
+    failed(error) {
+      if (error instanceof GuardDenial) {
+        handle.judged({
+          ...denied(error),
+          ...(awaitsVerdict ? { arguments: error.logged } : {}),
+        })
+      } else if (error.code === 'mcp_tool_not_allowed') {
+        handle.judged({ policyResult: 'denied' })
+      }
+      close(statusOfFailure(error), error.code)
+    },
+    close,
+    leave() {
+      if (!isClosed) handle.leave()
+    },
+  }
+}
+
+/** Closes a row that another connection had opened. */
+export function closeReopened(
+  handle: McpInvocationHandle,
+  response: JsonObject,
+  facts: {
+    readonly guarded: boolean
+    readonly denial: GuardDenial | undefined
+    readonly bytes: number
+    readonly secrets: readonly string[]
+  },
+): void {
+  const { guarded, denial, bytes, secrets } = facts
+  const row = { latencyMs: latencyOf(handle), responseBytes: bytes }
+  if (denial !== undefined) {
+    handle.judged(denied(denial))
+    handle.close({ ...row, status: 'policy_denied', errorCode: denial.code })
+    return
+  }
+  if (guarded) handle.judged({ policyResult: 'allowed' })
+  const errorCode = errorCodeOf(response)
+  const result = keptResult(response, secrets)
+  handle.close({
+    ...row,
+    status: statusOf(response),
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(result === undefined ? {} : { result }),
+  })
+}
+
+/** Closes a row whose caller has given the call up on another connection. */
+export function closeCancelled(handle: McpInvocationHandle): void {
+  handle.close({ status: 'cancelled', latencyMs: latencyOf(handle), responseBytes: 0 })
+}
+
+function denied({ details }: GuardDenial): McpVerdict {
+  return { policyResult: 'denied', guardrailDecisionId: details.decision_id as string }
+}
+
+/** Another replica, with a clock that goes before ours, may have opened it. */
+function latencyOf(handle: McpInvocationHandle): number {
+  return Math.max(0, Date.now() - handle.openedAt.getTime())
+}
+
+/** A server that repeats our own credentials, or may do so, has nothing kept of what it said. */
+function keptResult(response: JsonObject, secrets: readonly string[]): JsonValue | undefined {
+  const result = response.result ?? response.error
+  if (result === undefined || secrets.length === 0) return result
+  if (isTooDeep(result)) return undefined
+  const text = JSON.stringify(result)
+  return maskForms(text, secrets) === text ? result : undefined
+}
+
+function statusOfFailure(error: GatewayError): McpInvocationStatus {
+  const upstream = error.details.upstream_status
+  if (upstream === 401 || upstream === 403) return 'unauthorized'
+  switch (error.type) {
+    case 'guardrail_error':
+      return error.code === 'guardrail_timeout' ? 'timeout' : 'policy_denied'
+    case 'invalid_request_error':
+      return error.code === 'guarded_response_too_large' ? 'policy_denied' : 'invalid_request'
+    case 'not_found_error':
+    case 'permission_error':
+      return 'unauthorized'
+    case 'upstream_error':
+      return error.code === 'upstream_timeout' ? 'timeout' : 'upstream_error'
+    default:
+      return 'gateway_error'
+  }
+}

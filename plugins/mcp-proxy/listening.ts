@@ -1,0 +1,40 @@
+import { GatewayError } from 'model-gateway/plugin'
+import { mcpKey } from '../../kernel/lifecycle/api-key.ts'
+import { mayUse } from './access.ts'
+import type { McpCall, McpServices } from './exchange.ts'
+
+/** Has a stream on which a server speaks unasked, as a GET has in the revisions with a handshake. */
+const LISTEN = 'subscriptions/listen'
+
+/** Whether the reply is a stream on which the server speaks unasked, which has no end of its own. */
+export function isListening({ incoming, request }: McpCall): boolean {
+  return incoming.method === 'GET' || request?.method === LISTEN
+}
+
+/**
+ * Whether its caller may still have it: keys are revoked, budgets taken away, servers disabled, and
+ * results of later calls come on it, which are not to be judged by the policy of an earlier config.
+ */
+export async function mayListen(call: McpCall, services: McpServices): Promise<boolean> {
+  const { incoming, server } = call
+  const { identity, accounting, registry } = services
+  try {
+    const principal = await identity.authenticate(mcpKey(incoming.header), incoming)
+    accounting.checkOwner(principal)
+    const current = registry?.find(incoming.serverKey)
+    if (current === undefined || !mayUse(current, principal)) return false
+  } catch (error) {
+    // Only who is refused; a database that is away refuses nobody.
+    if (error instanceof GatewayError && (error.status === 401 || error.status === 403))
+      return false
+  }
+  if (registry?.find(incoming.serverKey)?.mcpServerId !== server.mcpServerId) return false
+  return keepsPolicy(call, services)
+}
+
+function keepsPolicy({ incoming, runtime, resultGuard }: McpCall, { lease }: McpServices): boolean {
+  const current = lease()
+  const policy = current.runtime.guardOfServer(incoming.serverKey)
+  current.release()
+  return current.runtime === runtime || (resultGuard === undefined && policy === undefined)
+}

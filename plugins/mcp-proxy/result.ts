@@ -1,0 +1,127 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/plugin/json.ts'
+
+/** What content blocks have beside words: their kinds, and binary data. */
+const kinds = /^(?:text|image|audio|resource|resource_link|object|user|assistant)$/
+const mimeType = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
+
+const base64 = /^[\w+/=\r\n-]*$/
+
+function isSilent(text: string, key: string, owner: JsonObject | undefined): boolean {
+  switch (key) {
+    case 'type':
+    case 'role':
+      return kinds.test(text)
+    case 'mimeType':
+      return mimeType.test(text)
+    case 'data':
+      return (owner?.type === 'image' || owner?.type === 'audio') && base64.test(text)
+    case 'blob':
+      return typeof owner?.uri === 'string' && base64.test(text)
+    default:
+      return text === ''
+  }
+}
+/** Members that the protocol gives results and their parts: their names say nothing. */
+const usualNames: ReadonlySet<string> = new Set([
+  ...['content', 'structuredContent', 'isError', '_meta', 'code', 'message', 'data'],
+  ...['type', 'text', 'mimeType', 'resource', 'uri', 'blob', 'name', 'title', 'description'],
+  ...['size', 'annotations', 'audience', 'priority', 'lastModified', 'role'],
+])
+/** Numbers that are the protocol's. */
+const usualNumbers: ReadonlySet<string> = new Set(['code', 'size', 'priority'])
+
+/** Members that are judged one by one; all other texts are judged together. */
+const spoken: ReadonlySet<string> = new Set(['text', 'message'])
+
+type Visit = (text: string, key: string) => string
+
+/** The texts of responses, as a guard judges them. */
+export interface ResponseTexts {
+  /** Each text of a content block, then all other texts as one JSON array, if there are any. */
+  readonly segments: readonly string[]
+  /** The responses with other texts; undefined when these do not fit in the same places. */
+  replace(segments: readonly string[]): readonly JsonObject[] | undefined
+}
+
+/**
+ * Everything in the `result` or `error` of responses that says something, and in the `params` of
+ * notifications: texts, numbers, and names of members that are a server's own. Binary data does not.
+ */
+export function responseTexts(responses: readonly JsonObject[]): ResponseTexts {
+  const texts: string[] = []
+  const others: string[] = []
+  mapResponses(responses, (text, key) => {
+    ;(spoken.has(key) ? texts : others).push(text)
+    return text
+  })
+  return {
+    segments: others.length === 0 ? texts : [...texts, JSON.stringify(others)],
+    replace(segments) {
+      const newOthers = others.length === 0 ? [] : readTexts(segments.at(-1), others.length)
+      if (newOthers === undefined) return undefined
+      let text = 0
+      let other = 0
+      return mapResponses(responses, (old, key) => {
+        return (spoken.has(key) ? segments[text++] : newOthers[other++]) ?? old
+      })
+    },
+  }
+}
+
+function readTexts(segment: string | undefined, length: number): string[] | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(segment ?? '')
+  } catch {
+    return undefined
+  }
+  if (!Array.isArray(value) || value.length !== length) return undefined
+  return value.every((text) => typeof text === 'string') ? value : undefined
+}
+
+function mapResponses(responses: readonly JsonObject[], visit: Visit): readonly JsonObject[] {
+  return responses.map((response) => {
+    const copy = { ...response }
+    for (const member of ['result', 'error', 'params']) {
+      const value = response[member]
+      if (value !== undefined) copy[member] = mapTexts(value, member, visit)
+    }
+    return copy
+  })
+}
+
+/** Whether a member holds what a server makes as it likes: what is in it is not the protocol's. */
+function isOwn(name: string, value: JsonValue): boolean {
+  return name === 'structuredContent' || (name === 'data' && typeof value === 'object')
+}
+
+function mapTexts(
+  value: JsonValue,
+  key: string,
+  visit: Visit,
+  owner?: JsonObject,
+  own = false,
+): JsonValue {
+  if (typeof value === 'string') {
+    const silent = own ? value === '' : isSilent(value, key, owner)
+    return silent ? value : visit(value, key)
+  }
+  if (typeof value === 'number' && (own || !usualNumbers.has(key))) {
+    const digits = String(value)
+    const judged = visit(digits, key)
+    return judged === digits ? value : judged
+  }
+  if (JSON.isRawJSON(value)) {
+    const judged = visit(value.rawJSON, key)
+    return judged === value.rawJSON ? (value as JsonValue) : judged
+  }
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, key, visit, undefined, own))
+  if (!isJsonObject(value)) return value
+  const entries = Object.entries(value).map(([name, member]) => [
+    usualNames.has(name) || name === '' ? name : visit(name, ''),
+    member === undefined
+      ? undefined
+      : mapTexts(member, name, visit, value, own || isOwn(name, member)),
+  ])
+  return Object.fromEntries(entries) as JsonObject
+}

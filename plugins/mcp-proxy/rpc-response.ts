@@ -1,0 +1,71 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/plugin/json.ts'
+import { isTooDeep } from '../../kernel/wire/json-depth.ts'
+
+/** An error reply; `idText` is JSON. */
+export function rpcErrorText(
+  idText: string,
+  error: { readonly code: number; readonly message: string; readonly data?: JsonObject },
+): string {
+  return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}}`
+}
+
+/** The responses among what a server has sent as JSON: one message or a batch of them. */
+export function responsesIn(value: JsonValue): readonly JsonObject[] {
+  return messagesIn(value).filter(isResponse)
+}
+
+/**
+ * Those that may hold a result: responses, and what a server tells of a task unasked, which is what
+ * `tasks/get` would bring.
+ */
+export function resultsIn(value: JsonValue): readonly JsonObject[] {
+  return messagesIn(value).filter((message) => isResponse(message) || isTaskNotice(message))
+}
+
+export function isResponse(message: JsonObject): boolean {
+  return 'result' in message || 'error' in message
+}
+
+function isTaskNotice({ method }: JsonObject): boolean {
+  return typeof method === 'string' && /^notifications\/tasks(?:\/|$)/.test(method)
+}
+
+function messagesIn(value: JsonValue): readonly JsonObject[] {
+  const messages = Array.isArray(value) ? value : [value]
+  return messages.filter((message): message is JsonObject => isJsonObject(message))
+}
+
+/** How a call ended, as its response says. */
+export function statusOf(response: JsonObject): 'success' | 'tool_error' | 'upstream_error' {
+  if (!('result' in response)) return 'upstream_error'
+  return isJsonObject(response.result) && response.result.isError === true
+    ? 'tool_error'
+    : 'success'
+}
+
+/** The code of a response that is an error: `jsonrpc_-32602`. */
+export function errorCodeOf({ error }: JsonObject): string | undefined {
+  if (!isJsonObject(error)) return undefined
+  return Number.isInteger(error.code) ? `jsonrpc_${error.code as number}` : 'jsonrpc'
+}
+
+/** Characters of a schema for each token of a model; a rough measure. */
+const BYTES_PER_TOKEN = 4
+
+/**
+ * How many tools a `tools/list` result has, and the tokens that they take in a model's context;
+ * undefined for none, and for what nests too deep to be written.
+ */
+export function toolOverhead(response: JsonObject): { tools: number; tokens: number } | undefined {
+  const tools = isJsonObject(response.result) ? response.result.tools : undefined
+  if (!Array.isArray(tools) || isTooDeep(tools)) return undefined
+  const utf8 = new TextEncoder()
+  let tokens = 0
+  for (const tool of tools) {
+    if (!isJsonObject(tool)) continue
+    const { name, description, inputSchema } = tool
+    const bytes = utf8.encode(JSON.stringify({ name, description, inputSchema })).byteLength
+    tokens += Math.ceil(bytes / BYTES_PER_TOKEN)
+  }
+  return { tools: tools.length, tokens }
+}

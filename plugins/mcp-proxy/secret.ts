@@ -1,0 +1,42 @@
+import { Type } from '@sinclair/typebox'
+import { GatewayError } from '../../kernel/plugin/errors.ts'
+import type { McpAuthDeclaration, McpAuthProblem } from './contract.ts'
+
+const REFERENCE = /^env\/(GATEWAY_MCP_SECRET_[A-Z0-9_]{1,64})$/
+
+/**
+ * Where the secret of an MCP server is. The prefix is fixed, so that whoever registers a server cannot
+ * name any other variable of the gateway.
+ */
+export const McpSecretReference = Type.String({
+  pattern: REFERENCE.source,
+  description: 'An environment variable of the gateway: env/GATEWAY_MCP_SECRET_<NAME>.',
+  errorMessage: 'must be env/GATEWAY_MCP_SECRET_<NAME>, of A-Z, 0-9 and _',
+})
+
+/** What a header's value may hold. */
+const FIELD_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+
+/**
+ * The secret that a reference names, as it is now: keep it nowhere. Throws GatewayError
+ * `internal_error`, which never shows it, when it is not set or cannot stand in a header.
+ */
+export function readMcpSecret(reference: string, serverKey: string): string {
+  const name = REFERENCE.exec(reference)?.[1]
+  const value = name === undefined ? undefined : process.env[name]
+  if (value !== undefined && FIELD_VALUE.test(value)) return value
+  const what = value === undefined || value === '' ? 'is not set' : 'cannot be sent in a header'
+  throw new GatewayError(
+    'internal_error',
+    `the gateway has no credentials for the MCP server ${serverKey}: ${name ?? 'its secret'} ${what}`,
+  )
+}
+
+/** For `validate` of a mode: a secret does not cross a network in the clear. */
+export function* requireHttps({
+  serverUrl,
+  plainHttpAllowed,
+}: Pick<McpAuthDeclaration, 'serverUrl' | 'plainHttpAllowed'>): Iterable<McpAuthProblem> {
+  if (serverUrl.protocol === 'https:' || plainHttpAllowed) return
+  yield { field: 'server_url', message: 'must be https, since the gateway sends a secret to it' }
+}

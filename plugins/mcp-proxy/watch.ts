@@ -1,0 +1,85 @@
+import { GatewayError } from 'model-gateway/plugin'
+import { LiveSet } from '../../kernel/wire/live-set.ts'
+
+/** What is late by up to so many milliseconds is not late for limits of seconds. */
+const LOOK_MS = 50
+
+/** Keeps the time of one call, and hears when its caller leaves. */
+export interface McpWatch {
+  /** Ends the call of the server, whatever the reason. */
+  readonly upstream: AbortController
+  hasLeft(): boolean
+  /** Calls the listener when the caller leaves, before the call is aborted. One at a time. */
+  whenLeft(listener: () => void): void
+  /** The call is aborted with this error unless the limit is lifted within `ms`. One at a time. */
+  limit(ms: number, error: () => Error): void
+  lift(): void
+  /** Nobody waits for the call any more. */
+  stop(): void
+}
+
+/**
+ * Begins watches. All of them share one timer: most calls are over before it looks at them for the
+ * first time, and then neither a timer of their own nor the signal of their request was ever made.
+ */
+export function createWatches(): (callerLeft: () => AbortSignal) => McpWatch {
+  const looks = new LiveSet<(now: number) => void>()
+  let timer: ReturnType<typeof setInterval> | undefined
+
+  function lookAtAll() {
+    if (looks.size === 0) {
+      clearInterval(timer)
+      timer = undefined
+      return
+    }
+    const now = performance.now()
+    for (const look of looks) look(now)
+  }
+
+  return (callerLeft) => {
+    const upstream = new AbortController()
+    let signal: AbortSignal | undefined
+    let listener: (() => void) | undefined
+    let endsAt = Number.POSITIVE_INFINITY
+    let late: (() => Error) | undefined
+
+    function left() {
+      stop()
+      listener?.()
+      upstream.abort(new GatewayError('upstream_transport', 'the caller has left'))
+    }
+    function look(now: number) {
+      if (signal === undefined) {
+        signal = callerLeft()
+        if (signal.aborted) return left()
+        signal.addEventListener('abort', left, { once: true })
+      }
+      if (now < endsAt) return
+      endsAt = Number.POSITIVE_INFINITY
+      upstream.abort(late?.())
+    }
+    function stop() {
+      if (place !== undefined) looks.delete(place)
+      place = undefined
+      signal?.removeEventListener('abort', left)
+    }
+
+    let place: number | undefined = looks.add(look)
+    timer ??= setInterval(lookAtAll, LOOK_MS)
+    return {
+      upstream,
+      hasLeft: () => callerLeft().aborted,
+      whenLeft(next) {
+        listener = next
+      },
+      limit(ms, error) {
+        endsAt = performance.now() + ms
+        late = error
+      },
+      lift() {
+        endsAt = Number.POSITIVE_INFINITY
+      },
+      stop,
+    }
+  }
+}
