@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mcpAuthModes } from 'model-gateway/plugin'
+import { mcpAuthModes } from 'model-gateway/mcp'
 import { setUpPlugin, testMcpAuthMode, testPlugin } from 'model-gateway/testing'
 import plugin from './src/index.ts'
 import { claimsOf, tokenOf } from './src/token.ts'

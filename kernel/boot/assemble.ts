@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { LoadedConfig, LoadedPlugin } from '../config/loaded.ts'
 import { formatProblems } from '../config/problems.ts'
 import { createEgress, removeProxyVariables } from '../egress/egress.ts'
-import { createGate, type Gate, type GateOptions } from '../egress/gate.ts'
+import { createGate, type GateOptions } from '../egress/gate.ts'
 import { createOutbound } from '../egress/outbound.ts'
 import { createDoor } from '../http/own-host.ts'
 import { type ConfigSnapshot, type Door, snapshotListeners } from '../plugin/index.ts'
@@ -18,6 +18,7 @@ import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry/otel.t
 import { operatorMessage } from './errors.ts'
 import { type Inspected, inspectionOf } from './inspection.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
+import { createRuntimeForPlugins, type RuntimeForPlugins } from './runtime.ts'
 import { createSchedule } from './schedule.ts'
 import { unlessAborted } from './signals.ts'
 import type { ConfigSource } from './source.ts'
@@ -52,8 +53,8 @@ export interface Assembled {
   readonly database: OpenDatabase
   readonly registry: Registry
   readonly telemetry: Telemetry
-  readonly gate: Gate
   readonly door: Door
+  readonly runtime: RuntimeForPlugins
   /** Tells plugins that the gateway ends. */
   drain(): void
   readonly inspected: Inspected
@@ -81,6 +82,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
   const gate = createGate(options.outbound)
   const ending = new AbortController()
   const door = createDoor(loaded.server, ending.signal)
+  const runtime = createRuntimeForPlugins()
   try {
     const broken = await unlessAborted(ended, MIGRATION_PATIENCE_MS, () =>
       migrateAll(database, config.plugins, log),
@@ -101,6 +103,8 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
         clock: { now: () => new Date() },
         door,
         inspection: inspectionOf(inspected, pluginLog),
+        runtime: { lease: runtime.lease },
+        traceMcp: telemetry.traceMcp,
       }),
       log,
     })
@@ -121,8 +125,8 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     database,
     registry,
     telemetry,
-    gate,
     door,
+    runtime,
     drain: () => ending.abort(),
     inspected,
     async close() {

@@ -10,7 +10,7 @@ const runtime = (configVersion: string): Runtime => ({
   configVersion,
   acceptedAt: new Date(),
   catalog: { models: new Map(), ranked: [] },
-  guardOfServer: () => undefined,
+  guards: undefined,
   providers: new Map(),
 })
 

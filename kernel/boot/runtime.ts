@@ -1,7 +1,12 @@
 import type { Logger } from 'pino'
 import type { LoadedConfig } from '../config/loaded.ts'
 import type { Lease, Runtime } from '../lifecycle/exchange.ts'
-import { type BoundRouteFacts, type GuardPolicies, guard } from '../plugin/index.ts'
+import {
+  type BoundRouteFacts,
+  type ConfigInForce,
+  type GuardPolicies,
+  guard,
+} from '../plugin/index.ts'
 import { containDisposal } from '../registry/contain.ts'
 import { createInstances, effectiveCapabilities, type Instances } from '../registry/instances.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -67,7 +72,7 @@ function createRuntime(
     configVersion: snapshot.version,
     acceptedAt: new Date(),
     providers: snapshot.providers,
-    guardOfServer: (serverKey) => policies?.forServer(serverKey),
+    guards: policies,
     catalog: createCatalog(snapshot.models, (spec) => {
       const bound = instances.bound.get(spec.id)
       if (bound === undefined) throw new Error(`route ${spec.id} was not bound`)
@@ -132,6 +137,26 @@ export function createCurrentRuntime(first: PreparedRuntime): CurrentRuntime {
     async close() {
       retire(held)
       await held.disposed.promise
+    },
+  }
+}
+
+export interface RuntimeForPlugins extends ConfigInForce {
+  /** From here on there is a config in force. */
+  use(current: Pick<CurrentRuntime, 'lease'>): void
+}
+
+/** The capability `runtime`: made with the plugins, before there is a config in force. */
+export function createRuntimeForPlugins(): RuntimeForPlugins {
+  let current: Pick<CurrentRuntime, 'lease'> | undefined
+  return {
+    use(made) {
+      current = made
+    },
+    lease() {
+      if (current === undefined) throw new Error('no config is in force before the gateway serves')
+      const { runtime, release } = current.lease()
+      return { configVersion: runtime.configVersion, guards: runtime.guards, release }
     },
   }
 }

@@ -1,6 +1,4 @@
 import type { Logger } from 'pino'
-import { usualMcpLimits } from '../../plugins/mcp-proxy/exchange.ts'
-import { createMcpProxy } from '../../plugins/mcp-proxy/proxy.ts'
 import { formatProblems, type LocatedProblem } from '../config/problems.ts'
 import { startCalling } from '../egress/egress.ts'
 import { createHealth } from '../http/health.ts'
@@ -19,9 +17,6 @@ import {
   healthChecks,
   httpRoutes,
   identity,
-  mcpAudit,
-  mcpAuthModes,
-  mcpRegistry,
   sites,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
@@ -51,8 +46,6 @@ import type { ConfigSource } from './source.ts'
 const ADMIN_BODY_BYTES = 1 << 20
 /** For so long accounting sinks may take what they have not been told yet, at the end. */
 const SINK_DRAIN_MS = 5_000
-/** Largest message that goes through the MCP proxy. */
-const MCP_BODY_BYTES = 4 << 20
 
 export interface Gateway {
   readonly url: string
@@ -76,6 +69,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
     if (!loaded.server.ungoverned) requireGoverned(registry)
     const first = await prepareRuntime(loaded, registry, log)
     current = createCurrentRuntime(first)
+    assembled.runtime.use(current)
     tellRoutes(registry, first, log)
     await startCalling()
     options.ended?.throwIfAborted()
@@ -115,7 +109,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
 }
 
 function serve(
-  { loaded, registry, database, telemetry, gate, door, drain }: Assembled,
+  { loaded, registry, database, telemetry, door, drain }: Assembled,
   { lease }: CurrentRuntime,
   { log }: BootOptions,
 ) {
@@ -132,19 +126,6 @@ function serve(
     random: Math.random,
     fault: (message, err, requestId) => log.error({ err, request_id: requestId }, message),
   }
-  const mcp = createMcpProxy({
-    lease,
-    identity: services.identity,
-    accounting: services.accounting,
-    registry: registry.all(mcpRegistry)[0],
-    authModes: registry.all(mcpAuthModes),
-    audit: registry.all(mcpAudit)[0],
-    send: gate.send,
-    trace: telemetry.traceMcp,
-    door,
-    limits: usualMcpLimits,
-    fault: services.fault,
-  })
   const health = createHealth({
     checks: [...registry.all(healthChecks), ...leftOutCheck(registry)],
     configVersion() {
@@ -170,13 +151,6 @@ function serve(
       sites: registry.all(sites),
       httpRoutes: registry.all(httpRoutes),
       door,
-      mcp: {
-        proxy: mcp,
-        bodyLimits: {
-          maxBytes: Math.min(MCP_BODY_BYTES, server.maxBodyBytes),
-          timeoutMs: server.bodyTimeoutMs,
-        },
-      },
       admin: {
         routes: adminRoutesOf(registry, log),
         sessions: registry.all(adminSessions)[0],
@@ -195,7 +169,6 @@ function serve(
     async stop(graceMs: number) {
       const left = await health.drain(graceMs)
       drain()
-      mcp.endStreams()
       await listening.stop(left)
       // Replies are recorded a turn after they are made.
       await nextTurn()

@@ -4,6 +4,7 @@ import {
   type ConfigSection,
   type Declared,
   formatPath,
+  nameOfDeclared,
   type Problem,
   type ProviderTypeSpec,
 } from '../plugin/index.ts'
@@ -101,27 +102,33 @@ export function collectDeclared(
   const checks = plugins.flatMap((by) =>
     (by.plugin.manifest.managedChecks ?? []).map((spec) => ({ spec, by })),
   )
-  const modes = plugins.flatMap((by) =>
-    (by.plugin.manifest.mcpAuthModes ?? []).map((spec) => ({ spec, by })),
+  const brought = plugins.flatMap((by) =>
+    (by.plugin.manifest.declares ?? []).map((declaration) => ({ ...declaration, by })),
   )
   const packClaims = packs.flatMap(({ spec, by }) => claimsOf(spec.id, spec.aliases, by))
   const checkClaims = checks.flatMap(({ spec, by }) => claimsOf(spec.kind, spec.aliases, by))
-  const modeClaims = modes.map(({ spec, by }): Claim => [spec.mode, by])
   const commandClaims = plugins.flatMap((by) =>
     (by.plugin.manifest.commands ?? []).map(({ name }): Claim => [name, by]),
   )
   claim('guardrail pack', packClaims, report)
   claim('managed check', checkClaims, report)
-  claim('MCP auth mode', modeClaims, report)
+  for (const [what, of] of Map.groupBy(brought, ({ point }) => point.declared?.what ?? '')) {
+    const claims = of.map(({ by, ...declaration }): Claim => [nameOfDeclared(declaration), by])
+    claim(what, claims, report)
+  }
   const kernel = new Map(kernelCommands.map((name) => [name as string, 'the kernel']))
   claim('command', commandClaims, report, kernel)
   return {
     partial: !complete,
     guardrailPacks: packs.map(({ spec }) => spec),
     managedChecks: checks.map(({ spec }) => spec),
-    mcpAuthModes: modes.map(({ spec }) => spec),
+    brought: brought.map(({ point, spec, by: { plugin, onBootFailure } }) => ({
+      point: point.name,
+      spec,
+      plugin: plugin.manifest.id,
+      dispensable: onBootFailure === 'disable',
+    })),
     dispensable: dispensableOf([...packClaims, ...checkClaims]),
-    dispensableAuthModes: dispensableOf(modeClaims),
   }
 }
 

@@ -6,6 +6,7 @@ export function createOutbound(gate: Gate = createGate()): Outbound {
   return {
     check: gate.check,
     async fetch(url, { headersTimeoutMs, signal, ...call }) {
+      if (headersTimeoutMs === undefined) return await gate.send(url, { ...call, signal })
       const ends = new AbortController()
       const onAbort = () => ends.abort(signal.reason)
       // It stays: the body of the reply ends with the caller, too.

@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import { presentedKey } from '../lifecycle/api-key.ts'
 import { internalError } from '../lifecycle/error-body.ts'
 import {
   type Accounting,
@@ -11,6 +10,7 @@ import {
   cookieValues,
   GatewayError,
   type Identity,
+  presentedKey,
   SESSION_COOKIE,
   type SessionCaller,
 } from '../plugin/index.ts'

@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import { createMcpPlane, type McpPlaneServices } from '../../plugins/mcp-proxy/plane.ts'
 import { internalError } from '../lifecycle/error-body.ts'
 import {
   type ApiSurface,
@@ -21,7 +20,6 @@ import { createUnknownRoute } from './unknown-route.ts'
 export interface AppServices extends DataPlaneServices {
   readonly health: Pick<Health, 'live' | 'ready'>
   readonly admin: AdminPlaneServices
-  readonly mcp: McpPlaneServices
   readonly sites: readonly Site[]
   readonly httpRoutes: readonly HttpRoute[]
   /** Puts the limit on idle time back that `limitIdle` has lifted. */
@@ -37,7 +35,6 @@ const raw = { parse: 'none' } as const
 /** The door: which path leads where, and nothing else. */
 export function createApp(services: AppServices) {
   const data = createDataPlane(services)
-  const mcp = createMcpPlane(services.mcp)
   const app = new Elysia()
   const unknownRoute = createUnknownRoute(() => app.routes)
   return app
@@ -54,7 +51,6 @@ export function createApp(services: AppServices) {
     .post('/messages', ({ request }) => data.infer('chat_completions', request, 'messages'), raw)
     .post('/v1/responses', ({ request }) => data.infer('responses', request), raw)
     .post('/v1/embeddings', ({ request }) => data.infer('embeddings', request), raw)
-    .all('/mcp/:server_key', ({ request, params }) => mcp(request, params.server_key), raw)
     .use(
       createPluginRoutes({
         ...services,

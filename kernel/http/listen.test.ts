@@ -4,8 +4,7 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { McpIncoming, McpReply } from '../../plugins/mcp-proxy/exchange.ts'
-import { adminRoute, type SiteFile, strictObject, Type } from '../plugin/index.ts'
+import { adminRoute, type HttpCall, type SiteFile, strictObject, Type } from '../plugin/index.ts'
 import { ListenError, type Listening, listen } from './listen.ts'
 
 const file: SiteFile = { type: 'text/plain', body: new Uint8Array([120]), immutable: true }
@@ -26,21 +25,23 @@ const fault = (_: string, error: unknown) => {
   faults.push(error)
 }
 
-/** An event, as one whole body or as a stream that ends a little later. */
-async function answerInEvents({ serverKey, streamEnded }: McpIncoming): Promise<McpReply> {
-  const head = { status: 200, headers: { 'content-type': 'text/event-stream' } }
+/** Of a plugin: an event, as one whole body or as a stream that ends a little later. */
+function answerInEvents(call: HttpCall): Response {
+  call.keepOpen()
+  const init = { headers: { 'content-type': 'text/event-stream' } }
   const event = new TextEncoder().encode('data: {}\n\n')
-  if (serverKey === 'whole') return { ...head, body: event }
-  if (serverKey === 'slow') return { status: 200, headers: {}, body: slowly(['{', '}']) }
+  if (call.params.kind === 'whole') return new Response(event, init)
+  const ended = call.streams()
+  if (call.params.kind === 'slow') return new Response(slowly(['{', '}']))
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       controller.enqueue(event)
       await Bun.sleep(50)
-      streamEnded()
+      ended()
       controller.close()
     },
   })
-  return { ...head, body }
+  return new Response(body, init)
 }
 
 /** A body between whose pieces a connection that nothing comes over would be closed. */
@@ -74,7 +75,7 @@ const open = (hostname: string, port: number) =>
       bodyLimits,
       fault,
       health: { live: () => Response.json({ status: 'ok' }), ready: unused },
-      httpRoutes: [],
+      httpRoutes: [{ method: 'ALL', path: '/events/:kind', handle: answerInEvents }],
       door: { requireOwnHost() {} },
       sites: [
         {
@@ -85,7 +86,6 @@ const open = (hostname: string, port: number) =>
           },
         },
       ],
-      mcp: { proxy: { handle: answerInEvents }, bodyLimits },
       admin: {
         routes: [
           adminRoute({
@@ -177,7 +177,7 @@ describe('a path as it was sent', () => {
     `/v1${'/x'.repeat(20)}${'/..'.repeat(21)}/healthz`,
     '/v1/..#',
     '/api/v1/models/../things',
-    '/mcp/x/../whole',
+    '/events/x/../whole',
     'http://localhost/v1/%2e%2e/healthz',
   ])('is refused where another one is read from it: %s', async (path) => {
     for (const version of ['1.1', '1.0']) {
@@ -210,8 +210,8 @@ describe('a path as it was sent', () => {
 
 test.each([
   ['a reply', 'POST /v1/chat/completions'],
-  ['an MCP stream', 'GET /mcp/streamed'],
-  ['events that came as one', 'GET /mcp/whole'],
+  ['a stream of a plugin', 'GET /events/streamed'],
+  ['events that came as one', 'GET /events/whole'],
 ])(
   'a connection over which nothing comes after %s is closed',
   async (_, line) => {
@@ -233,8 +233,8 @@ test.each([
   15_000,
 )
 
-test('a reply of an MCP server may be silent for longer, whatever it consists of', async () => {
-  const reply = await fetch(`${listening.url}/mcp/slow`)
+test('a reply of a plugin may be silent for longer, whatever it consists of', async () => {
+  const reply = await fetch(`${listening.url}/events/slow`)
   expect(await reply.text()).toBe('{}')
 }, 15_000)
 
@@ -301,7 +301,7 @@ describe('an address that cannot be listened on', () => {
         const { listen } = await import(${JSON.stringify(join(import.meta.dir, 'listen.ts'))})
         if (process.getuid() === 0) process.setuid(65534)
         const none = { routes: [], sites: [], httpRoutes: [], health: {}, bodyLimits: {} }
-        listen({ hostname: '127.0.0.1', port: 1, bodyTimeoutMs: 1, services: { ...none, mcp: none, admin: none } })`
+        listen({ hostname: '127.0.0.1', port: 1, bodyTimeoutMs: 1, services: { ...none, admin: none } })`
       const child = Bun.spawn([process.execPath, '-e', script], { stderr: 'pipe' })
       expect(await new Response(child.stderr).text()).toContain(
         'cannot listen on 127.0.0.1:1 (server.bind, or GATEWAY_BIND): this account may not use the port',

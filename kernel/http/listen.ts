@@ -19,9 +19,8 @@ export interface ListenOptions {
   readonly keptSecs?: number
   /** Addresses and CIDR ranges of proxies whose word for a caller's address counts. */
   readonly trustedProxies?: readonly string[]
-  readonly services: Omit<AppServices, 'limitIdle' | 'limitAgain' | 'streams' | 'admin' | 'mcp'> & {
+  readonly services: Omit<AppServices, 'limitIdle' | 'limitAgain' | 'streams' | 'admin'> & {
     readonly admin: Omit<AppServices['admin'], 'address' | 'keepOpen'>
-    readonly mcp: Omit<AppServices['mcp'], 'keepOpen' | 'limitAgain' | 'streams'>
   }
   readonly log: Logger
 }
@@ -97,7 +96,6 @@ export function listen(options: ListenOptions): Listening {
     limitAgain,
     streams,
     address,
-    mcp: { ...options.services.mcp, keepOpen, limitAgain, streams, address },
     admin: {
       ...options.services.admin,
       keepOpen,

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { internalError } from '../lifecycle/error-body.ts'
+import { CHALLENGE, internalError } from '../lifecycle/error-body.ts'
 import { type Door, GatewayError, type HttpCall, type HttpRoute } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
@@ -44,6 +44,9 @@ async function answer(
     if (route.ownHost === true) services.door.requireOwnHost(headers.get('host'))
     requestId = callersRequestId(headers) ?? requestId
     const response = await route.handle(callOf(request, params, requestId, services))
+    if (response.status === 401) {
+      for (const [name, value] of Object.entries(CHALLENGE)) response.headers.set(name, value)
+    }
     if (!response.headers.has('x-request-id')) response.headers.set('x-request-id', requestId)
     return response
   } catch (error) {

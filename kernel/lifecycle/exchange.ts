@@ -4,7 +4,7 @@ import type {
   ExchangeRecorder,
   Family,
   GatewayError,
-  GuardPolicy,
+  GuardPolicies,
   Identity,
   JsonObject,
   Principal,
@@ -110,8 +110,8 @@ export interface Runtime {
   readonly acceptedAt: Date
   readonly catalog: ModelCatalog
   readonly providers: ReadonlyMap<string, ProviderSpec>
-  /** The policy that guards the calls of an MCP server; undefined when none does. */
-  guardOfServer(serverKey: string): GuardPolicy | undefined
+  /** Undefined when no plugin guards. */
+  readonly guards: GuardPolicies | undefined
 }
 
 /** Keeps the providers of a config alive after another one has taken its place. */

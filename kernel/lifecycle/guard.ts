@@ -1,11 +1,10 @@
 import {
   type BufferedResult,
-  GatewayError,
+  GuardDenial,
   type GuardedContent,
   type GuardedOperation,
   type GuardPhase,
   type GuardPolicy,
-  type GuardVerdict,
   type JsonObject,
 } from '../plugin/index.ts'
 import { promptTexts, replyTexts } from '../wire/guard-text.ts'
@@ -13,20 +12,6 @@ import { replyToolCalls, requestToolCalls } from '../wire/guard-tool-calls.ts'
 import { repeatsKey } from '../wire/json-keys.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { settle } from './settle.ts'
-
-/** A guard has denied what was to pass. */
-export class GuardDenial extends GatewayError {
-  constructor(verdict: Extract<GuardVerdict, { action: 'deny' }>) {
-    super('guardrail_denied', verdict.message, {
-      details: { decision_id: verdict.decisionId, reason_code: verdict.reasonCode },
-    })
-  }
-
-  /** What stands in the request log where the denied content would. */
-  get logged(): JsonObject {
-    return { guardrail_denied: true, decision_id: this.details.decision_id ?? null }
-  }
-}
 
 /**
  * The request as it may go to the provider. Throws GuardDenial, with nothing sent and nothing

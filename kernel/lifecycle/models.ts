@@ -1,6 +1,5 @@
-import type { KeyShown } from '../plugin/index.ts'
+import { type KeyShown, presentedKey } from '../plugin/index.ts'
 import { mayUse } from '../routing/access.ts'
-import { presentedKey } from './api-key.ts'
 import type { LifecycleServices } from './exchange.ts'
 
 /** The gateway models that a key may ask for, whether or not a route can serve them right now. */

@@ -1,4 +1,10 @@
-import { GatewayError, type JsonObject, type JsonValue } from '../plugin/index.ts'
+import {
+  GatewayError,
+  type JsonObject,
+  type JsonValue,
+  mayBeRevoked,
+  presentedKey,
+} from '../plugin/index.ts'
 import { canonicalSelector, type ResolvedModel, resolveRoute } from '../routing/resolve.ts'
 import { DEEPEST_JSON, outermostMembers } from '../wire/json-depth.ts'
 import { withExactInputs } from '../wire/messages-inputs.ts'
@@ -6,7 +12,6 @@ import { readMessages } from '../wire/messages-request.ts'
 import { readRequest } from '../wire/request.ts'
 import { requireUnambiguousKeys } from '../wire/request-keys.ts'
 import { readTags } from '../wire/tags.ts'
-import { mayBeRevoked, presentedKey } from './api-key.ts'
 import type {
   Admitted,
   Authenticated,

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import type { McpAuthModeSpec } from '../../plugins/mcp-proxy/contract.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
+import type { ExtensionPoint } from './plugin.ts'
 import type { RouteSpec } from './route.ts'
 import type { Secret } from './secret.ts'
 
@@ -65,15 +65,31 @@ export interface Declared {
   readonly managedChecks: readonly ManagedCheckSpec[]
   /** A plugin could not be loaded: what nobody here declares may be its own, and is not unknown. */
   readonly partial?: boolean
-  /** Absent: none. */
-  readonly mcpAuthModes?: readonly McpAuthModeSpec[]
+  /** What is declared at the points of plugins; absent: nothing. `broughtTo` finds it. */
+  readonly brought?: readonly Brought<unknown>[]
   /**
    * The plugin behind a pack or check that may be left out (`on_boot_failure: disable`), by the
    * names that a config may use; nothing that guards may depend on one.
    */
   readonly dispensable?: ReadonlyMap<string, string>
-  /** The same of MCP auth modes, by their names; no declared server may depend on one. */
-  readonly dispensableAuthModes?: ReadonlyMap<string, string>
+}
+
+/** What a plugin declares that it brings to another plugin's point. */
+export interface Brought<T> {
+  readonly point: string
+  readonly spec: T
+  /** Id of the plugin that declares it. */
+  readonly plugin: string
+  /** The plugin may be left out (`on_boot_failure: disable`). */
+  readonly dispensable: boolean
+}
+
+/** What manifests declare at a point, as far as their specs say it. */
+export function broughtTo<T>(
+  point: ExtensionPoint<T>,
+  { brought = [] }: Declared,
+): readonly Brought<T>[] {
+  return brought.filter((one) => one.point === point.name) as readonly Brought<T>[]
 }
 
 /** A top-level section of the config file, owned by the plugin whose manifest lists it. */

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { ConfigSnapshot, Problem } from './config.ts'
+import { GatewayError } from './errors.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
 /** The boundaries of the gateway at which something can be guarded. */
@@ -193,6 +194,20 @@ export type GuardVerdict =
       readonly message: string
       readonly rule?: PackMatch
     }
+
+/** A guard has denied what was to pass. */
+export class GuardDenial extends GatewayError {
+  constructor(verdict: Extract<GuardVerdict, { action: 'deny' }>) {
+    super('guardrail_denied', verdict.message, {
+      details: { decision_id: verdict.decisionId, reason_code: verdict.reasonCode },
+    })
+  }
+
+  /** What stands in the request log where the denied content would. */
+  get logged(): JsonObject {
+    return { guardrail_denied: true, decision_id: this.details.decision_id ?? null }
+  }
+}
 
 /** An enabled policy as it is in force for one scope. */
 export interface GuardPolicy {

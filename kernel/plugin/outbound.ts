@@ -15,8 +15,11 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   readonly policy: AddressPolicy
-  /** Longest time from the call to the head of the reply, in milliseconds. */
-  readonly headersTimeoutMs: number
+  /**
+   * Longest time from the call to the head of the reply, in milliseconds. Absent: the caller keeps
+   * the time, by its signal.
+   */
+  readonly headersTimeoutMs?: number
   /** Ends the call, and the body of its reply. */
   readonly signal: AbortSignal
 }

@@ -3,22 +3,50 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
-import type { McpAuthModeSpec } from '../../plugins/mcp-proxy/contract.ts'
 import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, Problem } from './config.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
 import type { Door } from './http.ts'
 import type { Inspection } from './inspection.ts'
+import type { McpTraced, McpTracedRequest } from './mcp-trace.ts'
 import type { Outbound } from './outbound.ts'
 import type { ProviderCall, ProviderTypeSpec } from './provider.ts'
+import type { ConfigInForce } from './runtime.ts'
 
 /** Version of this contract; a plugin names the one it was written for. */
 export const CONTRACT = 1
 
 export type Disposer = () => void | Promise<void>
 
+/** What a point asks of its implementations; checked when a plugin provides one. */
+export interface PointRules {
+  /** What keeps a value from being an implementation; `undefined` when nothing does. */
+  fault?(value: unknown): string | undefined
+  /** Present: manifests declare what is provided here (`declares`), so that configs can be checked. */
+  readonly declared?: DeclarationRules
+}
+
+export interface DeclarationRules {
+  /** What messages call one: `MCP auth mode`. */
+  readonly what: string
+  /** The member that names one, as declared and as provided. */
+  readonly key: string
+  /** What is wrong with a spec, as it follows on "which"; `undefined` when nothing is. */
+  fault?(spec: unknown): string | undefined
+}
+
+/** In a manifest: `setup` provides at this point what the spec describes. */
+export interface Declaration {
+  readonly point: ExtensionPoint<unknown>
+  readonly spec: object
+}
+
+export function nameOfDeclared({ point, spec }: Declaration): string {
+  return String((spec as Record<string, unknown>)[point.declared?.key ?? ''])
+}
+
 /** A place where plugins hang their implementations. */
-export interface ExtensionPoint<T> {
+export interface ExtensionPoint<T> extends PointRules {
   readonly name: string
   /** `one`: exactly one implementation may be registered. */
   readonly cardinality: 'one' | 'many'
@@ -26,8 +54,12 @@ export interface ExtensionPoint<T> {
   readonly implementation?: T
 }
 
-export function extensionPoint<T>(name: string, cardinality: 'one' | 'many'): ExtensionPoint<T> {
-  return { name, cardinality }
+export function extensionPoint<T>(
+  name: string,
+  cardinality: 'one' | 'many',
+  rules: PointRules = {},
+): ExtensionPoint<T> {
+  return { name, cardinality, ...rules }
 }
 
 export interface Egress {
@@ -110,6 +142,9 @@ export interface Capabilities {
   clock: Clock
   door: Door
   inspection: Inspection
+  runtime: ConfigInForce
+  /** Until telemetry is a plugin. */
+  traceMcp: (request: McpTracedRequest) => McpTraced
 }
 export type CapabilityName = keyof Capabilities
 export const capabilityNames = [
@@ -122,6 +157,8 @@ export const capabilityNames = [
   'clock',
   'door',
   'inspection',
+  'runtime',
+  'traceMcp',
 ] as const satisfies readonly CapabilityName[]
 
 export interface Migration {
@@ -146,8 +183,8 @@ export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
   readonly guardrailPacks?: readonly GuardrailPackSpec[]
   /** Kinds of managed checks that the config may name; `setup` provides a factory for each. */
   readonly managedChecks?: readonly ManagedCheckSpec[]
-  /** Values of `auth_mode` that an MCP server may have; `setup` provides each of them. */
-  readonly mcpAuthModes?: readonly McpAuthModeSpec[]
+  /** What `setup` provides at points of other plugins that want it declared. */
+  readonly declares?: readonly Declaration[]
   /** Sub-commands of `gateway`; `setup` provides what each of them does. */
   readonly commands?: readonly CommandSpec[]
   /** What is not named here is absent from the context. */
@@ -183,6 +220,11 @@ export type PluginContext<C, N extends CapabilityName> = BaseContext<C> &
 
 export interface Plugin<C extends TSchema = TSchema, N extends CapabilityName = CapabilityName> {
   readonly manifest: PluginManifest<C, N>
+  /**
+   * Of a built-in plugin: the modules that other plugins import to work with it, by name, such as
+   * `model-gateway/admin`. They can be imported whether or not the plugin is loaded.
+   */
+  readonly contracts?: Readonly<Record<string, object>>
   // biome-ignore lint/suspicious/noConfusingVoidType: a setup without a disposer returns nothing
   setup(ctx: PluginContext<Static<C>, N>): void | Disposer | Promise<void | Disposer>
 }

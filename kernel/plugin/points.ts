@@ -1,4 +1,3 @@
-import type { McpAudit, McpAuthMode, McpRegistry } from '../../plugins/mcp-proxy/contract.ts'
 import type { Accounting, AccountingSink, PricingSource } from './accounting.ts'
 import type { AdminModule, AdminSessions, AuditTrail, BudgetWriter } from './admin.ts'
 import type { Command, Welcome } from './command.ts'
@@ -41,8 +40,5 @@ export const managedCheckKinds = extensionPoint<ManagedCheckKind<any>>(
   'many',
 )
 export const guard = extensionPoint<Guard>('guard', 'one')
-export const mcpRegistry = extensionPoint<McpRegistry>('mcp_registry', 'one')
-export const mcpAuthModes = extensionPoint<McpAuthMode>('mcp_auth_modes', 'many')
 export const sites = extensionPoint<Site>('sites', 'many')
-export const mcpAudit = extensionPoint<McpAudit>('mcp_audit', 'one')
 export const middleware = extensionPoint<Middleware>('middleware', 'many')

@@ -16,10 +16,8 @@ import {
   identity,
   isolation,
   managedCheckKinds,
-  mcpAudit,
-  mcpAuthModes,
-  mcpRegistry,
   middleware,
+  nameOfDeclared,
   type Plugin,
   pricingSource,
   providerFactories,
@@ -28,6 +26,7 @@ import {
   welcome,
 } from '../plugin/index.ts'
 import { adminModuleFault } from './admin-shape.ts'
+import type { Provision } from './context.ts'
 import { middlewareFault } from './middleware-shape.ts'
 import { phaseFault } from './plugin-shape.ts'
 import type { Provided } from './registry.ts'
@@ -46,9 +45,6 @@ const functionsOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
   [identity, ['authenticate', 'directory', 'onChange']],
   [isolation, ['setup']],
   [managedCheckKinds, ['create']],
-  [mcpAudit, []],
-  [mcpAuthModes, ['validate']],
-  [mcpRegistry, []],
   [pricingSource, ['resolve']],
   [providerFactories, ['create']],
   [sites, ['find']],
@@ -64,7 +60,6 @@ const namesOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
   [healthChecks, ['name']],
   [httpRoutes, ['method', 'path']],
   [managedCheckKinds, ['kind']],
-  [mcpAuthModes, ['mode', 'kind']],
   [providerFactories, ['type']],
   [sites, ['mount']],
 ])
@@ -81,7 +76,7 @@ export function implementationFault(
   }
   const functions = functionsOf.get(point)
   const names = namesOf.get(point)
-  if (functions === undefined && names === undefined) return undefined
+  if (functions === undefined && names === undefined) return point.fault?.(value)
   if (typeof value !== 'object' || value === null) return `${point.name}: it is no object`
   const fields = value as Fields
   for (const name of names ?? []) {
@@ -89,15 +84,6 @@ export function implementationFault(
   }
   for (const name of functions ?? []) {
     if (typeof fields[name] !== 'function') return `${point.name}: it has no function ${name}`
-  }
-  if (point === mcpAuthModes) {
-    const { mode, kind, headers } = fields
-    if (kind !== 'gateway' && kind !== 'caller') {
-      return `the MCP auth mode "${String(mode)}" is of the kind "${String(kind)}": only gateway, caller`
-    }
-    if (kind === 'gateway' && typeof headers !== 'function') {
-      return `the MCP auth mode "${String(mode)}" has no headers`
-    }
   }
   if (point === guardrailPacks) {
     const fault = packFault(fields)
@@ -175,12 +161,13 @@ export function checkNames(
 }
 
 /** What a manifest declares has to be provided, once each, and nothing else. */
-export function checkDeclared(
-  { manifest }: Plugin,
-  provided: (point: ExtensionPoint<unknown>) => readonly unknown[],
-): void {
+export function checkDeclared({ manifest }: Plugin, provisions: readonly Provision[]): void {
   const named = (point: ExtensionPoint<unknown>, key: string) =>
-    provided(point).map((one) => (one as Fields)[key] as string)
+    provisions
+      .filter((one) => one.point.name === point.name)
+      .map(({ implementation }) => (implementation as Fields)[key] as string)
+  const { declares = [] } = manifest
+  const points = new Set([...declares, ...provisions].map(({ point }) => point))
   const checks = [
     {
       what: 'provider type',
@@ -201,12 +188,6 @@ export function checkDeclared(
       as: 'a factory',
     },
     {
-      what: 'MCP auth mode',
-      declared: (manifest.mcpAuthModes ?? []).map(({ mode }) => mode),
-      made: named(mcpAuthModes, 'mode'),
-      as: 'the mode',
-    },
-    {
       what: 'command',
       declared: (manifest.commands ?? [])
         .filter(({ standalone }) => standalone !== true)
@@ -214,6 +195,16 @@ export function checkDeclared(
       made: named(commands, 'name'),
       as: 'what it does',
     },
+    ...[...points].flatMap((point) =>
+      point.declared === undefined
+        ? []
+        : {
+            what: point.declared.what,
+            declared: declares.filter((one) => one.point === point).map(nameOfDeclared),
+            made: named(point, point.declared.key),
+            as: 'its implementation',
+          },
+    ),
   ]
   for (const { what, declared, made, as } of checks) {
     for (const name of declared) {

@@ -1,6 +1,13 @@
 import { KindGuard } from '@sinclair/typebox'
 import { type Fields, isFields } from '../config/fields.ts'
-import { CONTRACT, capabilityNames, guardPhases, type Plugin } from '../plugin/index.ts'
+import {
+  CONTRACT,
+  capabilityNames,
+  type Declaration,
+  type DeclarationRules,
+  guardPhases,
+  type Plugin,
+} from '../plugin/index.ts'
 import { schemaName } from '../storage/schema-name.ts'
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
@@ -23,11 +30,8 @@ const isCheck = (part: unknown) =>
   isText(part.kind) &&
   Array.isArray(part.phases) &&
   KindGuard.IsSchema(part.config)
-const isAuthMode = (part: unknown) =>
-  isFields(part) &&
-  isText(part.mode) &&
-  KindGuard.IsObject(part.configSchema) &&
-  typeof part.validate === 'function'
+const isDeclaration = (part: unknown) =>
+  isFields(part) && isFields(part.point) && isFields(part.point.declared) && isFields(part.spec)
 const isCommand = (part: unknown) =>
   isFields(part) &&
   isText(part.name) &&
@@ -101,8 +105,15 @@ function faultOf(value: unknown): string | undefined {
       if (fault !== undefined) return `has a manifest whose ${what} "${part[key]}" ${fault}`
     }
   }
-  if (!isListOf(manifest.mcpAuthModes, isAuthMode)) {
-    return 'has a manifest whose mcpAuthModes do not all have mode, configSchema (an object schema) and validate'
+  if (!isListOf(manifest.declares, isDeclaration)) {
+    return 'has a manifest whose declares are not all a spec with a point where one is declared'
+  }
+  for (const { point, spec } of (manifest.declares ?? []) as readonly Declaration[]) {
+    const { what, key, fault } = point.declared as DeclarationRules
+    if (!isText((spec as Fields)[key])) return `declares an ${what} without ${key}`
+    const wrong = fault?.(spec)
+    if (wrong !== undefined)
+      return `declares the ${what} "${(spec as Fields)[key]}", which ${wrong}`
   }
   if (!isListOf(manifest.commands, isCommand)) {
     return 'has a manifest whose commands do not all have name, summary and usage (and, if any, database: empty)'

@@ -65,6 +65,8 @@ export function clockOnly(): KernelCapabilities {
       requireOwnHost: absent,
       draining: new AbortController().signal,
     },
+    runtime: { lease: absent },
+    traceMcp: absent,
     get database(): never {
       return absent()
     },

@@ -171,7 +171,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
     }
     const provided = (point: ExtensionPoint<unknown>) =>
       provisions.filter((one) => one.point.name === point.name).map((one) => one.implementation)
-    checkDeclared(plugin, provided)
+    checkDeclared(plugin, provisions)
     checkNames(id, provided, (point) => points.get(point.name) ?? [])
     register(id, provisions)
     const provides = [...new Set(provisions.map(({ point }) => point.name))]

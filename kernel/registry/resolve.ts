@@ -132,7 +132,7 @@ export async function resolvePlugins(
   section: unknown,
   options: ResolveOptions,
 ): Promise<ResolvedPlugins> {
-  registerSelfReference()
+  registerSelfReference(Object.values(options.builtins))
   const { entries, complete: readable } = readEntries(section)
   const plugins: LoadedPlugin[] = []
   const problems: Problem[] = []

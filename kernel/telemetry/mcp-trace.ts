@@ -1,32 +1,6 @@
-import type { McpServer } from '../plugin/index.ts'
+import type { McpTraced, McpTracedRequest, McpTraceOutcome } from '../plugin/mcp-trace.ts'
 import { also, attribute, keptTexts } from './otlp-json.ts'
 import { callersTraceparent, parseTraceparent, randomHex, SERVER, spanText } from './trace.ts'
-
-/** As much of a request to the MCP proxy as its trace needs. */
-export interface McpTracedRequest {
-  readonly method: string
-  readonly receivedAt: Date
-  readonly requestId: string
-  header(name: string): string | null
-}
-
-type TracedServer = Pick<McpServer, 'mcpServerId' | 'serverKey' | 'authMode'>
-
-/** What is told of it: names and numbers of ours, nothing that a caller or a server wrote. */
-export interface McpTraceOutcome {
-  /** undefined: nobody waited for an answer any more. */
-  readonly statusCode: number | undefined
-  readonly errorCode?: string | undefined
-  readonly server?: TracedServer | undefined
-  readonly ownerKind?: string | undefined
-}
-
-export interface McpTraced {
-  /** The W3C trace context that goes to the server. */
-  readonly traceparent: string | undefined
-  /** The head of the reply is known. */
-  finished(outcome: McpTraceOutcome): void
-}
 
 /** Without traces of our own: the caller's trace context goes on as it is. */
 export function passMcpTraceOn({ header }: McpTracedRequest): McpTraced {

@@ -3,16 +3,12 @@ import type { NodeSDKConfiguration } from '@opentelemetry/sdk-node'
 import type { Logger } from 'pino'
 import type { TelemetrySettings } from '../config/loaded.ts'
 import { type ExchangeRecorder, inTime } from '../plugin/index.ts'
+import type { McpTraced, McpTracedRequest } from '../plugin/mcp-trace.ts'
 import { logDiagnostics } from './diagnostics.ts'
 import { exportConnection, exportHeaders, statedResource } from './export-environment.ts'
 import { createHistograms } from './histograms.ts'
 import { createInstruments } from './instruments.ts'
-import {
-  createMcpTracing,
-  type McpTraced,
-  type McpTracedRequest,
-  passMcpTraceOn,
-} from './mcp-trace.ts'
+import { createMcpTracing, passMcpTraceOn } from './mcp-trace.ts'
 import { createMetricReader, MOST_SERIES } from './metric-reader.ts'
 import { createSampler } from './sampler.ts'
 import { createSpanExport } from './span-export.ts'

@@ -1,3 +1,4 @@
+import { mcpRegistry } from 'model-gateway/mcp'
 import {
   adminModules,
   type ConfigSnapshot,
@@ -6,7 +7,6 @@ import {
   guardrailPacks,
   healthChecks,
   managedCheckKinds,
-  mcpRegistry,
   snapshotListeners,
   Type,
 } from 'model-gateway/plugin'

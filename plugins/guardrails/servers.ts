@@ -1,4 +1,5 @@
-import type { GuardedOperation, McpRegistry } from 'model-gateway/plugin'
+import type { McpRegistry } from 'model-gateway/mcp'
+import type { GuardedOperation } from 'model-gateway/plugin'
 
 /** What the registry knows of MCP servers. */
 export interface Servers {

@@ -1,11 +1,11 @@
 import type {
-  JsonValue,
   McpInvocationHandle,
   McpInvocationResult,
   McpInvocationStatus,
   McpPolicyResult,
   McpVerdict,
-} from 'model-gateway/plugin'
+} from 'model-gateway/mcp'
+import type { JsonValue } from 'model-gateway/plugin'
 import type { LiveSet } from 'model-gateway/wire'
 import type { Logger } from 'pino'
 import { describe } from '../_shared/tally.ts'

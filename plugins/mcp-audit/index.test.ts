@@ -2,14 +2,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type McpAudit, mcpAudit } from 'model-gateway/mcp'
 import {
   type ConfigSnapshot,
   type Database,
   type Disposer,
   type HealthCheck,
   healthChecks,
-  type McpAudit,
-  mcpAudit,
   type SnapshotListener,
   snapshotListeners,
 } from 'model-gateway/plugin'

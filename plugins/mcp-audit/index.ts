@@ -1,10 +1,10 @@
+import { mcpAudit } from 'model-gateway/mcp'
 import {
   adminModules,
   definePlugin,
   GatewayError,
   healthChecks,
   identity,
-  mcpAudit,
   snapshotListeners,
   Type,
 } from 'model-gateway/plugin'

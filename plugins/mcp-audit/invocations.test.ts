@@ -1,6 +1,7 @@
 import { fullGC } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
-import { GatewayError, type JsonValue, type McpInvocation } from 'model-gateway/plugin'
+import type { McpInvocation } from 'model-gateway/mcp'
+import { GatewayError, type JsonValue } from 'model-gateway/plugin'
 import pino from 'pino'
 import type { HeldFile, WriteAhead } from '../_shared/write-ahead.ts'
 import { createInvocations } from './invocations.ts'

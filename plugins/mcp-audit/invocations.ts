@@ -1,9 +1,5 @@
-import type {
-  JsonValue,
-  McpAudit,
-  McpInvocationStatus,
-  McpPolicyResult,
-} from 'model-gateway/plugin'
+import type { McpAudit, McpInvocationStatus, McpPolicyResult } from 'model-gateway/mcp'
+import type { JsonValue } from 'model-gateway/plugin'
 import { LiveSet } from 'model-gateway/wire'
 import type { Logger } from 'pino'
 import { describe } from '../_shared/tally.ts'

@@ -1,5 +1,5 @@
 import type { Attributes, Meter } from '@opentelemetry/api'
-import type { McpInvocationStatus, McpPolicyResult } from 'model-gateway/plugin'
+import type { McpInvocationStatus, McpPolicyResult } from 'model-gateway/mcp'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 

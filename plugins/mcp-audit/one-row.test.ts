@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Database, JsonValue, McpInvocationResult, McpVerdict } from 'model-gateway/plugin'
+import type { McpInvocationResult, McpVerdict } from 'model-gateway/mcp'
+import type { Database, JsonValue } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import plugin from './index.ts'
 import { callOf, replica } from './replica.fixture.ts'

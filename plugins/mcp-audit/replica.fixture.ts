@@ -1,4 +1,5 @@
-import type { Database, McpInvocation } from 'model-gateway/plugin'
+import type { McpInvocation } from 'model-gateway/mcp'
+import type { Database } from 'model-gateway/plugin'
 import pino from 'pino'
 import type { HeldFile } from '../_shared/write-ahead.ts'
 import { createInvocations } from './invocations.ts'

@@ -1,12 +1,10 @@
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type McpInvocation,
-  type McpInvocationResult,
-  type McpTokenOverhead,
-  type McpVerdict,
-} from 'model-gateway/plugin'
+import type {
+  McpInvocation,
+  McpInvocationResult,
+  McpTokenOverhead,
+  McpVerdict,
+} from 'model-gateway/mcp'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { BatchRow } from '../_shared/batch-row.ts'
 import { encodeBounded } from '../_shared/bounded-json.ts'
 import { limitedText } from '../_shared/safe-text.ts'

@@ -1,4 +1,5 @@
-import type { Database, McpPolicyResult, McpVerdict } from 'model-gateway/plugin'
+import type { McpPolicyResult, McpVerdict } from 'model-gateway/mcp'
+import type { Database } from 'model-gateway/plugin'
 import { arrayOf } from '../_shared/batch-row.ts'
 import { columnNames } from '../_shared/columns.ts'
 import { idColumn, numberKey, type RowId, type WrittenRow } from './rows.ts'

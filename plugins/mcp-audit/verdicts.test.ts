@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Database, McpInvocationHandle } from 'model-gateway/plugin'
+import type { McpInvocationHandle } from 'model-gateway/mcp'
+import type { Database } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import plugin from './index.ts'
 import { callOf, replica, SESSION } from './replica.fixture.ts'

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import type { McpAuthMode, Plugin } from 'model-gateway/plugin'
+import type { McpAuthMode } from 'model-gateway/mcp'
+import type { Plugin } from 'model-gateway/plugin'
 import gatewayBearerToken from './gateway-bearer-token/index.ts'
 import gatewayStaticHeader from './gateway-static-header/index.ts'
 import none from './none/index.ts'

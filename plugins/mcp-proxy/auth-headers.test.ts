@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import { GatewayError, type McpGatewayAuthMode, type McpServer } from 'model-gateway/plugin'
+import { GatewayError } from 'model-gateway/plugin'
 import { authHeadersOf } from './auth-headers.ts'
+import type { McpGatewayAuthMode, McpServer } from './contract.ts'
 import { createWatches } from './watch.ts'
 
 function ask(headers: McpGatewayAuthMode['headers'], abort = false) {

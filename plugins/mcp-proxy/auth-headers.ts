@@ -1,4 +1,5 @@
-import { GatewayError, type McpGatewayAuthMode, type McpServer, within } from 'model-gateway/plugin'
+import { GatewayError, within } from 'model-gateway/plugin'
+import type { McpGatewayAuthMode, McpServer } from './contract.ts'
 import type { McpWatch } from './watch.ts'
 
 const DEADLINE_MS = 10_000

@@ -1,7 +1,15 @@
-import type { Static, TObject } from '@sinclair/typebox'
-import type { Owner, Principal } from '../../kernel/plugin/identity.ts'
-import type { JsonObject, JsonValue } from '../../kernel/plugin/json.ts'
-import type { AddressPolicy } from '../../kernel/plugin/outbound.ts'
+/** What plugins around the MCP proxy import as `model-gateway/mcp`. */
+import { KindGuard, type Static, type TObject } from '@sinclair/typebox'
+import {
+  type AddressPolicy,
+  extensionPoint,
+  type JsonObject,
+  type JsonValue,
+  type Owner,
+  type Principal,
+} from 'model-gateway/plugin'
+
+export * from './secret.ts'
 
 /** An active registered MCP server, with all that a call of it needs. */
 export interface McpServer {
@@ -188,3 +196,30 @@ export interface McpAudit {
   /** Returns at once; its faults are never the caller's. */
   recordTokenOverhead(overhead: McpTokenOverhead): void
 }
+
+export const mcpRegistry = extensionPoint<McpRegistry>('mcp_registry', 'one')
+export const mcpAudit = extensionPoint<McpAudit>('mcp_audit', 'one')
+/** Their specs are declared in manifests, because servers of the config are checked against them. */
+export const mcpAuthModes = extensionPoint<McpAuthMode>('mcp_auth_modes', 'many', {
+  declared: {
+    what: 'MCP auth mode',
+    key: 'mode',
+    fault(spec) {
+      const { configSchema, validate } = spec as Partial<McpAuthMode>
+      if (!KindGuard.IsObject(configSchema)) return 'has no configSchema that is an object schema'
+      return typeof validate === 'function' ? undefined : 'has no function validate'
+    },
+  },
+  fault(value) {
+    if (typeof value !== 'object' || value === null) return 'mcp_auth_modes: it is not an object'
+    const { mode, kind, headers, validate } = value as Partial<McpGatewayAuthMode>
+    if (typeof mode !== 'string') return 'mcp_auth_modes: it has no mode'
+    const fault =
+      typeof validate !== 'function'
+        ? 'has no function validate'
+        : kind === 'gateway'
+          ? typeof headers !== 'function' && 'has no headers'
+          : kind !== 'caller' && `is of the kind "${String(kind)}": only gateway, caller`
+    return fault ? `the MCP auth mode "${mode}" ${fault}` : undefined
+  },
+})

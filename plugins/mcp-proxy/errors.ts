@@ -1,5 +1,5 @@
 import { GatewayError } from 'model-gateway/plugin'
-import { CHALLENGE, errorBody, internalError } from '../../kernel/lifecycle/error-body.ts'
+import { plainErrorBody } from 'model-gateway/wire'
 import type { McpReply } from './exchange.ts'
 import { RpcFault, rpcCodes } from './json-rpc.ts'
 import { rpcErrorText } from './rpc-response.ts'
@@ -14,7 +14,9 @@ export function readFailure(thrown: unknown, fault: (thrown: unknown) => void): 
   if (thrown instanceof GatewayError) return thrown
   if (thrown instanceof RpcFault) return invalidMessage(thrown)
   fault(thrown)
-  return internalError(thrown)
+  return new GatewayError('internal_error', 'the gateway failed; its log has the request id', {
+    cause: thrown,
+  })
 }
 
 /** `idText`: JSON, when a message has been read; errors are JSON-RPC from then on. */
@@ -25,7 +27,6 @@ export function errorReply(
 ): McpReply {
   const rpcCode = error.details.rpc_code
   const headers = {
-    ...(error.status === 401 ? CHALLENGE : {}),
     ...error.headers,
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',
@@ -33,7 +34,7 @@ export function errorReply(
   }
   const body =
     idText === undefined && rpcCode === undefined
-      ? JSON.stringify(errorBody(error, requestId))
+      ? JSON.stringify(plainErrorBody(error, requestId))
       : rpcErrorText(idText ?? 'null', rpcError(error, requestId))
   return { status: error.status, headers, body }
 }

@@ -1,17 +1,15 @@
 import type {
   Accounting,
   AddressPolicy,
+  ConfigLease,
   Door,
+  GuardPolicies,
   GuardPolicy,
   Identity,
-  McpAudit,
-  McpAuthMode,
-  McpRegistry,
-  McpServer,
+  McpTraced,
   Principal,
 } from 'model-gateway/plugin'
-import type { Lease, Runtime } from '../../kernel/lifecycle/exchange.ts'
-import type { McpTraced } from '../../kernel/telemetry/mcp-trace.ts'
+import type { McpAudit, McpAuthMode, McpRegistry, McpServer } from './contract.ts'
 import type { Invocation } from './invocation.ts'
 import type { RpcId } from './rpc-id.ts'
 import type { McpWatch } from './watch.ts'
@@ -45,9 +43,10 @@ export interface McpReply {
 
 export interface McpServices {
   /** The config in force; whoever holds a lease on it may use it until they release it. */
-  lease(): Lease
+  lease(): ConfigLease
   readonly identity: Pick<Identity, 'authenticate'>
-  readonly accounting: Pick<Accounting, 'checkOwner'>
+  /** Absent: every owner of a key may call. */
+  readonly accounting: Pick<Accounting, 'checkOwner'> | undefined
   /** Absent: there are no servers. */
   readonly registry: McpRegistry | undefined
   readonly authModes: readonly McpAuthMode[]
@@ -98,8 +97,8 @@ export interface McpCall {
   readonly idText: string | undefined
   /** Of a `tools/call`. */
   readonly invocation: Invocation | undefined
-  /** The config that it began with. */
-  readonly runtime: Runtime
+  /** Of the config that it began with. */
+  readonly guards: GuardPolicies | undefined
   /** The policy of the server, if it looks at results. */
   readonly resultGuard: GuardPolicy | undefined
   /** What was sent to prove who we are: to be found in nothing that is told. */

@@ -1,16 +1,15 @@
 import {
   GatewayError,
+  GuardDenial,
   type GuardedContent,
   type GuardPhase,
   type GuardPolicy,
   isJsonObject,
   type JsonObject,
-  type McpServer,
   type Principal,
 } from 'model-gateway/plugin'
-import { GuardDenial } from '../../kernel/lifecycle/guard.ts'
-import { parseExact } from '../../kernel/wire/exact-json.ts'
-import { plainJson } from '../../kernel/wire/json-escapes.ts'
+import { parseExact, plainJson } from 'model-gateway/wire'
+import type { McpServer } from './contract.ts'
 import type { McpCall } from './exchange.ts'
 import type { Invocation } from './invocation.ts'
 import { type RpcMessage, type ToolCall, withArguments } from './json-rpc.ts'

@@ -1,9 +1,12 @@
-import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { GuardDenial } from '../../kernel/lifecycle/guard.ts'
-import { parseExact } from '../../kernel/wire/exact-json.ts'
-import { nestsTooDeep } from '../../kernel/wire/json-depth.ts'
-import { repeatsKey } from '../../kernel/wire/json-keys.ts'
-import { createSseBlocks, type SseBlock, withData } from '../../kernel/wire/sse-blocks.ts'
+import { GatewayError, GuardDenial, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import {
+  createSseBlocks,
+  nestsTooDeep,
+  parseExact,
+  repeatsKey,
+  type SseBlock,
+  withData,
+} from 'model-gateway/wire'
 import { rpcError } from './errors.ts'
 import type { McpCall, McpServices } from './exchange.ts'
 import { judge } from './guard.ts'

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
-import { DEEPEST_JSON } from '../../kernel/wire/json-depth.ts'
+import { DEEPEST_JSON } from 'model-gateway/wire'
 import type { McpIncoming } from './exchange.ts'
 import { decodeHeader, encodeHeader } from './json-rpc.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import type { McpAudit, McpInvocationHandle, McpVerdict } from 'model-gateway/plugin'
-import { GuardDenial } from '../../kernel/lifecycle/guard.ts'
+import { GuardDenial } from 'model-gateway/plugin'
+import type { McpAudit, McpInvocationHandle, McpVerdict } from './contract.ts'
 import { type InvocationFacts, openInvocation } from './invocation.ts'
 
 const denial = () =>

@@ -1,18 +1,13 @@
+import type { GatewayError, JsonObject, JsonValue, Principal } from 'model-gateway/plugin'
+import { GuardDenial, nextTurn } from 'model-gateway/plugin'
+import { isTooDeep, maskForms } from 'model-gateway/wire'
 import type {
-  GatewayError,
-  JsonObject,
-  JsonValue,
   McpAudit,
   McpInvocationHandle,
   McpInvocationStatus,
   McpServer,
   McpVerdict,
-  Principal,
-} from 'model-gateway/plugin'
-import { GuardDenial } from '../../kernel/lifecycle/guard.ts'
-import { nextTurn } from '../../kernel/plugin/turn.ts'
-import { maskForms } from '../../kernel/wire/credential-forms.ts'
-import { isTooDeep } from '../../kernel/wire/json-depth.ts'
+} from './contract.ts'
 import type { McpIncoming } from './exchange.ts'
 import type { RpcMessage, ToolCall } from './json-rpc.ts'
 import { errorCodeOf, statusOf } from './rpc-response.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { repeatsKey } from '../../kernel/wire/json-keys.ts'
+import { repeatsKey } from 'model-gateway/wire'
 import {
   cancelledId,
   decodeHeader,

@@ -1,8 +1,13 @@
-import { isJsonObject, type JsonValue } from '../../kernel/plugin/json.ts'
-import { parseExact } from '../../kernel/wire/exact-json.ts'
-import { keyInTwoCases, repeatedMember, repeatsKey } from '../../kernel/wire/json-keys.ts'
-import { skipSpace, visitJson } from '../../kernel/wire/json-text.ts'
-import { knownInOtherCase } from '../../kernel/wire/key-case.ts'
+import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import {
+  keyInTwoCases,
+  knownInOtherCase,
+  parseExact,
+  repeatedMember,
+  repeatsKey,
+  skipSpace,
+  visitJson,
+} from 'model-gateway/wire'
 import { exact, isId, memberText, type RpcId } from './rpc-id.ts'
 
 /** Codes of JSON-RPC, of MCP, and one of the range that is left to implementations. */

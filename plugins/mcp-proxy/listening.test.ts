@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { GatewayError, type GuardPolicy } from 'model-gateway/plugin'
-import type { Runtime } from '../../kernel/lifecycle/exchange.ts'
+import { GatewayError, type GuardPolicies, type GuardPolicy } from 'model-gateway/plugin'
 import type { McpCall, McpServices } from './exchange.ts'
 import { mayListen } from './listening.ts'
 
@@ -11,12 +10,12 @@ const call = {
 } as unknown as McpCall
 
 const guard = { covers: () => true } as unknown as GuardPolicy
-const running = (policy?: GuardPolicy) => ({ guardOfServer: () => policy }) as unknown as Runtime
+const policies = (policy?: GuardPolicy) => ({ forServer: () => policy }) as unknown as GuardPolicies
 
 function services(
   refusal: GatewayError | undefined,
   found: object | undefined,
-  runtime = running(),
+  guards = policies(),
 ) {
   const refuse = (isOfOwner: boolean) => {
     if (refusal !== undefined && (refusal.status === 403) === isOfOwner) throw refusal
@@ -25,7 +24,7 @@ function services(
     identity: { authenticate: () => refuse(false) },
     accounting: { checkOwner: () => refuse(true) },
     registry: { find: () => found },
-    lease: () => ({ runtime, release() {} }),
+    lease: () => ({ guards, release() {} }),
   } as unknown as McpServices
 }
 
@@ -47,13 +46,13 @@ describe('a stream on which a server speaks unasked', () => {
   })
 
   test('ends with the config that it began with, where either has a policy for its server', async () => {
-    const before = { ...call, runtime: running() }
-    const after = (policy?: GuardPolicy) => services(undefined, server, running(policy))
+    const before = { ...call, guards: policies() }
+    const after = (policy?: GuardPolicy) => services(undefined, server, policies(policy))
     expect(await mayListen(before, after())).toBe(true)
     expect(await mayListen(before, after(guard))).toBe(false)
-    const runtime = running(guard)
-    const guarded = { ...call, runtime, resultGuard: guard }
-    expect(await mayListen(guarded, services(undefined, server, runtime))).toBe(true)
+    const guards = policies(guard)
+    const guarded = { ...call, guards, resultGuard: guard }
+    expect(await mayListen(guarded, services(undefined, server, guards))).toBe(true)
     expect(await mayListen(guarded, after())).toBe(false)
     expect(await mayListen(guarded, after(guard))).toBe(false)
   })

@@ -1,6 +1,5 @@
 import { GatewayError } from 'model-gateway/plugin'
-import { mcpKey } from '../../kernel/lifecycle/api-key.ts'
-import { mayUse } from './access.ts'
+import { mayUse, mcpKey } from './access.ts'
 import type { McpCall, McpServices } from './exchange.ts'
 
 /** Has a stream on which a server speaks unasked, as a GET has in the revisions with a handshake. */
@@ -20,7 +19,7 @@ export async function mayListen(call: McpCall, services: McpServices): Promise<b
   const { identity, accounting, registry } = services
   try {
     const principal = await identity.authenticate(mcpKey(incoming.header), incoming)
-    accounting.checkOwner(principal)
+    accounting?.checkOwner(principal)
     const current = registry?.find(incoming.serverKey)
     if (current === undefined || !mayUse(current, principal)) return false
   } catch (error) {
@@ -32,9 +31,9 @@ export async function mayListen(call: McpCall, services: McpServices): Promise<b
   return keepsPolicy(call, services)
 }
 
-function keepsPolicy({ incoming, runtime, resultGuard }: McpCall, { lease }: McpServices): boolean {
+function keepsPolicy({ incoming, guards, resultGuard }: McpCall, { lease }: McpServices): boolean {
   const current = lease()
-  const policy = current.runtime.guardOfServer(incoming.serverKey)
   current.release()
-  return current.runtime === runtime || (resultGuard === undefined && policy === undefined)
+  if (current.guards === guards) return true
+  return resultGuard === undefined && current.guards?.forServer(incoming.serverKey) === undefined
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from 'model-gateway/plugin'
-import { createSseBlocks, withData } from '../../kernel/wire/sse-blocks.ts'
+import { createSseBlocks, withData } from 'model-gateway/wire'
 import type { McpCall } from './exchange.ts'
 import { essence } from './headers.ts'
 import { withoutTools } from './tool-list.ts'

@@ -1,66 +1,44 @@
-import { GatewayError } from 'model-gateway/plugin'
-import { type BodyLimits, readBody } from '../../kernel/http/body.ts'
-import { errorResponse } from '../../kernel/http/error-response.ts'
-import { headersOf } from '../../kernel/http/headers.ts'
-import { callersRequestId, newRequestId } from '../../kernel/http/request-id.ts'
+import { GatewayError, type HttpRoute } from 'model-gateway/plugin'
+import type { McpIncoming } from './exchange.ts'
 import type { McpProxy } from './proxy.ts'
 
-export interface McpPlaneServices {
-  readonly proxy: Pick<McpProxy, 'handle'>
-  readonly bodyLimits: BodyLimits
-  /** Where a request comes from. */
-  address?(request: Request): string | undefined
-  /** Lifts the server's idle timeout from a request whose body has arrived. */
-  keepOpen(request: Request): void
-  /** Its reply is a stream, which has the limit back when it has ended. */
-  streams(request: Request): void
-  limitAgain(request: Request): void
-}
+/** Largest message that goes through. */
+const MAX_BODY_BYTES = 4 << 20
 
-const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE'])
+const methods: ReadonlySet<string> = new Set<McpIncoming['method']>(['GET', 'POST', 'DELETE'])
 
-/** The door of the MCP proxy: methods, request ids, and replies as Bun sends them. */
-export function createMcpPlane(services: McpPlaneServices) {
-  return async function answer(request: Request, serverKey: string): Promise<Response> {
-    const { headers } = request
-    let requestId: string
-    try {
-      requestId = callersRequestId(headers) ?? newRequestId()
-    } catch (error) {
-      if (error instanceof GatewayError) return errorResponse(error, newRequestId())
-      throw error
-    }
-    if (!METHODS.has(request.method)) {
-      const error = new GatewayError(
-        'invalid_request',
-        `${request.method} is not a method of MCP`,
-        {
+/** `/mcp/:server_key` at the door: methods, and replies as Bun sends them. */
+export function createMcpRoute(proxy: () => Pick<McpProxy, 'handle'>): HttpRoute {
+  return {
+    method: 'ALL',
+    path: '/mcp/:server_key',
+    async handle(call) {
+      const { request, requestId, receivedAt, address } = call
+      const { method } = request
+      if (!methods.has(method)) {
+        throw new GatewayError('invalid_request', `${method} is not a method of MCP`, {
           status: 405,
           headers: { allow: 'GET, POST, DELETE' },
-        },
-      )
-      return errorResponse(error, requestId)
-    }
-    // At once, since nearly all of them are looked at.
-    const all = headersOf(headers)
-    if (request.method !== 'POST') services.keepOpen(request)
-    const reply = await services.proxy.handle({
-      requestId,
-      receivedAt: new Date(),
-      method: request.method as 'GET' | 'POST' | 'DELETE',
-      serverKey,
-      header: (name) => all[name] ?? null,
-      headers: all,
-      async body() {
-        const text = await readBody(request, services.bodyLimits)
-        services.keepOpen(request)
-        return text
-      },
-      callerLeft: () => request.signal,
-      address: () => services.address?.(request),
-      streamEnded: () => services.limitAgain(request),
-    })
-    if (reply.body instanceof ReadableStream) services.streams(request)
-    return new Response(reply.body, { status: reply.status, headers: reply.headers })
+        })
+      }
+      // At once, since nearly all of them are looked at.
+      const headers = call.headers()
+      if (method !== 'POST') call.keepOpen()
+      const streamed = Promise.withResolvers<void>()
+      const reply = await proxy().handle({
+        requestId,
+        receivedAt,
+        method: method as McpIncoming['method'],
+        serverKey: call.params.server_key as string,
+        header: (name) => headers[name] ?? null,
+        headers,
+        body: () => call.text(MAX_BODY_BYTES),
+        callerLeft: () => request.signal,
+        address,
+        streamEnded: streamed.resolve,
+      })
+      if (reply.body instanceof ReadableStream) void streamed.promise.then(call.streams())
+      return new Response(reply.body, { status: reply.status, headers: reply.headers })
+    },
   }
 }

@@ -1,4 +1,4 @@
-import type { McpInvocationHandle } from 'model-gateway/plugin'
+import type { McpInvocationHandle } from './contract.ts'
 import { type McpIncoming, type McpServices, usualMcpLimits } from './exchange.ts'
 
 /** The only server there is. */
@@ -13,7 +13,7 @@ export const server = {
 /** A gateway whose one server takes any message; `handle` is the call that a cancellation finds. */
 export function servicesWith(handle: Pick<McpInvocationHandle, 'openedAt' | 'close'>): McpServices {
   return {
-    lease: () => ({ runtime: { guardOfServer: () => undefined }, release() {} }),
+    lease: () => ({ guards: undefined, release() {} }),
     identity: {
       authenticate: async () => ({ ownershipScopeKey: 'user:u1', owner: { kind: 'user' } }),
     },

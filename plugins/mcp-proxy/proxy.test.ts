@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { GatewayError, type McpInvocationResult } from 'model-gateway/plugin'
+import { GatewayError } from 'model-gateway/plugin'
+import type { McpInvocationResult } from './contract.ts'
 import type { McpIncoming, McpServices } from './exchange.ts'
 import { incoming, server, servicesWith } from './proxy.fixture.ts'
 import { createMcpProxy } from './proxy.ts'

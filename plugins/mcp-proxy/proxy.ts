@@ -1,18 +1,15 @@
 import {
+  type ConfigLease,
   GatewayError,
-  type McpAudit,
-  type McpGatewayAuthMode,
-  type McpServer,
+  mayBeRevoked,
+  nextTurn,
   OutboundError,
   type Principal,
 } from 'model-gateway/plugin'
-import { mayBeRevoked, mcpKey } from '../../kernel/lifecycle/api-key.ts'
-import type { Lease } from '../../kernel/lifecycle/exchange.ts'
-import { nextTurn } from '../../kernel/plugin/turn.ts'
-import { credentialForms } from '../../kernel/wire/credential-forms.ts'
-import { LiveSet } from '../../kernel/wire/live-set.ts'
-import { mayUse } from './access.ts'
+import { credentialForms, LiveSet } from 'model-gateway/wire'
+import { mayUse, mcpKey } from './access.ts'
 import { authHeadersOf } from './auth-headers.ts'
+import type { McpAudit, McpGatewayAuthMode, McpServer } from './contract.ts'
 import { errorReply, invalidMessage, readFailure } from './errors.ts'
 import type { McpCall, McpIncoming, McpReply, McpServices } from './exchange.ts'
 import { guardCall, type Passed } from './guard.ts'
@@ -33,7 +30,7 @@ import { createWatches, type McpWatch } from './watch.ts'
 
 /** How far a request has got; what is known is what its failure can be told with. */
 interface Reached {
-  readonly lease: Lease
+  readonly lease: ConfigLease
   readonly watch: McpWatch
   readonly traceparent: string | undefined
   principal?: Principal
@@ -115,8 +112,8 @@ async function proxy(
   reached.idText = message?.idText
   const call = message && toolCallOf(message)
   const sessionId = incoming.header('mcp-session-id') || undefined
-  const { runtime } = reached.lease
-  const policy = runtime.guardOfServer(server.serverKey)
+  const { guards } = reached.lease
+  const policy = guards?.forServer(server.serverKey)
   const guarded = policy?.covers('mcp_call') === true
   const fault = message && faultOf(message, call, incoming.header, guarded)
   let secrets: readonly string[] = []
@@ -149,7 +146,7 @@ async function proxy(
     request: requestOf(message),
     idText: message?.idText,
     invocation: reached.invocation,
-    runtime,
+    guards,
     resultGuard: policy?.covers('mcp_result') === true ? policy : undefined,
     secrets,
     watch: reached.watch,
@@ -165,11 +162,11 @@ async function authenticate(
   { identity, accounting }: McpServices,
 ): Promise<Principal> {
   const principal = await identity.authenticate(mcpKey(incoming.header), incoming)
-  accounting.checkOwner(principal)
+  accounting?.checkOwner(principal)
   return principal
 }
 
-function begin(lease: Lease, watch: McpWatch, traceparent: string | undefined): Reached {
+function begin(lease: ConfigLease, watch: McpWatch, traceparent: string | undefined): Reached {
   let over = false
   return {
     lease,

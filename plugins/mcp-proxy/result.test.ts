@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JsonObject } from '../../kernel/plugin/json.ts'
+import type { JsonObject } from 'model-gateway/plugin'
 import { responseTexts } from './result.ts'
 
 const response = (result: unknown) => ({ jsonrpc: '2.0', id: 1, result }) as unknown as JsonObject

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/plugin/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 
 /** What content blocks have beside words: their kinds, and binary data. */
 const kinds = /^(?:text|image|audio|resource|resource_link|object|user|assistant)$/

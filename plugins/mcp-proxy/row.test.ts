@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type {
-  GuardVerdict,
-  JsonObject,
-  McpInvocationResult,
-  McpVerdict,
-} from 'model-gateway/plugin'
-import type { Lease } from '../../kernel/lifecycle/exchange.ts'
+import type { ConfigLease, GuardVerdict, JsonObject } from 'model-gateway/plugin'
+import type { McpInvocationResult, McpVerdict } from './contract.ts'
 import { incoming, servicesWith } from './proxy.fixture.ts'
 import { createMcpProxy } from './proxy.ts'
 
@@ -71,7 +66,7 @@ async function rowOf(setting: Setting) {
   )
   const proxy = createMcpProxy({
     ...servicesWith(handle),
-    lease: () => ({ runtime: { guardOfServer: () => policy }, release() {} }) as unknown as Lease,
+    lease: () => ({ guards: { forServer: () => policy }, release() {} }) as unknown as ConfigLease,
     send: async () => new Response(body, { headers: { 'content-type': type } }),
   })
   const reply = await proxy.handle({ ...incoming(call, session), method })

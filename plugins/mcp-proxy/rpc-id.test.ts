@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject, JsonValue } from '../../kernel/plugin/json.ts'
-import { repeatsKey } from '../../kernel/wire/json-keys.ts'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { repeatsKey } from 'model-gateway/wire'
 import { cancelledId, readMessage } from './json-rpc.ts'
 import { isId, sameId, similarIds, withExactIds } from './rpc-id.ts'
 

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/plugin/json.ts'
-import type { WrittenNumber } from '../../kernel/wire/exact-json.ts'
-import { skipSpace, visitJson } from '../../kernel/wire/json-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { WrittenNumber } from 'model-gateway/wire'
+import { skipSpace, visitJson } from 'model-gateway/wire'
 
 /** What tells a message's response from others: 1 and "1" are two ids, and so are any two numbers. */
 export type RpcId = string | number | WrittenNumber

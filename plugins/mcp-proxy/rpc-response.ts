@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/plugin/json.ts'
-import { isTooDeep } from '../../kernel/wire/json-depth.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { isTooDeep } from 'model-gateway/wire'
 
 /** An error reply; `idText` is JSON. */
 export function rpcErrorText(

@@ -1,5 +1,4 @@
-import { Type } from '@sinclair/typebox'
-import { GatewayError } from '../../kernel/plugin/errors.ts'
+import { GatewayError, Type } from 'model-gateway/plugin'
 import type { McpAuthDeclaration, McpAuthProblem } from './contract.ts'
 
 const REFERENCE = /^env\/(GATEWAY_MCP_SECRET_[A-Z0-9_]{1,64})$/

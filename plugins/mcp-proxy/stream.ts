@@ -1,6 +1,5 @@
-import { GatewayError } from 'model-gateway/plugin'
-import { nextTurn } from '../../kernel/plugin/turn.ts'
-import { createBoundary } from '../../kernel/wire/sse-blocks.ts'
+import { GatewayError, nextTurn } from 'model-gateway/plugin'
+import { createBoundary } from 'model-gateway/wire'
 import type { McpLimits } from './exchange.ts'
 
 const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')

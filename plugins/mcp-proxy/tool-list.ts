@@ -1,4 +1,4 @@
-import { skipSpace, visitJson } from '../../kernel/wire/json-text.ts'
+import { skipSpace, visitJson } from 'model-gateway/wire'
 
 /**
  * The text of a JSON-RPC message, or of a batch, whose `result.tools` has only the tools that

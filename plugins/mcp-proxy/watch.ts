@@ -1,5 +1,5 @@
 import { GatewayError } from 'model-gateway/plugin'
-import { LiveSet } from '../../kernel/wire/live-set.ts'
+import { LiveSet } from 'model-gateway/wire'
 
 /** What is late by up to so many milliseconds is not late for limits of seconds. */
 const LOOK_MS = 50

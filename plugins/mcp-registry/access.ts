@@ -1,4 +1,4 @@
-import type { McpServer } from 'model-gateway/plugin'
+import type { McpServer } from 'model-gateway/mcp'
 import type { Allowlist, ToolRule } from './config.ts'
 
 interface Access {

@@ -1,11 +1,10 @@
+import type { McpAuthMode, McpAuthProblem } from 'model-gateway/mcp'
 import {
   type AddressPolicy,
   type AuditTrail,
   type Database,
   GatewayError,
   type JsonObject,
-  type McpAuthMode,
-  type McpAuthProblem,
   type Outbound,
   OutboundError,
   type SessionCaller,

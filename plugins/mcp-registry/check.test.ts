@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { type ConfigDraft, type McpAuthModeSpec, strictObject, Type } from 'model-gateway/plugin'
+import { type McpAuthModeSpec, mcpAuthModes } from 'model-gateway/mcp'
+import { type ConfigDraft, strictObject, Type } from 'model-gateway/plugin'
 import { checkMcp } from './check.ts'
 
 const none = { mode: 'none', configSchema: strictObject({}), validate: () => [] }
@@ -12,10 +13,19 @@ const token = {
   },
 }
 
+/** What plugins declare, those of the named mode being ones that may be left out. */
+const brought = (modes: readonly Omit<McpAuthModeSpec, 'validate'>[], dispensable?: string) =>
+  modes.map((spec) => ({
+    point: mcpAuthModes.name,
+    spec,
+    plugin: 'plugin.of-the-mode',
+    dispensable: spec.mode === dispensable,
+  }))
+
 function problemsOf(section: unknown) {
   const draft = {
     section: (name: string) => (name === 'mcp' ? section : undefined),
-    declared: { mcpAuthModes: [none, token] },
+    declared: { brought: brought([none, token]) },
   }
   return [...checkMcp(draft as unknown as ConfigDraft)]
 }
@@ -121,10 +131,7 @@ test('a server cannot be called in a mode whose plugin may be left out, stated o
         },
       ],
     }),
-    declared: {
-      mcpAuthModes: [none, token],
-      dispensableAuthModes: new Map([[mode, 'plugin.of-the-mode']]),
-    },
+    declared: { brought: brought([none, token], mode) },
   })
   const problems = (mode: string) =>
     [...checkMcp(draft(mode) as unknown as ConfigDraft)].map(({ path, message }) => [
@@ -153,7 +160,7 @@ test.each([
   const odd = { mode: 'odd', configSchema: strictObject({}), validate }
   const server_url = 'https://a.test/mcp'
   const servers = [{ server_key: 'one', server_url, auth_mode: 'odd', auth_config: {} }]
-  const draft = { section: () => ({ servers }), declared: { mcpAuthModes: [odd] } }
+  const draft = { section: () => ({ servers }), declared: { brought: brought([odd]) } }
   expect([...checkMcp(draft as unknown as ConfigDraft)]).toEqual([
     { path: ['mcp', 'servers', 0, 'auth_mode'], message },
   ])
@@ -164,7 +171,7 @@ test('an auth mode that a plugin which failed to load may bring is not reported 
   const problemsWith = (declared: Partial<ConfigDraft['declared']>) => [
     ...checkMcp({
       section: () => ({ servers }),
-      declared: { mcpAuthModes: [none], ...declared },
+      declared: { brought: brought([none]), ...declared },
     } as unknown as ConfigDraft),
   ]
   expect(problemsWith({})).toHaveLength(1)

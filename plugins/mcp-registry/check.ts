@@ -1,10 +1,11 @@
 import ipaddr from 'ipaddr.js'
-import type {
-  ConfigDraft,
-  ConfigPath,
-  JsonObject,
-  McpAuthProblem,
-  Problem,
+import { type McpAuthProblem, mcpAuthModes } from 'model-gateway/mcp'
+import {
+  broughtTo,
+  type ConfigDraft,
+  type ConfigPath,
+  type JsonObject,
+  type Problem,
 } from 'model-gateway/plugin'
 import { accessProblems } from './access.ts'
 import { DEFAULT_AUTH_MODE, type DeclaredServer, type McpSettings } from './config.ts'
@@ -32,7 +33,7 @@ export function* checkMcp(draft: ConfigDraft): Iterable<Problem> {
     for (const { field, message } of accessProblems(server)) {
       yield { path: [...path, field], message }
     }
-    yield* checkThere(server.auth_mode, [...path, 'auth_mode'], draft)
+    yield* checkThere(server.auth_mode ?? DEFAULT_AUTH_MODE, [...path, 'auth_mode'], draft)
   }
   for (const [i, cidr] of (settings.allowed_cidrs ?? []).entries()) {
     if (ipaddr.isValidCIDR(cidr)) continue
@@ -68,7 +69,8 @@ function problemsOf(
   { declared }: ConfigDraft,
 ): Iterable<McpAuthProblem> {
   const { auth_mode, auth_config } = { auth_mode: DEFAULT_AUTH_MODE, auth_config: {}, ...server }
-  const { mcpAuthModes: modes = [], partial } = declared
+  const { partial } = declared
+  const modes = broughtTo(mcpAuthModes, declared).map(({ spec }) => spec)
   const known = partial !== true || modes.some(({ mode }) => mode === auth_mode)
   return declarationProblems(
     {
@@ -82,17 +84,14 @@ function problemsOf(
 }
 
 /** What a declared server is called with cannot come from a plugin that may be left out. */
-function* checkThere(
-  mode: string | undefined,
-  path: ConfigPath,
-  { declared }: ConfigDraft,
-): Iterable<Problem> {
-  const plugin = declared.dispensableAuthModes?.get(mode ?? DEFAULT_AUTH_MODE)
-  if (plugin === undefined) return
-  yield {
-    path,
-    message: `${mode ?? DEFAULT_AUTH_MODE} comes from plugin "${plugin}", which may be left out when it fails`,
-    hint: `remove on_boot_failure: disable from the entry of "${plugin}"`,
+function* checkThere(mode: string, path: ConfigPath, { declared }: ConfigDraft): Iterable<Problem> {
+  for (const { spec, plugin, dispensable } of broughtTo(mcpAuthModes, declared)) {
+    if (spec.mode !== mode || !dispensable) continue
+    yield {
+      path,
+      message: `${mode} comes from plugin "${plugin}", which may be left out when it fails`,
+      hint: `remove on_boot_failure: disable from the entry of "${plugin}"`,
+    }
   }
 }
 

@@ -1,10 +1,9 @@
+import { mcpAuthModes, mcpRegistry } from 'model-gateway/mcp'
 import {
   adminModules,
   auditTrail,
   definePlugin,
   formatPath,
-  mcpAuthModes,
-  mcpRegistry,
   snapshotListeners,
   Type,
 } from 'model-gateway/plugin'

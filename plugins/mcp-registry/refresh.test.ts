@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { metrics, trace } from '@opentelemetry/api'
-import { mcpAuthMode, strictObject } from 'model-gateway/plugin'
+import { mcpAuthMode } from 'model-gateway/mcp'
+import { strictObject } from 'model-gateway/plugin'
 import { pino } from 'pino'
 import { createOutbound } from '../../kernel/egress/outbound.ts'
 import { startModernServer } from '../../test/harness/mcp-servers.ts'

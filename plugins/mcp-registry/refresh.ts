@@ -1,9 +1,9 @@
 import { type Attributes, type Meter, SpanStatusCode, type Tracer } from '@opentelemetry/api'
+import type { McpAuthMode } from 'model-gateway/mcp'
 import {
   type AddressPolicy,
   type Clock,
   GatewayError,
-  type McpAuthMode,
   type Outbound,
   within,
 } from 'model-gateway/plugin'

@@ -1,4 +1,5 @@
-import { mcpAuthMode, strictObject } from 'model-gateway/plugin'
+import { mcpAuthMode } from 'model-gateway/mcp'
+import { strictObject } from 'model-gateway/plugin'
 
 /** An auth mode that wants nothing. */
 export const none = mcpAuthMode({

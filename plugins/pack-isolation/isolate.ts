@@ -52,7 +52,7 @@ export function isolationFault(manifest: Plugin['manifest']): string | undefined
     'sections',
     'providerTypes',
     'managedChecks',
-    'mcpAuthModes',
+    'declares',
     'commands',
     'migrations',
     'check',

@@ -27,6 +27,7 @@ import mcpGatewayStaticHeader from '../mcp-auth/gateway-static-header/index.ts'
 import mcpNone from '../mcp-auth/none/index.ts'
 import mcpOauthObo from '../mcp-auth/oauth-obo/index.ts'
 import mcpUserPassthrough from '../mcp-auth/user-passthrough/index.ts'
+import mcpProxy from '../mcp-proxy/index.ts'
 import mcpRegistry from '../mcp-registry/index.ts'
 import observability from '../observability/index.ts'
 import { packIsolation } from '../pack-isolation/index.ts'
@@ -60,6 +61,7 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   identity,
   inspect,
   'mcp-audit': mcpAudit,
+  'mcp-proxy': mcpProxy,
   'mcp-registry': mcpRegistry,
   none: mcpNone,
   'oauth-obo': mcpOauthObo,

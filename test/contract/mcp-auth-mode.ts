@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import {
-  GatewayError,
-  type JsonObject,
-  type McpAuthDeclaration,
-  type McpAuthMode,
-  mcpAuthModes,
-} from 'model-gateway/plugin'
+import { type McpAuthDeclaration, type McpAuthMode, mcpAuthModes } from 'model-gateway/mcp'
+import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import {
   type AnyPlugin,
   expectNothingIn,

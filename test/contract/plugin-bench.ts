@@ -158,6 +158,10 @@ export async function setUpWith(
           new AbortController().signal,
         ),
         inspection: emptyGateway,
+        runtime: {
+          lease: () => ({ configVersion: 'bench', guards: undefined, release() {} }),
+        },
+        traceMcp: () => ({ traceparent: undefined, finished() {} }),
         ...options.capabilities,
       }),
       log: output.log,

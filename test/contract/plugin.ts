@@ -64,7 +64,7 @@ export function testPlugin(kit: PluginKit): void {
     })
 
     test('it provides what it declares, all of it, and nothing that it does not', () => {
-      checkDeclared(plugin, first.of)
+      checkDeclared(plugin, first.provided)
     })
 
     test('what it provides has the shape of its extension point', () => {

@@ -20,13 +20,14 @@ const names = Object.keys(faults)
 const files = pluginFolder()
 const use = files.plugin('modes', {
   id: 'mcp-auth.modes',
-  head: `const modes = Object.entries({ ${Object.entries(faults)
+  head: `import { mcpAuthMode, mcpAuthModes } from 'model-gateway/mcp'
+const modes = Object.entries({ ${Object.entries(faults)
     .map(([name, text]) => `${name}: ${text}`)
-    .join(', ')} }).map(([mode, headers]) => kit.mcpAuthMode({
+    .join(', ')} }).map(([mode, headers]) => mcpAuthMode({
       mode, kind: 'gateway', configSchema: kit.strictObject({}), validate: () => [], headers: headers as any,
     }))`,
-  manifest: 'mcpAuthModes: modes,',
-  setup: 'for (const mode of modes) ctx.provide(kit.mcpAuthModes, mode)',
+  manifest: 'declares: modes.map((spec) => ({ point: mcpAuthModes, spec })),',
+  setup: 'for (const mode of modes) ctx.provide(mcpAuthModes, mode)',
 })
 const upstream = startMcpUpstream()
 let gateway: Awaited<ReturnType<typeof startTestGateway>>

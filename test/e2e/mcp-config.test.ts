@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { type McpRegistry, mcpRegistry } from '../../kernel/plugin/index.ts'
+import { type McpRegistry, mcpRegistry } from '../../plugins/mcp-proxy/contract.ts'
 import { type AdminClient, adminClient } from '../harness/admin.ts'
 import { ada, startTestGateway, type TestGateway } from '../harness/gateway.ts'
 

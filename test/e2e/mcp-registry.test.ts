@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type McpRegistry, mcpRegistry } from '../../kernel/plugin/index.ts'
+import { type McpRegistry, mcpRegistry } from '../../plugins/mcp-proxy/contract.ts'
 import { type AdminClient, adminClient } from '../harness/admin.ts'
 import { eventually, startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import {

@@ -58,9 +58,10 @@ async function start(entries: readonly Entry[], more: Record<string, unknown>) {
 
 /** An MCP auth mode, with what is special about it. */
 const authMode = (own: string): PluginText => ({
-  head: `const mode = { mode: 'test', configSchema: Type.Object({}), validate: () => [], ${own} } as any`,
-  manifest: 'mcpAuthModes: [mode],',
-  setup: 'ctx.provide(kit.mcpAuthModes, mode)',
+  head: `import { mcpAuthModes } from 'model-gateway/mcp'
+const mode = { mode: 'test', configSchema: Type.Object({}), validate: () => [], ${own} } as any`,
+  manifest: 'declares: [{ point: mcpAuthModes, spec: mode }],',
+  setup: 'ctx.provide(mcpAuthModes, mode)',
 })
 
 /** An admin module: a route for each text, which says what is special about it. */
@@ -213,6 +214,24 @@ const faults: Record<
   'auth-no-headers': {
     text: authMode(`kind: 'gateway'`),
     rule: 'the MCP auth mode "test" has no headers',
+  },
+  'auth-no-schema': {
+    text: authMode(`kind: 'caller', configSchema: {}`),
+    rule: 'declares the MCP auth mode "test", which has no configSchema that is an object schema',
+    id: 'auth-no-schema.ts',
+  },
+  'auth-undeclared': {
+    text: { ...authMode(`kind: 'caller'`), manifest: '' },
+    rule: 'provides "test", a MCP auth mode that its manifest does not declare',
+  },
+  'auth-not-provided': {
+    text: { ...authMode(`kind: 'caller'`), setup: '' },
+    rule: 'declares MCP auth mode "test" without its implementation',
+  },
+  'declares-nothing': {
+    text: { manifest: `declares: [{ point: kit.httpRoutes, spec: {} }],` },
+    rule: 'has a manifest whose declares are not all a spec with a point where one is declared',
+    id: 'declares-nothing.ts',
   },
   'admin-without-routes': {
     text: { setup: `ctx.provide(kit.adminModules, { id: 'x' } as never)` },

@@ -20,13 +20,6 @@ export function routesOf(registry: Services): string[] {
     limitAgain: unused,
     door: { requireOwnHost: unused },
     health: { live: unused, ready: unused },
-    mcp: {
-      proxy: { handle: unused },
-      bodyLimits,
-      keepOpen: unused,
-      limitAgain: unused,
-      streams: unused,
-    },
     admin: {
       routes: registry.all(adminModules).flatMap(({ routes }) => routes),
       sessions: undefined,

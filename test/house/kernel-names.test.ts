@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { Glob } from 'bun'
-import { mcpAuthModes } from '../../kernel/plugin/index.ts'
+import { mcpAuthModes } from '../../plugins/mcp-proxy/contract.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname

@@ -1,15 +1,12 @@
 import {
-  type Clock,
-  definePlugin,
   type McpAuthMode,
   McpSecretReference,
   mcpAuthMode,
   mcpAuthModes,
   readMcpSecret,
   requireHttps,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/mcp'
+import { type Clock, definePlugin, strictObject, Type } from 'model-gateway/plugin'
 import { tokenOf } from './token.ts'
 
 const authConfig = strictObject({
@@ -59,7 +56,7 @@ export default definePlugin({
       }),
     }),
     // Configs are checked against it before anything is set up.
-    mcpAuthModes: [signedToken('', { now: () => new Date(0) })],
+    declares: [{ point: mcpAuthModes, spec: signedToken('', { now: () => new Date(0) }) }],
     needs: ['clock'],
   },
   setup(ctx) {

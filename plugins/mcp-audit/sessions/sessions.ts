@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { GatewayError, type McpAudit } from 'model-gateway/plugin'
+import type { McpAudit } from 'model-gateway/mcp'
+import { GatewayError } from 'model-gateway/plugin'
 import { type SessionStore, sessionKey } from './store.ts'
 
 /** How long what is known is not asked for again; so long a session counts as used. */

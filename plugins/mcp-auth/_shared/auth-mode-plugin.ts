@@ -1,4 +1,5 @@
-import { definePlugin, type McpAuthMode, mcpAuthModes, Type } from 'model-gateway/plugin'
+import { type McpAuthMode, mcpAuthModes } from 'model-gateway/mcp'
+import { definePlugin, Type } from 'model-gateway/plugin'
 
 /** The plugin that brings one mode, and is named after it: `mcp-auth.gateway-bearer-token`. */
 export function authModePlugin(mode: McpAuthMode, summary: string) {
@@ -9,7 +10,7 @@ export function authModePlugin(mode: McpAuthMode, summary: string) {
       contract: 1,
       summary,
       config: Type.Object({}, { additionalProperties: false }),
-      mcpAuthModes: [mode],
+      declares: [{ point: mcpAuthModes, spec: mode }],
       needs: [],
     },
     setup: ({ provide }) => provide(mcpAuthModes, mode),

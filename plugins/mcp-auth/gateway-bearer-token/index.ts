@@ -1,10 +1,5 @@
-import {
-  McpSecretReference,
-  mcpAuthMode,
-  readMcpSecret,
-  requireHttps,
-  strictObject,
-} from 'model-gateway/plugin'
+import { McpSecretReference, mcpAuthMode, readMcpSecret, requireHttps } from 'model-gateway/mcp'
+import { strictObject } from 'model-gateway/plugin'
 import { authModePlugin } from '../_shared/auth-mode-plugin.ts'
 
 const gatewayBearerToken = mcpAuthMode({

@@ -1,11 +1,5 @@
-import {
-  McpSecretReference,
-  mcpAuthMode,
-  readMcpSecret,
-  requireHttps,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { McpSecretReference, mcpAuthMode, readMcpSecret, requireHttps } from 'model-gateway/mcp'
+import { strictObject, Type } from 'model-gateway/plugin'
 import { authModePlugin } from '../_shared/auth-mode-plugin.ts'
 import { headerNameProblem } from '../_shared/header-name.ts'
 

@@ -1,4 +1,5 @@
-import { mcpAuthMode, strictObject } from 'model-gateway/plugin'
+import { mcpAuthMode } from 'model-gateway/mcp'
+import { strictObject } from 'model-gateway/plugin'
 import { authModePlugin } from '../_shared/auth-mode-plugin.ts'
 
 const none = mcpAuthMode({

@@ -1,4 +1,5 @@
-import { McpSecretReference, mcpAuthMode, strictObject, Type } from 'model-gateway/plugin'
+import { McpSecretReference, mcpAuthMode } from 'model-gateway/mcp'
+import { strictObject, Type } from 'model-gateway/plugin'
 import { authModePlugin } from '../_shared/auth-mode-plugin.ts'
 
 const text = Type.Optional(Type.String({ minLength: 1, maxLength: 500 }))

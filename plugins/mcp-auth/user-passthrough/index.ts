@@ -1,4 +1,5 @@
-import { mcpAuthMode, strictObject, Type } from 'model-gateway/plugin'
+import { mcpAuthMode } from 'model-gateway/mcp'
+import { strictObject, Type } from 'model-gateway/plugin'
 import { authModePlugin } from '../_shared/auth-mode-plugin.ts'
 import { headerNameProblem } from '../_shared/header-name.ts'
 

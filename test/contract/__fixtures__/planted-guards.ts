@@ -1,11 +1,11 @@
 /** Faults of packs, managed checks and MCP auth modes. */
+
+import { type McpGatewayAuthMode, mcpAuthModes } from 'model-gateway/mcp'
 import {
   CheckFailure,
   type GuardrailPack,
   type ManagedCheck,
-  type McpGatewayAuthMode,
   managedCheckKinds,
-  mcpAuthModes,
   Type,
 } from 'model-gateway/plugin'
 import checkPlugin from '../../../plugins/plugin-kit/templates/managed-check/src/index.ts'

@@ -1,13 +1,11 @@
 import {
-  definePlugin,
   McpSecretReference,
   mcpAuthMode,
   mcpAuthModes,
   readMcpSecret,
   requireHttps,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/mcp'
+import { definePlugin, strictObject, Type } from 'model-gateway/plugin'
 
 const sampleNameMode = mcpAuthMode({
   mode: 'sample_name',
@@ -31,7 +29,7 @@ export default definePlugin({
     contract: 1,
     summary: 'MCP servers that take an account and its secret.',
     config: strictObject({}),
-    mcpAuthModes: [sampleNameMode],
+    declares: [{ point: mcpAuthModes, spec: sampleNameMode }],
     needs: [],
   },
   setup(ctx) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { GatewayError } from '../plugin/index.ts'
 import { presentedKey } from './api-key.ts'
+import { GatewayError } from './errors.ts'
 
 function present(headers: Record<string, string>) {
   try {

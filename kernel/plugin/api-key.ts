@@ -1,4 +1,4 @@
-import { GatewayError } from '../plugin/index.ts'
+import { GatewayError } from './errors.ts'
 
 const KEY_PREFIX = 'gwk_'
 const BEARER = /^bearer +(\S+) *$/i
@@ -43,11 +43,6 @@ export function presentedKey(
     )
   }
   throw new GatewayError('invalid_api_key_format', "an API key of this gateway starts with 'gwk_'")
-}
-
-/** The same for the MCP proxy: clients of MCP servers keep other things in `x-api-key`. */
-export function mcpKey(header: (name: string) => string | null): string {
-  return presentedKey(header, ['x-gateway-api-key'])
 }
 
 /** A revoked key is refused after a second at most. */

@@ -1,0 +1,42 @@
+import { accounting, definePlugin, httpRoutes, identity, strictObject } from 'model-gateway/plugin'
+import * as contract from './contract.ts'
+import { usualMcpLimits } from './exchange.ts'
+import { createMcpRoute } from './plane.ts'
+import { createMcpProxy, type McpProxy } from './proxy.ts'
+
+const { mcpAudit, mcpAuthModes, mcpRegistry } = contract
+
+/** The way to registered MCP servers. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.mcp-proxy',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'Calls of registered MCP servers: checked, guarded and audited.',
+    config: strictObject({}),
+    needs: ['door', 'outbound', 'runtime', 'services', 'traceMcp'],
+  },
+  contracts: { 'model-gateway/mcp': contract },
+  setup(ctx) {
+    const { door, log, outbound, runtime, services } = ctx
+    let made: McpProxy | undefined
+    function proxy(): McpProxy {
+      made ??= createMcpProxy({
+        lease: runtime.lease,
+        identity: services.one(identity),
+        accounting: services.all(accounting)[0],
+        registry: services.all(mcpRegistry)[0],
+        authModes: services.all(mcpAuthModes),
+        audit: services.all(mcpAudit)[0],
+        send: outbound.fetch,
+        trace: ctx.traceMcp,
+        door,
+        limits: usualMcpLimits,
+        fault: (message, err, requestId) => log.error({ err, request_id: requestId }, message),
+      })
+      return made
+    }
+    ctx.provide(httpRoutes, createMcpRoute(proxy))
+    door.draining.addEventListener('abort', () => made?.endStreams(), { once: true })
+  },
+})
