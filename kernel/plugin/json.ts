@@ -4,6 +4,19 @@ export interface JsonObject {
   [key: string]: JsonValue | undefined
 }
 
+declare global {
+  /** As JavaScript has them, and TypeScript not yet. */
+  interface JSON {
+    rawJSON(text: string): WrittenNumber & JsonObject
+    isRawJSON(value: unknown): value is WrittenNumber
+  }
+}
+
+/** A number that JavaScript would round. `JSON.stringify` writes it as it was written. */
+export interface WrittenNumber {
+  readonly rawJSON: string
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return (
     typeof value === 'object' &&

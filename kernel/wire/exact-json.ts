@@ -1,17 +1,4 @@
-import type { JsonObject, JsonValue } from '../plugin/json.ts'
-
-declare global {
-  /** As JavaScript has them, and TypeScript not yet. */
-  interface JSON {
-    rawJSON(text: string): WrittenNumber & JsonObject
-    isRawJSON(value: unknown): value is WrittenNumber
-  }
-}
-
-/** A number that JavaScript would round. `JSON.stringify` writes it as it was written. */
-export interface WrittenNumber {
-  readonly rawJSON: string
-}
+import type { JsonValue } from '../plugin/json.ts'
 
 /** Integers with fewer digits are never rounded. */
 const MANY_DIGITS = /\d{16}/

@@ -1,7 +1,8 @@
 /** Wire formats and texts, without I/O: what plugins import as `model-gateway/wire`. */
+export type { WrittenNumber } from '../plugin/json.ts'
 export { findKeys, keyForms, maskCredentials } from '../plugin/key-forms.ts'
 export { credentialForms, maskForms } from './credential-forms.ts'
-export { mayBeRounded, parseExact, type WrittenNumber } from './exact-json.ts'
+export { mayBeRounded, parseExact } from './exact-json.ts'
 export { plainErrorBody } from './family-stream.ts'
 export { DEEPEST_JSON, isTooDeep, nestsTooDeep } from './json-depth.ts'
 export { plainJson } from './json-escapes.ts'

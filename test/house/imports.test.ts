@@ -86,6 +86,7 @@ const rules: readonly Rule[] = [
   importRule('lifecycle: no Elysia', 'kernel/lifecycle/a.ts', 'elysia', 'node:util'),
   importRule('lifecycle: no SQL', 'kernel/lifecycle/a.ts', 'postgres', 'pino'),
   importRule('http: no registry', 'kernel/http/a.ts', '../registry/a.ts', '../lifecycle/a.ts'),
+  importRule('http: no routing', 'kernel/http/a.ts', '../routing/a.ts', '../wire/a.ts'),
   importRule('http: no SQL', 'kernel/http/a.ts', 'drizzle-orm/pg-core', 'elysia'),
   importRule('config: no lifecycle', 'kernel/config/a.ts', '../lifecycle/a.ts', '../plugin/a.ts'),
   importRule('registry: no boot', 'kernel/registry/a.ts', '../boot/a.ts', '../storage/a.ts'),
@@ -125,6 +126,23 @@ const rules: readonly Rule[] = [
     'model-gateway/plugin',
   ),
   importRule('plugins: no other plugin', 'plugins/identity/a.ts', '../accounting/a.ts', './b.ts'),
+  ...[
+    'plugins/identity/a.ts',
+    'plugins/identity/store.ts',
+    'plugins/identity/admin.ts',
+    'plugins/checks/cloud-b-guardrail/a.ts',
+    'plugins/standard/a.ts',
+    'providers/simulator/a.ts',
+    'guardrail-packs/core-git/a.ts',
+    'examples/provider-brook/a.ts',
+  ].map((file) =>
+    importRule(
+      `${file}: the wire library by its name`,
+      file,
+      'model-gateway/kernel/wire/index.ts',
+      'model-gateway/wire',
+    ),
+  ),
   importRule(
     'plugins: no test kit',
     'plugins/identity/a.ts',
