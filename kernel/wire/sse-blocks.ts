@@ -1,4 +1,4 @@
-import { BLANK_LINE, findBlankLine, TAIL } from './blank-line.ts'
+import { createSseSplitter } from './sse.ts'
 
 /** What stands between two blank lines of an event stream. */
 export interface SseBlock {
@@ -12,41 +12,16 @@ export interface SseBlock {
 
 const LINE_END = /\r\n|\n|\r/
 
-/**
- * Cuts the text of an event stream into its blocks, comments included, wherever the pieces end.
- * Each character is looked at once or twice, however long a block is.
- */
+/** Cuts the text of an event stream into its blocks, comments included, wherever the pieces end. */
 export function createSseBlocks() {
-  let pieces: string[] = []
-  let length = 0
-  let tail = ''
-
+  const splitter = createSseSplitter()
   return {
     /** Characters of the block that is not complete. */
     get pending(): number {
-      return length
+      return splitter.pending
     },
     push(text: string): SseBlock[] {
-      const seam = tail + text
-      if (findBlankLine(seam, 0, false) === -1) {
-        pieces.push(text)
-        length += text.length
-        tail = seam.slice(-TAIL)
-        return []
-      }
-      const whole = pieces.length === 0 ? text : pieces.join('') + text
-      const blocks: SseBlock[] = []
-      let at = 0
-      while (findBlankLine(whole, at, false) !== -1) {
-        const end = BLANK_LINE.lastIndex
-        blocks.push(readBlock(whole.slice(at, end)))
-        at = end
-      }
-      const rest = whole.slice(at)
-      pieces = rest === '' ? [] : [rest]
-      length = rest.length
-      tail = rest.slice(-TAIL)
-      return blocks
+      return splitter.push(text).map(readBlock)
     },
   }
 }

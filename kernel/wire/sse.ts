@@ -1,6 +1,5 @@
 import { GatewayError } from '../plugin/errors.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
-import { BLANK_LINE, findBlankLine, TAIL } from './blank-line.ts'
 
 /** Longest event that may be pending, in UTF-16 units. */
 const EVENT_LIMIT = 16 * 1024 * 1024
@@ -20,7 +19,7 @@ export function decodeSse(
   bytes: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>,
 ): AsyncIterableIterator<readonly StreamEvent[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  const splitter = createSplitter()
+  const splitter = createSseSplitter()
   const source = (bytes as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
   let ended = false
 
@@ -40,8 +39,11 @@ export function decodeSse(
           const piece = await source.next()
           if (piece.done === true) ended = true
           const events = ended
-            ? splitter.end(decodeText(decoder))
-            : splitter.push(decodeText(decoder, piece.value))
+            ? lastEvents(splitter.end(decodeText(decoder)))
+            : eventsOf(splitter.push(decodeText(decoder, piece.value)))
+          if (splitter.pending > EVENT_LIMIT) {
+            throw new GatewayError('upstream_transport', 'malformed event: larger than 16 MiB')
+          }
           if (events.length > 0) return { done: false, value: events }
         }
         return OVER
@@ -75,72 +77,103 @@ function decodeText(decoder: TextDecoder, chunk?: Uint8Array): string {
   }
 }
 
-function createSplitter() {
-  /** The beginning of an event that is not complete. It grows as a rope, so it is not searched. */
+/** Longest beginning of a blank line that can end a piece: `\r\n\r`. */
+const TAIL = 3
+
+/**
+ * Cuts the text of an event stream behind each blank line, wherever the pieces end. The blocks hold
+ * all of the text, comments included. Each character is read once or twice, however long a block is.
+ */
+export function createSseSplitter() {
+  /** The beginning of a block that is not complete. It grows as a rope, so it is not searched. */
   let rest = ''
   /** The end of `rest`, where a blank line may have begun. */
   let tail = ''
 
-  function split(text: string, final: boolean): StreamEvent[] {
-    const events: StreamEvent[] = []
-    const mayHaveCr = text.includes('\r')
+  function split(text: string, final: boolean): string[] {
+    const blocks: string[] = []
+    const hasCr = text.includes('\r')
     let at = 0
     for (;;) {
-      while (isLineEnd(text.charCodeAt(at))) at++
-      let end: number
-      let next: number
-      if (mayHaveCr) {
-        end = findBlankLine(text, at, final)
-        next = BLANK_LINE.lastIndex
-      } else {
-        end = text.indexOf('\n\n', at)
-        next = end + 2
-      }
-      if (end === -1) break
-      const event = readEvent(text, at, end, next)
-      if (event !== undefined) events.push(event)
-      at = next
+      const end = hasCr ? blankLineEnd(text, at, final) : text.indexOf('\n\n', at) + 2
+      if (end < 2) break
+      blocks.push(text.slice(at, end))
+      at = end
     }
     rest = text.slice(at)
     tail = rest.slice(-TAIL)
-    return events
+    return blocks
   }
 
   return {
-    push(text: string): StreamEvent[] {
-      const seam = tail + text
-      let events: StreamEvent[] = []
-      if (rest === '' || findBlankLine(seam, 0, false) !== -1) {
-        events = split(rest + text, false)
-      } else {
-        rest += text
-        tail = seam.slice(-TAIL)
-      }
-      if (rest.length > EVENT_LIMIT) {
-        throw new GatewayError('upstream_transport', 'malformed event: larger than 16 MiB')
-      }
-      return events
+    /** Characters of the block that is not complete. */
+    get pending(): number {
+      return rest.length
     },
-
-    end(text: string): StreamEvent[] {
-      const events = split(rest + text, true)
-      if (rest.trim() === '') return events
-      const last = readEvent(rest, 0, rest.length, rest.length)
-      if (last?.data.trim() !== '[DONE]') {
-        throw new GatewayError('upstream_transport', 'premature end: the stream ended in an event')
-      }
-      events.push(streamEvent(last.data, last.event))
-      return events
+    /** The blocks that `text` completes. */
+    push(text: string): readonly string[] {
+      const seam = tail + text
+      if (rest === '' || blankLineEnd(seam, 0, false) !== -1) return split(rest + text, false)
+      rest += text
+      tail = seam.slice(-TAIL)
+      return []
+    },
+    /** The blocks that the last text completes, and what no blank line ends. */
+    end(text: string): { readonly blocks: readonly string[]; readonly rest: string } {
+      return { blocks: split(rest + text, true), rest }
     },
   }
 }
 
-/** The event at `from`: fields before `end`, blank line before `next`. Undefined without data. */
-function readEvent(text: string, from: number, end: number, next: number): StreamEvent | undefined {
-  const body = text.slice(from, end)
+/**
+ * Where the next blank line ends, or -1. A blank line is a line end and an empty line; `\r\r\n` ends
+ * after its second CR. A CR that closes the text may be half of a CRLF: unless `final`, it waits.
+ */
+function blankLineEnd(text: string, from: number, final: boolean): number {
+  for (let at = from; at < text.length; at++) {
+    const first = text.charCodeAt(at)
+    if (!isLineEnd(first)) continue
+    const isCr = first === CR && text.charCodeAt(at + 1) !== LF
+    const line = first === CR && !isCr ? at + 2 : at + 1
+    const second = text.charCodeAt(line)
+    if (second === LF || (second === CR && isCr)) return line + 1
+    if (second !== CR) continue
+    if (text.charCodeAt(line + 1) === LF) return line + 2
+    return line + 1 < text.length || final ? line + 1 : -1
+  }
+  return -1
+}
+
+function eventsOf(blocks: readonly string[]): StreamEvent[] {
+  const events: StreamEvent[] = []
+  for (const block of blocks) {
+    const event = readEvent(block)
+    if (event !== undefined) events.push(event)
+  }
+  return events
+}
+
+function lastEvents({ blocks, rest }: { blocks: readonly string[]; rest: string }): StreamEvent[] {
+  const events = eventsOf(blocks)
+  if (rest.trim() === '') return events
+  const last = readEvent(rest)
+  if (last?.data.trim() !== '[DONE]') {
+    throw new GatewayError('upstream_transport', 'premature end: the stream ended in an event')
+  }
+  events.push(streamEvent(last.data, last.event))
+  return events
+}
+
+/** The event in a block; undefined when it has no data. */
+function readEvent(block: string): StreamEvent | undefined {
+  let from = 0
+  while (isLineEnd(block.charCodeAt(from))) from++
+  let to = block.length
+  while (isLineEnd(block.charCodeAt(to - 1))) to--
+  const body = block.slice(from, to)
   let event: string | undefined
   let data: string | undefined
-  if (text.startsWith('data:', from) && !hasLineEnd(body)) {
+  if (body.startsWith('data:') && !hasLineEnd(body)) {
     data = fieldValue(body, 5)
   } else {
     for (const line of body.split(/\r\n|\n|\r/)) {
@@ -153,7 +186,7 @@ function readEvent(text: string, from: number, end: number, next: number): Strea
     }
   }
   if (data === undefined || data.trim() === '') return undefined
-  return streamEvent(data, event, text.slice(from, next))
+  return streamEvent(data, event, block.slice(from))
 }
 
 function fieldValue(line: string, at: number): string {
