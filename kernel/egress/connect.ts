@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
-import { OutboundError } from '../plugin/index.ts'
+import { inTime, OutboundError } from '../plugin/index.ts'
 
 /**
  * The first address that takes a connection, each of them given its share of the time. `fetch` has
@@ -24,24 +25,20 @@ export async function firstThatAnswers(
   throw failure
 }
 
-function tryConnection(host: string, port: number, timeoutMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port })
-    const timer = setTimeout(() => {
-      socket.destroy()
-      reject(new OutboundError('timeout', 'the server took no connection in time'))
-    }, timeoutMs)
-    socket.once('connect', () => {
-      clearTimeout(timer)
-      socket.destroy()
-      resolve()
-    })
-    socket.once('error', (error) => {
-      clearTimeout(timer)
-      const message = `the server took no connection${codeOf(error)}`
-      reject(new OutboundError('transport', message, { cause: error }))
-    })
+async function tryConnection(host: string, port: number, timeoutMs: number): Promise<void> {
+  const socket = connect({ host, port })
+  const connected = once(socket, 'connect').catch((cause: unknown) => {
+    const message = `the server took no connection${codeOf(cause)}`
+    throw new OutboundError('transport', message, { cause })
   })
+  try {
+    const done = await inTime(connected, timeoutMs)
+    if (done === undefined) {
+      throw new OutboundError('timeout', 'the server took no connection in time')
+    }
+  } finally {
+    socket.destroy()
+  }
 }
 
 /** The code of a system's error, in brackets, behind a message. */

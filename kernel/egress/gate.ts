@@ -1,11 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import {
-  type AddressPolicy,
-  inTime,
-  OutboundError,
-  outboundUrlProblem,
-  within,
-} from '../plugin/index.ts'
+import { type AddressPolicy, inTime, OutboundError, outboundUrlProblem } from '../plugin/index.ts'
 import { permits } from './addresses.ts'
 import { codeOf, firstThatAnswers } from './connect.ts'
 
@@ -145,8 +139,13 @@ export function createGate(options: GateOptions = {}): Gate {
     policy: AddressPolicy,
     signal: AbortSignal,
   ): Promise<string> {
-    const addresses = await within(checked(entry, policy), signal)
-    return await within(reach(target, entry, addresses), signal)
+    const reaching = checked(entry, policy).then((addresses) => {
+      signal.throwIfAborted()
+      return reach(target, entry, addresses)
+    })
+    const reached = await inTime(reaching, signal)
+    if (reached === undefined) throw signal.reason
+    return reached.value
   }
 
   return {

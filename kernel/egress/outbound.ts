@@ -1,4 +1,4 @@
-import { type Outbound, OutboundError } from '../plugin/index.ts'
+import { inTime, type Outbound, OutboundError } from '../plugin/index.ts'
 import { createGate, type Gate } from './gate.ts'
 
 /** The gate as plugins have it: for URLs that nobody vouches for, and with the time kept. */
@@ -12,14 +12,11 @@ export function createOutbound(gate: Gate = createGate()): Outbound {
       // It stays: the body of the reply ends with the caller, too.
       if (signal.aborted) onAbort()
       else signal.addEventListener('abort', onAbort, { once: true })
-      const late = () =>
-        ends.abort(new OutboundError('timeout', 'the server did not answer in time'))
-      const timer = setTimeout(late, headersTimeoutMs)
-      try {
-        return await gate.send(url, { ...call, signal: ends.signal })
-      } finally {
-        clearTimeout(timer)
-      }
+      const reply = await inTime(gate.send(url, { ...call, signal: ends.signal }), headersTimeoutMs)
+      if (reply !== undefined) return reply.value
+      const late = new OutboundError('timeout', 'the server did not answer in time')
+      ends.abort(late)
+      throw late
     },
   }
 }

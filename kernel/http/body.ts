@@ -1,4 +1,4 @@
-import { GatewayError } from '../plugin/index.ts'
+import { GatewayError, inTime } from '../plugin/index.ts'
 
 export interface BodyLimits {
   readonly maxBytes: number
@@ -14,17 +14,13 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<st
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limits.maxBytes) throw tooLarge(limits)
   const reading = declared === null ? readCounted(request, limits) : request.bytes()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLate(limits)), limits.timeoutMs)
-  })
   try {
-    return decode(await Promise.race([reading, late]), request)
+    const read = await inTime(reading, limits.timeoutMs)
+    if (read === undefined) throw tooLate(limits)
+    return decode(read.value, request)
   } catch (error) {
     if (error instanceof GatewayError) throw error
     throw new GatewayError('invalid_request', 'the request body broke off', { cause: error })
-  } finally {
-    clearTimeout(timer)
   }
 }
 

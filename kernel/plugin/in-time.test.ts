@@ -12,3 +12,13 @@ test('work that takes too long is left to itself, and may fail later unheard', a
   reject(new Error('late'))
   await Bun.sleep(1)
 })
+
+test('a signal is a limit as well, also when it had aborted before', async () => {
+  const never = new Promise<never>(() => {})
+  expect(await inTime(never, AbortSignal.abort())).toBeUndefined()
+  const limit = new AbortController()
+  const waited = inTime(never, limit.signal)
+  limit.abort()
+  expect(await waited).toBeUndefined()
+  expect(await inTime(Promise.resolve(1), new AbortController().signal)).toEqual({ value: 1 })
+})

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { inTime } from '../plugin/in-time.ts'
 
 /** A contained call that was given up. */
 export class DeadlineError extends Error {
@@ -25,29 +26,16 @@ export async function contain<T>(
   { call, deadlineMs, log, late }: Containment<T>,
   run: () => T | Promise<T>,
 ): Promise<T> {
-  let overdue = false
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      overdue = true
-      reject(new DeadlineError(call, deadlineMs))
-    }, deadlineMs)
-  })
   const work = (async () => run())()
+  const done = await inTime(work, deadlineMs)
+  if (done !== undefined) return done.value
   work
     .then((result) => {
-      if (!overdue) return undefined
       log.warn(`${call} finished after its deadline`)
       return late?.(result)
     })
-    .catch((error: unknown) => {
-      if (overdue) log.error({ err: error }, `${call} failed after its deadline`)
-    })
-  try {
-    return await Promise.race([work, deadline])
-  } finally {
-    clearTimeout(timer)
-  }
+    .catch((err: unknown) => log.error({ err }, `${call} failed after its deadline`))
+  throw new DeadlineError(call, deadlineMs)
 }
 
 const DISPOSE_DEADLINE_MS = 10_000

@@ -4,8 +4,8 @@ import {
   type AddressPolicy,
   type Clock,
   GatewayError,
+  inTime,
   type Outbound,
-  within,
 } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import type { By } from './change-servers.ts'
@@ -75,7 +75,9 @@ export function createRefresher(parts: RefreshParts): Refresher {
     const signal = AbortSignal.any([parts.signal, limit.signal])
     try {
       const declared = { serverKey: server.server_key, authConfig: server.auth_config }
-      const headers = await within(Promise.resolve(mode.headers(declared, signal)), signal)
+      const given = await inTime(Promise.resolve(mode.headers(declared, signal)), signal)
+      if (given === undefined) throw signal.reason
+      const headers = given.value
       const found = await discover(
         outbound,
         {

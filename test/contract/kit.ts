@@ -1,5 +1,11 @@
 import { expect } from 'bun:test'
-import type { BoundRoute, Execute, Family, Plugin } from 'model-gateway/plugin'
+import {
+  type BoundRoute,
+  type Execute,
+  type Family,
+  inTime,
+  type Plugin,
+} from 'model-gateway/plugin'
 
 /** Plugins differ in their configs and capabilities; a kit takes any. */
 // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities
@@ -17,13 +23,9 @@ export async function within<T>(
   work: T | Promise<T>,
   ms: number = PATIENCE_MS,
 ): Promise<T> {
-  const overdue = Promise.withResolvers<never>()
-  const timer = setTimeout(() => overdue.reject(new Error(`${rule} (waited ${ms} ms)`)), ms)
-  try {
-    return await Promise.race([work, overdue.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  const done = await inTime(Promise.resolve(work), ms)
+  if (done === undefined) throw new Error(`${rule} (waited ${ms} ms)`)
+  return done.value
 }
 
 /** What a route does with calls of a family. */

@@ -4,9 +4,9 @@ import {
   type CheckFailureReason,
   type CheckVerdict,
   type GuardPhase,
+  inTime,
   isJsonObject,
   type JsonObject,
-  within,
 } from 'model-gateway/plugin'
 
 type Headers = Readonly<Record<string, string>>
@@ -66,14 +66,15 @@ export function createAsk(service: ManagedService): Ask {
   })
 
   async function authenticate(request: UnauthenticatedRequest, signal: AbortSignal) {
-    const credentials = await within(service.credentials(request), signal)
-    for (const value of Object.values(credentials)) {
+    const given = await inTime(service.credentials(request), signal)
+    if (given === undefined) throw signal.reason
+    for (const value of Object.values(given.value)) {
       // `fetch` would say so too, and quote the value.
       if (!/^[\x20-\x7e]*$/.test(value)) {
         throw new Error('the credentials hold characters that no header can carry')
       }
     }
-    return credentials
+    return given.value
   }
 
   async function attempt(url: string, body: string, signal: AbortSignal): Promise<Outcome> {
