@@ -87,7 +87,7 @@ export function nestedIn(command: SimpleCommand, session: Session): readonly Nes
 const none: readonly Nested[] = []
 
 function nestedInProgram(command: SimpleCommand, session: Session): readonly Nested[] {
-  const special = nestedInSpecial(command)
+  const special = nestedInSpecial(command, session)
   if (special !== undefined) return special
   const own = specialRunners.get(command.executable)?.(command)
   const wrapped = moduleOf(command) ?? nestedInWrapper(command)

@@ -5,7 +5,7 @@ import { readAtCalls } from './command-forwards.ts'
 import { runCommand } from './command-run.ts'
 import { checkText, parseShell } from './command-scan.ts'
 import { literal, type Place, type Spans, startPlace } from './command-state.ts'
-import { walkScript } from './command-walk.ts'
+import { interpreter } from './command-walk.ts'
 import { OverCap, workingAlone } from './work.ts'
 
 /** How a text was read: its syntax, and what became of it. */
@@ -25,12 +25,15 @@ export function readText(text: string, trace?: Trace): CommandReading {
       trace.script = script
       trace.place = here
     }
-    walkScript(script, text, here)
+    interpreter.walkScript(script, text, here)
     // Shells on Windows continue such a line, others end it.
     const continued = text.replaceAll('\\\r\n', '\\\n')
     if (continued === text) return
     const other = parseShell(continued)
-    walkScript(other, continued, { ...place, scope: createScope(other, continued, noScope) })
+    interpreter.walkScript(other, continued, {
+      ...place,
+      scope: createScope(other, continued, noScope),
+    })
   }, trace?.spans)
 }
 
@@ -43,7 +46,7 @@ export function readArgv(argv: readonly string[]): CommandReading {
 }
 
 function read(walk: (place: Place) => void, spans?: Spans): CommandReading {
-  const place = startPlace(noScope, spans)
+  const place = startPlace(interpreter, noScope, spans)
   const { session } = place
   let unreadable: Unreadable | undefined
   try {

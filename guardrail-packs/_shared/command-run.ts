@@ -23,7 +23,6 @@ import {
   passesFunctions,
   type Session,
 } from './command-state.ts'
-import { walkScript } from './command-walk.ts'
 import { lastStep } from './paths.ts'
 import { OverCap, spend } from './work.ts'
 
@@ -241,7 +240,7 @@ function runText(nested: Nested & { text: Word }, by: string, place: Place): Out
   const unparsed = session.unparsed.length
   const script = parseShell(text)
   const scope = createScope(script, text, place.scope, nested.positional)
-  const output = walkScript(script, text, { ...inner, scope })
+  const output = session.interpreter.walkScript(script, text, { ...inner, scope })
   // Text that is only perhaps a shell's need not parse.
   if (nested.lenient) {
     session.broken = before

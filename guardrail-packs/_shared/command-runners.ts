@@ -6,13 +6,16 @@ import type { Nested } from './command-nested.ts'
 import { readOptions } from './command-options.ts'
 import { knownInput } from './command-output.ts'
 import { parseShell } from './command-scan.ts'
-import { joined, literal, startPlace } from './command-state.ts'
+import { joined, literal, type Session, startPlace } from './command-state.ts'
 import { expandWord } from './command-words.ts'
 import { spend } from './work.ts'
 import { sshSetting } from './wrapper-remote.ts'
 
 /** Runners whose command line no table describes; `undefined` for all others. */
-export function nestedInSpecial(command: SimpleCommand): readonly Nested[] | undefined {
+export function nestedInSpecial(
+  command: SimpleCommand,
+  session: Session,
+): readonly Nested[] | undefined {
   switch (command.executable) {
     case 'find':
     case 'gfind':
@@ -29,7 +32,7 @@ export function nestedInSpecial(command: SimpleCommand): readonly Nested[] | und
       return parallel(command)
     case 'env':
     case 'genv':
-      return splitEnv(command.words)
+      return splitEnv(command.words, session)
     case 'ssh':
     case 'autossh':
       return ssh(command)
@@ -180,7 +183,7 @@ function fill(template: readonly Word[], places: readonly string[], item: string
 }
 
 /** `env -S 'command and words'`; `undefined` leaves env to the table. */
-function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
+function splitEnv(words: readonly Word[], { interpreter }: Session): readonly Nested[] | undefined {
   const read = readOptions(words, {
     short: 'uCaS',
     values: ['unset', 'chdir', 'argv0', 'split-string'],
@@ -189,7 +192,7 @@ function splitEnv(words: readonly Word[]): readonly Nested[] | undefined {
   const text = read.value('-S', '--split-string')
   if (text === undefined) return undefined
   const split: Word[] = []
-  const place = startPlace(noScope)
+  const place = startPlace(interpreter, noScope)
   const command = parseShell(`env ${text.text}`).commands[0]?.command
   if (command?.type === 'Command')
     for (const item of command.suffix) {

@@ -1,8 +1,9 @@
-import type { Command } from 'unbash'
+import type { Command, ParsedScript } from 'unbash'
 import type { OpenEnded, Redirect, SimpleCommand, Stdin, Word } from './command.ts'
 import type { Scope } from './command-constants.ts'
 import type { WrittenFile } from './command-files.ts'
 import type { Forward } from './command-forwards.ts'
+import type { Nested } from './command-nested.ts'
 import { wordSet } from './word-lists.ts'
 import { OverCap, spend } from './work.ts'
 
@@ -18,8 +19,16 @@ export const limits = {
 /** Which commands of a reading a piece of the text became, the first of them itself. */
 export type Spans = Map<Command, { readonly start: number; readonly end: number }>
 
+/** Reads scripts and commands within words and commands, whose files it imports in turn. */
+export interface Interpreter {
+  /** Reads every command of a script, whose text is `text`; answers what it is known to write. */
+  walkScript(script: ParsedScript, text: string, place: Place): Output
+  runAll(all: readonly Nested[], by: string, place: Place): void
+}
+
 /** What one reading has gathered and spent. */
 export interface Session {
+  readonly interpreter: Interpreter
   readonly commands: SimpleCommand[]
   /** Kept only for whoever wants to see how the text was read. */
   readonly spans: Spans | undefined
@@ -54,9 +63,10 @@ export interface Place {
 }
 
 /** Where a reading begins, with nothing gathered yet. */
-export function startPlace(scope: Scope, spans?: Spans): Place {
+export function startPlace(interpreter: Interpreter, scope: Scope, spans?: Spans): Place {
   return {
     session: {
+      interpreter,
       commands: [],
       spans,
       substitutions: 0,

@@ -9,7 +9,7 @@ import type {
   SyntaxNode,
   Word as WordNode,
 } from 'unbash'
-import type { Redirect, SimpleCommand, Stdin, Word } from './command.ts'
+import type { Redirect, Word } from './command.ts'
 import { assignedValue, eachChild } from './command-assignment.ts'
 import { functionScope } from './command-constants.ts'
 import { inSubscript } from './command-environment.ts'
@@ -18,59 +18,27 @@ import { knownWord } from './command-known.ts'
 import { leavesStdout, noRedirections, readRedirects } from './command-redirects.ts'
 import { keepAlias, runAlias, runAll, runCommand, runVariables } from './command-run.ts'
 import {
+  type Interpreter,
   inherited,
   inside,
-  limits,
   literal,
   noAssignments,
-  noCommands,
   noWords,
   type Output,
   type Place,
 } from './command-state.ts'
+import { walkSubstitutions } from './command-substitutions.ts'
 import { assignedWords, expandWord } from './command-words.ts'
-import { OverCap, spend } from './work.ts'
+import { spend } from './work.ts'
 
-/** Reads every command of a script, whose text is `text`; answers what it is known to write. */
-export function walkScript(script: ParsedScript, text: string, place: Place): Output {
+export const interpreter: Interpreter = { walkScript, runAll }
+
+function walkScript(script: ParsedScript, text: string, place: Place): Output {
   if (script.errors !== undefined && script.errors.length > 0) {
     place.session.broken = true
     place.session.unparsed.push(text)
   }
   return walkList(script.commands, place)
-}
-
-/** The script of a `$(…)`, a backtick or a process substitution. */
-export function runSubstitution(
-  { script, text }: { readonly script: ParsedScript | undefined; readonly text: string },
-  place: Place,
-  by: string,
-): { output: Output; produced: readonly SimpleCommand[] } {
-  const { session } = place
-  const start = session.commands.length
-  if (++session.substitutions > limits.substitutions) throw new OverCap('too_many')
-  const stdin: Stdin =
-    by === '>()' ? { kind: 'pipe', producers: noCommands, text: undefined } : inherited
-  const inner = inside(place, by, { stdin, openEnded: false, captured: true })
-  if (script === undefined) return { output: undefined, produced: noCommands }
-  const output = walkScript(script, text, inner)
-  spend(32 + session.commands.length - start)
-  return { output, produced: session.commands.slice(start) }
-}
-
-/** The substitutions in a piece of syntax that is not a command's word: a test, a pattern, a sum. */
-export function walkSubstitutions(node: SyntaxNode, place: Place): void {
-  switch (node.type) {
-    case 'CommandExpansion':
-    case 'ArithmeticCommandExpansion':
-      runSubstitution(node, place, '$()')
-      return
-    case 'ProcessSubstitution':
-      runSubstitution(node, place, `${node.operator}()`)
-      return
-    default:
-      eachChild(node, (child) => walkSubstitutions(child, place))
-  }
 }
 
 function walkList(statements: readonly Statement[], place: Place): Output {

@@ -4,10 +4,9 @@ import { braceAlternatives } from './command-braces.ts'
 import { expanded } from './command-environment.ts'
 import { emptyPiece, fieldsOf, type Piece, wordOf } from './command-fields.ts'
 import { endsLine, knownWord, withoutReturn } from './command-known.ts'
-import { runAll } from './command-run.ts'
 import { parseShell, payForParts } from './command-scan.ts'
 import { limits, literal, noCommands, type Place } from './command-state.ts'
-import { runSubstitution, walkSubstitutions } from './command-walk.ts'
+import { runSubstitution, walkSubstitutions } from './command-substitutions.ts'
 import { OverCap, spend } from './work.ts'
 
 /** The fields that a word becomes: usually one; none for an empty expansion, several for `{a,b}`. */
@@ -220,7 +219,7 @@ function parameter(part: ParameterExpansionPart, place: Place, quotes: boolean):
     case 'Transform':
       // `${x@P}` is expanded as a prompt is.
       if (known !== undefined && operation.operand.value === 'P')
-        runAll(expanded(known), '@P', place)
+        place.session.interpreter.runAll(expanded(known), '@P', place)
       break
     case 'Remove': {
       const pattern = operation.operand.value
