@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
-import { createDiscoveryStore, type DiscoveryStore, type Outcome } from './discovery-store.ts'
+import type { Outcome } from './discovery/outcome.ts'
+import { createDiscoveryStore, type DiscoveryStore } from './discovery-store.ts'
 import plugin from './index.ts'
 import { createServerStore, findServer, type ServerRow } from './store.ts'
 

@@ -1,7 +1,7 @@
 import type { AuditTrail, Database } from 'model-gateway/plugin'
 import type { Page, Rows } from '../_shared/page.ts'
-import { storable } from '../_shared/safe-text.ts'
 import type { By } from './change-servers.ts'
+import { type Outcome, summaryOf } from './discovery/outcome.ts'
 import type { DiscoveredTool } from './discovery/tool.ts'
 import { refreshEntry, type ToolChanges } from './refresh-audit.ts'
 import { type DiscoveryStatus, lockRegistry, type ServerRow, type Transaction } from './store.ts'
@@ -45,19 +45,6 @@ export interface RunRow {
   readonly started_at: Date
   readonly finished_at: Date
 }
-
-/** How a run ended, before the state of the server has been looked at again. */
-export type Outcome =
-  | {
-      readonly status: 'success'
-      readonly protocolVersion: string
-      readonly tools: readonly DiscoveredTool[]
-    }
-  | {
-      readonly status: 'failed' | 'auth_required' | 'disabled'
-      readonly summary: string
-      readonly upstreamStatus?: number | undefined
-    }
 
 export interface Run {
   /** Who asked for it; `undefined`: the schedule. */
@@ -283,8 +270,4 @@ async function record(
       started_at: run.startedAt,
       finished_at: run.finishedAt,
     })}`
-}
-
-export function summaryOf(outcome: Outcome): string | null {
-  return outcome.status === 'success' ? null : storable(outcome.summary.slice(0, 512))
 }

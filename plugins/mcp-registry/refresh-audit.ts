@@ -1,6 +1,6 @@
 import type { AuditEntry, JsonObject } from 'model-gateway/plugin'
 import type { By } from './change-servers.ts'
-import { type Outcome, summaryOf } from './discovery-store.ts'
+import { type Outcome, summaryOf } from './discovery/outcome.ts'
 import type { ServerRow } from './store.ts'
 
 /** Most tools that an entry names of each kind: what a server says must not fill the log. */
