@@ -281,6 +281,18 @@ const rules: readonly Rule[] = [
   },
 ]
 
+const CONSOLE = 'plugins/console/app/pages'
+const cycleFolders = [
+  'kernel/lifecycle',
+  'plugins/identity',
+  CONSOLE,
+  'providers/simulator',
+  'guardrail-packs/core-git',
+  'test/harness',
+  'bench',
+  'examples/provider-brook',
+]
+
 /** The file of rule `n` in the sandbox; names that rules match on stay the last part of the path. */
 function place(rule: Rule, n: number, side: 'breaks' | 'keeps'): string {
   const parts = rule.file.split('/')
@@ -299,12 +311,27 @@ describe('the house rules of biome.json', () => {
       mkdirSync(dirname(join(sandbox, path)), { recursive: true })
       writeFileSync(join(sandbox, path), text)
     }
-    cpSync(join(root, 'biome.json'), join(sandbox, 'biome.json'))
+    for (const file of ['biome.json', 'tsconfig.json', 'package.json']) {
+      cpSync(join(root, file), join(sandbox, file))
+    }
     write('kernel/http/sibling.ts', 'export const sibling = 1\n')
     rules.forEach((rule, n) => {
       write(place(rule, n, 'breaks'), rule.breaks)
       write(place(rule, n, 'keeps'), rule.keeps)
     })
+    for (const folder of cycleFolders) {
+      const at = folder === CONSOLE ? '@/pages' : '.'
+      write(`${folder}/cycle-a.ts`, `import { b } from '${at}/cycle-b.ts'\n\nexport const a = b\n`)
+      write(`${folder}/cycle-b.ts`, `import { a } from '${at}/cycle-a.ts'\n\nexport const b = a\n`)
+      write(
+        `${folder}/types-a.ts`,
+        `import type { B } from '${at}/types-b.ts'\n\nexport type A = B[]\n`,
+      )
+      write(
+        `${folder}/types-b.ts`,
+        `import type { A } from '${at}/types-a.ts'\n\nexport type B = A | string\n`,
+      )
+    }
     write('kernel/routing/exempt.test.ts', "export * from '../../test/harness/a.ts'\n")
     const run = spawnSync(
       process.execPath,
@@ -333,6 +360,14 @@ describe('the house rules of biome.json', () => {
       expect(found.get(place(rule, n, 'breaks')) ?? []).toContain(rule.category)
       expect(found.get(place(rule, n, 'keeps')) ?? []).toEqual([])
     })
+  })
+
+  test.each(cycleFolders)('%s: no imports in a cycle, unless all are of types', (folder) => {
+    const cycle = 'lint/suspicious/noImportCycles'
+    expect(found.get(`${folder}/cycle-a.ts`) ?? []).toContain(cycle)
+    expect(found.get(`${folder}/cycle-b.ts`) ?? []).toContain(cycle)
+    expect(found.get(`${folder}/types-a.ts`) ?? []).toEqual([])
+    expect(found.get(`${folder}/types-b.ts`) ?? []).toEqual([])
   })
 
   test('tests may reach the harness', () => {
