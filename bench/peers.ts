@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { freePort } from '../test/harness/free-port.ts'
+import { freePort } from '../test/harness/process.ts'
 import { untilItAnswers } from './machine.ts'
 
 /** Another proxy that this machine happens to have. */

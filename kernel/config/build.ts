@@ -1,5 +1,5 @@
 import type { Static, TSchema } from '@sinclair/typebox'
-import { deepFreeze } from '../plugin/freeze.ts'
+import { deepFreeze } from '../plugin/json.ts'
 import type {
   ConfigSection,
   ConfigSnapshot,

@@ -12,7 +12,7 @@ import type {
 /** A plugin that is to be started, with the place in the config that names it. */
 export interface LoadedPlugin {
   readonly plugin: Plugin
-  /** What names it: `builtin:identity`, a path, `npm:…`. */
+  /** What names it: `builtin:NAME`, a path, `npm:…`. */
   readonly use: string
   /** `['plugins', n]`, or `['plugins']` when the file has no such section. */
   readonly path: ConfigPath

@@ -11,8 +11,8 @@ import {
   parseDocument,
   type YAMLMap,
 } from 'yaml'
-import { deepFreeze } from '../plugin/freeze.ts'
 import { type ConfigPath, formatPath, type Problem } from '../plugin/index.ts'
+import { deepFreeze } from '../plugin/json.ts'
 import type { LocatedProblem } from './problems.ts'
 
 /** Nodes that all aliases of a file together may expand to. */

@@ -1,6 +1,5 @@
 import { Kind, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { deepFreeze } from '../plugin/freeze.ts'
 import {
   type ConfigPath,
   KEY_ALIASES,
@@ -8,6 +7,7 @@ import {
   SECRET_KEYWORD,
   Secret,
 } from '../plugin/index.ts'
+import { deepFreeze } from '../plugin/json.ts'
 import {
   type Description,
   describeError,

@@ -17,8 +17,8 @@ import {
 import { compileCheck, saysNothing } from './admin-check.ts'
 import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
+import { urlOf } from './request.ts'
 import { callersRequestId, newRequestId } from './request-id.ts'
-import { urlOf } from './request-url.ts'
 import { streamedText } from './streamed-text.ts'
 
 export interface AdminPlaneServices {

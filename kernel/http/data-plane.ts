@@ -2,7 +2,7 @@ import type { Incoming, Reply } from '../lifecycle/exchange.ts'
 import { type ApiSurface, type Family, GatewayError, type KeyShown } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
-import { headersOf } from './headers.ts'
+import { headersOf } from './request.ts'
 import { callersRequestId, newRequestId, requestIdHeaders } from './request-id.ts'
 import { streamResponse } from './stream-response.ts'
 

@@ -6,8 +6,8 @@ import { createApp } from './app.ts'
 import { createClientAddress } from './client-address.ts'
 import { errorResponse } from './error-response.ts'
 import { refuseRewrittenToFit, routesByRawPath } from './raw-path.ts'
+import { urlOf } from './request.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
-import { urlOf } from './request-url.ts'
 import { MAX_IDLE_SECS } from './stream-response.ts'
 
 export interface ListenOptions {

@@ -3,7 +3,7 @@ import { CHALLENGE, internalError } from '../lifecycle/error-body.ts'
 import { type Door, GatewayError, type HttpCall, type HttpRoute } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
-import { headersOf } from './headers.ts'
+import { headersOf } from './request.ts'
 import { callersRequestId, requestIdOf } from './request-id.ts'
 
 export interface PluginRoutesServices {

@@ -1,6 +1,6 @@
 import type { BunRequest } from 'bun'
 import { GatewayError } from '../plugin/index.ts'
-import { urlOf } from './request-url.ts'
+import { urlOf } from './request.ts'
 
 /** Calls `check` first. */
 type Answer = (request: Request, check?: () => void) => Promise<Response>

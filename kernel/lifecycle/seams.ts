@@ -1,4 +1,3 @@
-import { deepFreeze } from '../plugin/freeze.ts'
 import {
   type Caller,
   type DecodedRequest,
@@ -11,6 +10,7 @@ import {
   type RespondExchange,
   type Surface,
 } from '../plugin/index.ts'
+import { deepFreeze } from '../plugin/json.ts'
 import { runChain } from './chain.ts'
 import type {
   Admitted,

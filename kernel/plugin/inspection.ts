@@ -26,7 +26,7 @@ export interface StartedPlugin {
   readonly id: string
   readonly version: string
   readonly summary: string
-  /** What loaded it: `builtin:identity`, a path, `npm:…`. */
+  /** What loaded it: `builtin:NAME`, a path, `npm:…`. */
   readonly use: string
   /** Names of the extension points it provides something for, each once. */
   readonly provides: readonly string[]

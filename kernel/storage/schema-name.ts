@@ -1,6 +1,6 @@
 /**
  * Name of a plugin's own Postgres schema: the id's second part, kind before it unless `plugin`.
- * `plugin.request-log` → `request_log`, `provider.my-wire` → `provider_my_wire`.
+ * `plugin.my-log` → `my_log`, `provider.my-wire` → `provider_my_wire`.
  * The kernel's own id, `kernel`, has no kind.
  */
 export function schemaName(pluginId: string): string {

@@ -18,3 +18,14 @@ export function arrayOf(rows: readonly BatchRow[]): string {
   pieces.push(pieces.length === 0 ? '[]' : ']')
   return pieces.join('')
 }
+
+/** Whether the database refused one of the rows, rather than being out of reach. */
+export function isRowFault(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' && /^2[23][0-9A-Z]{3}$/.test(code)
+}
+
+/** The names in the columns of a record type: `id uuid, name text` has `id` and `name`. */
+export function columnNames(columns: string): string[] {
+  return columns.split(',').map((column) => column.trim().split(' ', 1)[0] ?? '')
+}

@@ -3,7 +3,11 @@ import { type AuditEntry, auditTrail, type Services } from 'model-gateway/plugin
 /** Notes an event in the audit log. */
 export type Note = (entry: AuditEntry) => void
 
-/** Without a plugin that keeps an audit log, nothing is noted. */
+/**
+ * Without a plugin that keeps an audit log, nothing is noted.
+ *
+ * @example const note = createNote(ctx.services)
+ */
 export function createNote(services: Services): Note {
   return (entry) => services.all(auditTrail)[0]?.note?.(entry)
 }

@@ -39,3 +39,10 @@ export function wholeCharacters(text: string): string {
   const last = text.charCodeAt(text.length - 1)
   return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text
 }
+
+const MAX_TEXT = 512
+
+/** One text that Postgres refuses would make the whole batch fail: no NUL, no half character. */
+export function safeText(text: string): string {
+  return storable(text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text)
+}

@@ -1,5 +1,5 @@
 import type { TObject } from '@sinclair/typebox'
-import { type Static, type TSchema, Type } from 'model-gateway/plugin'
+import { GatewayError, type Static, type TSchema, Type } from 'model-gateway/plugin'
 
 export const Text = Type.String()
 export const Count = Type.Integer()
@@ -34,4 +34,11 @@ export function asView<View extends TObject>(view: View, row: RowOf<Static<View>
     return [name, value instanceof Date ? value.toISOString() : value]
   })
   return Object.fromEntries(members)
+}
+
+/** A body that has the right shape and still cannot be. `path` as in `/team/team_id`. */
+export function invalidBody(path: string, message: string): GatewayError {
+  return new GatewayError('validation_failed', `${path}: ${message}`, {
+    details: { problems: [{ path, message }] },
+  })
 }

@@ -14,9 +14,8 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
-import { invalidBody } from '../_shared/invalid-body.ts'
 import { ownId } from '../_shared/own-id.ts'
-import { oneOf } from '../_shared/schema.ts'
+import { invalidBody, oneOf } from '../_shared/schema.ts'
 import type { Budget, BudgetEntry } from './budget.ts'
 import type { BudgetFilter, BudgetStore } from './budget-store.ts'
 import {

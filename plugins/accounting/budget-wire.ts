@@ -5,10 +5,9 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { invalidBody } from '../_shared/invalid-body.ts'
 import { picoUsd, usd } from '../_shared/money.ts'
 import { ownId } from '../_shared/own-id.ts'
-import { Instant, nullable, oneOf } from '../_shared/schema.ts'
+import { Instant, invalidBody, nullable, oneOf } from '../_shared/schema.ts'
 import {
   type Budget,
   type BudgetSettings,

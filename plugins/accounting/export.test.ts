@@ -4,8 +4,8 @@ import { adminClient, adminPassword } from '../../test/harness/admin.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { createDatabaseProxy, type DatabaseProxy } from '../../test/harness/database-proxy.ts'
 import { eventually } from '../../test/harness/gateway.ts'
-import { memoryMb } from '../../test/harness/memory.ts'
 import { type GatewayProcess, spawnGateway } from '../../test/harness/process.ts'
+import { memoryMb } from '../../test/harness/process-tree.ts'
 import { openTransactions } from './testing.ts'
 
 /** Some 60 MB of text. */

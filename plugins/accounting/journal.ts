@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
+import { isRowFault } from '../_shared/batch-row.ts'
 import { createGroupCommit } from '../_shared/group-commit.ts'
-import { isRowFault } from '../_shared/row-fault.ts'
 import type { Spool } from '../_shared/spool.ts'
 import type { Reach } from './reach.ts'
 import type { RequestIds } from './request-ids.ts'

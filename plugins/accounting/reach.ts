@@ -1,6 +1,6 @@
 import { inTime } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
-import { isRowFault } from '../_shared/row-fault.ts'
+import { isRowFault } from '../_shared/batch-row.ts'
 
 /** Whether the database answers, as far as the calls that go through here have found. */
 export interface Reach {

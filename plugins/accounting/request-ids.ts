@@ -1,9 +1,9 @@
 import { type AdmissionRequest, GatewayError } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import { createGroupCommit } from '../_shared/group-commit.ts'
+import { safeText } from '../_shared/safe-text.ts'
 import type { Reach } from './reach.ts'
 import type { LedgerRow } from './row.ts'
-import { safeText } from './safe-text.ts'
 import type { Claim, Store } from './store.ts'
 
 const MAX_BATCH = 500

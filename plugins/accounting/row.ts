@@ -4,7 +4,7 @@ import type {
   SettlementRequest,
   UnpricedReason,
 } from 'model-gateway/plugin'
-import { safeText } from './safe-text.ts'
+import { safeText } from '../_shared/safe-text.ts'
 import type { Charge } from './spend.ts'
 import { utcDay } from './window.ts'
 

@@ -1,6 +1,6 @@
 import type { Spender } from 'model-gateway/plugin'
+import { safeText } from '../_shared/safe-text.ts'
 import type { OwnerId } from './owner-names.ts'
-import { safeText } from './safe-text.ts'
 
 /** What a budget is for. */
 export type BudgetScope =

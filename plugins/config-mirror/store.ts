@@ -1,5 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { columnNames } from '../_shared/columns.ts'
+import { columnNames } from '../_shared/batch-row.ts'
 import type { MirrorRows } from './rows.ts'
 
 export interface Store {

@@ -1,6 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
 import type { Sql, TransactionSql } from 'postgres'
-import { columnNames } from '../_shared/columns.ts'
+import { columnNames } from '../_shared/batch-row.ts'
 import type { Books } from './books.ts'
 import { type Copy, createCopy } from './copy.ts'
 import { attemptHead, ledgerHead, logHead } from './lanes.ts'

@@ -7,8 +7,8 @@ import {
   type Welcome,
 } from 'model-gateway/plugin'
 import { once, readArguments } from '../_shared/arguments.ts'
-import { FILE_FIELDS } from './_shared/file-fields.ts'
 import { hashPassword, passwordProblem } from './_shared/password.ts'
+import { FILE_FIELDS } from './_shared/store.ts'
 import type { SessionStore } from './sessions/store.ts'
 
 export interface FirstAdminParts {

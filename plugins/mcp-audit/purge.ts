@@ -1,6 +1,6 @@
 import type { Database } from 'model-gateway/plugin'
 import { deleteInBatches } from '../_shared/delete-in-batches.ts'
-import { firstId } from '../_shared/first-id.ts'
+import { firstId } from '../_shared/own-id.ts'
 
 /** Deletes what is older than `before`, payloads included; how many tool calls there were. */
 export async function purge({ sql, schema }: Database, before: Date): Promise<number> {

@@ -1,7 +1,6 @@
 import type { McpPolicyResult, McpVerdict } from 'model-gateway/mcp'
 import type { Database } from 'model-gateway/plugin'
-import { arrayOf } from '../_shared/batch-row.ts'
-import { columnNames } from '../_shared/columns.ts'
+import { arrayOf, columnNames } from '../_shared/batch-row.ts'
 import { idColumn, numberKey, type RowId, type WrittenRow } from './rows.ts'
 
 /** A row that nobody has closed. */

@@ -1,5 +1,12 @@
-import { definePlugin, strictObject } from 'model-gateway/plugin'
-import { newPluginCommand } from './command-spec.ts'
+import { type CommandSpec, definePlugin, strictObject } from 'model-gateway/plugin'
+
+export const newPluginCommand: CommandSpec = {
+  name: 'plugin new',
+  summary: 'Writes a plugin to begin with: code, tests, an example config and a README.',
+  usage:
+    'provider|pack|managed-check|mcp-auth-mode|accounting-sink|admin|middleware NAME [--dir DIR] [--gateway PACKAGE]',
+  standalone: true,
+}
 
 /** Lists `gateway plugin new`; the distribution runs it without a config. */
 export default definePlugin({

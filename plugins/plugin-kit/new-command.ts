@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { UsageError } from 'model-gateway/plugin'
-import { newPluginCommand } from './command-spec.ts'
+import { newPluginCommand } from './index.ts'
 import { packageFiles, type Versions } from './package-files.ts'
 import { type Kind, kinds, readmeEnd, templateFiles } from './templates.ts'
 

@@ -1,6 +1,5 @@
 import type { Database } from 'model-gateway/plugin'
-import { arrayOf } from '../_shared/batch-row.ts'
-import { columnNames } from '../_shared/columns.ts'
+import { arrayOf, columnNames } from '../_shared/batch-row.ts'
 import { type Day, dayOf, isoDay, tables } from './partitions.ts'
 import type { Row } from './row.ts'
 

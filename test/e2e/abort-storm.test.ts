@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { adaKey, eventually } from '../harness/gateway.ts'
-import { memoryMb } from '../harness/memory.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
+import { memoryMb } from '../harness/process-tree.ts'
 import { paced, startUpstream, type Upstream } from '../harness/upstream.ts'
 
 const LEAVERS = 3000

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { adaKey, eventually } from '../harness/gateway.ts'
-import { memoryMb } from '../harness/memory.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
+import { memoryMb } from '../harness/process-tree.ts'
 import {
   event,
   events,

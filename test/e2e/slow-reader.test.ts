@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import postgres from 'postgres'
 import { adaKey, eventually } from '../harness/gateway.ts'
-import { memoryMb } from '../harness/memory.ts'
 import { type GatewayProcess, spawnGateway } from '../harness/process.ts'
+import { memoryMb } from '../harness/process-tree.ts'
 import { startUpstream } from '../harness/upstream.ts'
 
 const STREAM_MB = 200

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import type { JsonObject, JsonValue } from '../../kernel/plugin/index.ts'
-import { freePort } from './free-port.ts'
+import { freePort } from './process.ts'
 
 export interface TestMcpServer {
   readonly url: string

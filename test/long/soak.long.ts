@@ -8,7 +8,7 @@ import { chatBody } from '../../bench/rows.ts'
 import { governedCounts } from '../../bench/truth.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
 import { testKey } from '../harness/gateway.ts'
-import { memoryMb } from '../harness/memory.ts'
+import { memoryMb } from '../harness/process-tree.ts'
 import { MEASURED, MINUTES } from './size.ts'
 
 /**

@@ -6,7 +6,7 @@ import { sendLoad, stopLoadGenerator } from '../../bench/measure.ts'
 import { chatBody } from '../../bench/rows.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
 import { eventually } from '../harness/gateway.ts'
-import { memoryMb } from '../harness/memory.ts'
+import { memoryMb } from '../harness/process-tree.ts'
 import { REST_SECS, rounds } from './size.ts'
 
 /**

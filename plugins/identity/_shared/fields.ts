@@ -1,6 +1,5 @@
 import { GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
-import { invalidBody } from '../../_shared/invalid-body.ts'
-import { oneOf } from '../../_shared/schema.ts'
+import { invalidBody, oneOf } from '../../_shared/schema.ts'
 
 /** A name for people: no control characters, and not only spaces. */
 export const Name = Type.String({

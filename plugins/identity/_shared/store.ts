@@ -5,7 +5,6 @@ import {
   GatewayError,
   type SessionCaller,
 } from 'model-gateway/plugin'
-import { FILE_FIELDS } from './file-fields.ts'
 
 export type Transaction = Parameters<AuditTrail['write']>[0]
 
@@ -147,3 +146,11 @@ export async function adminExists(sql: Database['sql'] | Transaction): Promise<b
       where u.role = 'platform_admin' and u.status = 'active') as found`
   return row?.found === true
 }
+
+/** What the file could change of a row: all of it is the administrator's in a row that one made. */
+export const FILE_FIELDS = {
+  users: ['name', 'role', 'request_logging_enabled', 'model_access', 'team'],
+  teams: ['name', 'model_access'],
+  service_accounts: ['name', 'team', 'model_access'],
+  api_keys: ['name', 'grants', 'mcp_servers', 'secret'],
+} as const

@@ -7,10 +7,9 @@ import {
   Type,
 } from 'model-gateway/plugin'
 import { INSTANT_PATTERN, instantOf } from '../../_shared/instant.ts'
-import { invalidBody } from '../../_shared/invalid-body.ts'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
-import { oneOf } from '../../_shared/schema.ts'
+import { invalidBody, oneOf } from '../../_shared/schema.ts'
 import {
   McpServers,
   ModelIds,

@@ -9,10 +9,9 @@ import {
   strictObject,
   Type,
 } from 'model-gateway/plugin'
-import { invalidBody } from '../../_shared/invalid-body.ts'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
-import { asView, Instant, oneOf } from '../../_shared/schema.ts'
+import { asView, Instant, invalidBody, oneOf } from '../../_shared/schema.ts'
 import {
   accessColumns,
   accessView,

@@ -1,7 +1,7 @@
 import type { Database } from 'model-gateway/plugin'
 import { MOST_COUNTED } from '../../_shared/counted-list.ts'
-import { firstId } from '../../_shared/first-id.ts'
 import { instantSql } from '../../_shared/instant.ts'
+import { firstId } from '../../_shared/own-id.ts'
 import type { Page, Rows } from '../../_shared/page.ts'
 import type { Period } from '../../_shared/query.ts'
 import type { DetailRow, InvocationRow } from './wire.ts'

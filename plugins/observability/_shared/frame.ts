@@ -54,3 +54,9 @@ export function wireFrame({ range, start, end }: Frame) {
     window_end: end.toISOString(),
   } as const
 }
+
+export const tag = 'observability'
+
+export const Usd = Type.String({ description: 'USD, a plain decimal', examples: ['0.000213'] })
+
+export const OwnerKind = oneOf(['user', 'service_account'])

@@ -1,8 +1,7 @@
 import { type AdminRoute, adminRoute, type Clock, strictObject, Type } from 'model-gateway/plugin'
 import { Count, Instant, nullable, Text } from '../../_shared/schema.ts'
-import { frameMembers, frameOf, RangeQuery, wireFrame } from '../_shared/frame.ts'
+import { frameMembers, frameOf, OwnerKind, RangeQuery, tag, wireFrame } from '../_shared/frame.ts'
 import type { Reports } from '../_shared/store.ts'
-import { OwnerKind, tag } from '../_shared/wire.ts'
 import { composeOverview, topOwners } from './compose.ts'
 import {
   readNearBudgets,

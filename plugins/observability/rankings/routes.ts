@@ -1,8 +1,15 @@
 import { type AdminRoute, adminRoute, type Clock, strictObject, Type } from 'model-gateway/plugin'
 import { Count, Instant, Text } from '../../_shared/schema.ts'
-import { type Frame, frameMembers, frameOf, RangeQuery, wireFrame } from '../_shared/frame.ts'
+import {
+  type Frame,
+  frameMembers,
+  frameOf,
+  RangeQuery,
+  tag,
+  Usd,
+  wireFrame,
+} from '../_shared/frame.ts'
 import type { Reports } from '../_shared/store.ts'
-import { tag, Usd } from '../_shared/wire.ts'
 import { type Point, readHarnessUsage, readLeaderboard } from './store.ts'
 import { HarnessLeader, Leader } from './wire.ts'
 

@@ -1,6 +1,6 @@
 import { Type } from 'model-gateway/plugin'
 import { Count, nullable, Text } from '../../_shared/schema.ts'
-import { Usd } from '../_shared/wire.ts'
+import { Usd } from '../_shared/frame.ts'
 
 const Average = nullable(Type.Number())
 

@@ -1,6 +1,6 @@
 import { Type } from 'model-gateway/plugin'
 import { Count, Instant, nullable, oneOf, Text } from '../../_shared/schema.ts'
-import { Usd } from '../_shared/wire.ts'
+import { Usd } from '../_shared/frame.ts'
 
 const Attempt = Type.Object({
   attempt_number: Type.Integer({ description: 'From 1.' }),

@@ -1,9 +1,8 @@
 import { type AdminRoute, adminRoute, type Clock, strictObject, Type } from 'model-gateway/plugin'
 import { callerOwner } from '../../_shared/caller-owner.ts'
 import { Count, Instant, Text } from '../../_shared/schema.ts'
-import { frameMembers, frameOf, RangeQuery, wireFrame } from '../_shared/frame.ts'
+import { frameMembers, frameOf, OwnerKind, RangeQuery, wireFrame } from '../_shared/frame.ts'
 import type { Reports } from '../_shared/store.ts'
-import { OwnerKind } from '../_shared/wire.ts'
 import { noUsage, readUsage } from './store.ts'
 
 const usage = {

@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 
 /** How one filter stands in the URL; what it cannot read becomes its default. */
@@ -86,4 +86,10 @@ export function useFilters<const F extends Readonly<Record<string, Filter<unknow
     [filters, navigate],
   )
   return [values, change] as const
+}
+
+/** What stands behind the path of a page, in parts: `['SERVER', 'tools']` of `/mcp/SERVER/tools`. */
+export function useSubPath(): readonly string[] {
+  const { _splat = '' } = useParams({ strict: false }) as { readonly _splat?: string }
+  return _splat.split('/').filter((part) => part !== '')
 }

@@ -1,5 +1,3 @@
-import { isObject } from '@/lib/is-object.ts'
-
 /** What a piece of a stream adds to the text of the reply, on any of the gateway's APIs. */
 export function textOfEvent(event: unknown): string {
   if (!isObject(event)) return ''
@@ -41,4 +39,9 @@ export function errorOfEvent(event: unknown): { code: string; message: string } 
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
+}
+
+/** Lists among them. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useSubPath } from '@/lib/sub-path.ts'
+import { useSubPath } from '@/lib/filters.ts'
 import { Decisions } from '@/pages/guardrails/decisions.tsx'
 import { Explain } from '@/pages/guardrails/explain.tsx'
 import { PolicyList } from '@/pages/guardrails/policies.tsx'

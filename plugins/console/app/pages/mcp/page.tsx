@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useSubPath } from '@/lib/sub-path.ts'
+import { useSubPath } from '@/lib/filters.ts'
 import { Calls } from '@/pages/mcp/calls.tsx'
 import { ServerPage } from '@/pages/mcp/server.tsx'
 import { Servers } from '@/pages/mcp/servers.tsx'

@@ -3,7 +3,7 @@ import { dateTime } from '@/lib/format.ts'
 import { History } from '@/pages/mcp/history.tsx'
 import { OfferButton } from '@/pages/mcp/offer-button.tsx'
 import type { Server, Tool } from '@/pages/mcp/query.ts'
-import { ToolState } from '@/pages/mcp/tool-state.tsx'
+import { Badge } from '@/ui/badge.tsx'
 import { buttonStyle } from '@/ui/button.tsx'
 import { Sheet } from '@/ui/dialog.tsx'
 import { JsonTree } from '@/ui/json-tree.tsx'
@@ -61,4 +61,10 @@ export function ToolSheet({ server, tool, onClose }: ToolSheetProps) {
       )}
     </Sheet>
   )
+}
+
+/** Whether callers can use a tool. */
+export function ToolState({ active, offered }: { active: boolean; offered: boolean }) {
+  if (!active) return <Badge>gone</Badge>
+  return offered ? <Badge tone="good">on offer</Badge> : <Badge tone="warn">hidden</Badge>
 }

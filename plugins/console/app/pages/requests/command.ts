@@ -1,5 +1,5 @@
 import { curlOf } from '@/lib/curl.ts'
-import { isObject } from '@/lib/is-object.ts'
+import { isObject } from '@/lib/stream-text.ts'
 import type { RequestDetail } from '@/pages/requests/query.ts'
 
 interface Command {

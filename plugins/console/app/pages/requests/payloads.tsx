@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import { bytes, count } from '@/lib/format.ts'
-import { isObject } from '@/lib/is-object.ts'
-import { textOfEvent, textOfReply } from '@/lib/stream-text.ts'
+import { isObject, textOfEvent, textOfReply } from '@/lib/stream-text.ts'
 import type { RequestDetail } from '@/pages/requests/query.ts'
 import { Badge } from '@/ui/badge.tsx'
 import { CopyButton } from '@/ui/copy-button.tsx'

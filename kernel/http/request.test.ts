@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { headersOf } from './headers.ts'
+import { headersOf } from './request.ts'
 
 test('each header is one text, those included that came in several lines', () => {
   const headers = new Headers([

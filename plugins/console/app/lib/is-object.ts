@@ -1,4 +1,0 @@
-/** Lists among them. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
-}
