@@ -1,5 +1,4 @@
 import type { Static, TSchema } from '@sinclair/typebox'
-import { deepFreeze } from '../plugin/json.ts'
 import type {
   ConfigSection,
   ConfigSnapshot,
@@ -8,6 +7,7 @@ import type {
   RouteFlag,
   RouteSpec,
 } from '../plugin/index.ts'
+import { deepFreeze } from '../plugin/json.ts'
 import type { LoadedProvider, ServerSettings } from './loaded.ts'
 import type { ParsedConfig } from './parse.ts'
 import { routeId } from './route-id.ts'

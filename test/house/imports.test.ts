@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
@@ -27,6 +27,11 @@ function importRule(title: string, file: string, forbidden: string, allowed: str
     keeps: `export * from '${allowed}'\n`,
   }
 }
+
+/** All that there are, so that a new one needs a rule. */
+const kernelParts = readdirSync(join(root, 'kernel'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'decisions')
+  .map(({ name }) => name)
 
 const rules: readonly Rule[] = [
   importRule('plugin: no other kernel part', 'kernel/plugin/a.ts', '../config/a.ts', './json.ts'),
@@ -96,19 +101,7 @@ const rules: readonly Rule[] = [
   importRule('storage: no Elysia', 'kernel/storage/a.ts', 'elysia', 'postgres'),
   importRule('boot: no Elysia', 'kernel/boot/a.ts', '@elysiajs/swagger', '../http/a.ts'),
   importRule('boot: no SQL', 'kernel/boot/a.ts', 'postgres', '../storage/a.ts'),
-  ...[
-    'plugin',
-    'routing',
-    'wire',
-    'lifecycle',
-    'http',
-    'config',
-    'egress',
-    'registry',
-    'telemetry',
-    'storage',
-    'boot',
-  ].flatMap((part) =>
+  ...kernelParts.flatMap((part) =>
     ['plugins/identity', 'providers/simulator', 'guardrail-packs/core-git', 'test/harness'].map(
       (outside) =>
         importRule(
@@ -209,8 +202,38 @@ const rules: readonly Rule[] = [
     '../compat/a.ts',
     '../_shared/a.ts',
   ),
+  importRule(
+    'providers: no test kit',
+    'providers/simulator/a.ts',
+    'model-gateway/testing',
+    'model-gateway/wire',
+  ),
+  importRule(
+    'providers: no plugin',
+    'providers/simulator/a.ts',
+    '../../plugins/_shared/safe-text.ts',
+    '../_shared/a.ts',
+  ),
   importRule('providers: no SQL', 'providers/simulator/store.ts', 'postgres', './b.ts'),
   importRule('providers: no Elysia', 'providers/simulator/admin.ts', 'elysia', './b.ts'),
+  importRule(
+    'packs: no other pack',
+    'guardrail-packs/core-git/a.ts',
+    '../core-shell/a.ts',
+    './b.ts',
+  ),
+  importRule(
+    'packs: no kernel by path',
+    'guardrail-packs/core-git/a.ts',
+    '../../kernel/wire/json-text.ts',
+    'model-gateway/plugin',
+  ),
+  importRule(
+    'plugins: no pack',
+    'plugins/identity/a.ts',
+    '../../guardrail-packs/core-git/index.ts',
+    '../_shared/a.ts',
+  ),
   importRule(
     'packs: no plugin',
     'guardrail-packs/core-git/a.ts',
