@@ -11,7 +11,7 @@ import { type ConfigSnapshot, type Door, snapshotListeners } from '../plugin/ind
 import { contain } from '../registry/contain.ts'
 import { PluginError, type Registry, startPlugins } from '../registry/registry.ts'
 import type { Builtins } from '../registry/resolve.ts'
-import { type OpenDatabase, openDatabase } from '../storage/database.ts'
+import { type OpenDatabase, openDatabase, type StartDatabase } from '../storage/database.ts'
 import { MigrationError, migrate, type PluginMigrations } from '../storage/migrate.ts'
 import { schemaName } from '../storage/schema-name.ts'
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry/otel.ts'
@@ -31,6 +31,8 @@ const PREPARE_DEADLINE_MS = 60_000
 export interface BootOptions {
   readonly source: ConfigSource
   readonly builtins: Builtins
+  /** The database where the config names none. */
+  readonly startDatabase: StartDatabase
   readonly dataDir: string
   readonly env: Record<string, string | undefined>
   readonly log: Logger
@@ -70,12 +72,12 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
   for (const problem of config.problems) log.warn(formatProblems([problem], config.file))
 
   ended?.throwIfAborted()
-  const database = await openDatabase({
-    url: options.ownDatabase === true ? undefined : loaded.databaseUrl?.reveal(),
-    dataDir,
-    attach: options.attach ?? false,
-    log: (line) => log.debug({ component: 'postgres' }, line),
-  })
+  const { startDatabase, attach = false, ownDatabase = false } = options
+  const postgresLog = (line: string) => log.debug({ component: 'postgres' }, line)
+  const database = await openDatabase(
+    (ownDatabase ? undefined : loaded.databaseUrl?.reveal()) ??
+      (() => startDatabase({ dataDir, attach, log: postgresLog })),
+  )
   const inspected: Inspected = { loaded }
   let registry: Registry | undefined
   let telemetry = noTelemetry

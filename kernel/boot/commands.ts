@@ -126,11 +126,10 @@ export async function migrateCommand(invocation: Invocation): Promise<number> {
   const source = findConfig(invocation)
   const config = await read(source, invocation)
   const loaded = requireLoaded(config)
-  const database = await openDatabase({
-    url: loaded.databaseUrl?.reveal(),
-    dataDir: invocation.dataDir,
-    attach: true,
-  })
+  const { startDatabase, dataDir } = invocation
+  const database = await openDatabase(
+    loaded.databaseUrl?.reveal() ?? (() => startDatabase({ dataDir, attach: true })),
+  )
   try {
     const migrations = migrationsOf(config.plugins)
     const { sql } = database

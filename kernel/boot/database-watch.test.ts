@@ -83,7 +83,7 @@ test('connections that vanished without a word are given up, and those of long s
   world.defer(database.drop)
   const proxy = await createDatabaseProxy(database.url)
   world.defer(proxy.close)
-  const pool = await openDatabase({ url: proxy.url, dataDir: '/' })
+  const pool = await openDatabase(proxy.url)
   world.defer(pool.close)
   const lines: string[] = []
   const log = pino({}, { write: (line) => lines.push(JSON.parse(line).msg) })
@@ -117,7 +117,7 @@ test('of a server that does not say what it is at, no connection is given up', a
   const database = await createTestDatabase()
   const name = new URL(database.url).pathname.slice(1)
   await main.sql.unsafe(`alter database ${name} set track_activities = off`)
-  const pool = await openDatabase({ url: database.url, dataDir: '/' })
+  const pool = await openDatabase(database.url)
   const watch = watchDatabase(pool, pino({ level: 'silent' }), 500)
   const [row] = await pool.sql`select pg_sleep(3)::text as slept`
   expect(row).toEqual({ slept: '' })

@@ -3,7 +3,6 @@ import { ListenError } from '../http/listen.ts'
 import { ConfigError } from '../plugin/index.ts'
 import { MissingServiceError, PluginError } from '../registry/registry.ts'
 import { DatabaseError } from '../storage/database.ts'
-import { DataDirectoryInUseError } from '../storage/embedded.ts'
 import { MigrationError } from '../storage/migrate.ts'
 
 /** The gateway cannot start as it has been told to. */
@@ -30,7 +29,6 @@ export function operatorMessage(error: unknown): string | undefined {
     error instanceof PluginError ||
     error instanceof ListenError ||
     error instanceof DatabaseError ||
-    error instanceof DataDirectoryInUseError ||
     error instanceof MigrationError
     ? error.message
     : undefined

@@ -65,7 +65,7 @@ describe('values', () => {
     const name = new URL(own.url).pathname.slice(1)
     await own.sql.unsafe(`alter database ${name} set DateStyle = 'Postgres, DMY'`)
     await own.sql.unsafe(`alter database ${name} set TimeZone = 'Asia/Kolkata'`)
-    const fresh = await openDatabase({ url: own.url, dataDir: '/unused' })
+    const fresh = await openDatabase(own.url)
     try {
       const [row] = await fresh.sql`
         select '2026-03-04'::date as day, '2026-03-04'::date::text as text,
@@ -129,10 +129,7 @@ describe('listen', () => {
 
 describe('a database that cannot be used', () => {
   test('is named without its password', async () => {
-    const opening = openDatabase({
-      url: 'postgres://me:hunter2@127.0.0.1:1/x',
-      dataDir: '/nowhere',
-    })
+    const opening = openDatabase('postgres://me:hunter2@127.0.0.1:1/x')
     const message = await opening.then(
       () => 'opened',
       (error: Error) => error.message,
@@ -144,15 +141,13 @@ describe('a database that cannot be used', () => {
   test('with a wrong password says so', async () => {
     const url = new URL(db.url)
     url.password = 'wrong'
-    await expect(openDatabase({ url: url.href, dataDir: '/nowhere' })).rejects.toThrow(
-      'password authentication failed',
-    )
+    await expect(openDatabase(url.href)).rejects.toThrow('password authentication failed')
   })
 
   test('without TLS, where the URL asks for it, says what to look at', async () => {
     const url = new URL(db.url)
     url.searchParams.set('sslmode', 'require')
-    await expect(openDatabase({ url: url.href, dataDir: '/nowhere' })).rejects.toThrow(
+    await expect(openDatabase(url.href)).rejects.toThrow(
       'sslmode asks for TLS, which the server may not offer',
     )
   })
@@ -165,7 +160,7 @@ describe('a database that cannot be used', () => {
     const url = new URL(db.url)
     url.pathname += '_latin'
     try {
-      await expect(openDatabase({ url: url.href, dataDir: '/nowhere' })).rejects.toThrow(
+      await expect(openDatabase(url.href)).rejects.toThrow(
         `${name}_latin has the encoding LATIN1; the gateway needs UTF8`,
       )
     } finally {
@@ -174,8 +169,6 @@ describe('a database that cannot be used', () => {
   })
 
   test('with something else than a Postgres URL is refused', async () => {
-    await expect(openDatabase({ url: 'mysql://x/y', dataDir: '/nowhere' })).rejects.toThrow(
-      'database.url must look like',
-    )
+    await expect(openDatabase('mysql://x/y')).rejects.toThrow('database.url must look like')
   })
 })

@@ -2,7 +2,6 @@ import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres, { type Sql } from 'postgres'
 import type { Database } from '../plugin/index.ts'
 import { connectFailure } from './connect-failure.ts'
-import { DataDirectoryInUseError, runningUrl, startEmbedded } from './embedded.ts'
 import { schemaName } from './schema-name.ts'
 import { endSilent } from './silent-connections.ts'
 
@@ -28,46 +27,41 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/**
- * Opens the Postgres at `url` or, without one, the gateway's own in `dataDir`. With `attach`, when
- * another process already runs the one in `dataDir`, uses that. Throws DatabaseError, or
- * DataDirectoryInUseError.
- */
-export async function openDatabase(options: {
-  readonly url?: string | undefined
+/** A Postgres server that runs for this process. */
+export interface DatabaseServer {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** Starts the gateway's own Postgres in a data directory. Its errors are for the operator. */
+export type StartDatabase = (options: {
   readonly dataDir: string
+  /** Use the one of a process that already runs it. */
   readonly attach?: boolean
-  /** Told what the embedded server logs, line by line. */
+  /** Gets what the server logs, line by line. */
   readonly log?: (line: string) => void
-}): Promise<OpenDatabase> {
-  const { dataDir, log } = options
-  if (options.url !== undefined) return await connect(options.url)
-  let server: Awaited<ReturnType<typeof startEmbedded>>
+}) => Promise<DatabaseServer>
+
+/**
+ * Opens the Postgres at a URL, or the one that a function starts, which `close` then stops. Throws
+ * DatabaseError.
+ */
+export async function openDatabase(
+  source: string | (() => Promise<DatabaseServer>),
+): Promise<OpenDatabase> {
+  if (typeof source === 'string') return await connect({ url: source, stop: async () => {} })
+  const server = await source().catch((error: Error) => {
+    throw new DatabaseError(error.message, { cause: error })
+  })
   try {
-    server = await startEmbedded({ dataDir, log })
-  } catch (error) {
-    if (!(error instanceof DataDirectoryInUseError)) {
-      const { message } = error as Error
-      throw new DatabaseError(
-        `the database in the data directory ${dataDir} cannot be used: ${message}`,
-        { cause: error },
-      )
-    }
-    if (options.attach !== true) throw error
-    return await connect(runningUrl(dataDir))
-  }
-  try {
-    return await connect(server.url, () => server.stop())
+    return await connect(server)
   } catch (error) {
     await server.stop()
     throw error
   }
 }
 
-async function connect(
-  url: string,
-  afterClose: () => Promise<void> = async () => {},
-): Promise<OpenDatabase> {
+async function connect({ url, stop }: DatabaseServer): Promise<OpenDatabase> {
   const { sql, drizzled } = createPool(url)
   try {
     await checkServer(sql, url)
@@ -92,7 +86,7 @@ async function connect(
     endSilent: (ms) => endSilent(sql, () => createPool(url, 1).sql, ms),
     async close() {
       await sql.end({ timeout: 5 })
-      await afterClose()
+      await stop()
     },
   }
 }

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import postgres from 'postgres'
 import { eventually } from '../../test/harness/gateway.ts'
-import { openDatabase } from './database.ts'
-import { DataDirectoryInUseError, startEmbedded } from './embedded.ts'
+import { DataDirectoryInUseError, openEmbedded, startEmbedded } from './embedded.ts'
 
 const isRoot = process.getuid?.() === 0
 let root: string
@@ -106,11 +105,11 @@ describe('a data directory that is in use', () => {
       const refused = await startEmbedded({ dataDir }).catch((error: unknown) => error)
       expect(refused).toBeInstanceOf(DataDirectoryInUseError)
       expect(String(refused)).toMatch(/another gateway \(process \d{2,}\) is running on the data/)
-      await expect(openDatabase({ dataDir })).rejects.toThrow('another gateway')
+      await expect(openEmbedded({ dataDir })).rejects.toThrow('another gateway')
 
-      const attached = await openDatabase({ dataDir, attach: true })
+      const attached = await openEmbedded({ dataDir, attach: true })
       expect(attached.url).toBe(other.url)
-      await attached.close()
+      await attached.stop()
       expect(await query<unknown[]>(other.url, 'select 1 as still')).toEqual([{ still: 1 }])
     } finally {
       await other.end('SIGTERM')

@@ -63,9 +63,28 @@ export async function startEmbedded(options: {
   }
 }
 
-/** URL of the database that a gateway is running on this data directory. */
-export function runningUrl(dataDir: string): string {
-  return readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
+/**
+ * As the gateway has it: `startEmbedded` or, with `attach`, the database of the process that already
+ * runs it, which `stop` then leaves alone.
+ */
+export async function openEmbedded(options: {
+  readonly dataDir: string
+  readonly attach?: boolean
+  readonly log?: (line: string) => void
+}): Promise<EmbeddedPostgres> {
+  const { dataDir, attach = false, log } = options
+  try {
+    return await startEmbedded({ dataDir, log })
+  } catch (cause) {
+    if (!(cause instanceof DataDirectoryInUseError)) {
+      const { message } = cause as Error
+      const what = `the database in the data directory ${dataDir} cannot be used: ${message}`
+      throw new Error(what, { cause })
+    }
+    if (!attach) throw cause
+    const url = readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
+    return { url, stop: async () => {} }
+  }
 }
 
 /** Owner of the cluster. Throws when it is another user's and this process cannot take that role. */

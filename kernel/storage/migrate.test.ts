@@ -75,7 +75,7 @@ test('a role that may make no schema is told so', async () => {
   await db.sql.unsafe(`create role ${name} login password 'x'`)
   const url = new URL(db.url)
   Object.assign(url, { username: name, password: 'x' })
-  const other = await openDatabase({ url: url.href, dataDir: '/nowhere' })
+  const other = await openDatabase(url.href)
   try {
     const failing = migrate(other.sql, plugin(first))
     await expect(failing).rejects.toBeInstanceOf(DatabaseError)
@@ -89,7 +89,7 @@ test('a role that may make no schema is told so', async () => {
 })
 
 test('two processes at once apply everything once', async () => {
-  const other = await openDatabase({ url: db.url, dataDir: '/nowhere' })
+  const other = await openDatabase(db.url)
   try {
     const slow = { name: '0001_slow', sql: `${first.sql} select pg_sleep(0.2);` }
     const done = await Promise.all([

@@ -15,7 +15,7 @@ describe.skipIf(PGBOUNCER === null)('behind PgBouncer', () => {
   test('that hands out sessions by the transaction a database is refused', async () => {
     const pooler = await startPooler(db.url, 'transaction')
     try {
-      await expect(openDatabase({ url: pooler.url, dataDir: '/nowhere' })).rejects.toThrow(
+      await expect(openDatabase(pooler.url)).rejects.toThrow(
         'is behind a transaction pooler, which notifications and session locks do not pass; name the server itself or a session pooler',
       )
     } finally {
@@ -26,7 +26,7 @@ describe.skipIf(PGBOUNCER === null)('behind PgBouncer', () => {
   test('that keeps a session for each connection it can be used', async () => {
     const pooler = await startPooler(db.url, 'session')
     try {
-      const pool = await openDatabase({ url: pooler.url, dataDir: '/nowhere' })
+      const pool = await openDatabase(pooler.url)
       const heard: string[] = []
       const { unlisten } = await pool.sql.listen('news', (payload) => heard.push(payload))
       await pool.sql.notify('news', 'one')

@@ -13,7 +13,7 @@ export function useProxiedPool() {
   beforeEach(async () => {
     own.db = await createTestDatabase()
     own.proxy = await createDatabaseProxy(own.db.url)
-    own.pool = await openDatabase({ url: own.proxy.url, dataDir: '/' })
+    own.pool = await openDatabase(own.proxy.url)
     own.sql = own.pool.sql
   })
   afterEach(async () => {

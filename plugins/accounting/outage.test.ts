@@ -50,7 +50,7 @@ async function closeProxy(): Promise<void> {
 
 async function open(spoolDirectory = temporaryFolder()): Promise<TestAccounting> {
   proxy = await createDatabaseProxy(database.url)
-  pool = await openDatabase({ url: proxy.url, dataDir: '/' })
+  pool = await openDatabase(proxy.url)
   const accounting = openAccounting(pool.forPlugin(PLUGIN), {
     commitTimeoutMs: TIMEOUT,
     spoolDirectory,

@@ -17,7 +17,7 @@ beforeAll(async () => {
     providers: [{ id: 'sim', type: 'simulator' }],
     models: [{ id: 'm', routes: [{ provider: 'sim', upstream_model: 'x' }] }],
   })
-  database = await openDatabase({ url: gateway.databaseUrl, dataDir: '/nowhere' })
+  database = await openDatabase(gateway.databaseUrl)
   root = await adminClient(gateway)
   await seed(REQUESTS)
 }, 60_000)

@@ -60,7 +60,7 @@ export type Sections = Partial<
 
 /** The plugin, set up with a pool of its own, as in a process of its own. */
 export async function startReplica(options: { deaf?: boolean } = {}): Promise<Replica> {
-  const database = await openDatabase({ url: db.url, dataDir: '/nowhere' })
+  const database = await openDatabase(db.url)
   const capability = database.forPlugin(plugin.manifest.id)
   const clock = { skipMs: 0 }
   const timers: NodeJS.Timeout[] = []

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { stringify } from 'yaml'
 import { operatorMessage } from '../../kernel/boot/errors.ts'
 import { startGateway } from '../../kernel/boot/start.ts'
+import { openEmbedded } from '../../kernel/storage/embedded.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import { createTestDatabase } from '../harness/database.ts'
 import { ada, startTestGateway } from '../harness/gateway.ts'
@@ -45,6 +46,7 @@ async function start(entries: readonly Entry[], more: Record<string, unknown>) {
     const gateway = await startGateway({
       source: { text, file: join(files.folder, 'gateway.yaml') },
       builtins,
+      startDatabase: openEmbedded,
       dataDir: join(files.folder, 'data'),
       env: {},
       log: pino({ level: 'silent' }),

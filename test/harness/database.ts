@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import type { Database, Migration } from '../../kernel/plugin/index.ts'
 import { type OpenDatabase, openDatabase } from '../../kernel/storage/database.ts'
+import { openEmbedded } from '../../kernel/storage/embedded.ts'
 import { migrate } from '../../kernel/storage/migrate.ts'
 
 let server: Promise<OpenDatabase> | undefined
@@ -21,7 +22,7 @@ async function startServer(): Promise<OpenDatabase> {
   // As root, Postgres runs under another account, which has to get to its files.
   chmodSync(dataDir, 0o711)
   removeAfterThisProcess(dataDir)
-  return await openDatabase({ dataDir })
+  return await openDatabase(() => openEmbedded({ dataDir }))
 }
 
 /**
@@ -61,7 +62,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await main.sql.unsafe(`create database ${name}`)
   const url = new URL(main.url)
   url.pathname = `/${name}`
-  const database = await openDatabase({ url: url.href, dataDir: tmpdir() })
+  const database = await openDatabase(url.href)
   return {
     url: url.href,
     sql: database.sql,

@@ -8,6 +8,7 @@ import type { Sql } from 'postgres'
 import { stringify } from 'yaml'
 import { type Gateway, startGateway } from '../../kernel/boot/start.ts'
 import type { GateOptions } from '../../kernel/egress/gate.ts'
+import { openEmbedded } from '../../kernel/storage/embedded.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import { createTestDatabase } from './database.ts'
 
@@ -68,6 +69,7 @@ export async function startTestGateway(
   const gateway = await startGateway({
     source: { text, file: join(dataDir, 'gateway.yaml') },
     builtins,
+    startDatabase: openEmbedded,
     dataDir,
     env: {},
     log,
