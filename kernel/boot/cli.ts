@@ -3,7 +3,6 @@ import type { KernelCommand } from '../config/contributions.ts'
 import { UsageError } from '../plugin/index.ts'
 import type { Builtins } from '../registry/resolve.ts'
 import type { StartDatabase } from '../storage/database.ts'
-import { openEmbedded } from '../storage/embedded.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { VERSION } from '../telemetry/version.ts'
 import {
@@ -24,11 +23,11 @@ export interface Distribution {
   readonly builtins: Builtins
   /** The config that runs when there is no config file. */
   readonly quickstart: string
+  /** The database where the config names none. */
+  readonly startDatabase: StartDatabase
 }
 
 export interface Invocation extends Distribution {
-  /** The database where the config names none. */
-  readonly startDatabase: StartDatabase
   readonly args: readonly string[]
   readonly configFile: string | undefined
   readonly dataDir: string
@@ -76,7 +75,6 @@ export async function main(argv: readonly string[], distribution: Distribution):
     const { env } = process
     const invocation: Invocation = {
       ...distribution,
-      startDatabase: openEmbedded,
       args: words.slice(1),
       configFile,
       dataDir: dataDir ?? (env.GATEWAY_DATA_DIR || './.gateway'),

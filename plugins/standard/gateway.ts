@@ -1,8 +1,14 @@
-import { main } from '../../kernel/boot/cli.ts'
+import { type Distribution, main } from '../../kernel/boot/cli.ts'
 import { builtins } from './builtins.ts'
 import quickstart from './quickstart.yaml' with { type: 'text' }
 
+/** A gateway whose config names a database does not load it. */
+const startDatabase: Distribution['startDatabase'] = async (options) => {
+  const { openEmbedded } = await import('../embedded-postgres/index.ts')
+  return await openEmbedded(options)
+}
+
 /** Runs one `gateway` command; resolves to its exit code. */
 export function runGateway(args: readonly string[]): Promise<number> {
-  return main(args, { builtins, quickstart })
+  return main(args, { builtins, quickstart, startDatabase })
 }

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
-import { startEmbedded } from '../../kernel/storage/embedded.ts'
+import { startEmbedded } from '../../plugins/embedded-postgres/index.ts'
 import { certify, MAY_SIGN } from '../harness/certificate.ts'
 import { adaKey, eventually } from '../harness/gateway.ts'
 import { spawnGateway } from '../harness/process.ts'

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import type { Database, Migration } from '../../kernel/plugin/index.ts'
 import { type OpenDatabase, openDatabase } from '../../kernel/storage/database.ts'
-import { openEmbedded } from '../../kernel/storage/embedded.ts'
 import { migrate } from '../../kernel/storage/migrate.ts'
+import { openEmbedded } from '../../plugins/embedded-postgres/index.ts'
 
 let server: Promise<OpenDatabase> | undefined
 

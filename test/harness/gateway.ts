@@ -8,7 +8,7 @@ import type { Sql } from 'postgres'
 import { stringify } from 'yaml'
 import { type Gateway, startGateway } from '../../kernel/boot/start.ts'
 import type { GateOptions } from '../../kernel/egress/gate.ts'
-import { openEmbedded } from '../../kernel/storage/embedded.ts'
+import { openEmbedded } from '../../plugins/embedded-postgres/index.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import { createTestDatabase } from './database.ts'
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type EmbeddedPostgres, startEmbedded } from '../../kernel/storage/embedded.ts'
+import { type EmbeddedPostgres, startEmbedded } from '../../plugins/embedded-postgres/index.ts'
 import { childrenOf } from './process-tree.ts'
 
 /** A Postgres server for one test, which can do to it what happens to servers. */

