@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runtimeSettings } from '../kernel/boot/runtime-settings.ts'
+import { runtimeSettings } from '../plugins/standard/runtime-settings.ts'
 import { createTestDatabase } from '../test/harness/database.ts'
 import { type Profile, startBenchGateway } from './gateways.ts'
 import { startService, threadMicros } from './machine.ts'

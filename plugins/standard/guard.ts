@@ -1,5 +1,5 @@
-import { useRuntimeSettings } from '../../kernel/boot/runtime-settings.ts'
 import { REFUSED, runGuardCommand } from '../guardrails/guard-command.ts'
+import { useRuntimeSettings } from './runtime-settings.ts'
 
 /** `gateway guard`; resolves to its exit code. */
 export async function runGuard(args: readonly string[]): Promise<number> {

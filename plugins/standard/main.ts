@@ -1,9 +1,9 @@
 #!/bin/sh
 ':' //; exec bun --no-install --no-env-file --config=/dev/null --tsconfig-override=/dev/null "$0" "$@"
 // To a shell the line above starts Bun with this file; to Bun it is a string and a comment. The folder
-// where the command runs must not configure it: see kernel/boot/runtime-settings.ts.
+// where the command runs must not configure it: see runtime-settings.ts.
 import { asksForHelp } from '../../kernel/boot/help.ts'
-import { useRuntimeSettings } from '../../kernel/boot/runtime-settings.ts'
+import { useRuntimeSettings } from './runtime-settings.ts'
 
 const args = process.argv.slice(2)
 const command = asksForHelp(args) ? 'help' : args[0]
