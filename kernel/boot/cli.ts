@@ -15,7 +15,6 @@ import {
   serveCommand,
 } from './commands.ts'
 import { operatorMessage, StartError } from './errors.ts'
-import { asksForHelp } from './help.ts'
 import { openOutput } from './output.ts'
 
 export interface Distribution {
@@ -71,7 +70,7 @@ export async function main(argv: readonly string[], distribution: Distribution):
   let name = 'serve'
   try {
     const { words, configFile, dataDir } = readGlobalOptions(argv)
-    name = asksForHelp(words) ? 'help' : (words[0] ?? name)
+    name = words[0] ?? name
     const { env } = process
     const invocation: Invocation = {
       ...distribution,

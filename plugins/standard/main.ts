@@ -2,11 +2,12 @@
 ':' //; exec bun --no-install --no-env-file --config=/dev/null --tsconfig-override=/dev/null "$0" "$@"
 // To a shell the line above starts Bun with this file; to Bun it is a string and a comment. The folder
 // where the command runs must not configure it: see runtime-settings.ts.
-import { asksForHelp } from '../../kernel/boot/help.ts'
 import { useRuntimeSettings } from './runtime-settings.ts'
 
-const args = process.argv.slice(2)
-const command = asksForHelp(args) ? 'help' : args[0]
+const given = process.argv.slice(2)
+const asksForHelp = given.some((word) => word === '--help' || word === '-h')
+const args = asksForHelp ? ['help', ...given] : given
+const command = args[0]
 // An agent waits for the guard before each use of a tool: it loads nothing that it does not need.
 const run = command === 'guard' ? (await import('./guard.ts')).runGuard(args.slice(1)) : runOther()
 // What plugins left behind, such as an export that nobody answers, does not keep the process alive.
