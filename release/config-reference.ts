@@ -50,7 +50,12 @@ export function configReference(): Reference {
   const sections = collectSections(plugins, declared, fault)
   const { types, owners } = collectTypes(plugins, true, fault)
   const specs = [...owners.keys()]
-  const root = rootSchema(sections, types, (name) => types.find(name), true)
+  const root = rootSchema(
+    sections,
+    types,
+    { typeOf: (name) => types.find(name), ids: new Set(), unidentified: 0 },
+    true,
+  )
   const properties = root.properties as Record<string, TSchema>
   const all: Row[] = []
   const parts: string[] = [INTRODUCTION]

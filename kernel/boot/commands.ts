@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { formatProblems } from '../config/problems.ts'
-import { parseBind } from '../config/semantics.ts'
+import { parseBind } from '../config/server-section.ts'
 import { openApiText } from '../http/docs.ts'
 import {
   adminModules,

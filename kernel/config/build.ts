@@ -10,7 +10,7 @@ import type {
 import { deepFreeze } from '../plugin/json.ts'
 import type { LoadedProvider, ServerSettings } from './loaded.ts'
 import type { ParsedConfig } from './parse.ts'
-import { routeId } from './route-id.ts'
+import { routeId } from './rules.ts'
 import {
   isOwnField,
   type ModelEntry,
@@ -18,7 +18,7 @@ import {
   type RootEntry,
   type RouteEntry,
 } from './schema.ts'
-import type { Address } from './semantics.ts'
+import type { Address } from './server-section.ts'
 
 export function serverSettings(root: RootEntry, address: Address): ServerSettings {
   const { server } = root

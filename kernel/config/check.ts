@@ -1,10 +1,4 @@
-import type {
-  ConfigDraft,
-  ConfigPath,
-  JsonObject,
-  Problem,
-  ProviderTypeSpec,
-} from '../plugin/index.ts'
+import type { ConfigDraft, ConfigPath, JsonObject, ProviderTypeSpec } from '../plugin/index.ts'
 import { createSnapshot, loadedProviders, serverSettings } from './build.ts'
 import {
   collectDeclared,
@@ -20,6 +14,7 @@ import type { LoadedConfig, LoadedPlugin, ResolvedPlugins } from './loaded.ts'
 import type { ParsedConfig } from './parse.ts'
 import { checkPluginRules } from './plugin-rules.ts'
 import { hasErrors, type LocatedProblem, sortProblems } from './problems.ts'
+import { declaredIds, type Pruned } from './rules.ts'
 import {
   kernelSections,
   modelKeys,
@@ -29,15 +24,7 @@ import {
   rootSchema,
 } from './schema.ts'
 import type { Environment } from './secrets.ts'
-import {
-  checkModels,
-  checkProviders,
-  checkServerUrls,
-  checkTrustedProxies,
-  declaredIds,
-  type Pruned,
-  parseBind,
-} from './semantics.ts'
+import { noBind, parseBind } from './server-section.ts'
 import { originalPath, type Shaping, shape } from './shape.ts'
 
 export interface CheckedConfig {
@@ -48,18 +35,11 @@ export interface CheckedConfig {
 }
 
 function bindAddress(root: Pruned<RootEntry>, env: Environment, report: Report) {
-  const hint = 'write host:port, such as 127.0.0.1:8080 or [::]:8080'
-  const path = ['server', 'bind']
-  const fromFile = root.server?.bind
-  const address = fromFile === undefined ? undefined : parseBind(fromFile)
-  if (fromFile !== undefined && address === undefined) {
-    report({ path, message: 'is no address to listen on', hint })
+  if (env.GATEWAY_BIND === undefined || env.GATEWAY_BIND === '') {
+    return parseBind(root.server?.bind ?? '')
   }
-  if (env.GATEWAY_BIND === undefined || env.GATEWAY_BIND === '') return address
   const override = parseBind(env.GATEWAY_BIND)
-  if (override === undefined) {
-    report({ path, message: 'GATEWAY_BIND is no address to listen on', hint })
-  }
+  if (override === undefined) report(noBind(['server', 'bind'], 'GATEWAY_BIND '))
   return override
 }
 
@@ -135,8 +115,6 @@ export function checkConfig(
   const data = withDatabaseUrl(parsed.data)
   const known = [...kernelSections, ...Object.keys(sections)]
   const listed = (name: string) => fieldOf(data, name, known)
-  const rawModels = listed('models')
-
   const typesById = new Map<unknown, ProviderTypeSpec | undefined>()
   const rawProviders = listed('providers')
   for (const entry of Array.isArray(rawProviders) ? rawProviders : []) {
@@ -144,35 +122,18 @@ export function checkConfig(
     const type = types.find(fieldOf(entry, 'type', providerCommonKeys), true)
     if (!typesById.has(id)) typesById.set(id, type)
   }
-  const whole = rootSchema(sections, types, (provider) => typesById.get(provider), complete)
+  const declared = {
+    ...declaredIds(rawProviders, providerCommonKeys),
+    typeOf: (provider: unknown) => typesById.get(provider),
+  }
+  const whole = rootSchema(sections, types, declared, complete)
   const root = shape(whole, data, [], use) as Pruned<RootEntry> & Record<string, unknown>
   const pluginConfigs = shapePluginConfigs(plugins, use)
 
   const inFile: Report = (problem) =>
     report({ ...problem, path: originalPath(root, problem.path, use) })
-  const inFileAll = (found: Iterable<Problem>) => {
-    for (const problem of found) inFile(problem)
-  }
-  const declared = {
-    providers: declaredIds(rawProviders, providerCommonKeys),
-    models: declaredIds(rawModels, modelKeys),
-  }
   const address = bindAddress(root, env, inFile)
   const url = databaseUrl(root, env, inFile)
-  inFileAll(checkServerUrls(root))
-  inFileAll(checkTrustedProxies(root))
-  inFileAll(checkProviders(root, types, complete))
-  inFileAll(
-    checkModels(root, declared, (index, field) => {
-      const [, original] = originalPath(root, ['models', index], use)
-      const entry = Array.isArray(rawModels) ? rawModels[Number(original)] : undefined
-      return fieldOf(entry, field, modelKeys)
-    }),
-  )
-  if (rawModels === undefined || (Array.isArray(rawModels) && rawModels.length === 0)) {
-    const message = 'there are no models: every call is refused'
-    inFile({ path: ['models'], message, severity: 'warning' })
-  }
   const isWritten = (path: ConfigPath) => {
     let node: unknown = data
     for (const part of originalPath(root, path, use))
@@ -182,15 +143,16 @@ export function checkConfig(
   checkWithTypes(root, types, owners, isWritten, inFile)
   const written = matchKeys(data, known).written
   const draft: ConfigDraft = {
-    modelIds: declared.models.ids,
-    providerIds: declared.providers.ids,
+    modelIds: declaredIds(listed('models'), modelKeys).ids,
+    providerIds: declared.ids,
     declared: contributed,
     section: (name) => (written.has(name) ? root[name] : undefined),
   }
   for (const by of plugins) runCheck(by, [], () => by.plugin.manifest.check?.(draft), inFile)
   checkIsolation(plugins, inFile)
   const providerTypes = (root.providers ?? []).map(({ type }) => types.find(type, true))
-  inFileAll(checkPluginRules({ plugins, hasSection: (name) => written.has(name), providerTypes }))
+  const hasSection = (name: string) => written.has(name)
+  for (const problem of checkPluginRules({ plugins, hasSection, providerTypes })) inFile(problem)
 
   const sorted = sortProblems(problems)
   if (hasErrors(sorted) || address === undefined) return { problems: sorted }

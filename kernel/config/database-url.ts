@@ -1,9 +1,9 @@
 import { Secret } from '../plugin/index.ts'
 import type { Report } from './contributions.ts'
 import { isFields } from './fields.ts'
+import type { Pruned } from './rules.ts'
 import type { RootEntry } from './schema.ts'
 import type { Environment } from './secrets.ts'
-import type { Pruned } from './semantics.ts'
 
 const path = ['database', 'url']
 /** Where poolers listen when they are set up as their manuals say. */

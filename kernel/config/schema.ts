@@ -2,15 +2,24 @@ import { OptionalKind, type Static, type TProperties, type TSchema, Type } from 
 import {
   KEY_ALIASES,
   MAX_TIMER_MS,
+  type Problem,
   type ProviderTypeSpec,
   routeFlags,
   SecretRef,
 } from '../plugin/index.ts'
-import { closest } from '../wire/suggest.ts'
+import { closest, didYouMean } from '../wire/suggest.ts'
 import { fieldOf, isFields } from './fields.ts'
+import {
+  type DeclaredIds,
+  extraMembers,
+  headerNames,
+  modelListRules,
+  modelRules,
+  uniqueIds,
+} from './rules.ts'
 import { ServerSection } from './server-section.ts'
 import { AS_WRITTEN, UNKNOWN_KEY_HINT } from './shape.ts'
-import { chosenBy } from './variants.ts'
+import { chosenBy, withRule } from './variants.ts'
 
 /** The kernel's own sections; all others belong to plugins. */
 export const kernelSections = ['server', 'database', 'plugins', 'providers', 'models'] as const
@@ -21,7 +30,7 @@ const headerValue = Type.String({
   description: 'header values have no line breaks or other control characters',
 })
 const headers = (description: string) =>
-  Type.Record(Type.String(), headerValue, { default: {}, description })
+  withRule(Type.Record(Type.String(), headerValue, { default: {}, description }), headerNames)
 
 const DatabaseSection = Type.Object(
   {
@@ -115,10 +124,13 @@ const routeFields = {
   enabled: Type.Boolean({ default: true, description: 'false: as if it were not there' }),
   capabilities,
   extra_headers: headers("Sent with each call, after the provider's default_headers"),
-  extra_body: Type.Record(Type.String(), Type.Unknown(), {
-    default: {},
-    description: 'Merged over the body that goes upstream',
-  }),
+  extra_body: withRule(
+    Type.Record(Type.String(), Type.Unknown(), {
+      default: {},
+      description: 'Merged over the body that goes upstream',
+    }),
+    extraMembers,
+  ),
 }
 const routeKeys = [...Object.keys(routeFields), 'compatibility']
 const Route = Type.Object({
@@ -196,20 +208,27 @@ function propertiesOf(schema: TSchema): TProperties {
 }
 
 /** An entry of `providers`: the common fields and those of its type. */
-function providersSchema(types: ProviderTypes) {
-  return Type.Array(
+function providersSchema(types: ProviderTypes, complete: boolean) {
+  const common = { ...providerCommon, type: withRule(providerCommon.type, typeFaults) }
+  function* typeFaults(type: string): Iterable<Problem> {
+    if (!complete || types.find(type) !== undefined) return
+    const hint = didYouMean(type, types.names, 'provider types')
+    yield { path: [], message: `there is no provider type "${type}"`, hint }
+  }
+  const list = Type.Array(
     chosenBy<ProviderEntry>((entry) => {
       const spec = types.find(fieldOf(entry, 'type', providerCommonKeys), true)
       // Without a type nothing can be said about the other fields.
-      if (spec === undefined) return Type.Object(providerCommon, { additionalProperties: true })
+      if (spec === undefined) return Type.Object(common, { additionalProperties: true })
       const { [KEY_ALIASES]: aliases } = spec.config
       return Type.Object(
-        { ...propertiesOf(spec.config), ...providerCommon },
+        { ...propertiesOf(spec.config), ...common },
         { ...(aliases !== undefined && { [KEY_ALIASES]: aliases }) },
       )
     }),
     { default: [] },
   )
+  return withRule(list, uniqueIds)
 }
 
 /** Whether an entry has a field of its type under this name, not one of the common fields. */
@@ -217,10 +236,15 @@ export function isOwnField(key: string): boolean {
   return !providerCommonKeys.includes(key)
 }
 
-/** `typeOf` tells the type of the provider that a route names. */
-function modelsSchema(typeOf: (provider: unknown) => ProviderTypeSpec | undefined) {
+/** The providers of the file. */
+export interface DeclaredProviders extends DeclaredIds {
+  /** The type of the provider that a route names. */
+  typeOf(provider: unknown): ProviderTypeSpec | undefined
+}
+
+function modelsSchema(providers: DeclaredProviders) {
   const route = chosenBy<RouteEntry>((entry) => {
-    const compatibility = typeOf(fieldOf(entry, 'provider', routeKeys))?.compatibility
+    const compatibility = providers.typeOf(fieldOf(entry, 'provider', routeKeys))?.compatibility
     return Type.Object({
       ...routeFields,
       compatibility: {
@@ -231,7 +255,12 @@ function modelsSchema(typeOf: (provider: unknown) => ProviderTypeSpec | undefine
       } as TSchema,
     })
   })
-  return Type.Array(modelSchema(route), { default: [] })
+  const model = withRule(modelSchema(route), (entry, written) =>
+    modelRules(entry, written, modelKeys),
+  )
+  return withRule(Type.Array(model, { default: [] }), (models, written) =>
+    modelListRules(models, written, providers, modelKeys),
+  )
 }
 
 /** The kernel's part of a whole config file. */
@@ -253,7 +282,7 @@ export function asRootProperty(schema: TSchema): TSchema {
 export function rootSchema(
   sections: Readonly<Record<string, TSchema>>,
   types: ProviderTypes,
-  typeOf: (provider: unknown) => ProviderTypeSpec | undefined,
+  providers: DeclaredProviders,
   complete: boolean,
 ): TSchema {
   const properties: Record<string, TSchema> = {
@@ -261,8 +290,8 @@ export function rootSchema(
     server: ServerSection,
     database: DatabaseSection,
     plugins: Type.Optional(PluginsSection),
-    providers: providersSchema(types),
-    models: modelsSchema(typeOf),
+    providers: providersSchema(types, complete),
+    models: modelsSchema(providers),
   }
   return Type.Object(properties, {
     [UNKNOWN_KEY_HINT]: 'no loaded plugin has a section of this name',

@@ -1,29 +1,74 @@
 import { Type } from '@sinclair/typebox'
-import { MAX_TIMER_MS } from '../plugin/index.ts'
+import ipaddr from 'ipaddr.js'
+import { MAX_TIMER_MS, type Problem } from '../plugin/index.ts'
 import { WRITE } from './describe.ts'
+import { withRule } from './variants.ts'
+
+export interface Address {
+  readonly hostname: string
+  readonly port: number
+}
+
+/** `host:port` or `[ipv6]:port`. */
+export function parseBind(text: string): Address | undefined {
+  const [, v6, host, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]/]+)):(\d{1,5})$/.exec(text) ?? []
+  const hostname = v6 ?? host
+  const port = Number(digits)
+  // An address of digits and dots, or in brackets, has to be one.
+  const exists = hostname !== undefined && URL.canParse(`http://${text}`)
+  return exists ? { hostname, port } : undefined
+}
+
+/** `subject` says whose address it is, where it is not the value at the path. */
+export function noBind(path: Problem['path'], subject = ''): Problem {
+  const hint = 'write host:port, such as 127.0.0.1:8080 or [::]:8080'
+  return { path, message: `${subject}is no address to listen on`, hint }
+}
+
+/** What a pattern lets pass and nothing can connect to. */
+function* urlFaults(url: string): Iterable<Problem> {
+  if (URL.canParse(url)) return
+  const hint = 'write http://host or https://host:port, with a port up to 65535'
+  yield { path: [], message: 'is no valid URL', hint }
+}
+
+function* rangeFaults(range: string): Iterable<Problem> {
+  if (ipaddr.isValidCIDR(range) || ipaddr.isValid(range)) return
+  const hint = 'write an address or a range such as 10.0.0.0/8'
+  yield { path: [], message: 'is neither an address nor a range of addresses', hint }
+}
 
 const httpUrl = (description: string) =>
-  Type.String({
-    pattern: '^https?://[^\\s]+$',
-    description,
-    [WRITE]: 'write a URL such as http://host',
-  })
+  withRule(
+    Type.String({
+      pattern: '^https?://[^\\s]+$',
+      description,
+      [WRITE]: 'write a URL such as http://host',
+    }),
+    urlFaults,
+  )
 // Without user and password: those belong in OTEL_EXPORTER_OTLP_HEADERS, not in a config file.
 const otlpUrl = (description: string) =>
-  Type.String({
-    pattern: '^https?://(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[^\\s?#]*)?$',
-    description,
-    [WRITE]: 'write a URL such as http://collector:4318',
-  })
+  withRule(
+    Type.String({
+      pattern: '^https?://(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[^\\s?#]*)?$',
+      description,
+      [WRITE]: 'write a URL such as http://collector:4318',
+    }),
+    urlFaults,
+  )
 
 /** Section `server`. */
 export const ServerSection = Type.Object(
   {
-    bind: Type.String({
-      default: '127.0.0.1:8080',
-      description: 'Where to listen',
-      [WRITE]: 'write host:port, such as 127.0.0.1:8080 or [::]:8080',
-    }),
+    bind: withRule(
+      Type.String({
+        default: '127.0.0.1:8080',
+        description: 'Where to listen',
+        [WRITE]: 'write host:port, such as 127.0.0.1:8080 or [::]:8080',
+      }),
+      (text) => (parseBind(text) === undefined ? [noBind([])] : []),
+    ),
     log_format: Type.Optional(
       Type.Union([Type.Literal('pretty'), Type.Literal('json')], {
         description: 'Default pretty on a terminal, json elsewhere',
@@ -60,7 +105,10 @@ export const ServerSection = Type.Object(
       ),
     ),
     trusted_proxies: Type.Array(
-      Type.String({ [WRITE]: 'write an address or a range such as 10.0.0.0/8' }),
+      withRule(
+        Type.String({ [WRITE]: 'write an address or a range such as 10.0.0.0/8' }),
+        rangeFaults,
+      ),
       {
         default: [],
         description:

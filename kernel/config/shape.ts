@@ -18,7 +18,7 @@ import {
 } from './describe.ts'
 import { type Fields, isFields, matchKeys } from './fields.ts'
 import { type Environment, resolveSecret } from './secrets.ts'
-import { constantsOf, discriminatorOf, isLike, schemaFor } from './variants.ts'
+import { constantsOf, discriminatorOf, isLike, ruleProblems, schemaFor } from './variants.ts'
 
 type At = readonly [path: ConfigPath, use: Shaping]
 
@@ -46,9 +46,18 @@ export const UNKNOWN_KEY_HINT = 'x-unknown-key-hint'
 export function shape(schema: TSchema, value: unknown, path: ConfigPath, use: Shaping): unknown {
   const chosen = schemaFor(schema, value)
   if (chosen !== schema) return shape(chosen, value, path, use)
+  const result = shapeKind(schema, value, path, use)
+  if (result === undefined) return undefined
+  for (const problem of ruleProblems(schema, result, value)) {
+    use.report({ ...problem, path: [...path, ...originalPath(result, problem.path, use)] })
+  }
+  return result
+}
+
+function shapeKind(schema: TSchema, value: unknown, path: ConfigPath, use: Shaping): unknown {
   if (schema[SECRET_KEYWORD] === true) return shapeSecret(value, path, use)
   if (schema[AS_WRITTEN] === true && use.fill) {
-    return shape(schema, value, path, { ...use, fill: false })
+    return shapeKind(schema, value, path, { ...use, fill: false })
   }
   switch (schema[Kind]) {
     case 'Object':

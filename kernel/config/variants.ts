@@ -1,5 +1,7 @@
-import { Kind, type TSchema, Type } from '@sinclair/typebox'
+import { Kind, type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { Problem } from '../plugin/index.ts'
 import { isFields } from './fields.ts'
+import type { Pruned } from './rules.ts'
 
 const CHOICE = Symbol('choice')
 
@@ -12,6 +14,25 @@ export function chosenBy<T>(choose: (value: unknown) => TSchema) {
 export function schemaFor(schema: TSchema, value: unknown): TSchema {
   const choose: unknown = schema[CHOICE as unknown as string]
   return typeof choose === 'function' ? choose(value) : schema
+}
+
+const RULE = Symbol('rule')
+
+/**
+ * What only code can tell of a value whose form is right: gets it as it was shaped and as the file has
+ * it. Paths begin at the value.
+ */
+type Rule<T> = (value: T, written: unknown) => Iterable<Problem>
+
+/** A schema that asks for more than its form. */
+export function withRule<S extends TSchema>(schema: S, rule: Rule<Pruned<Static<S>>>): S {
+  return { ...schema, [RULE]: rule }
+}
+
+/** What the rule of a schema finds. */
+export function ruleProblems(schema: TSchema, value: unknown, written: unknown): Iterable<Problem> {
+  const rule = schema[RULE as unknown as string] as Rule<unknown> | undefined
+  return rule?.(value, written) ?? []
 }
 
 /** The constants that a schema consists of; `undefined` when it is anything else. */

@@ -1,3 +1,0 @@
-export function routeId(model: string, provider: string, upstreamModel: string): string {
-  return `${model}/${provider}/${upstreamModel}`
-}

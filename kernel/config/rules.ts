@@ -1,0 +1,204 @@
+import type { ConfigPath, Problem, Secret } from '../plugin/index.ts'
+import { foldKey } from '../wire/key-case.ts'
+import { didYouMean } from '../wire/suggest.ts'
+import { type Fields, fieldOf, isFields } from './fields.ts'
+import type { ModelEntry } from './schema.ts'
+
+/*
+ * Rules of the file that only code can tell, for `withRule`: the paths of their problems begin at the
+ * value.
+ */
+
+/** Data after wrongly typed parts were cut out: any field may be missing. */
+export type Pruned<T> = T extends Secret
+  ? T
+  : T extends readonly (infer E)[]
+    ? readonly Pruned<E>[]
+    : T extends object
+      ? { readonly [K in keyof T]?: Pruned<T[K]> }
+      : T
+
+/** The ids in a list, as far as they can be told. */
+export interface DeclaredIds {
+  readonly ids: ReadonlySet<string>
+  /** Entries that may have any id. */
+  readonly unidentified: number
+}
+
+/** Reads the ids from the list as written, so that entries with mistakes count too. */
+export function declaredIds(list: unknown, known: readonly string[]): DeclaredIds {
+  const ids = new Set<string>()
+  if (list === undefined) return { ids, unidentified: 0 }
+  if (!Array.isArray(list)) return { ids, unidentified: Number.POSITIVE_INFINITY }
+  let unidentified = 0
+  for (const entry of list) {
+    const id = isFields(entry) ? fieldOf(entry, 'id', known) : entry
+    if (typeof id === 'string' || typeof id === 'number' || typeof id === 'boolean') {
+      ids.add(String(id))
+    } else unidentified++
+  }
+  return { ids, unidentified }
+}
+
+interface Reference {
+  readonly name: string | undefined
+  readonly path: ConfigPath
+}
+
+/** References to nothing. None is reported while entries without an id could account for them all. */
+function* checkReferences(
+  references: readonly Reference[],
+  declared: DeclaredIds,
+  what: string,
+): Iterable<Problem> {
+  const unknown = references.flatMap(({ name, path }) =>
+    name === undefined || declared.ids.has(name) ? [] : [{ name, path }],
+  )
+  if (new Set(unknown.map(({ name }) => name)).size <= declared.unidentified) return
+  for (const { name, path } of unknown) {
+    const hint = didYouMean(name, declared.ids, `${what}s`)
+    yield { path, message: `there is no ${what} "${name}"`, hint }
+  }
+}
+
+/** Headers that belong to a connection or that the gateway sets itself. */
+const reservedHeaders = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+export function* headerNames(headers: Fields): Iterable<Problem> {
+  for (const name of Object.keys(headers)) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+      yield { path: [name], message: 'is no valid header name' }
+    } else if (reservedHeaders.has(name.toLowerCase())) {
+      const hint = 'it belongs to the connection, which the gateway manages'
+      yield { path: [name], message: 'is a header that cannot be set', hint }
+    }
+  }
+}
+
+const MEMBERS_OF_THE_GATEWAY = ['model', 'stream']
+
+/** Members that would undo what the call was priced and is read by. */
+export function* extraMembers(extraBody: Fields): Iterable<Problem> {
+  for (const name of Object.keys(extraBody)) {
+    if (!MEMBERS_OF_THE_GATEWAY.includes(foldKey(name))) continue
+    const hint =
+      foldKey(name) === 'model'
+        ? 'name the model in upstream_model, by which calls are priced'
+        : 'leave it out: callers choose whether a call is streamed'
+    yield { path: [name], message: 'is a member that the gateway sets itself', hint }
+  }
+}
+
+export function* uniqueIds(entries: readonly { readonly id?: string }[]): Iterable<Problem> {
+  const seen = new Set<string>()
+  for (const [index, { id }] of entries.entries()) {
+    if (id === undefined) continue
+    if (seen.has(id)) {
+      yield { path: [index, 'id'], message: `another entry has the id "${id}" too` }
+    }
+    seen.add(id)
+  }
+}
+
+/** What identifies a route, and tells the routes of a model apart. */
+export function routeId(model: string, provider: string, upstreamModel: string): string {
+  return `${model}/${provider}/${upstreamModel}`
+}
+
+/** The rules of one model; `written` has also what was cut out of it. */
+export function* modelRules(
+  { id, routes = [] }: Pruned<ModelEntry>,
+  written: unknown,
+  modelKeys: readonly string[],
+): Iterable<Problem> {
+  if (id?.startsWith('tag:')) {
+    const hint = 'tag:NAME selects models by their tags'
+    yield { path: ['id'], message: 'must not start with tag:', hint }
+  }
+  const writtenRoutes = fieldOf(written, 'routes', modelKeys)
+  const hasRoutes = writtenRoutes !== undefined
+  if (hasRoutes === (fieldOf(written, 'alias_of', modelKeys) !== undefined)) {
+    const message = hasRoutes ? 'has both routes and alias_of' : 'has neither routes nor alias_of'
+    yield { path: [], message, hint: 'a model has either routes or alias_of' }
+  } else if (Array.isArray(writtenRoutes) && writtenRoutes.length === 0) {
+    const message = 'is empty: every call of this model would be refused'
+    const hint = 'add a route; to close a model for now, write enabled: false on its routes'
+    yield { path: ['routes'], message, hint }
+  }
+  const allowlist = fieldOf(written, 'allowlist', modelKeys)
+  const isEmpty = (list: unknown) => Array.isArray(list) && list.length === 0
+  if (isFields(allowlist) && Object.values(allowlist).every(isEmpty)) {
+    const message = 'lists no one: every call of this model would be refused'
+    const hint =
+      'list users or teams; without an allowlist any key that grants the model may use it'
+    yield { path: ['allowlist'], message, hint }
+  }
+  const seen = new Set<string>()
+  for (const [at, { provider, upstream_model }] of routes.entries()) {
+    if (id === undefined || provider === undefined || upstream_model === undefined) continue
+    const route = routeId(id, provider, upstream_model)
+    if (seen.has(route)) {
+      const hint = 'provider and upstream_model together tell the routes of a model apart'
+      yield { path: ['routes', at], message: `another route is ${route} too`, hint }
+    }
+    seen.add(route)
+  }
+}
+
+/** The rules of all models together. */
+export function* modelListRules(
+  models: readonly Pruned<ModelEntry>[],
+  written: unknown,
+  providers: DeclaredIds,
+  modelKeys: readonly string[],
+): Iterable<Problem> {
+  if (Array.isArray(written) && written.length === 0) {
+    const message = 'there are no models: every call is refused'
+    yield { path: [], message, severity: 'warning' }
+  }
+  yield* uniqueIds(models)
+  const toProviders = models.flatMap(({ routes = [] }, index) =>
+    routes.map(({ provider }, at) => ({ name: provider, path: [index, 'routes', at, 'provider'] })),
+  )
+  const toModels = models.map(({ alias_of }, index) => ({
+    name: alias_of,
+    path: [index, 'alias_of'],
+  }))
+  yield* checkReferences(toProviders, providers, 'provider')
+  yield* checkReferences(toModels, declaredIds(written, modelKeys), 'model')
+  yield* aliasCycles(models)
+}
+
+function* aliasCycles(models: readonly Pruned<ModelEntry>[]): Iterable<Problem> {
+  const targets = new Map<string, string>()
+  for (const { id, alias_of } of models) {
+    if (id !== undefined && alias_of !== undefined) targets.set(id, alias_of)
+  }
+  const done = new Set<string>()
+  for (const [index, { id }] of models.entries()) {
+    const chain: string[] = []
+    let next = id
+    while (next !== undefined && !done.has(next) && !chain.includes(next)) {
+      chain.push(next)
+      next = targets.get(next)
+    }
+    if (next !== undefined && next === id && chain.includes(next)) {
+      const cycle = [...chain, next].map((name) => `"${name}"`).join(' → ')
+      yield { path: [index, 'alias_of'], message: `aliases run in a circle: ${cycle}` }
+      for (const name of chain) done.add(name)
+    }
+  }
+}
