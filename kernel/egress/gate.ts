@@ -41,26 +41,14 @@ export interface Gate {
   send(url: string, call: GateCall): Promise<Response>
 }
 
-/** Where a URL leads. */
-interface Target {
-  readonly url: URL
-  readonly hostname: string
-  readonly port: number
-  readonly isTls: boolean
-  /** The URL with a checked address in the place of the host, for the address that was last used. */
-  direct: { readonly address: string; readonly href: string } | undefined
-}
-
 /** What is known of a host and port for a while, whoever asks; each asker has its own policy. */
 interface Known {
   readonly until: number
   readonly addresses: Promise<readonly string[]>
-  resolved: readonly string[] | undefined
-  /** The policy that was last seen to permit all of them. */
-  permittedBy: AddressPolicy | undefined
   /** The address that took a connection; looked for once, by the first who may connect. */
   reaching: Promise<string> | undefined
-  reached: string | undefined
+  /** What was found for the last policy: policies do not change, so it is not found again. */
+  last: { readonly policy: AddressPolicy; readonly address: string } | undefined
 }
 
 async function resolveBySystem(hostname: string): Promise<readonly string[]> {
@@ -72,91 +60,66 @@ async function resolveBySystem(hostname: string): Promise<readonly string[]> {
 export function createGate(options: GateOptions = {}): Gate {
   const { resolve = resolveBySystem, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
   const known = new Map<string, Known>()
-  const targets = new Map<string, Target>()
 
-  function targetOf(url: string): Target {
-    let target = targets.get(url)
-    if (target === undefined) {
-      target = parseTarget(url)
-      keep(targets, url, target)
-    }
-    return target
-  }
-
-  function keyOf({ hostname, port }: Target): string {
-    return `${hostname}:${port}`
-  }
-
-  function look(target: Target): Known {
-    const key = keyOf(target)
+  function look(url: URL): Known {
+    const key = keyOf(url)
     const now = performance.now()
     const before = known.get(key)
     if (before !== undefined && now < before.until) return before
-    const { hostname } = target
+    const { hostname } = url
     const literal = /^[\d.]+$|^\[/.test(hostname)
     const addresses = literal ? Promise.resolve([unbracketed(hostname)]) : resolve(hostname)
     const entry: Known = {
       until: now + REMEMBER_MS,
       addresses,
-      resolved: undefined,
-      permittedBy: undefined,
       reaching: undefined,
-      reached: undefined,
+      last: undefined,
     }
-    addresses.then(
-      (found) => {
-        entry.resolved = found
-      },
-      () => forget(key, entry),
-    )
+    addresses.catch(() => forget(url, entry))
     known.delete(key)
-    keep(known, key, entry)
+    if (known.size >= MOST_REMEMBERED) known.delete(known.keys().next().value as string)
+    known.set(key, entry)
     return entry
   }
 
-  function forget(key: string, entry: Known): void {
-    if (known.get(key) === entry) known.delete(key)
+  function forget(url: URL, entry: Known): void {
+    if (known.get(keyOf(url)) === entry) known.delete(keyOf(url))
   }
 
-  function reach(target: Target, entry: Known, addresses: readonly string[]): Promise<string> {
-    entry.reaching ??= firstThatAnswers(addresses, target.port, connectTimeoutMs).then(
-      (address) => {
-        entry.reached = address
-        return address
-      },
-      (error) => {
-        forget(keyOf(target), entry)
-        throw error
-      },
-    )
+  function reach(url: URL, entry: Known, addresses: readonly string[]): Promise<string> {
+    entry.reaching ??= firstThatAnswers(addresses, portOf(url), connectTimeoutMs).catch((error) => {
+      forget(url, entry)
+      throw error
+    })
     return entry.reaching
   }
 
   /** The address to connect to. */
   async function addressFor(
-    target: Target,
+    url: URL,
     entry: Known,
     policy: AddressPolicy,
     signal: AbortSignal,
   ): Promise<string> {
     const reaching = checked(entry, policy).then((addresses) => {
       signal.throwIfAborted()
-      return reach(target, entry, addresses)
+      return reach(url, entry, addresses)
     })
     const reached = await inTime(reaching, signal)
     if (reached === undefined) throw signal.reason
+    entry.last = { policy, address: reached.value }
     return reached.value
   }
 
   return {
     async check(url, policy) {
-      const done = await inTime(checked(look(targetOf(url)), policy), connectTimeoutMs)
+      const done = await inTime(checked(look(parse(url)), policy), connectTimeoutMs)
       if (done !== undefined) return
       throw new OutboundError('timeout', 'the host name was not resolved in time')
     },
     async send(url, call) {
       const { policy, signal } = call
-      let target: Target | undefined
+      let target: URL | undefined
       let entry: Known | undefined
       try {
         if (policy === 'operator') {
@@ -167,20 +130,24 @@ export function createGate(options: GateOptions = {}): Gate {
             ...(call.proxy === undefined ? {} : { proxy: call.proxy }),
           })
         }
-        target = targetOf(url)
+        target = parse(url)
         entry = look(target)
         const address =
-          addressAtHand(entry, policy) ?? (await addressFor(target, entry, policy, signal))
-        return await fetch(directUrl(target, address), {
+          entry.last?.policy === policy
+            ? entry.last.address
+            : await addressFor(target, entry, policy, signal)
+        return await fetch(withHost(target, address), {
           ...initOf(call),
-          headers: { ...call.headers, host: target.url.host, 'accept-encoding': 'identity' },
+          headers: { ...call.headers, host: target.host, 'accept-encoding': 'identity' },
           // The certificate has to be the name's, not the address's.
-          ...(target.isTls ? { tls: { serverName: unbracketed(target.hostname) } } : {}),
+          ...(target.protocol === 'https:'
+            ? { tls: { serverName: unbracketed(target.hostname) } }
+            : {}),
         })
       } catch (error) {
         if (signal.aborted) throw signal.reason
         if (error instanceof OutboundError) throw error
-        if (target !== undefined && entry !== undefined) forget(keyOf(target), entry)
+        if (target !== undefined && entry !== undefined) forget(target, entry)
         throw new OutboundError('transport', `the connection failed${codeOf(error)}`, {
           cause: error,
         })
@@ -201,11 +168,6 @@ function initOf({ method, body, signal }: GateCall): RequestInit {
   } as RequestInit
 }
 
-function keep<T>(map: Map<string, T>, key: string, value: T): void {
-  if (map.size >= MOST_REMEMBERED) map.delete(map.keys().next().value as string)
-  map.set(key, value)
-}
-
 /** The addresses of a host, each of them permitted. */
 async function checked(entry: Known, policy: AddressPolicy): Promise<readonly string[]> {
   let addresses: readonly string[]
@@ -217,35 +179,18 @@ async function checked(entry: Known, policy: AddressPolicy): Promise<readonly st
   if (addresses.length === 0) {
     throw new OutboundError('unresolvable', 'the host name has no address')
   }
-  if (isPermitted(entry, addresses, policy)) return addresses
+  if (addresses.every((address) => permits(policy, address))) return addresses
   throw new OutboundError(
     'address_refused',
     'the host is, or its name resolves to, an address that may not be reached',
   )
 }
 
-/** The address that took the last connection, where this policy permits all that the host has. */
-function addressAtHand(entry: Known, policy: AddressPolicy): string | undefined {
-  const { resolved, reached } = entry
-  return resolved !== undefined && isPermitted(entry, resolved, policy) ? reached : undefined
-}
-
-/** Policies do not change, so that the answer for the same one and the same addresses is the same. */
-function isPermitted(entry: Known, addresses: readonly string[], policy: AddressPolicy): boolean {
-  if (entry.permittedBy === policy) return true
-  if (!addresses.every((address) => permits(policy, address))) return false
-  entry.permittedBy = policy
-  return true
-}
-
 /** The URL with the address in the place of its host. */
-function directUrl(target: Target, address: string): string {
-  if (target.direct?.address !== address) {
-    const direct = new URL(target.url)
-    direct.hostname = address.includes(':') ? `[${address}]` : address
-    target.direct = { address, href: direct.href }
-  }
-  return target.direct.href
+function withHost(url: URL, address: string): string {
+  const direct = new URL(url)
+  direct.hostname = address.includes(':') ? `[${address}]` : address
+  return direct.href
 }
 
 /** http or https, no user info, no fragment. */
@@ -259,13 +204,18 @@ function requireOperatorUrl(url: string): void {
 }
 
 /** Throws OutboundError `invalid_url`. */
-function parseTarget(text: string): Target {
+function parse(text: string): URL {
   const problem = outboundUrlProblem(text)
   if (problem !== undefined) throw new OutboundError('invalid_url', `the URL ${problem}`)
-  const url = new URL(text)
-  const isTls = url.protocol === 'https:'
-  const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port)
-  return { url, hostname: url.hostname, port, isTls, direct: undefined }
+  return new URL(text)
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80))
+}
+
+function keyOf(url: URL): string {
+  return `${url.hostname}:${portOf(url)}`
 }
 
 function unbracketed(hostname: string): string {
