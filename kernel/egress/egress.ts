@@ -119,16 +119,13 @@ export function createEgress(proxy: string | undefined, gate: Gate = createGate(
   }
 }
 
-const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy']
-
 /**
  * Takes the proxy variables out of the environment: with one set, `fetch` connects to the proxy
  * even when it was given an address that had been checked.
  */
 export function removeProxyVariables(env: Record<string, string | undefined>): void {
-  for (const name of PROXY_VARIABLES) {
-    delete env[name]
-    delete env[name.toUpperCase()]
+  for (const name of Object.keys(env)) {
+    if (/^(?:https?|all|no)_proxy$/i.test(name)) delete env[name]
   }
 }
 
