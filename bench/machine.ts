@@ -44,6 +44,12 @@ function ranMicros(thread: string): number {
   }
 }
 
+/** The most memory that a process has had so far. */
+export function peakMiB(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  return Number(/^VmHWM:\s*(\d+) kB$/m.exec(status)?.[1]) / 1024
+}
+
 /** The parent of a process and all its children: a Postgres server, seen from one of its backends. */
 export function familyOf(pid: number): readonly number[] {
   const parent = parentOf(pid)

@@ -107,13 +107,13 @@ async function microsOf({ name, url, pid }: Target, count: number): Promise<numb
 }
 
 /**
- * The median and where it lies with 95 % certainty, whatever the differences' distribution: between the two
+ * The median and where it lies with 95 % certainty, whatever the values' distribution: between the two
  * that so many of them lie below or above as a fair coin rarely falls on one side.
  */
-function medianWithin(differences: readonly number[]) {
-  const sorted = differences.toSorted((a, b) => a - b)
+export function medianWithin(values: readonly number[]) {
+  const sorted = values.toSorted((a, b) => a - b)
   const { length } = sorted
   const beyond = Math.floor((length - 1.96 * Math.sqrt(length)) / 2)
   const at = (index: number) => sorted[index] ?? Number.NaN
-  return { median: at(length >> 1), low: at(beyond), high: at(length - 1 - beyond) }
+  return { median: spread(values).median, low: at(beyond), high: at(length - 1 - beyond) }
 }

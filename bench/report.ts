@@ -1,3 +1,4 @@
+import type { Comparison } from './against.ts'
 import type { Verdict } from './budgets.ts'
 import { CALLERS, type DatabaseResult } from './database.ts'
 import { type Row, type Sample, type Spread, spread } from './measure.ts'
@@ -41,6 +42,21 @@ export function sampleTable(rows: readonly Row[], samples: readonly Sample[]): s
   }
   const head = ['row', 'target', 'CPU µs', 'range', 'Postgres µs', 'req/s', 'p50 ms', 'p99 ms']
   return table([...head, 'first byte ms'], lines)
+}
+
+/** Two checkouts, one line per row. */
+export function comparisonTable(unit: string, list: readonly Comparison[]): string {
+  return table(
+    [unit, 'old', 'new', 'new/old', '95 %', ''],
+    list.map((row) => [
+      row.title,
+      number(row.old),
+      number(row.new),
+      row.ratio.toFixed(3),
+      `${row.low.toFixed(3)} – ${row.high.toFixed(3)}`,
+      row.exceeds ? 'MORE' : 'ok',
+    ]),
+  )
 }
 
 export function databaseLines({ requestsPerRoundTrip, throughput }: DatabaseResult): string {
