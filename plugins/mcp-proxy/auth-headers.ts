@@ -1,4 +1,4 @@
-import { GatewayError, within } from 'model-gateway/plugin'
+import { GatewayError, inTime } from 'model-gateway/plugin'
 import type { McpGatewayAuthMode, McpServer } from './contract.ts'
 import type { McpWatch } from './watch.ts'
 
@@ -16,7 +16,7 @@ export async function authHeadersOf(
   let headers: unknown
   try {
     const given: unknown = mode.headers(server, watch.upstream.signal)
-    headers = given instanceof Promise ? await inTime(given, mode, watch) : given
+    headers = given instanceof Promise ? await watched(given, mode, watch) : given
   } catch (cause) {
     if (cause instanceof GatewayError || watch.upstream.signal.aborted) throw cause
     throw new Error(`the auth mode ${mode.mode} failed`, { cause })
@@ -25,13 +25,16 @@ export async function authHeadersOf(
   return headers
 }
 
-async function inTime(work: Promise<unknown>, { mode }: McpGatewayAuthMode, watch: McpWatch) {
+async function watched(work: Promise<unknown>, { mode }: McpGatewayAuthMode, watch: McpWatch) {
+  const { signal } = watch.upstream
   watch.limit(
     DEADLINE_MS,
     () => new Error(`the auth mode ${mode} gave no headers in ${DEADLINE_MS} ms`),
   )
   try {
-    return await within(work, watch.upstream.signal)
+    const done = await inTime(work, signal)
+    if (done === undefined) throw signal.reason
+    return done.value
   } finally {
     watch.lift()
   }
