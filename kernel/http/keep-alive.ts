@@ -1,4 +1,5 @@
 import { LiveSet } from '../wire/live-set.ts'
+import { KEEP_ALIVE } from '../wire/sse.ts'
 
 /** An open stream, as its writer and the timer see it. */
 export interface KeptStream {
@@ -12,7 +13,6 @@ export interface KeptStream {
   place: number | undefined
 }
 
-const COMMENT = ': keep-alive\n\n'
 const TICKS = 15
 
 /**
@@ -28,7 +28,7 @@ export function createKeepAlive(ms: number) {
     for (const stream of streams) {
       if (stream.stalled || ++stream.quiet < TICKS) continue
       stream.quiet = 0
-      stream.controller?.write(COMMENT)
+      stream.controller?.write(KEEP_ALIVE)
       stream.controller?.flush()
     }
   }

@@ -61,6 +61,9 @@ export function decodeSse(
 
 const OVER = { done: true, value: undefined } as const
 
+/** Keeps the connection of a silent stream open: a comment, which clients skip. */
+export const KEEP_ALIVE = ': keep-alive\n\n'
+
 /** One event as text: `event:` when it is named, a `data:` line for each line of `data`. */
 export function encodeSse(data: string, event?: string): string {
   const name = event === undefined ? '' : `event: ${event}\n`

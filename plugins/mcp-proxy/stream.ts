@@ -1,8 +1,8 @@
 import { GatewayError, nextTurn } from 'model-gateway/plugin'
-import { createBoundary } from 'model-gateway/wire'
+import { createBoundary, KEEP_ALIVE } from 'model-gateway/wire'
 import type { McpLimits } from './exchange.ts'
 
-const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
+const COMMENT = new TextEncoder().encode(KEEP_ALIVE)
 /** An end of no event: some clients take comments amiss. */
 const OPENING = new TextEncoder().encode('\n')
 /** Bun sends no head before there is something of the body, and some clients wait for it. */
@@ -124,7 +124,7 @@ export function passOn(source: Source, options: PassOn): PassedOn {
   }
   function sent(at: number) {
     sentAt = at
-    sign = KEEP_ALIVE
+    sign = COMMENT
     signMs = limits.keepAliveMs
   }
   function look() {
