@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path'
 const root = resolve(import.meta.dir, '../..')
 
 /** Lines of source, tests and fixtures aside. */
-const MAX_KERNEL_LINES = 17_500
-const MAX_WIRE_LINES = 4_500
+const MAX_KERNEL_LINES = 14_600
+const MAX_WIRE_LINES = 4_000
 const MIN_FILE_LINES = 10
 
 const NO_SOURCE = /\.test\.ts$|fixture|testing/
@@ -48,9 +48,6 @@ const files: readonly File[] = spawnSync(
 
 /** The list only gets shorter. */
 const knownToBeShort: ReadonlySet<string> = new Set([
-  'kernel/boot/help.ts',
-  'kernel/config/route-id.ts',
-  'kernel/lifecycle/mcp-access.ts',
   'kernel/telemetry/version.ts',
   'kernel/wire/invalid.ts',
   'kernel/wire/is-present.ts',
