@@ -1,12 +1,12 @@
 import type {
   Accounting,
-  AddressPolicy,
   ConfigLease,
   Door,
   GuardPolicies,
   GuardPolicy,
   Identity,
   McpTraced,
+  Outbound,
   Principal,
 } from 'model-gateway/plugin'
 import type { McpAudit, McpAuthMode, McpRegistry, McpServer } from './contract.ts'
@@ -52,22 +52,12 @@ export interface McpServices {
   readonly authModes: readonly McpAuthMode[]
   /** Absent: nothing could be accounted for, so nothing is proxied. */
   readonly audit: McpAudit | undefined
-  /** One HTTP call by the gate to a checked address. Throws OutboundError, or the signal's reason. */
-  send(url: string, call: McpSent): Promise<Response>
+  readonly send: Outbound['fetch']
   trace(incoming: McpIncoming): McpTraced
   readonly door: Door
   readonly limits: McpLimits
   /** A fault of the gateway or of a plugin: for the operator's log. */
   fault(message: string, error: unknown, requestId: string): void
-}
-
-/** What goes to a server. */
-interface McpSent {
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-  readonly policy: AddressPolicy
-  readonly signal: AbortSignal
 }
 
 /** Milliseconds. */
