@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../config/loaded.ts'
 import type { Runtime } from '../lifecycle/exchange.ts'
 import { type GuardPolicies, guard } from '../plugin/index.ts'
 import type { Registry } from '../registry/registry.ts'
-import { createCurrentRuntime, prepareRuntime } from './runtime.ts'
+import { createCurrentRuntime, createRuntimeForPlugins, prepareRuntime } from './runtime.ts'
 
 const runtime = (configVersion: string): Runtime => ({
   configVersion,
@@ -27,6 +27,22 @@ test('a replaced config lives until its last request has ended', async () => {
   expect(disposed).toEqual([])
   second.release()
   expect(disposed).toEqual(['a'])
+})
+
+test('a plugin that holds a lease keeps its config, and gets none before the gateway serves', () => {
+  let disposed = 0
+  const forPlugins = createRuntimeForPlugins()
+  expect(forPlugins.lease).toThrow('no config is in force')
+  const current = createCurrentRuntime({
+    runtime: runtime('a'),
+    dispose: async () => void disposed++,
+  })
+  forPlugins.use(current)
+  const { configVersion, release } = forPlugins.lease()
+  current.replace({ runtime: runtime('b'), dispose: async () => {} })
+  expect([configVersion, forPlugins.lease().configVersion, disposed]).toEqual(['a', 'b', 0])
+  release()
+  expect(disposed).toBe(1)
 })
 
 test('closing waits for the requests that run', async () => {

@@ -167,10 +167,13 @@ test('a caller who leaves, a server that is silent and a name that is not answer
   const silent = request(anywhere, { headersTimeoutMs: 100 })
   expect(await faultOf(outbound.fetch(url, silent))).toBe('timeout')
 
-  const caller = new AbortController()
-  setTimeout(() => caller.abort('left'), 50)
-  const left = outbound.fetch(url, request(anywhere, { signal: caller.signal }))
-  expect(await left.catch((error: unknown) => error)).toBe('left')
+  const { headersTimeoutMs, ...untimed } = request(anywhere)
+  for (const call of [untimed, { ...untimed, headersTimeoutMs }]) {
+    const caller = new AbortController()
+    setTimeout(() => caller.abort('left'), 50)
+    const left = outbound.fetch(url, { ...call, signal: caller.signal } as OutboundRequest)
+    expect(await left.catch((error: unknown) => error)).toBe('left')
+  }
   answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
   const deaf = outboundOf({ resolve: () => new Promise(() => {}), connectTimeoutMs: 100 })

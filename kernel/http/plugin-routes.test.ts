@@ -81,6 +81,19 @@ test('only under the names of the gateway, where the route says so', async () =>
   expect((await ask('/open', { headers })).status).toBe(200)
 })
 
+test('a 401 says what it asks for, and that asking again is of no use', async () => {
+  const { ask } = serve({
+    method: 'GET',
+    path: '/key',
+    handle: () => new Response('', { status: 401 }),
+  })
+  const { headers } = await ask('/key')
+  expect([headers.get('www-authenticate'), headers.get('x-should-retry')]).toEqual([
+    'Bearer',
+    'false',
+  ])
+})
+
 test('a stream says when it has ended', async () => {
   const { ask, journal } = serve({
     method: 'GET',

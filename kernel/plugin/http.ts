@@ -34,7 +34,7 @@ export interface HttpRoute {
   readonly ownHost?: boolean
   /**
    * A GatewayError that it throws is answered in the usual form, anything else as `internal_error`.
-   * The door adds `x-request-id` where the reply has none.
+   * The door adds `x-request-id` where the reply has none, and to a 401 what it asks for.
    */
   handle(call: HttpCall): Response | Promise<Response>
 }
