@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { openApiText } from '../../plugins/admin-api/docs.ts'
 import { formatProblems } from '../config/problems.ts'
 import { parseBind } from '../config/server-section.ts'
-import { openApiText } from '../http/docs.ts'
 import {
   adminModules,
   type CommandSpec,

@@ -1,4 +1,7 @@
 import { Elysia } from 'elysia'
+import { createDocs } from '../../plugins/admin-api/docs.ts'
+import { type AdminPlaneServices, createAdminPlane } from '../../plugins/admin-api/plane.ts'
+import { createSites } from '../../plugins/console/pages.ts'
 import { internalError } from '../lifecycle/error-body.ts'
 import {
   type ApiSurface,
@@ -7,14 +10,11 @@ import {
   type HttpRoute,
   type Site,
 } from '../plugin/index.ts'
-import { type AdminPlaneServices, createAdminPlane } from './admin-plane.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
-import { createDocs } from './docs.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
 import { createPluginRoutes } from './plugin-routes.ts'
 import { requestIdOf } from './request-id.ts'
-import { createSites } from './sites.ts'
 import { createUnknownRoute } from './unknown-route.ts'
 
 export interface AppServices extends DataPlaneServices {

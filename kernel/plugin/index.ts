@@ -1,11 +1,11 @@
 /** The public contract: everything that a plugin imports, as `model-gateway/plugin`. */
 export { type Static, type TSchema, Type } from '@sinclair/typebox'
+export * from '../../plugins/admin-api/contract.ts'
+export * from '../../plugins/admin-api/cookies.ts'
 export * from './accounting.ts'
-export * from './admin.ts'
 export * from './api-key.ts'
 export * from './command.ts'
 export * from './config.ts'
-export * from './cookies.ts'
 export * from './errors.ts'
 export * from './exchange.ts'
 export * from './guardrail.ts'

@@ -1,5 +1,10 @@
+import type {
+  AdminModule,
+  AdminSessions,
+  AuditTrail,
+  BudgetWriter,
+} from '../../plugins/admin-api/contract.ts'
 import type { Accounting, AccountingSink, PricingSource } from './accounting.ts'
-import type { AdminModule, AdminSessions, AuditTrail, BudgetWriter } from './admin.ts'
 import type { Command, Welcome } from './command.ts'
 import type { SnapshotListener } from './config.ts'
 import type { ExchangeRecorder } from './exchange.ts'

@@ -1,3 +1,4 @@
+import { adminModuleFault } from '../../plugins/admin-api/shape.ts'
 import type { Fields } from '../config/fields.ts'
 import {
   type AdminModule,
@@ -25,7 +26,6 @@ import {
   snapshotListeners,
   welcome,
 } from '../plugin/index.ts'
-import { adminModuleFault } from './admin-shape.ts'
 import type { Provision } from './context.ts'
 import { middlewareFault } from './middleware-shape.ts'
 import { phaseFault } from './plugin-shape.ts'

@@ -1,5 +1,5 @@
 import { type AdminRoute, GatewayError, SESSION_COOKIE } from 'model-gateway/plugin'
-import { createAdminPlane } from '../../kernel/http/admin-plane.ts'
+import { createAdminPlane } from '../../plugins/admin-api/plane.ts'
 
 /** Who asks: somebody with a session in one of the two roles, or nobody. */
 export type Who = 'platform_admin' | 'user' | 'nobody'

@@ -2,8 +2,8 @@ import { type TObject, Type } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { ValueErrorType } from '@sinclair/typebox/errors'
 import { Value } from '@sinclair/typebox/value'
-import { type AdminRoute, GatewayError } from '../plugin/index.ts'
-import { DEEPEST_JSON, nestsTooDeep } from '../wire/json-depth.ts'
+import { type AdminRoute, GatewayError } from '../../kernel/plugin/index.ts'
+import { DEEPEST_JSON, nestsTooDeep } from '../../kernel/wire/json-depth.ts'
 
 const nothing = Type.Object({}, { additionalProperties: false })
 const NOTHING = /^\s*(?:\{\s*\})?\s*$/

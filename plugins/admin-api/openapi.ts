@@ -1,5 +1,10 @@
 import { Kind, type TSchema, Type } from '@sinclair/typebox'
-import { type AdminRoute, type Audience, type ErrorCode, errorKind } from '../plugin/index.ts'
+import {
+  type AdminRoute,
+  type Audience,
+  type ErrorCode,
+  errorKind,
+} from '../../kernel/plugin/index.ts'
 
 const ERRORS_OF: Readonly<Record<Audience, readonly ErrorCode[]>> = {
   anyone: [],

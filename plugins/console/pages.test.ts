@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { SiteFile } from '../plugin/index.ts'
-import { createSites } from './sites.ts'
+import type { SiteFile } from '../../kernel/plugin/index.ts'
+import { createSites } from './pages.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const page: SiteFile = { type: 'text/html; charset=utf-8', body: bytes('<p>'), immutable: false }

@@ -7,8 +7,8 @@ import {
   type SessionCaller,
   strictObject,
   Type,
-} from '../plugin/index.ts'
-import { createAdminPlane } from './admin-plane.ts'
+} from '../../kernel/plugin/index.ts'
+import { createAdminPlane } from './plane.ts'
 
 const ada: SessionCaller = {
   kind: 'session',

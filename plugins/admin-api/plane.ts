@@ -1,5 +1,9 @@
 import { Elysia } from 'elysia'
-import { internalError } from '../lifecycle/error-body.ts'
+import { type BodyLimits, readBody } from '../../kernel/http/body.ts'
+import { errorResponse } from '../../kernel/http/error-response.ts'
+import { urlOf } from '../../kernel/http/request.ts'
+import { callersRequestId, newRequestId } from '../../kernel/http/request-id.ts'
+import { internalError } from '../../kernel/lifecycle/error-body.ts'
 import {
   type Accounting,
   type AdminCall,
@@ -13,12 +17,8 @@ import {
   presentedKey,
   SESSION_COOKIE,
   type SessionCaller,
-} from '../plugin/index.ts'
-import { compileCheck, saysNothing } from './admin-check.ts'
-import { type BodyLimits, readBody } from './body.ts'
-import { errorResponse } from './error-response.ts'
-import { urlOf } from './request.ts'
-import { callersRequestId, newRequestId } from './request-id.ts'
+} from '../../kernel/plugin/index.ts'
+import { compileCheck, saysNothing } from './check.ts'
 import { streamedText } from './streamed-text.ts'
 
 export interface AdminPlaneServices {

@@ -1,7 +1,7 @@
 import { type DocumentDecoration, Elysia } from 'elysia'
 import styles from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
-import { type AdminRoute, SESSION_COOKIE } from '../plugin/index.ts'
+import { type AdminRoute, SESSION_COOKIE } from '../../kernel/plugin/index.ts'
 import { errorReply, operationOf } from './openapi.ts'
 
 const SPEC_PATH = '/docs/json'

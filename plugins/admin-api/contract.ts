@@ -1,9 +1,9 @@
 import type { Static, TObject, TSchema, TString } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { TransactionSql } from 'postgres'
-import type { ErrorCode } from './errors.ts'
-import type { Principal } from './identity.ts'
-import type { JsonValue } from './json.ts'
+import type { ErrorCode } from '../../kernel/plugin/errors.ts'
+import type { Principal } from '../../kernel/plugin/identity.ts'
+import type { JsonValue } from '../../kernel/plugin/json.ts'
 
 /** Somebody who is signed in. */
 export interface SessionCaller {

@@ -1,5 +1,5 @@
 import { Elysia, NotFoundError } from 'elysia'
-import type { Site, SiteFile } from '../plugin/index.ts'
+import type { Site, SiteFile } from '../../kernel/plugin/index.ts'
 
 /** Scripts, styles and calls: all of it the gateway's own, and nothing that stands in the page. */
 const CONTENT_SECURITY_POLICY =

@@ -1,13 +1,13 @@
 import { KindGuard } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import type { Fields } from '../config/fields.ts'
+import type { Fields } from '../../kernel/config/fields.ts'
 import {
   type AdminRoute,
   type Audience,
   type ErrorCode,
   errorKind,
   type TSchema,
-} from '../plugin/index.ts'
+} from '../../kernel/plugin/index.ts'
 
 const methods: readonly AdminRoute['method'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const audiences: readonly Audience[] = ['anyone', 'me', 'session', 'platform_admin']

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { adminRoute, GatewayError, strictObject, Type } from '../plugin/index.ts'
-import { compileCheck } from './admin-check.ts'
+import { adminRoute, GatewayError, strictObject, Type } from '../../kernel/plugin/index.ts'
+import { compileCheck } from './check.ts'
 
 const route = (allowsNul: boolean) =>
   adminRoute({
