@@ -6,10 +6,8 @@ import {
   adminModules,
   auditTrail,
   type CallerOf,
-  definePlugin,
-  type Principal,
-  strictObject,
-} from 'model-gateway/plugin'
+} from 'model-gateway/admin'
+import { definePlugin, type Principal, strictObject } from 'model-gateway/plugin'
 import { type PluginBench, setUpPlugin, testAdminModule, testPlugin } from 'model-gateway/testing'
 import plugin from './src/index.ts'
 

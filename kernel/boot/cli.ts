@@ -10,7 +10,6 @@ import {
   healthcheckCommand,
   helpCommand,
   migrateCommand,
-  openApiCommand,
   pluginCommand,
   serveCommand,
 } from './commands.ts'
@@ -39,7 +38,6 @@ const USAGE = `gateway: one HTTP gateway between callers and language-model prov
   gateway [serve]            start: migrate the database, then serve
   gateway check-config       report every problem of the config file
   gateway migrate [--check]  apply pending migrations, or only list them
-  gateway openapi            print the OpenAPI document of the control plane
   gateway healthcheck        exit code 0 when the gateway of this config answers
   gateway help               this text, with the commands of the loaded plugins
   gateway version            which gateway this is
@@ -51,7 +49,6 @@ const kernel: Readonly<Record<KernelCommand, (invocation: Invocation) => Promise
   serve: serveCommand,
   'check-config': checkConfigCommand,
   migrate: migrateCommand,
-  openapi: openApiCommand,
   healthcheck: healthcheckCommand,
   help(invocation) {
     invocation.out(USAGE)

@@ -2,17 +2,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { openApiText } from '../../plugins/admin-api/docs.ts'
 import { formatProblems } from '../config/problems.ts'
 import { parseBind } from '../config/server-section.ts'
-import {
-  adminModules,
-  type CommandSpec,
-  commands,
-  GatewayError,
-  UsageError,
-  welcome,
-} from '../plugin/index.ts'
+import { type CommandSpec, commands, GatewayError, UsageError, welcome } from '../plugin/index.ts'
 import { contain } from '../registry/contain.ts'
 import { openDatabase } from '../storage/database.ts'
 import { migrate, pendingMigrations } from '../storage/migrate.ts'
@@ -175,20 +167,9 @@ async function listenAddress(invocation: Invocation) {
 export async function helpCommand(invocation: Invocation): Promise<number> {
   const source = findConfig(invocation)
   for (const { name, usage, summary } of declaredCommands(await read(source, invocation))) {
-    invocation.out(`  gateway ${name} ${usage}\n      ${summary}`)
+    invocation.out(`${`  gateway ${name} ${usage}`.trimEnd()}\n      ${summary}`)
   }
   return 0
-}
-
-/** `gateway openapi`: the document of the control plane, as the plugins of the config make it. */
-export async function openApiCommand(invocation: Invocation): Promise<number> {
-  refuseWords(invocation.args)
-  const source = findConfig(invocation)
-  return await withPlugins(invocation, source, 'empty', async ({ registry }) => {
-    const routes = registry.all(adminModules).flatMap((module) => module.routes)
-    invocation.out((await openApiText(routes)).trimEnd())
-    return 0
-  })
 }
 
 /** A command that a plugin brings. */
@@ -215,7 +196,7 @@ export async function pluginCommand(invocation: Invocation): Promise<number> {
         throw new StartError(`${error.code} (${error.status}): ${error.message}`)
       }
       if (!(error instanceof UsageError)) throw error
-      throw new UsageError(`${error.message}\nusage: gateway ${spec.name} ${spec.usage}`)
+      throw new UsageError(`${error.message}\nusage: gateway ${spec.name} ${spec.usage}`.trimEnd())
     }
   })
 }

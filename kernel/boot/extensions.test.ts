@@ -1,65 +1,43 @@
 import { expect, test } from 'bun:test'
 import { pino } from 'pino'
 import {
-  type AdminRoute,
-  adminRoute,
   type ExchangeRecord,
   type ExchangeRecorder,
-  strictObject,
-  Type,
+  httpRouteLists,
+  httpRoutes,
 } from '../plugin/index.ts'
-import { adminRoutesOf, recordersOf } from './extensions.ts'
+import { httpRoutesOf, recordersOf } from './extensions.ts'
 
-const facts = { tag: 'me', summary: 'Things.', audience: 'anyone', result: Type.Null() } as const
-const routes = [
-  adminRoute({
-    ...facts,
-    method: 'GET',
-    path: '/api/v1/me/hangs',
-    handle: () => new Promise<null>(() => {}),
-  }),
-  adminRoute({ ...facts, method: 'GET', path: '/api/v1/me/ends', handle: () => null }),
-]
-const provided = () => [{ plugin: 'plugin.acme', implementation: { id: 'acme', routes } }]
-
-test('an admin route that hangs is given up and named; the others answer', async () => {
-  const log = pino({ level: 'silent' })
-  const [hangs, ends] = adminRoutesOf({ provided: provided as never }, log, 50)
-  const call = {} as never
-  const given = (async () => hangs?.handle(call))()
-  await expect(given).rejects.toThrow(
-    'GET /api/v1/me/hangs of plugin "plugin.acme" did not finish within 50 ms',
+test('a plugin that fails to list its routes is named', () => {
+  const routes = () => {
+    throw new Error('planted')
+  }
+  const provided = (point: unknown) =>
+    point === httpRouteLists ? [{ plugin: 'plugin.list', implementation: { routes } }] : []
+  expect(() => httpRoutesOf({ provided } as never)).toThrow(
+    'plugin "plugin.list" failed to list its routes: planted',
   )
-  expect(await ends?.handle(call)).toBe(null)
 })
 
-test('an admin route may be an object of a class: who may call it, and with what, is not lost', async () => {
-  class Route implements AdminRoute {
-    readonly #data = 'kept'
-    readonly method = 'POST'
-    readonly path = '/api/v1/admin/things'
-    readonly tag = 'admin'
-    readonly summary = 'Things.'
-    readonly result = Type.String()
-    readonly body = strictObject({})
-    get audience() {
-      return 'platform_admin' as const
-    }
-    get status() {
-      return 201 as const
-    }
-    handle() {
-      return this.#data
-    }
-  }
-  const own = new Route()
-  const modules = () => [{ plugin: 'plugin.acme', implementation: { id: 'acme', routes: [own] } }]
-  const log = pino({ level: 'silent' })
-  const [route] = adminRoutesOf({ provided: modules as never }, log)
-  const { method, path, body, result } = own
-  expect(route).toMatchObject({ method, path, body, result })
-  expect(route).toMatchObject({ audience: 'platform_admin', status: 201 })
-  expect(await route?.handle({} as never)).toBe('kept')
+test('of a route that two plugins serve, both are named, whatever its parameters are called', () => {
+  const route = (path: string) => ({ method: 'GET' as const, path, handle: () => new Response() })
+  const listed = [route('/things'), route('/things/:thing_id')]
+  const registry = (one: string) => ({
+    provided: (point: unknown) =>
+      point === httpRoutes
+        ? [{ plugin: 'plugin.acme', implementation: route(one) }]
+        : point === httpRouteLists
+          ? [{ plugin: 'plugin.list', implementation: { routes: () => listed } }]
+          : [],
+  })
+  expect(httpRoutesOf(registry('/other') as never).map(({ path }) => path)).toEqual([
+    '/other',
+    '/things',
+    '/things/:thing_id',
+  ])
+  expect(() => httpRoutesOf(registry('/things/:id') as never)).toThrow(
+    'plugins "plugin.acme" and "plugin.list" both serve GET /things/:',
+  )
 })
 
 test.each([

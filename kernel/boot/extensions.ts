@@ -4,15 +4,15 @@ import type { Chains, ChainTools } from '../lifecycle/chain.ts'
 import { compileChains } from '../lifecycle/compile-chains.ts'
 import { createSinks, type SinkFailure, type Sinks } from '../lifecycle/sinks.ts'
 import {
-  type AdminRoute,
   accountingSinks,
-  adminModules,
   type ExchangeRecorder,
   exchangeRecorders,
   type HealthCheck,
+  type HttpRoute,
+  httpRouteLists,
+  httpRoutes,
   middleware,
 } from '../plugin/index.ts'
-import { contain } from '../registry/contain.ts'
 import type { Registry } from '../registry/registry.ts'
 import { StartError } from './errors.ts'
 
@@ -50,48 +50,28 @@ export function createChainTools(log: Logger): ChainTools {
   }
 }
 
-/** Longer than a discovery of an MCP server may take. */
-const ROUTE_DEADLINE_MS = 180_000
-
-type RouteFacts = Omit<AdminRoute, 'handle'>
-
-/** Asked for one by one: what an object of a class says is not all its own. */
-function factsOf(route: AdminRoute): RouteFacts {
-  const facts: { [K in keyof Required<RouteFacts>]: RouteFacts[K] } = {
-    method: route.method,
-    path: route.path,
-    audience: route.audience,
-    tag: route.tag,
-    summary: route.summary,
-    params: route.params,
-    query: route.query,
-    body: route.body,
-    allowsNul: route.allowsNul,
-    status: route.status,
-    result: route.result,
-    contentType: route.contentType,
-    replyHeaders: route.replyHeaders,
-    errors: route.errors,
-  }
-  return facts as RouteFacts
-}
-
-/** The routes of the plugins' admin modules; one that hangs is given up, and named in the log. */
-export function adminRoutesOf(
-  registry: Pick<Registry, 'provided'>,
-  log: Logger,
-  deadlineMs = ROUTE_DEADLINE_MS,
-): readonly AdminRoute[] {
-  return registry.provided(adminModules).flatMap(({ plugin, implementation }) =>
-    implementation.routes.map((route) => {
-      const call = `${route.method} ${route.path} of plugin "${plugin}"`
-      return {
-        ...factsOf(route),
-        handle: (request: Parameters<typeof route.handle>[0]) =>
-          contain({ call, deadlineMs, log }, () => route.handle(request)),
+/** All routes that plugins serve at the door. Throws StartError for one that two of them serve. */
+export function httpRoutesOf(registry: Pick<Registry, 'provided'>): readonly HttpRoute[] {
+  const provided = registry.provided(httpRoutes)
+  const late = registry.provided(httpRouteLists).flatMap(({ plugin, implementation }) => {
+    try {
+      return implementation.routes().map((route) => ({ plugin, implementation: route }))
+    } catch (cause) {
+      const message = `plugin "${plugin}" failed to list its routes: ${(cause as Error).message}`
+      throw new StartError(message, { cause })
+    }
+  })
+  const owners = new Map<string, string>()
+  for (const { plugin, implementation } of [...provided, ...late]) {
+    for (const claim of httpRoutes.claims?.(implementation) ?? []) {
+      const owner = owners.get(claim)
+      if (owner !== undefined) {
+        throw new StartError(`plugins "${owner}" and "${plugin}" both serve ${claim}`)
       }
-    }),
-  )
+      owners.set(claim, plugin)
+    }
+  }
+  return [...provided, ...late].map(({ implementation }) => implementation)
 }
 
 /** The plugins' recorders, with their faults counted and logged. */

@@ -9,15 +9,12 @@ import { createModelList } from '../lifecycle/models.ts'
 import {
   type Accounting,
   accounting,
-  adminSessions,
   boundRouteListeners,
   ConfigError,
   type ExtensionPoint,
   exchangeRecorders,
   healthChecks,
-  httpRoutes,
   identity,
-  sites,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -25,9 +22,9 @@ import { type Assembled, assemble, type BootOptions, prepareListeners } from './
 import { watchDatabase } from './database-watch.ts'
 import { StartError } from './errors.ts'
 import {
-  adminRoutesOf,
   chainsOf,
   createChainTools,
+  httpRoutesOf,
   leftOutCheck,
   recordersOf,
   sinksOf,
@@ -42,8 +39,6 @@ import {
 } from './runtime.ts'
 import type { ConfigSource } from './source.ts'
 
-/** Largest body of a control plane request. */
-const ADMIN_BODY_BYTES = 1 << 20
 /** For so long accounting sinks may take what they have not been told yet, at the end. */
 const SINK_DRAIN_MS = 5_000
 
@@ -148,18 +143,8 @@ function serve(
       bodyLimits: { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs },
       fault: services.fault,
       health,
-      sites: registry.all(sites),
-      httpRoutes: registry.all(httpRoutes),
+      httpRoutes: httpRoutesOf(registry),
       door,
-      admin: {
-        routes: adminRoutesOf(registry, log),
-        sessions: registry.all(adminSessions)[0],
-        identity: services.identity,
-        accounting: services.accounting,
-        bodyLimits: { maxBytes: ADMIN_BODY_BYTES, timeoutMs: server.bodyTimeoutMs },
-        publicBaseUrl: server.publicBaseUrl,
-        fault: services.fault,
-      },
     },
   })
   const databaseWatch = watchDatabase(database, log)

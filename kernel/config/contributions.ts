@@ -18,7 +18,6 @@ const kernelCommands = [
   'serve',
   'check-config',
   'migrate',
-  'openapi',
   'healthcheck',
   'help',
   'version',

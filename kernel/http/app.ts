@@ -1,15 +1,6 @@
 import { Elysia } from 'elysia'
-import { createDocs } from '../../plugins/admin-api/docs.ts'
-import { type AdminPlaneServices, createAdminPlane } from '../../plugins/admin-api/plane.ts'
-import { createSites } from '../../plugins/console/pages.ts'
 import { internalError } from '../lifecycle/error-body.ts'
-import {
-  type ApiSurface,
-  type Door,
-  GatewayError,
-  type HttpRoute,
-  type Site,
-} from '../plugin/index.ts'
+import type { ApiSurface, Door, HttpRoute } from '../plugin/index.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
@@ -19,8 +10,6 @@ import { createUnknownRoute } from './unknown-route.ts'
 
 export interface AppServices extends DataPlaneServices {
   readonly health: Pick<Health, 'live' | 'ready'>
-  readonly admin: AdminPlaneServices
-  readonly sites: readonly Site[]
   readonly httpRoutes: readonly HttpRoute[]
   /** Puts the limit on idle time back that `limitIdle` has lifted. */
   limitAgain(request: Request): void
@@ -58,7 +47,6 @@ export function createApp(services: AppServices) {
       }),
     )
     .use(createHealthRoutes(services))
-    .use(createBrowserRoutes(services))
 }
 
 function createHealthRoutes({ health }: AppServices) {
@@ -66,26 +54,6 @@ function createHealthRoutes({ health }: AppServices) {
     .onAfterHandle(withRequestId)
     .get('/healthz', () => health.live())
     .get('/readyz', () => health.ready())
-}
-
-/** The control plane, and pages with their files: for the gateway's own names alone. */
-function createBrowserRoutes({ admin, sites, door }: AppServices) {
-  return new Elysia()
-    .onBeforeHandle(({ request: { headers } }) => {
-      try {
-        door.requireOwnHost(headers.get('host'))
-      } catch (error) {
-        if (error instanceof GatewayError) return errorResponse(error, requestIdOf(headers))
-        throw error
-      }
-    })
-    .use(createAdminPlane(admin))
-    .use(
-      new Elysia()
-        .onAfterHandle(withRequestId)
-        .use(createDocs(admin.routes))
-        .use(createSites(sites)),
-    )
 }
 
 function withRequestId({ request, responseValue }: { request: Request; responseValue: unknown }) {

@@ -4,10 +4,9 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { adminRoute, type HttpCall, type SiteFile, strictObject, Type } from '../plugin/index.ts'
+import { GatewayError, type HttpCall, type HttpRoute } from '../plugin/index.ts'
 import { ListenError, type Listening, listen } from './listen.ts'
 
-const file: SiteFile = { type: 'text/plain', body: new Uint8Array([120]), immutable: true }
 const bodyLimits = { maxBytes: 1000, timeoutMs: 1000 }
 const unused = () => {
   throw new Error('nobody asks for it')
@@ -58,6 +57,25 @@ function slowly(pieces: string[]): ReadableStream<Uint8Array> {
   })
 }
 
+const httpRoutes: readonly HttpRoute[] = [
+  { method: 'ALL', path: '/events/:kind', handle: answerInEvents },
+  {
+    method: 'GET',
+    path: '/pages/*',
+    handle({ params, request, url }) {
+      if (params['*'] === 'broken') throw new Error('secret detail')
+      if (params['*'] === 'there') return new Response('x')
+      throw new GatewayError('not_found', `there is no ${request.method} ${url().pathname}`)
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/things',
+    handle: ({ url, address }) =>
+      Response.json({ data: [url().searchParams.get('page') ?? address() ?? 'nobody'] }),
+  },
+]
+
 const open = (hostname: string, port: number) =>
   listen({
     hostname,
@@ -75,36 +93,8 @@ const open = (hostname: string, port: number) =>
       bodyLimits,
       fault,
       health: { live: () => Response.json({ status: 'ok' }), ready: unused },
-      httpRoutes: [{ method: 'ALL', path: '/events/:kind', handle: answerInEvents }],
+      httpRoutes,
       door: { requireOwnHost() {} },
-      sites: [
-        {
-          mount: '/pages',
-          find(path) {
-            if (path === 'broken') throw new Error('secret detail')
-            return path === 'there' ? file : undefined
-          },
-        },
-      ],
-      admin: {
-        routes: [
-          adminRoute({
-            method: 'GET',
-            path: '/api/v1/things',
-            audience: 'anyone',
-            tag: 'things',
-            summary: 'All things.',
-            query: strictObject({ page: Type.Optional(Type.String()) }),
-            result: Type.Array(Type.String()),
-            handle: ({ query, address }) => [query.page ?? address ?? 'nobody'],
-          }),
-        ],
-        sessions: undefined,
-        identity: { authenticate: unused },
-        bodyLimits,
-        publicBaseUrl: undefined,
-        fault,
-      },
     },
   })
 
@@ -300,8 +290,8 @@ describe('an address that cannot be listened on', () => {
       const script = `
         const { listen } = await import(${JSON.stringify(join(import.meta.dir, 'listen.ts'))})
         if (process.getuid() === 0) process.setuid(65534)
-        const none = { routes: [], sites: [], httpRoutes: [], health: {}, bodyLimits: {} }
-        listen({ hostname: '127.0.0.1', port: 1, bodyTimeoutMs: 1, services: { ...none, admin: none } })`
+        const none = { httpRoutes: [], health: {}, bodyLimits: {} }
+        listen({ hostname: '127.0.0.1', port: 1, bodyTimeoutMs: 1, services: none })`
       const child = Bun.spawn([process.execPath, '-e', script], { stderr: 'pipe' })
       expect(await new Response(child.stderr).text()).toContain(
         'cannot listen on 127.0.0.1:1 (server.bind, or GATEWAY_BIND): this account may not use the port',

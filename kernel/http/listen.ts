@@ -19,9 +19,7 @@ export interface ListenOptions {
   readonly keptSecs?: number
   /** Addresses and CIDR ranges of proxies whose word for a caller's address counts. */
   readonly trustedProxies?: readonly string[]
-  readonly services: Omit<AppServices, 'limitIdle' | 'limitAgain' | 'streams' | 'admin'> & {
-    readonly admin: Omit<AppServices['admin'], 'address' | 'keepOpen'>
-  }
+  readonly services: Omit<AppServices, 'limitIdle' | 'limitAgain' | 'streams'>
   readonly log: Logger
 }
 
@@ -81,7 +79,6 @@ function bind<T>({ hostname, port }: ListenOptions, serve: () => T): T {
 export function listen(options: ListenOptions): Listening {
   const asSent = (request: Request) => renamed.get(request) ?? request
   const limitIdle = (request: Request, seconds: number) => server.timeout(asSent(request), seconds)
-  const keepOpen = (request: Request) => limitIdle(request, 0)
   // As long as can be: a balancer that is the first to close never sends a call into the end.
   const { keptSecs = MAX_IDLE_SECS } = options
   const limitAgain = (request: Request) => limitIdle(request, keptSecs)
@@ -96,11 +93,6 @@ export function listen(options: ListenOptions): Listening {
     limitAgain,
     streams,
     address,
-    admin: {
-      ...options.services.admin,
-      keepOpen,
-      address,
-    },
   })
   function serveChecked(request: Request, check?: () => void) {
     try {

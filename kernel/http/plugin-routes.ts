@@ -3,7 +3,7 @@ import { CHALLENGE, internalError } from '../lifecycle/error-body.ts'
 import { type Door, GatewayError, type HttpCall, type HttpRoute } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
 import { errorResponse } from './error-response.ts'
-import { headersOf } from './request.ts'
+import { headersOf, urlOf } from './request.ts'
 import { callersRequestId, requestIdOf } from './request-id.ts'
 
 export interface PluginRoutesServices {
@@ -25,9 +25,15 @@ export interface PluginRoutesServices {
 export function createPluginRoutes(services: PluginRoutesServices) {
   const app = new Elysia()
   for (const route of services.httpRoutes) {
-    const serve = ({ request, params }: { request: Request; params?: Record<string, string> }) =>
-      answer(route, request, params ?? {}, services)
-    app.route(route.method, route.path, serve, { parse: 'none' })
+    // The router wants one name for one place, and plugins do not know each other's.
+    const names = ['*']
+    const path = route.path.replaceAll(/:(\w+)/g, (_, name) => `:p${names.push(name) - 1}`)
+    const serve = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
+      const given = names.map((name, at) => [name, params?.[at === 0 ? '*' : `p${at}`]])
+      const named = Object.fromEntries(given.filter(([, value]) => value !== undefined))
+      return answer(route, request, named, services)
+    }
+    app.route(route.method, path, serve, { parse: 'none' })
   }
   return app
 }
@@ -42,7 +48,7 @@ async function answer(
   let requestId = requestIdOf(headers)
   try {
     if (route.ownHost === true) services.door.requireOwnHost(headers.get('host'))
-    requestId = callersRequestId(headers) ?? requestId
+    if (route.takesAnyRequestId !== true) requestId = callersRequestId(headers) ?? requestId
     const response = await route.handle(callOf(request, params, requestId, services))
     if (response.status === 401) {
       for (const [name, value] of Object.entries(CHALLENGE)) response.headers.set(name, value)
@@ -68,6 +74,7 @@ function callOf(
     request,
     params,
     requestId,
+    url: () => urlOf(request),
     receivedAt: new Date(),
     header: (name) => request.headers.get(name),
     headers() {

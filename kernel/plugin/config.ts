@@ -17,6 +17,11 @@ export function formatPath(path: ConfigPath): string {
   return text
 }
 
+/** An object of a config, a body or a query: unknown members are refused. */
+export function strictObject<T extends Parameters<typeof Type.Object>[0]>(properties: T) {
+  return Type.Object(properties, { additionalProperties: false })
+}
+
 /** One thing that is wrong, or worth a warning, in the config file. */
 export interface Problem {
   readonly path: ConfigPath

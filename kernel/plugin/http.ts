@@ -5,6 +5,8 @@ export interface HttpCall {
   readonly params: Readonly<Record<string, string>>
   /** The caller's `x-request-id` when it sent one, else a new one. */
   readonly requestId: string
+  /** Throws `invalid_request` when the `Host` header names no host. */
+  url(): URL
   readonly receivedAt: Date
   header(name: string): string | null
   /** All headers, names in lower case. */
@@ -32,11 +34,19 @@ export interface HttpRoute {
   readonly path: string
   /** Refuses requests under names that are not the gateway's own (`server.allowed_hosts`). */
   readonly ownHost?: boolean
+  /** Answers a request whose `x-request-id` cannot be kept under a new one, instead of refusing it. */
+  readonly takesAnyRequestId?: boolean
   /**
    * A GatewayError that it throws is answered in the usual form, anything else as `internal_error`.
    * The door adds `x-request-id` where the reply has none, and to a 401 what it asks for.
    */
   handle(call: HttpCall): Response | Promise<Response>
+}
+
+/** Routes that are known only when all plugins are set up, because others bring what is in them. */
+export interface HttpRouteList {
+  /** Asked once, before the gateway listens. */
+  routes(): readonly HttpRoute[]
 }
 
 /** Where the gateway listens, and under which names it is called; fixed at the start. */

@@ -2,7 +2,7 @@ import type { Meter, Tracer } from '@opentelemetry/api'
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Logger } from 'pino'
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, Problem } from './config.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
@@ -19,9 +19,11 @@ export const CONTRACT = 1
 export type Disposer = () => void | Promise<void>
 
 /** What a point asks of its implementations; checked when a plugin provides one. */
-export interface PointRules {
+export interface PointRules<T> {
   /** What keeps a value from being an implementation; `undefined` when nothing does. */
   fault?(value: unknown): string | undefined
+  /** Names that one implementation alone may have, as a message says them: `GET /things`. */
+  claims?(implementation: T): readonly string[]
   /** Present: manifests declare what is provided here (`declares`), so that configs can be checked. */
   readonly declared?: DeclarationRules
 }
@@ -46,7 +48,7 @@ export function nameOfDeclared({ point, spec }: Declaration): string {
 }
 
 /** A place where plugins hang their implementations. */
-export interface ExtensionPoint<T> extends PointRules {
+export interface ExtensionPoint<T> extends PointRules<T> {
   readonly name: string
   /** `one`: exactly one implementation may be registered. */
   readonly cardinality: 'one' | 'many'
@@ -57,7 +59,7 @@ export interface ExtensionPoint<T> extends PointRules {
 export function extensionPoint<T>(
   name: string,
   cardinality: 'one' | 'many',
-  rules: PointRules = {},
+  rules: PointRules<T> = {},
 ): ExtensionPoint<T> {
   return { name, cardinality, ...rules }
 }
@@ -89,6 +91,8 @@ export interface EgressRequest {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
 }
+
+export type { TransactionSql }
 
 export interface Database {
   /** Name of this plugin's own Postgres schema: the id's second part, kind before it unless `plugin`. */

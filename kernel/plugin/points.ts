@@ -1,21 +1,14 @@
-import type {
-  AdminModule,
-  AdminSessions,
-  AuditTrail,
-  BudgetWriter,
-} from '../../plugins/admin-api/contract.ts'
 import type { Accounting, AccountingSink, PricingSource } from './accounting.ts'
 import type { Command, Welcome } from './command.ts'
 import type { SnapshotListener } from './config.ts'
 import type { ExchangeRecorder } from './exchange.ts'
 import type { Guard, ManagedCheckKind, RunningPack } from './guardrail.ts'
 import type { HealthCheck } from './health.ts'
-import type { HttpRoute } from './http.ts'
+import type { HttpRoute, HttpRouteList } from './http.ts'
 import type { Identity } from './identity.ts'
 import type { Middleware } from './middleware.ts'
 import { extensionPoint, type Isolation } from './plugin.ts'
 import type { BoundRouteListener, ProviderFactory } from './provider.ts'
-import type { Site } from './site.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each type has its own config; the loader checks it against that type's schema
 export const providerFactories = extensionPoint<ProviderFactory<any>>('provider_factories', 'many')
@@ -31,19 +24,20 @@ export const boundRouteListeners = extensionPoint<BoundRouteListener>(
 )
 export const commands = extensionPoint<Command>('commands', 'many')
 export const welcome = extensionPoint<Welcome>('welcome', 'many')
-export const healthChecks = extensionPoint<HealthCheck>('health_checks', 'many')
-export const httpRoutes = extensionPoint<HttpRoute>('http_routes', 'many')
+export const healthChecks = extensionPoint<HealthCheck>('health_checks', 'many', {
+  claims: ({ name }) => [`the health check "${name}"`],
+})
+export const httpRoutes = extensionPoint<HttpRoute>('http_routes', 'many', {
+  // Names of parameters do not tell routes apart.
+  claims: ({ method, path }) => [`${method} ${path.replaceAll(/:\w+/g, ':')}`],
+})
+export const httpRouteLists = extensionPoint<HttpRouteList>('http_route_lists', 'many')
 export const guardrailPacks = extensionPoint<RunningPack>('guardrail_packs', 'many')
 export const isolation = extensionPoint<Isolation>('isolation', 'one')
-export const adminModules = extensionPoint<AdminModule>('admin_modules', 'many')
-export const adminSessions = extensionPoint<AdminSessions>('admin_sessions', 'one')
-export const auditTrail = extensionPoint<AuditTrail>('audit_trail', 'one')
-export const budgetWriter = extensionPoint<BudgetWriter>('budget_writer', 'one')
 // biome-ignore lint/suspicious/noExplicitAny: each kind has its own config; the loader checks it against that kind's schema
 export const managedCheckKinds = extensionPoint<ManagedCheckKind<any>>(
   'managed_check_kinds',
   'many',
 )
 export const guard = extensionPoint<Guard>('guard', 'one')
-export const sites = extensionPoint<Site>('sites', 'many')
 export const middleware = extensionPoint<Middleware>('middleware', 'many')

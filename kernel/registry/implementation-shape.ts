@@ -1,18 +1,15 @@
-import { adminModuleFault } from '../../plugins/admin-api/shape.ts'
 import type { Fields } from '../config/fields.ts'
 import {
-  type AdminModule,
   accounting,
   accountingSinks,
-  adminModules,
   boundRouteListeners,
   commands,
   type ExtensionPoint,
   exchangeRecorders,
   guard,
   guardrailPacks,
-  type HttpRoute,
   healthChecks,
+  httpRouteLists,
   httpRoutes,
   identity,
   isolation,
@@ -22,7 +19,6 @@ import {
   type Plugin,
   pricingSource,
   providerFactories,
-  sites,
   snapshotListeners,
   welcome,
 } from '../plugin/index.ts'
@@ -41,27 +37,25 @@ const functionsOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
   [guard, ['compile']],
   [guardrailPacks, ['evaluate', 'explain']],
   [healthChecks, ['check']],
+  [httpRouteLists, ['routes']],
   [httpRoutes, ['handle']],
   [identity, ['authenticate', 'directory', 'onChange']],
   [isolation, ['setup']],
   [managedCheckKinds, ['create']],
   [pricingSource, ['resolve']],
   [providerFactories, ['create']],
-  [sites, ['find']],
   [snapshotListeners, ['prepare']],
   [welcome, ['lines']],
 ])
 
 /** What names an implementation, where one has a name. */
 const namesOf = new Map<ExtensionPoint<unknown>, readonly string[]>([
-  [adminModules, ['id']],
   [commands, ['name']],
   [guardrailPacks, ['id', 'version']],
   [healthChecks, ['name']],
   [httpRoutes, ['method', 'path']],
   [managedCheckKinds, ['kind']],
   [providerFactories, ['type']],
-  [sites, ['mount']],
 ])
 
 /** What keeps a value from being an implementation of a point; `undefined` when nothing does. */
@@ -89,14 +83,6 @@ export function implementationFault(
     const fault = packFault(fields)
     return fault && `the pack "${String(fields.id)}" ${fault}`
   }
-  if (point === sites) {
-    const fault = mountFault(fields.mount as string)
-    return fault && `the site "${String(fields.mount)}" ${fault}`
-  }
-  if (point === adminModules) {
-    const fault = adminModuleFault(fields)
-    return fault && `the admin module "${String(fields.id)}" ${fault}`
-  }
   return undefined
 }
 
@@ -106,56 +92,25 @@ function packFault({ phases, rules }: Fields): string | undefined {
   return phaseFault(phases)
 }
 
-/** First parts of the paths that the gateway serves itself: a site there would stand in their way. */
-const ownPaths = ['v1', 'messages', 'mcp', 'api', 'docs', 'healthz', 'readyz']
-
-function mountFault(mount: string): string | undefined {
-  if (!/^(\/[\w.-]+)+$/.test(mount)) return 'has a mount that is not like /pages'
-  const [, first] = mount.split('/')
-  return ownPaths.includes(first as string)
-    ? 'is where the gateway has paths of its own'
-    : undefined
-}
-
-/**
- * Of two that are found by one name, the later would hide the earlier, without a word. Names of
- * parameters do not tell routes apart.
- */
-const foundBy = new Map<ExtensionPoint<unknown>, (one: Fields) => readonly string[]>([
-  [
-    adminModules,
-    ({ routes }) =>
-      (routes as AdminModule['routes']).map(
-        ({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
-      ),
-  ],
-  [
-    httpRoutes,
-    (route) => {
-      const { method, path } = route as unknown as HttpRoute
-      return [`${method} ${path.replaceAll(/:\w+/g, ':')}`]
-    },
-  ],
-  [healthChecks, ({ name }) => [`the health check "${String(name)}"`]],
-  [sites, ({ mount }) => [`the site "${String(mount)}"`]],
-])
-
-export function checkNames(
+/** Of two with one claim, the later would hide the earlier, without a word. */
+export function checkClaims(
   id: string,
-  provided: (point: ExtensionPoint<unknown>) => readonly unknown[],
+  provisions: readonly Provision[],
   others: (point: ExtensionPoint<unknown>) => readonly Provided<unknown>[],
 ): void {
-  for (const [point, namesOf] of foundBy) {
-    const owners = new Map<string, string>()
+  const owners = new Map<string, string>()
+  for (const { point } of provisions) {
     for (const { plugin, implementation } of others(point)) {
-      for (const name of namesOf(implementation as Fields)) owners.set(name, plugin)
+      for (const claim of point.claims?.(implementation) ?? []) owners.set(claim, plugin)
     }
-    for (const name of provided(point).flatMap((one) => namesOf(one as Fields))) {
-      const owner = owners.get(name)
+  }
+  for (const { point, implementation } of provisions) {
+    for (const claim of point.claims?.(implementation) ?? []) {
+      const owner = owners.get(claim)
       if (owner !== undefined) {
-        throw new Error(`provides ${name}, which plugin "${owner}" provides already`)
+        throw new Error(`provides ${claim}, which plugin "${owner}" provides already`)
       }
-      owners.set(name, id)
+      owners.set(claim, id)
     }
   }
 }

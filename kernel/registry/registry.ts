@@ -16,7 +16,7 @@ import {
 } from '../plugin/index.ts'
 import { contain, containDisposal } from './contain.ts'
 import { createContext, type Provision } from './context.ts'
-import { checkDeclared, checkNames } from './implementation-shape.ts'
+import { checkClaims, checkDeclared } from './implementation-shape.ts'
 
 /** A service that is needed, and that no loaded plugin provides. */
 export class MissingServiceError extends Error {
@@ -169,10 +169,8 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
     } finally {
       close()
     }
-    const provided = (point: ExtensionPoint<unknown>) =>
-      provisions.filter((one) => one.point.name === point.name).map((one) => one.implementation)
     checkDeclared(plugin, provisions)
-    checkNames(id, provided, (point) => points.get(point.name) ?? [])
+    checkClaims(id, provisions, (point) => points.get(point.name) ?? [])
     register(id, provisions)
     const provides = [...new Set(provisions.map(({ point }) => point.name))]
     started.push(Object.freeze({ id, version, summary, use, provides, needs, isolation }))

@@ -1,4 +1,4 @@
-import type { KeyCaller, SessionCaller } from 'model-gateway/plugin'
+import type { KeyCaller, SessionCaller } from 'model-gateway/admin'
 
 /** Whose requests and spend a caller may see without being an administrator. */
 export function callerOwner(caller: SessionCaller | KeyCaller) {

@@ -1,4 +1,5 @@
-import { listOf, pageOf, type TSchema, Type } from 'model-gateway/plugin'
+import { listOf, pageOf } from 'model-gateway/admin'
+import { type TSchema, Type } from 'model-gateway/plugin'
 import { type Page, type Rows, readPage } from './page.ts'
 import { invalidQuery } from './query.ts'
 

@@ -1,4 +1,5 @@
-import { type AuditEntry, auditTrail, type Services } from 'model-gateway/plugin'
+import { type AuditEntry, auditTrail } from 'model-gateway/admin'
+import type { Services } from 'model-gateway/plugin'
 
 /** Notes an event in the audit log. */
 export type Note = (entry: AuditEntry) => void

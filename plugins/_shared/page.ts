@@ -1,4 +1,4 @@
-import { pageOf } from 'model-gateway/plugin'
+import { pageOf } from 'model-gateway/admin'
 
 /** Which rows of a list are asked for. */
 export interface Page {

@@ -2,14 +2,16 @@ import {
   type AdminRoute,
   type AuditTrail,
   adminRoute,
-  type Clock,
-  type Directory,
-  GatewayError,
   listOf,
-  type ModelSpec,
   pageOf,
   pageQuery,
   type SessionCaller,
+} from 'model-gateway/admin'
+import {
+  type Clock,
+  type Directory,
+  GatewayError,
+  type ModelSpec,
   strictObject,
   Type,
 } from 'model-gateway/plugin'

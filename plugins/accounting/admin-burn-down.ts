@@ -1,11 +1,5 @@
-import {
-  type AdminRoute,
-  adminRoute,
-  type Clock,
-  type Directory,
-  GatewayError,
-  Type,
-} from 'model-gateway/plugin'
+import { type AdminRoute, adminRoute } from 'model-gateway/admin'
+import { type Clock, type Directory, GatewayError, Type } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
 import { Id } from '../_shared/own-id.ts'
 import { remaining } from './budget.ts'

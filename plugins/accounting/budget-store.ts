@@ -1,4 +1,5 @@
-import type { AuditTrail, Database } from 'model-gateway/plugin'
+import type { AuditTrail } from 'model-gateway/admin'
+import type { Database } from 'model-gateway/plugin'
 import type { Budget, BudgetEntry, BudgetSource } from './budget.ts'
 import type { WindowUse } from './pace.ts'
 import type { BudgetScope } from './scopes.ts'

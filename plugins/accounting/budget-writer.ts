@@ -1,4 +1,4 @@
-import type { AuditTrail, BudgetWriter } from 'model-gateway/plugin'
+import type { AuditTrail, BudgetWriter } from 'model-gateway/admin'
 import type { BudgetStore } from './budget-store.ts'
 import { budgetRecord, readSettings } from './budget-wire.ts'
 import { scopeKey } from './scopes.ts'

@@ -1,8 +1,6 @@
+import { adminModules, auditTrail, budgetWriter } from 'model-gateway/admin'
 import {
   accounting,
-  adminModules,
-  auditTrail,
-  budgetWriter,
   ConfigError,
   type ConfigSnapshot,
   type Disposer,

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import { adminRoute, GatewayError, strictObject, Type } from '../../kernel/plugin/index.ts'
+import { GatewayError, strictObject, Type } from 'model-gateway/plugin'
 import { compileCheck } from './check.ts'
+import { adminRoute } from './contract.ts'
 
 const route = (allowsNul: boolean) =>
   adminRoute({

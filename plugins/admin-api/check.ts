@@ -2,8 +2,9 @@ import { type TObject, Type } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { ValueErrorType } from '@sinclair/typebox/errors'
 import { Value } from '@sinclair/typebox/value'
-import { type AdminRoute, GatewayError } from '../../kernel/plugin/index.ts'
-import { DEEPEST_JSON, nestsTooDeep } from '../../kernel/wire/json-depth.ts'
+import { GatewayError } from 'model-gateway/plugin'
+import { DEEPEST_JSON, nestsTooDeep } from 'model-gateway/wire'
+import type { AdminRoute } from './contract.ts'
 
 const nothing = Type.Object({}, { additionalProperties: false })
 const NOTHING = /^\s*(?:\{\s*\})?\s*$/

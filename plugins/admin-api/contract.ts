@@ -1,9 +1,13 @@
-import type { Static, TObject, TSchema, TString } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
-import type { TransactionSql } from 'postgres'
-import type { ErrorCode } from '../../kernel/plugin/errors.ts'
-import type { Principal } from '../../kernel/plugin/identity.ts'
-import type { JsonValue } from '../../kernel/plugin/json.ts'
+/** What plugins with routes of the control plane import, as `model-gateway/admin`. */
+import { type Static, type TObject, type TSchema, type TString, Type } from '@sinclair/typebox'
+import {
+  type ErrorCode,
+  extensionPoint,
+  type JsonValue,
+  type Principal,
+  type TransactionSql,
+} from 'model-gateway/plugin'
+import { adminModuleFault } from './shape.ts'
 
 /** Somebody who is signed in. */
 export interface SessionCaller {
@@ -182,9 +186,18 @@ export interface BudgetWriter {
 /** The name of the cookie that carries a session's token; `__Host-` before it on https. */
 export const SESSION_COOKIE = 'gateway_session'
 
-/** An object of a body or a query: unknown members are refused. */
-export function strictObject<T extends Parameters<typeof Type.Object>[0]>(properties: T) {
-  return Type.Object(properties, { additionalProperties: false })
+/** Values of a name that are looked at: browsers send one for each path and domain. */
+const MOST_VALUES = 4
+
+/** The values of a cookie in the order of the request: the first four that are not empty. */
+export function cookieValues(headers: Headers, name: string): readonly string[] {
+  const values: string[] = []
+  for (const pair of headers.get('cookie')?.split(';') ?? []) {
+    const [key, value = ''] = pair.split('=', 2)
+    if (key?.trim() === name && value.trim() !== '') values.push(value.trim())
+    if (values.length === MOST_VALUES) break
+  }
+  return values
 }
 
 /** Query members of every list. */
@@ -213,3 +226,13 @@ export function listOf<T extends TSchema>(item: T) {
     total: Type.Integer(),
   })
 }
+
+export const adminModules = extensionPoint<AdminModule>('admin_modules', 'many', {
+  fault: adminModuleFault,
+  // Names of parameters do not tell routes apart.
+  claims: ({ routes }) =>
+    routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`),
+})
+export const adminSessions = extensionPoint<AdminSessions>('admin_sessions', 'one')
+export const auditTrail = extensionPoint<AuditTrail>('audit_trail', 'one')
+export const budgetWriter = extensionPoint<BudgetWriter>('budget_writer', 'one')

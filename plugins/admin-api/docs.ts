@@ -1,7 +1,8 @@
 import { type DocumentDecoration, Elysia } from 'elysia'
+import type { HttpRoute } from 'model-gateway/plugin'
 import styles from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
-import { type AdminRoute, SESSION_COOKIE } from '../../kernel/plugin/index.ts'
+import { type AdminRoute, SESSION_COOKIE } from './contract.ts'
 import { errorReply, operationOf } from './openapi.ts'
 
 const SPEC_PATH = '/docs/json'
@@ -37,17 +38,25 @@ const START = `SwaggerUIBundle({
 `
 
 /** `GET /docs` and what its page loads: all of it from here. */
-export function createDocs(routes: readonly AdminRoute[]) {
+export function createDocs(routes: () => readonly AdminRoute[]): readonly HttpRoute[] {
   let text: Promise<string> | undefined
-  return new Elysia()
-    .get('/docs', () => asset(PAGE, 'text/html', CONTENT_SECURITY_POLICY))
-    .get('/docs/start.js', () => asset(START, 'text/javascript'))
-    .get('/docs/swagger-ui.js', () => asset(Bun.file(bundle), 'text/javascript'))
-    .get('/docs/swagger-ui.css', () => asset(Bun.file(styles), 'text/css'))
-    .get(SPEC_PATH, async () => {
-      text ??= openApiText(routes)
+  const get = (path: string, handle: HttpRoute['handle']): HttpRoute => ({
+    method: 'GET',
+    path,
+    ownHost: true,
+    takesAnyRequestId: true,
+    handle,
+  })
+  return [
+    get('/docs', () => asset(PAGE, 'text/html', CONTENT_SECURITY_POLICY)),
+    get('/docs/start.js', () => asset(START, 'text/javascript')),
+    get('/docs/swagger-ui.js', () => asset(Bun.file(bundle), 'text/javascript')),
+    get('/docs/swagger-ui.css', () => asset(Bun.file(styles), 'text/css')),
+    get(SPEC_PATH, async () => {
+      text ??= openApiText(routes())
       return asset(await text, 'application/json')
-    })
+    }),
+  ]
 }
 
 function asset(content: string | Blob, type: string, policy?: string): Response {

@@ -1,10 +1,6 @@
 import { Kind, type TSchema, Type } from '@sinclair/typebox'
-import {
-  type AdminRoute,
-  type Audience,
-  type ErrorCode,
-  errorKind,
-} from '../../kernel/plugin/index.ts'
+import { type ErrorCode, errorKind } from 'model-gateway/plugin'
+import type { AdminRoute, Audience } from './contract.ts'
 
 const ERRORS_OF: Readonly<Record<Audience, readonly ErrorCode[]>> = {
   anyone: [],

@@ -1,14 +1,11 @@
 import { expect, test } from 'bun:test'
-import {
-  type AdminRoute,
-  adminRoute,
-  GatewayError,
-  type Principal,
-  type SessionCaller,
-  strictObject,
-  Type,
-} from '../../kernel/plugin/index.ts'
-import { createAdminPlane } from './plane.ts'
+import { GatewayError, type Principal, strictObject, Type } from 'model-gateway/plugin'
+import { pino } from 'pino'
+import { createDoor } from '../../kernel/http/own-host.ts'
+import { createPluginRoutes } from '../../kernel/http/plugin-routes.ts'
+import { type AdminRoute, adminRoute, type SessionCaller } from './contract.ts'
+import { type AdminPlaneServices, createAdminPlane } from './plane.ts'
+import { adminModuleFault } from './shape.ts'
 
 const ada: SessionCaller = {
   kind: 'session',
@@ -107,8 +104,13 @@ const routes: AdminRoute[] = [
 const faults: string[] = []
 /** Requests that may take as long as they like. */
 const keptOpen: string[] = []
-const app = createAdminPlane({
-  routes,
+const lines: { msg: string }[] = []
+const door = createDoor(
+  { hostname: '127.0.0.1', publicBaseUrl: undefined, allowedHosts: undefined },
+  new AbortController().signal,
+)
+const services: AdminPlaneServices = {
+  modules: [{ id: 'things', routes }],
   sessions: { find: async (token) => sessions.get(token) },
   identity: { authenticate: (key) => (key === 'gwk_poor' ? poor : principal) },
   accounting: {
@@ -116,12 +118,21 @@ const app = createAdminPlane({
       if (of === poor) throw new GatewayError('service_account_budget_required', 'no budget')
     },
   },
-  bodyLimits: { maxBytes: 1000, timeoutMs: 1000 },
-  publicBaseUrl: undefined,
-  address: () => '127.0.0.1',
-  keepOpen: ({ url }) => void keptOpen.push(url),
-  fault: (message) => faults.push(message),
-})
+  door,
+  log: pino({}, { write: (line) => lines.push(JSON.parse(line)) }),
+}
+const appOf = (own: Partial<AdminPlaneServices> = {}) =>
+  createPluginRoutes({
+    httpRoutes: createAdminPlane({ ...services, ...own }),
+    door,
+    bodyLimits: { maxBytes: 1000, timeoutMs: 1000 },
+    address: () => '127.0.0.1',
+    keepOpen: ({ url }) => void keptOpen.push(url),
+    streams() {},
+    limitAgain() {},
+    fault: (message) => void faults.push(message),
+  })
+const app = appOf()
 
 function ask(method: string, path: string, headers: Record<string, string> = {}, body?: string) {
   return app.handle(
@@ -361,4 +372,70 @@ test('a fault of the gateway is logged and not shown', async () => {
   expect([status, code]).toEqual([500, 'internal_error'])
   expect(message).not.toContain('secret')
   expect(faults).toEqual(['POST /api/v1/admin/things failed'])
+})
+
+test('a route that hangs is given up and named; the others answer', async () => {
+  const facts = { tag: 't', summary: 'Things.', audience: 'anyone', result: Type.Null() } as const
+  const hanging = appOf({
+    deadlineMs: 30,
+    modules: [
+      {
+        id: 'acme',
+        routes: [
+          adminRoute({
+            ...facts,
+            method: 'GET',
+            path: '/api/v1/me/hangs',
+            handle: () => Bun.sleep(60).then(() => null),
+          }),
+          adminRoute({ ...facts, method: 'GET', path: '/api/v1/me/ends', handle: () => null }),
+        ],
+      },
+    ],
+  })
+  const get = (name: string) =>
+    hanging.handle(
+      new Request(`http://localhost/api/v1/me/${name}`, { headers: { host: 'localhost' } }),
+    )
+  expect((await errorOf(await get('hangs'))).slice(0, 2)).toEqual([500, 'internal_error'])
+  expect(faults.at(-1)).toBe('GET /api/v1/me/hangs failed')
+  expect((await get('ends')).status).toBe(200)
+  await Bun.sleep(60)
+  expect(lines.at(-1)?.msg).toBe(
+    'GET /api/v1/me/hangs of the admin module "acme" finished after its deadline',
+  )
+})
+
+test('a route may be an object of a class: who may call it, and with what, is not lost', async () => {
+  class Route implements AdminRoute {
+    readonly #data = 'kept'
+    readonly method = 'POST'
+    readonly path = '/api/v1/admin/kept'
+    readonly tag = 'admin'
+    readonly summary = 'Things.'
+    readonly result = Type.String()
+    readonly body = strictObject({})
+    get audience() {
+      return 'platform_admin' as const
+    }
+    get status() {
+      return 201 as const
+    }
+    handle() {
+      return this.#data
+    }
+  }
+  const module = { id: 'acme', routes: [new Route()] }
+  expect(adminModuleFault(module)).toBeUndefined()
+  const styled = appOf({ modules: [module] })
+  const send = (headers: Record<string, string>) =>
+    styled.handle(
+      new Request('http://localhost/api/v1/admin/kept', {
+        method: 'POST',
+        headers: { host: 'localhost', ...own, ...headers },
+      }),
+    )
+  expect((await send({})).status).toBe(401)
+  const kept = await send(asAda)
+  expect([kept.status, await kept.json()]).toMatchObject([201, { data: 'kept' }])
 })

@@ -1,102 +1,88 @@
-import { Elysia } from 'elysia'
-import { type BodyLimits, readBody } from '../../kernel/http/body.ts'
-import { errorResponse } from '../../kernel/http/error-response.ts'
-import { urlOf } from '../../kernel/http/request.ts'
-import { callersRequestId, newRequestId } from '../../kernel/http/request-id.ts'
-import { internalError } from '../../kernel/lifecycle/error-body.ts'
 import {
   type Accounting,
+  type Door,
+  GatewayError,
+  type HttpCall,
+  type HttpRoute,
+  type Identity,
+  inTime,
+  presentedKey,
+} from 'model-gateway/plugin'
+import type { Logger } from 'pino'
+import { compileCheck, saysNothing } from './check.ts'
+import {
   type AdminCall,
+  type AdminModule,
   type AdminRoute,
   type AdminSessions,
   type Audience,
   type CallerOf,
   cookieValues,
-  GatewayError,
-  type Identity,
-  presentedKey,
   SESSION_COOKIE,
   type SessionCaller,
-} from '../../kernel/plugin/index.ts'
-import { compileCheck, saysNothing } from './check.ts'
+} from './contract.ts'
 import { streamedText } from './streamed-text.ts'
 
 export interface AdminPlaneServices {
-  readonly routes: readonly AdminRoute[]
+  readonly modules: readonly AdminModule[]
   /** Absent: nobody can sign in, and only API keys are known. */
   readonly sessions: AdminSessions | undefined
   readonly identity: Pick<Identity, 'authenticate'>
   /** Absent: nobody keeps budgets, and every owner of a key may call. */
   readonly accounting?: Pick<Accounting, 'checkOwner'> | undefined
-  readonly bodyLimits: BodyLimits
-  /** The gateway's address as browsers see it, when a proxy stands in front. */
-  readonly publicBaseUrl: string | undefined
-  /** Address of the other end of the connection. */
-  address(request: Request): string | undefined
-  /** Lifts the server's idle timeout from a request whose body has arrived. */
-  keepOpen(request: Request): void
-  /** A fault of the gateway itself. */
-  fault(message: string, error: unknown, requestId: string): void
+  readonly door: Pick<Door, 'publicBaseUrl'>
+  readonly log: Pick<Logger, 'warn' | 'error'>
+  /** Milliseconds that a route may take. Default 180 000. */
+  readonly deadlineMs?: number
 }
 
+/** Longer than a discovery of an MCP server may take. */
+const ROUTE_DEADLINE_MS = 180_000
+/** Largest body of a request. */
+const MAX_BODY_BYTES = 1 << 20
 const UNSAFE = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** The control plane: audience, same-origin rule, schemas, envelope and errors around each route. */
-export function createAdminPlane(services: AdminPlaneServices) {
-  const app = new Elysia()
-  for (const route of services.routes) {
-    const answer = createRoute(route, services)
-    // The router wants one name for one place, and plugins do not know each other's.
-    const names: string[] = []
-    const path = route.path.replaceAll(
-      /\{(\w+)\}/g,
-      (_, name: string) => `:p${names.push(name) - 1}`,
-    )
-    app.route(
-      route.method,
-      path,
-      ({ request, params }) => {
-        const values: Record<string, string> = params ?? {}
-        const named = names.map((name, at) => [name, values[`p${at}`] ?? ''])
-        return answer(request, Object.fromEntries(named))
-      },
-      { parse: 'none' },
-    )
-  }
-  return app
+export function createAdminPlane(services: AdminPlaneServices): readonly HttpRoute[] {
+  return services.modules.flatMap(({ id, routes }) =>
+    routes.map((route) => createRoute(id, route, services)),
+  )
 }
 
-function createRoute(route: AdminRoute, services: AdminPlaneServices) {
+function createRoute(module: string, route: AdminRoute, services: AdminPlaneServices): HttpRoute {
+  const { publicBaseUrl } = services.door
   const check = compileCheck(route)
-  const secure = services.publicBaseUrl?.startsWith('https:') === true
+  const secure = publicBaseUrl?.startsWith('https:') === true
   const cookieName = secure ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE
+  const name = `${route.method} ${route.path}`
 
-  async function handle(request: Request, params: Record<string, string>, requestId: string) {
+  async function answer(incoming: HttpCall): Promise<Response> {
+    const { request, requestId } = incoming
     const { headers } = request
-    let caller = await callerOf(request, requestId)
+    let caller = await callerOf(incoming)
     let text = ''
     if (UNSAFE.has(route.method)) {
-      if (caller?.kind !== 'api_key') requireSameOrigin(request, services.publicBaseUrl)
-      text = await readBody(request, services.bodyLimits)
+      if (caller?.kind !== 'api_key') requireSameOrigin(request, publicBaseUrl)
+      text = await incoming.text(MAX_BODY_BYTES)
       // A body may take half a minute, and who sends it may have been shut out meanwhile.
-      caller = await callerOf(request, requestId)
+      caller = await callerOf(incoming)
     }
     const reply = new Headers({ 'cache-control': 'no-store' })
     if (!saysNothing(text)) requireJson(headers)
-    services.keepOpen(request)
+    incoming.keepOpen()
     const call: AdminCall<Audience, unknown, unknown, unknown> = {
       requestId,
       caller,
-      params: check.params(params),
-      query: check.query(urlOf(request)),
+      params: check.params(incoming.params),
+      query: check.query(incoming.url()),
       body: check.body(text),
       headers,
-      address: services.address(request),
+      address: incoming.address(),
       secure,
       reply,
     }
-    const result = await route.handle(call as Parameters<typeof route.handle>[0])
+    const result = await inDeadline(call as Parameters<typeof route.handle>[0])
     reply.set('x-request-id', requestId)
     const status = route.status ?? 200
     if (status === 204) return new Response(null, { status, headers: reply })
@@ -106,32 +92,43 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
         ? JSON.stringify({ data: result, meta: { generated_at: new Date().toISOString() } })
         : typeof result === 'string'
           ? result
-          : await streamedText(result as AsyncIterable<string>, (error) =>
-              services.fault(`${route.method} ${route.path} broke off`, error, requestId),
+          : await streamedText(result as AsyncIterable<string>, (err) =>
+              services.log.error({ err, request_id: requestId }, `${name} broke off`),
             )
     return new Response(body, { status, headers: reply })
   }
 
-  async function sessionOf(request: Request): Promise<SessionCaller | undefined> {
+  /** What the route returns; one that hangs is given up, and named in the log. */
+  async function inDeadline(call: Parameters<typeof route.handle>[0]) {
+    const { log, deadlineMs = ROUTE_DEADLINE_MS } = services
+    const work = (async () => route.handle(call))()
+    const done = await inTime(work, deadlineMs)
+    if (done !== undefined) return done.value
+    const who = `${name} of the admin module "${module}"`
+    void work.then(
+      () => log.warn(`${who} finished after its deadline`),
+      (err) => log.error({ err }, `${who} failed after its deadline`),
+    )
+    throw new Error(`${who} did not finish within ${deadlineMs} ms`)
+  }
+
+  async function sessionOf({ request, address }: HttpCall): Promise<SessionCaller | undefined> {
     for (const token of cookieValues(request.headers, cookieName)) {
       const session = await services.sessions?.find(token)
       if (session === undefined) continue
       const userAgent = request.headers.get('user-agent') ?? undefined
-      return { ...session, address: services.address(request), userAgent }
+      return { ...session, address: address(), userAgent }
     }
     return undefined
   }
 
-  async function callerOf(request: Request, requestId: string): Promise<CallerOf[Audience]> {
-    const session = await sessionOf(request)
+  async function callerOf(incoming: HttpCall): Promise<CallerOf[Audience]> {
+    const session = await sessionOf(incoming)
     if (route.audience === 'anyone') return session
-    if (route.audience === 'me' && session === undefined && showsKey(request.headers)) {
-      const key = presentedKey((name) => request.headers.get(name))
-      const principal = await services.identity.authenticate(key, {
-        requestId,
-        header: (name) => request.headers.get(name),
-        address: () => services.address(request),
-      })
+    if (route.audience === 'me' && session === undefined && showsKey(incoming.request.headers)) {
+      const { requestId, header, address } = incoming
+      const shown = { requestId, header, address }
+      const principal = await services.identity.authenticate(presentedKey(header), shown)
       services.accounting?.checkOwner(principal)
       return { kind: 'api_key', principal }
     }
@@ -149,20 +146,18 @@ function createRoute(route: AdminRoute, services: AdminPlaneServices) {
     return session
   }
 
-  return async function answer(request: Request, params: Record<string, string>) {
-    let requestId = newRequestId()
-    try {
-      requestId = callersRequestId(request.headers) ?? requestId
-      return await handle(request, params, requestId)
-    } catch (error) {
-      if (error instanceof GatewayError) return errorResponse(error, requestId)
-      const away = storeFault(error)
-      if (away !== undefined) {
-        return errorResponse(new GatewayError('store_unavailable', away), requestId)
+  return {
+    method: route.method,
+    path: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    ownHost: true,
+    async handle(incoming) {
+      try {
+        return await answer(incoming)
+      } catch (error) {
+        const away = error instanceof GatewayError ? undefined : storeFault(error)
+        throw away === undefined ? error : new GatewayError('store_unavailable', away)
       }
-      services.fault(`${route.method} ${route.path} failed`, error, requestId)
-      return errorResponse(internalError(error), requestId)
-    }
+    },
   }
 }
 

@@ -1,12 +1,5 @@
-import {
-  type AdminRoute,
-  adminRoute,
-  listOf,
-  pageQuery,
-  type Static,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { type AdminRoute, adminRoute, listOf, pageQuery } from 'model-gateway/admin'
+import { type Static, strictObject, Type } from 'model-gateway/plugin'
 import { Id, ownId } from '../_shared/own-id.ts'
 import { readPage } from '../_shared/page.ts'
 import { periodQuery, readPeriod } from '../_shared/query.ts'

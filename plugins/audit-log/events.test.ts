@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'bun:test'
-import type { AuditEntry } from 'model-gateway/plugin'
+import type { AuditEntry } from 'model-gateway/admin'
 import { createEvents, type Events, type NotedEntry } from './events.ts'
 
 let at: number

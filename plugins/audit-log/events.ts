@@ -1,4 +1,4 @@
-import type { AuditEntry } from 'model-gateway/plugin'
+import type { AuditEntry } from 'model-gateway/admin'
 
 /** Events that are alike within this time share an entry, beside the first of them. */
 const WINDOW_MS = 60_000

@@ -1,4 +1,5 @@
-import { adminModules, auditTrail, definePlugin, Type } from 'model-gateway/plugin'
+import { adminModules, auditTrail } from 'model-gateway/admin'
+import { definePlugin, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/audit-log/0001_tables.sql' with { type: 'text' }
 import events from '../../migrations/audit-log/0002_events.sql' with { type: 'text' }
 import { createTally } from '../_shared/tally.ts'

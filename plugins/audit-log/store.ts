@@ -1,4 +1,5 @@
-import type { AuditEntry, AuditTrail, Database, JsonValue } from 'model-gateway/plugin'
+import type { AuditEntry, AuditTrail } from 'model-gateway/admin'
+import type { Database, JsonValue } from 'model-gateway/plugin'
 import { deleteInBatches } from '../_shared/delete-in-batches.ts'
 import type { Page, Rows } from '../_shared/page.ts'
 import type { Period } from '../_shared/query.ts'

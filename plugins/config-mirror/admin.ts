@@ -1,12 +1,8 @@
+import { type AdminRoute, adminRoute, listOf, pageOf, pageQuery } from 'model-gateway/admin'
 import {
-  type AdminRoute,
-  adminRoute,
   type BoundRouteFacts,
   type ConfigSnapshot,
-  listOf,
   type ModelSpec,
-  pageOf,
-  pageQuery,
   type RateResolution,
   routeFlags,
   strictObject,

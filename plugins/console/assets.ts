@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SiteFile } from 'model-gateway/plugin'
+import type { PageFile } from './pages.ts'
 
 /** Where `build.ts` puts the bundle. */
 export const distFolder = join(import.meta.dir, 'dist')
@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** The files of the bundle by name, or `undefined` when it has not been built. */
-export function readAssets(folder = distFolder): ReadonlyMap<string, SiteFile> | undefined {
+export function readAssets(folder = distFolder): ReadonlyMap<string, PageFile> | undefined {
   let names: string[]
   try {
     names = readdirSync(folder)
@@ -22,7 +22,7 @@ export function readAssets(folder = distFolder): ReadonlyMap<string, SiteFile> |
   }
   const read = (name: string) => new Uint8Array(readFileSync(join(folder, name)))
   const present = new Set(names)
-  const assets = new Map<string, SiteFile>()
+  const assets = new Map<string, PageFile>()
   for (const name of names) {
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
     if (type === undefined) continue

@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
-import type { SiteFile } from 'model-gateway/plugin'
 import { readAssets } from './assets.ts'
-import { createConsoleSite } from './site.ts'
+import type { PageFile } from './pages.ts'
+import { createConsolePages } from './site.ts'
 
 /** Bytes of compressed script that the first page may take. */
 const FIRST_VIEW_BYTES = 300_000
@@ -13,7 +13,7 @@ const FIRST_VIEW_BYTES = 300_000
 describe('the bundle', () => {
   const folder = mkdtempSync(join(tmpdir(), 'console-'))
   const dist = join(folder, 'dist')
-  let assets: ReadonlyMap<string, SiteFile>
+  let assets: ReadonlyMap<string, PageFile>
 
   beforeAll(async () => {
     // In a process of its own: a bundler inside of a test runner resolves the runner's modules.
@@ -64,14 +64,14 @@ describe('the bundle', () => {
 })
 
 describe('the console', () => {
-  const file: SiteFile = { type: 'text/html', body: new Uint8Array(), immutable: false }
+  const file: PageFile = { type: 'text/html', body: new Uint8Array(), immutable: false }
   const bundle = new Map([
     ['index.html', file],
     ['a-1.js', { ...file, type: 'text/javascript' }],
   ])
 
   test('gives its page to every path of the app, and nothing to a file of another build', () => {
-    const site = createConsoleSite({ read: () => bundle, build: Promise.reject, failed() {} })
+    const site = createConsolePages({ read: () => bundle, build: Promise.reject, failed() {} })
     for (const path of ['', 'requests', 'mcp/some.server/tools', 'sign-in']) {
       expect(site.find(path)).toBe(file)
     }
@@ -82,10 +82,10 @@ describe('the console', () => {
   })
 
   test('is built once when it is missing, which nobody waits for', async () => {
-    let built: ReadonlyMap<string, SiteFile> | undefined
+    let built: ReadonlyMap<string, PageFile> | undefined
     const made = Promise.withResolvers<void>()
     let builds = 0
-    const site = createConsoleSite({
+    const site = createConsolePages({
       read: () => built,
       build() {
         builds++
@@ -104,14 +104,14 @@ describe('the console', () => {
 
   test('says how to build it when that failed, and does not try with every request', async () => {
     const faults: unknown[] = []
-    const site = createConsoleSite({
+    const site = createConsolePages({
       read: () => undefined,
       build: () => Promise.reject(new Error('no bundler')),
       failed: (error) => faults.push(error),
     })
     site.find('')
     await Bun.sleep(0)
-    const page = (await site.find('')) as SiteFile
+    const page = (await site.find('')) as PageFile
     expect(new TextDecoder().decode(page.body)).toContain('bun run build:console')
     site.find('')
     await Bun.sleep(0)

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { definePlugin, sites, Type, welcome } from 'model-gateway/plugin'
+import { definePlugin, httpRoutes, Type, welcome } from 'model-gateway/plugin'
 import { readAssets } from './assets.ts'
-import { createConsoleSite } from './site.ts'
+import { pageRoutes } from './pages.ts'
+import { createConsolePages } from './site.ts'
 
 const BUILD = join(import.meta.dir, 'build.ts')
 
@@ -30,12 +31,12 @@ export default definePlugin({
       const problem = await new Response(child.stderr).text()
       if ((await child.exited) !== 0) throw new Error(problem.trim().slice(-2000))
     }
-    const site = createConsoleSite({
+    const site = createConsolePages({
       read: readAssets,
       build,
       failed: (err) => signal.aborted || log.error({ err }, 'the console could not be built'),
     })
-    provide(sites, site)
+    for (const route of pageRoutes(site)) provide(httpRoutes, route)
     provide(welcome, {
       async lines(baseUrl) {
         site.prepare()

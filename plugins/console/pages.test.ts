@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { SiteFile } from '../../kernel/plugin/index.ts'
-import { createSites } from './pages.ts'
+import { createPluginRoutes } from '../../kernel/http/plugin-routes.ts'
+import { type PageFile, pageRoutes } from './pages.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
-const page: SiteFile = { type: 'text/html; charset=utf-8', body: bytes('<p>'), immutable: false }
-const script: SiteFile = {
+const page: PageFile = { type: 'text/html; charset=utf-8', body: bytes('<p>'), immutable: false }
+const script: PageFile = {
   type: 'text/javascript; charset=utf-8',
   body: bytes('go()'),
   gzip: new Uint8Array(gzipSync('go()')),
@@ -17,14 +17,24 @@ const files = new Map([
   ['app-1a2b.js', script],
   ['soon', { ...page, pending: true as const }],
 ])
-const app = createSites([{ mount: '/pages', find: (path) => files.get(path) }])
+const app = createPluginRoutes({
+  httpRoutes: pageRoutes({ mount: '/pages', find: (path) => files.get(path) }),
+  door: { requireOwnHost() {} },
+  bodyLimits: { maxBytes: 0, timeoutMs: 0 },
+  keepOpen() {},
+  streams() {},
+  limitAgain() {},
+  fault: (_, error) => {
+    throw error
+  },
+})
 
 async function get(path: string, accept?: string): Promise<Response> {
   const headers = accept === undefined ? {} : { 'accept-encoding': accept }
   return await app.handle(new Request(`http://localhost${path}`, { headers }))
 }
 
-describe('a site', () => {
+describe('a page', () => {
   test('lets nothing in but its own files, wherever its pages are shown', async () => {
     for (const path of ['/pages', '/pages/app-1a2b.js', '/pages/soon']) {
       const { headers } = await get(path)

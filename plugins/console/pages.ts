@@ -1,5 +1,29 @@
-import { Elysia, NotFoundError } from 'elysia'
-import type { Site, SiteFile } from '../../kernel/plugin/index.ts'
+import { GatewayError, type HttpCall, type HttpRoute } from 'model-gateway/plugin'
+
+/** One file of the pages, as it goes out. */
+export interface PageFile {
+  /** Its content type, with the charset where that matters. */
+  readonly type: string
+  readonly body: Uint8Array<ArrayBuffer>
+  /** The same, compressed ahead of time. */
+  readonly gzip?: Uint8Array<ArrayBuffer>
+  readonly brotli?: Uint8Array<ArrayBuffer>
+  /** Its name changes with its content, so that browsers may keep it for good. */
+  readonly immutable: boolean
+  /** A stand-in for something that is still being made: 503, and the browser soon asks again. */
+  readonly pending?: true
+}
+
+/** Pages with their files, under headers that keep everything else out. */
+export interface Pages {
+  /** Where they begin, without a slash at the end: `/console`. */
+  readonly mount: `/${string}`
+  /**
+   * The file at a path below the mount, without the slash before it; the page itself is ''. A path
+   * that only the page understands gets the page; `undefined` is a 404.
+   */
+  find(path: string): PageFile | undefined
+}
 
 /** Scripts, styles and calls: all of it the gateway's own, and nothing that stands in the page. */
 const CONTENT_SECURITY_POLICY =
@@ -8,22 +32,23 @@ const CONTENT_SECURITY_POLICY =
 const FOR_GOOD = 'public, max-age=31536000, immutable'
 const ASK_AGAIN_SECS = 1
 
-/** `GET` of everything at and below the mounts of the sites. */
-export function createSites(sites: readonly Site[]) {
-  const app = new Elysia()
-  for (const site of sites) {
-    const serve = async (request: Request, path: string) => {
-      const file = await site.find(path)
-      if (file === undefined) throw new NotFoundError()
-      return fileResponse(file, request.headers)
-    }
-    app.get(site.mount, ({ request }) => serve(request, ''))
-    app.get(`${site.mount}/*`, ({ request, params }) => serve(request, params['*']))
+/** `GET` of everything at and below the mount. */
+export function pageRoutes({ mount, find }: Pages): readonly HttpRoute[] {
+  function handle({ request, params, url }: HttpCall): Response {
+    const file = find(params['*'] ?? '')
+    if (file !== undefined) return fileResponse(file, request.headers)
+    throw new GatewayError('not_found', `there is no ${request.method} ${url().pathname}`)
   }
-  return app
+  return [mount, `${mount}/*`].map((path) => ({
+    method: 'GET',
+    path,
+    ownHost: true,
+    takesAnyRequestId: true,
+    handle,
+  }))
 }
 
-function fileResponse(file: SiteFile, request: Headers): Response {
+function fileResponse(file: PageFile, request: Headers): Response {
   const headers = new Headers({
     'content-type': file.type,
     'cache-control': file.immutable ? FOR_GOOD : 'no-cache',

@@ -1,20 +1,20 @@
-import type { Site, SiteFile } from 'model-gateway/plugin'
+import type { PageFile, Pages } from './pages.ts'
 
-export interface SiteParts {
+export interface PagesParts {
   /** The files of the bundle; `undefined` when there is none. */
-  read(): ReadonlyMap<string, SiteFile> | undefined
+  read(): ReadonlyMap<string, PageFile> | undefined
   /** Makes the bundle; rejects with the reason why it cannot be made. */
   build(): Promise<void>
   /** Told of a build that failed. */
   failed(error: unknown): void
 }
 
-export interface ConsoleSite extends Site {
+export interface ConsolePages extends Pages {
   /** Begins to build what is missing, without waiting for it. */
   prepare(): void
 }
 
-const page = (text: string, pending?: true): SiteFile => ({
+const page = (text: string, pending?: true): PageFile => ({
   type: 'text/html; charset=utf-8',
   body: new TextEncoder().encode(
     `<!doctype html><html lang="en"><meta charset="utf-8"><title>Console</title><p>${text}</p></html>`,
@@ -39,8 +39,8 @@ function isFile(path: string): boolean {
 }
 
 /** The bundle under `/console`, built when it is missing, while the gateway serves everything else. */
-export function createConsoleSite({ read, build, failed }: SiteParts): ConsoleSite {
-  let assets: ReadonlyMap<string, SiteFile> | undefined
+export function createConsolePages({ read, build, failed }: PagesParts): ConsolePages {
+  let assets: ReadonlyMap<string, PageFile> | undefined
   let building: Promise<void> | undefined
   let broken = false
 

@@ -1,11 +1,5 @@
-import {
-  type AdminRoute,
-  adminRoute,
-  pageQuery,
-  type RunningPack,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { type AdminRoute, adminRoute, pageQuery } from 'model-gateway/admin'
+import { type RunningPack, strictObject, Type } from 'model-gateway/plugin'
 import { countedListOf, readCountedPage } from '../_shared/counted-list.ts'
 import { periodQuery, readPeriod } from '../_shared/query.ts'
 import { asView, Text } from '../_shared/schema.ts'

@@ -1,7 +1,5 @@
+import { type AdminRoute, adminRoute, type CallerOf } from 'model-gateway/admin'
 import {
-  type AdminRoute,
-  adminRoute,
-  type CallerOf,
   GatewayError,
   type GuardedOperation,
   isJsonObject,

@@ -1,6 +1,5 @@
+import { type AdminRoute, adminRoute } from 'model-gateway/admin'
 import {
-  type AdminRoute,
-  adminRoute,
   GatewayError,
   type GuardedContent,
   type GuardedOperation,

@@ -1,6 +1,6 @@
+import { adminModules } from 'model-gateway/admin'
 import { mcpRegistry } from 'model-gateway/mcp'
 import {
-  adminModules,
   type ConfigSnapshot,
   definePlugin,
   guard,

@@ -4,10 +4,8 @@ import {
   type AuditTrail,
   auditTrail,
   budgetWriter,
-  type Clock,
-  type Database,
-  type Services,
-} from 'model-gateway/plugin'
+} from 'model-gateway/admin'
+import type { Clock, Database, Services } from 'model-gateway/plugin'
 import type { Note } from '../_shared/note.ts'
 import { ownId } from '../_shared/own-id.ts'
 import { createChanges } from './_shared/store.ts'

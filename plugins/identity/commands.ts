@@ -1,5 +1,5 @@
+import type { AuditTrail } from 'model-gateway/admin'
 import {
-  type AuditTrail,
   type Clock,
   type Command,
   type CommandSpec,

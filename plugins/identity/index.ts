@@ -1,7 +1,5 @@
+import { adminModules, adminSessions, auditTrail } from 'model-gateway/admin'
 import {
-  adminModules,
-  adminSessions,
-  auditTrail,
   type ConfigSnapshot,
   commands,
   definePlugin,

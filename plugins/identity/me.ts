@@ -1,16 +1,12 @@
 import {
   type AdminRoute,
   adminRoute,
-  type Clock,
-  GatewayError,
   type KeyCaller,
   listOf,
   pageQuery,
   type SessionCaller,
-  type Static,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/admin'
+import { type Clock, GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
 import { readPage } from '../_shared/page.ts'
 import { nullable, oneOf } from '../_shared/schema.ts'

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, setDefaultTimeout } from 'bun:test'
+import { type AuditEntry, auditTrail } from 'model-gateway/admin'
 import {
-  type AuditEntry,
-  auditTrail,
   type Capabilities,
   type Command,
   type ConfigSnapshot,

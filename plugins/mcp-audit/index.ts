@@ -1,6 +1,6 @@
+import { adminModules } from 'model-gateway/admin'
 import { mcpAudit } from 'model-gateway/mcp'
 import {
-  adminModules,
   definePlugin,
   GatewayError,
   healthChecks,

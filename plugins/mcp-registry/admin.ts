@@ -1,10 +1,7 @@
+import { type AdminRoute, adminRoute, listOf, pageQuery } from 'model-gateway/admin'
 import {
   type AddressPolicy,
-  type AdminRoute,
-  adminRoute,
   GatewayError,
-  listOf,
-  pageQuery,
   type Static,
   strictObject,
   Type,

@@ -1,13 +1,12 @@
+import type { AuditTrail, SessionCaller } from 'model-gateway/admin'
 import type { McpAuthMode, McpAuthProblem } from 'model-gateway/mcp'
 import {
   type AddressPolicy,
-  type AuditTrail,
   type Database,
   GatewayError,
   type JsonObject,
   type Outbound,
   OutboundError,
-  type SessionCaller,
   type Static,
 } from 'model-gateway/plugin'
 import { accessProblems } from './access.ts'

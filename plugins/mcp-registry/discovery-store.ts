@@ -1,4 +1,5 @@
-import type { AuditTrail, Database } from 'model-gateway/plugin'
+import type { AuditTrail } from 'model-gateway/admin'
+import type { Database } from 'model-gateway/plugin'
 import type { Page, Rows } from '../_shared/page.ts'
 import type { By } from './change-servers.ts'
 import { type Outcome, summaryOf } from './discovery/outcome.ts'

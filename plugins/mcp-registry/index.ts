@@ -1,12 +1,6 @@
+import { adminModules, auditTrail } from 'model-gateway/admin'
 import { mcpAuthModes, mcpRegistry } from 'model-gateway/mcp'
-import {
-  adminModules,
-  auditTrail,
-  definePlugin,
-  formatPath,
-  snapshotListeners,
-  Type,
-} from 'model-gateway/plugin'
+import { definePlugin, formatPath, snapshotListeners, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/mcp-registry/0001_tables.sql' with { type: 'text' }
 import toolVersions from '../../migrations/mcp-registry/0002_tool_versions.sql' with {
   type: 'text',

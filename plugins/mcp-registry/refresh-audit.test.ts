@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { SessionCaller } from 'model-gateway/plugin'
+import type { SessionCaller } from 'model-gateway/admin'
 import { refreshEntry } from './refresh-audit.ts'
 import type { ServerRow } from './store.ts'
 

@@ -1,4 +1,5 @@
-import type { AuditEntry, JsonObject } from 'model-gateway/plugin'
+import type { AuditEntry } from 'model-gateway/admin'
+import type { JsonObject } from 'model-gateway/plugin'
 import type { By } from './change-servers.ts'
 import { type Outcome, summaryOf } from './discovery/outcome.ts'
 import type { ServerRow } from './store.ts'

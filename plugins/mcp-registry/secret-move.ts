@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditTrail } from 'model-gateway/plugin'
+import type { AuditEntry, AuditTrail } from 'model-gateway/admin'
 import { secretOf } from './declaration.ts'
 import type { SecretMove, ServerRow, Transaction } from './store.ts'
 

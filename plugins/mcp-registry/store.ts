@@ -1,4 +1,5 @@
-import { type AuditTrail, type Database, GatewayError, type JsonObject } from 'model-gateway/plugin'
+import type { AuditTrail } from 'model-gateway/admin'
+import { type Database, GatewayError, type JsonObject } from 'model-gateway/plugin'
 import type { Page, Rows } from '../_shared/page.ts'
 import type { Allowlist, ToolRule } from './config.ts'
 import type { SeedPlan } from './seed.ts'

@@ -1,4 +1,5 @@
-import { adminModules, definePlugin, Type } from 'model-gateway/plugin'
+import { adminModules } from 'model-gateway/admin'
+import { definePlugin, Type } from 'model-gateway/plugin'
 import { createNote } from '../_shared/note.ts'
 import { createReports } from './_shared/store.ts'
 import { overviewRoutes } from './overview/routes.ts'

@@ -1,4 +1,5 @@
-import type { AdminRoute, ExchangeRecord } from 'model-gateway/plugin'
+import type { AdminRoute } from 'model-gateway/admin'
+import type { ExchangeRecord } from 'model-gateway/plugin'
 import type { Sql } from 'postgres'
 import { createTestDatabase } from '../../test/harness/database.ts'
 import accounting from '../accounting/index.ts'

@@ -1,11 +1,5 @@
-import {
-  type AdminRoute,
-  adminRoute,
-  GatewayError,
-  type Static,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { type AdminRoute, adminRoute } from 'model-gateway/admin'
+import { GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
 import { oneOf } from '../_shared/schema.ts'
 import type { requestLogging } from './config.ts'
 

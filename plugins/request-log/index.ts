@@ -1,5 +1,5 @@
+import { adminModules } from 'model-gateway/admin'
 import {
-  adminModules,
   commands,
   definePlugin,
   exchangeRecorders,

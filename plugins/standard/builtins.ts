@@ -12,6 +12,7 @@ import cloudBMl from '../../providers/cloud-b-ml/index.ts'
 import genericCompat from '../../providers/generic-compat/index.ts'
 import simulator from '../../providers/simulator/index.ts'
 import accounting from '../accounting/index.ts'
+import adminApi from '../admin-api/index.ts'
 import auditLog from '../audit-log/index.ts'
 import cloudASanitizer from '../checks/cloud-a-sanitizer/index.ts'
 import cloudBGuardrail from '../checks/cloud-b-guardrail/index.ts'
@@ -39,6 +40,7 @@ import requestLog from '../request-log/index.ts'
 // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities
 export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   accounting,
+  'admin-api': adminApi,
   'audit-log': auditLog,
   'cloud-a-ml': cloudAMl,
   'cloud-a-sanitizer': cloudASanitizer,

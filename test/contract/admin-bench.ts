@@ -1,4 +1,6 @@
-import { type AdminRoute, GatewayError, SESSION_COOKIE } from 'model-gateway/plugin'
+import { type AdminRoute, SESSION_COOKIE } from 'model-gateway/admin'
+import { GatewayError } from 'model-gateway/plugin'
+import { createPluginRoutes } from '../../kernel/http/plugin-routes.ts'
 import { createAdminPlane } from '../../plugins/admin-api/plane.ts'
 
 /** Who asks: somebody with a session in one of the two roles, or nobody. */
@@ -25,8 +27,8 @@ const ORIGIN = 'http://localhost'
 
 export function openAdminBench(routes: readonly AdminRoute[]): AdminBench {
   const faults: unknown[] = []
-  const app = createAdminPlane({
-    routes,
+  const httpRoutes = createAdminPlane({
+    modules: [{ id: 'bench', routes }],
     sessions: {
       async find(token) {
         if (token !== 'platform_admin' && token !== 'user') return undefined
@@ -45,10 +47,17 @@ export function openAdminBench(routes: readonly AdminRoute[]): AdminBench {
         throw new GatewayError('api_key_not_found', 'there are no keys here')
       },
     },
+    door: { publicBaseUrl: undefined },
+    log: { warn() {}, error: (bound: unknown) => void faults.push(bound) },
+  })
+  const app = createPluginRoutes({
+    httpRoutes,
+    door: { requireOwnHost() {} },
     bodyLimits: { maxBytes: 1 << 20, timeoutMs: 10_000 },
-    publicBaseUrl: undefined,
     address: () => '127.0.0.1',
     keepOpen() {},
+    streams() {},
+    limitAgain() {},
     fault: (_, error) => void faults.push(error),
   })
   return {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import { type AdminRoute, adminModules, isJsonObject } from 'model-gateway/plugin'
+import { type AdminRoute, adminModules } from 'model-gateway/admin'
+import { isJsonObject } from 'model-gateway/plugin'
 import { type AdminBench, type AdminReply, openAdminBench, type Who } from './admin-bench.ts'
 import { expectNothingIn, TEST_MS } from './kit.ts'
 import { type PluginBenchOptions, setUpPlugin } from './plugin-bench.ts'

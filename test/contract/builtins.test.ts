@@ -1,4 +1,4 @@
-import { adminModules } from 'model-gateway/plugin'
+import { adminModules } from 'model-gateway/admin'
 import { builtins } from '../../plugins/standard/builtins.ts'
 import { startTestGateway } from '../harness/gateway.ts'
 import { testAdminRoutes } from './admin-module.ts'

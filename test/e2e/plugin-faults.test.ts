@@ -205,9 +205,9 @@ const faults: Record<
     text: { setup: 'ctx.provide(kit.boundRouteListeners, {} as never)' },
     rule: 'bound_route_listeners: it has no function inForce',
   },
-  'no-mount': {
-    text: { setup: 'ctx.provide(kit.sites, { find() {} } as never)' },
-    rule: 'sites: it has no mount',
+  'no-path': {
+    text: { setup: `ctx.provide(kit.httpRoutes, { method: 'GET', handle() {} } as never)` },
+    rule: 'http_routes: it has no path',
   },
   'auth-kind': {
     text: authMode(`kind: 'user', headers: () => ({})`),
@@ -236,54 +236,54 @@ const faults: Record<
     id: 'declares-nothing.ts',
   },
   'admin-without-routes': {
-    text: { setup: `ctx.provide(kit.adminModules, { id: 'x' } as never)` },
+    text: { setup: `ctx.provide(admin.adminModules, { id: 'x' } as never)` },
     rule: 'the admin module "x" has no list of routes',
   },
   'admin-for-whom': {
-    text: { setup: `ctx.provide(kit.adminModules, ${routes("audience: 'admin'")})` },
+    text: { setup: `ctx.provide(admin.adminModules, ${routes("audience: 'admin'")})` },
     rule: 'has the route GET /api/v1/admin/x whose audience is none of anyone, me, session, platform_admin',
   },
   'admin-elsewhere': {
-    text: { setup: `ctx.provide(kit.adminModules, ${routes("path: '/v1/models'")})` },
+    text: { setup: `ctx.provide(admin.adminModules, ${routes("path: '/v1/models'")})` },
     rule: 'has the route GET /v1/models whose path does not begin with /api/v1/',
   },
   'admin-half-a-parameter': {
     text: {
-      setup: `ctx.provide(kit.adminModules, ${routes("path: '/api/v1/admin/{id}.csv'")})`,
+      setup: `ctx.provide(admin.adminModules, ${routes("path: '/api/v1/admin/{id}.csv'")})`,
     },
     rule: 'has the route GET /api/v1/admin/{id}.csv whose path has the part "{id}.csv": a part is a name or one parameter in braces',
   },
   'admin-parameter-twice': {
     text: {
-      setup: `ctx.provide(kit.adminModules, ${routes("path: '/api/v1/admin/x/{id}/{id}'")})`,
+      setup: `ctx.provide(admin.adminModules, ${routes("path: '/api/v1/admin/x/{id}/{id}'")})`,
     },
     rule: 'has the route GET /api/v1/admin/x/{id}/{id} whose path names a parameter twice',
   },
   'admin-unknown-error': {
-    text: { setup: `ctx.provide(kit.adminModules, ${routes("errors: ['teapot']")})` },
+    text: { setup: `ctx.provide(admin.adminModules, ${routes("errors: ['teapot']")})` },
     rule: 'has the route GET /api/v1/admin/x whose errors are not all codes of the gateway',
   },
   'admin-unusable-schema': {
     text: {
-      setup: `ctx.provide(kit.adminModules, ${routes("query: kit.strictObject({ a: Type.String({ pattern: '[' }) })")})`,
+      setup: `ctx.provide(admin.adminModules, ${routes("query: kit.strictObject({ a: Type.String({ pattern: '[' }) })")})`,
     },
     rule: 'has the route GET /api/v1/admin/x whose query cannot be checked: ',
   },
   'admin-no-handle': {
-    text: { setup: `ctx.provide(kit.adminModules, ${routes('handle: undefined')})` },
+    text: { setup: `ctx.provide(admin.adminModules, ${routes('handle: undefined')})` },
     rule: 'has the route GET /api/v1/admin/x without handle',
   },
   'admin-loose-query': {
-    text: { setup: `ctx.provide(kit.adminModules, ${routes('query: Type.Object({})')})` },
+    text: { setup: `ctx.provide(admin.adminModules, ${routes('query: Type.Object({})')})` },
     rule: 'has the route GET /api/v1/admin/x whose query lets unknown names in: make it with strictObject',
   },
   'admin-twice': {
-    text: { setup: `ctx.provide(kit.adminModules, ${routes('', '')})` },
+    text: { setup: `ctx.provide(admin.adminModules, ${routes('', '')})` },
     rule: 'provides GET /api/v1/admin/x, which plugin "plugin.admin-twice" provides already',
   },
   'admin-taken': {
     text: {
-      setup: `ctx.provide(kit.adminModules, ${routes("method: 'PATCH', path: '/api/v1/admin/users/{id}'")})`,
+      setup: `ctx.provide(admin.adminModules, ${routes("method: 'PATCH', path: '/api/v1/admin/users/{id}'")})`,
     },
     rule: 'provides PATCH /api/v1/admin/users/{}, which plugin "plugin.identity" provides already',
   },
@@ -293,11 +293,11 @@ const faults: Record<
     },
     rule: 'provides the health check "accounting", which plugin "plugin.accounting" provides already',
   },
-  'site-twice': {
+  'path-twice': {
     text: {
-      setup: `for (const _ of [1, 2]) ctx.provide(kit.sites, { mount: '/twice', find: () => undefined })`,
+      setup: `for (const id of ['a', 'b']) ctx.provide(kit.httpRoutes, { method: 'GET', path: '/twice/:' + id, handle: () => new Response() })`,
     },
-    rule: 'provides the site "/twice", which plugin "plugin.site-twice" provides already',
+    rule: 'provides GET /twice/:, which plugin "plugin.path-twice" provides already',
   },
   'pack-without-pack': {
     text: { manifest: `guardrailPacks: [{ id: 'test.none', phases: [] }],` },
@@ -328,14 +328,6 @@ const faults: Record<
       setup: `ctx.provide(guardrailPacks, { ...${pack}, id: 'test.blank', phases: undefined } as never)`,
     },
     rule: 'the pack "test.blank" has no list of phases',
-  },
-  'site-without-slash': {
-    text: { setup: `ctx.provide(kit.sites, { mount: 'pages/' as never, find: () => undefined })` },
-    rule: 'the site "pages/" has a mount that is not like /pages',
-  },
-  'site-in-the-way': {
-    text: { setup: `ctx.provide(kit.sites, { mount: '/v1/models', find: () => undefined })` },
-    rule: 'the site "/v1/models" is where the gateway has paths of its own',
   },
   'undeclared-pack': {
     text: {

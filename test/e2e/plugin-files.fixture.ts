@@ -38,7 +38,8 @@ export function pluginFolder(): PluginFolder {
     ) =>
       file(
         `${name}.ts`,
-        `import * as kit from 'model-gateway/plugin'
+        `import * as admin from 'model-gateway/admin'
+import * as kit from 'model-gateway/plugin'
 const { definePlugin, GatewayError, middleware, accountingSinks, guardrailPacks, Type } = kit
 ${head}
 export default definePlugin({

@@ -1,5 +1,6 @@
+import { httpRoutesOf } from '../../kernel/boot/extensions.ts'
 import { createApp } from '../../kernel/http/app.ts'
-import { adminModules, httpRoutes, type Services, sites } from '../../kernel/plugin/index.ts'
+import type { Registry } from '../../kernel/registry/registry.ts'
 
 const unused = () => {
   throw new Error('only the routes are looked at')
@@ -7,7 +8,7 @@ const unused = () => {
 const bodyLimits = { maxBytes: 0, timeoutMs: 0 }
 
 /** All routes of the door, as `METHOD path`, with those that plugins bring. */
-export function routesOf(registry: Services): string[] {
+export function routesOf(registry: Registry): string[] {
   const app = createApp({
     infer: unused,
     listModels: unused,
@@ -15,21 +16,10 @@ export function routesOf(registry: Services): string[] {
     limitIdle: unused,
     streams: unused,
     fault: unused,
-    sites: registry.all(sites),
-    httpRoutes: registry.all(httpRoutes),
+    httpRoutes: [],
     limitAgain: unused,
     door: { requireOwnHost: unused },
     health: { live: unused, ready: unused },
-    admin: {
-      routes: registry.all(adminModules).flatMap(({ routes }) => routes),
-      sessions: undefined,
-      identity: { authenticate: unused },
-      bodyLimits,
-      publicBaseUrl: undefined,
-      address: unused,
-      keepOpen: unused,
-      fault: unused,
-    },
   })
-  return app.routes.map(({ method, path }) => `${method} ${path}`)
+  return [...app.routes, ...httpRoutesOf(registry)].map(({ method, path }) => `${method} ${path}`)
 }

@@ -156,7 +156,7 @@ const rules: readonly Rule[] = [
     'drizzle-orm/pg-core',
   ),
   importRule('plugins: no Elysia in store.ts', 'plugins/identity/store.ts', 'elysia', 'postgres'),
-  importRule('plugins: no SQL in admin.ts', 'plugins/identity/admin.ts', 'postgres', 'elysia'),
+  importRule('plugins: no SQL in docs.ts', 'plugins/identity/docs.ts', 'postgres', 'elysia'),
   importRule(
     'plugins: no kernel in store.ts',
     'plugins/identity/store.ts',

@@ -2,13 +2,11 @@ import {
   type AdminRoute,
   adminRoute,
   type CallerOf,
-  GatewayError,
   listOf,
   pageOf,
   pageQuery,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/admin'
+import { GatewayError, strictObject, Type } from 'model-gateway/plugin'
 import type { Asker, Store } from './store.ts'
 
 const textOrNull = (description: string) =>

@@ -1,4 +1,5 @@
-import { adminModules, auditTrail, definePlugin, strictObject } from 'model-gateway/plugin'
+import { adminModules, auditTrail } from 'model-gateway/admin'
+import { definePlugin, strictObject } from 'model-gateway/plugin'
 import { createRoutes } from './admin.ts'
 import { createStore } from './store.ts'
 import { oneOpen, requests } from './tables.ts'

@@ -1,4 +1,5 @@
-import type { AuditTrail, Database, SessionCaller } from 'model-gateway/plugin'
+import type { AuditTrail, SessionCaller } from 'model-gateway/admin'
+import type { Database } from 'model-gateway/plugin'
 
 export type Status = 'open' | 'granted' | 'refused'
 

@@ -1,10 +1,5 @@
-import {
-  type AuditEntry,
-  type AuditTrail,
-  type Database,
-  GatewayError,
-  type SessionCaller,
-} from 'model-gateway/plugin'
+import type { AuditEntry, AuditTrail, SessionCaller } from 'model-gateway/admin'
+import { type Database, GatewayError } from 'model-gateway/plugin'
 
 export type Transaction = Parameters<AuditTrail['write']>[0]
 

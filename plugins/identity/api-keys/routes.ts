@@ -1,11 +1,5 @@
-import {
-  type AdminRoute,
-  adminRoute,
-  listOf,
-  pageQuery,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { type AdminRoute, adminRoute, listOf, pageQuery } from 'model-gateway/admin'
+import { strictObject, Type } from 'model-gateway/plugin'
 import { INSTANT_PATTERN, instantOf } from '../../_shared/instant.ts'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'

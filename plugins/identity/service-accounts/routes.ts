@@ -2,13 +2,10 @@ import {
   type AdminRoute,
   adminRoute,
   type BudgetWriter,
-  DecimalString,
   listOf,
   pageQuery,
-  type Static,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/admin'
+import { DecimalString, type Static, strictObject, Type } from 'model-gateway/plugin'
 import { Id } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
 import { asView, Instant, invalidBody, oneOf } from '../../_shared/schema.ts'

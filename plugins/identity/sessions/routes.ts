@@ -5,9 +5,8 @@ import {
   cookieValues,
   SESSION_COOKIE,
   type SessionCaller,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/admin'
+import { strictObject, Type } from 'model-gateway/plugin'
 import type { Note } from '../../_shared/note.ts'
 import { oneOf } from '../../_shared/schema.ts'
 import { hashPassword, NewPassword } from '../_shared/password.ts'

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { type AuditEntry, GatewayError } from 'model-gateway/plugin'
+import type { AuditEntry } from 'model-gateway/admin'
+import { GatewayError } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts'
 import { hashPassword } from '../_shared/password.ts'
 import plugin from '../index.ts'

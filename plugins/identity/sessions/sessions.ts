@@ -1,12 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
-import {
-  type AdminSessions,
-  type Clock,
-  type ErrorCode,
-  GatewayError,
-  type SessionCaller,
-} from 'model-gateway/plugin'
+import type { AdminSessions, SessionCaller } from 'model-gateway/admin'
+import { type Clock, type ErrorCode, GatewayError } from 'model-gateway/plugin'
 import type { Note } from '../../_shared/note.ts'
 import { type DeviceAccount, deviceCookie, knownDevice } from './devices.ts'
 import { createPasswordCheck, type PasswordCheck } from './password-check.ts'

@@ -1,4 +1,5 @@
-import type { Database, SessionCaller } from 'model-gateway/plugin'
+import type { SessionCaller } from 'model-gateway/admin'
+import type { Database } from 'model-gateway/plugin'
 import { adminExists, lockIdentity, setPassword, type Transaction } from '../_shared/store.ts'
 
 /** Told, with the hash of an e-mail, when an account is unlocked. */

@@ -1,4 +1,5 @@
-import { type AuditTrail, type Command, type CommandSpec, UsageError } from 'model-gateway/plugin'
+import type { AuditTrail } from 'model-gateway/admin'
+import { type Command, type CommandSpec, UsageError } from 'model-gateway/plugin'
 import { once, readArguments } from '../../_shared/arguments.ts'
 import { accountKey } from './sessions.ts'
 import type { SessionStore } from './store.ts'

@@ -1,13 +1,5 @@
-import {
-  type AdminRoute,
-  adminRoute,
-  GatewayError,
-  listOf,
-  pageQuery,
-  type Static,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { type AdminRoute, adminRoute, listOf, pageQuery } from 'model-gateway/admin'
+import { GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
 import { Id, ownId } from '../../_shared/own-id.ts'
 import { readPage } from '../../_shared/page.ts'
 import { asView, Instant, nullable, oneOf } from '../../_shared/schema.ts'

@@ -1,4 +1,5 @@
-import { type AdminRoute, adminRoute, type Clock, strictObject, Type } from 'model-gateway/plugin'
+import { type AdminRoute, adminRoute } from 'model-gateway/admin'
+import { type Clock, strictObject, Type } from 'model-gateway/plugin'
 import { Count, Instant, Text } from '../../_shared/schema.ts'
 import {
   type Frame,

@@ -1,14 +1,5 @@
-import {
-  type AdminRoute,
-  adminRoute,
-  type Clock,
-  GatewayError,
-  listOf,
-  pageOf,
-  pageQuery,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { type AdminRoute, adminRoute, listOf, pageOf, pageQuery } from 'model-gateway/admin'
+import { type Clock, GatewayError, strictObject, Type } from 'model-gateway/plugin'
 import type { Note } from '../../_shared/note.ts'
 import { Id, ownId } from '../../_shared/own-id.ts'
 import { invalidQuery } from '../../_shared/query.ts'

@@ -1,4 +1,5 @@
-import { type AdminRoute, adminRoute, type Clock, strictObject, Type } from 'model-gateway/plugin'
+import { type AdminRoute, adminRoute } from 'model-gateway/admin'
+import { type Clock, strictObject, Type } from 'model-gateway/plugin'
 import { callerOwner } from '../../_shared/caller-owner.ts'
 import { Count, Instant, Text } from '../../_shared/schema.ts'
 import { frameMembers, frameOf, OwnerKind, RangeQuery, wireFrame } from '../_shared/frame.ts'

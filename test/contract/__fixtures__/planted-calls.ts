@@ -2,11 +2,10 @@
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type AdminRoute, adminModules } from 'model-gateway/admin'
 import {
   type AccountingSink,
-  type AdminRoute,
   accountingSinks,
-  adminModules,
   type Middleware,
   type MiddlewareAt,
   middleware as middlewarePoint,

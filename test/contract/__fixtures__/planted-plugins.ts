@@ -1,7 +1,7 @@
 /** Faults of plugins as such, whatever they bring. */
+import { adminModules } from 'model-gateway/admin'
 import {
   accountingSinks,
-  adminModules,
   commands,
   type Plugin,
   type PluginManifest,

@@ -1,13 +1,5 @@
-import {
-  type AdminRoute,
-  adminRoute,
-  GatewayError,
-  listOf,
-  pageOf,
-  pageQuery,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { type AdminRoute, adminRoute, listOf, pageOf, pageQuery } from 'model-gateway/admin'
+import { GatewayError, strictObject, Type } from 'model-gateway/plugin'
 import type { Store } from './store.ts'
 
 const NoteView = Type.Object({

@@ -1,4 +1,5 @@
-import { adminModules, definePlugin, strictObject } from 'model-gateway/plugin'
+import { adminModules } from 'model-gateway/admin'
+import { definePlugin, strictObject } from 'model-gateway/plugin'
 import { sampleNameRoutes } from './admin.ts'
 import { createStore } from './store.ts'
 import { tables } from './tables.ts'
