@@ -3,7 +3,6 @@ import type { KernelCommand } from '../config/contributions.ts'
 import { UsageError } from '../plugin/index.ts'
 import type { Builtins } from '../registry/resolve.ts'
 import type { StartDatabase } from '../storage/database.ts'
-import { createLogger } from '../telemetry/log.ts'
 import { VERSION } from '../telemetry/version.ts'
 import {
   checkConfigCommand,
@@ -14,6 +13,7 @@ import {
   serveCommand,
 } from './commands.ts'
 import { operatorMessage, StartError } from './errors.ts'
+import { createLogger } from './log.ts'
 import { openOutput } from './output.ts'
 
 export interface Distribution {
