@@ -15,6 +15,7 @@ import { type OpenDatabase, openDatabase, type StartDatabase } from '../storage/
 import { MigrationError, migrate, type PluginMigrations } from '../storage/migrate.ts'
 import { schemaName } from '../storage/schema-name.ts'
 import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry/otel.ts'
+import { VERSION } from '../telemetry/version.ts'
 import { operatorMessage } from './errors.ts'
 import { type Inspected, inspectionOf } from './inspection.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
@@ -40,8 +41,8 @@ export interface BootOptions {
   readonly attach?: boolean
   /** A database of its own in the data directory, whatever the config says. */
   readonly ownDatabase?: boolean
-  /** Export traces and metrics where the config says so. */
-  readonly telemetry?: boolean
+  /** Requests come; else the plugins run for one command. */
+  readonly serves?: boolean
   /** How names are resolved for URLs that nobody vouches for. */
   readonly outbound?: GateOptions
   /** Ends the start when it aborts: all that was begun is taken down, and the reason is thrown. */
@@ -89,7 +90,12 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     const broken = await unlessAborted(ended, MIGRATION_PATIENCE_MS, () =>
       migrateAll(database, config.plugins, log),
     )
-    if (options.telemetry === true) telemetry = await startTelemetry(loaded.server.telemetry, log)
+    if (options.serves === true) telemetry = await startTelemetry(loaded.server.telemetry, log)
+    const start = {
+      version: VERSION,
+      config: loaded.snapshot,
+      serves: options.serves === true,
+    }
     const egress = createEgress(loaded.server.egressProxy, gate)
     const outbound = createOutbound(gate)
     registry = await startPlugins({
@@ -107,6 +113,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
         inspection: inspectionOf(inspected, pluginLog),
         runtime: { lease: runtime.lease },
         traceMcp: telemetry.traceMcp,
+        start,
       }),
       log,
     })

@@ -57,7 +57,7 @@ export interface Gateway {
 /** Boots a gateway that listens. */
 export async function startGateway(options: BootOptions): Promise<Gateway> {
   const { log } = options
-  const assembled = await assemble({ ...options, telemetry: true })
+  const assembled = await assemble({ ...options, serves: true })
   const { loaded, registry } = assembled
   let current: CurrentRuntime | undefined
   try {

@@ -4,7 +4,7 @@ import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Logger } from 'pino'
 import type { Sql, TransactionSql } from 'postgres'
 import type { CommandSpec } from './command.ts'
-import type { ConfigDraft, ConfigSection, Problem } from './config.ts'
+import type { ConfigDraft, ConfigSection, ConfigSnapshot, Problem } from './config.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
 import type { Door } from './http.ts'
 import type { Inspection } from './inspection.ts'
@@ -135,6 +135,16 @@ export interface Clock {
   now(): Date
 }
 
+/** How the gateway was started. */
+export interface Start {
+  /** The gateway's version. */
+  readonly version: string
+  /** The config of the start; `snapshotListeners` are told of later ones. */
+  readonly config: ConfigSnapshot
+  /** False: the plugins run for one command, and no request comes. */
+  readonly serves: boolean
+}
+
 /** What a plugin may ask for in `needs`. */
 export interface Capabilities {
   egress: Egress
@@ -149,6 +159,7 @@ export interface Capabilities {
   runtime: ConfigInForce
   /** Until telemetry is a plugin. */
   traceMcp: (request: McpTracedRequest) => McpTraced
+  start: Start
 }
 export type CapabilityName = keyof Capabilities
 export const capabilityNames = [
@@ -163,6 +174,7 @@ export const capabilityNames = [
   'inspection',
   'runtime',
   'traceMcp',
+  'start',
 ] as const satisfies readonly CapabilityName[]
 
 export interface Migration {
@@ -179,7 +191,7 @@ export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
   readonly summary: string
   /** Schema of `plugins[].config`; unknown keys are refused. */
   readonly config: C
-  /** Top-level sections of the config file that this plugin owns. */
+  /** Top-level sections of the config file that this plugin owns; the keys of one named `server` join the kernel's. */
   readonly sections?: readonly ConfigSection[]
   /** Provider types that the config may name; `setup` provides a factory for each. */
   readonly providerTypes?: readonly ProviderTypeSpec[]
@@ -193,6 +205,8 @@ export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
   readonly commands?: readonly CommandSpec[]
   /** What is not named here is absent from the context. */
   readonly needs: readonly N[]
+  /** Set up, with what it requires, before all plugins that do not say so, and disposed after them. */
+  readonly early?: boolean
   /** Ids of plugins that are set up earlier; load order only. */
   readonly after?: readonly string[]
   /** Ids of plugins without which this one cannot work; they are set up earlier. */

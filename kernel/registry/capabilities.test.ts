@@ -45,6 +45,8 @@ const none = definePlugin({
       () => ctx.files,
       // @ts-expect-error not in needs
       () => ctx.door,
+      // @ts-expect-error not in needs
+      () => ctx.start,
     ]) {
       expect(use).toThrow('its manifest does not name')
     }

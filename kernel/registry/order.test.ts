@@ -33,6 +33,20 @@ test('a plugin that is to be isolated comes behind the one that isolates', () =>
   ])
 })
 
+test('sets up early plugins, with what they require, before the others', () => {
+  const plugins = loadedPlugins(
+    plugin('plugin.a'),
+    plugin('plugin.b'),
+    plugin('plugin.c', undefined, { early: true, requires: ['plugin.b'] }),
+  )
+  const ordered = orderPlugins({ plugins, complete: true })
+  expect(ordered.plugins.map((p) => p.plugin.manifest.id)).toEqual([
+    'plugin.b',
+    'plugin.c',
+    'plugin.a',
+  ])
+})
+
 test('names a cycle once', () => {
   const { problems } = order({ x: ['a'], a: ['b'], b: ['c'], c: ['a'] })
   expect(problems).toEqual([

@@ -11,8 +11,9 @@ export interface Ordered {
 }
 
 /**
- * Sorts plugins so that each comes behind those that its `after` and `requires` name, behind the one
- * that isolates it if it is to be isolated, and otherwise stays where it was. An id in `after` that is not loaded does not matter, one in `requires` is a
+ * Sorts plugins so that each comes behind those that its `after` and `requires` name, and behind the one
+ * that isolates it if it is to be isolated; those that are `early` come first, and otherwise each stays
+ * where it was. An id in `after` that is not loaded does not matter, one in `requires` is a
  * problem, unless it may be one of those that could not be loaded; so is a cycle.
  */
 export function orderPlugins({
@@ -51,6 +52,8 @@ export function orderPlugins({
     }
     ordered.add(loaded)
   }
+  const isEarly = ({ plugin }: LoadedPlugin) => plugin.manifest.early === true
+  for (const loaded of plugins.filter(isEarly)) visit(loaded, [])
   for (const loaded of plugins) visit(loaded, [])
   return { plugins: [...ordered], problems }
 }

@@ -77,6 +77,9 @@ function faultOf(value: unknown): string | undefined {
       return `needs "${String(name)}", which is none of ${capabilityNames.join(', ')}`
     }
   }
+  if (manifest.early !== undefined && typeof manifest.early !== 'boolean') {
+    return 'has a manifest whose early is neither true nor false'
+  }
   if (!isListOf(manifest.after, isText)) return 'has a manifest whose after is no list of ids'
   if (!isListOf(manifest.requires, isText)) {
     return 'has a manifest whose requires is no list of ids'

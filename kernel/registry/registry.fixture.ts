@@ -70,5 +70,8 @@ export function clockOnly(): KernelCapabilities {
     get database(): never {
       return absent()
     },
+    get start(): never {
+      return absent()
+    },
   }
 }

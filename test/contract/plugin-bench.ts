@@ -4,12 +4,17 @@ import { join } from 'node:path'
 import {
   type Capabilities,
   type CapabilityName,
+  type ConfigSection,
+  type ConfigSnapshot,
   capabilityNames,
   type Database,
   type Disposer,
   type ExtensionPoint,
   type Inspection,
   type PluginContext,
+  type Start,
+  type Static,
+  type TSchema,
 } from 'model-gateway/plugin'
 import { createSchedule } from '../../kernel/boot/schedule.ts'
 import { createEgress } from '../../kernel/egress/egress.ts'
@@ -64,6 +69,15 @@ const emptyGateway: Inspection = {
   leftOut: () => [],
   chains: () => compileChains([]),
   plan: () => Promise.reject(new Error('there is no model to plan with')),
+}
+
+/** The config of a file in which nothing stands. */
+const emptyConfig: ConfigSnapshot = {
+  version: 'empty',
+  models: new Map(),
+  providers: new Map(),
+  section: <S extends TSchema>({ name, schema }: ConfigSection<S>) =>
+    loaded(schema, {}, name) as Static<S>,
 }
 
 /** Databases of plugins, migrated, one for each plugin until the process ends. */
@@ -126,6 +140,7 @@ export async function setUpWith(
   const plugins = [...beside, watched]
   const needs = new Set(plugins.flatMap(({ manifest }) => manifest.needs))
   const gate = createGate()
+  const start: Start = { version: '0.0.0', config: emptyConfig, serves: true }
   try {
     const stores = new Map<string, Database>()
     for (const each of needs.has('database') ? plugins : []) {
@@ -162,6 +177,7 @@ export async function setUpWith(
           lease: () => ({ configVersion: 'bench', guards: undefined, release() {} }),
         },
         traceMcp: () => ({ traceparent: undefined, finished() {} }),
+        start,
         ...options.capabilities,
       }),
       log: output.log,
