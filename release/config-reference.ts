@@ -98,7 +98,8 @@ export function configReference(): Reference {
       parts.push(builtinList())
     } else add(`## \`${name}\``, '', rowsOf('', schema))
   }
-  for (const [name, schema] of Object.entries(sections).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+  const ofPlugins = Object.entries(sections).filter(([name]) => name !== 'server')
+  for (const [name, schema] of ofPlugins.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const owner = plugins.find(({ plugin }) =>
       plugin.manifest.sections?.some((section) => section.name === name),
     )

@@ -32,7 +32,7 @@ export async function readConfig(
   const resolved = await resolvePlugins(parsed.data?.plugins, { builtins, directory })
   const ordered = orderPlugins(resolved)
   const problems = [...resolved.problems, ...ordered.problems]
-  const checked = checkConfig(parsed, { ...resolved, problems }, env)
+  const checked = checkConfig(parsed, { ...resolved, problems }, env, builtins)
   return { loaded: checked.loaded, plugins: ordered.plugins, problems: checked.problems, file }
 }
 

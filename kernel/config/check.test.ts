@@ -497,6 +497,22 @@ describe('plugins that disagree', () => {
     ])
   })
 
+  test('two that claim one key of section server, or one of the kernel', () => {
+    const sections = [{ name: 'server', schema: Type.Object({ pace: Type.Integer() }) }]
+    const first = clone({ id: 'plugin.first', sections })
+    const other = clone({ id: 'plugin.other', sections })
+    const greedy = clone({
+      id: 'plugin.greedy',
+      sections: [{ name: 'server', schema: Type.Object({ bind: Type.Integer() }) }],
+    })
+    const text = `server: { pace: 1 }\n${minimal}`
+    const { problems } = check(text, {}, asLoaded(first, other, greedy, wire))
+    expect(problems.map((p) => p.message)).toEqual([
+      'plugin "plugin.other" claims section "server.pace", which belongs to plugin "plugin.first"',
+      'plugin "plugin.greedy" claims section "server.bind", which belongs to the kernel',
+    ])
+  })
+
   test('commands that another plugin has, or the gateway itself', () => {
     const command = (name: string) => ({ name, summary: '', usage: '' })
     const first = clone({ id: 'plugin.first', sections: [], commands: [command('keys create')] })

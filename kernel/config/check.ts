@@ -1,6 +1,13 @@
-import type { ConfigDraft, ConfigPath, JsonObject, ProviderTypeSpec } from '../plugin/index.ts'
+import type {
+  ConfigDraft,
+  ConfigPath,
+  JsonObject,
+  Plugin,
+  ProviderTypeSpec,
+} from '../plugin/index.ts'
 import { createSnapshot, loadedProviders, serverSettings } from './build.ts'
 import {
+  builtinHint,
   collectDeclared,
   collectSections,
   collectTypes,
@@ -94,11 +101,13 @@ function checkIsolation(plugins: readonly LoadedPlugin[], report: Report) {
 /**
  * Checks a whole config, all problems at once. Mistakes in the form of one part do not hide those
  * in the meaning of another: what is wrongly typed is cut out, and the rest is checked further.
+ * `builtins` are there to be named where one of them would know a key.
  */
 export function checkConfig(
   parsed: ParsedConfig,
   resolved: ResolvedPlugins,
   env: Environment,
+  builtins: Readonly<Record<string, Plugin>> = {},
 ): CheckedConfig {
   const problems: LocatedProblem[] = [...parsed.problems]
   const report: Report = (problem) => {
@@ -113,7 +122,7 @@ export function checkConfig(
   const sections = collectSections(plugins, contributed, report)
   const { types, owners } = collectTypes(plugins, complete, report)
   const data = withDatabaseUrl(parsed.data)
-  const known = [...kernelSections, ...Object.keys(sections)]
+  const known = [...new Set([...kernelSections, ...Object.keys(sections)])]
   const listed = (name: string) => fieldOf(data, name, known)
   const typesById = new Map<unknown, ProviderTypeSpec | undefined>()
   const rawProviders = listed('providers')
@@ -126,7 +135,7 @@ export function checkConfig(
     ...declaredIds(rawProviders, providerCommonKeys),
     typeOf: (provider: unknown) => typesById.get(provider),
   }
-  const whole = rootSchema(sections, types, declared, complete)
+  const whole = rootSchema(sections, types, declared, complete, builtinHint(builtins))
   const root = shape(whole, data, [], use) as Pruned<RootEntry> & Record<string, unknown>
   const pluginConfigs = shapePluginConfigs(plugins, use)
 

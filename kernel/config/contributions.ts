@@ -5,12 +5,14 @@ import {
   type Declared,
   formatPath,
   nameOfDeclared,
+  type Plugin,
   type Problem,
   type ProviderTypeSpec,
 } from '../plugin/index.ts'
 import { isFields } from './fields.ts'
 import type { LoadedPlugin } from './loaded.ts'
 import { asRootProperty, isOwnField, kernelSections, providerTypes } from './schema.ts'
+import { ServerSection } from './server-section.ts'
 import { type Shaping, shape } from './shape.ts'
 
 /** Commands that no plugin brings. */
@@ -140,7 +142,10 @@ function dispensableOf(claims: readonly Claim[]) {
   )
 }
 
-/** The schemas of the sections that the plugins own, as properties of the root. */
+/**
+ * The schemas of the sections that the plugins own, as properties of the root; `server` has the keys
+ * that they add to the kernel's.
+ */
 export function collectSections(
   plugins: readonly LoadedPlugin[],
   declared: Declared,
@@ -149,17 +154,41 @@ export function collectSections(
   const sections = plugins.flatMap((by) =>
     (by.plugin.manifest.sections ?? []).map((section) => ({ section, by })),
   )
-  const kernel = new Map(kernelSections.map((name) => [name as string, 'the kernel']))
-  const claims = sections.map(({ section, by }): Claim => [section.name, by])
+  const own = [...kernelSections, ...Object.keys(ServerSection.properties).map(serverKey)]
+  const kernel = new Map(own.map((name) => [name, 'the kernel']))
+  const schemas: Record<string, TSchema> = {}
+  const server: Record<string, TSchema> = {}
+  const claims: Claim[] = []
+  for (const { section, by } of sections) {
+    const { name } = section
+    const schema = schemaOf(section, by, declared, report)
+    if (name === 'server') {
+      for (const [key, property] of Object.entries<TSchema>(schema.properties ?? {})) {
+        claims.push([serverKey(key), by])
+        if (!kernel.has(serverKey(key))) server[key] = property
+      }
+      schemas.server = Type.Object({ ...ServerSection.properties, ...server }, { default: {} })
+    } else {
+      claims.push([name, by])
+      if (!kernel.has(name)) schemas[name] = asRootProperty(schema)
+    }
+  }
   claim('section', claims, report, kernel)
-  return Object.fromEntries(
-    sections
-      .filter(({ section }) => !kernel.has(section.name))
-      .map(({ section, by }) => [
-        section.name,
-        asRootProperty(schemaOf(section, by, declared, report)),
-      ]),
-  )
+  return schemas
+}
+
+const serverKey = (key: string) => `server.${key}`
+
+/** Names the built-in that has a section, or a key of section `server`, which no loaded plugin has. */
+export function builtinHint(builtins: Readonly<Record<string, Plugin>>) {
+  return (section: string, key?: string) => {
+    const has = ({ manifest }: Plugin) =>
+      manifest.sections?.some(
+        ({ name, schema }) => name === section && (key === undefined || key in schema.properties),
+      )
+    const owner = Object.entries(builtins).find(([, plugin]) => has(plugin))
+    return owner && `load builtin:${owner[0]}`
+  }
 }
 
 /** A section that its plugin gives no schema for is not checked further. */

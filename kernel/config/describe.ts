@@ -1,10 +1,7 @@
 import { Kind, type TSchema } from '@sinclair/typebox'
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors'
-import { DecimalString, SECRET_KEYWORD } from '../plugin/index.ts'
+import { DecimalString, SECRET_KEYWORD, WRITE } from '../plugin/index.ts'
 import { closest } from '../wire/suggest.ts'
-
-/** Keyword of a text with a pattern: what to write, where the description says what it is for. */
-export const WRITE = 'x-write'
 
 export interface Description {
   readonly message: string

@@ -29,7 +29,8 @@ export function* checkPluginRules(parts: RuleParts): Iterable<Problem> {
 function* dependants({ plugin }: LoadedPlugin, parts: RuleParts): Iterable<string> {
   const { id, sections = [], providerTypes = [] } = plugin.manifest
   for (const { name } of sections) {
-    if (parts.hasSection(name)) yield `the section ${name} is its own`
+    // Its keys are the plugin's own, the section is not.
+    if (name !== 'server' && parts.hasSection(name)) yield `the section ${name} is its own`
   }
   for (const [index, type] of parts.providerTypes.entries()) {
     if (type !== undefined && providerTypes.includes(type)) {

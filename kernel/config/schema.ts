@@ -278,24 +278,34 @@ export function asRootProperty(schema: TSchema): TSchema {
   return schema.type === 'object' ? { ...schema, default: {} } : schema
 }
 
-/** The schema of a whole config file: the kernel's sections and those of plugins. */
+/**
+ * The schema of a whole config file: the kernel's sections and those of plugins. `hint` says how to get
+ * a section, or a key of section `server`, that is not known.
+ */
 export function rootSchema(
   sections: Readonly<Record<string, TSchema>>,
   types: ProviderTypes,
   providers: DeclaredProviders,
   complete: boolean,
+  hint: (section: string, key?: string) => string | undefined = () => undefined,
 ): TSchema {
+  // A plugin that could not be loaded may own what is not known.
+  const open = complete ? {} : { additionalProperties: true }
   const properties: Record<string, TSchema> = {
     ...sections,
-    server: ServerSection,
+    server: {
+      ...(sections.server ?? ServerSection),
+      [UNKNOWN_KEY_HINT]: (key: string) => hint('server', key),
+      ...open,
+    },
     database: DatabaseSection,
     plugins: Type.Optional(PluginsSection),
     providers: providersSchema(types, complete),
     models: modelsSchema(providers),
   }
   return Type.Object(properties, {
-    [UNKNOWN_KEY_HINT]: 'no loaded plugin has a section of this name',
-    // A plugin that could not be loaded may own the section.
-    ...(complete ? {} : { additionalProperties: true }),
+    [UNKNOWN_KEY_HINT]: (name: string) =>
+      hint(name) ?? 'no loaded plugin has a section of this name',
+    ...open,
   })
 }

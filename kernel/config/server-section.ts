@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import ipaddr from 'ipaddr.js'
-import { MAX_TIMER_MS, type Problem } from '../plugin/index.ts'
-import { WRITE } from './describe.ts'
+import { MAX_TIMER_MS, type Problem, WRITE } from '../plugin/index.ts'
 import { withRule } from './variants.ts'
 
 export interface Address {

@@ -35,7 +35,7 @@ export interface Shaping {
 /** Keyword: the value is checked but keeps what the file says, without defaults. */
 export const AS_WRITTEN = 'x-as-written'
 
-/** Keyword of an object schema: the hint for an unknown key that is like none of the known ones. */
+/** Keyword of an object schema: gives the hint for an unknown key that is like none of the known ones. */
 export const UNKNOWN_KEY_HINT = 'x-unknown-key-hint'
 
 /**
@@ -123,7 +123,7 @@ function shapeObject(schema: TObject, value: unknown, path: ConfigPath, use: Sha
   for (const { key, meant } of unknown) {
     const keys = known.length === 0 ? 'no keys are known here' : `known keys: ${known.join(', ')}`
     const hint =
-      meant === undefined ? (schema[UNKNOWN_KEY_HINT] ?? keys) : `did you mean "${meant}"?`
+      meant === undefined ? (schema[UNKNOWN_KEY_HINT]?.(key) ?? keys) : `did you mean "${meant}"?`
     use.report({ path: [...path, key], message: 'is an unknown key', hint })
   }
   for (const [alias, name] of Object.entries(aliases)) {

@@ -58,6 +58,9 @@ export function SecretRef(options: { description?: string } = {}) {
  */
 export const KEY_ALIASES = 'x-key-aliases'
 
+/** Keyword of a text with a pattern: what to write, where the description says what it is for. */
+export const WRITE = 'x-write'
+
 /** A money amount or rate in USD: a quoted decimal without sign or exponent. */
 export function DecimalString(options: { description?: string; maxPlaces?: number } = {}) {
   const { maxPlaces = 12, ...rest } = options
@@ -97,7 +100,10 @@ export function broughtTo<T>(
   return brought.filter((one) => one.point === point.name) as readonly Brought<T>[]
 }
 
-/** A top-level section of the config file, owned by the plugin whose manifest lists it. */
+/**
+ * A top-level section of the config file, owned by the plugin whose manifest lists it. Of one named
+ * `server` the plugin owns the keys, next to those of the kernel.
+ */
 export interface ConfigSection<S extends TSchema = TSchema> {
   readonly name: string
   readonly schema: S
