@@ -7,7 +7,7 @@
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { VERSION } from '../kernel/telemetry/version.ts'
+import { VERSION } from '../kernel/boot/assemble.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const PLATFORM = `${process.platform}-${process.arch}`

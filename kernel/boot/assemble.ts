@@ -14,8 +14,6 @@ import type { Builtins } from '../registry/resolve.ts'
 import { type OpenDatabase, openDatabase, type StartDatabase } from '../storage/database.ts'
 import { MigrationError, migrate, type PluginMigrations } from '../storage/migrate.ts'
 import { schemaName } from '../storage/schema-name.ts'
-import { noTelemetry, startTelemetry, type Telemetry } from '../telemetry/otel.ts'
-import { VERSION } from '../telemetry/version.ts'
 import { operatorMessage } from './errors.ts'
 import { type Inspected, inspectionOf } from './inspection.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
@@ -23,6 +21,9 @@ import { createRuntimeForPlugins, type RuntimeForPlugins } from './runtime.ts'
 import { createSchedule } from './schedule.ts'
 import { unlessAborted } from './signals.ts'
 import type { ConfigSource } from './source.ts'
+
+/** The gateway's version. Equal to that of package.json. */
+export const VERSION = '0.1.0'
 
 /** How long a start that is to end waits for migrations: another process may be at them for hours. */
 const MIGRATION_PATIENCE_MS = 2_000
@@ -55,7 +56,6 @@ export interface Assembled {
   readonly loaded: LoadedConfig
   readonly database: OpenDatabase
   readonly registry: Registry
-  readonly telemetry: Telemetry
   readonly door: Door
   readonly runtime: RuntimeForPlugins
   /** Tells plugins that the gateway ends. */
@@ -81,7 +81,6 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
   )
   const inspected: Inspected = { loaded }
   let registry: Registry | undefined
-  let telemetry = noTelemetry
   const gate = createGate(options.outbound)
   const ending = new AbortController()
   const door = createDoor(loaded.server, ending.signal)
@@ -90,7 +89,6 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     const broken = await unlessAborted(ended, MIGRATION_PATIENCE_MS, () =>
       migrateAll(database, config.plugins, log),
     )
-    if (options.serves === true) telemetry = await startTelemetry(loaded.server.telemetry, log)
     const start = {
       version: VERSION,
       config: loaded.snapshot,
@@ -112,7 +110,6 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
         door,
         inspection: inspectionOf(inspected, pluginLog),
         runtime: { lease: runtime.lease },
-        traceMcp: telemetry.traceMcp,
         start,
       }),
       log,
@@ -123,7 +120,6 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     for (const failure of putIntoForce()) throw failure
   } catch (error) {
     await registry?.dispose()
-    await telemetry.stop()
     await database.close()
     throw error
   }
@@ -133,14 +129,12 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
     loaded,
     database,
     registry,
-    telemetry,
     door,
     runtime,
     drain: () => ending.abort(),
     inspected,
     async close() {
       await dispose()
-      await telemetry.stop()
       await database.close()
     },
   }

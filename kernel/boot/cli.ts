@@ -3,7 +3,7 @@ import type { KernelCommand } from '../config/contributions.ts'
 import { UsageError } from '../plugin/index.ts'
 import type { Builtins } from '../registry/resolve.ts'
 import type { StartDatabase } from '../storage/database.ts'
-import { VERSION } from '../telemetry/version.ts'
+import { VERSION } from './assemble.ts'
 import {
   checkConfigCommand,
   healthcheckCommand,

@@ -2,6 +2,7 @@ import { metrics } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 import type { Chains, ChainTools } from '../lifecycle/chain.ts'
 import { compileChains } from '../lifecycle/compile-chains.ts'
+import { createObservation, type ObserverFailed } from '../lifecycle/observe.ts'
 import { createSinks, type SinkFailure, type Sinks } from '../lifecycle/sinks.ts'
 import {
   accountingSinks,
@@ -12,6 +13,7 @@ import {
   httpRouteLists,
   httpRoutes,
   middleware,
+  observers,
 } from '../plugin/index.ts'
 import type { Registry } from '../registry/registry.ts'
 import { StartError } from './errors.ts'
@@ -111,6 +113,21 @@ export function recordersOf(
       },
     }
   })
+}
+
+/** Follows requests for the plugins' observers, whose faults are counted and logged. */
+export function observationOf(registry: Pick<Registry, 'provided'>, log: Logger) {
+  const failures = metrics.getMeter('gateway').createCounter('gateway.observer.failures', {
+    description: 'Calls of an observer that failed.',
+  })
+  const failed: ObserverFailed = (plugin, err, requestId) => {
+    failures.add(1, { plugin })
+    log.error({ plugin, err, request_id: requestId }, 'an observer failed')
+  }
+  const named = registry
+    .provided(observers)
+    .map(({ plugin, implementation }) => ({ plugin, observer: implementation }))
+  return createObservation(named, failed)
 }
 
 /** Tells the plugins' sinks of settled calls; undefined when there is none. */

@@ -26,6 +26,7 @@ import {
   createChainTools,
   httpRoutesOf,
   leftOutCheck,
+  observationOf,
   recordersOf,
   sinksOf,
 } from './extensions.ts'
@@ -104,7 +105,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
 }
 
 function serve(
-  { loaded, registry, database, telemetry, door, drain }: Assembled,
+  { loaded, registry, database, door, drain }: Assembled,
   { lease }: CurrentRuntime,
   { log }: BootOptions,
 ) {
@@ -113,11 +114,11 @@ function serve(
     lease,
     identity: registry.one(identity),
     accounting: registry.all(accounting)[0] ?? noAccounting,
-    recorders: [...recordersOf(registry, log), ...telemetry.recorders],
+    recorders: recordersOf(registry, log),
     chains: chainsOf(registry),
     chainTools: createChainTools(log),
     sinks: sinksOf(registry, log),
-    trace: telemetry.trace,
+    trace: observationOf(registry, log),
     random: Math.random,
     fault: (message, err, requestId) => log.error({ err, request_id: requestId }, message),
   }

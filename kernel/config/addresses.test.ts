@@ -8,8 +8,6 @@ describe('addresses that only look right', () => {
     ['public_base_url', 'https:///'],
     ['public_base_url', 'https://[bad'],
     ['egress_proxy', 'http://host:99999'],
-    ['otel_endpoint', 'http://host:99999'],
-    ['otel_metrics_endpoint', 'http://999.1.1.1/v1/metrics'],
   ])('server.%s: %s', (key, url) => {
     const { loaded, problems } = check(`{ server: { ${key}: "${url}" }, models: [] }`)
     expect(loaded).toBeUndefined()

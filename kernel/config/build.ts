@@ -22,7 +22,6 @@ import type { Address } from './server-section.ts'
 
 export function serverSettings(root: RootEntry, address: Address): ServerSettings {
   const { server } = root
-  const metricsEndpoint = server.otel_metrics_endpoint ?? server.otel_endpoint
   return deepFreeze({
     ...address,
     logFormat: server.log_format,
@@ -34,20 +33,8 @@ export function serverSettings(root: RootEntry, address: Address): ServerSetting
     trustedProxies: server.trusted_proxies,
     ungoverned: server.ungoverned,
     egressProxy: server.egress_proxy,
-    telemetry: {
-      tracesUrl: server.otel_endpoint && signalUrl(server.otel_endpoint, 'traces'),
-      metricsUrl: metricsEndpoint && signalUrl(metricsEndpoint, 'metrics'),
-      exportIntervalMs: server.otel_export_interval_secs * 1000,
-      traceSampleRatio: server.otel_trace_sample_ratio,
-    },
     byKey: { ...server, bind: address },
   })
-}
-
-/** OTLP's own path below an endpoint, which may be the address of one of the signals already. */
-function signalUrl(endpoint: string, signal: 'traces' | 'metrics'): string {
-  const base = endpoint.replace(/\/$/, '').replace(/\/v1\/(traces|metrics)$/, '')
-  return `${base}/v1/${signal}`
 }
 
 export function loadedProviders(root: RootEntry, types: ProviderTypes): readonly LoadedProvider[] {

@@ -8,59 +8,9 @@ import { asLoaded, check, lines, load, minimal, people, teams, wire } from './co
 import { parseConfig } from './parse.ts'
 import { formatProblems } from './problems.ts'
 
-describe('an OTLP endpoint', () => {
-  const urls = (server: string) => {
-    const { tracesUrl, metricsUrl } = load(`server: ${server}\n${minimal}`).server.telemetry
-    return [tracesUrl, metricsUrl]
-  }
-
-  test.each(['http://otel:4318', 'http://otel:4318/'])('without a path is a base: %s', (url) => {
-    expect(urls(`{ otel_endpoint: "${url}" }`)).toEqual([
-      'http://otel:4318/v1/traces',
-      'http://otel:4318/v1/metrics',
-    ])
-  })
-  test('with a path is a base, too, and metrics may have one of their own', () => {
-    expect(urls('{ otel_endpoint: "https://a/api/otlp/" }')).toEqual([
-      'https://a/api/otlp/v1/traces',
-      'https://a/api/otlp/v1/metrics',
-    ])
-    expect(
-      urls('{ otel_endpoint: "https://a/otlp", otel_metrics_endpoint: "http://[::1]:1" }'),
-    ).toEqual(['https://a/otlp/v1/traces', 'http://[::1]:1/v1/metrics'])
-  })
-  test("with OTLP's own path for a signal is that address, and gives the other one", () => {
-    expect(urls('{ otel_endpoint: "https://a/v1/traces" }')).toEqual([
-      'https://a/v1/traces',
-      'https://a/v1/metrics',
-    ])
-    expect(urls('{ otel_metrics_endpoint: "https://a/otlp/v1/metrics/" }')).toEqual([
-      undefined,
-      'https://a/otlp/v1/metrics',
-    ])
-  })
-  test('may be there for metrics alone', () => {
-    expect(urls('{ otel_metrics_endpoint: "http://m" }')).toEqual([
-      undefined,
-      'http://m/v1/metrics',
-    ])
-  })
-  test.each(['otel:4318', 'http://', 'http://user:pass@otel', 'http://otel:4318/?a=b'])(
-    'that is no plain URL is refused: %s',
-    (url) => {
-      expect(lines(`server: { otel_endpoint: "${url}" }\n${minimal}`)).toEqual([
-        'server.otel_endpoint: is not right: write a URL such as http://collector:4318',
-      ])
-    },
-  )
-  test('trusts addresses and ranges of proxies, and allows names of hosts', () => {
-    const server = `{ trusted_proxies: [10.0.0.0/8, "::1", 10.0.0.0/33, proxy], allowed_hosts: ["http://gw", "gw:80"] }`
-    expect(lines(`server: ${server}\n${minimal}`)).toHaveLength(3)
-  })
-  test('comes with an interval and a ratio that make sense', () => {
-    const server = '{ otel_export_interval_secs: 0, otel_trace_sample_ratio: 1.5 }'
-    expect(lines(`server: ${server}\n${minimal}`)).toHaveLength(2)
-  })
+test('trusts addresses and ranges of proxies, and allows names of hosts', () => {
+  const server = `{ trusted_proxies: [10.0.0.0/8, "::1", 10.0.0.0/33, proxy], allowed_hosts: ["http://gw", "gw:80"] }`
+  expect(lines(`server: ${server}\n${minimal}`)).toHaveLength(3)
 })
 
 describe('a config without mistakes', () => {
@@ -78,12 +28,6 @@ describe('a config without mistakes', () => {
       trustedProxies: [],
       ungoverned: false,
       egressProxy: undefined,
-      telemetry: {
-        tracesUrl: undefined,
-        metricsUrl: undefined,
-        exportIntervalMs: 30_000,
-        traceSampleRatio: 1,
-      },
     })
     expect(loaded.databaseUrl).toBeUndefined()
     expect(loaded.providers).toEqual([
@@ -443,8 +387,8 @@ test('a number in the place of a text is not told to put on quotes that help not
   expect(printed(`server: { bind: 8080 }\n${minimal}`)).toContain(
     'must be a string, but is a number — write host:port, such as 127.0.0.1:8080',
   )
-  expect(printed(`server: { otel_endpoint: 4318 }\n${minimal}`)).toContain(
-    'must be a string, but is a number — write a URL such as http://collector:4318',
+  expect(printed(`server: { egress_proxy: 3128 }\n${minimal}`)).toContain(
+    'must be a string, but is a number — write a URL such as http://host',
   )
 })
 
@@ -472,8 +416,8 @@ test('a text in the place of a map is told the keys that are needed', () => {
 
 test('a key is taken for another where one of its words begins with it, not from the middle of a word', () => {
   const printed = (text: string) => formatProblems(check(text).problems, 'gateway.yaml')
-  const server = printed(`server: { port: 8080, sample_ratio: 1 }\n${minimal}`)
-  expect(server).toContain('is an unknown key — did you mean "otel_trace_sample_ratio"?')
+  const server = printed(`server: { port: 8080, timeout_ms: 1 }\n${minimal}`)
+  expect(server).toContain('is an unknown key — did you mean "body_timeout_ms"?')
   expect(server).toContain('is an unknown key — known keys: bind, ')
   expect(printed(`database: postgres://db/x\n${minimal}`)).toContain(
     'must be a map, but is a string — write { url: … }',

@@ -52,20 +52,8 @@ export interface ServerSettings {
   readonly ungoverned: boolean
   /** Proxy for provider calls only. */
   readonly egressProxy: string | undefined
-  readonly telemetry: TelemetrySettings
   /** All of it by the keys of the file. */
   readonly byKey: Readonly<Record<string, unknown>>
-}
-
-/** Where traces and metrics go by OTLP over HTTP. */
-export interface TelemetrySettings {
-  /** Absent: no traces are made. */
-  readonly tracesUrl: string | undefined
-  /** Absent: no metrics are made. */
-  readonly metricsUrl: string | undefined
-  readonly exportIntervalMs: number
-  /** The part of traces begun here that is kept, from 0 to 1. */
-  readonly traceSampleRatio: number
 }
 
 export interface LoadedProvider {

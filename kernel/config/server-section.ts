@@ -46,16 +46,6 @@ const httpUrl = (description: string) =>
     }),
     urlFaults,
   )
-// Without user and password: those belong in OTEL_EXPORTER_OTLP_HEADERS, not in a config file.
-const otlpUrl = (description: string) =>
-  withRule(
-    Type.String({
-      pattern: '^https?://(\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(/[^\\s?#]*)?$',
-      description,
-      [WRITE]: 'write a URL such as http://collector:4318',
-    }),
-    urlFaults,
-  )
 
 /** Section `server`. */
 export const ServerSection = Type.Object(
@@ -121,21 +111,6 @@ export const ServerSection = Type.Object(
     egress_proxy: Type.Optional(
       httpUrl('A proxy for calls of providers; proxy variables of the environment are not used'),
     ),
-    otel_endpoint: Type.Optional(otlpUrl('Where traces and metrics go, by OTLP over HTTP')),
-    otel_metrics_endpoint: Type.Optional(otlpUrl('Where metrics go instead')),
-    // More seconds than a timer can count would make it run all the time.
-    otel_export_interval_secs: Type.Number({
-      minimum: 1,
-      maximum: 86_400,
-      default: 30,
-      description: 'Between two exports of metrics',
-    }),
-    otel_trace_sample_ratio: Type.Number({
-      minimum: 0,
-      maximum: 1,
-      default: 1,
-      description: 'The part of the traces begun here that is kept',
-    }),
   },
   { default: {} },
 )

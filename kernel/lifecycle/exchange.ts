@@ -15,9 +15,9 @@ import type {
 } from '../plugin/index.ts'
 import type { ModelCatalog } from '../routing/catalog.ts'
 import type { ResolvedRoute } from '../routing/resolve.ts'
-import type { RequestTrace } from '../telemetry/trace.ts'
 import type { MessagesRequest } from '../wire/messages-request.ts'
 import type { Chains, ChainTools } from './chain.ts'
+import type { RequestTrace } from './observe.ts'
 import type { Sinks } from './sinks.ts'
 
 /** One request as the door hands it in. */

@@ -8,7 +8,6 @@ import type { ConfigDraft, ConfigSection, ConfigSnapshot, Problem } from './conf
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
 import type { Door } from './http.ts'
 import type { Inspection } from './inspection.ts'
-import type { McpTraced, McpTracedRequest } from './mcp-trace.ts'
 import type { Outbound } from './outbound.ts'
 import type { ProviderCall, ProviderTypeSpec } from './provider.ts'
 import type { ConfigInForce } from './runtime.ts'
@@ -157,8 +156,6 @@ export interface Capabilities {
   door: Door
   inspection: Inspection
   runtime: ConfigInForce
-  /** Until telemetry is a plugin. */
-  traceMcp: (request: McpTracedRequest) => McpTraced
   start: Start
 }
 export type CapabilityName = keyof Capabilities
@@ -173,7 +170,6 @@ export const capabilityNames = [
   'door',
   'inspection',
   'runtime',
-  'traceMcp',
   'start',
 ] as const satisfies readonly CapabilityName[]
 

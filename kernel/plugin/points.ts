@@ -7,6 +7,7 @@ import type { HealthCheck } from './health.ts'
 import type { HttpRoute, HttpRouteList } from './http.ts'
 import type { Identity } from './identity.ts'
 import type { Middleware } from './middleware.ts'
+import type { Observer } from './observer.ts'
 import { extensionPoint, type Isolation } from './plugin.ts'
 import type { BoundRouteListener, ProviderFactory } from './provider.ts'
 
@@ -17,6 +18,7 @@ export const accounting = extensionPoint<Accounting>('accounting', 'one')
 export const accountingSinks = extensionPoint<AccountingSink>('accounting_sinks', 'many')
 export const pricingSource = extensionPoint<PricingSource>('pricing_source', 'one')
 export const exchangeRecorders = extensionPoint<ExchangeRecorder>('exchange_recorders', 'many')
+export const observers = extensionPoint<Observer>('observers', 'many')
 export const snapshotListeners = extensionPoint<SnapshotListener>('snapshot_listeners', 'many')
 export const boundRouteListeners = extensionPoint<BoundRouteListener>(
   'bound_route_listeners',

@@ -66,7 +66,6 @@ export function clockOnly(): KernelCapabilities {
       draining: new AbortController().signal,
     },
     runtime: { lease: absent },
-    traceMcp: absent,
     get database(): never {
       return absent()
     },

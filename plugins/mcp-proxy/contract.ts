@@ -197,6 +197,38 @@ export interface McpAudit {
   recordTokenOverhead(overhead: McpTokenOverhead): void
 }
 
+/** A request to the MCP proxy at the door. */
+export interface McpObservedRequest {
+  readonly method: string
+  readonly receivedAt: Date
+  readonly requestId: string
+  header(name: string): string | null
+}
+
+/** How it ended: names and numbers of the gateway, nothing that a caller or a server wrote. */
+export interface McpOutcome {
+  /** undefined: nobody waited for an answer any more. */
+  readonly statusCode: number | undefined
+  readonly errorCode?: string | undefined
+  readonly server?: Pick<McpServer, 'mcpServerId' | 'serverKey' | 'authMode'> | undefined
+  readonly ownerKind?: string | undefined
+}
+
+/** As an `Observer`, of requests to the MCP proxy. */
+export interface McpObserver {
+  /** A request has arrived. Gives what follows it; undefined: nothing does. */
+  observe(request: McpObservedRequest): McpFollower | undefined
+}
+
+/** Follows one request to the MCP proxy. */
+export interface McpFollower {
+  /** What goes to the server as `traceparent`; absent: the caller's. */
+  readonly traceparent?: string | undefined
+  /** The head of the reply is known. */
+  finished?(outcome: McpOutcome): void
+}
+
+export const mcpObservers = extensionPoint<McpObserver>('mcp_observers', 'many')
 export const mcpRegistry = extensionPoint<McpRegistry>('mcp_registry', 'one')
 export const mcpAudit = extensionPoint<McpAudit>('mcp_audit', 'one')
 /** Their specs are declared in manifests, because servers of the config are checked against them. */

@@ -5,12 +5,12 @@ import type {
   GuardPolicies,
   GuardPolicy,
   Identity,
-  McpTraced,
   Outbound,
   Principal,
 } from 'model-gateway/plugin'
 import type { McpAudit, McpAuthMode, McpRegistry, McpServer } from './contract.ts'
 import type { Invocation } from './invocation.ts'
+import type { McpTraced } from './observe.ts'
 import type { RpcId } from './rpc-id.ts'
 import type { McpWatch } from './watch.ts'
 

@@ -1,10 +1,11 @@
 import { accounting, definePlugin, httpRoutes, identity, strictObject } from 'model-gateway/plugin'
 import * as contract from './contract.ts'
 import { usualMcpLimits } from './exchange.ts'
+import { createMcpObservation } from './observe.ts'
 import { createMcpRoute } from './plane.ts'
 import { createMcpProxy, type McpProxy } from './proxy.ts'
 
-const { mcpAudit, mcpAuthModes, mcpRegistry } = contract
+const { mcpAudit, mcpAuthModes, mcpObservers, mcpRegistry } = contract
 
 /** The way to registered MCP servers. */
 export default definePlugin({
@@ -14,7 +15,7 @@ export default definePlugin({
     contract: 1,
     summary: 'Calls of registered MCP servers: checked, guarded and audited.',
     config: strictObject({}),
-    needs: ['door', 'outbound', 'runtime', 'services', 'traceMcp'],
+    needs: ['door', 'outbound', 'runtime', 'services'],
   },
   contracts: { 'model-gateway/mcp': contract },
   setup(ctx) {
@@ -29,7 +30,9 @@ export default definePlugin({
         authModes: services.all(mcpAuthModes),
         audit: services.all(mcpAudit)[0],
         send: outbound.fetch,
-        trace: ctx.traceMcp,
+        trace: createMcpObservation(services.all(mcpObservers), (err, requestId) =>
+          log.error({ err, request_id: requestId }, 'an observer of MCP requests failed'),
+        ),
         door,
         limits: usualMcpLimits,
         fault: (message, err, requestId) => log.error({ err, request_id: requestId }, message),

@@ -35,6 +35,7 @@ import { packIsolation } from '../pack-isolation/index.ts'
 import pluginKit from '../plugin-kit/index.ts'
 import pricingCatalog from '../pricing-catalog/index.ts'
 import requestLog from '../request-log/index.ts'
+import telemetryOtlp from '../telemetry-otlp/index.ts'
 
 /** What `builtin:NAME` in a config names. */
 // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities
@@ -74,5 +75,6 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   'request-log': requestLog,
   'saas-notes': saasNotes,
   simulator,
+  'telemetry-otlp': telemetryOtlp,
   'user-passthrough': mcpUserPassthrough,
 }

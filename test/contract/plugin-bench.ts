@@ -176,7 +176,6 @@ export async function setUpWith(
         runtime: {
           lease: () => ({ configVersion: 'bench', guards: undefined, release() {} }),
         },
-        traceMcp: () => ({ traceparent: undefined, finished() {} }),
         start,
         ...options.capabilities,
       }),

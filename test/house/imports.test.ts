@@ -75,12 +75,7 @@ const rules: readonly Rule[] = [
     '../storage/a.ts',
     '../routing/a.ts',
   ),
-  importRule(
-    'lifecycle: no config',
-    'kernel/lifecycle/a.ts',
-    '../config/a.ts',
-    '../telemetry/a.ts',
-  ),
+  importRule('lifecycle: no config', 'kernel/lifecycle/a.ts', '../config/a.ts', '../wire/a.ts'),
   importRule('lifecycle: no boot', 'kernel/lifecycle/a.ts', '../boot/a.ts', '../plugin/a.ts'),
   importRule(
     'lifecycle: of the registry only containment',
@@ -96,7 +91,6 @@ const rules: readonly Rule[] = [
   importRule('config: no lifecycle', 'kernel/config/a.ts', '../lifecycle/a.ts', '../plugin/a.ts'),
   importRule('registry: no boot', 'kernel/registry/a.ts', '../boot/a.ts', '../storage/a.ts'),
   importRule('registry: no SQL', 'kernel/registry/a.ts', 'drizzle-orm', '../config/a.ts'),
-  importRule('telemetry: no Elysia', 'kernel/telemetry/a.ts', 'elysia', 'pino'),
   importRule('egress: no http', 'kernel/egress/a.ts', '../http/a.ts', '../plugin/a.ts'),
   importRule('storage: no Elysia', 'kernel/storage/a.ts', 'elysia', 'postgres'),
   importRule('boot: no Elysia', 'kernel/boot/a.ts', '@elysiajs/swagger', '../http/a.ts'),

@@ -153,7 +153,6 @@ const knownToName: ReadonlySet<string> = new Set([
   'kernel/plugin/route.ts',
   'kernel/registry/implementation-shape.ts',
   'kernel/registry/instances.ts',
-  'kernel/telemetry/trace.ts',
 ])
 
 test('no code of the kernel, wire aside, names an API or a built-in plugin', () => {

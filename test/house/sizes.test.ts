@@ -50,7 +50,6 @@ const files: readonly File[] = spawnSync(
 const knownToBeShort: ReadonlySet<string> = new Set([
   'kernel/boot/help.ts',
   'kernel/config/route-id.ts',
-  'kernel/telemetry/version.ts',
   'kernel/wire/invalid.ts',
   'kernel/wire/is-present.ts',
   'providers/_shared/invalid-request.ts',

@@ -1,5 +1,5 @@
 import type { Attributes, Meter } from '@opentelemetry/api'
-import type { ExchangeRecord, ExchangeRecorder, PricingStatus, Usage } from '../plugin/index.ts'
+import type { ExchangeRecord, ExchangeRecorder, PricingStatus, Usage } from 'model-gateway/plugin'
 
 /** Most values of each tag that become a label; all later ones are counted together. */
 const MOST_TAG_VALUES = 100

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { diag } from '@opentelemetry/api'
-import { readBytes } from '../wire/read-bytes.ts'
+import { readBytes } from 'model-gateway/wire'
 import type { ExportTls } from './export-environment.ts'
 import { attribute } from './otlp-json.ts'
 

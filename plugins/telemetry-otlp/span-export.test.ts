@@ -212,7 +212,7 @@ test('spans are compressed when the environment says so, as metrics are', async 
 })
 
 test('certificates that cannot be read are told of, and the others are used', () => {
-  const file = new URL('./version.ts', import.meta.url).pathname
+  const file = new URL('./otlp-json.ts', import.meta.url).pathname
   const { tls } = exportConnection({
     OTEL_EXPORTER_OTLP_CERTIFICATE: '/nowhere/ca.pem',
     OTEL_EXPORTER_OTLP_CLIENT_KEY: '/nowhere/key.pem',

@@ -1,24 +1,20 @@
-import type { McpTraced, McpTracedRequest, McpTraceOutcome } from '../plugin/mcp-trace.ts'
+import type { McpFollower, McpObservedRequest, McpOutcome } from 'model-gateway/mcp'
+import { parseTraceparent } from 'model-gateway/wire'
 import { also, attribute, keptTexts } from './otlp-json.ts'
-import { callersTraceparent, parseTraceparent, randomHex, SERVER, spanText } from './trace.ts'
-
-/** Without traces of our own: the caller's trace context goes on as it is. */
-export function passMcpTraceOn({ header }: McpTracedRequest): McpTraced {
-  return { traceparent: callersTraceparent(header), finished() {} }
-}
+import { randomHex, SERVER, spanText } from './trace.ts'
 
 /** A span for each attempt, from its arrival to the head of its reply, as a child of the caller's. */
 export function createMcpTracing(options: {
   readonly sampleRatio: number
   readonly add: (span: string) => void
-}): (request: McpTracedRequest) => McpTraced {
+}): (request: McpObservedRequest) => Required<McpFollower> {
   const { sampleRatio, add } = options
   return ({ method, receivedAt, requestId, header }) => {
     const parent = parseTraceparent(header('traceparent'))
     const random = randomHex(24)
     const traceId = parent?.traceId ?? random.slice(16)
     const spanId = random.slice(0, 16)
-    const kept = parent === undefined ? Math.random() < sampleRatio : parent.traceFlags !== 0
+    const kept = parent === undefined ? Math.random() < sampleRatio : parent.sampled
     if (!kept) return { traceparent: `00-${traceId}-${spanId}-00`, finished() {} }
     const began = performance.now()
     const above = parent === undefined ? '' : `,"parentSpanId":"${parent.spanId}"`
@@ -41,13 +37,13 @@ export function createMcpTracing(options: {
   }
 }
 
-function attributesOf(method: string, requestId: string, outcome: McpTraceOutcome): string {
+function attributesOf(method: string, requestId: string, outcome: McpOutcome): string {
   return outcomeAttributes(method, outcome) + also('gateway.request_id', requestId)
 }
 
 const outcomeTexts = keptTexts()
 
-function outcomeAttributes(method: string, outcome: McpTraceOutcome): string {
+function outcomeAttributes(method: string, outcome: McpOutcome): string {
   const { statusCode, errorCode, server, ownerKind } = outcome
   const { mcpServerId, serverKey, authMode } = server ?? {}
   const key = `${method}\0${mcpServerId}\0${serverKey}\0${authMode}\0${statusCode}\0${ownerKind}\0${errorCode}`

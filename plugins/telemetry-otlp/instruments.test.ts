@@ -1,23 +1,19 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import type { ExchangeRecord, ObservedRequest } from 'model-gateway/plugin'
 import { pino } from 'pino'
+import { noTags } from '../../kernel/wire/tags.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../../test/harness/otlp.ts'
-import type { ExchangeRecord, ExchangeRecorder } from '../plugin/index.ts'
-import { noTags } from '../wire/tags.ts'
 import { startTelemetry, type Telemetry } from './otel.ts'
-import { exchange } from './testing.ts'
+import { exchange, settings } from './testing.ts'
 
+const request = {} as ObservedRequest
 let receiver: OtlpReceiver
 let telemetry: Telemetry
 
 beforeEach(async () => {
   receiver = startOtlpReceiver()
   telemetry = await startTelemetry(
-    {
-      tracesUrl: undefined,
-      metricsUrl: `${receiver.url}/v1/metrics`,
-      exportIntervalMs: 60_000,
-      traceSampleRatio: 1,
-    },
+    settings({ metricsUrl: `${receiver.url}/v1/metrics` }),
     pino({ enabled: false }),
   )
 })
@@ -27,8 +23,9 @@ afterEach(async () => {
 
 /** Records exchanges, stops, and gives the points of the last export by metric. */
 async function exported(exchanges: Iterable<Partial<ExchangeRecord>>) {
-  const recorder = telemetry.recorders[0] as ExchangeRecorder
-  for (const changes of exchanges) recorder.record(exchange(changes))
+  for (const changes of exchanges) {
+    telemetry.observers[0]?.observe(request)?.finished?.(exchange(changes))
+  }
   await telemetry.stop()
   return (metric: string) =>
     receiver.points

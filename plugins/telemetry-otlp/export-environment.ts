@@ -1,6 +1,53 @@
 import { readFileSync } from 'node:fs'
 import { diag } from '@opentelemetry/api'
-import type { Environment } from '../config/secrets.ts'
+import type { Static } from 'model-gateway/plugin'
+import { type Endpoints, endpointsOf, type telemetryKeys } from './config.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Whose requests the spans and metrics tell of. */
+export const SERVICE = 'model-gateway'
+
+/** What is exported, where to and how, by the config and the standard's environment variables. */
+export interface ExportSettings extends Endpoints {
+  readonly exportIntervalMs: number
+  /** The part of traces begun here that is kept, from 0 to 1. */
+  readonly traceSampleRatio: number
+  readonly resource: Readonly<Record<string, string>> & { readonly 'service.name': string }
+  readonly headers: Readonly<Record<string, string>>
+  /** Reads the certificates; one that cannot be read is told to the log. */
+  connection(): ExportConnection
+}
+
+export interface ExportConnection {
+  readonly compress: boolean
+  readonly tls?: ExportTls
+}
+
+/** The settings of exports; undefined: nothing is exported. */
+export function exportSettings(
+  server: Static<typeof telemetryKeys.schema>,
+  version: string,
+  env: Environment,
+): ExportSettings | undefined {
+  const endpoints = endpointsOf(server)
+  if (endpoints.tracesUrl === undefined && endpoints.metricsUrl === undefined) return undefined
+  // The SDK obeys it by itself, and would leave the spans that are not its own.
+  if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return undefined
+  return {
+    ...endpoints,
+    exportIntervalMs: server.otel_export_interval_secs * 1000,
+    traceSampleRatio: server.otel_trace_sample_ratio,
+    resource: {
+      'service.name': SERVICE,
+      'service.version': version,
+      'service.instance.id': crypto.randomUUID(),
+      ...statedResource(env),
+    },
+    headers: exportHeaders(env),
+    connection: () => exportConnection(env),
+  }
+}
 
 /**
  * Headers for the collector from the standard's environment variables, `name=value,…` with values
@@ -21,7 +68,7 @@ export interface ExportTls {
 }
 
 /** What those variables say of the connection, in which the SDK's exporters obey them, too. */
-export function exportConnection(env: Environment): { compress: boolean; tls?: ExportTls } {
+export function exportConnection(env: Environment): ExportConnection {
   const ca = pem(env, 'CERTIFICATE')
   const cert = pem(env, 'CLIENT_CERTIFICATE')
   const key = pem(env, 'CLIENT_KEY')
@@ -50,7 +97,7 @@ function pem(env: Environment, what: string): string | undefined {
 }
 
 /** What those variables say of the resource; the service's own one wins. */
-export function statedResource(env: Environment): Record<string, string> {
+function statedResource(env: Environment): Record<string, string> {
   const { OTEL_SERVICE_NAME: name } = env
   return { ...pairsOf(env.OTEL_RESOURCE_ATTRIBUTES), ...(name && { 'service.name': name }) }
 }

@@ -1,53 +1,29 @@
-import { TraceFlags } from '@opentelemetry/api'
-import type { ApiSurface, Attempt, ExchangeRecord, Family, ProviderSpec } from '../plugin/index.ts'
+import type {
+  Attempt,
+  ExchangeRecord,
+  Follower,
+  ObservedCall,
+  ObservedRequest,
+} from 'model-gateway/plugin'
+import { parseTraceparent } from 'model-gateway/wire'
 import { also, attribute, keptTexts } from './otlp-json.ts'
 
-/** As much of an inference request as its trace needs. */
-export interface TracedRequest {
-  readonly family: Family
-  readonly apiSurface?: ApiSurface | undefined
-  readonly receivedAt: Date
-  /** `performance.now()` at the same moment. */
-  readonly startedAt: number
-  header(name: string): string | null
-}
-
-/** A call to a provider. */
-interface Called {
-  readonly provider: ProviderSpec
-  readonly operation: Family
-  readonly upstreamModel: string
-}
-
-/** Follows one request for the traces. */
-export interface RequestTrace {
-  /** The provider call begins; gives the W3C trace context that goes upstream with it. */
-  providerCalled(call: Called): string | undefined
-  finished(exchange: ExchangeRecord): void
-}
-
-const PATHS: Readonly<Record<Family, string>> = {
+/** By the API that the caller speaks. */
+const PATHS: Readonly<Record<string, string>> = {
   chat_completions: '/v1/chat/completions',
   responses: '/v1/responses',
   embeddings: '/v1/embeddings',
+  messages: '/v1/messages',
 }
-function pathOf(family: Family, surface: ApiSurface | undefined): string {
-  return surface === 'messages' ? '/v1/messages' : PATHS[family]
+function pathOf({ operation, apiSurface }: ExchangeRecord): string {
+  const api: string = apiSurface ?? operation
+  return PATHS[api] ?? `/v1/${api}`
 }
 
 /** The semantic conventions know responses as chat, too. */
-const GEN_AI_OPERATIONS: Readonly<Record<Family, string>> = {
+const GEN_AI_OPERATIONS: Readonly<Record<string, string>> = {
   chat_completions: 'chat',
   responses: 'chat',
-  embeddings: 'embeddings',
-}
-
-/** Without traces of our own: the caller's trace context goes upstream as it is. */
-export function passTraceOn({ header }: TracedRequest): RequestTrace {
-  return {
-    providerCalled: () => callersTraceparent(header),
-    finished() {},
-  }
 }
 
 /** As OTLP numbers them. */
@@ -63,20 +39,20 @@ const FAILED = 2
 export function createTracing(options: {
   readonly sampleRatio: number
   readonly add: (span: string) => void
-}): (request: TracedRequest) => RequestTrace {
+}): (request: ObservedRequest) => Required<Follower> {
   const { sampleRatio, add } = options
   return (request) => {
-    const { family, apiSurface, startedAt } = request
+    const { startedAt } = request
     const receivedAt = request.receivedAt.getTime()
     const parent = parseTraceparent(request.header('traceparent'))
     const traceId = parent?.traceId ?? randomHex(16)
     const serverId = randomHex(8)
-    const kept = parent === undefined ? Math.random() < sampleRatio : parent.traceFlags !== 0
+    const kept = parent === undefined ? Math.random() < sampleRatio : parent.sampled
     if (!kept) {
       return { providerCalled: () => `00-${traceId}-${serverId}-00`, finished() {} }
     }
     const clientId = randomHex(8)
-    let called: Called | undefined
+    let called: ObservedCall | undefined
     let calledAt = 0
 
     return {
@@ -89,7 +65,7 @@ export function createTracing(options: {
         const endedAt = receivedAt + exchange.latencyMs
         const attempt = exchange.attempts.at(-1)
         if (called !== undefined && attempt !== undefined) {
-          const operation = GEN_AI_OPERATIONS[called.operation]
+          const operation = GEN_AI_OPERATIONS[called.operation] ?? called.operation
           add(
             spanText({
               ids: `"traceId":"${traceId}","spanId":"${clientId}","parentSpanId":"${serverId}"`,
@@ -106,7 +82,7 @@ export function createTracing(options: {
         add(
           spanText({
             ids: `"traceId":"${traceId}","spanId":"${serverId}"${above}`,
-            name: `"POST ${pathOf(family, apiSurface)}"`,
+            name: JSON.stringify(`POST ${pathOf(exchange)}`),
             kind: SERVER,
             startedAt: receivedAt,
             endedAt,
@@ -148,7 +124,7 @@ function nanos(milliseconds: number): string {
 
 /** What the call used and how it ended. Neither messages nor bodies: they may hold anything. */
 function callAttributes(
-  called: Called,
+  called: ObservedCall,
   operation: string,
   { usage }: ExchangeRecord,
   attempt: Attempt,
@@ -169,7 +145,7 @@ function callAttributes(
 
 const calledTexts = keptTexts()
 
-function calledText({ provider, upstreamModel }: Called, operation: string): string {
+function calledText({ provider, upstreamModel }: ObservedCall, operation: string): string {
   return calledTexts(`${operation}\0${provider.id}\0${provider.type}\0${upstreamModel}`, () => [
     attribute('gen_ai.operation.name', operation),
     also('gen_ai.provider.name', provider.id),
@@ -195,7 +171,7 @@ const routeTexts = keptTexts()
 
 function routeText(exchange: ExchangeRecord): string {
   const { statusCode, outcome, stream, configVersion, resolvedModel, provider } = exchange
-  const path = pathOf(exchange.operation, exchange.apiSurface)
+  const path = pathOf(exchange)
   // What the caller wrote is told only when it is a name of ours.
   const requestedModel = resolvedModel && exchange.requestedModel
   const key = `${path}\0${statusCode}\0${outcome}\0${stream}\0${configVersion}\0${requestedModel}\0${resolvedModel}\0${provider}`
@@ -228,23 +204,4 @@ export function randomHex(bytes: number): string {
 /** An upstream may call its errors anything; only what reads like a code is told. */
 function errorType(code: string | undefined): string {
   return code !== undefined && /^[a-z_]{1,48}$/.test(code) ? code : 'upstream_error'
-}
-
-const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
-const ZEROS = /^0+$/
-
-/** Trace id, span id and flags of a `traceparent` header; undefined when it is not valid. */
-export function parseTraceparent(header: string | null) {
-  if (header === null) return undefined
-  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? []
-  if (version === undefined || version === 'ff') return undefined
-  if (version === '00' && more !== undefined) return undefined
-  if (ZEROS.test(traceId) || ZEROS.test(spanId)) return undefined
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED }
-}
-
-/** The caller's `traceparent` as it is; undefined when it is not valid. */
-export function callersTraceparent(header: (name: string) => string | null): string | undefined {
-  const traceparent = header('traceparent')
-  return parseTraceparent(traceparent) === undefined ? undefined : (traceparent ?? undefined)
 }

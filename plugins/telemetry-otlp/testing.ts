@@ -1,5 +1,20 @@
-import type { ExchangeRecord } from '../plugin/index.ts'
-import { noTags } from '../wire/tags.ts'
+import type { ExchangeRecord } from 'model-gateway/plugin'
+import { noTags } from '../../kernel/wire/tags.ts'
+import type { ExportSettings } from './export-environment.ts'
+
+/** Settings of an export that tests begin and end by hand. */
+export function settings(changes: Partial<ExportSettings>): ExportSettings {
+  return {
+    tracesUrl: undefined,
+    metricsUrl: undefined,
+    exportIntervalMs: 60_000,
+    traceSampleRatio: 1,
+    resource: { 'service.name': 'test' },
+    headers: {},
+    connection: () => ({ compress: false }),
+    ...changes,
+  }
+}
 
 /** A successful chat call, for tests to change. */
 export function exchange(changes: Partial<ExchangeRecord> = {}): ExchangeRecord {
