@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { builtins } from '../../plugins/standard/builtins.ts'
 import { eventually } from '../harness/gateway.ts'
 import { type ReceiverMode, startOtlpReceiver } from '../harness/otlp.ts'
 import type { GatewayProcess } from '../harness/process.ts'
@@ -41,16 +42,24 @@ async function timings(server: Record<string, unknown>) {
   }
 }
 
-test('without an endpoint the trace context of the caller goes upstream as it is', async () => {
-  upstream.clear()
-  const gateway = await startGateway(upstream, {})
-  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-  await (await send(gateway, { headers: { traceparent } })).text()
-  await (await send(gateway, { headers: { traceparent: 'nonsense' } })).text()
-  await gateway.remove()
-  const sent = upstream.journal.calls.map(({ headers }) => headers.traceparent)
-  expect(sent).toEqual([traceparent, undefined])
-}, 20_000)
+const others = Object.keys(builtins).filter((name) => name !== 'telemetry-otlp')
+test.each([
+  ['an endpoint', {}],
+  ['the plugin', { plugins: others.map((name) => ({ use: `builtin:${name}` })) }],
+])(
+  'without %s the trace context of the caller goes upstream as it is',
+  async (_, sections) => {
+    upstream.clear()
+    const gateway = await startGateway(upstream, {}, {}, sections)
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    await (await send(gateway, { headers: { traceparent } })).text()
+    await (await send(gateway, { headers: { traceparent: 'nonsense' } })).text()
+    await gateway.remove()
+    const sent = upstream.journal.calls.map(({ headers }) => headers.traceparent)
+    expect(sent).toEqual([traceparent, undefined])
+  },
+  20_000,
+)
 
 test('with the SDK disabled by the environment nothing is exported, and nothing is said of it', async () => {
   const receiver = startOtlpReceiver()

@@ -11,6 +11,7 @@ export function startGateway(
   upstream: Upstream,
   server: Record<string, unknown>,
   env: Readonly<Record<string, string>> = {},
+  sections: object = {},
 ): Promise<GatewayProcess> {
   const route = (upstream_model: string) => ({
     provider: 'up',
@@ -18,6 +19,7 @@ export function startGateway(
     compatibility: { generic_compat: { supports_stream_usage: true } },
   })
   const config = {
+    ...sections,
     server,
     providers: [
       {
