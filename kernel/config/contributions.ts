@@ -1,4 +1,4 @@
-import { KindGuard, type TSchema, Type } from '@sinclair/typebox'
+import { KindGuard, OptionalKind, type TSchema, Type } from '@sinclair/typebox'
 import {
   type ConfigPath,
   type ConfigSection,
@@ -11,7 +11,7 @@ import {
 } from '../plugin/index.ts'
 import { isFields } from './fields.ts'
 import type { LoadedPlugin } from './loaded.ts'
-import { asRootProperty, isOwnField, kernelSections, providerTypes } from './schema.ts'
+import { isOwnField, kernelSections, providerTypes } from './schema.ts'
 import { ServerSection } from './server-section.ts'
 import { type Shaping, shape } from './shape.ts'
 
@@ -175,6 +175,13 @@ export function collectSections(
   }
   claim('section', claims, report, kernel)
   return schemas
+}
+
+/** A section's schema as a property of the root: unless optional, an absent section is an empty one. */
+function asRootProperty(schema: TSchema): TSchema {
+  if ('default' in schema || OptionalKind in schema) return schema
+  if (schema.type === 'array') return { ...schema, default: [] }
+  return schema.type === 'object' ? { ...schema, default: {} } : schema
 }
 
 const serverKey = (key: string) => `server.${key}`

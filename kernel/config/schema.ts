@@ -1,4 +1,4 @@
-import { OptionalKind, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import {
   KEY_ALIASES,
   MAX_TIMER_MS,
@@ -271,17 +271,7 @@ export type RootEntry = {
   readonly models: readonly ModelEntry[]
 }
 
-/** A section's schema as a property of the root: unless optional, an absent section is an empty one. */
-export function asRootProperty(schema: TSchema): TSchema {
-  if ('default' in schema || OptionalKind in schema) return schema
-  if (schema.type === 'array') return { ...schema, default: [] }
-  return schema.type === 'object' ? { ...schema, default: {} } : schema
-}
-
-/**
- * The schema of a whole config file: the kernel's sections and those of plugins. `hint` says how to get
- * a section, or a key of section `server`, that is not known.
- */
+/** The schema of a whole config file. `hint`: how to get an unknown section, or key of `server`. */
 export function rootSchema(
   sections: Readonly<Record<string, TSchema>>,
   types: ProviderTypes,
