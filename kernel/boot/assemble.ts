@@ -14,7 +14,7 @@ import type { Builtins } from '../registry/resolve.ts'
 import { type OpenDatabase, openDatabase, type StartDatabase } from '../storage/database.ts'
 import { MigrationError, migrate, type PluginMigrations } from '../storage/migrate.ts'
 import { schemaName } from '../storage/schema-name.ts'
-import { operatorMessage } from './errors.ts'
+import { operatorMessage, type ProvidedBy } from './errors.ts'
 import { type Inspected, inspectionOf } from './inspection.ts'
 import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
 import { createRuntimeForPlugins, type RuntimeForPlugins } from './runtime.ts'
@@ -33,6 +33,7 @@ const PREPARE_DEADLINE_MS = 60_000
 export interface BootOptions {
   readonly source: ConfigSource
   readonly builtins: Builtins
+  readonly providedBy?: ProvidedBy
   /** The database where the config names none. */
   readonly startDatabase: StartDatabase
   readonly dataDir: string

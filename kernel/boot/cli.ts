@@ -12,13 +12,14 @@ import {
   pluginCommand,
   serveCommand,
 } from './commands.ts'
-import { operatorMessage, StartError } from './errors.ts'
+import { operatorMessage, type ProvidedBy, StartError } from './errors.ts'
 import { createLogger } from './log.ts'
 import { openOutput } from './output.ts'
 
 export interface Distribution {
   /** What `builtin:NAME` stands for. */
   readonly builtins: Builtins
+  readonly providedBy: ProvidedBy
   /** The config that runs when there is no config file. */
   readonly quickstart: string
   /** The database where the config names none. */
@@ -83,7 +84,8 @@ export async function main(argv: readonly string[], distribution: Distribution):
     if (fault === undefined) return code
     throw new StartError(`standard output cannot be written: ${fault.message}`)
   } catch (error) {
-    const message = error instanceof UsageError ? error.message : operatorMessage(error)
+    const message =
+      error instanceof UsageError ? error.message : operatorMessage(error, distribution.providedBy)
     if (message !== undefined) {
       process.stderr.write(`gateway: ${message}\n`)
       return error instanceof UsageError ? 2 : 1

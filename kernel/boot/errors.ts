@@ -10,19 +10,16 @@ export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-/** The built-ins that provide what is needed, by extension point. */
-const PROVIDED_BY: Readonly<Record<string, string>> = {
-  audit_trail: 'builtin:audit-log',
-  identity: 'builtin:identity',
-}
+/** What `use` loads to have an implementation of a point, by the point's name: for messages. */
+export type ProvidedBy = Readonly<Record<string, string>>
 
 /** The message of an error that the operator can do something about; no stack is needed for it. */
-export function operatorMessage(error: unknown): string | undefined {
+export function operatorMessage(error: unknown, providedBy: ProvidedBy = {}): string | undefined {
   if (error instanceof ConfigError) {
     return `the config cannot be used:\n${formatProblems(error.problems, 'config')}`
   }
   if (error instanceof MissingServiceError) {
-    const provider = PROVIDED_BY[error.point] ?? 'one that does'
+    const provider = providedBy[error.point] ?? 'one that does'
     return `${error.message}, which is needed here: add ${provider} to plugins`
   }
   return error instanceof StartError ||

@@ -20,7 +20,7 @@ import { nextTurn } from '../plugin/turn.ts'
 import type { Registry } from '../registry/registry.ts'
 import { type Assembled, assemble, type BootOptions, prepareListeners } from './assemble.ts'
 import { watchDatabase } from './database-watch.ts'
-import { StartError } from './errors.ts'
+import { type ProvidedBy, StartError } from './errors.ts'
 import {
   chainsOf,
   createChainTools,
@@ -62,7 +62,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
   const { loaded, registry } = assembled
   let current: CurrentRuntime | undefined
   try {
-    if (!loaded.server.ungoverned) requireGoverned(registry)
+    if (!loaded.server.ungoverned) requireGoverned(registry, options.providedBy)
     const first = await prepareRuntime(loaded, registry, log)
     current = createCurrentRuntime(first)
     assembled.runtime.use(current)
@@ -231,12 +231,13 @@ const noAccounting: Accounting = {
   abortDrainMs: () => 0,
 }
 
-function requireGoverned(registry: Registry): void {
+function requireGoverned(registry: Registry, providedBy: ProvidedBy = {}): void {
   const needed: ExtensionPoint<unknown>[] = [accounting, exchangeRecorders]
   const missing = needed.filter((point) => registry.all(point).length === 0)
   if (missing.length === 0) return
-  const names = missing.map(({ name }) => name).join(', ')
+  const names = missing.map(({ name }) => name)
+  const load = names.map((name) => providedBy[name] ?? `a plugin for ${name}`).join(' and ')
   throw new StartError(
-    `no plugin provides ${names}: load builtin:accounting and builtin:request-log, or set server.ungoverned: true to measure without them`,
+    `no plugin provides ${names.join(', ')}: load ${load}, or set server.ungoverned: true to measure without them`,
   )
 }

@@ -1,5 +1,5 @@
 import { type Distribution, main } from '../../kernel/boot/cli.ts'
-import { builtins } from './builtins.ts'
+import { builtins, providedBy } from './builtins.ts'
 import quickstart from './quickstart.yaml' with { type: 'text' }
 
 /** A gateway whose config names a database does not load it. */
@@ -10,5 +10,5 @@ const startDatabase: Distribution['startDatabase'] = async (options) => {
 
 /** Runs one `gateway` command; resolves to its exit code. */
 export function runGateway(args: readonly string[]): Promise<number> {
-  return main(args, { builtins, quickstart, startDatabase })
+  return main(args, { builtins, providedBy, quickstart, startDatabase })
 }

@@ -9,7 +9,7 @@ import { stringify } from 'yaml'
 import { type Gateway, startGateway } from '../../kernel/boot/start.ts'
 import type { GateOptions } from '../../kernel/egress/gate.ts'
 import { openEmbedded } from '../../plugins/embedded-postgres/index.ts'
-import { builtins } from '../../plugins/standard/builtins.ts'
+import { builtins, providedBy } from '../../plugins/standard/builtins.ts'
 import { createTestDatabase } from './database.ts'
 
 export interface TestGateway extends Gateway {
@@ -69,6 +69,7 @@ export async function startTestGateway(
   const gateway = await startGateway({
     source: { text, file: join(dataDir, 'gateway.yaml') },
     builtins,
+    providedBy,
     startDatabase: openEmbedded,
     dataDir,
     env: {},

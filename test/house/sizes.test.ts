@@ -11,12 +11,9 @@ const MAX_WIRE_LINES = 4_000
 const MIN_FILE_LINES = 10
 
 const NO_SOURCE = /\.test\.ts$|fixture|testing/
-/**
- * Tests and templates are named after what they belong to, two files are scripts of package.json, and
- * one is loaded only when the command is not `guard`.
- */
+/** Tests and templates are named after what they belong to, and two files are scripts of package.json. */
 const MAY_BE_SHORT =
-  /^plugins\/(?:console\/(?:build|generate-api)|standard\/gateway)\.ts$|\.test\.ts$|\/__fixtures__\/|\.d\.ts$|\/templates\//
+  /^plugins\/console\/(?:build|generate-api)\.ts$|\.test\.ts$|\/__fixtures__\/|\.d\.ts$|\/templates\//
 
 interface File {
   readonly path: string
@@ -48,8 +45,6 @@ const files: readonly File[] = spawnSync(
 
 /** The list only gets shorter. */
 const knownToBeShort: ReadonlySet<string> = new Set([
-  'kernel/boot/help.ts',
-  'kernel/config/route-id.ts',
   'kernel/wire/invalid.ts',
   'kernel/wire/is-present.ts',
   'providers/_shared/invalid-request.ts',
