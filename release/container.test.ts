@@ -78,7 +78,7 @@ test('its gateway has a valid config that exports to its collector', async () =>
   const { problems, loaded } = await readConfig({ text, file: 'gateway.yaml' }, builtins, env)
   expect(problems).toEqual([])
   expect(loaded?.databaseUrl?.reveal()).toBe('postgres://gateway:gateway@postgres:5432/gateway')
-  expect(loaded?.server.byKey.otel_endpoint).toBe('http://collector:4318')
+  expect(loaded?.server).toMatchObject({ otel_endpoint: 'http://collector:4318' })
 })
 
 test('the collector receives by OTLP over HTTP, and its pipelines are made of its parts', () => {

@@ -84,7 +84,9 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
   let registry: Registry | undefined
   const gate = createGate(options.outbound)
   const ending = new AbortController()
-  const door = createDoor(loaded.server, ending.signal)
+  const { bind, public_base_url: publicBaseUrl, allowed_hosts } = loaded.server
+  const allowedHosts = allowed_hosts?.map((host) => host.toLowerCase())
+  const door = createDoor({ ...bind, publicBaseUrl, allowedHosts }, ending.signal)
   const runtime = createRuntimeForPlugins()
   try {
     const broken = await unlessAborted(ended, MIGRATION_PATIENCE_MS, () =>
@@ -95,7 +97,7 @@ export async function assemble(options: BootOptions): Promise<Assembled> {
       config: loaded.snapshot,
       serves: options.serves === true,
     }
-    const egress = createEgress(loaded.server.egressProxy, gate)
+    const egress = createEgress(loaded.server.egress_proxy, gate)
     const outbound = createOutbound(gate)
     registry = await startPlugins({
       plugins: config.plugins,

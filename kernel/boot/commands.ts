@@ -34,7 +34,7 @@ export async function serveCommand(invocation: Invocation): Promise<number> {
   const ended = listenForEnd()
   const source = findConfig(invocation)
   const { loaded } = await read(source, invocation)
-  const log = createLogger(loaded?.server.logFormat)
+  const log = createLogger(loaded?.server.log_format)
   // The runtime would print them as they are, between the lines of the log.
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.on(event, (err: unknown) => log.error({ err }, 'a fault that nobody handled'))
@@ -158,7 +158,7 @@ async function listenAddress(invocation: Invocation) {
   const fromEnv = invocation.env.GATEWAY_BIND
   const { hostname, port } =
     (fromEnv === undefined ? undefined : parseBind(fromEnv)) ??
-    requireLoaded(await read(findConfig(invocation), invocation)).server
+    requireLoaded(await read(findConfig(invocation), invocation)).server.bind
   const everywhere = { '0.0.0.0': '127.0.0.1', '::': '::1' }[hostname]
   return { hostname: everywhere ?? hostname, port }
 }

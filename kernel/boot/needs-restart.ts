@@ -1,11 +1,12 @@
+import type { Fields } from '../config/fields.ts'
 import type { LoadedConfig } from '../config/loaded.ts'
 
 type Started = Pick<LoadedConfig, 'server' | 'databaseUrl'>
 
 /** Settings, by path, in which a config differs from the one of the start, and which only a start applies. */
 export function needsRestart(started: Started, next: Started): readonly string[] {
-  const before = started.server.byKey
-  const after = next.server.byKey
+  const before: Fields = started.server
+  const after: Fields = next.server
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
   const differ = keys.filter((key) => !Bun.deepEquals(before[key], after[key]))
   const sameDatabase = started.databaseUrl?.reveal() === next.databaseUrl?.reveal()

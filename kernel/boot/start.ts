@@ -87,7 +87,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
       },
       stop() {
         stopping ??= (async () => {
-          await stop(loaded.server.shutdownGraceMs)
+          await stop(loaded.server.shutdown_grace_secs * 1000)
           await reloading
           await close()
           // Streams that lost their caller are settled until here.
@@ -133,15 +133,14 @@ function serve(
     fault: (message, err) => log.error({ err }, message),
   })
   const listening = listen({
-    hostname: server.hostname,
-    port: server.port,
-    bodyTimeoutMs: server.bodyTimeoutMs,
-    trustedProxies: server.trustedProxies,
+    ...server.bind,
+    bodyTimeoutMs: server.body_timeout_ms,
+    trustedProxies: server.trusted_proxies,
     log,
     services: {
       infer: createInference(services),
       listModels: createModelList(services),
-      bodyLimits: { maxBytes: server.maxBodyBytes, timeoutMs: server.bodyTimeoutMs },
+      bodyLimits: { maxBytes: server.max_body_bytes, timeoutMs: server.body_timeout_ms },
       fault: services.fault,
       health,
       httpRoutes: httpRoutesOf(registry),

@@ -8,7 +8,7 @@ import type {
   RouteSpec,
 } from '../plugin/index.ts'
 import { deepFreeze } from '../plugin/json.ts'
-import type { LoadedProvider, ServerSettings } from './loaded.ts'
+import type { LoadedProvider } from './loaded.ts'
 import type { ParsedConfig } from './parse.ts'
 import { routeId } from './rules.ts'
 import {
@@ -18,24 +18,6 @@ import {
   type RootEntry,
   type RouteEntry,
 } from './schema.ts'
-import type { Address } from './server-section.ts'
-
-export function serverSettings(root: RootEntry, address: Address): ServerSettings {
-  const { server } = root
-  return deepFreeze({
-    ...address,
-    logFormat: server.log_format,
-    maxBodyBytes: server.max_body_bytes,
-    bodyTimeoutMs: server.body_timeout_ms,
-    shutdownGraceMs: server.shutdown_grace_secs * 1000,
-    publicBaseUrl: server.public_base_url,
-    allowedHosts: server.allowed_hosts?.map((host) => host.toLowerCase()),
-    trustedProxies: server.trusted_proxies,
-    ungoverned: server.ungoverned,
-    egressProxy: server.egress_proxy,
-    byKey: { ...server, bind: address },
-  })
-}
 
 export function loadedProviders(root: RootEntry, types: ProviderTypes): readonly LoadedProvider[] {
   return root.providers.map((entry) => {

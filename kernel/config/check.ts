@@ -5,7 +5,8 @@ import type {
   Plugin,
   ProviderTypeSpec,
 } from '../plugin/index.ts'
-import { createSnapshot, loadedProviders, serverSettings } from './build.ts'
+import { deepFreeze } from '../plugin/json.ts'
+import { createSnapshot, loadedProviders } from './build.ts'
 import {
   builtinHint,
   collectDeclared,
@@ -171,7 +172,7 @@ export function checkConfig(
     problems: sorted,
     loaded: {
       snapshot: createSnapshot(parsed, checked, providers, new Set(Object.keys(sections))),
-      server: serverSettings(checked, address),
+      server: deepFreeze({ ...checked.server, bind: address }),
       databaseUrl: url,
       providers,
       pluginConfigs,

@@ -8,6 +8,8 @@ import type {
   ProviderSpec,
   Secret,
 } from '../plugin/index.ts'
+import type { RootEntry } from './schema.ts'
+import type { Address } from './server-section.ts'
 
 /** A plugin that is to be started, with the place in the config that names it. */
 export interface LoadedPlugin {
@@ -35,26 +37,7 @@ export interface ResolvedPlugins {
 }
 
 /** Section `server`, with the environment's overrides. */
-export interface ServerSettings {
-  readonly hostname: string
-  readonly port: number
-  /** Absent: `pretty` on a terminal, else `json`. */
-  readonly logFormat: 'pretty' | 'json' | undefined
-  readonly maxBodyBytes: number
-  readonly bodyTimeoutMs: number
-  readonly shutdownGraceMs: number
-  readonly publicBaseUrl: string | undefined
-  /** In lower case; absent: on a loopback address its names alone, elsewhere any. */
-  readonly allowedHosts: readonly string[] | undefined
-  /** Addresses and CIDR ranges. */
-  readonly trustedProxies: readonly string[]
-  /** A start without accounting or request log is wanted. */
-  readonly ungoverned: boolean
-  /** Proxy for provider calls only. */
-  readonly egressProxy: string | undefined
-  /** All of it by the keys of the file. */
-  readonly byKey: Readonly<Record<string, unknown>>
-}
+export type ServerSettings = Omit<RootEntry['server'], 'bind'> & { readonly bind: Address }
 
 export interface LoadedProvider {
   readonly spec: ProviderSpec

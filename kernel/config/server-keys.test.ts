@@ -22,7 +22,7 @@ describe('keys of section server that a plugin owns', () => {
       3,
       undefined,
     ])
-    expect(load(minimal).server.byKey).not.toHaveProperty('pace')
+    expect(load(minimal).server).not.toHaveProperty('pace')
   })
 
   test('name the built-in that they need, as sections do, when it is not loaded', () => {
