@@ -8,11 +8,9 @@ export function createOutbound(gate: Gate = createGate()): Outbound {
     async fetch(url, { headersTimeoutMs, signal, ...call }) {
       if (headersTimeoutMs === undefined) return await gate.send(url, { ...call, signal })
       const ends = new AbortController()
-      const onAbort = () => ends.abort(signal.reason)
-      // It stays: the body of the reply ends with the caller, too.
-      if (signal.aborted) onAbort()
-      else signal.addEventListener('abort', onAbort, { once: true })
-      const reply = await inTime(gate.send(url, { ...call, signal: ends.signal }), headersTimeoutMs)
+      // The body of the reply ends with the caller, too.
+      const either = AbortSignal.any([signal, ends.signal])
+      const reply = await inTime(gate.send(url, { ...call, signal: either }), headersTimeoutMs)
       if (reply !== undefined) return reply.value
       const late = new OutboundError('timeout', 'the server did not answer in time')
       ends.abort(late)
