@@ -56,7 +56,14 @@ function gatewayConfig({ profile, upstreamUrl }: GatewayOptions) {
   return {
     server: profile === 'T' ? { ungoverned: true } : { otel_endpoint: upstreamUrl },
     ...(profile === 'T'
-      ? { plugins: [{ use: 'builtin:identity' }, { use: 'builtin:generic-compat' }] }
+      ? {
+          plugins: [
+            { use: 'builtin:identity' },
+            { use: 'builtin:generic-compat' },
+            { use: 'builtin:api-chat' },
+            { use: 'builtin:api-models' },
+          ],
+        }
       : {}),
     providers: [upstreamProvider(upstreamUrl)],
     ...(profile === 'T'

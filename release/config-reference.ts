@@ -53,7 +53,12 @@ export function configReference(): Reference {
   const root = rootSchema(
     sections,
     types,
-    { typeOf: (name) => types.find(name), ids: new Set(), unidentified: 0 },
+    {
+      typeOf: (name) => types.find(name),
+      dialects: plugins.flatMap(({ plugin }) => plugin.manifest.dialects ?? []),
+      ids: new Set(),
+      unidentified: 0,
+    },
     true,
   )
   const properties = root.properties as Record<string, TSchema>

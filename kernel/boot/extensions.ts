@@ -14,6 +14,7 @@ import {
   httpRoutes,
   middleware,
   observers,
+  surfaces,
 } from '../plugin/index.ts'
 import type { Registry } from '../registry/registry.ts'
 import { StartError } from './errors.ts'
@@ -30,7 +31,10 @@ export function chainsOf(registry: Pick<Registry, 'provided'>): Chains {
     .provided(middleware)
     .map(({ plugin, implementation }) => ({ plugin, middleware: implementation }))
   try {
-    return compileChains(links)
+    return compileChains(
+      links,
+      registry.provided(surfaces).map(({ implementation }) => implementation.id),
+    )
   } catch (error) {
     throw new StartError((error as Error).message)
   }

@@ -1,12 +1,17 @@
 import type { Logger } from 'pino'
 import type { LoadedConfig } from '../config/loaded.ts'
-import { messagesOver } from '../lifecycle/messages-over.ts'
-import { GatewayError, type Inspection, type PlanRequest } from '../plugin/index.ts'
+import { asked, contentFor } from '../lifecycle/steps.ts'
+import {
+  GatewayError,
+  type Inspection,
+  isJsonObject,
+  type JsonObject,
+  type PlanRequest,
+  surfaces,
+} from '../plugin/index.ts'
 import type { Registry } from '../registry/registry.ts'
 import { explainPlan } from '../routing/explain.ts'
 import type { RouteRequest } from '../routing/resolve.ts'
-import { readMessages } from '../wire/messages-request.ts'
-import { readRequest } from '../wire/request.ts'
 import { chainsOf } from './extensions.ts'
 import { prepareRuntime } from './runtime.ts'
 
@@ -24,12 +29,16 @@ export function inspectionOf(inspected: Inspected, log: Logger): Inspection {
   return {
     plugins: () => registry().plugins,
     leftOut: () => registry().leftOut,
+    surfaces: () =>
+      registry()
+        .all(surfaces)
+        .map(({ id }) => id),
     chains: () => chainsOf(registry()),
     async plan(request) {
       const { runtime, dispose } = await prepareRuntime(inspected.loaded, registry(), log)
       try {
         const { principal } = request
-        return explainPlan(runtime.catalog, { principal, ...read(request) })
+        return explainPlan(runtime.catalog, { principal, ...read(request, registry()) })
       } finally {
         await dispose()
       }
@@ -37,22 +46,21 @@ export function inspectionOf(inspected: Inspected, log: Logger): Inspection {
   }
 }
 
-function read({ surface, model, body }: PlanRequest): Omit<RouteRequest, 'principal'> {
-  const family = surface === 'messages' ? 'chat_completions' : surface
+function read(
+  { surface: id, model, body }: PlanRequest,
+  registry: Registry,
+): Omit<RouteRequest, 'principal'> {
+  const surface = registry.all(surfaces).find((one) => one.id === id)
+  if (surface === undefined)
+    throw new GatewayError('invalid_request', `there is no surface "${id}"`)
   if (body === undefined) {
     if (model === undefined)
       throw new GatewayError('invalid_request', 'there is no model to ask for')
-    return { selector: model, needed: [family] }
+    return { selector: model, needed: [surface.operation] }
   }
-  const whole =
-    model !== undefined && typeof body === 'object' && body !== null && !Array.isArray(body)
-      ? { ...body, model }
-      : body
-  if (surface !== 'messages') {
-    const { model: selector, requirements: needed } = readRequest(family, whole)
-    return { selector, needed }
-  }
-  const messages = readMessages(whole, null)
-  const { model: selector, requirements: needed } = messages
-  return { selector, needed, refusal: messagesOver(messages).refusal }
+  const json = model !== undefined && isJsonObject(body) ? { ...body, model } : body
+  const rawBody = JSON.stringify(json)
+  const call = surface.read({ json, rawBody, header: () => null })
+  const decoded = { surface, read: call, json: json as JsonObject, rawBody }
+  return asked(surface, call, contentFor(decoded))
 }

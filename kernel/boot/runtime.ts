@@ -2,15 +2,21 @@ import type { Logger } from 'pino'
 import type { LoadedConfig } from '../config/loaded.ts'
 import type { Lease, Runtime } from '../lifecycle/exchange.ts'
 import {
+  type BoundRoute,
   type BoundRouteFacts,
   type ConfigInForce,
+  conversions,
+  dialects,
   type GuardPolicies,
   guard,
+  type RouteSpec,
 } from '../plugin/index.ts'
 import { containDisposal } from '../registry/contain.ts'
 import { createInstances, effectiveCapabilities, type Instances } from '../registry/instances.ts'
 import type { Registry } from '../registry/registry.ts'
+import { mayUse } from '../routing/access.ts'
 import { createCatalog } from '../routing/catalog.ts'
+import { type Languages, waysOf } from '../routing/ways.ts'
 
 /** A runtime that is ready to serve, and how to take it down. */
 export interface PreparedRuntime {
@@ -35,6 +41,10 @@ export async function prepareRuntime(
 ): Promise<BoundRuntime> {
   const instances = await createInstances(loaded, registry, log)
   let policies: GuardPolicies | undefined
+  const languages: Languages = {
+    dialects: new Map(registry.all(dialects).map((dialect) => [dialect.id, dialect])),
+    conversions: registry.all(conversions),
+  }
   async function dispose() {
     await containDisposal('the guardrail policies', log, () => policies?.dispose?.())
     await instances.dispose()
@@ -42,8 +52,8 @@ export async function prepareRuntime(
   try {
     policies = await registry.all(guard)[0]?.compile(loaded.snapshot)
     return {
-      runtime: createRuntime(loaded, instances, policies),
-      routes: factsOf(loaded, instances),
+      runtime: createRuntime(loaded, instances, languages, policies),
+      routes: factsOf(loaded, instances, languages),
       dispose,
     }
   } catch (error) {
@@ -52,13 +62,17 @@ export async function prepareRuntime(
   }
 }
 
-function factsOf({ snapshot }: LoadedConfig, { bound }: Instances): Map<string, BoundRouteFacts> {
+function factsOf(
+  { snapshot }: LoadedConfig,
+  { bound }: Instances,
+  languages: Languages,
+): Map<string, BoundRouteFacts> {
   const routes = new Map<string, BoundRouteFacts>()
   for (const spec of [...snapshot.models.values()].flatMap((model) => model.routes)) {
     const route = bound.get(spec.id)
     if (route === undefined) continue
     const { pricing } = route
-    routes.set(spec.id, { capabilities: effectiveCapabilities(spec, route), pricing })
+    routes.set(spec.id, { capabilities: abilities(spec, route, languages).capabilities, pricing })
   }
   return routes
 }
@@ -66,6 +80,7 @@ function factsOf({ snapshot }: LoadedConfig, { bound }: Instances): Map<string, 
 function createRuntime(
   { snapshot }: LoadedConfig,
   instances: Instances,
+  languages: Languages,
   policies: GuardPolicies | undefined,
 ): Runtime {
   return {
@@ -79,11 +94,16 @@ function createRuntime(
       return {
         spec,
         bound,
-        capabilities: effectiveCapabilities(spec, bound),
+        ...abilities(spec, bound, languages),
         guard: policies?.forRoute(spec.model, spec.provider, spec.upstreamModel),
       }
     }),
   }
+}
+
+function abilities(spec: RouteSpec, bound: BoundRoute, languages: Languages) {
+  const ways = waysOf(bound, languages)
+  return { ways, capabilities: effectiveCapabilities(spec, bound, ways) }
 }
 
 export interface CurrentRuntime {
@@ -156,7 +176,17 @@ export function createRuntimeForPlugins(): RuntimeForPlugins {
     lease() {
       if (current === undefined) throw new Error('no config is in force before the gateway serves')
       const { runtime, release } = current.lease()
-      return { configVersion: runtime.configVersion, guards: runtime.guards, release }
+      return {
+        configVersion: runtime.configVersion,
+        acceptedAt: runtime.acceptedAt,
+        guards: runtime.guards,
+        modelsOf: (principal) =>
+          [...runtime.catalog.models.values()]
+            .filter((model) => mayUse(principal, model))
+            .map(({ id }) => id)
+            .sort(),
+        release,
+      }
     },
   }
 }

@@ -5,7 +5,6 @@ import { createHealth } from '../http/health.ts'
 import { listen } from '../http/listen.ts'
 import type { LifecycleServices } from '../lifecycle/exchange.ts'
 import { createInference } from '../lifecycle/inference.ts'
-import { createModelList } from '../lifecycle/models.ts'
 import {
   type Accounting,
   accounting,
@@ -15,6 +14,7 @@ import {
   exchangeRecorders,
   healthChecks,
   identity,
+  surfaces,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -139,11 +139,11 @@ function serve(
     log,
     services: {
       infer: createInference(services),
-      listModels: createModelList(services),
       bodyLimits: { maxBytes: server.max_body_bytes, timeoutMs: server.body_timeout_ms },
       fault: services.fault,
       health,
       httpRoutes: httpRoutesOf(registry),
+      surfaces: registry.all(surfaces),
       door,
     },
   })

@@ -4,7 +4,6 @@ import type {
   ConfigSnapshot,
   JsonObject,
   ModelSpec,
-  RouteFlag,
   RouteSpec,
 } from '../plugin/index.ts'
 import { deepFreeze } from '../plugin/json.ts'
@@ -42,7 +41,7 @@ function routeSpec(model: string, entry: RouteEntry): RouteSpec {
     priority: entry.priority,
     weight: entry.weight,
     enabled: entry.enabled,
-    capabilities: entry.capabilities as Record<RouteFlag, boolean>,
+    capabilities: entry.capabilities,
     extraHeaders: entry.extra_headers,
     extraBody: entry.extra_body as JsonObject,
     compatibility: entry.compatibility as JsonObject,

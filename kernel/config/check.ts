@@ -135,6 +135,7 @@ export function checkConfig(
   const declared = {
     ...declaredIds(rawProviders, providerCommonKeys),
     typeOf: (provider: unknown) => typesById.get(provider),
+    dialects: plugins.flatMap(({ plugin }) => plugin.manifest.dialects ?? []),
   }
   const whole = rootSchema(sections, types, declared, complete, builtinHint(builtins))
   const root = shape(whole, data, [], use) as Pruned<RootEntry> & Record<string, unknown>

@@ -63,6 +63,7 @@ export const wire = definePlugin({
     version: '1.0.0',
     contract: 1,
     summary: 'A provider type.',
+    dialects: ['chat_completions', 'responses', 'embeddings'],
     config: Type.Object({}),
     providerTypes: [
       {

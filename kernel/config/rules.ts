@@ -1,6 +1,6 @@
 import type { ConfigPath, Problem, Secret } from '../plugin/index.ts'
 import { foldKey } from '../wire/key-case.ts'
-import { didYouMean } from '../wire/suggest.ts'
+import { closest, didYouMean } from '../wire/suggest.ts'
 import { type Fields, fieldOf, isFields } from './fields.ts'
 import type { ModelEntry } from './schema.ts'
 
@@ -99,6 +99,25 @@ export function* extraMembers(extraBody: Fields): Iterable<Problem> {
         ? 'name the model in upstream_model, by which calls are priced'
         : 'leave it out: callers choose whether a call is streamed'
     yield { path: [name], message: 'is a member that the gateway sets itself', hint }
+  }
+}
+
+/** Flags of a route beside those that the loaded plugins know. */
+export function flagRules(known: readonly string[]) {
+  return function* (flags: Fields): Iterable<Problem> {
+    for (const [name, value] of Object.entries(flags)) {
+      if (known.includes(name)) continue
+      const path = [name]
+      if (closest(name, known) !== undefined) {
+        const hint = didYouMean(name, known, 'known keys')
+        yield { path, message: 'is an unknown key', hint }
+      } else if (typeof value !== 'boolean') {
+        yield { path, message: 'must be true or false' }
+      } else {
+        const message = 'no loaded plugin has calls of this kind'
+        yield { path, message, hint: `known keys: ${known.join(', ')}`, severity: 'warning' }
+      }
+    }
   }
 }
 

@@ -1,10 +1,10 @@
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import {
+  features,
   KEY_ALIASES,
   MAX_TIMER_MS,
   type Problem,
   type ProviderTypeSpec,
-  routeFlags,
   SecretRef,
 } from '../plugin/index.ts'
 import { closest, didYouMean } from '../wire/suggest.ts'
@@ -12,6 +12,7 @@ import { fieldOf, isFields } from './fields.ts'
 import {
   type DeclaredIds,
   extraMembers,
+  flagRules,
   headerNames,
   modelListRules,
   modelRules,
@@ -103,17 +104,22 @@ export const providerCommonKeys = Object.keys(providerCommon)
 const ProviderCommon = Type.Object(providerCommon)
 export type ProviderEntry = Static<typeof ProviderCommon>
 
-const capabilities = Type.Object(
-  Object.fromEntries(
-    routeFlags.map((flag) => [
-      flag,
-      Type.Boolean({ default: true, description: 'false: calls that need it go to other routes' }),
-    ]),
-  ),
-  { default: {}, description: 'What the route can be asked to do, as far as its provider can' },
-)
+function capabilitiesSchema(dialects: readonly string[]) {
+  const flag = Type.Boolean({
+    default: true,
+    description: 'false: calls that need it go to other routes',
+  })
+  const flags = [...dialects, ...features]
+  const schema = Type.Object(Object.fromEntries(flags.map((name) => [name, flag])), {
+    default: {},
+    description: 'What the route can be asked to do, as far as its provider can',
+    // A plugin that is not loaded may know more of them.
+    additionalProperties: true,
+  })
+  return Type.Unsafe<Record<string, boolean>>(withRule(schema, flagRules(flags)))
+}
 
-const routeFields = {
+const routeFields = (dialects: readonly string[]) => ({
   provider: name('The id of a provider'),
   upstream_model: name('What the provider calls the model'),
   priority: Type.Integer({ default: 100, description: 'The lowest goes first' }),
@@ -122,7 +128,7 @@ const routeFields = {
     description: 'The share within one priority; 0 or less is never taken',
   }),
   enabled: Type.Boolean({ default: true, description: 'false: as if it were not there' }),
-  capabilities,
+  capabilities: capabilitiesSchema(dialects),
   extra_headers: headers("Sent with each call, after the provider's default_headers"),
   extra_body: withRule(
     Type.Record(Type.String(), Type.Unknown(), {
@@ -131,10 +137,10 @@ const routeFields = {
     }),
     extraMembers,
   ),
-}
-const routeKeys = [...Object.keys(routeFields), 'compatibility']
+})
+const routeKeys = [...Object.keys(routeFields([])), 'compatibility']
 const Route = Type.Object({
-  ...routeFields,
+  ...routeFields([]),
   compatibility: Type.Record(Type.String(), Type.Unknown()),
 })
 export type RouteEntry = Static<typeof Route>
@@ -240,13 +246,16 @@ export function isOwnField(key: string): boolean {
 export interface DeclaredProviders extends DeclaredIds {
   /** The type of the provider that a route names. */
   typeOf(provider: unknown): ProviderTypeSpec | undefined
+  /** Dialects of the loaded plugins. */
+  readonly dialects: readonly string[]
 }
 
 function modelsSchema(providers: DeclaredProviders) {
+  const fields = routeFields(providers.dialects)
   const route = chosenBy<RouteEntry>((entry) => {
     const compatibility = providers.typeOf(fieldOf(entry, 'provider', routeKeys))?.compatibility
     return Type.Object({
-      ...routeFields,
+      ...fields,
       compatibility: {
         ...(compatibility ?? Type.Record(Type.String(), Type.Unknown())),
         [AS_WRITTEN]: true,

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { internalError } from '../lifecycle/error-body.ts'
-import type { ApiSurface, Door, HttpRoute } from '../plugin/index.ts'
+import type { Door, HttpRoute, Surface } from '../plugin/index.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
@@ -11,6 +11,7 @@ import { createUnknownRoute } from './unknown-route.ts'
 export interface AppServices extends DataPlaneServices {
   readonly health: Pick<Health, 'live' | 'ready'>
   readonly httpRoutes: readonly HttpRoute[]
+  readonly surfaces: readonly Surface[]
   /** Puts the limit on idle time back that `limitIdle` has lifted. */
   limitAgain(request: Request): void
   readonly door: Pick<Door, 'requireOwnHost'>
@@ -23,23 +24,25 @@ const raw = { parse: 'none' } as const
 
 /** The door: which path leads where, and nothing else. */
 export function createApp(services: AppServices) {
-  const data = createDataPlane(services)
+  const infer = createDataPlane(services)
   const app = new Elysia()
+  const createSurfaces = (door: Elysia) => {
+    for (const surface of services.surfaces) {
+      for (const path of surface.paths)
+        door.post(path, ({ request }) => infer(surface, request), raw)
+    }
+    return door
+  }
   const unknownRoute = createUnknownRoute(() => app.routes)
   return app
     .onError(({ error, code, request: { method, headers }, path }) => {
       const requestId = requestIdOf(headers)
-      const surface = surfaceOf(path)
+      const surface = surfaceOf(path, services.surfaces)
       if (code === 'NOT_FOUND') return errorResponse(unknownRoute(method, path), requestId, surface)
       services.fault('a request failed outside its lifecycle', error, requestId)
       return errorResponse(internalError(error), requestId, surface)
     })
-    .get('/v1/models', ({ request }) => data.models(request))
-    .post('/v1/chat/completions', ({ request }) => data.infer('chat_completions', request), raw)
-    .post('/v1/messages', ({ request }) => data.infer('chat_completions', request, 'messages'), raw)
-    .post('/messages', ({ request }) => data.infer('chat_completions', request, 'messages'), raw)
-    .post('/v1/responses', ({ request }) => data.infer('responses', request), raw)
-    .post('/v1/embeddings', ({ request }) => data.infer('embeddings', request), raw)
+    .use(createSurfaces)
     .use(
       createPluginRoutes({
         ...services,
@@ -61,7 +64,9 @@ function withRequestId({ request, responseValue }: { request: Request; responseV
   headers.set('x-request-id', requestIdOf(request.headers))
 }
 
-/** The API of a path, those included that it has and the gateway does not: `count_tokens`. */
-function surfaceOf(path: string): ApiSurface | undefined {
-  return /^(\/v1)?\/messages(\/|$)/.test(path) ? 'messages' : undefined
+/** The API of a path, those below its own included, which it may have elsewhere. */
+function surfaceOf(path: string, surfaces: readonly Surface[]): Surface | undefined {
+  return surfaces.find(({ paths }) =>
+    paths.some((own) => path === own || path.startsWith(`${own}/`)),
+  )
 }

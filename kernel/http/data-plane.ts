@@ -1,7 +1,6 @@
 import type { Incoming, Reply } from '../lifecycle/exchange.ts'
-import { type ApiSurface, type Family, GatewayError, type KeyShown } from '../plugin/index.ts'
+import { GatewayError, type Surface } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
-import { errorResponse } from './error-response.ts'
 import { headersOf } from './request.ts'
 import { callersRequestId, newRequestId, requestIdHeaders } from './request-id.ts'
 import { streamResponse } from './stream-response.ts'
@@ -9,8 +8,6 @@ import { streamResponse } from './stream-response.ts'
 export interface DataPlaneServices {
   /** Runs one inference request. Never rejects. */
   infer(incoming: Incoming): Promise<Reply>
-  /** What GET /v1/models answers. Throws GatewayError. */
-  listModels(shown: KeyShown): Promise<unknown>
   readonly bodyLimits: BodyLimits
   /** Where a request comes from. */
   address?(request: Request): string | undefined
@@ -20,17 +17,14 @@ export interface DataPlaneServices {
   streams(request: Request): void
 }
 
+/** The door of the surfaces: request ids, bodies, and replies as Bun sends them. */
 export function createDataPlane(services: DataPlaneServices) {
-  async function infer(
-    family: Family,
-    request: Request,
-    apiSurface?: ApiSurface,
-  ): Promise<Response> {
-    const { headers } = request
+  return async function infer(surface: Surface, request: Request): Promise<Response> {
+    const headers = headersOf(request.headers)
     let chosen: string | undefined
     let refusal: GatewayError | undefined
     try {
-      chosen = callersRequestId(headers)
+      chosen = callersRequestId(request.headers)
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       refusal = error
@@ -40,12 +34,10 @@ export function createDataPlane(services: DataPlaneServices) {
       requestId,
       callerChoseRequestId: chosen !== undefined,
       refusal,
-      family,
-      apiSurface,
+      surface,
       receivedAt: new Date(),
       startedAt: performance.now(),
-      header: (name) => headers.get(name),
-      headers: () => headersOf(headers),
+      headers,
       async body() {
         const text = await readBody(request, services.bodyLimits)
         services.limitIdle(request, 0)
@@ -54,7 +46,7 @@ export function createDataPlane(services: DataPlaneServices) {
       callerLeft: () => request.signal,
       address: () => services.address?.(request),
     })
-    const names = requestIdHeaders(requestId, apiSurface)
+    const names = requestIdHeaders(requestId, surface)
     if (reply.kind === 'stream') {
       services.streams(request)
       return streamResponse(reply.stream, { ...reply.headers, ...names }, (seconds) =>
@@ -70,22 +62,4 @@ export function createDataPlane(services: DataPlaneServices) {
       },
     })
   }
-
-  async function models(request: Request): Promise<Response> {
-    let requestId = newRequestId()
-    try {
-      requestId = callersRequestId(request.headers) ?? requestId
-      const list = await services.listModels({
-        requestId,
-        header: (name) => request.headers.get(name),
-        address: () => services.address?.(request),
-      })
-      return Response.json(list, { headers: { 'x-request-id': requestId } })
-    } catch (error) {
-      if (error instanceof GatewayError) return errorResponse(error, requestId)
-      throw error
-    }
-  }
-
-  return { infer, models }
 }

@@ -1,16 +1,12 @@
-import { CHALLENGE, errorBody } from '../lifecycle/error-body.ts'
-import type { ApiSurface, GatewayError } from '../plugin/index.ts'
+import { CHALLENGE, wireError } from '../lifecycle/error-body.ts'
+import type { GatewayError, Surface } from '../plugin/index.ts'
 import { requestIdHeaders } from './request-id.ts'
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }
 
 /** The answer to a request that failed before or outside the lifecycle. */
-export function errorResponse(
-  error: GatewayError,
-  requestId: string,
-  surface?: ApiSurface,
-): Response {
-  return new Response(JSON.stringify(errorBody(error, requestId, surface)), {
+export function errorResponse(error: GatewayError, requestId: string, surface?: Surface): Response {
+  return new Response(JSON.stringify(wireError(error, requestId, surface).body), {
     status: error.status,
     headers: {
       ...JSON_HEADERS,

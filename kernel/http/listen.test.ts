@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { GatewayError, type HttpCall, type HttpRoute } from '../plugin/index.ts'
+import { GatewayError, type HttpCall, type HttpRoute, type Surface } from '../plugin/index.ts'
 import { ListenError, type Listening, listen } from './listen.ts'
 
 const bodyLimits = { maxBytes: 1000, timeoutMs: 1000 }
@@ -68,6 +68,7 @@ const httpRoutes: readonly HttpRoute[] = [
       throw new GatewayError('not_found', `there is no ${request.method} ${url().pathname}`)
     },
   },
+  { method: 'GET', path: '/broken', handle: unused },
   {
     method: 'GET',
     path: '/api/v1/things',
@@ -75,6 +76,14 @@ const httpRoutes: readonly HttpRoute[] = [
       Response.json({ data: [url().searchParams.get('page') ?? address() ?? 'nobody'] }),
   },
 ]
+
+const surface: Surface = {
+  id: 'chat_completions',
+  paths: ['/v1/chat/completions'],
+  dialect: 'chat_completions',
+  operation: 'chat_completions',
+  read: unused,
+}
 
 const open = (hostname: string, port: number) =>
   listen({
@@ -89,11 +98,11 @@ const open = (hostname: string, port: number) =>
         await call.body()
         return { kind: 'buffered', status: 200, headers: {}, body: '{}' }
       },
-      listModels: unused,
       bodyLimits,
       fault,
       health: { live: () => Response.json({ status: 'ok' }), ready: unused },
       httpRoutes,
+      surfaces: [surface],
       door: { requireOwnHost() {} },
     },
   })
@@ -238,7 +247,7 @@ test('whoever calls by a short host name is known by their address as well', asy
 test('an id that the caller chose is told from one that was made here', async () => {
   chosen.length = 0
   for (const id of [{ 'x-request-id': 'mine' }, {}]) {
-    await fetch(`${listening.url}/v1/embeddings`, { method: 'POST', body: '{}', headers: id })
+    await fetch(`${listening.url}/v1/chat/completions`, { method: 'POST', body: '{}', headers: id })
   }
   expect(chosen).toEqual([true, false])
 })
@@ -253,7 +262,7 @@ describe('the request id stands on the reply', () => {
     ['a page that there is not', '/pages/gone', 404, 'not_found', 0],
     ['a page that fails', '/pages/broken', 500, 'internal_error', 1],
     ['health that fails', '/readyz', 500, 'internal_error', 1],
-    ['a route that fails outside its own rules', '/v1/models', 500, 'internal_error', 1],
+    ['a route of a plugin that fails', '/broken', 500, 'internal_error', 1],
   ])('of %s', async (_, path, status, code, reported) => {
     const reply = await talk(`GET ${path} HTTP/1.1`, 'host: localhost')
     expect([reply.status, reply.id, faults.length]).toEqual([status, 'mine', reported])
@@ -290,7 +299,7 @@ describe('an address that cannot be listened on', () => {
       const script = `
         const { listen } = await import(${JSON.stringify(join(import.meta.dir, 'listen.ts'))})
         if (process.getuid() === 0) process.setuid(65534)
-        const none = { httpRoutes: [], health: {}, bodyLimits: {} }
+        const none = { httpRoutes: [], surfaces: [], health: {}, bodyLimits: {} }
         listen({ hostname: '127.0.0.1', port: 1, bodyTimeoutMs: 1, services: none })`
       const child = Bun.spawn([process.execPath, '-e', script], { stderr: 'pipe' })
       expect(await new Response(child.stderr).text()).toContain(

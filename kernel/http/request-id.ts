@@ -1,4 +1,4 @@
-import { type ApiSurface, GatewayError } from '../plugin/index.ts'
+import { GatewayError, type Surface } from '../plugin/index.ts'
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/
 
@@ -12,11 +12,12 @@ export function requestIdOf(headers: Headers): string {
   return id !== null && VISIBLE_ASCII.test(id) ? id : newRequestId()
 }
 
-/** How a response names its request; clients of the messages API look for a header of their own. */
-export function requestIdHeaders(requestId: string, surface?: ApiSurface) {
-  return surface === 'messages'
-    ? { 'x-request-id': requestId, 'request-id': requestId }
-    : { 'x-request-id': requestId }
+/** How a response names its request, for clients of a surface. */
+export function requestIdHeaders(
+  requestId: string,
+  surface?: Surface,
+): Readonly<Record<string, string>> {
+  return { ...surface?.headers?.(requestId), 'x-request-id': requestId }
 }
 
 /** The caller's `x-request-id`, when it sent one. Throws `invalid_request` for one we cannot keep. */

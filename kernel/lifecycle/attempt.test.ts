@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { speaking } from '../../test/harness/surfaces.ts'
 import {
-  type BoundRoute,
   type Execute,
   GatewayError,
   type ProviderCall,
@@ -10,23 +10,18 @@ import {
 } from '../plugin/index.ts'
 import { beginAttempt } from './attempt.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
-import { settledFailure } from './failures.ts'
 
 /** An attempt at a call that a provider answers so, and what the operator's log has of it. */
-function begin(answers: Execute | BoundRoute, { stream = false, totalMs = 10_000 } = {}) {
+function begin(execute: Execute, { stream = false, totalMs = 10_000 } = {}) {
   const logged: string[] = []
   const services = { fault: (message: string) => logged.push(message) } as unknown
   const admitted = {
     requestId: 'r1',
-    family: 'chat_completions',
-    stream,
-    apiSurface: 'messages',
+    ...speaking('chat_completions', execute),
+    read: { stream },
     call: { body: {} },
     provider: { id: 'p', type: 'p', timeouts: { totalMs, idleMs: 10_000 } },
-    route: {
-      spec: {},
-      bound: typeof answers === 'function' ? { chat_completions: answers } : answers,
-    },
+    route: { spec: {}, bound: { execute: {} } },
     trace: { providerCalled: () => undefined },
   } as unknown as Admitted
   return { attempt: beginAttempt(admitted, services as LifecycleServices), logged }
@@ -34,7 +29,7 @@ function begin(answers: Execute | BoundRoute, { stream = false, totalMs = 10_000
 
 const answered = async (): Promise<ProviderResult> => ({ kind: 'buffered', body: {} })
 
-test('a route and what it answers may be objects of classes', async () => {
+test('what a route answers may be an object of a class', async () => {
   class Answer {
     readonly #text: string
     constructor(text: string) {
@@ -53,15 +48,7 @@ test('a route and what it answers may be objects of classes', async () => {
       })()
     }
   }
-  class Route implements BoundRoute {
-    readonly supports = []
-    readonly pricing = { pricingProviderId: undefined, model: 'u' }
-    readonly #text = 'hello'
-    async chat_completions() {
-      return new Answer(this.#text)
-    }
-  }
-  const { attempt } = begin(new Route(), { stream: true })
+  const { attempt } = begin(async () => new Answer('hello'), { stream: true })
   const { kind, billingModifiers, events } = (await attempt.execute()) as StreamResult
   expect([kind, billingModifiers]).toEqual(['stream', ['priority']])
   expect(await Array.fromAsync(events)).toMatchObject([[{ data: 'hello' }]])
@@ -110,12 +97,12 @@ async function* nothing() {}
 
 test('a provider knows the API of the caller; of its answer the first byte is timed', async () => {
   let surface: unknown
-  const { attempt } = begin(({ apiSurface }) => {
-    surface = apiSurface
+  const { attempt } = begin((call) => {
+    surface = call.surface
     return answered()
   })
   await attempt.execute()
-  expect(surface).toBe('messages')
+  expect(surface).toBe('chat_completions')
   attempt.firstByte()
   await Bun.sleep(30)
   attempt.firstByte()
@@ -129,28 +116,4 @@ test('nobody keeps the time of an attempt that is over', async () => {
   attempt.finish('success')
   await Bun.sleep(40)
   expect(attempt.watchdog.signal.aborted).toBe(false)
-})
-
-test('a failed call whose books cannot be closed is told as that', async () => {
-  const services = {
-    accounting: {
-      settle: () => Promise.reject(new GatewayError('store_unavailable', 'away')),
-    },
-  } as unknown as LifecycleServices
-  const admitted = {
-    route: { spec: {}, bound: {} },
-    executionModel: {},
-    provider: {},
-    lease: { runtime: {} },
-  } as unknown as Admitted
-  const { attempt } = begin(answered)
-  const error = new GatewayError('upstream_http_error', 'no')
-  const ended = attempt.finish('provider_error', error)
-  const used = { usage: undefined, succeeded: false }
-  const failure = await settledFailure(admitted, error, ended, used, services)
-  expect(failure).toMatchObject({
-    error: { code: 'store_unavailable', status: 503 },
-    attempt: { status: 'provider_error', errorCode: 'upstream_http_error' },
-    settlement: undefined,
-  })
 })

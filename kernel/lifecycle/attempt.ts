@@ -32,9 +32,9 @@ export interface RunningAttempt {
 }
 
 export function beginAttempt(admitted: Admitted, services: LifecycleServices): RunningAttempt {
-  const { route, provider, family, apiSurface } = admitted
+  const { route, way, provider, surface, read } = admitted
   const startedAt = performance.now()
-  const watchdog = createWatchdog(provider.timeouts, !admitted.stream)
+  const watchdog = createWatchdog(provider.timeouts, !read.stream)
   let firstByteMs: number | undefined
   let refused = false
 
@@ -51,18 +51,15 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
     watchdog,
     containFault,
     async execute() {
-      const execute = route.bound[family]
-      if (execute === undefined)
-        throw new Error(`route ${route.spec.id} does not execute ${family}`)
       await nextTurn()
       const call: ProviderCall = {
         ...admitted.call,
         requestId: admitted.requestId,
-        stream: admitted.stream,
-        ...(apiSurface === undefined ? {} : { apiSurface }),
+        stream: read.stream,
+        surface: surface.id,
         traceparent: admitted.trace.providerCalled({
           provider,
-          operation: family,
+          operation: surface.operation,
           upstreamModel: route.spec.upstreamModel,
         }),
         maxResponseBytes: provider.maxResponseBytes,
@@ -71,7 +68,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
       }
       try {
         const result: unknown = await watchdog.guard(
-          Promise.resolve(execute.call(route.bound, call)),
+          Promise.resolve(way.execute.call(route.bound.execute, call)),
         )
         if (!isResult(result)) throw new Error('it gave neither a body nor a stream of events')
         if ((result.kind === 'stream') !== call.stream) throw new Error(otherKind[result.kind])

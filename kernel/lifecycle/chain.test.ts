@@ -1,12 +1,5 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test'
-import {
-  GatewayError,
-  type Middleware,
-  type Seam,
-  type Surface,
-  seams,
-  surfaces,
-} from '../plugin/index.ts'
+import { GatewayError, type Middleware, type Seam, seams } from '../plugin/index.ts'
 import { type ChainTools, type Link, runChain } from './chain.ts'
 import { compileChains } from './compile-chains.ts'
 import type { LifecycleServices, Received } from './exchange.ts'
@@ -27,9 +20,13 @@ function tools(deadlineMs = 5000): ChainTools & { readonly faults: string[] } {
   return { deadlineMs, faults, fault }
 }
 
+const surfaces = ['chat_completions', 'responses', 'embeddings', 'messages']
+
 describe('compiling', () => {
-  const ids = (links: readonly Link[], seam: Seam = 'decode', surface: Surface = 'messages') =>
-    compileChains(links)[seam][surface].map(({ middleware }) => middleware.id)
+  const ids = (links: readonly Link[], seam: Seam = 'decode', surface = 'messages') =>
+    compileChains(links, surfaces)
+      [seam].get(surface)
+      ?.map(({ middleware }) => middleware.id)
 
   test('keeps the order, but for what before and after say', () => {
     expect(ids([link('a'), link('b'), link('c')])).toEqual(['a', 'b', 'c'])
@@ -42,12 +39,20 @@ describe('compiling', () => {
   })
 
   test('puts each at its seam, and only where it applies', () => {
-    const chains = compileChains([
-      link('a', { appliesTo: ['embeddings'] }),
-      link('b', { around: 'respond' } as Partial<Middleware>),
-    ])
+    const chains = compileChains(
+      [
+        link('a', { appliesTo: ['embeddings'] }),
+        link('b', { around: 'respond' } as Partial<Middleware>),
+      ],
+      surfaces,
+    )
     const found = seams.flatMap((seam) =>
-      surfaces.map((surface) => chains[seam][surface].map(({ middleware: { id } }) => id).join()),
+      surfaces.map((surface) =>
+        chains[seam]
+          .get(surface)
+          ?.map(({ middleware: { id } }) => id)
+          .join(),
+      ),
     )
     expect(found).toEqual(
       seams.flatMap((seam) =>
@@ -170,9 +175,9 @@ test('twenty middlewares that do nothing cost at most 60 µs a request', async (
 })
 
 test('a seam that nobody uses costs nothing that can be measured', () => {
-  const chains = compileChains([])
+  const chains = compileChains([], surfaces)
   const services = { chains, chainTools: tools() } as unknown as LifecycleServices
-  const received = { requestId: 'r', family: 'chat_completions' } as unknown as Received
+  const received = { requestId: 'r', surface: { id: 'chat_completions' } } as unknown as Received
   const head = { status: 200, stream: false }
   const count = 200_000
   for (let i = 0; i < count; i++) void respondStep(received, head, services)

@@ -1,4 +1,4 @@
-import { GatewayError, type Middleware, type Seam, type Surface } from '../plugin/index.ts'
+import { GatewayError, type Middleware, type Seam } from '../plugin/index.ts'
 import { internalError } from './error-body.ts'
 
 /** A middleware with the plugin that brings it. */
@@ -7,8 +7,8 @@ export interface Link {
   readonly middleware: Middleware
 }
 
-/** What stands around each step, the outermost first. */
-export type Chains = Readonly<Record<Seam, Readonly<Record<Surface, readonly Link[]>>>>
+/** What stands around each step, by the ids of surfaces, the outermost first. */
+export type Chains = Readonly<Record<Seam, ReadonlyMap<string, readonly Link[]>>>
 
 export interface ChainTools {
   /** Milliseconds that one middleware may spend outside of `next`. */
@@ -23,13 +23,14 @@ const LOOKS = 5
 /**
  * Runs a step with middlewares around it. Rejects with what the step rejects with, whatever the
  * middlewares make of it; else with what one of them refuses with, or `internal_error` for a fault
- * of one. `show` is what `next` resolves to.
+ * of one. What `next` is given goes to the step, and what that resolves to comes back. `again`: after
+ * a failure `next` may be called once more, and then the later outcome stands.
  */
-export async function runChain<V>(
+export async function runChain<V, C = undefined>(
   links: readonly Link[],
   exchange: { readonly requestId: string },
-  step: () => Promise<V>,
-  { deadlineMs, fault }: ChainTools,
+  step: (choice: C | undefined) => Promise<V>,
+  { deadlineMs, fault, again = false }: ChainTools & { readonly again?: boolean },
 ): Promise<void> {
   /** Who is at work: the index of a link, or that of the step behind the last one. */
   let at = 0
@@ -42,17 +43,24 @@ export async function runChain<V>(
     turns++
   }
 
-  async function pass(index: number): Promise<V> {
+  async function pass(index: number, choice: C | undefined): Promise<V> {
     handTo(index)
     const link = links[index]
-    if (link === undefined) return await runStep()
+    if (link === undefined) return await runStep(choice)
     let inner: Promise<V> | undefined
-    const next = () => {
+    let failed = false
+    const next = (other: C | undefined = choice) => {
       if (over) throw new Error('called next after it had been given up')
-      if (inner !== undefined) throw new Error('called next twice')
-      inner = pass(index + 1)
+      if (inner !== undefined && !(again && failed)) {
+        throw new Error(again ? 'called next again before a failure' : 'called next twice')
+      }
+      failed = false
+      failure = undefined
+      inner = pass(index + 1, other)
       // It is awaited here in any case, perhaps later than it fails.
-      inner.catch(() => {})
+      inner.catch(() => {
+        failed = true
+      })
       return inner
     }
     let thrown: { readonly error: unknown } | undefined
@@ -76,9 +84,9 @@ export async function runChain<V>(
     throw failure?.error
   }
 
-  async function runStep(): Promise<V> {
+  async function runStep(choice: C | undefined): Promise<V> {
     try {
-      return await step()
+      return await step(choice)
     } catch (error) {
       failure ??= { error }
       throw error
@@ -113,11 +121,14 @@ export async function runChain<V>(
     overdue.reject(asFault(link, error))
   }, deadlineMs / LOOKS)
   try {
-    await Promise.race([pass(0), overdue.promise])
+    await Promise.race([pass(0, undefined), overdue.promise])
   } finally {
     clearInterval(timer)
     over = true
   }
 }
 
-type Handle = (exchange: unknown, next: () => Promise<unknown>) => void | Promise<void>
+type Handle = (
+  exchange: unknown,
+  next: (choice?: never) => Promise<unknown>,
+) => void | Promise<void>

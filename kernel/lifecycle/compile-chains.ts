@@ -1,11 +1,11 @@
-import { type Middleware, type Seam, type Surface, seams, surfaces } from '../plugin/index.ts'
+import { type Middleware, type Seam, seams } from '../plugin/index.ts'
 import type { Chains, Link } from './chain.ts'
 
 /**
- * The chain of every seam and surface, the outermost middleware first: in the order in which they
+ * The chain of every seam and surface (their ids), the outermost middleware first: in the order in which they
  * were provided, but for what `before` and `after` say. Throws an Error that names plugins.
  */
-export function compileChains(links: readonly Link[]): Chains {
+export function compileChains(links: readonly Link[], surfaces: readonly string[]): Chains {
   const byId = new Map<string, Link>()
   for (const link of links) {
     const { id } = link.middleware
@@ -18,16 +18,15 @@ export function compileChains(links: readonly Link[]): Chains {
     byId.set(id, link)
   }
   const ordered = order(links)
-  const chain = (seam: Seam, surface: Surface) =>
+  const chain = (seam: Seam, surface: string) =>
     Object.freeze(
       ordered.filter(
         ({ middleware: { around, appliesTo } }) =>
           around === seam && (appliesTo?.includes(surface) ?? true),
       ),
     )
-  const ofSeam = (seam: Seam) =>
-    Object.fromEntries(surfaces.map((surface) => [surface, chain(seam, surface)]))
-  return Object.fromEntries(seams.map((seam) => [seam, ofSeam(seam)])) as Chains
+  const ofSeam = (seam: Seam) => new Map(surfaces.map((surface) => [surface, chain(seam, surface)]))
+  return Object.fromEntries(seams.map((seam) => [seam, ofSeam(seam)])) as unknown as Chains
 }
 
 /** Ids of middlewares that nobody provides do not matter. */

@@ -1,15 +1,19 @@
-import { type ApiSurface, GatewayError, type JsonObject } from '../plugin/index.ts'
-import { plainErrorBody } from '../wire/family-stream.ts'
-import { messagesErrorBody } from '../wire/messages-error.ts'
+import { GatewayError, type StreamFailure, type Surface, type WireError } from '../plugin/index.ts'
+import { callError, plainError } from '../wire/dialect-stream.ts'
 
-/** The shape of an error body: one everywhere, but for callers of the messages API. */
-export function errorBody(
-  error: GatewayError,
+/** An error in the shape that callers of a surface read; without one in that of most of them. */
+export function wireError(
+  error: GatewayError | StreamFailure,
   requestId: string,
-  surface?: ApiSurface,
-): JsonObject {
-  const write = surface === 'messages' ? messagesErrorBody : plainErrorBody
-  return write(error, requestId)
+  surface?: Surface,
+): WireError {
+  const told = callError(error)
+  try {
+    return (surface?.error ?? plainError)(told, requestId)
+  } catch {
+    // A fault of the surface, beside the error that the caller is to hear of.
+    return plainError(told, requestId)
+  }
 }
 
 /** Goes with a 401: agents such as Claude Code ask again for minutes unless they are told not to. */

@@ -1,8 +1,6 @@
 import type {
   Accounting,
-  ApiSurface,
   ExchangeRecorder,
-  Family,
   GatewayError,
   GuardPolicies,
   Identity,
@@ -11,11 +9,12 @@ import type {
   ProviderCall,
   ProviderSpec,
   RequestTags,
-  RouteFlag,
+  Surface,
+  SurfaceCall,
 } from '../plugin/index.ts'
-import type { ModelCatalog } from '../routing/catalog.ts'
-import type { ResolvedRoute } from '../routing/resolve.ts'
-import type { MessagesRequest } from '../wire/messages-request.ts'
+import type { ModelCatalog, Route } from '../routing/catalog.ts'
+import type { ResolvedModel } from '../routing/resolve.ts'
+import type { Way } from '../routing/ways.ts'
 import type { Chains, ChainTools } from './chain.ts'
 import type { RequestTrace } from './observe.ts'
 import type { Sinks } from './sinks.ts'
@@ -26,14 +25,12 @@ export interface Incoming {
   readonly callerChoseRequestId: boolean
   /** Why it is refused before it is looked at. */
   readonly refusal: GatewayError | undefined
-  readonly family: Family
-  readonly apiSurface: ApiSurface | undefined
+  readonly surface: Surface
   readonly receivedAt: Date
   /** `performance.now()` at the same moment. */
   readonly startedAt: number
-  header(name: string): string | null
-  /** All headers, names in lower case. */
-  headers(): Readonly<Record<string, string>>
+  /** All of them, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
   /** Reads the whole body as text under its deadline and size limit. Throws GatewayError. */
   body(): Promise<string>
   /** Aborts when the caller leaves; made when first asked for, which costs. */
@@ -67,6 +64,8 @@ export interface ReplyStream {
 // Each step of the lifecycle returns a richer value than it was given.
 
 export interface Received extends Incoming {
+  /** `null` for one that is absent. */
+  header(name: string): string | null
   /** On the config that the request is served with; released when the exchange is recorded. */
   readonly lease: Lease
   readonly trace: RequestTrace
@@ -80,28 +79,49 @@ export interface Authenticated extends Received {
 
 export interface Decoded extends Authenticated {
   readonly rawBody: string
-  /** The caller's body, whatever its surface. */
   readonly json: JsonObject
-  /** The same as a chat call, when the caller speaks the messages API. */
-  readonly messages: MessagesRequest | undefined
+  /** What the surface has read in it. */
+  readonly read: SurfaceCall
   readonly tags: RequestTags
-  /** The model, alias or tag selector that the caller asked for. */
+  /** The model, alias or tag selector that the caller asked for, in its one spelling. */
   readonly selector: string
-  readonly stream: boolean
-  readonly needed: readonly RouteFlag[]
-  readonly exposedToolCount: number | undefined
 }
 
-export interface Planned extends Decoded, ResolvedRoute {
+/** The model is known, and may have no route for the request. */
+export interface Resolved extends Decoded, ResolvedModel {}
+
+/** What a route is sent. */
+export type CallContent = Pick<ProviderCall, 'body' | 'rawBody' | 'original'>
+
+export interface Planned extends Resolved {
+  readonly route: Route
+  readonly way: Way
   readonly provider: ProviderSpec
-  /** What the chosen route is sent. */
-  readonly call: Pick<ProviderCall, 'body' | 'rawBody' | 'messages'>
+  readonly call: CallContent
+  /** All routes that could serve the request, in their order; the first is `route`. */
+  candidates(): readonly Route[]
+  /** The same request on another of them. */
+  on(route: Route): Planned
 }
 
 export interface Admitted extends Planned {
   readonly dispatchedAt: Date
   /** What is logged in the place of the caller's body, where a guard has changed or denied it. */
   readonly loggedBody?: JsonObject
+}
+
+/** An exchange as far as it got. */
+export type Exchange = Received | Authenticated | Decoded | Resolved | Planned | Admitted
+
+/** What ends a request before a provider is called, with all that was known of it by then. */
+export class Refusal extends Error {
+  readonly error: unknown
+  readonly exchange: Exchange
+  constructor(error: unknown, exchange: Exchange) {
+    super('the request is refused', { cause: error })
+    this.error = error
+    this.exchange = exchange
+  }
 }
 
 /** An accepted config made executable. */
@@ -131,7 +151,7 @@ export interface LifecycleServices {
   readonly chainTools: ChainTools
   /** Undefined: nobody wants to be told of settled calls. */
   readonly sinks: Sinks | undefined
-  trace(incoming: Incoming): RequestTrace
+  trace(received: Omit<Received, 'trace'>): RequestTrace
   readonly random: () => number
   /** A fault of the gateway or of a plugin: for the operator's log. */
   fault(message: string, error: unknown, requestId: string): void

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  GatewayError,
-  type GuardedContent,
-  type GuardedOperation,
-  type GuardPhase,
-  type GuardPolicy,
-  type JsonObject,
-  type SettlementRequest,
+import { speaking } from '../../test/harness/surfaces.ts'
+import type {
+  GuardedContent,
+  GuardedOperation,
+  GuardPhase,
+  GuardPolicy,
+  JsonObject,
 } from '../plugin/index.ts'
-import type { Admitted, LifecycleServices } from './exchange.ts'
+import type { Admitted, Refusal } from './exchange.ts'
 import { guardPrompt, guardReply, guardsReply } from './guard.ts'
 
 const denies: Pick<GuardPolicy, 'covers' | 'inspect'> = {
@@ -24,6 +23,7 @@ const denies: Pick<GuardPolicy, 'covers' | 'inspect'> = {
 /** A call whose prompt is denied. */
 const deniedCall = {
   requestId: 'r1',
+  ...speaking('chat_completions'),
   lease: { runtime: { configVersion: 'v1' } },
   route: { guard: denies, bound: { pricing: {} }, spec: {} },
   call: { body: { messages: [{ role: 'user', content: 'raw words' }] } },
@@ -31,28 +31,11 @@ const deniedCall = {
   provider: {},
 } as unknown as Admitted
 
-test('a denied prompt is not logged, even when the store fails at the same moment', async () => {
-  const services = {
-    accounting: {
-      settle: async () => Promise.reject(new GatewayError('store_unavailable', 'away')),
-    },
-  } as unknown as LifecycleServices
-  let logged: unknown
-  const guarded = guardPrompt(deniedCall, services, ({ loggedBody }) => {
-    logged = loggedBody
-  })
-  expect(await guarded.catch((error) => error.code)).toBe('store_unavailable')
-  expect(logged).toEqual({ guardrail_denied: true, decision_id: 'd1' })
-})
-
-test('a denied prompt gives its request id back, and is charged for nothing', async () => {
-  const calls: SettlementRequest[] = []
-  const services = {
-    accounting: { settle: async (call: SettlementRequest) => void calls.push(call) },
-  } as unknown as LifecycleServices
-  const denied = guardPrompt(deniedCall, services, () => {})
-  await expect(denied).rejects.toMatchObject({ code: 'guardrail_denied' })
-  expect(calls).toMatchObject([{ requestId: 'r1', usage: undefined, succeeded: false }])
+test('a denied prompt is not logged', async () => {
+  const refusal = (await guardPrompt(deniedCall).catch((thrown: unknown) => thrown)) as Refusal
+  expect(refusal.error).toMatchObject({ code: 'guardrail_denied' })
+  const logged = { guardrail_denied: true, decision_id: 'd1' }
+  expect(refusal.exchange).toMatchObject({ requestId: 'r1', loggedBody: logged })
 })
 
 test('of a masked prompt nothing is sent or logged but the mask', async () => {
@@ -66,10 +49,11 @@ test('of a masked prompt nothing is sent or logged but the mask', async () => {
   }
   const body = { messages: [{ role: 'user', content: 'raw words' }] }
   const admitted = {
+    ...speaking('chat_completions'),
     route: { guard: masks },
     call: { body, rawBody: JSON.stringify(body), headers: { a: 'b' } },
   } as unknown as Admitted
-  const passed = await guardPrompt(admitted, {} as LifecycleServices, () => {})
+  const passed = await guardPrompt(admitted)
   const masked = { messages: [{ role: 'user', content: 'masked' }] }
   expect(passed.call).toEqual({ headers: { a: 'b' }, body: masked, rawBody: undefined } as never)
   expect(passed.loggedBody).toEqual(masked)
@@ -83,7 +67,7 @@ test('a prompt that no guard covers, or without a text, is not judged', async ()
     const { admitted, shown } = guarded(phase)
     const call = { body: { messages: [{ content }] }, rawBody: undefined }
     const prompt: Admitted = { ...admitted, call }
-    expect(await guardPrompt(prompt, {} as LifecycleServices, () => {})).toBe(prompt)
+    expect(await guardPrompt(prompt)).toBe(prompt)
     expect(shown).toEqual([])
   }
 })
@@ -98,7 +82,7 @@ function guarded(...phases: GuardPhase[]) {
       return { action: 'allow', decisionId: 'd1' }
     },
   }
-  const admitted = { requestId: 'r1', family: 'chat_completions', route: { guard } }
+  const admitted = { requestId: 'r1', ...speaking('chat_completions'), route: { guard } }
   return { admitted: admitted as unknown as Admitted, shown }
 }
 
@@ -144,7 +128,7 @@ test('what a guard makes of the tool calls stays when it changes the text as wel
           : { kind: 'tool_calls', calls: [{ tool: 'f', arguments: '{"masked":true}' }] },
     }),
   }
-  const admitted = { requestId: 'r1', family: 'chat_completions', route: { guard } }
+  const admitted = { requestId: 'r1', ...speaking('chat_completions'), route: { guard } }
   const body = reply({ content: 'said', tool_calls: [call] })
   expect(await guardReply(admitted as unknown as Admitted, buffered(body))).toEqual(
     reply({
@@ -161,11 +145,11 @@ describe('a text in which a key stands twice, which others may read in another w
     const { admitted, shown } = guarded('prompt')
     const body = JSON.parse(twice) as JsonObject
     const prompt: Admitted = { ...admitted, call: { body, rawBody: twice } }
-    const passed = await guardPrompt(prompt, {} as LifecycleServices, () => {})
+    const passed = await guardPrompt(prompt)
     expect(shown).toEqual([['prompt', { kind: 'text', segments: ['y'] }]])
     expect(passed.call).toEqual({ body, rawBody: undefined })
     const once: Admitted = { ...prompt, call: { body, rawBody: JSON.stringify(body) } }
-    expect(await guardPrompt(once, {} as LifecycleServices, () => {})).toBe(once)
+    expect(await guardPrompt(once)).toBe(once)
   })
 
   test('is sent as it was read when it has nothing to judge then', async () => {
@@ -173,7 +157,7 @@ describe('a text in which a key stands twice, which others may read in another w
     const rawBody = '{"input":"HIDDEN","input":[1,2]}'
     const body = JSON.parse(rawBody) as JsonObject
     const prompt: Admitted = { ...admitted, call: { body, rawBody } }
-    const passed = await guardPrompt(prompt, {} as LifecycleServices, () => {})
+    const passed = await guardPrompt(prompt)
     expect(shown).toEqual([])
     expect(passed.call).toEqual({ body, rawBody: undefined })
   })
@@ -220,7 +204,7 @@ test.each([
       return { action: 'allow' }
     },
   }
-  const admitted = { requestId: 'r', family, route: { guard }, call: { body } }
+  const admitted = { requestId: 'r', ...speaking(family), route: { guard }, call: { body } }
   await guardReply(admitted as unknown as Admitted, { kind: 'buffered', body: reply } as never)
   expect(earlier).toEqual([{ tool: 'f', arguments: '{"a":1}' }])
 })

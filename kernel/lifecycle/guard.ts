@@ -8,24 +8,18 @@ import {
   type JsonObject,
 } from '../plugin/index.ts'
 import { promptTexts, replyTexts } from '../wire/guard-text.ts'
-import { replyToolCalls, requestToolCalls } from '../wire/guard-tool-calls.ts'
 import { repeatsKey } from '../wire/json-keys.ts'
-import type { Admitted, LifecycleServices } from './exchange.ts'
-import { settle } from './settle.ts'
+import { type Admitted, Refusal } from './exchange.ts'
 
 /**
- * The request as it may go to the provider. Throws GuardDenial, with nothing sent and nothing
- * charged; `denied` is then told what to log in the place of the body.
+ * The request as it may go to the provider. Throws Refusal with GuardDenial, with nothing sent and
+ * nothing charged, and what is to be logged in the place of the body.
  */
-export async function guardPrompt(
-  admitted: Admitted,
-  services: LifecycleServices,
-  denied: (admitted: Admitted) => void,
-): Promise<Admitted> {
+export async function guardPrompt(admitted: Admitted): Promise<Admitted> {
   const { guard } = admitted.route
   if (guard === undefined || !guard.covers('prompt')) return admitted
-  const { call } = admitted
-  const text = promptTexts(call.body)
+  const { call, way } = admitted
+  const text = (way.dialect.views?.promptTexts ?? promptTexts)(call.body)
   const isAmbiguous = call.rawBody !== undefined && repeatsKey(call.rawBody, 0, call.body)
   const asRead = isAmbiguous ? { ...admitted, call: { ...call, rawBody: undefined } } : admitted
   if (text.segments.length === 0) return asRead
@@ -38,11 +32,8 @@ export async function guardPrompt(
     const body = text.replace(content.segments)
     return { ...admitted, call: { ...call, body, rawBody: undefined }, loggedBody: body }
   } catch (error) {
-    // Told first: what was denied is not to be logged, whatever becomes of the rest.
-    if (error instanceof GuardDenial) denied({ ...admitted, loggedBody: error.logged })
-    // Gives the request id back: nothing came of the call.
-    await settle(admitted, { usage: undefined, succeeded: false }, services)
-    throw error
+    if (!(error instanceof GuardDenial)) throw error
+    throw new Refusal(error, { ...admitted, loggedBody: error.logged })
   }
 }
 
@@ -61,16 +52,17 @@ export async function guardReply(
 ): Promise<JsonObject> {
   const { guard } = admitted.route
   if (guard === undefined) return reply
+  const { views = {} } = admitted.way.dialect
   // Not every client reads a key that stands twice as the guard does.
   let body = rawBody !== undefined && repeatsKey(rawBody, 0, reply) ? { ...reply } : reply
-  const { calls, replace: replaceCalls } = replyToolCalls(admitted.family, body)
-  if (guard.covers('generated_tool_call') && calls.length > 0) {
-    const earlier = () => requestToolCalls(admitted.family, admitted.call.body)
-    const made = { kind: 'tool_calls', calls } as const
-    const { content } = await pass(guard, admitted, 'generated_tool_call', made, earlier)
-    if (content?.kind === 'tool_calls') body = replaceCalls(content.calls)
+  const made = views.madeToolCalls?.(body)
+  if (guard.covers('generated_tool_call') && made !== undefined && made.calls.length > 0) {
+    const earlier = () => views.earlierToolCalls?.(admitted.call.body) ?? []
+    const calls = { kind: 'tool_calls', calls: made.calls } as const
+    const { content } = await pass(guard, admitted, 'generated_tool_call', calls, earlier)
+    if (content?.kind === 'tool_calls') body = made.replace(content.calls)
   }
-  const { segments, replace: replaceTexts } = replyTexts(body)
+  const { segments, replace: replaceTexts } = (views.replyTexts ?? replyTexts)(body)
   if (guard.covers('model_response') && segments.length > 0) {
     const { content } = await pass(guard, admitted, 'model_response', { kind: 'text', segments })
     if (content?.kind === 'text') body = replaceTexts(content.segments)

@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from 'bun:test'
+import { speaking } from '../../test/harness/surfaces.ts'
 import {
   type ExchangeRecord,
-  type Family,
   type GuardVerdict,
   type Settlement,
   type SettlementRequest,
@@ -10,19 +10,17 @@ import {
 } from '../plugin/index.ts'
 import { beginAttempt } from './attempt.ts'
 import { chunk, silent, upstream, whole } from './chat-events.fixture.ts'
+import { compileChains } from './compile-chains.ts'
+import { conclude } from './conclude.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
-import { guardedStream } from './guarded-stream.ts'
+import { nothing } from './settle.ts'
 
 /** A guarded stream; `decide` lets it pass. */
 function start(
   events:
     | AsyncIterable<readonly StreamEvent[]>
     | ((signal: AbortSignal) => AsyncIterable<readonly StreamEvent[]>),
-  {
-    left = new AbortController(),
-    bufferBytes = 10_000,
-    family = 'chat_completions' as Family,
-  } = {},
+  { left = new AbortController(), bufferBytes = 10_000, dialect = 'chat_completions' } = {},
 ) {
   const calls: SettlementRequest[] = []
   let drains = 0
@@ -40,6 +38,7 @@ function start(
       },
     },
     recorders: [{ record: recorded.resolve }],
+    chains: compileChains([], []),
     fault() {},
   } as unknown as LifecycleServices
   const guard = {
@@ -49,21 +48,35 @@ function start(
   }
   const admitted = {
     requestId: 'r1',
-    family,
-    stream: true,
+    ...speaking(dialect),
+    read: { stream: true },
     model: { id: 'mine' },
     executionModel: { id: 'mine' },
     provider: { id: 'p', type: 'p', timeouts: { totalMs: 600_000, idleMs: 600_000 } },
     route: { spec: {}, bound: { pricing: {}, compatShape: true }, guard },
     lease: { runtime: { configVersion: 'v1' }, release() {} },
     trace: { finished() {} },
-    header: () => null,
+    headers: {},
+    dispatchedAt: new Date(),
     callerLeft: () => left.signal,
   } as unknown as Admitted
   const attempt = beginAttempt(admitted, services)
   const given = typeof events === 'function' ? events(attempt.watchdog.signal) : events
   const result = { kind: 'stream', events: given, billingModifiers: ['fast'] } as const
-  const stream = guardedStream(admitted, attempt, result, services, () => 'late')
+  const stream = conclude(
+    {
+      exchange: admitted,
+      attempts: [],
+      spent: nothing,
+      error: undefined,
+      stream: { attempt, result },
+    },
+    services,
+  ).then(async (reply) => {
+    if (reply.kind === 'stream') return reply.stream
+    const { errorCode: code, attempts } = await recorded.promise
+    throw Object.assign(new Error(code), { error: { code }, attempt: attempts[0] })
+  })
   const decide = (given: GuardVerdict = { action: 'allow', decisionId: 'd1' }) =>
     verdict.resolve(given)
   const { signal } = attempt.watchdog
@@ -222,7 +235,7 @@ test('what a provider counts behind an error of its own is charged', async () =>
   const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 }
   const error = event('error', { code: 'busy', message: 'no' })
   const failed = event('response.failed', { response: { status: 'failed', usage } })
-  const { stream, calls } = start(upstream([[error], [failed]]), { family: 'responses' })
+  const { stream, calls } = start(upstream([[error], [failed]]), { dialect: 'responses' })
   await expect(stream).rejects.toMatchObject({ attempt: { status: 'stream_error' } })
   expect(calls).toMatchObject([{ succeeded: false, usage: { output: 5, doubt: 'stream_error' } }])
 })
@@ -261,7 +274,7 @@ test('a denial that comes late is told once, and ends the stream', async () => {
   const { waiting, decide } = await late(upstream(whole))
   decide({ action: 'deny', decisionId: 'd1', reasonCode: 'r', message: 'no' })
   let text: string | undefined
-  while (text !== 'late') text = await waiting.next()
+  while (text?.includes('guardrail_denied') !== true) text = await waiting.next()
   expect(await waiting.next()).toBeUndefined()
   expect(await waiting.next()).toBeUndefined()
 })

@@ -1,22 +1,25 @@
 import {
+  type Attempt,
+  type DialectStream,
+  type DialectStreaming,
   GatewayError,
   inTime,
   type JsonObject,
   type StreamEvent,
-  type StreamResult,
   streamEvent,
   type Usage,
 } from '../plugin/index.ts'
-import { chatEvents, collectChat } from '../wire/collect-chat.ts'
-import { collectResponse, responseEvents } from '../wire/collect-responses.ts'
-import { type FamilyStream, readObject } from '../wire/family-stream.ts'
+import { readObject } from '../wire/dialect-stream.ts'
 import { repeatsKey } from '../wire/json-keys.ts'
 import type { RunningAttempt } from './attempt.ts'
+import { close, type Ending, type Sent } from './close.ts'
+import { internalError, wireError } from './error-body.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
-import { settledFailure } from './failures.ts'
+import type { RunningStream } from './execute.ts'
+import { asGatewayError } from './fault.ts'
 import { guardReply } from './guard.ts'
 import { breakOff, lastWords, readOut, startDrain } from './read-out.ts'
-import { replyStream, streamOfFamily } from './stream.ts'
+import { openStream, replyStream } from './stream.ts'
 import { createStreamMeter, type StreamMeter } from './stream-meter.ts'
 import { createWatchdog } from './watchdog.ts'
 
@@ -26,32 +29,37 @@ const PATIENCE_MS = 15_000
 const ENDED_HERE: ReadonlySet<string> = new Set(['guarded_response_too_large', 'budget_exceeded'])
 const KEEP_ALIVE = ': the reply is being checked\n\n'
 
+/** A stream that may pass, or how one ended that may not. */
+export type Held = { readonly stream: ReplyStream } | { readonly ending: Ending }
+
 /**
- * A streamed reply of which nothing leaves before a guard has seen all of it. Resolves to the
- * stream when the reply may pass, or when the decision takes long: then comments keep the
- * connection open, and what goes wrong becomes the one error event that `late` makes of it.
- * Rejects with ExecutionFailure.
+ * A streamed reply of which nothing leaves before a guard has seen all of it. Resolves to the stream
+ * when the reply may pass, to how it ended when it may not, or when the decision takes long to a
+ * stream of comments that keep the connection open: then what goes wrong becomes its one error event.
  */
 export async function guardedStream(
   admitted: Admitted,
-  attempt: RunningAttempt,
-  result: StreamResult,
+  running: RunningStream,
+  earlier: readonly Attempt[],
   services: LifecycleServices,
-  late: (thrown: unknown) => string,
-): Promise<ReplyStream> {
-  const decision = decide(admitted, attempt, result, services)
-  return (await inTime(decision, PATIENCE_MS))?.value ?? waitingStream(decision, late)
+): Promise<Held> {
+  const decision = decide(admitted, running, earlier, services)
+  return (
+    (await inTime(decision, PATIENCE_MS))?.value ?? {
+      stream: waitingStream(decision, (ending) => lateError(admitted, ending, services)),
+    }
+  )
 }
 
-/** Reads the whole stream and has it judged; resolves to what the caller may have. */
+/** Reads the whole stream and has it judged. Never rejects. */
 async function decide(
   admitted: Admitted,
-  attempt: RunningAttempt,
-  result: StreamResult,
+  { attempt, result }: RunningStream,
+  earlier: readonly Attempt[],
   services: LifecycleServices,
-): Promise<ReplyStream> {
+): Promise<Held> {
   const modifiers = result.billingModifiers
-  const stream = streamOfFamily(admitted.family, admitted.model.id, false)
+  const stream = openStream(admitted, true)
   const caller = admitted.callerLeft()
   let drain: ReturnType<typeof startDrain> | undefined
   const leave = () => {
@@ -78,7 +86,7 @@ async function decide(
     const { invokedToolCount } = stream
     const partial = meter.partial(doubt)
     const spent = { usage, succeeded, modifiers, invokedToolCount, partial }
-    throw await settledFailure(admitted, error, attempt.finish(status, error), spent, services)
+    return { ending: { attempts: [...earlier, attempt.finish(status, error)], spent, error } }
   } finally {
     caller.removeEventListener('abort', leave)
     drain?.stop()
@@ -91,16 +99,46 @@ async function decide(
     // The provider has done its work.
     const { invokedToolCount } = stream
     const spent = { usage, succeeded: true, modifiers, invokedToolCount }
-    throw await settledFailure(admitted, thrown, attempt.finish('success'), spent, services)
+    const error = asGatewayError(thrown, admitted.requestId, services)
+    return { ending: { attempts: [...earlier, attempt.finish('success')], spent, error } }
   }
-  const encode = admitted.family === 'responses' ? responseEvents : chatEvents
-  const events = replay(passed === body ? batches : [encode(passed)])
+  const told = passed === body ? batches : [streamingOf(admitted).tell(passed)]
   // From here on nobody waits for the provider, whose call may be broken off while it is told again.
   attempt.watchdog.stop()
   const watchdog = createWatchdog(admitted.provider.timeouts)
   watchdog.stop()
-  const held = { usage }
-  return replyStream(admitted, { ...attempt, watchdog }, { ...result, events }, services, held)
+  const replayed = {
+    attempt: { ...attempt, watchdog },
+    result: { ...result, events: replay(told) },
+  }
+  return { stream: replyStream(admitted, replayed, earlier, services, { usage }) }
+}
+
+/** The error event of a stream that has begun with comments. */
+function lateError(
+  admitted: Admitted,
+  ending: Ending,
+  services: LifecycleServices,
+): Promise<string> {
+  const { requestId, surface } = admitted
+  const send = (failure: Ending['error']): Sent<string> => {
+    const error = failure ?? internalError(undefined)
+    const { event, body } = wireError(error, requestId, surface)
+    return {
+      value: event,
+      statusCode: 200,
+      response: { kind: 'buffered', body },
+      error,
+      callerLeft: admitted.callerLeft().aborted,
+    }
+  }
+  return close(admitted, ending, send, services)
+}
+
+function streamingOf({ way }: Admitted): DialectStreaming {
+  const { streaming, id } = way.dialect
+  if (streaming === undefined) throw new Error(`replies of the dialect ${id} are not streamed`)
+  return streaming
 }
 
 interface Collected {
@@ -113,16 +151,15 @@ interface Collected {
 
 /** Throws GatewayError for a stream that fails or is too large. */
 async function collect(
-  { family, route }: Admitted,
+  admitted: Admitted,
   { watchdog, firstByte }: RunningAttempt,
   upstream: AsyncIterator<readonly StreamEvent[]>,
-  stream: FamilyStream,
+  stream: DialectStream,
   meter: StreamMeter,
 ): Promise<Collected> {
-  const isResponse = family === 'responses'
   const batches: (readonly StreamEvent[])[] = []
   const events: StreamEvent[] = []
-  const most = route.guard?.streamBufferBytes ?? 0
+  const most = admitted.route.guard?.streamBufferBytes ?? 0
   let size = 0
   let asked: ReturnType<typeof upstream.next> | undefined
   let overBudget: GatewayError | undefined
@@ -168,7 +205,7 @@ async function collect(
   }
   readOut(upstream, () => breakOff(upstream, watchdog))
   events.push(...terminal)
-  return { batches, body: isResponse ? collectResponse(events) : collectChat(events), usage }
+  return { batches, body: streamingOf(admitted).collect(events), usage }
 }
 
 /** Not every client reads a key that stands twice as the guard does. */
@@ -184,21 +221,20 @@ async function* replay(batches: readonly (readonly StreamEvent[])[]) {
 
 /** Comments until the decision is there, then what it says. */
 function waitingStream(
-  decision: Promise<ReplyStream>,
-  late: (thrown: unknown) => string,
+  decision: Promise<Held>,
+  late: (ending: Ending) => Promise<string>,
 ): ReplyStream {
   let stream: ReplyStream | undefined
   let left: { readonly refusal: GatewayError | undefined } | undefined
   let failed: string | undefined
-  const decided = decision.then(
-    (passed) => {
-      stream = passed
-      if (left !== undefined) passed.cancel(left.refusal)
-    },
-    (thrown: unknown) => {
-      failed = late(thrown)
-    },
-  )
+  const decided = decision.then(async (held) => {
+    if ('ending' in held) {
+      failed = await late(held.ending)
+      return
+    }
+    stream = held.stream
+    if (left !== undefined) stream.cancel(left.refusal)
+  })
   let begun = false
   let over = false
   return {

@@ -1,24 +1,29 @@
 import { expect, test } from 'bun:test'
 import { eventually } from '../../test/harness/gateway.ts'
+import { speaking } from '../../test/harness/surfaces.ts'
 import {
   type ExchangeRecord,
   type Execute,
+  features,
   GatewayError,
   type JsonObject,
   type Middleware,
   type ModelSpec,
   type Principal,
   type RouteSpec,
-  routeFlags,
   type SettlementRequest,
+  type SurfaceRequest,
   type Usage,
 } from '../plugin/index.ts'
 import { createCatalog } from '../routing/catalog.ts'
+import { readChatRequest, readResponsesRequest } from '../wire/request.ts'
 import { compileChains } from './compile-chains.ts'
 import type { Incoming, LifecycleServices } from './exchange.ts'
 import { createInference } from './inference.ts'
 
-const capabilities = Object.fromEntries(routeFlags.map((flag) => [flag, true]))
+const capabilities = Object.fromEntries(
+  ['chat_completions', 'responses', ...features].map((flag) => [flag, true]),
+)
 const spec = { id: 'mine/p/up', provider: 'p', upstreamModel: 'up', priority: 1, weight: 1 }
 const route = { ...spec, enabled: true, capabilities } as unknown as RouteSpec
 const model = { id: 'mine', tags: [], rank: 1, routes: [route] } as unknown as ModelSpec
@@ -28,7 +33,7 @@ const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
 const said = { model: 'up', choices: [{ message: { content: 'hi' } }], usage }
 const answers: Execute = async () => ({ kind: 'buffered', body: said })
 
-const sent = new Headers({ authorization: 'Bearer gwk_key', cookie: 'a=b', 'user-agent': 'curl' })
+const sent = { authorization: 'Bearer gwk_key', cookie: 'a=b', 'user-agent': 'curl' }
 
 /** One call to a provider that behaves so, and what becomes of it; one of two recorders fails. */
 async function call(
@@ -55,10 +60,19 @@ async function call(
   const logged: string[] = []
   const settled: SettlementRequest[] = []
   let leases = 0
-  const bound = { supports: [], pricing: { model: 'up' }, [family]: execute }
+  const bound = { supports: [], pricing: { model: 'up' }, execute: { [family]: execute } }
+  const { surface, way } = speaking(family, execute)
+  const read = ({ json }: SurfaceRequest) =>
+    family === 'responses' ? readResponsesRequest(json) : readChatRequest(json)
   const catalog = createCatalog(
     new Map([[model.id, model]]),
-    (spec) => ({ spec, bound, capabilities: spec.capabilities }) as never,
+    (spec) =>
+      ({
+        spec,
+        bound,
+        capabilities: spec.capabilities,
+        ways: new Map([[family, way]]),
+      }) as never,
   )
   const timeouts = { totalMs: 10_000, idleMs: 10_000 }
   const providers = new Map([['p', { id: 'p', type: 'p', timeouts }]])
@@ -86,7 +100,10 @@ async function call(
       },
       { record: (exchange: ExchangeRecord) => records.push(exchange) },
     ],
-    chains: compileChains(middlewares.map((middleware) => ({ plugin: 'test', middleware }))),
+    chains: compileChains(
+      middlewares.map((middleware) => ({ plugin: 'test', middleware })),
+      [family],
+    ),
     chainTools: { deadlineMs: 1000, fault() {} },
     sinks: undefined,
     trace: () => ({ providerCalled: () => undefined, finished() {} }),
@@ -97,12 +114,10 @@ async function call(
     requestId: 'r1',
     callerChoseRequestId: true,
     refusal: undefined,
-    family,
-    apiSurface: undefined,
+    surface: { ...surface, read },
     receivedAt,
     startedAt: performance.now(),
-    header: (name) => sent.get(name),
-    headers: () => ({}),
+    headers: sent,
     body: async () =>
       JSON.stringify({ model: 'mine', messages: [{ role: 'user', content: '?' }], input: '?' }),
     callerLeft: () => (left ? AbortSignal.abort() : new AbortController().signal),

@@ -5,72 +5,75 @@ import {
   type Outcome,
   type SentResponse,
   type Settlement,
+  type StreamFailure,
   type Usage,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
-import type { StreamFailure } from '../wire/family-stream.ts'
 import { noTags } from '../wire/tags.ts'
-import type { Admitted, LifecycleServices, Received } from './exchange.ts'
+import type { Exchange, LifecycleServices } from './exchange.ts'
 
-/** As far as an exchange got. */
-export type Reached = Received & Partial<Omit<Admitted, keyof Received>>
-
-export interface Ending {
+/** How an exchange ended, as it is recorded. */
+export interface RecordedEnd {
   readonly statusCode: number
   readonly outcome: Outcome
-  readonly error?: { readonly code: string; readonly message: string } | undefined
-  readonly usage?: Usage | undefined
-  readonly settlement?: Settlement | undefined
+  readonly error: { readonly code: string; readonly message: string } | undefined
+  readonly usage: Usage | undefined
+  readonly settlement: Settlement | undefined
   readonly attempts: readonly Attempt[]
-  readonly invokedToolCount?: number | undefined
+  readonly invokedToolCount: number | undefined
   readonly response: SentResponse
 }
 
 /**
- * Closes an exchange: tells every recorder and gives its config back, in the next turn. Faults of
- * recorders go to the log, never to the caller.
+ * Tells every recorder of an exchange that is over and gives its config back, in the next turn. Faults
+ * of recorders go to the log, never to the caller.
  */
-export function record(reached: Reached, ending: Ending, services: LifecycleServices): void {
-  const { spec } = reached.route ?? {}
-  const exchange: ExchangeRecord = {
-    requestId: reached.requestId,
-    receivedAt: reached.receivedAt,
-    operation: reached.family,
-    apiSurface: reached.apiSurface,
-    stream: reached.stream ?? false,
-    configVersion: reached.lease.runtime.configVersion,
-    principal: reached.principal,
-    requestedModel: reached.selector,
-    selectedModel: reached.model?.id,
-    resolvedModel: reached.executionModel?.id,
+export function record(exchange: Exchange, end: RecordedEnd, services: LifecycleServices): void {
+  const { requestId, surface, lease, trace } = exchange
+  const decoded = 'read' in exchange ? exchange : undefined
+  const resolved = 'model' in exchange ? exchange : undefined
+  const spec = 'route' in exchange ? exchange.route.spec : undefined
+  const logged = 'loggedBody' in exchange ? exchange.loggedBody : undefined
+  const recorded: ExchangeRecord = {
+    requestId,
+    receivedAt: exchange.receivedAt,
+    operation: surface.operation,
+    surface: surface.id,
+    path: surface.paths[0] ?? '',
+    stream: decoded?.read.stream ?? false,
+    configVersion: lease.runtime.configVersion,
+    principal: 'principal' in exchange ? exchange.principal : undefined,
+    requestedModel: decoded?.selector,
+    selectedModel: resolved?.model.id,
+    resolvedModel: resolved?.executionModel.id,
     provider: spec?.provider,
     upstreamModel: spec?.upstreamModel,
-    statusCode: ending.statusCode,
-    outcome: ending.outcome,
-    errorCode: ending.error?.code,
-    errorMessage: ending.error?.message,
-    latencyMs: performance.now() - reached.startedAt,
-    usage: ending.usage,
-    settlement: ending.settlement,
-    attempts: ending.attempts,
-    userAgent: reached.header('user-agent') ?? undefined,
-    tags: reached.tags ?? noTags,
-    requestHeaders: reached.headers,
-    requestBody: reached.loggedBody ?? reached.json,
-    response: ending.response,
-    exposedToolCount: reached.exposedToolCount,
-    invokedToolCount: ending.invokedToolCount,
+    statusCode: end.statusCode,
+    outcome: end.outcome,
+    errorCode: end.error?.code,
+    errorMessage: end.error?.message,
+    latencyMs: performance.now() - exchange.startedAt,
+    usage: end.usage,
+    settlement: end.settlement,
+    attempts: end.attempts,
+    userAgent: exchange.headers['user-agent'],
+    tags: decoded?.tags ?? noTags,
+    requestHeaders: () => exchange.headers,
+    requestBody: logged ?? decoded?.json,
+    response: end.response,
+    exposedToolCount: decoded?.read.exposedToolCount,
+    invokedToolCount: end.invokedToolCount,
   }
   void nextTurn().then(() => {
     for (const recorder of services.recorders) {
       try {
-        recorder.record(exchange)
+        recorder.record(recorded)
       } catch (error) {
-        services.fault('a recorder failed', error, reached.requestId)
+        services.fault('a recorder failed', error, requestId)
       }
     }
-    reached.trace.finished(exchange)
-    reached.lease.release()
+    trace.finished(recorded)
+    lease.release()
   })
 }
 

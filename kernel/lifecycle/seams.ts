@@ -1,38 +1,41 @@
 import {
   type Caller,
+  type Candidate,
   type DecodedRequest,
   type DecodeExchange,
+  type ExecuteExchange,
   GatewayError,
   type JsonObject,
   type PlannedExchange,
   type Principal,
-  type ProviderResult,
   type RespondExchange,
-  type Surface,
+  type Seam,
 } from '../plugin/index.ts'
 import { deepFreeze } from '../plugin/json.ts'
-import { runChain } from './chain.ts'
-import type {
-  Admitted,
-  Authenticated,
-  Decoded,
-  LifecycleServices,
-  Planned,
-  Received,
+import type { Route } from '../routing/catalog.ts'
+import { type Link, runChain } from './chain.ts'
+import {
+  type Admitted,
+  type Authenticated,
+  type Decoded,
+  type Exchange,
+  type LifecycleServices,
+  type Planned,
+  type Received,
+  Refusal,
 } from './exchange.ts'
-import { settle } from './settle.ts'
 import { admit, decode, decodeText } from './steps.ts'
 
 type AddedHeaders = Readonly<Record<string, string>>
 const noHeaders: AddedHeaders = {}
+const noLinks: readonly Link[] = []
 
 /** Reads the body, with the middlewares of `decode` around it. */
 export async function decodeStep(
   authenticated: Authenticated,
   services: LifecycleServices,
-  reached: (decoded: Decoded) => void,
 ): Promise<Decoded> {
-  const links = services.chains.decode[surfaceOf(authenticated)]
+  const links = linksOf(authenticated, 'decode', services)
   if (links.length === 0) return await decode(authenticated, services)
   let decoded: Decoded | undefined
   let over = false
@@ -43,18 +46,18 @@ export async function decodeStep(
   const step = async () => {
     const read = await decode(authenticated, services)
     decoded = read
-    reached(read)
     return view(
       () => decoded as Decoded,
       (text) => {
         if (over) throw new Error('replaced the body after the request had been decoded')
         decoded = replaced(read, text)
-        reached(decoded)
       },
     )
   }
   try {
     await runChain(links, exchange, step, services.chainTools)
+  } catch (error) {
+    throw decoded === undefined ? error : new Refusal(error, decoded)
   } finally {
     over = true
   }
@@ -68,7 +71,7 @@ function view(decoded: () => Decoded, replace: (text: string) => void): DecodedR
       return decoded().selector
     },
     get stream() {
-      return decoded().stream
+      return decoded().read.stream
     },
     get tags() {
       return deepFreeze(decoded().tags)
@@ -92,56 +95,63 @@ function replaced(authenticated: Authenticated, text: string): Decoded {
 }
 
 /** Asks accounting, with the middlewares of `admit` around it. */
-export async function admitStep(
-  planned: Planned,
-  services: LifecycleServices,
-  reached: (admitted: Admitted) => void,
-): Promise<Admitted> {
-  const links = services.chains.admit[surfaceOf(planned)]
+export async function admitStep(planned: Planned, services: LifecycleServices): Promise<Admitted> {
+  const links = linksOf(planned, 'admit', services)
   if (links.length === 0) return await admit(planned, services)
   let admitted: Admitted | undefined
   const step = async () => {
     admitted = await admit(planned, services)
-    reached(admitted)
   }
   try {
     await runChain(links, plannedExchange(planned), step, services.chainTools)
   } catch (error) {
-    // Gives the request id back: nothing came of the call.
-    if (admitted !== undefined) {
-      await settle(admitted, { usage: undefined, succeeded: false }, services)
-    }
-    throw error
+    throw admitted === undefined ? error : new Refusal(error, admitted)
   }
   return admitted as unknown as Admitted
 }
 
-/** What came of the provider's call, and of what stands around it. */
-export interface Executed {
-  /** Undefined: the call was not made, or failed. */
-  readonly answer: ProviderResult | undefined
-  /** Why the caller does not get the answer. */
-  readonly failure: { readonly error: unknown } | undefined
-}
-
-/** Calls the provider, with the middlewares of `execute` around it. Never rejects. */
+/**
+ * Calls the provider, with the middlewares of `execute` around it; `call` is made for each route that
+ * they choose. Resolves to why the caller does not get the answer of the last one, if so.
+ */
 export async function executeStep(
   admitted: Admitted,
-  call: () => Promise<ProviderResult>,
+  call: (route: Route) => Promise<unknown>,
   services: LifecycleServices,
-): Promise<Executed> {
-  let answer: ProviderResult | undefined
-  const step = async () => {
-    answer = await call()
-  }
-  const links = services.chains.execute[surfaceOf(admitted)]
+): Promise<{ readonly error: unknown } | undefined> {
+  const links = linksOf(admitted, 'execute', services)
   try {
-    if (links.length === 0) await step()
-    else await runChain(links, plannedExchange(admitted), step, services.chainTools)
-    return { answer, failure: undefined }
+    if (links.length === 0) await call(admitted.route)
+    else await runExecuteChain(links, admitted, call, services)
+    return undefined
   } catch (error) {
-    return { answer, failure: { error } }
+    return { error }
   }
+}
+
+async function runExecuteChain(
+  links: readonly Link[],
+  admitted: Admitted,
+  call: (route: Route) => Promise<unknown>,
+  { chainTools }: LifecycleServices,
+): Promise<void> {
+  const exchange: ExecuteExchange = {
+    ...plannedExchange(admitted),
+    get candidates() {
+      return admitted.candidates().map(candidateOf)
+    },
+  }
+  const step = async (chosen: Candidate | undefined) => {
+    const routeId = chosen?.routeId ?? admitted.route.spec.id
+    const route = admitted.candidates().find(({ spec }) => spec.id === routeId)
+    if (route === undefined) throw new Error(`chose ${routeId}, which is no candidate`)
+    await call(route)
+  }
+  await runChain(links, exchange, step, { ...chainTools, again: true })
+}
+
+function candidateOf({ spec }: Route): Candidate {
+  return { routeId: spec.id, provider: spec.provider, upstreamModel: spec.upstreamModel }
 }
 
 export interface Head {
@@ -152,17 +162,17 @@ export interface Head {
 
 /** The headers that the middlewares of `respond` add; a promise of them only when there are any. */
 export function respondStep(
-  reached: Received & Partial<Authenticated>,
+  exchange: Exchange,
   head: Head,
   services: LifecycleServices,
 ): AddedHeaders | Promise<AddedHeaders> {
-  const links = services.chains.respond[surfaceOf(reached)]
+  const links = linksOf(exchange, 'respond', services)
   if (links.length === 0) return noHeaders
   const headers = new Headers()
   let sent = false
-  const exchange: RespondExchange = {
-    ...common(reached),
-    caller: reached.principal && copyCaller(reached.principal),
+  const shown: RespondExchange = {
+    ...common(exchange),
+    caller: 'principal' in exchange ? copyCaller(exchange.principal) : undefined,
     stream: head.stream,
     status: head.status,
     errorCode: head.errorCode,
@@ -177,7 +187,7 @@ export function respondStep(
   const step = async () => {
     sent = true
   }
-  return runChain(links, exchange, step, services.chainTools).then(() => headers.toJSON())
+  return runChain(links, shown, step, services.chainTools).then(() => headers.toJSON())
 }
 
 /** Headers that belong to the connection, to the protocol or to the gateway. */
@@ -207,15 +217,15 @@ const CREDENTIALS = new Set([
   'x-gateway-api-key',
 ])
 
-function surfaceOf({ apiSurface, family }: Received): Surface {
-  return apiSurface ?? family
+function linksOf({ surface }: Received, seam: Seam, { chains }: LifecycleServices) {
+  return chains[seam].get(surface.id) ?? noLinks
 }
 
 function common(received: Received) {
   return {
     requestId: received.requestId,
-    operation: received.family,
-    surface: surfaceOf(received),
+    operation: received.surface.operation,
+    surface: received.surface.id,
     state: received.state,
     header: (name: string) => (CREDENTIALS.has(name.toLowerCase()) ? null : received.header(name)),
   }
@@ -234,7 +244,7 @@ function plannedExchange(planned: Planned): PlannedExchange {
     ...common(planned),
     caller: copyCaller(planned.principal),
     requestedModel: planned.selector,
-    stream: planned.stream,
+    stream: planned.read.stream,
     tags: deepFreeze(planned.tags),
     resolvedModel: planned.executionModel.id,
     provider: planned.provider.id,

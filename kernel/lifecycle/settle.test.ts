@@ -1,16 +1,17 @@
 import { expect, test } from 'bun:test'
 import type { Settlement, SettlementRequest, Usage } from '../plugin/index.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
-import { settle, type Used } from './settle.ts'
+import { type Spent, settle } from './settle.ts'
 
 const usage = { uncachedInput: 1, output: 2 } as Usage
 const settlement: Settlement = { kind: 'none' }
 
 /** What accounting and the sinks are told of a call. */
-async function settled(used: Used, stream = false) {
+async function settled(used: Spent, stream = false) {
   const admitted = {
     requestId: 'r1',
-    stream,
+    read: { stream },
+    surface: {},
     lease: { runtime: { configVersion: 'v1' } },
     route: { bound: { pricing: { model: 'm' } }, spec: {} },
     executionModel: {},

@@ -10,13 +10,18 @@ import { nextTurn } from '../plugin/turn.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { admissionOf } from './steps.ts'
 
-export interface Used {
+/** What a call has used and, if there was a reply, how often it called a tool. */
+export interface Spent {
   readonly usage: Usage | undefined
   readonly succeeded: boolean
   readonly modifiers?: readonly string[] | undefined
+  readonly invokedToolCount?: number | undefined
   /** Of a stream that did not come to its end. */
   readonly partial?: PartialStream | undefined
 }
+
+/** Of a call that did not reach a provider: its request id is given back. */
+export const nothing: Spent = { usage: undefined, succeeded: false }
 
 export interface Settled {
   readonly settlement: Settlement
@@ -27,7 +32,7 @@ export interface Settled {
 /** Closes the books of an admitted call; resolves when its ledger row is durable. */
 export async function settle(
   admitted: Admitted,
-  used: Used,
+  used: Spent,
   services: LifecycleServices,
 ): Promise<Settled> {
   const { accounting, sinks } = services
@@ -40,7 +45,7 @@ export async function settle(
   }
   const call = {
     ...dispatched,
-    usage: used.succeeded ? usage : doubted(usage, admitted.stream),
+    usage: used.succeeded ? usage : doubted(usage, admitted.read.stream),
     succeeded: used.succeeded,
   }
   const settlement = await accounting.settle(call)
@@ -76,7 +81,7 @@ export function requestLimits({ call, rawBody }: Admitted): Metering['request'] 
 function measure(
   dispatched: DispatchedCall,
   admitted: Admitted,
-  { usage, succeeded, partial }: Used,
+  { usage, succeeded, partial }: Spent,
   services: LifecycleServices,
 ): Usage | undefined | Promise<Usage | undefined> {
   const { accounting } = services

@@ -1,48 +1,52 @@
 import {
   GatewayError,
-  type JsonObject,
+  isJsonObject,
   type JsonValue,
   mayBeRevoked,
   presentedKey,
+  type Surface,
+  type SurfaceCall,
 } from '../plugin/index.ts'
+import type { Route } from '../routing/catalog.ts'
 import { canonicalSelector, type ResolvedModel, resolveRoute } from '../routing/resolve.ts'
+import type { Way } from '../routing/ways.ts'
 import { DEEPEST_JSON, outermostMembers } from '../wire/json-depth.ts'
-import { withExactInputs } from '../wire/messages-inputs.ts'
-import { readMessages } from '../wire/messages-request.ts'
-import { readRequest } from '../wire/request.ts'
 import { requireUnambiguousKeys } from '../wire/request-keys.ts'
 import { readTags } from '../wire/tags.ts'
-import type {
-  Admitted,
-  Authenticated,
-  Decoded,
-  Incoming,
-  LifecycleServices,
-  Planned,
-  Received,
+import {
+  type Admitted,
+  type Authenticated,
+  type CallContent,
+  type Decoded,
+  type Incoming,
+  type LifecycleServices,
+  type Planned,
+  type Received,
+  Refusal,
 } from './exchange.ts'
-import { messagesOver } from './messages-over.ts'
 
 export function receive(incoming: Incoming, services: LifecycleServices): Received {
-  return {
+  const received = {
     ...incoming,
+    header: (name: string) => incoming.headers[name.toLowerCase()] ?? null,
     lease: services.lease(),
-    trace: services.trace(incoming),
     state: new Map(),
   }
+  return { ...received, trace: services.trace(received) }
 }
 
-/** `known` hears of the owner of a good key, also of one who may not call. */
 export async function authenticate(
   received: Received,
   services: LifecycleServices,
-  known?: (authenticated: Authenticated) => void,
 ): Promise<Authenticated> {
   if (received.refusal !== undefined) throw received.refusal
   const principal = await services.identity.authenticate(presentedKey(received.header), received)
   const authenticated = { ...received, principal }
-  known?.(authenticated)
-  services.accounting.checkOwner(principal)
+  try {
+    services.accounting.checkOwner(principal)
+  } catch (error) {
+    throw new Refusal(error, authenticated)
+  }
   return authenticated
 }
 
@@ -51,14 +55,22 @@ export async function decode(
   services: LifecycleServices,
 ): Promise<Decoded> {
   const rawBody = await authenticated.body()
-  const caller = mayBeRevoked(authenticated)
-    ? await authenticate(authenticated, services)
-    : authenticated
-  return decodeText(caller, rawBody)
+  return decodeText(await stillAllowed(authenticated, services), rawBody)
+}
+
+/** Looks at the key again when a body took long to come. */
+async function stillAllowed(authenticated: Authenticated, services: LifecycleServices) {
+  if (!mayBeRevoked(authenticated)) return authenticated
+  try {
+    return await authenticate(authenticated, services)
+  } catch (thrown) {
+    throw thrown instanceof Refusal ? thrown.error : thrown
+  }
 }
 
 /** The request that a body makes. Throws GatewayError. */
 export function decodeText(authenticated: Authenticated, rawBody: string): Decoded {
+  const { surface, header } = authenticated
   const members = outermostMembers(rawBody)
   if (members === undefined) {
     throw new GatewayError(
@@ -77,50 +89,96 @@ export function decodeText(authenticated: Authenticated, rawBody: string): Decod
     )
   }
   requireUnambiguousKeys(json, rawBody, members)
-  const messages =
-    authenticated.apiSurface === 'messages'
-      ? readMessages(withExactInputs(json, rawBody), authenticated.header('anthropic-beta'))
-      : undefined
-  const read = messages ?? readRequest(authenticated.family, json)
-  const tags = readTags(authenticated.header)
+  const read: unknown = surface.read({ json, rawBody, header })
+  if (!isSurfaceCall(read)) throw new Error(`the surface ${surface.id} read no call`)
+  if (!isJsonObject(json)) {
+    throw new GatewayError('invalid_request', 'the request body must be a JSON object')
+  }
   return {
     ...authenticated,
     rawBody,
-    // Reading it has shown that it is an object.
-    json: json as JsonObject,
-    messages,
-    tags,
+    json,
+    read,
+    tags: readTags(header),
     selector: canonicalSelector(read.model),
-    stream: read.stream,
-    needed: read.requirements,
-    exposedToolCount: read.exposedToolCount,
   }
 }
 
-/** `stranded` hears of the model when there is one and no route of it for the request. */
-export function plan(
-  decoded: Decoded,
-  random: () => number,
-  stranded: (found: Decoded & ResolvedModel) => void,
-): Planned {
-  const { json, rawBody, messages } = decoded
-  const { runtime } = decoded.lease
-  const over = messages && messagesOver(messages)
-  const resolved = resolveRoute(
-    runtime.catalog,
-    {
-      selector: decoded.selector,
-      principal: decoded.principal,
-      needed: decoded.needed,
-      refusal: over?.refusal,
-      stranded: (found) => stranded({ ...decoded, ...found }),
+function isSurfaceCall(value: unknown): value is SurfaceCall {
+  const { model, stream, features } = (value ?? {}) as Partial<SurfaceCall>
+  return typeof model === 'string' && typeof stream === 'boolean' && Array.isArray(features)
+}
+
+/** What a request asks of routes. */
+export function asked(surface: Surface, read: SurfaceCall, content: (route: Route) => unknown) {
+  return {
+    selector: canonicalSelector(read.model),
+    needed: [surface.operation, ...read.features],
+    /** Why a route cannot take it that has all that is needed. */
+    refusal(route: Route) {
+      try {
+        content(route)
+        return undefined
+      } catch (error) {
+        if (error instanceof GatewayError) return error
+        throw error
+      }
     },
-    random,
+  }
+}
+
+/** Throws GatewayError, or Refusal when there is a model and no route of it for the request. */
+export function plan(decoded: Decoded, random: () => number): Planned {
+  const { surface, read, principal } = decoded
+  const { runtime } = decoded.lease
+  const content = contentFor(decoded)
+  let known: ResolvedModel | undefined
+  const stranded = (found: ResolvedModel) => {
+    known = found
+  }
+  try {
+    const request = { ...asked(surface, read, content), principal, stranded }
+    const { route, others, ...found } = resolveRoute(runtime.catalog, request, random)
+    const resolved = { ...decoded, ...found, candidates: () => [route, ...others()] }
+    const on = (chosen: Route): Planned => {
+      const provider = runtime.providers.get(chosen.spec.provider)
+      if (provider === undefined) throw new Error(`no provider ${chosen.spec.provider}`)
+      const way = wayOf(chosen, surface.dialect)
+      return { ...resolved, route: chosen, way, provider, call: content(chosen), on }
+    }
+    return on(route)
+  } catch (error) {
+    throw known === undefined ? error : new Refusal(error, { ...decoded, ...known })
+  }
+}
+
+function wayOf({ spec, ways }: Route, dialect: string): Way {
+  const way = ways.get(dialect)
+  if (way !== undefined) return way
+  throw new GatewayError(
+    'invalid_request',
+    `model '${spec.model}' has no route to which calls of this API lead`,
   )
-  const provider = runtime.providers.get(resolved.route.spec.provider)
-  if (provider === undefined) throw new Error(`no provider ${resolved.route.spec.provider}`)
-  const call = over ? { ...over.call(resolved.route), rawBody: undefined } : { body: json, rawBody }
-  return { ...decoded, ...resolved, provider, call }
+}
+
+/** What each route is sent for a request. Throws GatewayError for one that cannot take it. */
+export function contentFor({
+  surface,
+  read,
+  json,
+  rawBody,
+}: Pick<Decoded, 'surface' | 'read' | 'json' | 'rawBody'>): (route: Route) => CallContent {
+  const converted = new Map<unknown, ReturnType<NonNullable<Way['conversion']>['request']>>()
+  return (route) => {
+    const { conversion } = wayOf(route, surface.dialect)
+    if (conversion === undefined) return { body: json, rawBody }
+    let convert = converted.get(conversion)
+    if (convert === undefined) {
+      convert = conversion.request(read)
+      converted.set(conversion, convert)
+    }
+    return { ...convert(route), rawBody: undefined }
+  }
 }
 
 export async function admit(planned: Planned, services: LifecycleServices): Promise<Admitted> {
@@ -137,7 +195,7 @@ export function admissionOf(admitted: Admitted) {
     requestId: admitted.requestId,
     callerChoseRequestId: admitted.callerChoseRequestId,
     principal: admitted.principal,
-    operation: admitted.family,
+    operation: admitted.surface.operation,
     requestedModel: admitted.selector,
     resolvedModel: admitted.executionModel.id,
     provider: admitted.provider.id,

@@ -5,7 +5,7 @@ import type {
   StreamEvent,
   Usage,
 } from '../plugin/index.ts'
-import { inputTexts, outputText } from '../wire/model-text.ts'
+import { inputTexts } from '../wire/model-text.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { dispatchedCall, requestLimits } from './settle.ts'
 
@@ -36,7 +36,8 @@ export function createStreamMeter(
   services: LifecycleServices,
   billingModifiers: readonly string[] | undefined,
 ): StreamMeter {
-  const { family, call, requestId } = admitted
+  const { way, call, requestId } = admitted
+  const { textOf = () => '' } = way.dialect.streaming ?? {}
   let watch = startWatch(admitted, services, billingModifiers)
   let lookAt = watch === undefined ? Number.POSITIVE_INFINITY : performance.now() + LOOK_EVERY_MS
   let pending: string[] = []
@@ -56,7 +57,7 @@ export function createStreamMeter(
 
   function readPending(): void {
     for (const data of pending) {
-      const text = outputText(family, data)
+      const text = textOf(data)
       if (text === '') continue
       const room = MOST_TEXT - output.length
       output += text.slice(0, room)
@@ -67,7 +68,7 @@ export function createStreamMeter(
   }
 
   function readEarlier(): void {
-    continues ||= earlier.some((data) => outputText(family, data) !== '')
+    continues ||= earlier.some((data) => textOf(data) !== '')
     earlier = []
   }
 

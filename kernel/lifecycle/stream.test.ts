@@ -1,9 +1,9 @@
 import { fullGC } from 'bun:jsc'
 import { expect, test } from 'bun:test'
 import { eventually } from '../../test/harness/gateway.ts'
+import { speaking } from '../../test/harness/surfaces.ts'
 import {
   type ExchangeRecord,
-  type Family,
   GatewayError,
   type Settlement,
   type SettlementRequest,
@@ -21,7 +21,7 @@ const cut = [[chunk('a')], [chunk('b')]]
 function start(
   events: AsyncIterable<readonly StreamEvent[]>,
   settle: (call: SettlementRequest) => Promise<Settlement> = async () => ({ kind: 'none' }),
-  family: Family = 'chat_completions',
+  dialect = 'chat_completions',
   compatShape?: boolean,
   { drainMs = 0, idleMs = 10_000, maxResponseBytes = 1000 } = {},
 ) {
@@ -40,21 +40,22 @@ function start(
   } as unknown as LifecycleServices
   const admitted = {
     requestId: 'r1',
-    family,
-    stream: true,
+    ...speaking(dialect),
+    read: { stream: true },
     model: { id: 'mine' },
     executionModel: { id: 'mine' },
     provider: { id: 'p', type: 'p', timeouts: { totalMs: 10_000, idleMs }, maxResponseBytes },
     route: { spec: {}, bound: { pricing: {}, compatShape } },
     lease: { runtime: { configVersion: 'v1' }, release() {} },
     trace: { finished() {} },
-    header: () => null,
+    headers: {},
+    dispatchedAt: new Date(),
   } as unknown as Admitted
   const attempt = beginAttempt(admitted, services)
   attempt.watchdog.alive()
   const billingModifiers = ['fast']
   const result = { kind: 'stream', events, billingModifiers } as const
-  const stream = replyStream(admitted, attempt, result, services)
+  const stream = replyStream(admitted, { attempt, result }, [], services)
   async function rest() {
     let text = ''
     for (let piece = await stream.next(); piece !== undefined; piece = await stream.next()) {

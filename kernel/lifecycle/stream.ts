@@ -1,29 +1,19 @@
 import {
-  type Family,
+  type Attempt,
+  type DialectStream,
   GatewayError,
   type SentResponse,
-  type Settlement,
   type StreamEvent,
-  type StreamResult,
+  type StreamFailure,
   streamEvent,
   type Usage,
 } from '../plugin/index.ts'
-import { createChatStream } from '../wire/chat-stream.ts'
-import {
-  errorChunk,
-  type FamilyStream,
-  type StreamFailure,
-  sseText,
-} from '../wire/family-stream.ts'
-import { messagesErrorEvent } from '../wire/messages-error.ts'
-import { createMessagesStream } from '../wire/messages-stream.ts'
-import { createResponsesStream } from '../wire/responses-stream.ts'
-import type { RunningAttempt } from './attempt.ts'
-import { errorBody, internalError } from './error-body.ts'
+import { sseText } from '../wire/dialect-stream.ts'
+import { close, type Sent } from './close.ts'
+import { wireError } from './error-body.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
+import type { RunningStream } from './execute.ts'
 import { breakOff, lastWords, readOut, startDrain } from './read-out.ts'
-import { outcomeOf, record } from './record.ts'
-import { settle } from './settle.ts'
 import { createStreamMeter } from './stream-meter.ts'
 
 /**
@@ -34,13 +24,13 @@ import { createStreamMeter } from './stream-meter.ts'
  */
 export function replyStream(
   admitted: Admitted,
-  attempt: RunningAttempt,
-  result: StreamResult,
+  { attempt, result }: RunningStream,
+  earlier: readonly Attempt[],
   services: LifecycleServices,
   held?: { readonly usage: Usage | undefined },
 ): ReplyStream {
   const upstream = result.events[Symbol.asyncIterator]()
-  const family = streamFor(admitted)
+  const dialect = streamFor(admitted)
   const { watchdog } = attempt
   const { maxResponseBytes } = admitted.provider
   const isMetered = held === undefined && services.accounting.measure !== undefined
@@ -76,8 +66,8 @@ export function replyStream(
 
   /** What may be sent of a batch of the upstream. */
   function take(batch: readonly StreamEvent[]): StreamEvent[] {
-    const events = family.push(batch)
-    overBudget ??= meter?.take(batch, family.usage)
+    const events = dialect.push(batch)
+    overBudget ??= meter?.take(batch, dialect.usage)
     return events
   }
 
@@ -92,18 +82,18 @@ export function replyStream(
         attempt.firstByte()
         watchdog.rest()
         let text = ''
-        if (batch.done) family.end()
+        if (batch.done) dialect.end()
         else text = send(take(batch.value))
-        if (family.outcome === 'open' && family.failure !== undefined) {
+        if (dialect.outcome === 'open' && dialect.failure !== undefined) {
           text += send(take(await lastWords(upstream.next())))
-          family.end()
+          dialect.end()
         }
-        if (family.outcome === 'open' && overBudget !== undefined) {
+        if (dialect.outcome === 'open' && overBudget !== undefined) {
           watchdog.abort(overBudget)
           text += send(take(await lastWords(upstream.next())))
-          if (family.outcome === 'open') closing = close(overBudget)
+          if (dialect.outcome === 'open') closing = finish(overBudget)
         }
-        if (family.outcome !== 'open') closing = close(family.failure)
+        if (dialect.outcome !== 'open') closing = finish(dialect.failure)
         if (text !== '') return text
       }
     } catch (thrown) {
@@ -112,7 +102,7 @@ export function replyStream(
       } catch {
         // They are no batch; the call has failed already.
       }
-      closing = close(attempt.containFault(thrown))
+      closing = finish(attempt.containFault(thrown))
     }
     return await last()
   }
@@ -124,15 +114,16 @@ export function replyStream(
     return (await closing) || undefined
   }
 
-  async function close(error: GatewayError | StreamFailure | undefined): Promise<string> {
+  function finish(error: GatewayError | StreamFailure | undefined): Promise<string> {
     // A caller that leaves from here on has had its reply.
     const left = callerLeft
     const complete = error === undefined
-    const { invokedToolCount } = family
+    const { invokedToolCount } = dialect
     const stated = error instanceof GatewayError ? error.usage : undefined
-    const counted = held?.usage ?? stated ?? family.usage
+    const counted = held?.usage ?? stated ?? dialect.usage
     const ended = left ? 'client_abort' : error === overBudget ? 'budget_exceeded' : undefined
-    let usage = complete || ended === undefined ? counted : counted && { ...counted, doubt: ended }
+    const usage =
+      complete || ended === undefined ? counted : counted && { ...counted, doubt: ended }
     meter?.take([], counted)
     const partial = complete ? undefined : meter?.partial(ended ?? 'stream_error')
     const status =
@@ -141,46 +132,41 @@ export function replyStream(
         : left
           ? 'client_abort'
           : 'stream_error'
-    const attempts = [attempt.finish(status, error)]
+    const attempts = [...earlier, attempt.finish(status, error)]
     releaseUpstream(complete)
+    // What was ended here has been served.
+    const succeeded = complete || ended !== undefined
+    const modifiers = result.billingModifiers
+    const spent = { usage, succeeded, modifiers, partial, invokedToolCount }
+    return close(
+      admitted,
+      { attempts, spent, error },
+      (failure) => lastText(failure, left),
+      services,
+    )
+  }
 
-    let settlement: Settlement | undefined
-    let failure = error
-    try {
-      // What was ended here has been served.
-      const succeeded = complete || ended !== undefined
-      const used = { usage, succeeded, modifiers: result.billingModifiers, partial }
-      const settled = await settle(admitted, used, services)
-      settlement = settled.settlement
-      usage = settled.usage
-    } catch (thrown) {
-      services.fault('settlement failed', thrown, admitted.requestId)
-      failure = thrown instanceof GatewayError ? thrown : internalError(thrown)
-    }
-    const last = failure === undefined ? send(family.terminal) : ''
+  /** The last text, due after settlement, and how the stream is recorded. */
+  function lastText(
+    failure: GatewayError | StreamFailure | undefined,
+    left: boolean,
+  ): Sent<string> {
+    const { requestId, surface } = admitted
+    let value = failure === undefined ? send(dialect.terminal) : ''
     const response: SentResponse =
       refused === undefined
         ? { kind: 'stream', events: captured, eventCount, error: failure }
-        : { kind: 'buffered', body: errorBody(refused, admitted.requestId, admitted.apiSurface) }
-    const told = refused ?? failure
-    const aborted = left && refused === undefined
-    const outcome = aborted ? 'client_abort' : told === undefined ? 'success' : outcomeOf(told)
-    record(
-      admitted,
-      {
-        statusCode: refused?.status ?? 200,
-        outcome,
-        error: told,
-        usage,
-        settlement,
-        attempts,
-        invokedToolCount,
-        response,
-      },
-      services,
-    )
-    if (failure === undefined) return last
-    return 'forwarded' in failure && failure.forwarded ? '' : errorEvent(failure, admitted)
+        : { kind: 'buffered', body: wireError(refused, requestId, surface).body }
+    if (failure !== undefined && !('forwarded' in failure && failure.forwarded)) {
+      value = wireError(failure, requestId, surface).event
+    }
+    return {
+      value,
+      statusCode: refused?.status ?? 200,
+      response,
+      error: refused ?? failure,
+      callerLeft: left && refused === undefined,
+    }
   }
 
   /** After a complete stream its connection is worth keeping; otherwise the call is broken off. */
@@ -213,28 +199,18 @@ export function replyStream(
   }
 }
 
-/** The event that ends a failed stream, in the shape that the caller reads. */
-export function errorEvent(
-  failure: GatewayError | StreamFailure,
-  { apiSurface, requestId }: Admitted,
-): string {
-  const write = apiSurface === 'messages' ? messagesErrorEvent : errorChunk
-  return write(failure, requestId)
-}
-
-function streamFor({ family, apiSurface, requestId, model, route }: Admitted): FamilyStream {
+function streamFor(admitted: Admitted): DialectStream {
+  const { way, requestId, model, route } = admitted
   const publicModel = model.id
-  if (apiSurface === 'messages') return createMessagesStream({ publicModel, requestId })
-  return streamOfFamily(family, publicModel, route.bound.compatShape !== true)
+  if (way.conversion === undefined) {
+    return openStream(admitted, route.bound.compatShape === true)
+  }
+  return way.conversion.stream(openStream(admitted, true), { publicModel, requestId })
 }
 
-/** The events of an upstream for a caller who speaks its family; `converted`: of another one. */
-export function streamOfFamily(
-  family: Family,
-  publicModel: string,
-  converted: boolean,
-): FamilyStream {
-  return family === 'responses'
-    ? createResponsesStream({ publicModel })
-    : createChatStream({ publicModel, usageAtEnd: converted })
+/** The events of an upstream as its own dialect has them. */
+export function openStream({ way, model }: Admitted, native: boolean): DialectStream {
+  const { streaming, id } = way.dialect
+  if (streaming === undefined) throw new Error(`replies of the dialect ${id} are not streamed`)
+  return streaming.open({ publicModel: model.id, native })
 }

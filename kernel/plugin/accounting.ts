@@ -2,7 +2,6 @@ import type { GatewayError } from './errors.ts'
 import type { Principal } from './identity.ts'
 import type { Caller } from './middleware.ts'
 import type { PricingIdentity, UnpricedReason } from './provider.ts'
-import type { Family } from './route.ts'
 import type { Usage } from './usage.ts'
 
 /** A call that is about to be made. */
@@ -11,7 +10,7 @@ export interface AdmissionRequest {
   /** False when the gateway made the id, which then cannot be a duplicate. */
   readonly callerChoseRequestId: boolean
   readonly principal: Principal
-  readonly operation: Family
+  readonly operation: string
   readonly requestedModel: string
   /** Canonical execution model. */
   readonly resolvedModel: string

@@ -1,12 +1,8 @@
 import type { Settlement } from './accounting.ts'
 import type { Principal } from './identity.ts'
 import type { JsonObject, JsonValue } from './json.ts'
-import type { Family } from './route.ts'
 import type { StreamEvent } from './stream.ts'
 import type { Usage } from './usage.ts'
-
-/** The API in which the caller speaks, where it is not that of the operation. */
-export type ApiSurface = 'messages'
 
 export type Outcome =
   | 'success'
@@ -76,8 +72,11 @@ export type SentResponse =
 export interface ExchangeRecord {
   readonly requestId: string
   readonly receivedAt: Date
-  readonly operation: Family
-  readonly apiSurface?: ApiSurface | undefined
+  readonly operation: string
+  /** The API in which the caller speaks: `operation`, unless another API leads to it. */
+  readonly surface: string
+  /** The path by which that API is known. */
+  readonly path: string
   readonly stream: boolean
   readonly configVersion: string
   /** Absent when authentication failed. */

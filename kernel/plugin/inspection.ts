@@ -2,17 +2,19 @@ import type { GatewayError } from './errors.ts'
 import type { GuardPhase } from './guardrail.ts'
 import type { Principal } from './identity.ts'
 import type { JsonValue } from './json.ts'
-import type { Middleware, Seam, Surface } from './middleware.ts'
+import type { Middleware, Seam } from './middleware.ts'
 import type { CapabilityName } from './plugin.ts'
-import type { RouteFlag, RouteSpec } from './route.ts'
+import type { RouteSpec } from './route.ts'
 
 /** What this gateway is made of, and what it would do. Call it after set-up. */
 export interface Inspection {
   /** In the order of their set-up. */
   plugins(): readonly StartedPlugin[]
   leftOut(): readonly LeftOutPlugin[]
-  /** The middlewares around each step, the outermost first. */
-  chains(): Readonly<Record<Seam, Readonly<Record<Surface, readonly ChainedMiddleware[]>>>>
+  /** Ids of the surfaces, in the order of the plugins. */
+  surfaces(): readonly string[]
+  /** The middlewares around each step, by surface, the outermost first. */
+  chains(): Readonly<Record<Seam, ReadonlyMap<string, readonly ChainedMiddleware[]>>>
   /**
    * What would become of a request, by the code that plans those that are served; calls no provider.
    * Rejects with GatewayError for a body that cannot be read, and with ConfigError when a provider
@@ -52,7 +54,7 @@ export interface ChainedMiddleware {
 
 export interface PlanRequest {
   readonly principal: Principal
-  readonly surface: Surface
+  readonly surface: string
   /** Absent: the one that the body names. */
   readonly model: string | undefined
   /** Absent: any body that needs nothing but the surface. */
@@ -62,7 +64,7 @@ export interface PlanRequest {
 export interface RequestPlan {
   /** The model, alias or tag selector that is asked for. */
   readonly selector: string
-  readonly needed: readonly RouteFlag[]
+  readonly needed: readonly string[]
   /** Models that the selector may mean, in the order in which they are tried. */
   readonly models: readonly PlannedModel[]
   /** The id of a route that would be taken, or why there is none. */
@@ -92,7 +94,7 @@ export interface PlannedRoute {
 /** Why a route does not take a request. */
 export type RouteFault =
   | { readonly reason: 'disabled' | 'no_weight' }
-  | { readonly reason: 'lacks'; readonly flags: readonly RouteFlag[] }
+  | { readonly reason: 'lacks'; readonly flags: readonly string[] }
   /** What the request asks cannot be said to it. */
   | { readonly reason: 'refuses'; readonly error: GatewayError }
   /** Another route comes first, of this priority. */

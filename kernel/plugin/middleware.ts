@@ -1,7 +1,6 @@
-import type { ApiSurface, RequestTags } from './exchange.ts'
+import type { RequestTags } from './exchange.ts'
 import type { Principal } from './identity.ts'
 import type { JsonObject } from './json.ts'
-import type { Family } from './route.ts'
 
 /**
  * The steps of an inference request that a middleware may stand around. Authentication, access,
@@ -10,17 +9,14 @@ import type { Family } from './route.ts'
 export const seams = ['decode', 'admit', 'execute', 'respond'] as const
 export type Seam = (typeof seams)[number]
 
-/** The API in which a caller speaks. */
-export const surfaces = ['chat_completions', 'responses', 'embeddings', 'messages'] as const
-export type Surface = Family | ApiSurface
-
 /** Who is calling. A frozen copy. */
 export type Caller = Pick<Principal, 'apiKeyId' | 'owner' | 'ownershipScopeKey'>
 
 interface AnyExchange {
   readonly requestId: string
-  readonly operation: Family
-  readonly surface: Surface
+  readonly operation: string
+  /** The API in which the caller speaks: the id of a surface. */
+  readonly surface: string
   /** Lives as long as the request and is the same at every seam: what one leaves for another. */
   readonly state: Map<string, unknown>
   /** A header of the request; `null` for one that is absent or carries a credential. */
@@ -58,6 +54,19 @@ export interface PlannedExchange
   readonly routeId: string
 }
 
+/** One route that could serve the request. */
+export interface Candidate {
+  readonly routeId: string
+  readonly provider: string
+  readonly upstreamModel: string
+}
+
+/** A request that is about to be sent to a provider. */
+export interface ExecuteExchange extends PlannedExchange {
+  /** All routes that could serve it, in the order in which they are drawn; the first is the planned. */
+  readonly candidates: readonly Candidate[]
+}
+
 /** The head of a reply, before it is sent; a stream has not begun. Errors have one too. */
 export interface RespondExchange extends AnyExchange {
   /** Absent when authentication failed. */
@@ -69,12 +78,12 @@ export interface RespondExchange extends AnyExchange {
   setHeader(name: string, value: string): void
 }
 
-/** What a middleware is shown at each seam, and what the step gives. */
+/** What a middleware is shown at each seam, what the step gives, and what it may be told. */
 export interface SeamTypes {
-  decode: { exchange: DecodeExchange; result: DecodedRequest }
-  admit: { exchange: PlannedExchange; result: undefined }
-  execute: { exchange: PlannedExchange; result: undefined }
-  respond: { exchange: RespondExchange; result: undefined }
+  decode: { exchange: DecodeExchange; result: DecodedRequest; next: [] }
+  admit: { exchange: PlannedExchange; result: undefined; next: [] }
+  execute: { exchange: ExecuteExchange; result: undefined; next: [candidate?: Candidate] }
+  respond: { exchange: RespondExchange; result: undefined; next: [] }
 }
 
 /** Stands around one step of every request that it applies to. Registered at the point `middleware`. */
@@ -86,8 +95,8 @@ export interface MiddlewareAt<S extends Seam> {
   readonly before?: readonly string[]
   /** Ids of middlewares that this one stands inside of: it begins after them. */
   readonly after?: readonly string[]
-  /** Surfaces whose requests it sees. Absent: all. */
-  readonly appliesTo?: readonly Surface[]
+  /** Ids of surfaces whose requests it sees. Absent: all. */
+  readonly appliesTo?: readonly string[]
   /**
    * Calls `next` exactly once, or refuses. `next` runs what stands inside and then the step, and
    * rejects when that fails; the request then fails in that way, whatever is made of it here.
@@ -95,10 +104,12 @@ export interface MiddlewareAt<S extends Seam> {
    * told. Anything else that is thrown, any throw at `respond`, not calling `next`, and five
    * seconds spent outside of `next` are faults: the caller gets 500, the log names the plugin.
    * A call that has been made is settled and recorded all the same.
+   * At `execute`, `next` takes the candidate to call, and may be called again when it has failed: each
+   * call is one attempt, and what the last one gives is what counts.
    */
   handle(
     exchange: SeamTypes[S]['exchange'],
-    next: () => Promise<SeamTypes[S]['result']>,
+    next: (...choice: SeamTypes[S]['next']) => Promise<SeamTypes[S]['result']>,
   ): void | Promise<void>
 }
 

@@ -191,6 +191,8 @@ export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
   readonly sections?: readonly ConfigSection[]
   /** Provider types that the config may name; `setup` provides a factory for each. */
   readonly providerTypes?: readonly ProviderTypeSpec[]
+  /** Wire formats that it brings; each is a flag of routes, and `setup` provides each of them. */
+  readonly dialects?: readonly string[]
   /** Packs that a policy may name; `setup` provides each of them. */
   readonly guardrailPacks?: readonly GuardrailPackSpec[]
   /** Kinds of managed checks that the config may name; `setup` provides a factory for each. */

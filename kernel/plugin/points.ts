@@ -10,9 +10,15 @@ import type { Middleware } from './middleware.ts'
 import type { Observer } from './observer.ts'
 import { extensionPoint, type Isolation } from './plugin.ts'
 import type { BoundRouteListener, ProviderFactory } from './provider.ts'
+import type { Conversion, Dialect, Surface } from './surface.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each type has its own config; the loader checks it against that type's schema
 export const providerFactories = extensionPoint<ProviderFactory<any>>('provider_factories', 'many')
+// biome-ignore lint/suspicious/noExplicitAny: each surface reads its own kind of call
+export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many')
+export const dialects = extensionPoint<Dialect>('dialects', 'many')
+// biome-ignore lint/suspicious/noExplicitAny: each conversion takes the calls of one surface
+export const conversions = extensionPoint<Conversion<any>>('conversions', 'many')
 export const identity = extensionPoint<Identity>('identity', 'one')
 export const accounting = extensionPoint<Accounting>('accounting', 'one')
 export const accountingSinks = extensionPoint<AccountingSink>('accounting_sinks', 'many')

@@ -1,39 +1,8 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Problem } from './config.ts'
-import type { ApiSurface } from './exchange.ts'
-import type { JsonObject, JsonValue } from './json.ts'
-import type { Family, RouteFlag, RouteSpec } from './route.ts'
+import type { JsonObject } from './json.ts'
+import type { Feature, RouteFlags, RouteSpec } from './route.ts'
 import type { StreamEvent } from './stream.ts'
-
-/**
- * What a request of the messages API says beyond the chat call that it was converted to. Only a
- * route that speaks that API itself understands it. It holds none of the conversation's text, which
- * stands in the chat call alone.
- */
-export interface NativeMessages {
-  /**
-   * Members of the request as they stand that the chat call has no place for: `thinking`,
-   * `output_config`, `metadata`, `service_tier`, `container`, `context_management`, `mcp_servers`,
-   * any that the gateway does not know, and as a list `anthropic_beta`, its header included.
-   */
-  readonly fields: JsonObject
-  /** Tools that the upstream runs itself, as declared; they are not among the call's tools. */
-  readonly serverTools: readonly JsonObject[]
-  readonly disableParallelToolUse: boolean
-  /** Ids of the tool calls whose results report an error. */
-  readonly failedToolCalls: ReadonlySet<string>
-  /**
-   * `cache_control` by its place in the chat call: `tools.0`, `messages.2` where the content is a
-   * string, else `messages.2.content.1`, and `messages.2.tool_calls.0`. A system text with one ends
-   * its message, so several system messages can follow each other.
-   */
-  readonly cacheControl: ReadonlyMap<string, JsonValue>
-  /**
-   * Members of tools, documents and images that the chat call has no place for, by the same places:
-   * `defer_loading` and others of a tool, `citations` of a document, `transformations` of an image.
-   */
-  readonly members: ReadonlyMap<string, JsonObject>
-}
 
 /** One call of an upstream, handed to the executor of a bound route. */
 export interface ProviderCall {
@@ -43,10 +12,10 @@ export interface ProviderCall {
   /** The caller's body, byte for byte as text; `undefined` when the gateway built `body` itself. */
   readonly rawBody: string | undefined
   readonly stream: boolean
-  /** Present when the caller speaks another API than that of the family. */
-  readonly apiSurface?: ApiSurface
-  /** Present when the request came through the messages API and the route is `nativeMessages`. */
-  readonly messages?: NativeMessages
+  /** The API in which the caller speaks. */
+  readonly surface: string
+  /** What the caller's own dialect says beyond `body`, for routes that read it: see `reads`. */
+  readonly original?: unknown
   /** Largest buffered reply, in bytes after decompression: `max_response_bytes` of the provider. */
   readonly maxResponseBytes: number
   /** W3C trace context to send on, when there is one. */
@@ -64,7 +33,7 @@ export interface ProviderCall {
 
 export interface BufferedResult {
   readonly kind: 'buffered'
-  /** The reply in the shape of the family, `usage` in it as the family spells it. */
+  /** The reply in the shape of the dialect, `usage` in it as the dialect spells it. */
   readonly body: JsonObject
   /** The same as the upstream sent it; then it is passed on with only `model` replaced. */
   readonly rawBody?: string
@@ -110,15 +79,17 @@ export type UnpricedReason =
   | 'unsupported_context_tier'
   | 'mixed_cache_write_ttl'
 
-/** A route made executable. A family without an executor is a capability that is not there. */
-export interface BoundRoute extends Partial<Record<Family, Execute>> {
-  /** Flags beyond the families that the implementation can serve on this route. */
-  readonly supports: readonly Exclude<RouteFlag, Family>[]
-  /** Its chat executor reads `ProviderCall.messages`. */
-  readonly nativeMessages?: boolean
+/** A route made executable. */
+export interface BoundRoute {
+  /** By dialect; one without an executor is a capability that is not there. */
+  readonly execute: Readonly<Partial<Record<string, Execute>>>
+  /** What else the implementation can serve on this route. */
+  readonly supports: readonly Feature[]
+  /** Dialects of callers whose `ProviderCall.original` its executors read. */
+  readonly reads?: readonly string[]
   /**
-   * Its chat executor sends on what OpenAI's API has, as it stands: `user`, for one. Counters in its
-   * streams pass as they come; those of other routes are told at the end.
+   * Its executors send on what the dialect's own API has, as it stands: `user`, for one. Counters in
+   * its streams pass as they come; those of other routes are told at the end.
    */
   readonly compatShape?: boolean
   readonly pricing: PricingIdentity
@@ -170,7 +141,7 @@ export interface ProviderFactory<C extends TSchema = TSchema> {
 /** What became of a configured route when its provider bound it. */
 export interface BoundRouteFacts {
   /** What the config allows and the provider can do. */
-  readonly capabilities: Readonly<Record<RouteFlag, boolean>>
+  readonly capabilities: RouteFlags
   readonly pricing: PricingIdentity
 }
 

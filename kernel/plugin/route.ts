@@ -1,12 +1,14 @@
 import type { JsonObject } from './json.ts'
 
-/** The request families that a provider can execute. Messages requests run as chat completions. */
-export const families = ['chat_completions', 'responses', 'embeddings'] as const
-export type Family = (typeof families)[number]
+/** What calls of any operation may need of a route. */
+export const features = ['stream', 'tools', 'vision', 'json_schema'] as const
+export type Feature = (typeof features)[number]
 
-/** What a route can be asked to do; a flag that the config leaves out is true. */
-export const routeFlags = [...families, 'stream', 'tools', 'vision', 'json_schema'] as const
-export type RouteFlag = (typeof routeFlags)[number]
+/**
+ * What routes can be asked to do, by name: the operations of the dialects that the loaded plugins
+ * declare, and `features`. A flag that the config leaves out is true.
+ */
+export type RouteFlags = Readonly<Record<string, boolean>>
 
 /** One entry of a model's `routes`, as configured. */
 export interface RouteSpec {
@@ -18,7 +20,7 @@ export interface RouteSpec {
   readonly priority: number
   readonly weight: number
   readonly enabled: boolean
-  readonly capabilities: Readonly<Record<RouteFlag, boolean>>
+  readonly capabilities: RouteFlags
   /** For the provider to send with each call, over its `defaultHeaders`. */
   readonly extraHeaders: Readonly<Record<string, string>>
   /** For the provider to merge over the body that it sends. */

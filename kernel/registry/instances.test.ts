@@ -36,8 +36,7 @@ function bound(route: RouteSpec): BoundRoute {
   return {
     supports: ['stream', 'tools'],
     pricing: { pricingProviderId: undefined, model: route.upstreamModel },
-    chat_completions: execute,
-    responses: execute,
+    execute: { chat_completions: execute, responses: execute },
   }
 }
 const { log } = keptLog()
@@ -91,7 +90,10 @@ test('a route may be an object of a class, and keep something in it', async () =
     get pricing() {
       return { pricingProviderId: undefined, model: 'u' }
     }
-    async chat_completions() {
+    get execute() {
+      return { chat_completions: () => this.answer() }
+    }
+    async answer() {
       this.calls += 1
       return { kind: 'buffered' as const, body: { calls: this.calls } }
     }
@@ -103,7 +105,7 @@ test('a route may be an object of a class, and keep something in it', async () =
   )
   expect(routes.size).toBe(3)
   const route = routes.get('m/one/u')
-  expect(await route?.chat_completions?.({} as never)).toMatchObject({ body: { calls: 1 } })
+  expect(await route?.execute.chat_completions?.({} as never)).toMatchObject({ body: { calls: 1 } })
 })
 
 describe('everything that cannot work is told at once, with whole paths', () => {
@@ -172,7 +174,8 @@ describe('everything that cannot work is told at once, with whole paths', () => 
 
 test('a capability needs the config, and an executor or support', () => {
   const route = config.snapshot.models.get('n')?.routes[0] as RouteSpec
-  expect(effectiveCapabilities(route, bound(route))).toEqual({
+  const ways = new Map(['chat_completions', 'responses'].map((dialect) => [dialect, 1]))
+  expect(effectiveCapabilities(route, bound(route), ways)).toEqual({
     chat_completions: true,
     responses: false,
     embeddings: false,

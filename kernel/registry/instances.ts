@@ -4,11 +4,11 @@ import {
   type BoundRoute,
   ConfigError,
   type ConfigPath,
-  type Family,
+  features,
   type Problem,
   type Provider,
   providerFactories,
-  type RouteFlag,
+  type RouteFlags,
   type RouteSpec,
 } from '../plugin/index.ts'
 import { contain, containDisposal } from './contain.ts'
@@ -29,19 +29,17 @@ export interface Instances {
 export function effectiveCapabilities(
   { capabilities }: RouteSpec,
   bound: BoundRoute,
-): Readonly<Record<RouteFlag, boolean>> {
-  const supports = (flag: Exclude<RouteFlag, Family>) =>
-    capabilities[flag] && bound.supports.includes(flag)
-  const executes = (family: Family) => capabilities[family] && bound[family] !== undefined
-  return Object.freeze({
-    chat_completions: executes('chat_completions'),
-    responses: executes('responses'),
-    embeddings: executes('embeddings'),
-    stream: supports('stream'),
-    tools: supports('tools'),
-    vision: supports('vision'),
-    json_schema: supports('json_schema'),
-  })
+  ways: ReadonlyMap<string, unknown>,
+): RouteFlags {
+  const can = (flag: string) =>
+    (features as readonly string[]).includes(flag)
+      ? (bound.supports as readonly string[]).includes(flag)
+      : ways.has(flag)
+  return Object.freeze(
+    Object.fromEntries(
+      Object.entries(capabilities).map(([flag, allowed]) => [flag, allowed && can(flag)]),
+    ),
+  )
 }
 
 /** A fault of one provider or route as problems of the config, their paths made absolute. */

@@ -1,4 +1,4 @@
-import { seams, surfaces } from '../plugin/index.ts'
+import { seams } from '../plugin/index.ts'
 
 /** What keeps an implementation from being a middleware; `undefined` when nothing does. */
 export function middlewareFault(value: unknown): string | undefined {
@@ -12,12 +12,6 @@ export function middlewareFault(value: unknown): string | undefined {
   if (typeof handle !== 'function') return 'has no handle'
   for (const [name, list] of Object.entries({ before, after, appliesTo })) {
     if (list !== undefined && !isTexts(list)) return `has a ${name} that is no list of names`
-  }
-  const unknown = (appliesTo as readonly string[] | undefined)?.find(
-    (surface) => !(surfaces as readonly string[]).includes(surface),
-  )
-  if (unknown !== undefined) {
-    return `applies to "${unknown}", which is none of ${surfaces.join(', ')}`
   }
   return undefined
 }

@@ -53,7 +53,13 @@ export function clockOnly(): KernelCapabilities {
   }
   return {
     clock: { now: () => new Date(0) },
-    inspection: { plugins: absent, leftOut: absent, chains: absent, plan: absent },
+    inspection: {
+      surfaces: absent,
+      plugins: absent,
+      leftOut: absent,
+      chains: absent,
+      plan: absent,
+    },
     egress: { send: absent },
     outbound: { check: absent, fetch: absent },
     schedule: { every: absent },

@@ -1,11 +1,14 @@
-import type { BoundRoute, GuardPolicy, ModelSpec, RouteFlag, RouteSpec } from '../plugin/index.ts'
+import type { BoundRoute, GuardPolicy, ModelSpec, RouteFlags, RouteSpec } from '../plugin/index.ts'
+import type { Way } from './ways.ts'
 
 /** A route with what makes it executable. */
 export interface Route {
   readonly spec: RouteSpec
   readonly bound: BoundRoute
   /** The configured flags, less what the bound route cannot do. */
-  readonly capabilities: Readonly<Record<RouteFlag, boolean>>
+  readonly capabilities: RouteFlags
+  /** How it serves calls, by the dialect of their callers. */
+  readonly ways: ReadonlyMap<string, Way>
   /** What guards its calls; absent: nothing does. */
   readonly guard?: GuardPolicy | undefined
 }

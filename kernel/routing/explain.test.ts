@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { GatewayError, type RouteFlag, routeFlags } from '../plugin/index.ts'
+import { features, GatewayError } from '../plugin/index.ts'
 import type { GatewayModel, Route } from './catalog.ts'
 import { explainRoutes } from './explain.ts'
 import { planRoute } from './plan.ts'
 
-const flag = fc.constantFrom<RouteFlag>(...routeFlags)
+const flags = ['chat_completions', 'responses', 'embeddings', ...features]
+const flag = fc.constantFrom(...flags)
 
 const anyRoute = fc
   .record({
@@ -15,7 +16,7 @@ const anyRoute = fc
     without: fc.uniqueArray(flag, { maxLength: 2 }),
   })
   .map(({ without, ...spec }): Route => {
-    const capabilities = Object.fromEntries(routeFlags.map((f) => [f, !without.includes(f)]))
+    const capabilities = Object.fromEntries(flags.map((f) => [f, !without.includes(f)]))
     const bound = { supports: [], pricing: { pricingProviderId: undefined, model: 'x' } }
     return { spec, bound, capabilities } as unknown as Route
   })
@@ -48,7 +49,7 @@ test('the routes that are explained as kept are those that are drawn, with their
         }
         for (let i = 0; i < 5; i++) {
           const drawn = planRoute(model, needed, () => draws.next().value ?? 0)
-          expect(kept.map(({ spec }) => spec)).toContain(drawn.spec)
+          expect(kept.map(({ spec }) => spec)).toContain(drawn.route.spec)
         }
       },
     ),

@@ -1,10 +1,4 @@
-import {
-  GatewayError,
-  guardPhases,
-  type PlannedRoute,
-  type RequestPlan,
-  type RouteFlag,
-} from '../plugin/index.ts'
+import { GatewayError, guardPhases, type PlannedRoute, type RequestPlan } from '../plugin/index.ts'
 import { accessFault } from './access.ts'
 import type { GatewayModel, ModelCatalog, Route } from './catalog.ts'
 import { type Refusal, routeFault } from './plan.ts'
@@ -37,7 +31,7 @@ function outcomeOf(catalog: ModelCatalog, request: RouteRequest): RequestPlan['o
 /** What becomes of the routes of an execution model, in the order of the config. */
 export function explainRoutes(
   model: GatewayModel,
-  needed: readonly RouteFlag[],
+  needed: readonly string[],
   refusal?: Refusal,
 ): readonly PlannedRoute[] {
   const faults = model.routes.map((route) => routeFault(route, needed, refusal))

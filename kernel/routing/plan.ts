@@ -1,4 +1,4 @@
-import { GatewayError, type RouteFault, type RouteFlag } from '../plugin/index.ts'
+import { GatewayError, type RouteFault } from '../plugin/index.ts'
 import type { GatewayModel, Route } from './catalog.ts'
 
 /** A source of numbers in [0, 1). */
@@ -32,7 +32,7 @@ export type Refusal = (route: Route) => GatewayError | undefined
 /** What keeps a route that is in service from taking a request; undefined when nothing does. */
 function unfit(
   route: Route,
-  needed: readonly RouteFlag[],
+  needed: readonly string[],
   refusal: Refusal | undefined,
 ): RouteFault | undefined {
   const flags = needed.filter((flag) => !route.capabilities[flag])
@@ -44,10 +44,17 @@ function unfit(
 /** Why a route is not drawn for a request, whatever the other routes are; undefined when it may be. */
 export function routeFault(
   route: Route,
-  needed: readonly RouteFlag[],
+  needed: readonly string[],
   refusal?: Refusal,
 ): RouteFault | undefined {
   return outOfService(route) ?? unfit(route, needed, refusal)
+}
+
+/** The route that serves a request. */
+export interface Plan {
+  readonly route: Route
+  /** Others that could serve it, in the order in which they would have been taken. */
+  others(): readonly Route[]
 }
 
 /**
@@ -57,15 +64,17 @@ export function routeFault(
  */
 export function planRoute(
   model: GatewayModel,
-  needed: readonly RouteFlag[],
+  needed: readonly string[],
   random: Random,
   refusal?: Refusal,
-): Route {
-  let lacking: readonly RouteFlag[] | undefined
+): Plan {
+  let lacking: readonly string[] | undefined
   let refused: GatewayError | undefined
-  for (const route of order(model.routes, random)) {
+  const ordered = order(model.routes, random)
+  const isFit = (route: Route) => unfit(route, needed, refusal) === undefined
+  for (const [at, route] of ordered.entries()) {
     const fault = unfit(route, needed, refusal)
-    if (fault === undefined) return route
+    if (fault === undefined) return { route, others: () => ordered.slice(at + 1).filter(isFit) }
     if (fault.reason === 'lacks') lacking ??= fault.flags
     if (fault.reason === 'refuses') refused ??= fault.error
   }

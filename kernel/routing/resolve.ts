@@ -1,7 +1,7 @@
-import { GatewayError, type Principal, type RouteFlag } from '../plugin/index.ts'
+import { GatewayError, type Principal } from '../plugin/index.ts'
 import { mayUse } from './access.ts'
-import type { GatewayModel, ModelCatalog, Route } from './catalog.ts'
-import { planRoute, type Random, type Refusal } from './plan.ts'
+import type { GatewayModel, ModelCatalog } from './catalog.ts'
+import { type Plan, planRoute, type Random, type Refusal } from './plan.ts'
 
 export interface ResolvedModel {
   /** The gateway model asked for, or the one that a tag selector picked. */
@@ -10,15 +10,13 @@ export interface ResolvedModel {
   readonly executionModel: GatewayModel
 }
 
-export interface ResolvedRoute extends ResolvedModel {
-  readonly route: Route
-}
+export interface ResolvedRoute extends ResolvedModel, Plan {}
 
 export interface RouteRequest {
   /** A model id or alias, or `tag:a,b`. */
   readonly selector: string
   readonly principal: Principal
-  readonly needed: readonly RouteFlag[]
+  readonly needed: readonly string[]
   readonly refusal?: Refusal | undefined
   /** Hears of the model that an error is about when it is found and has no route for the request. */
   readonly stranded?: ((found: ResolvedModel) => void) | undefined
@@ -73,7 +71,7 @@ function resolveModel(catalog: ModelCatalog, request: RouteRequest, random: Rand
   if (model === undefined) {
     throw new GatewayError(
       'model_not_found',
-      `model '${shorten(request.selector)}' does not exist; GET /v1/models lists what this key may use`,
+      `model '${shorten(request.selector)}' does not exist; the list of models shows what this key may use`,
     )
   }
   if (!mayUse(request.principal, model)) {
@@ -97,7 +95,7 @@ function execute(
   { needed, refusal }: RouteRequest,
   random: Random,
 ): ResolvedRoute {
-  return { ...found, route: planRoute(found.executionModel, needed, random, refusal) }
+  return { ...found, ...planRoute(found.executionModel, needed, random, refusal) }
 }
 
 function resolveTags(

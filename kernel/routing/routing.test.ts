@@ -1,26 +1,24 @@
 import { describe, expect, test } from 'bun:test'
 import {
+  features,
   GatewayError,
   type ModelSpec,
   type Principal,
-  type RouteFlag,
   type RouteSpec,
-  routeFlags,
 } from '../plugin/index.ts'
 import { mayUse } from './access.ts'
 import { createCatalog, type ModelCatalog, type Route } from './catalog.ts'
 import { resolveRoute } from './resolve.ts'
 
 type RouteInput = Partial<Pick<RouteSpec, 'priority' | 'weight' | 'enabled' | 'upstreamModel'>> & {
-  without?: RouteFlag[]
+  without?: string[]
 }
 type ModelInput = Partial<Omit<ModelSpec, 'routes'>> & { id: string; routes?: RouteInput[] }
 
-function flags(without: RouteFlag[] = []) {
-  return Object.fromEntries(routeFlags.map((f) => [f, !without.includes(f)])) as Record<
-    RouteFlag,
-    boolean
-  >
+const allFlags = ['chat_completions', 'responses', 'embeddings', ...features]
+
+function flags(without: string[] = []) {
+  return Object.fromEntries(allFlags.map((f) => [f, !without.includes(f)]))
 }
 
 function catalogOf(...inputs: ModelInput[]): ModelCatalog {
@@ -49,7 +47,12 @@ function catalogOf(...inputs: ModelInput[]): ModelCatalog {
   )
   const bind = (spec: RouteSpec): Route => ({
     spec,
-    bound: { supports: [], pricing: { pricingProviderId: undefined, model: spec.upstreamModel } },
+    bound: {
+      supports: [],
+      execute: {},
+      pricing: { pricingProviderId: undefined, model: spec.upstreamModel },
+    },
+    ways: new Map(),
     capabilities: spec.capabilities,
   })
   return createCatalog(new Map(specs.map((s) => [s.id, s])), bind)
@@ -88,7 +91,7 @@ function ask(
   catalog: ModelCatalog,
   selector: string,
   principal = user(),
-  needed: RouteFlag[] = ['chat_completions'],
+  needed: string[] = ['chat_completions'],
 ) {
   try {
     const { model, executionModel, route } = resolveRoute(

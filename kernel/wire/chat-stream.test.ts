@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { JsonObject } from '../plugin/json.ts'
 import { streamEvent } from '../plugin/stream.ts'
 import { createChatStream } from './chat-stream.ts'
-import { errorChunk, sseText } from './family-stream.ts'
+import { plainError, sseText } from './dialect-stream.ts'
 import { decodeSse } from './sse.ts'
 
 const utf8 = new TextEncoder()
@@ -26,7 +26,7 @@ const usage = chunk({ choices: [], usage: counted })
 
 /** Runs whole frames through the stream, one batch each, and then its end. */
 function run(...data: string[]) {
-  const stream = createChatStream({ publicModel: 'mine' })
+  const stream = createChatStream({ publicModel: 'mine', native: true })
   const sent = data.flatMap((item) => stream.push([streamEvent(item)]))
   stream.end()
   return { stream, sent: sent.map((event) => event.json() as JsonObject) }
@@ -45,7 +45,7 @@ describe('a chat stream', () => {
   test.each([[streamEvent(text('a'))], [[text('a')]], [[JSON.parse(text('a'))]], [undefined]])(
     'says what a batch is when it is given something else',
     (batch) => {
-      const { push } = createChatStream({ publicModel: 'mine' })
+      const { push } = createChatStream({ publicModel: 'mine', native: true })
       expect(() => push(batch as never)).toThrow(
         'a stream yields batches: lists of events that streamEvent or decodeSse makes',
       )
@@ -54,12 +54,14 @@ describe('a chat stream', () => {
 
   test('passes a chunk that needs no change on as the same object', () => {
     const event = streamEvent(text('a').replace('"up"', '"mine"'))
-    expect(createChatStream({ publicModel: 'mine' }).push([event])[0]).toBe(event)
+    expect(createChatStream({ publicModel: 'mine', native: true }).push([event])[0]).toBe(event)
   })
 
   test('keeps what surrounds the model byte for byte', () => {
     const data = '{ "big":12345678901234567890,  "model" : "up", "choices":[] , "usage":null}'
-    const [event] = createChatStream({ publicModel: 'mine' }).push([streamEvent(data)])
+    const [event] = createChatStream({ publicModel: 'mine', native: true }).push([
+      streamEvent(data),
+    ])
     expect(event?.data).toBe(data.replace('"up"', '"mine"'))
   })
 
@@ -114,7 +116,7 @@ describe('a chat stream', () => {
   })
 
   test('tells what an object without choices says', () => {
-    const stream = createChatStream({ publicModel: 'm' })
+    const stream = createChatStream({ publicModel: 'm', native: true })
     stream.push([streamEvent('{"message":"Too many requests."}')])
     expect(stream.failure?.message).toBe(
       'malformed event: choices is not an array, but says: Too many requests.',
@@ -162,7 +164,7 @@ describe('a chat stream', () => {
       choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
       usage: counted,
     })
-    const stream = createChatStream({ publicModel: 'mine', usageAtEnd: true })
+    const stream = createChatStream({ publicModel: 'mine', native: false })
     const push = (data: string) => stream.push([streamEvent(data)])[0]?.json() as JsonObject
     expect(push(begun(early))).toEqual({ ...JSON.parse(begun(null)), model: 'mine' })
     expect(stream.usage).toMatchObject({ promptTokens: 3, output: 1 })
@@ -304,7 +306,7 @@ test('any chunks, cut anywhere, become what the plain reference makes of them', 
           at = cut
         }
       }
-      const stream = createChatStream({ publicModel: 'mine' })
+      const stream = createChatStream({ publicModel: 'mine', native: true })
       let sent = ''
       for await (const batch of decodeSse(source())) sent += sseText(stream.push(batch))
       stream.end()
@@ -321,7 +323,7 @@ test('any chunks, cut anywhere, become what the plain reference makes of them', 
 
 test('an error chunk says what and for which request', () => {
   const failure = { code: 'upstream_transport', message: 'premature end: x', forwarded: false }
-  const event = errorChunk(failure, 'r1')
+  const event = plainError(failure, 'r1').event
   expect(event).toStartWith('data: {"error":')
   expect(JSON.parse(event.slice(6)).error).toEqual({
     message: 'premature end: x',

@@ -1,17 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { StreamEvent } from '../plugin/stream.ts'
-import { createEventTemplate } from './event-template.ts'
+import type { DialectStream, StreamOptions } from '../plugin/surface.ts'
 import {
-  createFamilyStream,
+  createDialectStream,
   DONE,
   doneEvent,
-  type FamilyStream,
-  type FamilyStreamOptions,
   readObject,
   type StreamRules,
   type StreamState,
   withData,
-} from './family-stream.ts'
+} from './dialect-stream.ts'
+import { createEventTemplate } from './event-template.ts'
 import { readInBandError, strayWords } from './in-band-error.ts'
 import { isPresent } from './is-present.ts'
 import { setMembers, setModel } from './json-splice.ts'
@@ -21,22 +20,11 @@ import { createUsageTap, readChatUsage } from './usage.ts'
  * Normalises a chat completions stream: the public model in every chunk, usage at the top level,
  * `delta.reasoning` under its canonical name, exactly one `[DONE]`.
  */
-export function createChatStream(options: ChatStreamOptions): FamilyStream {
-  return createFamilyStream((state) => chatRules(state, options))
+export function createChatStream(options: StreamOptions): DialectStream {
+  return createDialectStream((state) => chatRules(state, options))
 }
 
-export interface ChatStreamOptions extends FamilyStreamOptions {
-  /**
-   * Counters before the end are not passed on: in OpenAI's streams they come once, and clients such
-   * as LangChain add up what they are told.
-   */
-  readonly usageAtEnd?: boolean
-}
-
-function chatRules(
-  state: StreamState,
-  { publicModel, usageAtEnd = false }: ChatStreamOptions,
-): StreamRules {
+function chatRules(state: StreamState, { publicModel, native }: StreamOptions): StreamRules {
   const usage = createUsageTap(readChatUsage)
   const template = createEventTemplate()
   /** Whether each choice seen has its finish_reason. */
@@ -110,7 +98,8 @@ function chatRules(
       usage.take(counters)
       data = setMembers(data, { usage: counters })
     }
-    if (counters !== undefined && usageAtEnd && !finished) data = setMembers(data, { usage: null })
+    // In OpenAI's own streams they come once, and clients such as LangChain add up what they are told.
+    if (counters !== undefined && !native && !finished) data = setMembers(data, { usage: null })
     if (chunk.model !== publicModel) data = setModel(data, chunk.model, publicModel)
     const normalised = withData(event, data)
     if (ordinary) template.learn(event, normalised)

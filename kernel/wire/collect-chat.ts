@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
-import { DONE, doneEvent, readObject } from './family-stream.ts'
+import { DONE, doneEvent, readObject } from './dialect-stream.ts'
 import { isPresent } from './is-present.ts'
 
 type Mutable = Record<string, JsonValue>

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
-import { doneEvent, readObject } from './family-stream.ts'
+import { doneEvent, readObject } from './dialect-stream.ts'
 import { createStreamedItems } from './streamed-items.ts'
 
 /**

@@ -5,7 +5,7 @@ import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import { createChatStream } from './chat-stream.ts'
 import { chatEvents, collectChat } from './collect-chat.ts'
 import { collectResponse, responseEvents } from './collect-responses.ts'
-import { sseText } from './family-stream.ts'
+import { sseText } from './dialect-stream.ts'
 import { replyTexts } from './guard-text.ts'
 import { createResponsesStream } from './responses-stream.ts'
 import { decodeSse } from './sse.ts'
@@ -93,7 +93,7 @@ describe('a reply that is made into a stream and collected again is the same', (
   test('chat', async () => {
     await fc.assert(
       fc.asyncProperty(chatReply, size, async (reply, pieces) => {
-        const family = createChatStream({ publicModel: 'm' })
+        const family = createChatStream({ publicModel: 'm', native: true })
         expect(collectChat(await overTheWire(chatEvents(reply), family, pieces))).toEqual(reply)
       }),
       { numRuns: 300 },

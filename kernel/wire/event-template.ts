@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../plugin/stream.ts'
-import { withData } from './family-stream.ts'
+import { withData } from './dialect-stream.ts'
 
 /**
  * Members whose value decides nothing, so that events which differ only there are treated alike:

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { JsonObject } from '../plugin/json.ts'
 import type { StreamEvent } from '../plugin/stream.ts'
 import { createChatStream } from './chat-stream.ts'
-import { readReply } from './reply.ts'
+import { readChatReply } from './reply.ts'
 import { decodeSse, encodeSse } from './sse.ts'
 
 interface Call {
@@ -123,7 +123,7 @@ test('a stream, cut anywhere and folded, is the buffered reply', async () => {
             at = cut
           }
         }
-        const stream = createChatStream({ publicModel: 'mine' })
+        const stream = createChatStream({ publicModel: 'mine', native: true })
         const events: StreamEvent[] = []
         for await (const batch of decodeSse(source())) events.push(...stream.push(batch))
         stream.end()
@@ -131,7 +131,7 @@ test('a stream, cut anywhere and folded, is the buffered reply', async () => {
         const reply = buffered('mine', list)
         expect(stream.outcome).toBe('complete')
         expect(fold(events)).toEqual(reply)
-        const facts = readReply('chat_completions', reply)
+        const facts = readChatReply(reply)
         expect(stream.usage).toEqual(facts.usage)
         expect(stream.invokedToolCount).toBe(facts.invokedToolCount ?? -1)
       },

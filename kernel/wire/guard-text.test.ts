@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../plugin/json.ts'
 import { promptTexts, replyTexts } from './guard-text.ts'
-import { replyToolCalls } from './guard-tool-calls.ts'
+import { chatToolCalls, responsesToolCalls } from './guard-tool-calls.ts'
 
+const toolCallsOf = { chat_completions: chatToolCalls, responses: responsesToolCalls }
 const upper = (texts: readonly string[]) => texts.map((text) => text.toUpperCase())
 
 const prompts: readonly (readonly [string, JsonObject, readonly string[]])[] = [
@@ -149,7 +150,7 @@ describe('what says the same as a text that was replaced goes with it', () => {
       ],
     })
     const body = call('{"a":"secret"}', { content: tokens })
-    const { calls, replace } = replyToolCalls('chat_completions', body)
+    const { calls, replace } = chatToolCalls(body)
     expect(replace(calls)).toEqual(body)
     const masked = { tool: 'f', arguments: '{"a":"***"}' }
     expect(replace([masked])).toEqual(call('{"a":"***"}', null))
@@ -213,7 +214,7 @@ describe('the tool calls of a reply', () => {
       { tool: 'local_shell', arguments: JSON.stringify(shell) },
     ],
   ] as const)('%s', (_, family, body, call) => {
-    const found = replyToolCalls(family, body as unknown as JsonObject)
+    const found = toolCallsOf[family](body as unknown as JsonObject)
     expect(found.calls).toEqual([call])
     expect(found.replace(found.calls)).toEqual(body as unknown as JsonObject)
     const other = { ...call, arguments: '{"input":"other"}' }
@@ -224,7 +225,7 @@ describe('the tool calls of a reply', () => {
 test('arguments are judged without escapes that JSON does not need, and keep them otherwise', () => {
   const body = (text: string) => ({ output: [{ type: 'function_call', arguments: text }] })
   const escaped = body('{"n": 1.0, "who":"M\\u00fcller"}')
-  const { calls, replace } = replyToolCalls('responses', escaped)
+  const { calls, replace } = responsesToolCalls(escaped)
   expect(calls.map((call) => call.arguments)).toEqual(['{"n": 1.0, "who":"Müller"}'])
   expect(replace(calls)).toEqual(escaped)
   const prompt = promptTexts({ input: escaped.output })
@@ -240,7 +241,7 @@ test('calls without arguments, or with other than text, are judged and stay as t
     { type: 'custom_tool_call', name: 'sh' },
     { type: 'shell_call' },
   ]
-  const { calls, replace } = replyToolCalls('responses', { output })
+  const { calls, replace } = responsesToolCalls({ output })
   expect(calls.map((call) => call.arguments)).toEqual(['{}', '{"n":1}', '{"input":""}', '{}'])
   expect(replace(calls)).toEqual({ output })
 })
@@ -279,7 +280,7 @@ test('other arguments go to their calls, and change nothing else of a reply', ()
     ['chat_completions', chat],
     ['responses', responses],
   ] as const) {
-    const { calls, replace } = replyToolCalls(family, body)
+    const { calls, replace } = toolCallsOf[family](body)
     const others = calls.map((call) => ({
       ...call,
       arguments: call.arguments.includes('ls') ? '{"input":"pwd"}' : '{"n":1}',

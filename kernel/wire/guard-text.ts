@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import type { GuardTexts } from '../plugin/surface.ts'
 import { plainJson } from './json-escapes.ts'
 import { knownInOtherCase } from './key-case.ts'
 
@@ -38,24 +39,17 @@ const REPLY = new Set([
 /** The type of a part of `reasoning_details` whose `summary` is a text; elsewhere it is a setting. */
 const SUMMARY = 'reasoning.summary'
 
-/** Texts of a body in their order, each at a place of its own. */
-export interface GuardText {
-  readonly segments: readonly string[]
-  /** The body with other texts in the same places; what has none of them stays the same object. */
-  replace(segments: readonly string[]): JsonObject
-}
-
 /** Everything in a request that a model reads as text. */
-export function promptTexts(body: JsonObject): GuardText {
+export function promptTexts(body: JsonObject): GuardTexts {
   return textUnder(body, PROMPT)
 }
 
 /** Everything in a buffered reply that a caller reads as text. */
-export function replyTexts(body: JsonObject): GuardText {
+export function replyTexts(body: JsonObject): GuardTexts {
   return textUnder(body, REPLY)
 }
 
-function textUnder(body: JsonObject, names: ReadonlySet<string>): GuardText {
+function textUnder(body: JsonObject, names: ReadonlySet<string>): GuardTexts {
   const segments: string[] = []
   mapTexts(body, names, false, (text) => {
     segments.push(text)

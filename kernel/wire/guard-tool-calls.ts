@@ -1,20 +1,35 @@
 import type { GuardedToolCall } from '../plugin/guardrail.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { Family } from '../plugin/route.ts'
+import type { GuardToolCalls } from '../plugin/surface.ts'
 import { plainJson } from './json-escapes.ts'
-
-/** The tool calls in a buffered reply, each at a place of its own. */
-export interface GuardToolCalls {
-  readonly calls: readonly GuardedToolCall[]
-  /** The reply with other arguments for the same calls. */
-  replace(calls: readonly GuardedToolCall[]): JsonObject
-}
 
 type Rewrite = (call: GuardedToolCall) => string
 
-/** Tool calls that a model made: of chat replies, and of responses. */
-export function replyToolCalls(family: Family, body: JsonObject): GuardToolCalls {
-  const map = family === 'responses' ? mapOutput : mapChoices
+/** Tool calls that a model made in a chat reply. */
+export function chatToolCalls(reply: JsonObject): GuardToolCalls {
+  return toolCalls(reply, mapChoices)
+}
+
+/** Tool calls of earlier turns, as a chat request repeats them, in order. */
+export function earlierChatToolCalls({ messages }: JsonObject): readonly GuardedToolCall[] {
+  const turns = Array.isArray(messages) ? messages : []
+  return chatToolCalls({ choices: turns.map((message) => ({ message })) }).calls
+}
+
+/** Tool calls that a model made in a reply of the responses API. */
+export function responsesToolCalls(reply: JsonObject): GuardToolCalls {
+  return toolCalls(reply, mapOutput)
+}
+
+/** Tool calls of earlier turns, as a request of the responses API repeats them, in order. */
+export function earlierResponsesToolCalls({ input }: JsonObject): readonly GuardedToolCall[] {
+  return responsesToolCalls({ output: input ?? null }).calls
+}
+
+function toolCalls(
+  body: JsonObject,
+  map: (body: JsonObject, rewrite: Rewrite) => JsonObject,
+): GuardToolCalls {
   const calls: GuardedToolCall[] = []
   map(body, (call) => {
     calls.push(call)
@@ -27,16 +42,6 @@ export function replyToolCalls(family: Family, body: JsonObject): GuardToolCalls
       return map(body, (call) => others[at++]?.arguments ?? call.arguments)
     },
   }
-}
-
-/** The tool calls of earlier turns, as a request repeats them, in order. */
-export function requestToolCalls(family: Family, { messages, input }: JsonObject) {
-  const turns = Array.isArray(messages) ? messages : []
-  const body =
-    family === 'responses'
-      ? { output: input ?? null }
-      : { choices: turns.map((message) => ({ message })) }
-  return replyToolCalls(family, body).calls
 }
 
 function mapChoices(body: JsonObject, rewrite: Rewrite): JsonObject {

@@ -1,7 +1,8 @@
 import { safeUpstreamMessage } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { StreamEvent } from '../plugin/stream.ts'
-import { type StreamFailure, withData } from './family-stream.ts'
+import type { StreamFailure } from '../plugin/surface.ts'
+import { withData } from './dialect-stream.ts'
 import { setMembers } from './json-splice.ts'
 
 /** Codes longer than this are not codes. */

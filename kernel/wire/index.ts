@@ -1,17 +1,40 @@
 /** Wire formats and texts, without I/O: what plugins import as `model-gateway/wire`. */
 export type { WrittenNumber } from '../plugin/json.ts'
 export { findKeys, keyForms, maskCredentials } from '../plugin/key-forms.ts'
+export { argumentsOf, said, textOf } from './chat-message.ts'
+export { createChatStream } from './chat-stream.ts'
+export { chatEvents, collectChat } from './collect-chat.ts'
+export { collectResponse, responseEvents } from './collect-responses.ts'
 export { credentialForms, maskForms } from './credential-forms.ts'
+export { callError, plainError } from './dialect-stream.ts'
 export { mayBeRounded, parseExact } from './exact-json.ts'
-export { plainErrorBody } from './family-stream.ts'
+export {
+  chatToolCalls,
+  earlierChatToolCalls,
+  earlierResponsesToolCalls,
+  responsesToolCalls,
+} from './guard-tool-calls.ts'
+export { invalid } from './invalid.ts'
+export { isPresent } from './is-present.ts'
 export { DEEPEST_JSON, isTooDeep, nestsTooDeep } from './json-depth.ts'
 export { plainJson } from './json-escapes.ts'
 export { keyInTwoCases, repeatedMember, repeatsKey } from './json-keys.ts'
 export { skipSpace, visitJson } from './json-text.ts'
 export { foldKey, knownInOtherCase } from './key-case.ts'
 export { LiveSet } from './live-set.ts'
+export { chatChunkText, responsesEventText } from './model-text.ts'
+export type { NativeMessages } from './native-messages.ts'
 export { readBytes } from './read-bytes.ts'
+export { readChatReply, readEmbeddingsReply, readResponsesReply } from './reply.ts'
+export {
+  readChatRequest,
+  readCommon,
+  readEmbeddingsRequest,
+  readResponsesRequest,
+} from './request.ts'
+export { createResponsesStream } from './responses-stream.ts'
 export { decodeSse, encodeSse, KEEP_ALIVE } from './sse.ts'
 export { createBoundary, createSseBlocks, type SseBlock, withData } from './sse-blocks.ts'
 export { didYouMean } from './suggest.ts'
 export { callersTraceparent, checkedTraceparent, parseTraceparent } from './traceparent.ts'
+export { readChatUsage } from './usage.ts'

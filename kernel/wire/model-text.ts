@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { Family } from '../plugin/route.ts'
+import { argumentsOf, textOf } from './chat-message.ts'
 import { promptTexts } from './guard-text.ts'
-import { argumentsOf, textOf } from './messages-reply.ts'
 
 /** The texts of a request for which its provider counts tokens, descriptions of tools included. */
 export function inputTexts(body: JsonObject): readonly string[] {
@@ -22,26 +21,29 @@ function collectTool(value: JsonValue | undefined, texts: string[]): void {
   }
 }
 
-/** What a model said in one event of an upstream's stream: text, reasoning, arguments of tools. */
-export function outputText(family: Family, data: string): string {
-  let event: JsonValue
-  try {
-    event = JSON.parse(data) as JsonValue
-  } catch {
-    return ''
-  }
-  if (!isJsonObject(event)) return ''
-  if (family === 'responses') return responsesText(event)
+/** What a model said in one chunk of a chat stream: text, reasoning, arguments of tools. */
+export function chatChunkText(data: string): string {
   let text = ''
-  for (const choice of listOf(event.choices)) {
+  for (const choice of listOf(objectIn(data).choices)) {
     if (isJsonObject(choice) && isJsonObject(choice.delta)) text += chatText(choice.delta)
   }
   return text
 }
 
-function responsesText({ type, delta }: JsonObject): string {
+/** What a model said in one event of a responses stream. */
+export function responsesEventText(data: string): string {
+  const { type, delta } = objectIn(data)
   const isText = typeof type === 'string' && !type.endsWith('audio.delta')
   return isText && typeof delta === 'string' ? delta : ''
+}
+
+function objectIn(data: string): JsonObject {
+  try {
+    const value = JSON.parse(data) as JsonValue
+    return isJsonObject(value) ? value : {}
+  } catch {
+    return {}
+  }
 }
 
 function chatText(delta: JsonObject): string {

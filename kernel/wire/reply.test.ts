@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../plugin/errors.ts'
 import type { JsonObject } from '../plugin/json.ts'
-import { readReply, replyText } from './reply.ts'
+import { readChatReply, readEmbeddingsReply, readResponsesReply, replyText } from './reply.ts'
 
 describe('a buffered reply', () => {
   test('of a chat', () => {
@@ -10,7 +10,7 @@ describe('a buffered reply', () => {
       choices: [{ message: { tool_calls: calls } }, { message: { content: 'x' } }],
       usage: { prompt_tokens: 1, completion_tokens: 2 },
     }
-    expect(readReply('chat_completions', body)).toMatchObject({
+    expect(readChatReply(body)).toMatchObject({
       invokedToolCount: 2,
       usage: { uncachedInput: 1, output: 2 },
     })
@@ -18,12 +18,12 @@ describe('a buffered reply', () => {
 
   test('of a response counts its tool calls', () => {
     const output = [{ type: 'function_call' }, { type: 'message' }, { type: 'web_search_call' }]
-    expect(readReply('responses', { output })).toEqual({ usage: undefined, invokedToolCount: 2 })
+    expect(readResponsesReply({ output })).toEqual({ usage: undefined, invokedToolCount: 2 })
   })
 
   test('of a response that failed says why', () => {
     const failed = (error?: JsonObject) =>
-      readReply('responses', { status: 'failed', output: [], ...(error && { error }) })
+      readResponsesReply({ status: 'failed', output: [], ...(error && { error }) })
     expect(failed({ code: 'server_error', message: 'boom sk-0123456789abcdef' })).toEqual({
       usage: undefined,
       invokedToolCount: 0,
@@ -34,24 +34,24 @@ describe('a buffered reply', () => {
   })
 
   test('of embeddings has no tool dimension', () => {
-    expect(readReply('embeddings', { data: [] }).invokedToolCount).toBeUndefined()
+    expect(readEmbeddingsReply({ data: [] }).invokedToolCount).toBeUndefined()
   })
 
   test('of another shape is an upstream fault that keeps the usage it states', () => {
     const wrong = { usage: { prompt_tokens: 1, completion_tokens: 2 } }
-    expect(() => readReply('chat_completions', wrong)).toThrow(GatewayError)
+    expect(() => readChatReply(wrong)).toThrow(GatewayError)
     try {
-      readReply('chat_completions', wrong)
+      readChatReply(wrong)
     } catch (error) {
       expect(error).toMatchObject({ code: 'upstream_transport', usage: { output: 2 } })
     }
-    expect(() => readReply('responses', { choices: [] })).toThrow(GatewayError)
-    expect(() => readReply('responses', {})).toThrow(GatewayError)
-    expect(readReply('responses', { id: 'r', status: 'queued' })).toMatchObject({
+    expect(() => readResponsesReply({ choices: [] })).toThrow(GatewayError)
+    expect(() => readResponsesReply({})).toThrow(GatewayError)
+    expect(readResponsesReply({ id: 'r', status: 'queued' })).toMatchObject({
       invokedToolCount: 0,
     })
-    expect(() => readReply('embeddings', {})).toThrow(GatewayError)
-    expect(() => readReply('embeddings', [])).toThrow(GatewayError)
+    expect(() => readEmbeddingsReply({})).toThrow(GatewayError)
+    expect(() => readEmbeddingsReply([])).toThrow(GatewayError)
   })
 })
 
@@ -67,5 +67,5 @@ test('only the model of a reply changes', () => {
 
 test('a response that is nothing but an error is none', () => {
   const body = { error: { message: 'no' } }
-  expect(() => readReply('responses', body)).toThrow('it is an error: no')
+  expect(() => readResponsesReply(body)).toThrow('it is an error: no')
 })

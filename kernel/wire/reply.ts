@@ -1,51 +1,46 @@
 import { GatewayError, safeUpstreamMessage } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { Family } from '../plugin/route.ts'
+import type { ReplyFacts, StreamFailure } from '../plugin/surface.ts'
 import type { Usage } from '../plugin/usage.ts'
-import type { StreamFailure } from './family-stream.ts'
 import { isPresent } from './is-present.ts'
 import { setModel } from './json-splice.ts'
 import { readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
 
-export interface ReplyFacts {
-  readonly usage: Usage | undefined
-  /** Undefined for embeddings, which have no tool calls. */
-  readonly invokedToolCount: number | undefined
-  /** Set when the reply has its shape and says that the call failed. */
-  readonly failure?: StreamFailure
+/** What a chat completion says about its call. Throws as `Dialect.readReply` does. */
+export function readChatReply(value: JsonValue): ReplyFacts {
+  const body = objectOf(value)
+  const usage = readChatUsage(body.usage)
+  if (!Array.isArray(body.choices)) throw malformed(faultOf(body, 'choices'), usage)
+  return { usage, invokedToolCount: countChatCalls(body.choices) }
 }
 
-/**
- * What a buffered reply says about the call. Throws GatewayError `upstream_transport` when it does
- * not have the family's shape; usage that stands in it all the same is in the error.
- */
-export function readReply(family: Family, body: JsonValue): ReplyFacts {
-  if (!isJsonObject(body)) throw malformed('it is not a JSON object', undefined)
-  switch (family) {
-    case 'chat_completions': {
-      const usage = readChatUsage(body.usage)
-      if (!Array.isArray(body.choices)) throw malformed(faultOf(body, 'choices'), usage)
-      return { usage, invokedToolCount: countChatCalls(body.choices) }
-    }
-    case 'responses': {
-      const usage = readResponsesUsage(body.usage)
-      if (isPresent(body.choices)) throw malformed('it is a chat completion', usage)
-      const { output } = body
-      if (Array.isArray(output)) {
-        const invokedToolCount = output.filter(isToolCallItem).length
-        if (body.status !== 'failed') return { usage, invokedToolCount }
-        return { usage, invokedToolCount, failure: failureOf(body) }
-      }
-      const isBegun = isPresent(body.id) || isPresent(body.status)
-      if (isPresent(body.error) || !isBegun) throw malformed(faultOf(body, 'output'), usage)
-      return { usage, invokedToolCount: 0 }
-    }
-    case 'embeddings': {
-      const usage = readEmbeddingsUsage(body.usage)
-      if (!Array.isArray(body.data)) throw malformed(faultOf(body, 'data'), usage)
-      return { usage, invokedToolCount: undefined }
-    }
+/** What a response says about its call. Throws as `Dialect.readReply` does. */
+export function readResponsesReply(value: JsonValue): ReplyFacts {
+  const body = objectOf(value)
+  const usage = readResponsesUsage(body.usage)
+  if (isPresent(body.choices)) throw malformed('it is a chat completion', usage)
+  const { output } = body
+  if (Array.isArray(output)) {
+    const invokedToolCount = output.filter(isToolCallItem).length
+    if (body.status !== 'failed') return { usage, invokedToolCount }
+    return { usage, invokedToolCount, failure: failureOf(body) }
   }
+  const isBegun = isPresent(body.id) || isPresent(body.status)
+  if (isPresent(body.error) || !isBegun) throw malformed(faultOf(body, 'output'), usage)
+  return { usage, invokedToolCount: 0 }
+}
+
+/** What a list of embeddings says about its call. Throws as `Dialect.readReply` does. */
+export function readEmbeddingsReply(value: JsonValue): ReplyFacts {
+  const body = objectOf(value)
+  const usage = readEmbeddingsUsage(body.usage)
+  if (!Array.isArray(body.data)) throw malformed(faultOf(body, 'data'), usage)
+  return { usage, invokedToolCount: undefined }
+}
+
+function objectOf(value: JsonValue): JsonObject {
+  if (!isJsonObject(value)) throw malformed('it is not a JSON object', undefined)
+  return value
 }
 
 /** The reply as text, `model` replaced; all other bytes as the upstream sent them, where it did. */

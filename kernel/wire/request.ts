@@ -1,16 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { Family, RouteFlag } from '../plugin/route.ts'
+import type { Feature } from '../plugin/route.ts'
+import type { SurfaceCall } from '../plugin/surface.ts'
 import { invalid } from './invalid.ts'
-
-export interface InferenceRequest {
-  readonly body: JsonObject
-  readonly model: string
-  readonly stream: boolean
-  /** What a route must be capable of, the family first. */
-  readonly requirements: readonly RouteFlag[]
-  /** Number of tools offered; undefined for embeddings, which have none. */
-  readonly exposedToolCount: number | undefined
-}
 
 /** Types of the parts that are images. */
 const IMAGES: ReadonlySet<JsonValue | undefined> = new Set([
@@ -24,37 +15,64 @@ const IMAGES: ReadonlySet<JsonValue | undefined> = new Set([
 const PART_DEPTH = 3
 
 /**
- * Reads what the gateway needs of an inference body. Only the fields that it reads are checked;
+ * Reads what the gateway needs of a chat request. Only the fields that it reads are checked;
  * everything else is for the upstream to judge. `null` counts as absent. Throws GatewayError
  * `invalid_request`, which names the field.
  */
-export function readRequest(family: Family, value: JsonValue): InferenceRequest {
+export function readChatRequest(value: JsonValue): SurfaceCall {
+  const body = objectOf(value)
+  const call = readCommon(body)
+  const tools = readArray(body, 'tools')
+  const vision = readMessages(body)
+  const format = readObject(body, 'response_format')
+  return { ...call, ...featuresOf(call.stream, tools, vision, format) }
+}
+
+/** The same of a request of the responses API. */
+export function readResponsesRequest(value: JsonValue): SurfaceCall {
+  const body = objectOf(value)
+  const call = readCommon(body)
+  const tools = readArray(body, 'tools')
+  const vision = readResponsesInput(body)
+  const format = readObject(readObject(body, 'text') ?? {}, 'format', 'text.format')
+  return { ...call, ...featuresOf(call.stream, tools, vision, format) }
+}
+
+/** The same of a request for embeddings. */
+export function readEmbeddingsRequest(value: JsonValue): SurfaceCall {
+  const body = objectOf(value)
+  const call = readCommon(body)
+  if (call.stream) throw invalid('stream is not available for embeddings: leave it out')
+  readEmbeddingsInput(body)
+  return { ...call, features: [], exposedToolCount: undefined }
+}
+
+function objectOf(value: JsonValue): JsonObject {
   if (!isJsonObject(value)) throw invalid('the request body must be a JSON object')
-  const body = value
+  return value
+}
+
+/** What all requests have. */
+export function readCommon(body: JsonObject): Pick<SurfaceCall, 'model' | 'stream'> {
   const model = present(body.model)
   if (typeof model !== 'string' || model === '') {
     throw invalid('model must be a non-empty string: the id of a model from /v1/models')
   }
-  const stream = readBoolean(body, 'stream')
-  if (family === 'embeddings') {
-    if (stream) throw invalid('stream is not available for embeddings: leave it out')
-    readEmbeddingsInput(body)
-    return { body, model, stream, requirements: [family], exposedToolCount: undefined }
-  }
+  return { model, stream: readBoolean(body, 'stream') }
+}
 
-  const tools = readArray(body, 'tools')
-  const vision = family === 'chat_completions' ? readMessages(body) : readResponsesInput(body)
-  const format =
-    family === 'chat_completions'
-      ? readObject(body, 'response_format')
-      : readObject(readObject(body, 'text') ?? {}, 'format', 'text.format')
-
-  const requirements: RouteFlag[] = [family]
-  if (stream) requirements.push('stream')
-  if (tools.length > 0) requirements.push('tools')
-  if (vision) requirements.push('vision')
-  if (format?.type === 'json_schema') requirements.push('json_schema')
-  return { body, model, stream, requirements, exposedToolCount: tools.length }
+function featuresOf(
+  stream: boolean,
+  tools: readonly JsonValue[],
+  vision: boolean,
+  format: JsonObject | undefined,
+): Pick<SurfaceCall, 'features' | 'exposedToolCount'> {
+  const needed: Feature[] = []
+  if (stream) needed.push('stream')
+  if (tools.length > 0) needed.push('tools')
+  if (vision) needed.push('vision')
+  if (format?.type === 'json_schema') needed.push('json_schema')
+  return { features: needed, exposedToolCount: tools.length }
 }
 
 /** Checks `messages`; true when one of them shows an image. */

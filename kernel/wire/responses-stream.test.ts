@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { responseFrames } from '../../test/harness/upstream-families.ts'
 import type { JsonObject } from '../plugin/json.ts'
 import { streamEvent } from '../plugin/stream.ts'
-import { sseText } from './family-stream.ts'
+import { sseText } from './dialect-stream.ts'
 import { createResponsesStream } from './responses-stream.ts'
 import { decodeSse } from './sse.ts'
 

@@ -1,18 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { StreamEvent } from '../plugin/stream.ts'
-import { createEventTemplate } from './event-template.ts'
+import type { DialectStream, StreamFailure, StreamOptions } from '../plugin/surface.ts'
 import {
-  createFamilyStream,
+  createDialectStream,
   DONE,
   doneEvent,
-  type FamilyStream,
-  type FamilyStreamOptions,
   readObject,
-  type StreamFailure,
   type StreamRules,
   type StreamState,
   withData,
-} from './family-stream.ts'
+} from './dialect-stream.ts'
+import { createEventTemplate } from './event-template.ts'
 import { readInBandError, strayWords } from './in-band-error.ts'
 import { isPresent } from './is-present.ts'
 import { setMembers } from './json-splice.ts'
@@ -29,8 +27,10 @@ const COMPLETE: ReadonlyMap<JsonValue | undefined, string> = new Map([
  * Checks a responses stream and passes it on: event names and JSON stay, `response.model` becomes
  * the public model, and one `[DONE]` follows the terminal event of a stream that went well.
  */
-export function createResponsesStream({ publicModel }: FamilyStreamOptions): FamilyStream {
-  return createFamilyStream((state) => responsesRules(state, publicModel))
+export function createResponsesStream({
+  publicModel,
+}: Pick<StreamOptions, 'publicModel'>): DialectStream {
+  return createDialectStream((state) => responsesRules(state, publicModel))
 }
 
 function responsesRules(state: StreamState, publicModel: string): StreamRules {

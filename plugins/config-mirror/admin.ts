@@ -4,7 +4,7 @@ import {
   type ConfigSnapshot,
   type ModelSpec,
   type RateResolution,
-  routeFlags,
+  type RouteSpec,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
@@ -38,13 +38,12 @@ const RouteView = Type.Object({
   priority: Type.Integer(),
   weight: Type.Number(),
   enabled: Type.Boolean(),
-  capabilities: Type.Object(Object.fromEntries(routeFlags.map((flag) => [flag, Type.Boolean()])), {
+  capabilities: Type.Record(Type.String(), Type.Boolean(), {
     description: 'What the config allows.',
   }),
-  effective_capabilities: Type.Object(
-    Object.fromEntries(routeFlags.map((flag) => [flag, Type.Boolean()])),
-    { description: 'What the config allows and the provider can do.' },
-  ),
+  effective_capabilities: Type.Record(Type.String(), Type.Boolean(), {
+    description: 'What the config allows and the provider can do.',
+  }),
   price: PriceView,
   compatibility: Type.Record(Type.String(), Type.Unknown()),
   extra_header_names: Type.Array(Type.String(), { description: 'Their values are not shown.' }),
@@ -149,20 +148,22 @@ function viewOfModel(model: ModelSpec, source: ConfigSource) {
       weight: route.weight,
       enabled: route.enabled,
       capabilities: { ...route.capabilities },
-      ...viewOfBound(source.bound(route.id), source),
+      ...viewOfBound(route, source),
       compatibility: { ...route.compatibility },
       extra_header_names: Object.keys(route.extraHeaders),
     })),
   }
 }
 
-const nothing = Object.fromEntries(routeFlags.map((flag) => [flag, false]))
-
-function viewOfBound(facts: BoundRouteFacts | undefined, { rates }: ConfigSource) {
+function viewOfBound({ id, capabilities }: RouteSpec, { bound, rates }: ConfigSource) {
+  const facts = bound(id)
   const rate = facts && rates(facts)
   const priced = rate?.status === 'priced' ? rate : undefined
   return {
-    effective_capabilities: { ...(facts?.capabilities ?? nothing) },
+    effective_capabilities:
+      facts === undefined
+        ? Object.fromEntries(Object.keys(capabilities).map((flag) => [flag, false]))
+        : { ...facts.capabilities },
     price: {
       status: priced === undefined ? ('unpriced' as const) : priced.status,
       reason: rate?.status === 'unpriced' ? rate.reason : null,

@@ -6,7 +6,6 @@ import {
   type Inspection,
   type JsonValue,
   seams,
-  surfaces,
   UsageError,
 } from 'model-gateway/plugin'
 import { type Explained, type ExplainedRoute, explain, nameOf } from './explain.ts'
@@ -52,9 +51,9 @@ function chainTable(chains: Chains) {
     seams.map((seam) => [
       seam,
       Object.fromEntries(
-        surfaces.map((surface) => [
+        [...chains[seam]].map(([surface, links]) => [
           surface,
-          chains[seam][surface].map(({ plugin, middleware: { id } }) => ({ id, plugin })),
+          links.map(({ plugin, middleware: { id } }) => ({ id, plugin })),
         ]),
       ),
     ]),
@@ -83,8 +82,8 @@ function* chainLines(chains: Chains): Iterable<string> {
       continue
     }
     yield `  ${step}:`
-    for (const surface of surfaces) {
-      const names = chains[seam][surface].map(nameOf)
+    for (const [surface, links] of chains[seam]) {
+      const names = links.map(nameOf)
       yield `    ${surface.padEnd(16)}  ${names.length === 0 ? '-' : names.join(' > ')}`
     }
   }
@@ -104,6 +103,7 @@ export function explainCommand(
         surface: { type: 'string', default: 'chat_completions' },
         json: { type: 'boolean' },
       })
+      const surfaces = parts.inspection.surfaces()
       const surface = surfaces.find((name) => name === options.surface)
       if (typeof options.key !== 'string' || options.key === '') {
         throw new UsageError('--key is needed')

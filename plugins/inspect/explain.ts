@@ -14,14 +14,13 @@ import {
   type RouteFault,
   type RouteSpec,
   type Spender,
-  type Surface,
   seams,
 } from 'model-gateway/plugin'
 
 export interface Question {
   /** A raw key, the id of one, or its public id. */
   readonly key: string
-  readonly surface: Surface
+  readonly surface: string
   /** Absent: the one that the body names. */
   readonly model: string | undefined
   /** Absent: any body that needs nothing but the surface. */
@@ -31,7 +30,7 @@ export interface Question {
 export interface Explained {
   readonly caller: { readonly key_id: string; readonly owner: string; readonly scope: string }
   readonly request: {
-    readonly surface: Surface
+    readonly surface: string
     readonly model: string
     readonly needs: readonly string[]
   }
@@ -113,7 +112,7 @@ export async function explain(
     }),
     models,
     middlewares: Object.fromEntries(
-      seams.map((seam) => [seam, chains[seam][asked.surface].map(nameOf)]),
+      seams.map((seam) => [seam, chains[seam].get(asked.surface)?.map(nameOf) ?? []]),
     ),
   }
 }

@@ -1,4 +1,4 @@
-import { commands, definePlugin, strictObject, surfaces } from 'model-gateway/plugin'
+import { commands, definePlugin, strictObject } from 'model-gateway/plugin'
 import { explainCommand, pluginsCommand } from './commands.ts'
 
 /** Tells operators what is loaded, and what would become of a request. */
@@ -19,7 +19,7 @@ export default definePlugin({
       {
         name: 'explain',
         summary: 'What would become of a request, and why; calls no provider',
-        usage: `--key KEY --model MODEL [--body FILE] [--surface ${surfaces.join('|')}] [--json]`,
+        usage: '--key KEY --model MODEL [--body FILE] [--surface ID] [--json]',
       },
     ],
     needs: ['inspection', 'services', 'clock'],

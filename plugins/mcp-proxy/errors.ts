@@ -1,5 +1,5 @@
 import { GatewayError } from 'model-gateway/plugin'
-import { plainErrorBody } from 'model-gateway/wire'
+import { callError, plainError } from 'model-gateway/wire'
 import type { McpReply } from './exchange.ts'
 import { RpcFault, rpcCodes } from './json-rpc.ts'
 import { rpcErrorText } from './rpc-response.ts'
@@ -34,7 +34,7 @@ export function errorReply(
   }
   const body =
     idText === undefined && rpcCode === undefined
-      ? JSON.stringify(plainErrorBody(error, requestId))
+      ? JSON.stringify(plainError(callError(error), requestId).body)
       : rpcErrorText(idText ?? 'null', rpcError(error, requestId))
   return { status: error.status, headers, body }
 }

@@ -94,7 +94,7 @@ export function encodeSummary(
     config_version: exchange.configVersion,
     metadata_json: {
       operation: exchange.operation,
-      api_surface: exchange.apiSurface,
+      api_surface: exchange.surface === exchange.operation ? undefined : exchange.surface,
       stream: exchange.stream,
       // What a tag selector picked, which may be an alias.
       selected_model_key:

@@ -121,6 +121,8 @@ export function exchange(changes: Partial<ExchangeRecord> = {}): ExchangeRecord 
     response: { kind: 'buffered', body: {} },
     receivedAt: noon,
     operation: 'chat_completions',
+    surface: 'chat_completions',
+    path: '/v1/chat/completions',
     stream: false,
     configVersion: 'v1',
     principal: user(),

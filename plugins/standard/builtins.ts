@@ -13,6 +13,11 @@ import genericCompat from '../../providers/generic-compat/index.ts'
 import simulator from '../../providers/simulator/index.ts'
 import accounting from '../accounting/index.ts'
 import adminApi from '../admin-api/index.ts'
+import apiChat from '../api-chat/index.ts'
+import apiEmbeddings from '../api-embeddings/index.ts'
+import apiMessages from '../api-messages/index.ts'
+import apiModels from '../api-models/index.ts'
+import apiResponses from '../api-responses/index.ts'
 import auditLog from '../audit-log/index.ts'
 import cloudASanitizer from '../checks/cloud-a-sanitizer/index.ts'
 import cloudBGuardrail from '../checks/cloud-b-guardrail/index.ts'
@@ -42,6 +47,11 @@ import telemetryOtlp from '../telemetry-otlp/index.ts'
 export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   accounting,
   'admin-api': adminApi,
+  'api-chat': apiChat,
+  'api-embeddings': apiEmbeddings,
+  'api-messages': apiMessages,
+  'api-models': apiModels,
+  'api-responses': apiResponses,
   'audit-log': auditLog,
   'cloud-a-ml': cloudAMl,
   'cloud-a-sanitizer': cloudASanitizer,

@@ -22,6 +22,8 @@ export function exchange(changes: Partial<ExchangeRecord> = {}): ExchangeRecord 
     requestId: 'r',
     receivedAt: new Date(),
     operation: 'chat_completions',
+    surface: 'chat_completions',
+    path: '/v1/chat/completions',
     stream: false,
     configVersion: 'v',
     principal: undefined,

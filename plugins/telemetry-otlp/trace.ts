@@ -8,18 +8,6 @@ import type {
 import { parseTraceparent } from 'model-gateway/wire'
 import { also, attribute, keptTexts } from './otlp-json.ts'
 
-/** By the API that the caller speaks. */
-const PATHS: Readonly<Record<string, string>> = {
-  chat_completions: '/v1/chat/completions',
-  responses: '/v1/responses',
-  embeddings: '/v1/embeddings',
-  messages: '/v1/messages',
-}
-function pathOf({ operation, apiSurface }: ExchangeRecord): string {
-  const api: string = apiSurface ?? operation
-  return PATHS[api] ?? `/v1/${api}`
-}
-
 /** The semantic conventions know responses as chat, too. */
 const GEN_AI_OPERATIONS: Readonly<Record<string, string>> = {
   chat_completions: 'chat',
@@ -82,7 +70,7 @@ export function createTracing(options: {
         add(
           spanText({
             ids: `"traceId":"${traceId}","spanId":"${serverId}"${above}`,
-            name: JSON.stringify(`POST ${pathOf(exchange)}`),
+            name: JSON.stringify(`POST ${exchange.path}`),
             kind: SERVER,
             startedAt: receivedAt,
             endedAt,
@@ -171,7 +159,7 @@ const routeTexts = keptTexts()
 
 function routeText(exchange: ExchangeRecord): string {
   const { statusCode, outcome, stream, configVersion, resolvedModel, provider } = exchange
-  const path = pathOf(exchange)
+  const { path } = exchange
   // What the caller wrote is told only when it is a name of ours.
   const requestedModel = resolvedModel && exchange.requestedModel
   const key = `${path}\0${statusCode}\0${outcome}\0${stream}\0${configVersion}\0${requestedModel}\0${resolvedModel}\0${provider}`

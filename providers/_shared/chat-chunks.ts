@@ -29,7 +29,7 @@ export interface ChatChunks {
 
 /** `id` is the upstream's, if it has one. */
 export function createChatChunks(
-  call: Pick<ProviderCall, 'body' | 'apiSurface'>,
+  call: Pick<ProviderCall, 'body' | 'surface'>,
   id: JsonValue | undefined,
 ): ChatChunks {
   const created = Math.floor(Date.now() / 1000)

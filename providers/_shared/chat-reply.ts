@@ -21,7 +21,7 @@ export interface ChatReplyParts {
 
 /** A chat completion with one choice. */
 export function chatReply(
-  call: Pick<ProviderCall, 'body' | 'apiSurface'>,
+  call: Pick<ProviderCall, 'body' | 'surface'>,
   parts: ChatReplyParts,
 ): JsonObject {
   const { id, providerModel, toolCalls, providerMetadata, usage } = parts

@@ -16,10 +16,10 @@ export function wantsNewerLimit(upstreamModel: string): boolean {
 /** Makes a call that came by the messages API fit compatible upstreams; others stay as they are. */
 export function fitMessages(
   body: OutboundBody,
-  { apiSurface }: Pick<ProviderCall, 'apiSurface'>,
+  { surface }: Pick<ProviderCall, 'surface'>,
   newerLimit: boolean,
 ): void {
-  if (apiSurface !== 'messages') return
+  if (surface !== 'messages') return
   const limit = body.get('max_tokens')
   if (newerLimit && limit !== undefined) {
     body.remove('max_tokens')

@@ -33,16 +33,23 @@ export function bindCompatRoute(
     supports: ['stream', 'tools', 'vision', 'json_schema'],
     compatShape: true,
     pricing: { pricingProviderId: settings.pricingProviderId, model: upstreamModel },
-    chat_completions: chatExecutor(endpoint('chat/completions'), {
-      upstreamModel,
-      profile,
-      aggregatorProvider,
-      extraBody,
-      checkChoices: choiceCheck(upstreamModel, ofChat),
-    }),
-    responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody, {
-      check: checkChoices,
-    }),
-    embeddings: embeddingsExecutor(endpoint('embeddings'), upstreamModel, extraBody, checkChoices),
+    execute: {
+      chat_completions: chatExecutor(endpoint('chat/completions'), {
+        upstreamModel,
+        profile,
+        aggregatorProvider,
+        extraBody,
+        checkChoices: choiceCheck(upstreamModel, ofChat),
+      }),
+      responses: responsesExecutor(endpoint('responses'), upstreamModel, extraBody, {
+        check: checkChoices,
+      }),
+      embeddings: embeddingsExecutor(
+        endpoint('embeddings'),
+        upstreamModel,
+        extraBody,
+        checkChoices,
+      ),
+    },
   }
 }

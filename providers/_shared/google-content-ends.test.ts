@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { GatewayError, type JsonObject, type StreamEvent, streamEvent } from 'model-gateway/plugin'
 import { chatChunksFromGoogle } from './google-content-stream.ts'
 
-const call = { body: { model: 'asked' }, requestId: 'req-1' }
+const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'req-1' }
 const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 4 }
 const said = (index: number, text: string, finishReason?: string): JsonObject => ({
   index,

@@ -7,7 +7,14 @@ const user = { role: 'user', content: 'hi' }
 const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
 
 const request = (fields: JsonObject) =>
-  googleRequest({ body: structuredClone({ model: 'asked', ...fields }), stream: false }, 'gemini-3')
+  googleRequest(
+    {
+      surface: 'chat_completions',
+      body: structuredClone({ model: 'asked', ...fields }),
+      stream: false,
+    },
+    'gemini-3',
+  )
 const messages = (...list: JsonValue[]) => request({ messages: list })
 const parts = (content: JsonValue) =>
   ((messages({ role: 'user', content }).contents as JsonObject[])[0] as JsonObject).parts
@@ -145,11 +152,8 @@ describe('messages', () => {
         { role: 'assistant', tool_calls: [call('c', { thought_signature: 'sig' }), call('d')] },
       ],
     }
-    const signatures = (apiSurface: 'messages' | undefined, model: string) =>
-      (
-        googleRequest({ body, stream: false, ...(apiSurface && { apiSurface }) }, model)
-          .contents as JsonObject[]
-      )
+    const signatures = (surface: string, model: string) =>
+      (googleRequest({ body, stream: false, surface }, model).contents as JsonObject[])
         .flatMap((content) => content.parts as JsonObject[])
         .filter((part) => part.functionCall !== undefined)
         .map((part) => part.thoughtSignature)
@@ -163,9 +167,9 @@ describe('messages', () => {
 
     test.each([
       ['messages', 'gemini-2.5-flash'],
-      [undefined, 'gemini-3-pro-preview'],
-    ] as const)('stay without for %p, %s', (apiSurface, model) => {
-      expect(signatures(apiSurface, model)).toEqual([undefined, undefined, 'sig', undefined])
+      ['chat_completions', 'gemini-3-pro-preview'],
+    ] as const)('stay without for %p, %s', (surface, model) => {
+      expect(signatures(surface, model)).toEqual([undefined, undefined, 'sig', undefined])
     })
   })
 

@@ -3,7 +3,7 @@ import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import { chatFromGoogle } from './google-content-reply.ts'
 import { usageFromGoogle } from './google-content-usage.ts'
 
-const call = { body: { model: 'asked' } }
+const call = { surface: 'chat_completions', body: { model: 'asked' } }
 const fixture = (name: string): Promise<JsonObject> =>
   Bun.file(`${import.meta.dir}/__fixtures__/google-${name}.json`).json()
 const choicesOf = (reply: JsonObject) => chatFromGoogle(reply, call).choices as JsonObject[]

@@ -12,7 +12,7 @@ import { replyId } from './reply-ids.ts'
  */
 export function chatFromGoogle(
   reply: JsonObject,
-  call: Pick<ProviderCall, 'body' | 'apiSurface'>,
+  call: Pick<ProviderCall, 'body' | 'surface'>,
   billingModifiers?: readonly string[],
 ): JsonObject {
   const candidates = readCandidates(reply)

@@ -9,7 +9,7 @@ const MODEL = 'gemini-2.5-flash'
 
 function request(fields: JsonObject, { model = MODEL, stream = false } = {}): JsonObject {
   const body = { model: 'asked', messages: [user], ...fields }
-  return googleRequest({ body: structuredClone(body), stream }, model)
+  return googleRequest({ surface: 'chat_completions', body: structuredClone(body), stream }, model)
 }
 
 describe('generationConfig', () => {

@@ -19,7 +19,7 @@ const SKIP_SIGNATURE = 'skip_thought_signature_validator'
  * refuses fields that it does not know. Throws GatewayError `invalid_request`.
  */
 export function googleRequest(
-  { body, stream, apiSurface }: Pick<ProviderCall, 'body' | 'stream' | 'apiSurface'>,
+  { body, stream, surface }: Pick<ProviderCall, 'body' | 'stream' | 'surface'>,
   upstreamModel: string,
 ): JsonObject {
   if (stream && typeof body.n === 'number' && body.n > 1) {
@@ -29,7 +29,7 @@ export function googleRequest(
     throw invalidRequest('streamFunctionCallArguments is not supported')
   }
   // The messages API has no place for the signatures of calls, without which Gemini 3 refuses them.
-  const unsigned = apiSurface === 'messages' && geminiVersion(upstreamModel)[0] >= 3
+  const unsigned = surface === 'messages' && geminiVersion(upstreamModel)[0] >= 3
   const { contents, systemInstruction } = googleConversation(
     body.messages,
     unsigned ? SKIP_SIGNATURE : undefined,

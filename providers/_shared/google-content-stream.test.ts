@@ -6,7 +6,7 @@ import { decodeGoogleStream } from './google-content-frames.ts'
 import { chatFromGoogle } from './google-content-reply.ts'
 import { chatChunksFromGoogle } from './google-content-stream.ts'
 
-const call = { body: { model: 'asked' }, requestId: 'req-1' }
+const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'req-1' }
 const NAMES = ['text', 'tools', 'safety', 'blocked'] as const
 
 const folder = `${import.meta.dir}/__fixtures__`

@@ -14,7 +14,7 @@ import { endingOf } from './google-content-finish.ts'
 import { countsTokens, usageFromGoogle } from './google-content-usage.ts'
 import { replyId } from './reply-ids.ts'
 
-type Call = Pick<ProviderCall, 'body' | 'apiSurface' | 'requestId'>
+type Call = Pick<ProviderCall, 'body' | 'surface' | 'requestId'>
 
 /**
  * The responses of a Google content stream (from `decodeGoogleStream`) as chat completion chunks, a

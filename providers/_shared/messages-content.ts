@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue, NativeMessages } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import type { NativeMessages } from 'model-gateway/wire'
 import type { ContentBlock, MediaBlock, TextBlock, ToolResultBlock } from './chat-content.ts'
 import type { Turn } from './chat-conversation.ts'
 import { invalidRequest } from './invalid-request.ts'

@@ -12,7 +12,7 @@ import { toolCallId } from './reply-ids.ts'
  */
 export function chatFromMessages(
   reply: JsonObject,
-  call: Pick<ProviderCall, 'body' | 'apiSurface'>,
+  call: Pick<ProviderCall, 'body' | 'surface'>,
   providerType: MessagesDialect['providerType'],
 ): JsonObject {
   if (!Array.isArray(reply.content)) throw malformedReply('content is not an array')

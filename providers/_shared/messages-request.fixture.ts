@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
-import type { JsonObject, JsonValue, NativeMessages } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import type { NativeMessages } from 'model-gateway/wire'
 import type { MessagesDialect } from './messages-dialect.ts'
 import { messagesRequest } from './messages-request.ts'
 
@@ -31,7 +32,7 @@ export function send(
       ...(native === undefined
         ? {}
         : {
-            messages: {
+            original: {
               fields: {},
               serverTools: [],
               disableParallelToolUse: false,

@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue, NativeMessages, ProviderCall } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue, ProviderCall } from 'model-gateway/plugin'
+import type { NativeMessages } from 'model-gateway/wire'
 import { readConversation, type Turn } from './chat-conversation.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { mergeDeep } from './merge-extra-body.ts'
@@ -63,10 +64,10 @@ const BILLING_MODIFIERS = ['service_tier', 'speed', 'inference_geo'] as const
  */
 export function messagesRequest(
   route: MessagesRoute,
-  call: Pick<ProviderCall, 'body' | 'stream' | 'messages'>,
+  call: Pick<ProviderCall, 'body' | 'stream' | 'original'>,
 ): MessagesRequest {
   const { dialect, upstreamModel } = route
-  const { messages: native } = call
+  const native = call.original as NativeMessages | undefined
   const chat: JsonObject = native === undefined ? call.body : { ...call.body, ...native.fields }
   const tier = reasoningTier(upstreamModel)
   const { system, turns } = readConversation(chat.messages, {

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue, StreamEvent } from 'model-gateway/plugin'
 import { decodeSse } from 'model-gateway/wire'
 import { chatChunksFromMessages } from './messages-stream.ts'
 
-const call = { body: { model: 'asked' }, requestId: 'r-1' }
+const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'r-1' }
 
 function sse(events: readonly (JsonObject | string)[]): string {
   return events

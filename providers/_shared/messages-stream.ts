@@ -22,7 +22,7 @@ import { toolCallId } from './reply-ids.ts'
  */
 export async function* chatChunksFromMessages(
   events: AsyncIterable<readonly StreamEvent[]>,
-  call: Pick<ProviderCall, 'body' | 'apiSurface' | 'requestId'>,
+  call: Pick<ProviderCall, 'body' | 'surface' | 'requestId'>,
   providerType: MessagesDialect['providerType'],
 ): AsyncGenerator<readonly StreamEvent[]> {
   const converter = createConverter(call, providerType)
@@ -52,7 +52,7 @@ interface OpenTool {
 }
 
 function createConverter(
-  call: Pick<ProviderCall, 'body' | 'apiSurface' | 'requestId'>,
+  call: Pick<ProviderCall, 'body' | 'surface' | 'requestId'>,
   providerType: MessagesDialect['providerType'],
 ) {
   let state: 'open' | 'complete' | 'failed' = 'open'

@@ -1,9 +1,5 @@
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type NativeMessages,
-} from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { NativeMessages } from 'model-gateway/wire'
 import {
   bansParallelCalls,
   bedrockTakesStrict,

@@ -1,18 +1,16 @@
 import { expect, test } from 'bun:test'
-import {
-  type ApiSurface,
-  type JsonValue,
-  type ProviderCall,
-  streamEvent,
-} from 'model-gateway/plugin'
+import { type JsonValue, type ProviderCall, streamEvent } from 'model-gateway/plugin'
 import { chatFromGoogle } from './google-content-reply.ts'
 import { chatFromMessages } from './messages-reply.ts'
 import { chatChunksFromMessages } from './messages-stream.ts'
 import { ownReplyId, replyId, toolCallId } from './reply-ids.ts'
 
 const UUID = '[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}'
-const chat: Pick<ProviderCall, 'body' | 'apiSurface'> = { body: { model: 'asked' } }
-const messages = { ...chat, apiSurface: 'messages' as ApiSurface, requestId: 'r' }
+const chat: Pick<ProviderCall, 'body' | 'surface'> = {
+  surface: 'chat_completions',
+  body: { model: 'asked' },
+}
+const messages = { ...chat, surface: 'messages', requestId: 'r' }
 
 test('an id of the upstream stays, others are made in the style of the API', () => {
   for (const call of [chat, messages]) expect(replyId(call, 'theirs')).toBe('theirs')

@@ -1,6 +1,6 @@
 import type { JsonValue, ProviderCall } from 'model-gateway/plugin'
 
-type Call = Pick<ProviderCall, 'apiSurface'>
+type Call = Pick<ProviderCall, 'surface'>
 
 /** The upstream's id, or one of ours in the style of the API that the caller speaks. */
 export function replyId(call: Call, id: JsonValue | undefined): string {
@@ -8,8 +8,8 @@ export function replyId(call: Call, id: JsonValue | undefined): string {
 }
 
 /** An id made of what tells this reply from all others. */
-export function ownReplyId({ apiSurface }: Call, unique: string): string {
-  return apiSurface === 'messages' ? `msg_${unique}` : `chatcmpl-${unique}`
+export function ownReplyId({ surface }: Call, unique: string): string {
+  return surface === 'messages' ? `msg_${unique}` : `chatcmpl-${unique}`
 }
 
 /** The upstream's id of a tool call, or one of ours: the caller's result has to name one. */

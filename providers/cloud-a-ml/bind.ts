@@ -20,19 +20,19 @@ export function bindRoute(service: Service, route: RouteSpec): BoundRoute {
   const { extraBody } = route
   if (model.embedding !== undefined) {
     const embeddings = embeddingsExecutor(endpoint, model.embedding, extraBody)
-    return { supports: [], pricing, embeddings }
+    return { supports: [], pricing, execute: { embeddings } }
   }
   return model.publisher === 'google'
     ? {
         supports: ['stream', 'tools', 'vision', 'json_schema'],
         pricing,
-        chat_completions: googleChat(endpoint, model.id, extraBody),
+        execute: { chat_completions: googleChat(endpoint, model.id, extraBody) },
       }
     : {
         supports: ['stream', 'tools'],
-        nativeMessages: true,
+        reads: ['messages'],
         pricing,
-        chat_completions: messagesChat(endpoint, model.id, extraBody),
+        execute: { chat_completions: messagesChat(endpoint, model.id, extraBody) },
       }
 }
 

@@ -132,7 +132,10 @@ describe('a bound route', () => {
   const families = ['chat_completions', 'responses', 'embeddings'] as const
   const offered = (upstreamModel: string) => {
     const bound = vertex.bench.bind({ upstreamModel })
-    return { families: families.filter((f) => bound[f] !== undefined), supports: bound.supports }
+    return {
+      families: families.filter((f) => bound.execute[f] !== undefined),
+      supports: bound.supports,
+    }
   }
   test('offers what its model can do', () => {
     expect(offered('google/gemini-2.5-flash')).toEqual({

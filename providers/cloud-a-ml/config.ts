@@ -2,7 +2,6 @@ import {
   isJsonObject,
   type JsonObject,
   type Problem,
-  type RouteFlag,
   type Static,
   Type,
 } from 'model-gateway/plugin'
@@ -79,12 +78,15 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
 }
 
 /** Flags that a route to this model cannot serve, each with the reason. */
-function unavailable({ publisher, embedding }: UpstreamModel): [RouteFlag, string][] {
-  const responses: [RouteFlag, string] = ['responses', 'responses are not implemented here']
+function unavailable({ publisher, embedding }: UpstreamModel): [flag: string, reason: string][] {
+  const responses: [flag: string, reason: string] = [
+    'responses',
+    'responses are not implemented here',
+  ]
   if (embedding !== undefined) {
     return [['chat_completions', 'this model only makes embeddings'], responses]
   }
-  const embeddings: [RouteFlag, string] = [
+  const embeddings: [flag: string, reason: string] = [
     'embeddings',
     `only ${embeddingModelIds.join(', ')} make embeddings`,
   ]

@@ -1,9 +1,9 @@
 /** Models of Anthropic: rawPredict and streamRawPredict. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JsonObject, JsonValue, NativeMessages, StreamEvent } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue, StreamEvent } from 'model-gateway/plugin'
 import { collectEvents, providerCall } from 'model-gateway/testing'
-import { decodeSse } from 'model-gateway/wire'
+import { decodeSse, type NativeMessages } from 'model-gateway/wire'
 import { usageFromMessages } from '../_shared/chat-usage.ts'
 import { foldChat, gistOf } from '../_shared/fold-chat.fixture.ts'
 import { chatChunksFromMessages } from '../_shared/messages-stream.ts'
@@ -147,10 +147,10 @@ describe('a call', () => {
       members: new Map(),
     }
     const bound = vertex.bench.bind({ upstreamModel: MODEL })
-    expect(bound.nativeMessages).toBe(true)
-    await bound.chat_completions?.({
+    expect(bound.reads).toEqual(['messages'])
+    await bound.execute.chat_completions?.({
       ...providerCall({ model: 'asked', messages, tools: [tool] }),
-      messages: native,
+      original: native,
     })
     expect(lastBody(cloud)).toMatchObject({
       metadata: { user_id: 'u' },
@@ -280,7 +280,7 @@ describe('the reply', () => {
     expect(usage).toMatchObject({ prompt_tokens: 1, server_tool_use })
   })
 
-  const call = { body: { model: 'asked' }, requestId: 'r' }
+  const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'r' }
   async function decode(pieces: readonly Uint8Array[]): Promise<StreamEvent[]> {
     async function* source() {
       yield* pieces

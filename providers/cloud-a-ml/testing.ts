@@ -1,6 +1,6 @@
 /** The provider against a Google Cloud of this test's own. */
 
-import type { Family, JsonObject, ProviderResult, RouteSpec } from 'model-gateway/plugin'
+import type { JsonObject, ProviderResult, RouteSpec } from 'model-gateway/plugin'
 import { providerCall, setUpProvider } from 'model-gateway/testing'
 import { type GoogleCloud, startGoogleCloud } from '../../test/harness/upstream-clouds-google.ts'
 import plugin from './index.ts'
@@ -25,10 +25,10 @@ export async function startVertex(config: JsonObject = {}, headers: Record<strin
       upstreamModel: string,
       body: JsonObject,
       route: Partial<RouteSpec> = {},
-      family: Family = 'chat_completions',
+      dialect = 'chat_completions',
     ): Promise<ProviderResult> {
-      const execute = bench.bind({ upstreamModel, ...route })[family]
-      if (execute === undefined) throw new Error(`${upstreamModel} does not execute ${family}`)
+      const execute = bench.bind({ upstreamModel, ...route }).execute[dialect]
+      if (execute === undefined) throw new Error(`${upstreamModel} does not execute ${dialect}`)
       return execute(providerCall({ model: 'asked', ...body }))
     },
     async stop() {

@@ -1,6 +1,6 @@
 /** Calls of a Cloud Run service that checks its ID tokens, as the real one does. */
 import { afterAll, afterEach, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
-import { ConfigError, type Family, type JsonObject, Secret } from 'model-gateway/plugin'
+import { ConfigError, type JsonObject, Secret } from 'model-gateway/plugin'
 import { collectEvents, providerCall, setUpProvider } from 'model-gateway/testing'
 import { startGoogleCloud } from '../../test/harness/upstream-clouds-google.ts'
 import plugin from './index.ts'
@@ -38,8 +38,8 @@ async function service(config: JsonObject = {}, headers: Record<string, string> 
   })
   return {
     bench,
-    async run(body: JsonObject, family: Family = 'chat_completions', route = {}) {
-      const execute = bench.bind(route)[family]
+    async run(body: JsonObject, family: string = 'chat_completions', route = {}) {
+      const execute = bench.bind(route).execute[family]
       if (execute === undefined) throw new Error(`no ${family}`)
       return execute(providerCall({ model: 'asked', ...body }))
     },
@@ -122,7 +122,7 @@ describe('tokens', () => {
       // The service itself is out of reach; the token has been asked for by then.
       await bench
         .bind()
-        .chat_completions?.(providerCall({ model: 'asked', ...chat }))
+        .execute.chat_completions?.(providerCall({ model: 'asked', ...chat }))
         .catch(() => {})
       seen.push(claims(cloud.tokens.at(-1) ?? '').aud)
     }

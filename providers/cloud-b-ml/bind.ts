@@ -65,39 +65,47 @@ export function createBinder(
         const endpoints = { buffered: model('converse'), streamed: model('converse-stream') }
         return {
           ...chat,
-          chat_completions: unifiedChat(endpoints, route, surroundings.count),
+          execute: { chat_completions: unifiedChat(endpoints, route, surroundings.count) },
         }
       }
       case 'runtime_native_invoke':
         return {
           ...chat,
           supports: ['tools', 'vision'],
-          nativeMessages: true,
-          chat_completions: nativeChat(model('invoke'), { dialect: invokeMessages, ...route }),
+          reads: ['messages'],
+          execute: {
+            chat_completions: nativeChat(model('invoke'), { dialect: invokeMessages, ...route }),
+          },
         }
       case 'edge_native_messages':
         return {
           ...chat,
-          nativeMessages: true,
-          chat_completions: nativeChat(endpoint('anthropic/v1/messages'), {
-            dialect: edgeMessages,
-            ...route,
-          }),
+          reads: ['messages'],
+          execute: {
+            chat_completions: nativeChat(endpoint('anthropic/v1/messages'), {
+              dialect: edgeMessages,
+              ...route,
+            }),
+          },
         }
       case 'edge_generic_responses':
         return {
           ...chat,
           supports: [...chat.supports, 'json_schema'],
-          responses: responsesExecutor(generic('responses'), upstreamModel, extraBody, {
-            finish: removeHostedImageTool,
-          }),
+          execute: {
+            responses: responsesExecutor(generic('responses'), upstreamModel, extraBody, {
+              finish: removeHostedImageTool,
+            }),
+          },
         }
       case 'runtime_generic_chat':
       case 'edge_generic_chat':
         return {
           ...chat,
           compatShape: true,
-          chat_completions: genericChat(generic('chat/completions'), upstreamModel, extraBody),
+          execute: {
+            chat_completions: genericChat(generic('chat/completions'), upstreamModel, extraBody),
+          },
         }
     }
   }

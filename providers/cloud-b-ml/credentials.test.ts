@@ -56,7 +56,7 @@ afterAll(async () => {
 })
 
 const ask = () =>
-  route.chat_completions?.(
+  route.execute.chat_completions?.(
     providerCall({ model: 'asked', messages: [{ role: 'user', content: 'hi' }] }),
   )
 const keysUsed = () =>

@@ -39,7 +39,7 @@ test.each<[ApiStyle, JsonObject]>([
     { role: 'tool', tool_call_id: 'a', content: 'done' },
   ]
   const route = bench.bind({ compatibility: { cloud_b_ml: { api_style } } })
-  const result = await route.chat_completions?.(providerCall({ messages, max_tokens: 9 }))
+  const result = await route.execute.chat_completions?.(providerCall({ messages, max_tokens: 9 }))
   expect(upstream.journal.calls.at(-1)?.rawBody).toContain(`"input":${INPUT}`)
   expect(result).toMatchObject({
     body: { choices: [{ message: { tool_calls: [{ function: { arguments: INPUT } }] } }] },

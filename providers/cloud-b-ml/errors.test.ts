@@ -32,7 +32,7 @@ function ask(api_style = 'runtime_unified', stream = false) {
     messages: [{ role: 'user', content: 'hi' }],
     ...(stream ? { stream } : {}),
   }
-  return route.chat_completions?.(providerCall(body)).catch((error) => error)
+  return route.execute.chat_completions?.(providerCall(body)).catch((error) => error)
 }
 
 describe('an error of the service', () => {

@@ -22,7 +22,7 @@ import { chatChunksFromMessages } from '../_shared/messages-stream.ts'
 import { chatFromUnified } from './unified-reply.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
 
-const call = { body: { model: 'asked' }, requestId: 'r-1' }
+const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'r-1' }
 const facts = { id: 'chatcmpl-1', model: 'anthropic.claude-opus-4-8' }
 
 async function* cut(bytes: Uint8Array, places: readonly number[]) {

@@ -6,7 +6,7 @@ import { foldChat } from '../_shared/fold-chat.fixture.ts'
 import { chatFromUnified } from './unified-reply.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
 
-const call = { body: { model: 'asked' }, requestId: 'r-1' }
+const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'r-1' }
 const facts = { id: 'chatcmpl-1', model: 'up' }
 
 function buffered(content: JsonValue[], stopReason = 'end_turn') {

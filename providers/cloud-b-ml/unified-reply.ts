@@ -19,7 +19,7 @@ export interface ReplyFacts {
  */
 export function chatFromUnified(
   reply: JsonObject,
-  call: Pick<ProviderCall, 'body' | 'apiSurface'>,
+  call: Pick<ProviderCall, 'body' | 'surface'>,
   facts: ReplyFacts,
 ): JsonObject {
   const message = isJsonObject(reply.output) ? reply.output.message : undefined

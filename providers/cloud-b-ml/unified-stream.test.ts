@@ -11,7 +11,7 @@ import { decodeEventStream } from '../_shared/event-stream.ts'
 import { createRedact, type Redact } from '../_shared/redact.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
 
-const call = { body: { model: 'asked' }, requestId: 'r-1' }
+const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'r-1' }
 
 /** Everything that came before the end, and what the end was. */
 async function run(frames: readonly Uint8Array[], redact: Redact = (text) => text) {

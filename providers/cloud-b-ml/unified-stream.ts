@@ -24,7 +24,7 @@ import { isServerTool } from './unified-tools.ts'
  */
 export async function* chatChunksFromUnified(
   frames: AsyncIterable<readonly EventStreamFrame[]>,
-  call: Pick<ProviderCall, 'body' | 'apiSurface' | 'requestId'>,
+  call: Pick<ProviderCall, 'body' | 'surface' | 'requestId'>,
   facts: ReplyFacts,
   seams: Seams,
 ): AsyncGenerator<readonly StreamEvent[]> {
@@ -60,7 +60,7 @@ interface OpenTool {
 }
 
 function createConverter(
-  call: Pick<ProviderCall, 'body' | 'apiSurface' | 'requestId'>,
+  call: Pick<ProviderCall, 'body' | 'surface' | 'requestId'>,
   facts: ReplyFacts,
   { unknownEvent, redact }: Seams,
 ) {

@@ -52,7 +52,7 @@ const body = { model: 'asked', messages: [{ role: 'user', content: 'hi' }] }
 
 test.each([
   ['chat completions', {}, `chatcmpl-${ID}`],
-  ['messages', { apiSurface: 'messages' }, `msg_${ID}`],
+  ['messages', { surface: 'messages' }, `msg_${ID}`],
 ] as const)(
   'a reply has the id of its request, as callers of %s know ids',
   async (_, surface, id) => {

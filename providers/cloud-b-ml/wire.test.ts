@@ -96,7 +96,8 @@ async function run(
     compatibility: { cloud_b_ml: { api_style: style, ...base } },
     ...route,
   })
-  const execute = style === 'edge_generic_responses' ? bound.responses : bound.chat_completions
+  const execute =
+    style === 'edge_generic_responses' ? bound.execute.responses : bound.execute.chat_completions
   const result = await execute?.(providerCall(body))
   const events = result?.kind === 'stream' ? await collectEvents(result) : []
   const sent = upstream.journal.calls.at(-1) as JournalCall
@@ -115,12 +116,12 @@ describe('each style has its path, its service and its families', () => {
     const { sent, bound } = await run(style)
     expect(`${sent.method} ${sent.path}`).toBe(`POST ${path}`)
     expect(sent.headers.authorization).toContain(`/eu-west-1/${service}/aws4_request`)
-    expect([bound.chat_completions, bound.responses].map(Boolean)).toEqual([
+    expect([bound.execute.chat_completions, bound.execute.responses].map(Boolean)).toEqual([
       family === 'chat',
       family === 'responses',
     ])
-    expect(bound.embeddings).toBeUndefined()
-    expect(bound.nativeMessages === true).toBe(
+    expect(bound.execute.embeddings).toBeUndefined()
+    expect(bound.reads?.includes('messages') === true).toBe(
       style === 'runtime_native_invoke' || style === 'edge_native_messages',
     )
     expect(bound.supports.includes('json_schema')).toBe(style === 'edge_generic_responses')
@@ -195,10 +196,10 @@ describe('bodies', () => {
       compatibility: { cloud_b_ml: { api_style: 'edge_generic_chat', base_path: '/v1' } },
     }
     const call = providerCall({ ...chat, user: 'u'.repeat(65) })
-    const surface = { apiSurface: 'messages', rawBody: undefined } as const
+    const surface = { surface: 'messages', rawBody: undefined } as const
     await benches.static
       .bind({ upstreamModel: 'openai.gpt-5.5', ...profile })
-      .chat_completions?.({ ...call, ...surface })
+      .execute.chat_completions?.({ ...call, ...surface })
     const sent = upstream.journal.calls.at(-1)?.body as JsonObject | undefined
     expect(sent?.user).toMatch(/^user_[\w-]{43}$/)
     expect(sent).toMatchObject({ max_completion_tokens: 9 })

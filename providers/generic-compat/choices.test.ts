@@ -1,6 +1,6 @@
 /** Members of a caller's body that choose who answers, beside `model`. */
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { Family, JsonObject } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
 import { providerCall, setUpProvider, startUpstream } from 'model-gateway/testing'
 import plugin from './index.ts'
 
@@ -17,17 +17,17 @@ afterAll(async () => {
 
 type Route = Parameters<typeof bench.bind>[0]
 
-const bodies: Partial<Record<Family, JsonObject>> = {
+const bodies: Partial<Record<string, JsonObject>> = {
   chat_completions: { model: 'asked', messages: [{ role: 'user', content: 'hi' }] },
   responses: { model: 'asked', input: 'hi' },
   embeddings: { model: 'asked', input: 'hi' },
 }
 
 /** What the upstream was sent, or why nothing was. */
-async function send(more: JsonObject, route: Route = {}, family: Family = 'chat_completions') {
+async function send(more: JsonObject, route: Route = {}, family: string = 'chat_completions') {
   upstream.clear()
   try {
-    await bench.bind(route)[family]?.(providerCall({ ...bodies[family], ...more }))
+    await bench.bind(route).execute[family]?.(providerCall({ ...bodies[family], ...more }))
   } catch (error) {
     expect(error).toMatchObject({ code: 'invalid_request' })
     expect(upstream.journal.calls).toHaveLength(0)

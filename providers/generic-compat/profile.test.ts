@@ -1,6 +1,6 @@
 /** Every row of the two profile tables, as the upstream's journal saw the outbound body. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { Family, JsonObject } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
 import { collectEvents, providerCall, setUpProvider, startUpstream } from 'model-gateway/testing'
 import plugin from './index.ts'
 
@@ -22,9 +22,9 @@ const messages = [{ role: 'user', content: 'hi' }]
 async function sent(
   body: JsonObject,
   compatibility: JsonObject,
-  family: Family = 'chat_completions',
+  family: string = 'chat_completions',
 ): Promise<JsonObject> {
-  const result = await bench.bind({ compatibility })[family]?.(providerCall(body))
+  const result = await bench.bind({ compatibility }).execute[family]?.(providerCall(body))
   if (result?.kind === 'stream') await collectEvents(result)
   return upstream.journal.calls.at(-1)?.body as JsonObject
 }
@@ -77,7 +77,7 @@ describe('the profile', () => {
       const call = providerCall({ model: 'asked', messages, max_tokens: 5 })
       await bench
         .bind(route)
-        .chat_completions?.({ ...call, apiSurface: 'messages', rawBody: undefined })
+        .execute.chat_completions?.({ ...call, surface: 'messages', rawBody: undefined })
       expect(upstream.journal.calls.at(-1)?.body).toEqual({
         model: upstreamModel,
         messages,
@@ -88,7 +88,7 @@ describe('the profile', () => {
 
   test('the limit of a chat call stays as the caller named it', async () => {
     const route = { upstreamModel: 'gpt-5-mini', compatibility: {} }
-    await bench.bind(route).chat_completions?.(providerCall({ messages, max_tokens: 5 }))
+    await bench.bind(route).execute.chat_completions?.(providerCall({ messages, max_tokens: 5 }))
     expect(upstream.journal.calls.at(-1)?.body).toMatchObject({ max_tokens: 5 })
   })
 

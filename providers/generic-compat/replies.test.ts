@@ -1,6 +1,6 @@
 /** What comes back: recorded streams, and replies that only look like success. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { Family, JsonObject } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
 import {
   bytes,
   collectEvents,
@@ -27,8 +27,8 @@ afterAll(async () => {
   await upstream.stop()
 })
 
-function ask(body: JsonObject, family: Family = 'chat_completions') {
-  return route[family]?.(providerCall({ model: 'asked', messages: [], ...body }))
+function ask(body: JsonObject, family: string = 'chat_completions') {
+  return route.execute[family]?.(providerCall({ model: 'asked', messages: [], ...body }))
 }
 
 async function fixture(name: string): Promise<Uint8Array> {
@@ -111,7 +111,7 @@ describe('replies that are not what was asked for', () => {
     })
     upstream.script(errorStatus(400, 'the key k3y-of-the-operator is for another region'))
     const call = providerCall({ model: 'asked', messages: [] })
-    await expect(keyed.bind().chat_completions?.(call)).rejects.toMatchObject({
+    await expect(keyed.bind().execute.chat_completions?.(call)).rejects.toMatchObject({
       message: 'the key [redacted] is for another region',
     })
   })

@@ -1,7 +1,7 @@
 /** What goes out on the wire, as the upstream's journal saw it; the profiles are in profile.test.ts. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { type Family, type JsonObject, type RouteSpec, Secret } from 'model-gateway/plugin'
+import { type JsonObject, type RouteSpec, Secret } from 'model-gateway/plugin'
 import {
   collectEvents,
   type JournalCall,
@@ -36,10 +36,10 @@ const messages = [{ role: 'user', content: 'hi' }]
 async function run(
   body: JsonObject | string,
   route: Partial<RouteSpec> = {},
-  family: Family = 'chat_completions',
+  family: string = 'chat_completions',
 ) {
   const bound = bench.bind(route)
-  const result = await bound[family]?.(providerCall(body))
+  const result = await bound.execute[family]?.(providerCall(body))
   if (result?.kind === 'stream') await collectEvents(result)
   const sent = upstream.journal.calls.at(-1) as JournalCall
   return { sent, body: sent.body as JsonObject, result }
@@ -88,7 +88,7 @@ describe('requests', () => {
       config: { base_url: upstream.url, auth: { mode: 'none' } },
       settings: { defaultHeaders: { 'Api-Key': 'k' } },
     })
-    await open.bind().chat_completions?.(providerCall({ model: 'asked', messages }))
+    await open.bind().execute.chat_completions?.(providerCall({ model: 'asked', messages }))
     const headers = upstream.journal.calls[0]?.headers
     expect(headers).toMatchObject({ 'api-key': 'k' })
     expect(headers).not.toHaveProperty('authorization')
@@ -116,10 +116,10 @@ describe('requests', () => {
   test('a user that the messages API lets be longer than 64 characters becomes its hash', async () => {
     const userOf = async (user: string, more: object) => {
       const call = providerCall({ model: 'asked', messages, user })
-      await bench.bind({}).chat_completions?.({ ...call, ...more })
+      await bench.bind({}).execute.chat_completions?.({ ...call, ...more })
       return (upstream.journal.calls.at(-1)?.body as JsonObject | undefined)?.user
     }
-    const surface = { apiSurface: 'messages', rawBody: undefined }
+    const surface = { surface: 'messages', rawBody: undefined }
     const long = 'u'.repeat(65)
     const hash = createHash('sha256').update(long).digest('base64url')
     expect(await userOf(long, surface)).toBe(`user_${hash}`)

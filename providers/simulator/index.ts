@@ -31,9 +31,11 @@ export default definePlugin({
           return {
             supports: ['stream', 'tools', 'vision', 'json_schema'],
             pricing: { pricingProviderId: settings.pricingProviderId, model },
-            chat_completions: simulatedExecutor(simulateChat, model, config, ctx.clock),
-            responses: simulatedExecutor(simulateResponses, model, config, ctx.clock),
-            embeddings: simulatedExecutor(simulateEmbeddings, model, config, ctx.clock),
+            execute: {
+              chat_completions: simulatedExecutor(simulateChat, model, config, ctx.clock),
+              responses: simulatedExecutor(simulateResponses, model, config, ctx.clock),
+              embeddings: simulatedExecutor(simulateEmbeddings, model, config, ctx.clock),
+            },
           }
         },
       }),

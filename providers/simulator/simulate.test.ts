@@ -1,18 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import {
-  type Family,
-  GatewayError,
-  type JsonObject,
-  type ProviderResult,
-} from 'model-gateway/plugin'
+import { GatewayError, type JsonObject, type ProviderResult } from 'model-gateway/plugin'
 import { collectEvents, providerCall, setUpProvider, streamedUsage } from 'model-gateway/testing'
 import { configSchema } from './config.ts'
 import plugin from './index.ts'
 
-async function ask(body: JsonObject, family: Family, config: JsonObject): Promise<ProviderResult> {
+async function ask(body: JsonObject, family: string, config: JsonObject): Promise<ProviderResult> {
   const bench = await setUpProvider({ plugin, type: 'simulator', config })
-  return (await bench.bind()[family]?.(providerCall({ model: 'demo', ...body }))) as ProviderResult
+  return (await bench
+    .bind()
+    .execute[family]?.(providerCall({ model: 'demo', ...body }))) as ProviderResult
 }
 
 const user = (content: string) => ({ messages: [{ role: 'user', content }] })
@@ -50,7 +47,7 @@ describe('scripted behaviour', () => {
     const config = fault('timeout')
     const bench = await setUpProvider({ plugin, type: 'simulator', config })
     const call = providerCall({ model: 'demo', ...user('break') })
-    const result = bench.bind().chat_completions?.(call)
+    const result = bench.bind().execute.chat_completions?.(call)
     const first = await Promise.race([result?.catch(() => 'ended'), Bun.sleep(40)])
     expect(first).toBeUndefined()
     call.abort()

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import type { Family, JsonObject, ProviderResult } from 'model-gateway/plugin'
+import type { JsonObject, ProviderResult } from 'model-gateway/plugin'
 import { collectEvents, providerCall, setUpProvider, testProvider } from 'model-gateway/testing'
 import plugin from './index.ts'
 
 testProvider({ plugin, type: 'simulator', config: () => ({}), upstream: 'none' })
 
-async function ask(body: JsonObject, family: Family = 'chat_completions', config: JsonObject = {}) {
+async function ask(body: JsonObject, family: string = 'chat_completions', config: JsonObject = {}) {
   const bench = await setUpProvider({ plugin, type: 'simulator', config })
-  return (await bench.bind()[family]?.(providerCall({ model: 'demo', ...body }))) as ProviderResult
+  return (await bench
+    .bind()
+    .execute[family]?.(providerCall({ model: 'demo', ...body }))) as ProviderResult
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are read loosely here

@@ -104,6 +104,7 @@ export function providerCall(body: JsonObject | string): BenchCall {
   const controller = new AbortController()
   return {
     requestId: 'bench-request',
+    surface: 'chat_completions',
     body: parsed,
     rawBody,
     stream: parsed.stream === true,

@@ -1,6 +1,5 @@
 import type {
   Egress,
-  Family,
   GuardInput,
   GuardrailPack,
   JsonObject,
@@ -52,7 +51,7 @@ export async function packCost(
 }
 
 export interface ProviderCostKit extends Omit<BenchOptions, 'egress'> {
-  readonly family: Family
+  readonly dialect: string
   readonly request: JsonObject
   /** What the upstream answers, in the pieces in which it comes. */
   readonly reply: {
@@ -66,7 +65,7 @@ export interface ProviderCostKit extends Omit<BenchOptions, 'egress'> {
 export async function providerCost(kit: ProviderCostKit, options?: CostOptions): Promise<number> {
   const bench = await setUpProvider({ ...kit, egress: cannedEgress(kit.reply) })
   try {
-    const execute = executor(bench.bind(), kit.family)
+    const execute = executor(bench.bind(), kit.dialect)
     const call = providerCall(kit.request)
     return await cpuPerCall(async () => {
       const result = await execute(call)

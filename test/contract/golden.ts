@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
-  type Family,
   GatewayError,
   type JsonObject,
   type JsonValue,
@@ -21,11 +20,11 @@ import { executor, TEST_MS } from './kit.ts'
 import { rechunked, seededRandom } from './rechunk.ts'
 
 /**
- * One call of an upstream in a file `NAME.json`: `family`, `request` and `reply` are written by
+ * One call of an upstream in a file `NAME.json`: `dialect`, `request` and `reply` are written by
  * hand, or taken from the vendor's own traffic; `sent` and `result` are recorded.
  */
 interface GoldenExchange {
-  readonly family: Family
+  readonly dialect: string
   /** The caller's body. */
   readonly request: JsonObject
   /** What the vendor answers; a body that is text goes out as it stands, else as JSON. */
@@ -90,7 +89,7 @@ export function testGoldenExchanges(kit: GoldenKit): void {
     async function play(exchange: GoldenExchange, reply: Reply) {
       upstream.clear()
       upstream.always(reply)
-      const execute = executor(bench.bind(kit.route), exchange.family)
+      const execute = executor(bench.bind(kit.route), exchange.dialect)
       const result = await resultOf(() => execute(providerCall(exchange.request)))
       const call = upstream.journal.calls[0]
       const sent = call === undefined ? null : sentOf(call, upstream.url)
@@ -108,8 +107,8 @@ export function testGoldenExchanges(kit: GoldenKit): void {
           const reply = replyOf(exchange)
           const played = await play(exchange, reply)
           if (updating()) {
-            const { family, request, reply: answer } = exchange
-            const recording = { family, request, reply: answer, ...played }
+            const { dialect, request, reply: answer } = exchange
+            const recording = { dialect, request, reply: answer, ...played }
             writeFileSync(file, `${JSON.stringify(recording, null, 2)}\n`)
             return
           }

@@ -1,11 +1,5 @@
 import { expect } from 'bun:test'
-import {
-  type BoundRoute,
-  type Execute,
-  type Family,
-  inTime,
-  type Plugin,
-} from 'model-gateway/plugin'
+import { type BoundRoute, type Execute, inTime, type Plugin } from 'model-gateway/plugin'
 
 /** Plugins differ in their configs and capabilities; a kit takes any. */
 // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities
@@ -28,11 +22,11 @@ export async function within<T>(
   return done.value
 }
 
-/** What a route does with calls of a family. */
-export function executor(route: BoundRoute, family: Family): Execute {
-  const execute = route[family]
-  if (execute === undefined) throw new Error(`the route has no executor for ${family}`)
-  return execute.bind(route)
+/** What a route does with calls of a dialect. */
+export function executor({ execute }: BoundRoute, dialect: string): Execute {
+  const one = execute[dialect]
+  if (one === undefined) throw new Error(`the route has no executor for ${dialect}`)
+  return one.bind(execute)
 }
 
 /** Fails with a list of what is wrong, each in its own words. */

@@ -1,17 +1,10 @@
-import type {
-  Caller,
-  DecodedRequest,
-  JsonObject,
-  RequestTags,
-  Seam,
-  Surface,
-} from 'model-gateway/plugin'
+import type { Caller, DecodedRequest, JsonObject, RequestTags, Seam } from 'model-gateway/plugin'
 import { frozen } from './kit.ts'
 
 /** What a request past a middleware looks like, as far as it matters. */
 export interface ExchangeSample {
   /** Default: `chat_completions`. */
-  readonly surface?: Surface
+  readonly surface?: string
   readonly requestId?: string
   /** What it says, in its body. */
   readonly text?: string
@@ -55,7 +48,10 @@ const caller: Caller = frozen({
 const OWN =
   /^(connection|content-(encoding|length|type)|date|keep-alive|request-id|retry-after|te|trailer|transfer-encoding|upgrade|www-authenticate|x-request-id)$/
 
-function bodyOf(surface: Surface, text: string): JsonObject {
+/** The surfaces of the APIs that come with the gateway. */
+export const sampledSurfaces = ['chat_completions', 'responses', 'embeddings', 'messages']
+
+function bodyOf(surface: string, text: string): JsonObject {
   if (surface === 'embeddings') return { model: 'fast', input: [text] }
   if (surface === 'responses') return { model: 'fast', input: text }
   const messages = [{ role: 'user', content: text }]

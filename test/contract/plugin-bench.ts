@@ -67,7 +67,8 @@ export interface PluginBench {
 const emptyGateway: Inspection = {
   plugins: () => [],
   leftOut: () => [],
-  chains: () => compileChains([]),
+  surfaces: () => [],
+  chains: () => compileChains([], []),
   plan: () => Promise.reject(new Error('there is no model to plan with')),
 }
 
@@ -174,7 +175,13 @@ export async function setUpWith(
         ),
         inspection: emptyGateway,
         runtime: {
-          lease: () => ({ configVersion: 'bench', guards: undefined, release() {} }),
+          lease: () => ({
+            configVersion: 'bench',
+            acceptedAt: new Date(),
+            guards: undefined,
+            modelsOf: () => [],
+            release() {},
+          }),
         },
         start,
         ...options.capabilities,

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
   type BoundRoute,
-  type Family,
-  families,
   GatewayError,
   type JsonObject,
   type ProviderResult,
@@ -62,21 +60,37 @@ export interface ProviderKit extends Omit<BenchOptions, 'config'> {
    * `none` for a provider that has no upstream.
    */
   readonly upstream?: 'none' | UpstreamKit
+  /** Dialects beside chat completions, responses and embeddings that it executes. */
+  readonly dialects?: Readonly<Record<string, DialectSample>>
   /** The provider's own tests, with what the kit has set up. */
   cases?(kit: { bench(): ProviderBench; upstream(): Upstream }): void
 }
 
-const requests: Readonly<Record<Family, JsonObject>> = {
-  chat_completions: {
-    model: 'asked',
-    messages: [{ role: 'user', content: 'Where do rivers run?' }],
-    stream_options: { include_usage: true },
-  },
-  responses: { model: 'asked', input: 'Where do rivers run?' },
-  embeddings: { model: 'asked', input: ['river', 'sea'] },
+/** A dialect as the kit tries it. */
+export interface DialectSample {
+  readonly request: JsonObject
+  /** The member of a reply that holds what was asked for. */
+  readonly payload: string
+  readonly streams?: boolean
 }
-const streamed = ['chat_completions', 'responses'] as const
-const payloads = { chat_completions: 'choices', responses: 'output', embeddings: 'data' } as const
+
+const samples: Readonly<Record<string, DialectSample>> = {
+  chat_completions: {
+    request: {
+      model: 'asked',
+      messages: [{ role: 'user', content: 'Where do rivers run?' }],
+      stream_options: { include_usage: true },
+    },
+    payload: 'choices',
+    streams: true,
+  },
+  responses: {
+    request: { model: 'asked', input: 'Where do rivers run?' },
+    payload: 'output',
+    streams: true,
+  },
+  embeddings: { request: { model: 'asked', input: ['river', 'sea'] }, payload: 'data' },
+}
 
 const compat = {
   reply: (pace: Pace) => believable(pace),
@@ -102,6 +116,10 @@ export function testProvider(kit: ProviderKit): void {
       ? { reply: () => neverAnswers, malformed: [] }
       : (kit.upstream ?? compat)
   const networked = kit.upstream !== 'none'
+  const known = { ...samples, ...kit.dialects }
+  const dialects = Object.keys(known)
+  const sampleOf = (dialect: string) => known[dialect] as DialectSample
+  const streamed = dialects.filter((dialect) => sampleOf(dialect).streams === true)
 
   describe(`contract of the provider type ${kit.type}`, () => {
     let upstream: Upstream
@@ -119,12 +137,12 @@ export function testProvider(kit: ProviderKit): void {
       await upstream.stop()
     })
 
-    const start = (family: Family, stream: boolean) => {
-      const call = providerCall({ ...requests[family], ...(stream ? { stream } : {}) })
-      return { call, result: executor(route, family)(call) }
+    const start = (dialect: string, stream: boolean) => {
+      const call = providerCall({ ...sampleOf(dialect).request, ...(stream ? { stream } : {}) })
+      return { call, result: executor(route, dialect)(call) }
     }
     const scriptGood = (pace: Pace) => upstream.always(wire.reply(pace))
-    const offered = (family: Family) => route[family] !== undefined
+    const offered = (dialect: string) => route.execute[dialect] !== undefined
 
     test('its schemas refuse unknown keys', () => {
       const { manifest } = kit.plugin
@@ -135,25 +153,25 @@ export function testProvider(kit: ProviderKit): void {
       }
     })
 
-    test('it serves a family, and says where its price is found', () => {
-      expect(families.filter(offered)).not.toEqual([])
+    test('it serves a dialect, and says where its price is found', () => {
+      expect(dialects.filter(offered)).not.toEqual([])
       expect(typeof route.pricing.model).toBe('string')
     })
 
-    test.each(families)('%s: a buffered reply with its payload and usage', async (family) => {
-      if (!offered(family)) return
+    test.each(dialects)('%s: a buffered reply with its payload and usage', async (dialect) => {
+      if (!offered(dialect)) return
       scriptGood({})
       // The body is frozen: changing it throws.
-      const reply = await start(family, false).result
+      const reply = await start(dialect, false).result
       if (reply.kind !== 'buffered') throw new Error('a buffered call was answered by a stream')
-      expect(reply.body[payloads[family]]).toBeArray()
+      expect(reply.body[sampleOf(dialect).payload]).toBeArray()
       expect(reply.body.usage).toBeObject()
     })
 
     test.each(streamed)(
       '%s: a stream with usage, whatever the chunks',
-      async (family) => {
-        if (!offered(family) || !route.supports.includes('stream')) return
+      async (dialect) => {
+        if (!offered(dialect) || !route.supports.includes('stream')) return
         const data: string[][] = []
         const seed = Math.floor(Math.random() * 2 ** 32)
         const random = seededRandom(seed)
@@ -162,7 +180,7 @@ export function testProvider(kit: ProviderKit): void {
         const chances = Array.from({ length: 8 }, () => rechunked(whole, random))
         for (const reply of networked ? [whole, ...cuts, ...chances] : [whole]) {
           upstream.always(reply)
-          const events = await collectEvents(await start(family, true).result)
+          const events = await collectEvents(await start(dialect, true).result)
           expect(streamedUsage(events)).toBeObject()
           // The second in which a chunk was made is the one thing that may differ.
           data.push(
@@ -188,11 +206,11 @@ export function testProvider(kit: ProviderKit): void {
       )
     })
 
-    test.each(streamed)('%s: no event after an abort or a return', async (family) => {
-      if (!offered(family) || !route.supports.includes('stream')) return
+    test.each(streamed)('%s: no event after an abort or a return', async (dialect) => {
+      if (!offered(dialect) || !route.supports.includes('stream')) return
       for (const [index, leave] of (['abort', 'return'] as const).entries()) {
         scriptGood({ gapMs: 25 })
-        const { call, result } = start(family, true)
+        const { call, result } = start(dialect, true)
         const iterator = eventsOf(await result)
         await iterator.next()
         if (leave === 'abort') call.abort()
@@ -216,8 +234,8 @@ export function testProvider(kit: ProviderKit): void {
     if (networked) {
       test('an abort before the reply reaches the upstream', async () => {
         upstream.always(neverAnswers)
-        const family = families.find(offered) as Family
-        const { call, result } = start(family, false)
+        const dialect = dialects.find(offered) as string
+        const { call, result } = start(dialect, false)
         const seen = await upstream.received(0)
         call.abort()
         expect(await result.catch((error) => error)).toBeInstanceOf(GatewayError)
@@ -234,10 +252,10 @@ export function testProvider(kit: ProviderKit): void {
         })
         const extraHeaders = { ...kit.route?.extraHeaders, 'x-kit-both': '2' }
         const extraBody = { ...kit.route?.extraBody, kit_extra: 'added' }
-        const family = families.find(offered) as Family
+        const dialect = dialects.find(offered) as string
         const added = other.bind({ ...kit.route, extraHeaders, extraBody })
         scriptGood({})
-        await executor(added, family)(providerCall(requests[family]))
+        await executor(added, dialect)(providerCall(sampleOf(dialect).request))
         const { headers, body } = upstream.journal.calls.at(-1) as JournalCall
         expect(headers).toMatchObject({ 'x-kit': '1', 'x-kit-both': '2' })
         expect(body).toMatchObject({ kit_extra: 'added' })
@@ -248,10 +266,10 @@ export function testProvider(kit: ProviderKit): void {
         for (const reply of wire.malformed) {
           upstream.always(reply)
           const outcomes: unknown[] = []
-          for (const family of families.filter(offered)) {
-            outcomes.push(await drained(start(family, false).result))
-            if (family === 'embeddings' || !route.supports.includes('stream')) continue
-            outcomes.push(await drained(start(family, true).result))
+          for (const dialect of dialects.filter(offered)) {
+            outcomes.push(await drained(start(dialect, false).result))
+            if (!streamed.includes(dialect) || !route.supports.includes('stream')) continue
+            outcomes.push(await drained(start(dialect, true).result))
           }
           // A fault of streams need not spoil a buffered reply, and the other way round.
           const errors = outcomes.filter((outcome) => outcome !== undefined)
@@ -266,18 +284,18 @@ export function testProvider(kit: ProviderKit): void {
           const secrets = kit.secrets ?? []
           const good = wire.reply({})
           upstream.always(good)
-          await drained(start(families.find(offered) as Family, false).result)
+          await drained(start(dialects.find(offered) as string, false).result)
           const call = upstream.journal.calls.at(-1)
           // A vendor can only repeat what it was sent: a signature does not show its key.
           const sent = secrets.filter((secret) => call !== undefined && isSent(call, secret))
           const wrong = new Set<string>()
           for (const reply of repeatingReplies(sent, good, wire.faults)) {
             upstream.always(reply)
-            for (const family of families.filter(offered)) {
-              const streams = family !== 'embeddings' && route.supports.includes('stream')
+            for (const dialect of dialects.filter(offered)) {
+              const streams = streamed.includes(dialect) && route.supports.includes('stream')
               for (const stream of streams ? [false, true] : [false]) {
-                const found = await leaks(() => start(family, stream).result, secrets)
-                for (const fault of found) wrong.add(`${family}: ${fault}`)
+                const found = await leaks(() => start(dialect, stream).result, secrets)
+                for (const fault of found) wrong.add(`${dialect}: ${fault}`)
               }
             }
           }

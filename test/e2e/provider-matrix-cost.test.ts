@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { StreamEvent } from 'model-gateway/plugin'
 import { decodeSse } from 'model-gateway/wire'
 import { createChatStream } from '../../kernel/wire/chat-stream.ts'
-import { sseText } from '../../kernel/wire/family-stream.ts'
+import { sseText } from '../../kernel/wire/dialect-stream.ts'
 import { decodeEventStream } from '../../providers/_shared/event-stream.ts'
 import { chatChunksFromUnified } from '../../providers/cloud-b-ml/unified-stream.ts'
 import { chatFrames } from '../harness/upstream.ts'
@@ -20,7 +20,7 @@ const usage = { inputTokens: 24, outputTokens: 17, totalTokens: 41 }
 const compat = inChunks(chatFrames(asked, { pieces }).map((frame) => Buffer.from(frame)))
 const said = { blocks: [{ kind: 'text' as const, pieces }], stopReason: 'end_turn', usage }
 const binary = inChunks(converseFrames(said))
-const call = { body: { model: 'mine' }, requestId: 'r' }
+const call = { surface: 'chat_completions', body: { model: 'mine' }, requestId: 'r' }
 const facts = { id: 'chatcmpl-1', model: 'theirs' }
 
 function inChunks(frames: readonly Uint8Array[]): Buffer[] {
@@ -36,7 +36,7 @@ async function* source(chunks: readonly Buffer[]) {
 /** Microseconds an event, from the upstream's bytes to the caller's text. */
 async function cost(events: AsyncIterable<readonly StreamEvent[]>): Promise<number> {
   const startedAt = performance.now()
-  const stream = createChatStream({ publicModel: 'mine' })
+  const stream = createChatStream({ publicModel: 'mine', native: true })
   let sent = 0
   for await (const batch of events) sent += sseText(stream.push(batch)).length
   stream.end()

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import {
+  type DialectStream,
   type Egress,
   type JsonObject,
   type JsonValue,
@@ -10,20 +11,20 @@ import {
   type StreamEvent,
 } from 'model-gateway/plugin'
 import { providerCall, setUpProvider } from 'model-gateway/testing'
+import { createChatStream } from '../../kernel/wire/chat-stream.ts'
+import { collectResponse } from '../../kernel/wire/collect-responses.ts'
+import { sseText } from '../../kernel/wire/dialect-stream.ts'
+import { readChatReply } from '../../kernel/wire/reply.ts'
+import { createResponsesStream } from '../../kernel/wire/responses-stream.ts'
 import {
   bufferedChat,
   chatChunks,
   chatSse,
   cutAnywhere,
   received,
-} from '../../kernel/wire/__fixtures__/messages.ts'
-import { createChatStream } from '../../kernel/wire/chat-stream.ts'
-import { collectResponse } from '../../kernel/wire/collect-responses.ts'
-import { type FamilyStream, sseText } from '../../kernel/wire/family-stream.ts'
-import { messagesReply as toMessages } from '../../kernel/wire/messages-reply.ts'
-import { createMessagesStream } from '../../kernel/wire/messages-stream.ts'
-import { readReply } from '../../kernel/wire/reply.ts'
-import { createResponsesStream } from '../../kernel/wire/responses-stream.ts'
+} from '../../plugins/api-messages/to-chat/__fixtures__/messages.ts'
+import { messagesReply as toMessages } from '../../plugins/api-messages/to-chat/reply.ts'
+import { createMessagesStream } from '../../plugins/api-messages/to-chat/stream.ts'
 import { foldChat, gistOf } from '../../providers/_shared/fold-chat.fixture.ts'
 import vertex from '../../providers/cloud-a-ml/index.ts'
 import cloudRun from '../../providers/cloud-a-serverless-compat/index.ts'
@@ -100,9 +101,9 @@ function bind({ provider, upstreamModel, style }: MatrixRoute) {
 }
 
 const identity = { publicModel: 'asked', requestId: 'r-1' }
-const streams: Record<string, () => FamilyStream> = {
-  chat_completions: () => createChatStream(identity),
-  messages: () => createMessagesStream(identity),
+const streams: Record<string, () => DialectStream> = {
+  chat_completions: () => createChatStream({ ...identity, native: true }),
+  messages: () => createMessagesStream(createChatStream({ ...identity, native: true }), identity),
   responses: () => createResponsesStream(identity),
 }
 
@@ -117,7 +118,7 @@ const bodyFor = (family: Asked, stream: boolean): JsonObject => ({
 type Bound = ReturnType<typeof bind>
 
 async function execute(bound: Bound, family: Asked, stream: boolean) {
-  const executor = bound[family === 'messages' ? 'chat_completions' : family]
+  const executor = bound.execute[family === 'messages' ? 'chat_completions' : family]
   if (executor === undefined) throw new Error(`no executor for ${family}`)
   return await executor(providerCall(bodyFor(family, stream)))
 }
@@ -126,7 +127,7 @@ async function execute(bound: Bound, family: Asked, stream: boolean) {
 async function streamed(bound: Bound, family: Asked): Promise<StreamEvent[]> {
   const result = await execute(bound, family, true)
   if (result.kind !== 'stream') throw new Error('not a stream')
-  const stream = streams[family]?.() as FamilyStream
+  const stream = streams[family]?.() as DialectStream
   const events: StreamEvent[] = []
   for await (const batch of result.events) events.push(...stream.push(batch))
   stream.end()
@@ -148,7 +149,7 @@ async function bothWays(bound: Bound, family: Asked, cuts: readonly number[]) {
     case 'chat_completions':
       return [foldChat(events), gistOf(whole)]
     case 'messages': {
-      const message = toMessages(whole, readReply('chat_completions', whole).usage, identity)
+      const message = toMessages(whole, readChatReply(whole).usage, identity)
       // The helper adds fields of its own.
       const final = await finalMessage(sseText(events), cuts)
       const same = Object.keys(message).map((name) => [name, final[name]])

@@ -6,7 +6,7 @@ import {
   chatChunks,
   chatSse,
   said as saidByChat,
-} from '../../kernel/wire/__fixtures__/messages.ts'
+} from '../../plugins/api-messages/to-chat/__fixtures__/messages.ts'
 import { responseFrames, responseObject } from '../harness/upstream.ts'
 import { converseFrames, converseReply } from '../harness/upstream-clouds-aws.ts'
 import { contentArray, contentFrames, contentReply } from '../harness/upstream-clouds-content.ts'

@@ -2,7 +2,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject, StreamEvent } from 'model-gateway/plugin'
 import { decodeSse } from 'model-gateway/wire'
-import { foldMessages, grammarFault } from '../../kernel/wire/__fixtures__/messages.ts'
+import {
+  foldMessages,
+  grammarFault,
+} from '../../plugins/api-messages/to-chat/__fixtures__/messages.ts'
 import { foldChat, gistOf } from '../../providers/_shared/fold-chat.fixture.ts'
 import { startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import { chatUsage, embeddingsUsage, responsesUsage, spoken } from '../harness/upstream.ts'

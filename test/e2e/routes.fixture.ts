@@ -1,5 +1,6 @@
 import { httpRoutesOf } from '../../kernel/boot/extensions.ts'
 import { createApp } from '../../kernel/http/app.ts'
+import { surfaces } from '../../kernel/plugin/index.ts'
 import type { Registry } from '../../kernel/registry/registry.ts'
 
 const unused = () => {
@@ -11,12 +12,12 @@ const bodyLimits = { maxBytes: 0, timeoutMs: 0 }
 export function routesOf(registry: Registry): string[] {
   const app = createApp({
     infer: unused,
-    listModels: unused,
     bodyLimits,
     limitIdle: unused,
     streams: unused,
     fault: unused,
     httpRoutes: [],
+    surfaces: registry.all(surfaces),
     limitAgain: unused,
     door: { requireOwnHost: unused },
     health: { live: unused, ready: unused },

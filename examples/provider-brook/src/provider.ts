@@ -53,7 +53,7 @@ export function createProvider(settings: BrookSettings, egress: Egress): Provide
       // What is not named here, images and schemas for answers, the gateway refuses by itself.
       supports: ['stream', 'tools'],
       pricing: { pricingProviderId: settings.pricingProviderId, model: route.upstreamModel },
-      chat_completions: executor(route),
+      execute: { chat_completions: executor(route) },
     }),
   }
 }

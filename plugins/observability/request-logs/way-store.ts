@@ -1,4 +1,3 @@
-import { families } from 'model-gateway/plugin'
 import { type Reader, requestLog } from '../_shared/store.ts'
 import type { Filter } from './filter.ts'
 
@@ -99,7 +98,7 @@ export function setsOf(filter: Filter, since: Date, needs: Needs): Way {
     if (!isUnindexed(column)) sets.push(set(equals(column, values)))
     else if (column[0] === 'status_code') others.push(inOrder('status_code <> 200'))
     else {
-      for (const family of families) {
+      for (const family of ['responses', 'embeddings']) {
         if (family !== column[1]) others.push(inOrder(equals([column[0], family], values)))
       }
     }

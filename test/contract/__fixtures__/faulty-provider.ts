@@ -40,9 +40,11 @@ const plugin = definePlugin({
           bind: () => ({
             supports: ['stream'],
             pricing: { pricingProviderId: undefined, model: 'm' },
-            chat_completions: send,
-            responses: async (call) =>
-              call.stream ? stream(config.url) : buffered(config.url, config.token),
+            execute: {
+              chat_completions: send,
+              responses: async (call) =>
+                call.stream ? stream(config.url) : buffered(config.url, config.token),
+            },
           }),
           dispose() {
             if (disposed) throw new Error('disposed twice')

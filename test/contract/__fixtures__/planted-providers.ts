@@ -66,8 +66,9 @@ const answering =
     return {
       bind(route) {
         const bound = sound.bind(route)
-        const chat = bound.chat_completions as Execute
-        return { ...bound, chat_completions: async (call) => change(await chat(call)) }
+        const chat = bound.execute.chat_completions as Execute
+        const changed: Execute = async (call) => change(await chat(call))
+        return { ...bound, execute: { chat_completions: changed } }
       },
     }
   }
@@ -84,8 +85,11 @@ class Route implements BoundRoute {
   get pricing() {
     return this.#own.pricing
   }
-  async chat_completions(call: ProviderCall) {
-    return await (this.#own.chat_completions as Execute)(call)
+  get execute() {
+    return { chat_completions: (call: ProviderCall) => this.#answer(call) }
+  }
+  async #answer(call: ProviderCall) {
+    return await (this.#own.execute.chat_completions as Execute)(call)
   }
 }
 
@@ -117,14 +121,12 @@ const repeating =
     return {
       bind(route) {
         const bound = sound.bind(route)
-        const chat = bound.chat_completions as Execute
-        return {
-          ...bound,
-          async chat_completions(call) {
-            const result = await chat(call)
-            return result.kind === 'stream' ? { kind: 'stream', events: events(result) } : result
-          },
+        const chat = bound.execute.chat_completions as Execute
+        const answer: Execute = async (call) => {
+          const result = await chat(call)
+          return result.kind === 'stream' ? { kind: 'stream', events: events(result) } : result
         }
+        return { ...bound, execute: { chat_completions: answer } }
       },
     }
   }

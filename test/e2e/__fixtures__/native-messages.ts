@@ -7,6 +7,7 @@ import {
   streamEvent,
   Type,
 } from 'model-gateway/plugin'
+import type { NativeMessages } from 'model-gateway/wire'
 
 const type = {
   type: 'native_echo',
@@ -15,7 +16,8 @@ const type = {
 } satisfies ProviderTypeSpec
 
 /** What reached the provider, as the text of its reply. */
-function received({ body, rawBody, messages }: ProviderCall): string {
+function received({ body, rawBody, original }: ProviderCall): string {
+  const messages = original as NativeMessages | undefined
   return JSON.stringify({
     body,
     rawBody,
@@ -86,12 +88,14 @@ export default definePlugin({
       create: () => ({
         bind: (route) => ({
           supports: ['stream', 'tools', 'vision'],
-          nativeMessages: true,
+          reads: ['messages'],
           pricing: { pricingProviderId: undefined, model: route.upstreamModel },
-          chat_completions: async (call) =>
-            call.stream
-              ? { kind: 'stream', events: chunks(call) }
-              : { kind: 'buffered', body: completion(call) },
+          execute: {
+            chat_completions: async (call) =>
+              call.stream
+                ? { kind: 'stream', events: chunks(call) }
+                : { kind: 'buffered', body: completion(call) },
+          },
         }),
       }),
     })

@@ -1,13 +1,12 @@
-import type { JsonObject, MiddlewareAt, Surface } from 'model-gateway/plugin'
+import type { JsonObject, MiddlewareAt } from 'model-gateway/plugin'
 
 /** Where each API says how much may be written. */
-const fields: Readonly<Record<Surface, readonly string[]>> = {
+const fields: Readonly<Record<string, readonly string[]>> = {
   chat_completions: ['max_completion_tokens', 'max_tokens'],
   messages: ['max_tokens'],
   responses: ['max_output_tokens'],
-  embeddings: [],
 }
-const surfaces = ['chat_completions', 'messages', 'responses'] as const
+const surfaces = Object.keys(fields)
 
 /** Key of what `capTokens` leaves in the state of a request for `tellCap`. */
 const CAPPED = 'sample-name.capped'
@@ -20,7 +19,7 @@ export function capTokens(limit: number): MiddlewareAt<'decode'> {
     appliesTo: surfaces,
     async handle({ surface, state }, next) {
       const request = await next()
-      const asked = fields[surface].filter((name) => Number(request.body[name]) > limit)
+      const asked = (fields[surface] ?? []).filter((name) => Number(request.body[name]) > limit)
       if (asked.length === 0) return
       const capped: JsonObject = { ...request.body }
       for (const name of asked) capped[name] = limit

@@ -61,7 +61,7 @@ function createProvider(
       return {
         supports: ['stream'],
         pricing: { pricingProviderId, model: upstreamModel },
-        chat_completions: generate,
+        execute: { chat_completions: generate },
       }
     },
   }

@@ -1,29 +1,17 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { StreamEvent } from '../plugin/stream.ts'
-import { createChatStream } from './chat-stream.ts'
-import type { FamilyStream } from './family-stream.ts'
-import {
-  envelope,
-  messagesUsage,
-  type ReplyIdentity,
-  reasoningBlocks,
-  stopReason,
-  textOf,
-  toolUseId,
-} from './messages-reply.ts'
-import { createBlockWriter, messagesEvent } from './messages-writer.ts'
-import { readChatUsage } from './usage.ts'
+import type { DialectStream, ReplyIdentity, StreamEvent } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { readChatUsage, textOf } from 'model-gateway/wire'
+import { envelope, messagesUsage, reasoningBlocks, stopReason, toolUseId } from './reply.ts'
+import { createBlockWriter, messagesEvent } from './writer.ts'
 
 /** The source of streamed reasoning that callers of the messages API know. */
 const NATIVE_SOURCE = 'anthropic_messages_stream'
 
 /**
- * A chat completions stream as the events of the messages API: checked and normalised as a chat
- * stream, then converted. `message_delta` and `message_stop` are its terminal events; of a failed
+ * A checked chat completions stream as the events of the messages API. `message_delta` and `message_stop` are its terminal events; of a failed
  * stream all events before the failure are sent, and blocks stay open.
  */
-export function createMessagesStream(identity: ReplyIdentity): FamilyStream {
-  const chat = createChatStream({ publicModel: identity.publicModel })
+export function createMessagesStream(chat: DialectStream, identity: ReplyIdentity): DialectStream {
   const writer = createBlockWriter((k) => toolUseId(identity, k))
   let start: StreamEvent | undefined
   let finish: JsonValue | undefined

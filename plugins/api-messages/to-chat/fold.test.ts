@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
-import type { JsonObject } from '../plugin/json.ts'
-import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
+import type { JsonObject } from 'model-gateway/plugin'
+import { type StreamEvent, streamEvent } from 'model-gateway/plugin'
+import { createChatStream, decodeSse, readChatReply } from 'model-gateway/wire'
+import { sseText } from '../../../kernel/wire/dialect-stream.ts'
 import {
   bufferedChat,
   callChunks,
@@ -17,18 +19,18 @@ import {
   received,
   said,
 } from './__fixtures__/messages.ts'
-import { sseText } from './family-stream.ts'
-import { messagesReply } from './messages-reply.ts'
-import { createMessagesStream } from './messages-stream.ts'
-import { readReply } from './reply.ts'
-import { decodeSse } from './sse.ts'
+import { messagesReply } from './reply.ts'
+import { createMessagesStream } from './stream.ts'
 
 const identity = { publicModel: 'mine', requestId: 'r1' }
 const cuts = fc.array(fc.nat(6000), { maxLength: 40 })
 
 /** All events of a stream that an upstream sends as this text, in these chunks. */
 async function convert(text: string, at: readonly number[]) {
-  const stream = createMessagesStream(identity)
+  const stream = createMessagesStream(
+    createChatStream({ publicModel: 'mine', native: true }),
+    identity,
+  )
   const events: StreamEvent[] = []
   for await (const batch of decodeSse(cutAnywhere(text, at))) events.push(...stream.push(batch))
   stream.end()
@@ -69,7 +71,7 @@ test('a stream, cut anywhere and folded, is the converted buffered reply', async
     fc.asyncProperty(said, fc.integer({ min: 1, max: 5 }), cuts, async (reply, size, at) => {
       const { stream, events } = await convert(chatSse(chatChunks(reply, size)), at)
       const chat = bufferedChat(reply)
-      const facts = readReply('chat_completions', chat)
+      const facts = readChatReply(chat)
       expect(stream.outcome).toBe('complete')
       expect(grammarFault(events, 'complete')).toBeUndefined()
       expect(foldMessages(events)).toEqual(received(messagesReply(chat, facts.usage, identity)))
@@ -90,7 +92,7 @@ test('the official stream helper makes the converted buffered reply of it', asyn
       async (reply, size, upstreamCuts, ownCuts) => {
         const { events } = await convert(chatSse(chatChunks(reply, size)), upstreamCuts)
         const chat = bufferedChat(reply)
-        const { usage } = readReply('chat_completions', chat)
+        const { usage } = readChatReply(chat)
         expect(await finalMessage(sseText(events), ownCuts)).toMatchObject(
           received(messagesReply(chat, usage, identity)),
         )
@@ -112,7 +114,10 @@ test('pieces in any order: the grammar holds and every word arrives', () => {
         pieces(text, 3).map((content) => chunkOf({ content })),
         ...list.map((call, k) => callChunks(k, call)),
       ].filter((thread) => thread.length > 0)
-      const stream = createMessagesStream(identity)
+      const stream = createMessagesStream(
+        createChatStream({ publicModel: 'mine', native: true }),
+        identity,
+      )
       const events: StreamEvent[] = []
       const push = (chunk: JsonObject) =>
         events.push(...stream.push([streamEvent(JSON.stringify(chunk))]))
@@ -194,7 +199,10 @@ test('whatever an upstream sends, the grammar holds', () => {
   const outcomes = new Set<string>()
   fc.assert(
     fc.property(fc.array(junk, { maxLength: 30 }), (chunks) => {
-      const stream = createMessagesStream(identity)
+      const stream = createMessagesStream(
+        createChatStream({ publicModel: 'mine', native: true }),
+        identity,
+      )
       const events = chunks.flatMap((chunk) => stream.push([streamEvent(chunk)]))
       stream.end()
       expect(stream.outcome).not.toBe('open')
@@ -217,7 +225,7 @@ test('the checks see planted faults', async () => {
   }
   const { events } = await convert(chatSse(chatChunks(reply, 2)), [])
   const chat = bufferedChat(reply)
-  const whole = messagesReply(chat, readReply('chat_completions', chat).usage, identity)
+  const whole = messagesReply(chat, readChatReply(chat).usage, identity)
   expect(foldMessages(events)).toEqual(whole)
   for (const [i, event] of events.entries()) {
     const without = events.toSpliced(i, 1)

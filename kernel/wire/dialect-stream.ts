@@ -1,66 +1,34 @@
 import { GatewayError } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject } from '../plugin/json.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
+import type { CallError, DialectStream, StreamFailure, WireError } from '../plugin/surface.ts'
 import type { Usage } from '../plugin/usage.ts'
 import { encodeSse } from './sse.ts'
-
-export interface FamilyStreamOptions {
-  /** The model that the caller asked for; it replaces the upstream's name everywhere. */
-  readonly publicModel: string
-}
-
-export interface StreamFailure {
-  /** The upstream's own code for an error that it sent in band, else `upstream_transport`. */
-  readonly code: string
-  readonly message: string
-  /** The upstream's error event is among the events already: send no error chunk of our own. */
-  readonly forwarded: boolean
-}
-
-/**
- * The events of one upstream stream, made fit for the caller: a state machine without I/O. Once
- * `outcome` is no longer `open`, what is pushed is ignored.
- */
-export interface FamilyStream {
-  /** What may be sent to the caller now; unchanged events are passed on as the same objects. */
-  push(batch: readonly StreamEvent[]): StreamEvent[]
-  /** Call it when the upstream ended without an error of its own; afterwards nothing is `open`. */
-  end(): void
-  readonly outcome: 'open' | 'complete' | 'failed'
-  /** The events that close a complete stream, `[DONE]` included: send them after settlement. */
-  readonly terminal: readonly StreamEvent[]
-  /**
-   * Set when the outcome is `failed`, or will be: the upstream has reported it, and may say so in
-   * one more event.
-   */
-  readonly failure: StreamFailure | undefined
-  /** The latest coherent usage so far. */
-  readonly usage: Usage | undefined
-  /** Tool calls that began so far. */
-  readonly invokedToolCount: number
-}
 
 export const DONE = '[DONE]'
 export const doneEvent: StreamEvent = streamEvent(DONE, undefined, encodeSse(DONE))
 
-/** An error as callers of all APIs but that of messages read it: the body of a reply, the data of an event. */
-export function plainErrorBody(error: GatewayError | StreamFailure, requestId: string): JsonObject {
-  const own = error instanceof GatewayError ? error : { type: 'upstream_error', details: {} }
-  return {
+/** The code and message of a failure, with what the gateway knows of its own errors. */
+export function callError(error: GatewayError | StreamFailure): CallError {
+  const { code, message } = error
+  return error instanceof GatewayError
+    ? { code, message, type: error.type, details: error.details }
+    : { code, message }
+}
+
+/** An error as most APIs have it. */
+export function plainError(error: CallError, requestId: string): WireError {
+  const body = {
     error: {
       message: error.message,
-      type: own.type,
+      type: error.type ?? 'upstream_error',
       code: error.code,
       param: null,
-      ...own.details,
+      ...error.details,
       request_id: requestId,
     },
   }
-}
-
-/** The event that ends a failed stream, as SSE text. */
-export function errorChunk(error: GatewayError | StreamFailure, requestId: string): string {
-  return encodeSse(JSON.stringify(plainErrorBody(error, requestId)))
+  return { body, event: encodeSse(JSON.stringify(body)) }
 }
 
 /** Events as the bytes of the reply, still text: exactly as they came where nothing changed. */
@@ -70,7 +38,7 @@ export function sseText(events: readonly StreamEvent[]): string {
   return text
 }
 
-/** Where a stream stands; the rules of its family move it. */
+/** Where a stream stands; the rules of its dialect move it. */
 export interface StreamState {
   complete(terminal: readonly StreamEvent[]): undefined
   /** Will fail, whatever comes. */
@@ -80,7 +48,7 @@ export interface StreamState {
   violated(kind: 'empty stream' | 'premature end' | 'malformed event', what: string): undefined
 }
 
-/** What differs between the families. */
+/** What differs between the dialects. */
 export interface StreamRules {
   /** The event as it may be sent now; undefined when there is nothing to send. */
   normalise(event: StreamEvent): StreamEvent | undefined
@@ -90,8 +58,8 @@ export interface StreamRules {
   invokedToolCount(): number
 }
 
-export function createFamilyStream(rulesFor: (state: StreamState) => StreamRules): FamilyStream {
-  let outcome: FamilyStream['outcome'] = 'open'
+export function createDialectStream(rulesFor: (state: StreamState) => StreamRules): DialectStream {
+  let outcome: DialectStream['outcome'] = 'open'
   let terminal: readonly StreamEvent[] = []
   let failure: StreamFailure | undefined
 

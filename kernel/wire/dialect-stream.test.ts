@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { streamEvent } from '../plugin/stream.ts'
-import { withData } from './family-stream.ts'
+import { withData } from './dialect-stream.ts'
 
 test.each([
   ['data:{"a":1}\n\n', 'data:{"b":2}\n\n'],

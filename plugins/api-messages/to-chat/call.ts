@@ -1,8 +1,12 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { NativeMessages } from '../plugin/provider.ts'
-import { invalid } from './invalid.ts'
-import { plainPart } from './messages-blocks.ts'
-import type { MessagesRequest } from './messages-request.ts'
+import {
+  type ConvertedCall,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from 'model-gateway/plugin'
+import { invalid } from 'model-gateway/wire'
+import { plainPart } from './blocks.ts'
+import type { MessagesRequest } from './request.ts'
 
 /** What of a route decides how a messages request is sent over it. */
 export interface MessagesRoute {
@@ -24,12 +28,9 @@ const HINTS: ReadonlySet<string> = new Set([
  * The chat call that a route is sent for a messages request. A native route takes all of it; for
  * another one the rest is translated, dropped, or refused with GatewayError `invalid_request`.
  */
-export function messagesCall(
-  request: MessagesRequest,
-  route: MessagesRoute,
-): { readonly body: JsonObject; readonly messages?: NativeMessages } {
+export function messagesCall(request: MessagesRequest, route: MessagesRoute): ConvertedCall {
   const { body, native, failedResults } = request
-  if (route.nativeMessages) return { body, messages: native }
+  if (route.nativeMessages) return { body, original: native }
   const serverTool = native.serverTools[0]
   if (serverTool !== undefined) {
     throw nativeOnly('tools', `a tool of type '${String(serverTool.type).slice(0, 64)}'`)

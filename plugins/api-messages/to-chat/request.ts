@@ -1,14 +1,17 @@
-import { GatewayError } from '../plugin/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { NativeMessages } from '../plugin/provider.ts'
-import { invalid } from './invalid.ts'
-import { isPresent } from './is-present.ts'
-import { stringIn } from './messages-blocks.ts'
-import { convertTurns } from './messages-turns.ts'
-import { type InferenceRequest, readRequest } from './request.ts'
+import {
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type SurfaceCall,
+} from 'model-gateway/plugin'
+import { invalid, isPresent, type NativeMessages, readChatRequest } from 'model-gateway/wire'
+import { stringIn } from './blocks.ts'
+import { convertTurns } from './turns.ts'
 
 /** A request of the messages API as a chat call; `body` is that of a native route. */
-export interface MessagesRequest extends InferenceRequest {
+export interface MessagesRequest extends SurfaceCall {
+  readonly body: JsonObject
   readonly native: NativeMessages
   /** Those tool messages of `body` that report an error. */
   readonly failedResults: ReadonlySet<JsonObject>
@@ -55,11 +58,12 @@ export function readMessages(value: JsonValue, betas: string | null): MessagesRe
   const choice = convertToolChoice(value.tool_choice)
   if (choice !== undefined) body.tool_choice = choice.chat
 
-  const read = readRequest('chat_completions', body)
+  const read = readChatRequest(body)
   const wantsTools = tools.length === 0 && serverTools.length > 0
   return {
     ...read,
-    requirements: wantsTools ? [...read.requirements, 'tools'] : read.requirements,
+    body,
+    features: wantsTools ? [...read.features, 'tools'] : read.features,
     exposedToolCount: tools.length + serverTools.length,
     failedResults,
     native: {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
-import type { JsonObject, JsonValue } from '../../plugin/json.ts'
-import type { StreamEvent } from '../../plugin/stream.ts'
-import { encodeSse } from '../sse.ts'
+import type { JsonObject, JsonValue, StreamEvent } from 'model-gateway/plugin'
+import { encodeSse } from 'model-gateway/wire'
 
 /** What a model says in one reply, of which both forms can be made. */
 export interface Said {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { GatewayError } from '../plugin/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import { messagesErrorBody, messagesErrorEvent } from './messages-error.ts'
-import { messagesReply } from './messages-reply.ts'
-import { readChatUsage } from './usage.ts'
+import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { readChatUsage } from 'model-gateway/wire'
+import { callError } from '../../../kernel/wire/dialect-stream.ts'
+import { messagesError } from '../error.ts'
+import { messagesReply } from './reply.ts'
 
 const identity = { publicModel: 'mine', requestId: 'r/1' }
 const fn = (name: string, args?: JsonValue) => ({
@@ -168,7 +168,7 @@ describe('an error', () => {
       status: 429,
       details: { upstream_status: 429 },
     })
-    expect(messagesErrorBody(error, 'r')).toEqual({
+    expect(messagesError(callError(error), 'r').body).toEqual({
       type: 'error',
       error: {
         type: 'upstream_error',
@@ -180,7 +180,7 @@ describe('an error', () => {
     })
   })
   test('within a stream is an event of its name', () => {
-    const text = messagesErrorEvent({ code: 'x', message: 'no\n', forwarded: true }, 'r')
+    const text = messagesError({ code: 'x', message: 'no\n' }, 'r').event
     const [name, data] = text.split('\n')
     expect(name).toBe('event: error')
     expect(text).toEndWith('\n\n')

@@ -1,14 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import { invalid } from './invalid.ts'
-import { isPresent } from './is-present.ts'
-import {
-  type Block,
-  mediaPart,
-  readBlocks,
-  stringIn,
-  textOfBlock,
-  unknownBlock,
-} from './messages-blocks.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { invalid, isPresent } from 'model-gateway/wire'
+import { type Block, mediaPart, readBlocks, stringIn, textOfBlock, unknownBlock } from './blocks.ts'
 
 /** The conversation of a messages request as that of a chat call. */
 export interface Turns {

@@ -1,6 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
-import { argumentsOf } from './messages-reply.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type StreamEvent,
+  streamEvent,
+} from 'model-gateway/plugin'
+import { argumentsOf } from 'model-gateway/wire'
 
 /** A content block on its way to the caller. */
 interface StreamedBlock {

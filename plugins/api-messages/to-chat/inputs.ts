@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import { mayBeRounded, parseExact } from './exact-json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { mayBeRounded, parseExact } from 'model-gateway/wire'
 
 /**
  * The same request, parsed from `text`, with every digit of what its tool calls hold. Nothing else

@@ -1,15 +1,19 @@
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject, JsonValue } from '../plugin/json.ts'
-import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
-import { sseText } from './family-stream.ts'
-import { createMessagesStream } from './messages-stream.ts'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { type StreamEvent, streamEvent } from 'model-gateway/plugin'
+import { createChatStream } from 'model-gateway/wire'
+import { sseText } from '../../../kernel/wire/dialect-stream.ts'
+import { createMessagesStream } from './stream.ts'
 
 const identity = { publicModel: 'mine', requestId: 'r1' }
 const DONE = '[DONE]'
 
 /** Chunks, or other data, pushed one by one. */
 function run(...chunks: readonly (JsonObject | string)[]) {
-  const stream = createMessagesStream(identity)
+  const stream = createMessagesStream(
+    createChatStream({ publicModel: 'mine', native: true }),
+    identity,
+  )
   const sent: StreamEvent[] = []
   for (const chunk of chunks) {
     const data = typeof chunk === 'string' ? chunk : JSON.stringify({ id: 'msg_1', ...chunk })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { GatewayError } from '../plugin/errors.ts'
-import type { JsonObject, JsonValue } from '../plugin/json.ts'
-import { type MessagesRoute, messagesCall } from './messages-call.ts'
-import { readMessages } from './messages-request.ts'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { GatewayError } from 'model-gateway/plugin'
+import type { NativeMessages } from 'model-gateway/wire'
+import { type MessagesRoute, messagesCall } from './call.ts'
+import { readMessages } from './request.ts'
 
 const routes = {
   native: { nativeMessages: true, compatShape: false, jsonSchema: false },
@@ -23,10 +24,11 @@ const ephemeral = { type: 'ephemeral' }
 
 /** The call for a route, the side channel as plain JSON beside it. */
 function callOver(route: RouteName, members: JsonObject, betas: string | null = null): object {
-  const { body, messages } = messagesCall(
+  const { body, original } = messagesCall(
     readMessages({ ...minimal, ...members }, betas),
     routes[route],
   )
+  const messages = original as NativeMessages | undefined
   return {
     ...body,
     ...(messages && {
@@ -596,7 +598,7 @@ describe('what a messages request needs of its route', () => {
   ]
   test.each(cases)('%j', (members, flags, tools) => {
     const read = readMessages({ ...minimal, ...members }, null)
-    expect(read.requirements).toEqual(['chat_completions', ...flags] as typeof read.requirements)
+    expect(read.features).toEqual(flags as typeof read.features)
     expect(read.exposedToolCount).toBe(tools)
   })
 })

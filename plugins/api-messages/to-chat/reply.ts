@@ -1,12 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { Usage } from '../plugin/usage.ts'
-import { parseExact } from './exact-json.ts'
-
-/** Whose reply it is, in terms of the gateway. */
-export interface ReplyIdentity {
-  readonly publicModel: string
-  readonly requestId: string
-}
+import type { ReplyIdentity, Usage } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { argumentsOf, parseExact, said, textOf } from 'model-gateway/wire'
 
 /** The source of reasoning blocks that callers of the messages API know. */
 const NATIVE_SOURCE = 'anthropic_messages'
@@ -86,16 +80,6 @@ export function messagesUsage(usage: Usage | undefined): JsonObject {
   }
 }
 
-/** The text of a message or a delta; a refusal is what the model says instead. */
-export function textOf({ content, refusal }: JsonObject): string {
-  if (typeof content === 'string' && content !== '') return content
-  if (Array.isArray(content)) {
-    const texts = content.map((part) => (isJsonObject(part) ? said(part.text) : undefined) ?? '')
-    return texts.join('')
-  }
-  return said(refusal) ?? ''
-}
-
 /** The reasoning blocks of a message or a delta that have this source. */
 export function reasoningBlocks(
   { provider_metadata: metadata }: JsonObject,
@@ -115,12 +99,6 @@ function thinkingBlock({ type, thinking, signature, data }: JsonObject): JsonObj
   return [{ type, thinking, ...(signature === undefined ? {} : { signature }) }]
 }
 
-/** The arguments of a call as text: some upstreams give the object itself. */
-export function argumentsOf({ arguments: written }: JsonObject): string {
-  if (typeof written === 'string') return written
-  return isJsonObject(written) ? JSON.stringify(written) : ''
-}
-
 /** Arguments are the model's own words: what is no JSON object is passed on as text. */
 function inputOf(text: string): JsonValue {
   if (text === '') return {}
@@ -129,8 +107,4 @@ function inputOf(text: string): JsonValue {
     if (isJsonObject(input)) return input
   } catch {}
   return { _raw_arguments: text }
-}
-
-function said(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -1,6 +1,6 @@
-import type { GatewayError } from '../plugin/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import { invalid } from './invalid.ts'
+import type { GatewayError } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { invalid } from 'model-gateway/wire'
 
 /** One content block of a messages request, and where it stands in it. */
 export interface Block {

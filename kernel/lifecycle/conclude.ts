@@ -1,0 +1,167 @@
+import type { GatewayError, JsonObject } from '../plugin/index.ts'
+import { replyText } from '../wire/reply.ts'
+import { close, type Ending, type Sent } from './close.ts'
+import { CHALLENGE, wireError } from './error-body.ts'
+import type { Admitted, Exchange, LifecycleServices, Reply, ReplyStream } from './exchange.ts'
+import type { Outcome, RunningStream } from './execute.ts'
+import { asGatewayError } from './fault.ts'
+import { guardReply, guardsReply } from './guard.ts'
+import { guardedStream } from './guarded-stream.ts'
+import { respondStep } from './seams.ts'
+import { nothing } from './settle.ts'
+import { replyStream } from './stream.ts'
+
+/** The reply to a request that is refused: no provider has been called, nothing is to be paid. */
+export function refuse(
+  exchange: Exchange,
+  thrown: unknown,
+  services: LifecycleServices,
+): Promise<Reply> {
+  const error = asGatewayError(thrown, exchange.requestId, services)
+  return answerError(exchange, { attempts: [], spent: nothing, error }, services)
+}
+
+/** The reply to a call that was made: judged, settled, answered and recorded. Never rejects. */
+export async function conclude(outcome: Outcome, services: LifecycleServices): Promise<Reply> {
+  const { exchange, reply, stream } = outcome
+  let { error } = outcome
+  if (stream !== undefined) return await concludeStream(outcome, stream, services)
+  let written: Written | undefined
+  if (reply !== undefined && error === undefined) {
+    try {
+      const body = guardsReply(exchange) ? await guardReply(exchange, reply) : reply.body
+      written = write(exchange, body, body === reply.body ? reply.rawBody : undefined, outcome)
+    } catch (thrown) {
+      error = asGatewayError(thrown, exchange.requestId, services)
+    }
+  }
+  if (written === undefined) return await answerError(exchange, { ...outcome, error }, services)
+  const { body, text } = written
+  return await close(
+    exchange,
+    { ...outcome, error: outcome.failure },
+    async (failure) => {
+      if (failure !== outcome.failure) return await errorSent(exchange, failure, services)
+      let headers: Readonly<Record<string, string>>
+      try {
+        const added = respondStep(exchange, { status: 200, stream: false }, services)
+        headers = added instanceof Promise ? await added : added
+      } catch (thrown) {
+        const fault = asGatewayError(thrown, exchange.requestId, services)
+        return errorReplySent(exchange, fault, {})
+      }
+      return {
+        value: { kind: 'buffered', status: 200, headers, body: text },
+        statusCode: 200,
+        response: { kind: 'buffered', body, bytes: Buffer.byteLength(text) },
+        error: failure,
+        callerLeft: exchange.callerLeft().aborted,
+      }
+    },
+    services,
+  )
+}
+
+interface Written {
+  readonly body: JsonObject
+  readonly text: string
+}
+
+/** The reply in the shape that the caller reads, and the same as text. */
+function write(
+  { way: { conversion }, requestId, model }: Admitted,
+  reply: JsonObject,
+  rawBody: string | undefined,
+  { spent }: Outcome,
+): Written {
+  if (conversion === undefined) {
+    return { body: { ...reply, model: model.id }, text: replyText(reply, rawBody, model.id) }
+  }
+  const body = conversion.reply(reply, spent.usage, { publicModel: model.id, requestId })
+  return { body, text: JSON.stringify(body) }
+}
+
+async function concludeStream(
+  outcome: Outcome,
+  running: RunningStream,
+  services: LifecycleServices,
+): Promise<Reply> {
+  const { exchange } = outcome
+  let { error } = outcome
+  let stream: ReplyStream
+  if (error === undefined && guardsReply(exchange)) {
+    const held = await guardedStream(exchange, running, outcome.attempts, services)
+    if ('ending' in held) return await answerError(exchange, held.ending, services)
+    stream = held.stream
+  } else {
+    stream = replyStream(exchange, running, outcome.attempts, services)
+  }
+  if (error === undefined) {
+    try {
+      const headers = respondStep(exchange, { status: 200, stream: true }, services)
+      return {
+        kind: 'stream',
+        headers: headers instanceof Promise ? await headers : headers,
+        stream,
+      }
+    } catch (thrown) {
+      error = asGatewayError(thrown, exchange.requestId, services)
+    }
+  }
+  // It is read out for its price, and closed when it ends.
+  stream.cancel(error)
+  const { body } = wireError(error, exchange.requestId, exchange.surface)
+  return errorReply(error, body)
+}
+
+function answerError(
+  exchange: Exchange,
+  ending: Ending,
+  services: LifecycleServices,
+): Promise<Reply> {
+  return close(exchange, ending, (error) => errorSent(exchange, error, services), services)
+}
+
+async function errorSent(
+  exchange: Exchange,
+  failure: Ending['error'],
+  services: LifecycleServices,
+): Promise<Sent<Reply>> {
+  const error = asGatewayError(failure, exchange.requestId, services)
+  const head = { status: error.status, stream: false, errorCode: error.code }
+  try {
+    return errorReplySent(exchange, error, await respondStep(exchange, head, services))
+  } catch {
+    // It is an error already, and stays the one that it is.
+    return errorReplySent(exchange, error, {})
+  }
+}
+
+function errorReplySent(
+  exchange: Exchange,
+  error: GatewayError,
+  added: Readonly<Record<string, string>>,
+): Sent<Reply> {
+  const { body } = wireError(error, exchange.requestId, exchange.surface)
+  return {
+    value: errorReply(error, body, added),
+    statusCode: error.status,
+    response: { kind: 'buffered', body },
+    error,
+    callerLeft: exchange.callerLeft().aborted,
+  }
+}
+
+function errorReply(
+  error: GatewayError,
+  body: JsonObject,
+  added: Readonly<Record<string, string>> = {},
+): Reply {
+  const challenge = error.status === 401 ? CHALLENGE : {}
+  return {
+    kind: 'buffered',
+    status: error.status,
+    headers: { ...added, ...challenge, ...error.headers },
+    body: JSON.stringify(body),
+  }
+}

@@ -1,0 +1,117 @@
+import type {
+  Attempt,
+  BufferedResult,
+  GatewayError,
+  ReplyFacts,
+  StreamFailure,
+  StreamResult,
+} from '../plugin/index.ts'
+import type { Route } from '../routing/catalog.ts'
+import { beginAttempt, type RunningAttempt } from './attempt.ts'
+import { type Admitted, type LifecycleServices, Refusal } from './exchange.ts'
+import { asGatewayError } from './fault.ts'
+import { guardPrompt } from './guard.ts'
+import { executeStep } from './seams.ts'
+import { nothing, type Spent } from './settle.ts'
+
+/** What came of a call: a reply that is there, a stream that begins, or the error in its place. */
+export interface Outcome {
+  /** The request on the route that was called last, or was to be called. */
+  readonly exchange: Admitted
+  /** Those that are over, in their order. */
+  readonly attempts: readonly Attempt[]
+  /** What is known by now of what has to be paid. */
+  readonly spent: Spent
+  /** Why the caller gets no reply, although there may be one. */
+  readonly error: GatewayError | undefined
+  readonly reply?: BufferedResult
+  /** The reply itself says that the call failed. */
+  readonly failure?: StreamFailure | undefined
+  readonly stream?: RunningStream
+}
+
+export interface RunningStream {
+  readonly attempt: RunningAttempt
+  readonly result: StreamResult
+}
+
+/** Calls the provider, and others where a middleware says so. Never rejects. */
+export async function execute(admitted: Admitted, services: LifecycleServices): Promise<Outcome> {
+  let last: Outcome = {
+    exchange: admitted,
+    attempts: [],
+    spent: nothing,
+    error: undefined,
+  }
+  const call = async (route: Route) => {
+    try {
+      const on = route === admitted.route ? admitted : await onRoute(admitted, route)
+      last = await attemptOn(on, last, services)
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal)) throw thrown
+      const error = asGatewayError(thrown.error, admitted.requestId, services)
+      last = { ...last, exchange: thrown.exchange as Admitted, error }
+    }
+    if (last.error !== undefined) throw last.error
+  }
+  const refused = await executeStep(admitted, call, services)
+  if (refused === undefined || last.error === refused.error) return last
+  return { ...last, error: asGatewayError(refused.error, admitted.requestId, services) }
+}
+
+/** The request as another candidate gets it, judged by the guard of that route. */
+async function onRoute(admitted: Admitted, route: Route): Promise<Admitted> {
+  const { dispatchedAt } = admitted
+  return await guardPrompt({ ...admitted.on(route), dispatchedAt })
+}
+
+async function attemptOn(
+  exchange: Admitted,
+  { attempts, spent: before }: Outcome,
+  services: LifecycleServices,
+): Promise<Outcome> {
+  const attempt = beginAttempt(exchange, services)
+  let modifiers: readonly string[] | undefined
+  let facts: ReplyFacts
+  let reply: BufferedResult
+  try {
+    const result = await attempt.execute()
+    modifiers = result.billingModifiers
+    if (result.kind === 'stream') {
+      const spent = { ...nothing, modifiers }
+      return { exchange, attempts, spent, error: undefined, stream: { attempt, result } }
+    }
+    reply = result
+    facts = exchange.way.dialect.readReply(result.body)
+  } catch (thrown) {
+    const error = attempt.containFault(thrown)
+    // Whatever is left of the call is not wanted.
+    attempt.watchdog.abort(error)
+    if (attempt.refused) {
+      attempt.watchdog.stop()
+      return { exchange, attempts, spent: before, error }
+    }
+    const status = exchange.read.stream ? 'stream_start_error' : 'provider_error'
+    const ended = [...attempts, attempt.finish(status, error)]
+    const spent = {
+      usage: error.usage,
+      succeeded: false,
+      modifiers: modifiers ?? error.billingModifiers,
+    }
+    // An earlier attempt may have cost something, and this one nothing.
+    const isFree = error.usage === undefined && before.usage !== undefined
+    return { exchange, attempts: ended, spent: isFree ? before : spent, error }
+  }
+  attempt.firstByte()
+  const { usage, invokedToolCount, failure } = facts
+  const succeeded = failure === undefined
+  const ended = attempt.finish(succeeded ? 'success' : 'provider_error', failure)
+  return {
+    exchange,
+    attempts: [...attempts, ended],
+    spent: { usage, succeeded, modifiers, invokedToolCount },
+    error: undefined,
+    reply,
+    failure,
+  }
+}

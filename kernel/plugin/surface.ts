@@ -1,0 +1,204 @@
+import type { GuardedToolCall } from './guardrail.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import type { BoundRoute } from './provider.ts'
+import type { Feature } from './route.ts'
+import type { StreamEvent } from './stream.ts'
+import type { Usage } from './usage.ts'
+
+/** A request as a surface gets it: JSON that has been parsed, under the size limit. */
+export interface SurfaceRequest {
+  /** The request's own: a surface may correct it, and what it leaves is logged. */
+  readonly json: JsonValue
+  /** The same, byte for byte as text. */
+  readonly rawBody: string
+  /** `null` for one that is absent. */
+  header(name: string): string | null
+}
+
+/** What the gateway needs to know of a request; a surface adds what its conversions need. */
+export interface SurfaceCall {
+  /** The model, alias or tag selector. */
+  readonly model: string
+  readonly stream: boolean
+  /** What a route has to be able to do beside the operation. */
+  readonly features: readonly Feature[]
+  /** How many tools are offered; undefined where there can be none. */
+  readonly exposedToolCount: number | undefined
+}
+
+/** Something that went wrong, as a caller is told of it. */
+export interface CallError {
+  readonly code: string
+  readonly message: string
+  /** Absent for what an upstream said in its stream. */
+  readonly type?: string
+  readonly details?: JsonObject
+}
+
+/** An error in the shape that callers of a surface read. */
+export interface WireError {
+  readonly body: JsonObject
+  /** The event that ends a failed stream, as SSE text. */
+  readonly event: string
+}
+
+/**
+ * A public API: where it is called, how its requests are read, how its errors look. Registered at the
+ * point `surfaces`. Replies are written by the dialect, or by the conversion from it.
+ */
+export interface Surface<Call extends SurfaceCall = SurfaceCall> {
+  /** What requests are logged under, and what `appliesTo` of middlewares names. */
+  readonly id: string
+  /** Its requests are sent by `POST` to each of them; paths below them get its errors, too. */
+  readonly paths: readonly string[]
+  /** The wire format that its callers write and read. */
+  readonly dialect: string
+  /** The flag that a route must have, and what the ledger and the log call the call. */
+  readonly operation: string
+  /**
+   * At once, not in a promise. Throws GatewayError `invalid_request`, which names the field; anything
+   * else that it throws or gives is a fault of the surface: the caller gets a 500.
+   */
+  read(request: SurfaceRequest): Call
+  /** Absent: `{error: {message, type, code, param, request_id}}`. */
+  error?(error: CallError, requestId: string): WireError
+  /** Headers of every reply beside `x-request-id`. */
+  headers?(requestId: string): Readonly<Record<string, string>>
+}
+
+/** What a buffered reply says about the call. */
+export interface ReplyFacts {
+  readonly usage: Usage | undefined
+  /** Undefined where there can be no tool calls. */
+  readonly invokedToolCount: number | undefined
+  /** Set when the reply has its shape and says that the call failed. */
+  readonly failure?: StreamFailure
+}
+
+export interface StreamFailure {
+  /** The upstream's own code for an error that it sent in band, else `upstream_transport`. */
+  readonly code: string
+  readonly message: string
+  /** The upstream's error event is among the events already: send no error event of our own. */
+  readonly forwarded: boolean
+}
+
+/**
+ * The events of one upstream stream, made fit for the caller: a state machine without I/O. Once
+ * `outcome` is no longer `open`, what is pushed is ignored.
+ */
+export interface DialectStream {
+  /** What may be sent to the caller now; unchanged events are passed on as the same objects. */
+  push(batch: readonly StreamEvent[]): StreamEvent[]
+  /** Call it when the upstream ended without an error of its own; afterwards nothing is `open`. */
+  end(): void
+  readonly outcome: 'open' | 'complete' | 'failed'
+  /** The events that close a complete stream: they are sent after settlement. */
+  readonly terminal: readonly StreamEvent[]
+  /**
+   * Set when the outcome is `failed`, or will be: the upstream has reported it, and may say so in
+   * one more event.
+   */
+  readonly failure: StreamFailure | undefined
+  /** The latest coherent usage so far. */
+  readonly usage: Usage | undefined
+  /** Tool calls that began so far. */
+  readonly invokedToolCount: number
+}
+
+export interface StreamOptions {
+  /** The model that the caller asked for; it replaces the upstream's name everywhere. */
+  readonly publicModel: string
+  /** The upstream writes the dialect itself, so that even its habits pass: see `compatShape`. */
+  readonly native: boolean
+}
+
+/** How a dialect streams. Guards judge a stream by the whole reply that its events amount to. */
+export interface DialectStreaming {
+  open(options: StreamOptions): DialectStream
+  /** The whole reply that checked events amount to, the terminal ones included. */
+  collect(events: readonly StreamEvent[]): JsonObject
+  /** A whole reply as the events of a stream. */
+  tell(reply: JsonObject): readonly StreamEvent[]
+  /** What the model said in the data of one event; empty when it is none. */
+  textOf(data: string): string
+}
+
+/** Texts of a body in their order, each at a place of its own. */
+export interface GuardTexts {
+  readonly segments: readonly string[]
+  /** The body with other texts in the same places; what has none of them stays the same object. */
+  replace(segments: readonly string[]): JsonObject
+}
+
+/** The tool calls in a body, each at a place of its own. */
+export interface GuardToolCalls {
+  readonly calls: readonly GuardedToolCall[]
+  /** The body with other arguments for the same calls. */
+  replace(calls: readonly GuardedToolCall[]): JsonObject
+}
+
+/** What guards and accounting see of a dialect beside the texts under the usual names. */
+export interface DialectViews {
+  /** Absent: the texts under all names by which the known APIs call them. */
+  promptTexts?(request: JsonObject): GuardTexts
+  replyTexts?(reply: JsonObject): GuardTexts
+  /** Absent: there are none. */
+  madeToolCalls?(reply: JsonObject): GuardToolCalls
+  /** Calls of earlier turns, as a request repeats them. */
+  earlierToolCalls?(request: JsonObject): readonly GuardedToolCall[]
+}
+
+/**
+ * A wire format in which routes are executed: how what an upstream says is read. Registered at the
+ * point `dialects`; the plugin's manifest declares it.
+ */
+export interface Dialect {
+  readonly id: string
+  /**
+   * Throws GatewayError `upstream_transport` when the body does not have the shape of a reply; usage
+   * that stands in it all the same is in the error.
+   */
+  readReply(body: JsonValue): ReplyFacts
+  /** Absent: its replies are never streamed. */
+  readonly streaming?: DialectStreaming
+  readonly views?: DialectViews
+}
+
+/** A route that a call may be converted for. */
+export interface ConversionRoute {
+  readonly bound: BoundRoute
+  /** What the config allows and the route can do. */
+  readonly capabilities: Readonly<Record<string, boolean>>
+}
+
+/** A call in another dialect. */
+export interface ConvertedCall {
+  readonly body: JsonObject
+  /** What the body has no place for, for executors that read the dialect it comes from. */
+  readonly original?: unknown
+}
+
+/** Whose reply it is, in terms of the gateway. */
+export interface ReplyIdentity {
+  readonly publicModel: string
+  readonly requestId: string
+}
+
+/**
+ * Turns calls of one dialect into calls of another, and their replies back. Registered at the point
+ * `conversions`; one leads from a dialect to another, and none is put behind another.
+ */
+export interface Conversion<Call extends SurfaceCall = SurfaceCall> {
+  readonly from: string
+  readonly to: string
+  /**
+   * The returned function is asked for each route that could take the call. It throws GatewayError
+   * `invalid_request` for one that cannot, which the planner then leaves out.
+   */
+  request(call: Call): (route: ConversionRoute) => ConvertedCall
+  /** `reply` has the shape of `to`. */
+  reply(reply: JsonObject, usage: Usage | undefined, identity: ReplyIdentity): JsonObject
+  /** A checked stream of `to` as the events of `from`. */
+  stream(upstream: DialectStream, identity: ReplyIdentity): DialectStream
+}

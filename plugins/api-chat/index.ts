@@ -1,0 +1,48 @@
+import { type Dialect, definePlugin, dialects, surfaces, Type } from 'model-gateway/plugin'
+import {
+  chatChunkText,
+  chatEvents,
+  chatToolCalls,
+  collectChat,
+  createChatStream,
+  earlierChatToolCalls,
+  readChatReply,
+  readChatRequest,
+} from 'model-gateway/wire'
+
+const CHAT = 'chat_completions'
+
+export const chat: Dialect = {
+  id: CHAT,
+  readReply: readChatReply,
+  streaming: {
+    open: createChatStream,
+    collect: collectChat,
+    tell: chatEvents,
+    textOf: chatChunkText,
+  },
+  views: { madeToolCalls: chatToolCalls, earlierToolCalls: earlierChatToolCalls },
+}
+
+/** `POST /v1/chat/completions`, and the dialect in which most routes are executed. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.api-chat',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'The chat completions API of OpenAI.',
+    config: Type.Object({}, { additionalProperties: false }),
+    needs: [],
+    dialects: [CHAT],
+  },
+  setup(ctx) {
+    ctx.provide(dialects, chat)
+    ctx.provide(surfaces, {
+      id: CHAT,
+      paths: ['/v1/chat/completions'],
+      dialect: CHAT,
+      operation: CHAT,
+      read: ({ json }) => readChatRequest(json),
+    })
+  },
+})

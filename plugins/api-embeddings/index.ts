@@ -1,0 +1,29 @@
+import { type Dialect, definePlugin, dialects, surfaces, Type } from 'model-gateway/plugin'
+import { readEmbeddingsReply, readEmbeddingsRequest } from 'model-gateway/wire'
+
+const EMBEDDINGS = 'embeddings'
+
+const embeddings: Dialect = { id: EMBEDDINGS, readReply: readEmbeddingsReply }
+
+/** `POST /v1/embeddings`. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.api-embeddings',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'The embeddings API of OpenAI.',
+    config: Type.Object({}, { additionalProperties: false }),
+    needs: [],
+    dialects: [EMBEDDINGS],
+  },
+  setup(ctx) {
+    ctx.provide(dialects, embeddings)
+    ctx.provide(surfaces, {
+      id: EMBEDDINGS,
+      paths: ['/v1/embeddings'],
+      dialect: EMBEDDINGS,
+      operation: EMBEDDINGS,
+      read: ({ json }) => readEmbeddingsRequest(json),
+    })
+  },
+})

@@ -1,0 +1,32 @@
+import { conversions, definePlugin, surfaces, Type } from 'model-gateway/plugin'
+import { messagesError } from './error.ts'
+import { messagesToChat } from './to-chat/conversion.ts'
+import { withExactInputs } from './to-chat/inputs.ts'
+import { readMessages } from './to-chat/request.ts'
+
+/** `POST /v1/messages`, on every route that executes chat completions. */
+export default definePlugin({
+  manifest: {
+    id: 'plugin.api-messages',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'The messages API of Anthropic.',
+    config: Type.Object({}, { additionalProperties: false }),
+    needs: [],
+    requires: ['plugin.api-chat'],
+  },
+  setup(ctx) {
+    ctx.provide(conversions, messagesToChat)
+    ctx.provide(surfaces, {
+      id: 'messages',
+      paths: ['/v1/messages', '/messages'],
+      dialect: 'messages',
+      operation: 'chat_completions',
+      read: ({ json, rawBody, header }) =>
+        readMessages(withExactInputs(json, rawBody), header('anthropic-beta')),
+      error: messagesError,
+      // Official clients look for a header of their own.
+      headers: (requestId) => ({ 'request-id': requestId }),
+    })
+  },
+})

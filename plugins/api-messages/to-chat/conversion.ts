@@ -1,0 +1,48 @@
+import {
+  type Conversion,
+  type ConversionRoute,
+  type ConvertedCall,
+  GatewayError,
+} from 'model-gateway/plugin'
+import { messagesCall } from './call.ts'
+import { messagesReply } from './reply.ts'
+import type { MessagesRequest } from './request.ts'
+import { createMessagesStream } from './stream.ts'
+
+/** Calls of the messages API on routes that execute chat completions. */
+export const messagesToChat: Conversion<MessagesRequest> = {
+  from: 'messages',
+  to: 'chat_completions',
+  request: convertOnce,
+  reply: messagesReply,
+  stream: createMessagesStream,
+}
+
+/** Converts the request once for all routes that want it alike: planning asks before it is sent. */
+function convertOnce(request: MessagesRequest) {
+  const made = new Map<string, ConvertedCall | GatewayError>()
+
+  function make({ bound, capabilities }: ConversionRoute): ConvertedCall | GatewayError {
+    const nativeMessages = bound.reads?.includes('messages') === true
+    const compatShape = bound.compatShape === true
+    const jsonSchema = capabilities.json_schema === true
+    const key = `${nativeMessages} ${compatShape} ${jsonSchema}`
+    const known = made.get(key)
+    if (known !== undefined) return known
+    let call: ConvertedCall | GatewayError
+    try {
+      call = messagesCall(request, { nativeMessages, compatShape, jsonSchema })
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      call = error
+    }
+    made.set(key, call)
+    return call
+  }
+
+  return (route: ConversionRoute) => {
+    const call = make(route)
+    if (call instanceof GatewayError) throw call
+    return call
+  }
+}
