@@ -28,13 +28,15 @@ const create = (): Provider => ({
   bind: (route) => ({
     supports: [],
     pricing: { pricingProviderId: undefined, model: route.upstreamModel },
-    async chat_completions(call: ProviderCall) {
-      const [{ content }] = call.body.messages as unknown as [{ content: string }]
-      if (content === 'refuse') throw new GatewayError('invalid_request', 'not this')
-      const message = { role: 'assistant', content: content + mark }
-      const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
-      const choices = [{ index: 0, message, finish_reason: 'stop' }]
-      return { kind: 'buffered', body: { id: '1', object: 'chat.completion', choices, usage } }
+    execute: {
+      async chat_completions(call: ProviderCall) {
+        const [{ content }] = call.body.messages as unknown as [{ content: string }]
+        if (content === 'refuse') throw new GatewayError('invalid_request', 'not this')
+        const message = { role: 'assistant', content: content + mark }
+        const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+        const choices = [{ index: 0, message, finish_reason: 'stop' }]
+        return { kind: 'buffered', body: { id: '1', object: 'chat.completion', choices, usage } }
+      },
     },
   }),
 })

@@ -86,7 +86,7 @@ test('a fault in a stream is charged with what it says was used', async () => {
     const fault = { words: 'the engine is gone', meter: { fresh: 9, recalled: 4, written: 2 } }
     upstream.always(sse(lines({ say: 'To' }, { fault }), {}))
     const call = providerCall({ model: 'asked', stream: true, messages })
-    const result = await bench.bind().chat_completions?.(call)
+    const result = await bench.bind().execute.chat_completions?.(call)
     if (result === undefined) throw new Error('there is no executor')
     const error = await collectEvents(result).catch((reason) => reason)
     expect(error).toBeInstanceOf(GatewayError)
@@ -103,7 +103,9 @@ test('the tier of a route is sent, and told to whoever prices the call', async (
   try {
     upstream.always(vendor({}))
     const route = bench.bind({ compatibility: { tier: 'spare' } })
-    const result = await route.chat_completions?.(providerCall({ model: 'asked', messages }))
+    const result = await route.execute.chat_completions?.(
+      providerCall({ model: 'asked', messages }),
+    )
     expect(result?.billingModifiers).toEqual(['tier:spare'])
     expect(upstream.journal.calls[0]?.body).toMatchObject({ tier: 'spare' })
   } finally {
@@ -126,7 +128,7 @@ test('it costs little beside the call itself', async () => {
     plugin,
     type: 'brook',
     config: setUp.config('http://127.0.0.1:1'),
-    family: 'chat_completions',
+    dialect: 'chat_completions',
     request: { model: 'asked', messages, stream: true },
     reply: {
       contentType: 'application/x-ndjson',

@@ -135,12 +135,11 @@ async function runExecuteChain(
   call: (route: Route) => Promise<unknown>,
   { chainTools }: LifecycleServices,
 ): Promise<void> {
-  const exchange: ExecuteExchange = {
-    ...plannedExchange(admitted),
-    get candidates() {
-      return admitted.candidates().map(candidateOf)
-    },
-  }
+  const exchange: ExecuteExchange = Object.defineProperty(
+    plannedExchange(admitted) as ExecuteExchange,
+    'candidates',
+    { enumerable: true, get: () => admitted.candidates().map(candidateOf) },
+  )
   const step = async (chosen: Candidate | undefined) => {
     const routeId = chosen?.routeId ?? admitted.route.spec.id
     const route = admitted.candidates().find(({ spec }) => spec.id === routeId)

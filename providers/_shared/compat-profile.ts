@@ -43,7 +43,7 @@ export const profileSchema = Type.Object(
     caller_choices: Type.Optional(
       Type.Array(Type.Union(Object.keys(CHOICES).map((name) => Type.Literal(name))), {
         description:
-          'Members that choose models or sellers elsewhere, which callers may send here, in every family. Grants and prices stay those of the route. Default none',
+          'Members that choose models or sellers elsewhere, which callers may send here, in every dialect. Grants and prices stay those of the route. Default none',
       }),
     ),
   },

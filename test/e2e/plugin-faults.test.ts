@@ -408,7 +408,7 @@ test.concurrent.each(Object.entries(faults))(
 
 /** What a route can be bound to, with what is special about it. */
 const route = (own: string) =>
-  `({ supports: [], pricing: { pricingProviderId: undefined, model: 'u' }, chat_completions: async () => {}, ${own} })`
+  `({ supports: [], pricing: { pricingProviderId: undefined, model: 'u' }, execute: { chat_completions: async () => {} }, ${own} })`
 
 test.each([
   ['a factory that throws', `throw new Error('planted')`, 'creating provider "px" failed: planted'],
@@ -428,13 +428,13 @@ test.each([
   ['no pricing', `return { bind: () => ${route('pricing: {}')} }`, 'has no pricing with a model'],
   [
     'an executor that is none',
-    `return { bind: () => ${route('responses: true')} }`,
-    'responses is no function',
+    `return { bind: () => ${route('execute: { responses: true }')} }`,
+    'its executor of "responses" is no function',
   ],
   [
-    'a family in other letters',
-    `return { bind: () => ${route('chat_completions: undefined, chatCompletions() {}')} }`,
-    'has none of chat_completions, responses, embeddings',
+    'a route without executors',
+    `return { bind: () => ${route('execute: { chat_completions: undefined }')} }`,
+    'the route executes no dialect',
   ],
 ])(
   '%s: the start stops, and the message names the provider, its plugin and the rule',

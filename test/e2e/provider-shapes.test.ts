@@ -35,9 +35,11 @@ const use = files.plugin('shapes', {
     }
     const bind = ({ upstreamModel }: any) => ({
       supports: ['stream'], pricing: { model: upstreamModel },
-      chat_completions() {
-        const answer = answers[upstreamModel]
-        return upstreamModel === 'at-once' ? answer : Promise.resolve(answer)
+      execute: {
+        chat_completions() {
+          const answer = answers[upstreamModel]
+          return upstreamModel === 'at-once' ? answer : Promise.resolve(answer)
+        },
       },
     })
     ctx.provide(kit.providerFactories, { type: 'shapes', create: () => ({ bind }) as any })

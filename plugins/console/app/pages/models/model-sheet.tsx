@@ -119,7 +119,7 @@ function RouteCard({ model, route, attempts }: RouteCardProps) {
 
 /** What the route can serve; what only the config allows is said, too. */
 function Capabilities({ route: { capabilities, effective_capabilities } }: { route: Route }) {
-  const names = Object.keys(capabilities) as (keyof typeof capabilities)[]
+  const names = Object.keys(capabilities)
   return (
     <ul className="flex flex-wrap gap-1.5" aria-label="Capabilities">
       {names.map((name) => {
