@@ -17,7 +17,13 @@ export function requestIdHeaders(
   requestId: string,
   surface?: Surface,
 ): Readonly<Record<string, string>> {
-  return { ...surface?.headers?.(requestId), 'x-request-id': requestId }
+  const own = { 'x-request-id': requestId }
+  try {
+    return surface?.headers === undefined ? own : { ...surface.headers(requestId), ...own }
+  } catch {
+    // A fault of the surface costs nobody the reply.
+    return own
+  }
 }
 
 /** The caller's `x-request-id`, when it sent one. Throws `invalid_request` for one we cannot keep. */

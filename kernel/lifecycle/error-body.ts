@@ -9,7 +9,10 @@ export function wireError(
 ): WireError {
   const told = callError(error)
   try {
-    return (surface?.error ?? plainError)(told, requestId)
+    const written = (surface?.error ?? plainError)(told, requestId)
+    // Throws for what is no JSON.
+    JSON.stringify(written.body)
+    return written
   } catch {
     // A fault of the surface, beside the error that the caller is to hear of.
     return plainError(told, requestId)

@@ -1,6 +1,7 @@
 import type {
   Attempt,
   BufferedResult,
+  DialectStream,
   GatewayError,
   ReplyFacts,
   StreamFailure,
@@ -33,6 +34,8 @@ export interface Outcome {
 export interface RunningStream {
   readonly attempt: RunningAttempt
   readonly result: StreamResult
+  /** Its events as the caller reads them. */
+  readonly told: DialectStream
 }
 
 /** Calls the provider, and others where a middleware says so. Never rejects. */
@@ -59,6 +62,20 @@ export async function execute(admitted: Admitted, services: LifecycleServices): 
   return { ...last, error: asGatewayError(refused.error, admitted.requestId, services) }
 }
 
+/** The events of the call as its caller reads them. */
+function toldStream(exchange: Admitted): DialectStream {
+  const { way, route, model, requestId } = exchange
+  if (way.conversion === undefined) return openStream(exchange, route.bound.compatShape === true)
+  return way.conversion.stream(openStream(exchange, true), { publicModel: model.id, requestId })
+}
+
+/** The events of an upstream as its own dialect has them. */
+export function openStream({ way, model }: Admitted, native: boolean): DialectStream {
+  const { streaming, id } = way.dialect
+  if (streaming === undefined) throw new Error(`replies of the dialect ${id} are not streamed`)
+  return streaming.open({ publicModel: model.id, native })
+}
+
 /** The request as another candidate gets it, judged by the guard of that route. */
 async function onRoute(admitted: Admitted, route: Route): Promise<Admitted> {
   const { dispatchedAt } = admitted
@@ -78,8 +95,8 @@ async function attemptOn(
     const result = await attempt.execute()
     modifiers = result.billingModifiers
     if (result.kind === 'stream') {
-      const spent = { ...nothing, modifiers }
-      return { exchange, attempts, spent, error: undefined, stream: { attempt, result } }
+      const stream = { attempt, result, told: toldStream(exchange) }
+      return { exchange, attempts, spent: { ...nothing, modifiers }, error: undefined, stream }
     }
     reply = result
     facts = exchange.way.dialect.readReply(result.body)

@@ -13,6 +13,7 @@ import { chunk, silent, upstream, whole } from './chat-events.fixture.ts'
 import { compileChains } from './compile-chains.ts'
 import { conclude } from './conclude.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
+import { openStream } from './execute.ts'
 import { nothing } from './settle.ts'
 
 /** A guarded stream; `decide` lets it pass. */
@@ -69,7 +70,7 @@ function start(
       attempts: [],
       spent: nothing,
       error: undefined,
-      stream: { attempt, result },
+      stream: { attempt, result, told: openStream(admitted, true) },
     },
     services,
   ).then(async (reply) => {

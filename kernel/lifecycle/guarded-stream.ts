@@ -15,11 +15,11 @@ import type { RunningAttempt } from './attempt.ts'
 import { close, type Ending, type Sent } from './close.ts'
 import { internalError, wireError } from './error-body.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
-import type { RunningStream } from './execute.ts'
+import { openStream, type RunningStream } from './execute.ts'
 import { asGatewayError } from './fault.ts'
 import { guardReply } from './guard.ts'
 import { breakOff, lastWords, readOut, startDrain } from './read-out.ts'
-import { openStream, replyStream } from './stream.ts'
+import { replyStream } from './stream.ts'
 import { createStreamMeter, type StreamMeter } from './stream-meter.ts'
 import { createWatchdog } from './watchdog.ts'
 
@@ -54,10 +54,11 @@ export async function guardedStream(
 /** Reads the whole stream and has it judged. Never rejects. */
 async function decide(
   admitted: Admitted,
-  { attempt, result }: RunningStream,
+  running: RunningStream,
   earlier: readonly Attempt[],
   services: LifecycleServices,
 ): Promise<Held> {
+  const { attempt, result } = running
   const modifiers = result.billingModifiers
   const stream = openStream(admitted, true)
   const caller = admitted.callerLeft()
@@ -108,6 +109,7 @@ async function decide(
   const watchdog = createWatchdog(admitted.provider.timeouts)
   watchdog.stop()
   const replayed = {
+    ...running,
     attempt: { ...attempt, watchdog },
     result: { ...result, events: replay(told) },
   }

@@ -1,5 +1,6 @@
 import { conclude, refuse } from './conclude.ts'
 import {
+  type Admitted,
   type Exchange,
   type Incoming,
   type LifecycleServices,
@@ -19,6 +20,7 @@ export function createInference(services: LifecycleServices) {
   return async function infer(incoming: Incoming): Promise<Reply> {
     const received = receive(incoming, services)
     let exchange: Exchange = received
+    let guarded: Admitted
     try {
       const authenticated = await authenticate(received, services)
       exchange = authenticated
@@ -28,12 +30,12 @@ export function createInference(services: LifecycleServices) {
       exchange = planned
       const admitted = await admitStep(planned, services)
       exchange = admitted
-      const guarded = await guardPrompt(admitted)
-      return await conclude(await execute(guarded, services), services)
+      guarded = await guardPrompt(admitted)
     } catch (thrown) {
       return thrown instanceof Refusal
         ? await refuse(thrown.exchange, thrown.error, services)
         : await refuse(exchange, thrown, services)
     }
+    return await conclude(await execute(guarded, services), services)
   }
 }

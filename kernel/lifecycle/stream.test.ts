@@ -13,6 +13,7 @@ import {
 import { beginAttempt } from './attempt.ts'
 import { chunk, silent, upstream, whole } from './chat-events.fixture.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
+import { openStream } from './execute.ts'
 import { replyStream } from './stream.ts'
 
 const cut = [[chunk('a')], [chunk('b')]]
@@ -55,7 +56,12 @@ function start(
   attempt.watchdog.alive()
   const billingModifiers = ['fast']
   const result = { kind: 'stream', events, billingModifiers } as const
-  const stream = replyStream(admitted, { attempt, result }, [], services)
+  const stream = replyStream(
+    admitted,
+    { attempt, result, told: openStream(admitted, compatShape === true) },
+    [],
+    services,
+  )
   async function rest() {
     let text = ''
     for (let piece = await stream.next(); piece !== undefined; piece = await stream.next()) {

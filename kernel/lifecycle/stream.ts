@@ -1,6 +1,5 @@
 import {
   type Attempt,
-  type DialectStream,
   GatewayError,
   type SentResponse,
   type StreamEvent,
@@ -24,13 +23,12 @@ import { createStreamMeter } from './stream-meter.ts'
  */
 export function replyStream(
   admitted: Admitted,
-  { attempt, result }: RunningStream,
+  { attempt, result, told: dialect }: RunningStream,
   earlier: readonly Attempt[],
   services: LifecycleServices,
   held?: { readonly usage: Usage | undefined },
 ): ReplyStream {
   const upstream = result.events[Symbol.asyncIterator]()
-  const dialect = streamFor(admitted)
   const { watchdog } = attempt
   const { maxResponseBytes } = admitted.provider
   const isMetered = held === undefined && services.accounting.measure !== undefined
@@ -197,20 +195,4 @@ export function replyStream(
       void readOn()
     },
   }
-}
-
-function streamFor(admitted: Admitted): DialectStream {
-  const { way, requestId, model, route } = admitted
-  const publicModel = model.id
-  if (way.conversion === undefined) {
-    return openStream(admitted, route.bound.compatShape === true)
-  }
-  return way.conversion.stream(openStream(admitted, true), { publicModel, requestId })
-}
-
-/** The events of an upstream as its own dialect has them. */
-export function openStream({ way, model }: Admitted, native: boolean): DialectStream {
-  const { streaming, id } = way.dialect
-  if (streaming === undefined) throw new Error(`replies of the dialect ${id} are not streamed`)
-  return streaming.open({ publicModel: model.id, native })
 }
