@@ -199,7 +199,6 @@ describe('request logs', () => {
     ['status_code=99', 'status_code: must be an HTTP status'],
     ['status_code=600', 'status_code'],
     ['status_code=ok', 'status_code: must be a whole number'],
-    ['operation=chat', 'operation: must be chat_completions, responses or embeddings'],
     ['user_id=', 'user_id'],
     ['model_key=a%00b', 'model_key: holds the character U+0000'],
     ['model_key=a%0Ab', 'model_key: must be 1 to 512 characters without control characters'],

@@ -7,7 +7,6 @@ import {
   periodQuery,
   readPeriod,
 } from '../../_shared/query.ts'
-import { oneOf } from '../../_shared/schema.ts'
 
 /** What every list and count of request logs can be narrowed by. */
 export const filterQuery = {
@@ -25,10 +24,9 @@ export const filterQuery = {
   user_id: filterText('The user who called.', 64),
   team_id: filterText("The caller's team.", 64),
   service_account_id: filterText('The service account that called.', 64),
-  operation: Type.Optional(
-    oneOf(['chat_completions', 'responses', 'embeddings'], {
-      description: 'Calls of the messages API are chat_completions.',
-    }),
+  operation: filterText(
+    'chat_completions, responses, embeddings, or one that a plugin brings; calls of the messages API are chat_completions.',
+    64,
   ),
   service: filterText('The tag service.', 64),
   component: filterText('The tag component.', 64),

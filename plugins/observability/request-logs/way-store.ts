@@ -98,9 +98,10 @@ export function setsOf(filter: Filter, since: Date, needs: Needs): Way {
     if (!isUnindexed(column)) sets.push(set(equals(column, values)))
     else if (column[0] === 'status_code') others.push(inOrder('status_code <> 200'))
     else {
-      for (const family of ['responses', 'embeddings']) {
-        if (family !== column[1]) others.push(inOrder(equals([column[0], family], values)))
-      }
+      // In their order by the index of each; what else plugins bring is rare.
+      const usual = ['responses', 'embeddings']
+      for (const operation of usual) others.push(inOrder(equals([column[0], operation], values)))
+      others.push(inOrder(`operation not in ('chat_completions', 'responses', 'embeddings')`))
     }
   }
   if (filter.tag !== undefined) {
