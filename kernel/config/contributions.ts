@@ -4,7 +4,7 @@ import {
   type ConfigSection,
   type Declared,
   formatPath,
-  nameOfDeclared,
+  nameAt,
   type Plugin,
   type Problem,
   type ProviderTypeSpec,
@@ -113,8 +113,8 @@ export function collectDeclared(
   )
   claim('guardrail pack', packClaims, report)
   claim('managed check', checkClaims, report)
-  for (const [what, of] of Map.groupBy(brought, ({ point }) => point.declared?.what ?? '')) {
-    const claims = of.map(({ by, ...declaration }): Claim => [nameOfDeclared(declaration), by])
+  for (const [what, of] of Map.groupBy(brought, ({ point }) => point.what ?? '')) {
+    const claims = of.map(({ by, point, spec }): Claim => [nameAt(point, spec), by])
     claim(what, claims, report)
   }
   const kernel = new Map(kernelCommands.map((name) => [name as string, 'the kernel']))

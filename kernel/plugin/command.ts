@@ -1,3 +1,6 @@
+import { Type } from '@sinclair/typebox'
+import { Shape } from './extension-point.ts'
+
 /** A sub-command of `gateway` that a plugin brings; declared in its manifest. */
 export interface CommandSpec {
   /** Words after `gateway`: `keys create`. */
@@ -13,6 +16,14 @@ export interface CommandSpec {
   /** `empty`: it gets a database made for it, so that it touches none and needs none. */
   readonly database?: 'empty'
 }
+
+export const CommandSpecShape = Type.Object({
+  name: Shape.text(),
+  summary: Shape.text(),
+  usage: Type.String(),
+  standalone: Type.Optional(Type.Boolean()),
+  database: Type.Optional(Shape.oneOf(['empty'])),
+})
 
 /** What a declared command does; it runs with the database up and no server. */
 export interface Command {

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { ExtensionPoint } from './extension-point.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
-import type { ExtensionPoint } from './plugin.ts'
 import type { RouteSpec } from './route.ts'
 import type { Secret } from './secret.ts'
 

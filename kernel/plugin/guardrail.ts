@@ -1,6 +1,7 @@
-import type { Static, TSchema } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { ConfigSnapshot, Problem } from './config.ts'
 import { GatewayError } from './errors.ts'
+import { Shape } from './extension-point.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
 /** The boundaries of the gateway at which something can be guarded. */
@@ -101,6 +102,12 @@ export interface GuardrailPackSpec {
   readonly phases: readonly GuardPhase[]
 }
 
+export const GuardrailPackSpecShape = Type.Object({
+  id: Shape.text(),
+  aliases: Type.Optional(Type.Array(Shape.text())),
+  phases: Type.Array(Shape.oneOf(guardPhases)),
+})
+
 /** Why a managed check could not judge. */
 export type CheckFailureReason =
   | 'managed.timeout'
@@ -150,6 +157,14 @@ export interface ManagedCheckSpec<C extends TSchema = TSchema> {
   /** What the schema cannot say; paths are relative to the kind's own part. */
   check?(config: Readonly<Record<string, unknown>>): Iterable<Problem>
 }
+
+export const ManagedCheckSpecShape = Type.Object({
+  kind: Shape.text(),
+  aliases: Type.Optional(Type.Array(Shape.text())),
+  phases: Type.Array(Shape.oneOf(guardPhases)),
+  config: Shape.schema(),
+  check: Type.Optional(Shape.method()),
+})
 
 /** Makes checks of a declared kind. Registered at the point `managedCheckKinds`. */
 export interface ManagedCheckKind<C extends TSchema = TSchema> {

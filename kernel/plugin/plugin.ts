@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Sql, TransactionSql } from 'postgres'
 import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, ConfigSnapshot, Problem } from './config.ts'
+import type { Declaration, ExtensionPoint } from './extension-point.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
 import type { Door } from './http.ts'
 import type { Inspection } from './inspection.ts'
@@ -16,52 +17,6 @@ import type { ConfigInForce } from './runtime.ts'
 export const CONTRACT = 1
 
 export type Disposer = () => void | Promise<void>
-
-/** What a point asks of its implementations; checked when a plugin provides one. */
-export interface PointRules<T> {
-  /** What keeps a value from being an implementation; `undefined` when nothing does. */
-  fault?(value: unknown): string | undefined
-  /** Names that one implementation alone may have, as a message says them: `GET /things`. */
-  claims?(implementation: T): readonly string[]
-  /** Present: manifests declare what is provided here (`declares`), so that configs can be checked. */
-  readonly declared?: DeclarationRules
-}
-
-export interface DeclarationRules {
-  /** What messages call one: `MCP auth mode`. */
-  readonly what: string
-  /** The member that names one, as declared and as provided. */
-  readonly key: string
-  /** What is wrong with a spec, as it follows on "which"; `undefined` when nothing is. */
-  fault?(spec: unknown): string | undefined
-}
-
-/** In a manifest: `setup` provides at this point what the spec describes. */
-export interface Declaration {
-  readonly point: ExtensionPoint<unknown>
-  readonly spec: object
-}
-
-export function nameOfDeclared({ point, spec }: Declaration): string {
-  return String((spec as Record<string, unknown>)[point.declared?.key ?? ''])
-}
-
-/** A place where plugins hang their implementations. */
-export interface ExtensionPoint<T> extends PointRules<T> {
-  readonly name: string
-  /** `one`: exactly one implementation may be registered. */
-  readonly cardinality: 'one' | 'many'
-  /** Phantom, so that implementations are checked against their point. */
-  readonly implementation?: T
-}
-
-export function extensionPoint<T>(
-  name: string,
-  cardinality: 'one' | 'many',
-  rules: PointRules<T> = {},
-): ExtensionPoint<T> {
-  return { name, cardinality, ...rules }
-}
 
 export interface Egress {
   /**

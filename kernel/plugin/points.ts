@@ -1,51 +1,170 @@
+import { Type } from '@sinclair/typebox'
 import type { Accounting, AccountingSink, PricingSource } from './accounting.ts'
-import type { Command, Welcome } from './command.ts'
+import { type Command, CommandSpecShape, type Welcome } from './command.ts'
 import type { SnapshotListener } from './config.ts'
 import type { ExchangeRecorder } from './exchange.ts'
-import type { Guard, ManagedCheckKind, RunningPack } from './guardrail.ts'
+import { extensionPoint, Shape } from './extension-point.ts'
+import {
+  type Guard,
+  GuardrailPackSpecShape,
+  guardPhases,
+  type ManagedCheckKind,
+  ManagedCheckSpecShape,
+  type RunningPack,
+} from './guardrail.ts'
 import type { HealthCheck } from './health.ts'
 import type { HttpRoute, HttpRouteList } from './http.ts'
 import type { Identity } from './identity.ts'
-import type { Middleware } from './middleware.ts'
+import { type Middleware, seams } from './middleware.ts'
 import type { Observer } from './observer.ts'
-import { extensionPoint, type Isolation } from './plugin.ts'
-import type { BoundRouteListener, ProviderFactory } from './provider.ts'
+import type { Isolation } from './plugin.ts'
+import { type BoundRouteListener, type ProviderFactory, ProviderTypeSpecShape } from './provider.ts'
 import type { Conversion, Dialect, Surface } from './surface.ts'
 
+const { method, text } = Shape
+
 // biome-ignore lint/suspicious/noExplicitAny: each type has its own config; the loader checks it against that type's schema
-export const providerFactories = extensionPoint<ProviderFactory<any>>('provider_factories', 'many')
+export const providerFactories = extensionPoint<ProviderFactory<any>>(
+  'provider_factories',
+  'many',
+  {
+    what: 'provider type',
+    key: 'type',
+    shape: Type.Object({ type: text(), create: method() }),
+    declared: { spec: ProviderTypeSpecShape, specs: ({ providerTypes = [] }) => providerTypes },
+  },
+)
 // biome-ignore lint/suspicious/noExplicitAny: each surface reads its own kind of call
-export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many')
-export const dialects = extensionPoint<Dialect>('dialects', 'many')
+export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many', {
+  what: 'surface',
+  key: 'id',
+  shape: Type.Object({
+    id: text(),
+    paths: Type.Array(text()),
+    dialect: text(),
+    operation: text(),
+    read: method(),
+    error: Type.Optional(method()),
+    headers: Type.Optional(method()),
+  }),
+})
+export const dialects = extensionPoint<Dialect>('dialects', 'many', {
+  what: 'dialect',
+  key: 'id',
+  shape: Type.Object({
+    id: text(),
+    readReply: method(),
+    streaming: Type.Optional(
+      Type.Object({ open: method(), collect: method(), tell: method(), textOf: method() }),
+    ),
+  }),
+})
 // biome-ignore lint/suspicious/noExplicitAny: each conversion takes the calls of one surface
-export const conversions = extensionPoint<Conversion<any>>('conversions', 'many')
-export const identity = extensionPoint<Identity>('identity', 'one')
-export const accounting = extensionPoint<Accounting>('accounting', 'one')
-export const accountingSinks = extensionPoint<AccountingSink>('accounting_sinks', 'many')
-export const pricingSource = extensionPoint<PricingSource>('pricing_source', 'one')
-export const exchangeRecorders = extensionPoint<ExchangeRecorder>('exchange_recorders', 'many')
-export const observers = extensionPoint<Observer>('observers', 'many')
-export const snapshotListeners = extensionPoint<SnapshotListener>('snapshot_listeners', 'many')
+export const conversions = extensionPoint<Conversion<any>>('conversions', 'many', {
+  shape: Type.Object({
+    from: text(),
+    to: text(),
+    request: method(),
+    reply: method(),
+    stream: method(),
+  }),
+})
+export const identity = extensionPoint<Identity>('identity', 'one', {
+  shape: Type.Object({ authenticate: method(), directory: method(), onChange: method() }),
+})
+export const accounting = extensionPoint<Accounting>('accounting', 'one', {
+  shape: Type.Object({
+    checkOwner: method(),
+    admit: method(),
+    settle: method(),
+    abortDrainMs: method(),
+  }),
+})
+export const accountingSinks = extensionPoint<AccountingSink>('accounting_sinks', 'many', {
+  shape: Type.Object({ record: method() }),
+})
+export const pricingSource = extensionPoint<PricingSource>('pricing_source', 'one', {
+  shape: Type.Object({ resolve: method() }),
+})
+export const exchangeRecorders = extensionPoint<ExchangeRecorder>('exchange_recorders', 'many', {
+  shape: Type.Object({ record: method() }),
+})
+export const observers = extensionPoint<Observer>('observers', 'many', {
+  shape: Type.Object({ observe: method() }),
+})
+export const snapshotListeners = extensionPoint<SnapshotListener>('snapshot_listeners', 'many', {
+  shape: Type.Object({ check: Type.Optional(method()), prepare: method() }),
+})
 export const boundRouteListeners = extensionPoint<BoundRouteListener>(
   'bound_route_listeners',
   'many',
+  { shape: Type.Object({ inForce: method() }) },
 )
-export const commands = extensionPoint<Command>('commands', 'many')
-export const welcome = extensionPoint<Welcome>('welcome', 'many')
+export const commands = extensionPoint<Command>('commands', 'many', {
+  what: 'command',
+  key: 'name',
+  shape: Type.Object({ name: text(), run: method() }),
+  declared: {
+    spec: CommandSpecShape,
+    specs: ({ commands = [] }) => commands.filter(({ standalone }) => standalone !== true),
+  },
+})
+export const welcome = extensionPoint<Welcome>('welcome', 'many', {
+  shape: Type.Object({ lines: method() }),
+})
 export const healthChecks = extensionPoint<HealthCheck>('health_checks', 'many', {
+  what: 'health check',
+  key: 'name',
+  shape: Type.Object({ name: text(), check: method() }),
   claims: ({ name }) => [`the health check "${name}"`],
 })
 export const httpRoutes = extensionPoint<HttpRoute>('http_routes', 'many', {
+  shape: Type.Object({ method: text(), path: text(), handle: method() }),
   // Names of parameters do not tell routes apart.
   claims: ({ method, path }) => [`${method} ${path.replaceAll(/:\w+/g, ':')}`],
 })
-export const httpRouteLists = extensionPoint<HttpRouteList>('http_route_lists', 'many')
-export const guardrailPacks = extensionPoint<RunningPack>('guardrail_packs', 'many')
-export const isolation = extensionPoint<Isolation>('isolation', 'one')
+export const httpRouteLists = extensionPoint<HttpRouteList>('http_route_lists', 'many', {
+  shape: Type.Object({ routes: method() }),
+})
+export const guardrailPacks = extensionPoint<RunningPack>('guardrail_packs', 'many', {
+  what: 'pack',
+  key: 'id',
+  shape: Type.Object({
+    id: text(),
+    version: Type.String(),
+    phases: Type.Array(Shape.oneOf(guardPhases)),
+    rules: Type.Array(Type.Unknown()),
+    evaluate: method(),
+    explain: method(),
+  }),
+  declared: { spec: GuardrailPackSpecShape, specs: ({ guardrailPacks = [] }) => guardrailPacks },
+})
 // biome-ignore lint/suspicious/noExplicitAny: each kind has its own config; the loader checks it against that kind's schema
 export const managedCheckKinds = extensionPoint<ManagedCheckKind<any>>(
   'managed_check_kinds',
   'many',
+  {
+    what: 'managed check',
+    key: 'kind',
+    shape: Type.Object({ kind: text(), create: method() }),
+    declared: { spec: ManagedCheckSpecShape, specs: ({ managedChecks = [] }) => managedChecks },
+  },
 )
-export const guard = extensionPoint<Guard>('guard', 'one')
-export const middleware = extensionPoint<Middleware>('middleware', 'many')
+export const isolation = extensionPoint<Isolation>('isolation', 'one', {
+  shape: Type.Object({ setup: method() }),
+})
+export const guard = extensionPoint<Guard>('guard', 'one', {
+  shape: Type.Object({ compile: method() }),
+})
+export const middleware = extensionPoint<Middleware>('middleware', 'many', {
+  what: 'middleware',
+  key: 'id',
+  shape: Type.Object({
+    id: text(),
+    around: Shape.oneOf(seams),
+    before: Type.Optional(Type.Array(Type.String())),
+    after: Type.Optional(Type.Array(Type.String())),
+    appliesTo: Type.Optional(Type.Array(Type.String())),
+    handle: method(),
+  }),
+})

@@ -1,7 +1,8 @@
-import type { Static, TSchema } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Problem } from './config.ts'
+import { Shape } from './extension-point.ts'
 import type { JsonObject } from './json.ts'
-import type { Feature, RouteFlags, RouteSpec } from './route.ts'
+import { type Feature, features, type RouteFlags, type RouteSpec } from './route.ts'
 import type { StreamEvent } from './stream.ts'
 
 /** One call of an upstream, handed to the executor of a bound route. */
@@ -95,6 +96,16 @@ export interface BoundRoute {
   readonly pricing: PricingIdentity
 }
 
+/** What `bind` returns, with at least one executor. */
+export const BoundRouteShape = Type.Object({
+  supports: Type.Array(Shape.oneOf(features)),
+  pricing: Type.Object({ model: Type.String() }),
+  execute: Type.Record(
+    Type.String(),
+    Type.Union([Shape.method(), Type.Undefined()], { description: 'a function' }),
+  ),
+})
+
 export interface Provider {
   /** Throws ConfigError for a route that can never work. Called once a route, at load. */
   bind(route: RouteSpec): BoundRoute
@@ -131,6 +142,15 @@ export interface ProviderTypeSpec<C extends TSchema = TSchema> {
   /** As `checkRoute`, for the provider's own entry; paths are relative to it. */
   checkProvider?(provider: Readonly<JsonObject>): Iterable<Problem>
 }
+
+export const ProviderTypeSpecShape = Type.Object({
+  type: Shape.text(),
+  aliases: Type.Optional(Type.Array(Shape.text())),
+  config: Shape.objectSchema(),
+  compatibility: Shape.schema(),
+  checkRoute: Type.Optional(Shape.method()),
+  checkProvider: Type.Optional(Shape.method()),
+})
 
 /** Makes instances of a declared provider type. Registered at the point `providerFactories`. */
 export interface ProviderFactory<C extends TSchema = TSchema> {

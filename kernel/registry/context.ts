@@ -9,8 +9,8 @@ import {
   type Services,
 } from '../plugin/index.ts'
 import * as points from '../plugin/points.ts'
-import { implementationFault } from './implementation-shape.ts'
 import type { KernelCapabilities } from './registry.ts'
+import { implementationFault } from './shape.ts'
 
 /** One thing that a plugin has registered. */
 export interface Provision {
@@ -29,8 +29,8 @@ export interface ContextParts {
   providerOf(point: ExtensionPoint<unknown>): string | undefined
 }
 
-/** A copy of them comes with a copy of the errors, which nobody would know for what they are. */
-const contractPoints = new Map<string, ExtensionPoint<unknown>>(
+/** The kernel's own points. A copy of them comes with a copy of the errors, which nobody would know for what they are. */
+export const contractPoints: ReadonlyMap<string, ExtensionPoint<unknown>> = new Map(
   Object.values(points).map((point) => [point.name, point]),
 )
 

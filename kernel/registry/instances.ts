@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { LoadedConfig, LoadedProvider } from '../config/loaded.ts'
 import {
   type BoundRoute,
+  BoundRouteShape,
   ConfigError,
   type ConfigPath,
   features,
@@ -12,8 +13,8 @@ import {
   type RouteSpec,
 } from '../plugin/index.ts'
 import { contain, containDisposal } from './contain.ts'
-import { boundRouteFault } from './provider-shape.ts'
 import type { Registry } from './registry.ts'
+import { shapeFault } from './shape.ts'
 
 const CREATE_DEADLINE_MS = 10_000
 
@@ -58,10 +59,14 @@ function asProblems(
 }
 
 function bindRoute(provider: Provider, spec: RouteSpec): BoundRoute {
-  const bound: unknown = provider.bind(spec)
-  const fault = boundRouteFault(bound)
-  if (fault !== undefined) throw new Error(fault)
-  return bound as BoundRoute
+  const bound = provider.bind(spec)
+  if (bound instanceof Promise) throw new Error('bind returned a promise: a route is bound at once')
+  const fault = shapeFault(BoundRouteShape, bound)
+  if (fault !== undefined) throw new Error(`the bound route: ${fault}`)
+  if (Object.values(bound.execute).every((execute) => execute === undefined)) {
+    throw new Error('the bound route executes no dialect')
+  }
+  return bound
 }
 
 /**

@@ -175,9 +175,9 @@ describe('what is refused', () => {
   })
 
   test.each([
-    ['declares provider type "wire" without a factory', [type], []],
+    ['declares the provider type "wire", and does not provide it', [type], []],
     ['provides "wire", a provider type that its manifest does not declare', [], [factory]],
-    ['provides provider type "wire" twice', [type], [factory, factory]],
+    ['provides the provider type "wire" twice', [type], [factory, factory]],
   ])('a plugin that %s', async (message, providerTypes, factories) => {
     const faulty = plugin(
       'provider.wire',

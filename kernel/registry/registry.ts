@@ -16,7 +16,7 @@ import {
 } from '../plugin/index.ts'
 import { contain, containDisposal } from './contain.ts'
 import { createContext, type Provision } from './context.ts'
-import { checkClaims, checkDeclared } from './implementation-shape.ts'
+import { checkClaims, checkDeclared } from './declared.ts'
 
 /** A service that is needed, and that no loaded plugin provides. */
 export class MissingServiceError extends Error {
@@ -94,6 +94,8 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
   const running: Running[] = []
   const started: StartedPlugin[] = []
   const leftOut: LeftOutPlugin[] = []
+  /** The plugin of each claim. */
+  const claimed = new Map<string, string>()
   const frozenPoints = new Map<string, readonly unknown[]>()
   let frozen = false
 
@@ -170,7 +172,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
       close()
     }
     checkDeclared(plugin, provisions)
-    checkClaims(id, provisions, (point) => points.get(point.name) ?? [])
+    checkClaims(id, provisions, claimed)
     register(id, provisions)
     const provides = [...new Set(provisions.map(({ point }) => point.name))]
     started.push(Object.freeze({ id, version, summary, use, provides, needs, isolation }))

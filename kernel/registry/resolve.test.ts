@@ -121,11 +121,23 @@ describe('problems name the plugin and its place', () => {
     [file('nothing.ts', 'export const x = 1'), /has no default export that is a plugin/],
     [file('other.ts', 'export default { manifest: {} }'), /without manifest and setup/],
     [file('v2.ts', outside('contract: 2')), /contract 2; this gateway supports contract 1/],
-    [file('id.ts', outside("id: 'outside'")), /not of the form kind\.name/],
+    [
+      file('id.ts', outside("id: 'outside'")),
+      /: id must be a text of the form kind\.name, .*, got "outside"/,
+    ],
     [file('public.ts', outside("id: 'plugin.public'")), /id cannot be: plugin id plugin\.public/],
-    [file('needs.ts', outside("needs: ['root']")), /needs "root", which is none of egress/],
-    [file('config.ts', outside('config: {}')), /config is no schema/],
-    [file('types.ts', outside("providerTypes: [{ type: 'x' }]")), /providerTypes do not all/],
+    [
+      file('needs.ts', outside("needs: ['root']")),
+      /: needs\[0\] must be one of egress, .*, got "root"/,
+    ],
+    [
+      file('config.ts', outside('config: {}')),
+      /: config must be a schema made with .*, got an object/,
+    ],
+    [
+      file('types.ts', outside("providerTypes: [{ type: 'x' }]")),
+      /: providerTypes\[0\]\.config must be an object schema .*, got nothing/,
+    ],
   ])('%s', async (use, message) => {
     const found = await problem([{ use }])
     expect(found?.path).toEqual(['plugins', 0, 'use'])

@@ -5,9 +5,10 @@ import {
   extensionPoint,
   type JsonValue,
   type Principal,
+  Shape,
   type TransactionSql,
 } from 'model-gateway/plugin'
-import { adminModuleFault } from './shape.ts'
+import { AdminModuleShape, adminModuleFault } from './shape.ts'
 
 /** Somebody who is signed in. */
 export interface SessionCaller {
@@ -228,11 +229,18 @@ export function listOf<T extends TSchema>(item: T) {
 }
 
 export const adminModules = extensionPoint<AdminModule>('admin_modules', 'many', {
+  what: 'admin module',
+  key: 'id',
+  shape: AdminModuleShape,
   fault: adminModuleFault,
   // Names of parameters do not tell routes apart.
   claims: ({ routes }) =>
     routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`),
 })
-export const adminSessions = extensionPoint<AdminSessions>('admin_sessions', 'one')
-export const auditTrail = extensionPoint<AuditTrail>('audit_trail', 'one')
+export const adminSessions = extensionPoint<AdminSessions>('admin_sessions', 'one', {
+  shape: Type.Object({ find: Shape.method() }),
+})
+export const auditTrail = extensionPoint<AuditTrail>('audit_trail', 'one', {
+  shape: Type.Object({ write: Shape.method() }),
+})
 export const budgetWriter = extensionPoint<BudgetWriter>('budget_writer', 'one')

@@ -1,87 +1,59 @@
-import { KindGuard, type TSchema, Type } from '@sinclair/typebox'
+import { KindGuard, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { type ErrorCode, errorKind } from 'model-gateway/plugin'
+import { type ErrorCode, errorKind, Shape } from 'model-gateway/plugin'
+import type { AdminModule, AdminRoute } from './contract.ts'
 
-const oneOf = (what: string, names: readonly string[]) =>
-  Type.Union(
-    names.map((name) => Type.Literal(name)),
-    { errorMessage: `whose ${what} is none of ${names.join(', ')}` },
-  )
-const text = (name: string) => Type.String({ errorMessage: `without ${name}` })
-const codes = 'whose errors are not all codes of the gateway'
-
-const Module = TypeCompiler.Compile(Type.Object({ id: Type.String() }))
-const Routes = TypeCompiler.Compile(Type.Object({ routes: Type.Array(Type.Unknown()) }))
-const Route = TypeCompiler.Compile(
-  Type.Object(
-    {
-      method: oneOf('method', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+export const AdminModuleShape = Type.Object({
+  id: Shape.text(),
+  routes: Type.Array(
+    Type.Object({
+      method: Shape.oneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
       path: Type.String({
-        pattern: '^/api/v1/',
-        errorMessage: 'whose path does not begin with /api/v1/',
+        pattern: String.raw`^/api/v1(/([\w.-]+|\{\w+\}))+$`,
+        description:
+          'a path below /api/v1/ of which each part is a name or one parameter in braces',
       }),
-      audience: oneOf('audience', ['anyone', 'me', 'session', 'platform_admin']),
-      handle: Type.Function([], Type.Unknown(), { errorMessage: 'without handle' }),
-      tag: text('tag'),
-      summary: text('summary'),
-      errors: Type.Optional(Type.Array(Type.String(), { errorMessage: codes })),
-    },
-    { errorMessage: 'that is not an object' },
+      audience: Shape.oneOf(['anyone', 'me', 'session', 'platform_admin']),
+      tag: Type.String(),
+      summary: Type.String(),
+      params: Type.Optional(Shape.objectSchema()),
+      query: Type.Optional(Shape.objectSchema()),
+      body: Type.Optional(Shape.schema()),
+      result: Shape.schema(),
+      errors: Type.Optional(Type.Array(Type.String())),
+      handle: Shape.method(),
+    }),
   ),
-)
+})
 
-/** What keeps a value from being an admin module; `undefined` when nothing does. */
-export function adminModuleFault(value: unknown): string | undefined {
-  if (!Module.Check(value)) return 'admin_modules: it has no id'
-  const module = `the admin module "${value.id}"`
-  if (!Routes.Check(value)) return `${module} has no list of routes`
-  for (const [index, route] of value.routes.entries()) {
+/** What the shape of an admin module cannot say. */
+export function adminModuleFault({ routes }: AdminModule): string | undefined {
+  for (const route of routes) {
     const fault = routeFault(route)
-    if (fault === undefined) continue
-    const { method, path } = (route ?? {}) as Partial<Record<string, unknown>>
-    const named = typeof method === 'string' && typeof path === 'string'
-    const which = named ? `the route ${method} ${path}` : `a route, the number ${index + 1},`
-    return `${module} has ${which} ${fault}`
+    if (fault !== undefined) return `the route ${route.method} ${route.path} ${fault}`
   }
   return undefined
 }
 
-function routeFault(route: unknown): string | undefined {
-  if (!Route.Check(route)) return String(Route.Errors(route).First()?.schema.errorMessage)
-  const { path, errors = [] } = route
-  const part = path.split('/').find((part, at) => at > 0 && !/^([\w.-]+|\{\w+\})$/.test(part))
-  if (part !== undefined) {
-    return `whose path has the part "${part}": a part is a name or one parameter in braces`
-  }
+function routeFault({ path, params, query, body, errors = [] }: AdminRoute): string | undefined {
   const names = path.match(/\{\w+\}/g) ?? []
-  if (new Set(names).size < names.length) return 'whose path names a parameter twice'
-  return schemaFault(route) ?? (errors.every(isCode) ? undefined : codes)
-}
-
-/** The schemas come from any copy of TypeBox, and have to be usable by this one. */
-function schemaFault(route: Partial<Record<string, unknown>>): string | undefined {
-  if (!KindGuard.IsSchema(route.result)) return 'whose result is not a schema'
-  for (const name of ['params', 'query', 'body']) {
-    const schema = route[name]
-    if (schema === undefined) continue
-    const [fits, what] =
-      name === 'body' ? [KindGuard.IsSchema, 'a schema'] : [KindGuard.IsObject, 'an object schema']
-    if (!fits(schema)) return `whose ${name} is not ${what}`
+  if (new Set(names).size < names.length) return 'names a parameter twice'
+  for (const [name, schema] of Object.entries({ params, query, body })) {
     try {
-      TypeCompiler.Compile(schema as TSchema)
+      if (schema !== undefined) TypeCompiler.Compile(schema)
     } catch (error) {
-      return `whose ${name} cannot be checked: ${(error as Error).message}`
+      return `has a schema ${name} that cannot be checked: ${(error as Error).message}`
     }
   }
-  if (KindGuard.IsObject(route.query) && route.query.additionalProperties !== false) {
-    return 'whose query lets unknown names in: make it with strictObject'
+  if (KindGuard.IsObject(query) && query.additionalProperties !== false) {
+    return 'has a query that lets unknown names in: make it with strictObject'
   }
-  return undefined
+  return errors.every(isCode) ? undefined : 'has errors that are not all codes of the gateway'
 }
 
-function isCode(code: string): boolean {
+function isCode(code: ErrorCode): boolean {
   try {
-    errorKind(code as ErrorCode)
+    errorKind(code)
     return true
   } catch {
     return false

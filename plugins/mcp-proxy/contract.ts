@@ -1,5 +1,6 @@
 /** What plugins around the MCP proxy import as `model-gateway/mcp`. */
-import { KindGuard, type Static, type TObject } from '@sinclair/typebox'
+
+import type { TObject } from '@sinclair/typebox'
 import {
   type AddressPolicy,
   extensionPoint,
@@ -7,6 +8,9 @@ import {
   type JsonValue,
   type Owner,
   type Principal,
+  Shape,
+  type Static,
+  Type,
 } from 'model-gateway/plugin'
 
 export * from './secret.ts'
@@ -228,30 +232,29 @@ export interface McpFollower {
   finished?(outcome: McpOutcome): void
 }
 
-export const mcpObservers = extensionPoint<McpObserver>('mcp_observers', 'many')
+export const mcpObservers = extensionPoint<McpObserver>('mcp_observers', 'many', {
+  shape: Type.Object({ observe: Shape.method() }),
+})
 export const mcpRegistry = extensionPoint<McpRegistry>('mcp_registry', 'one')
 export const mcpAudit = extensionPoint<McpAudit>('mcp_audit', 'one')
 /** Their specs are declared in manifests, because servers of the config are checked against them. */
 export const mcpAuthModes = extensionPoint<McpAuthMode>('mcp_auth_modes', 'many', {
+  what: 'MCP auth mode',
+  key: 'mode',
   declared: {
-    what: 'MCP auth mode',
-    key: 'mode',
-    fault(spec) {
-      const { configSchema, validate } = spec as Partial<McpAuthMode>
-      if (!KindGuard.IsObject(configSchema)) return 'has no configSchema that is an object schema'
-      return typeof validate === 'function' ? undefined : 'has no function validate'
-    },
+    spec: Type.Object({
+      mode: Shape.text(),
+      configSchema: Shape.objectSchema(),
+      validate: Shape.method(),
+    }),
   },
-  fault(value) {
-    if (typeof value !== 'object' || value === null) return 'mcp_auth_modes: it is not an object'
-    const { mode, kind, headers, validate } = value as Partial<McpGatewayAuthMode>
-    if (typeof mode !== 'string') return 'mcp_auth_modes: it has no mode'
-    const fault =
-      typeof validate !== 'function'
-        ? 'has no function validate'
-        : kind === 'gateway'
-          ? typeof headers !== 'function' && 'has no headers'
-          : kind !== 'caller' && `is of the kind "${String(kind)}": only gateway, caller`
-    return fault ? `the MCP auth mode "${mode}" ${fault}` : undefined
-  },
+  shape: Type.Object({
+    mode: Shape.text(),
+    kind: Shape.oneOf(['gateway', 'caller']),
+    validate: Shape.method(),
+  }),
+  fault: (mode) =>
+    mode.kind === 'caller' || typeof mode.headers === 'function'
+      ? undefined
+      : 'headers must be a function where kind is gateway',
 })

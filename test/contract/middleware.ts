@@ -7,7 +7,7 @@ import {
 } from 'model-gateway/plugin'
 import { type Link, runChain } from '../../kernel/lifecycle/chain.ts'
 import { compileChains } from '../../kernel/lifecycle/compile-chains.ts'
-import { middlewareFault } from '../../kernel/registry/middleware-shape.ts'
+import { implementationFault } from '../../kernel/registry/shape.ts'
 import { expectNothingIn, TEST_MS, thrownBy } from './kit.ts'
 import {
   type ExchangeSample,
@@ -87,7 +87,7 @@ export function testMiddleware(kit: MiddlewareKit): void {
       if (all.length === 0) throw bench.error ?? new Error('it provides no middleware')
       expectNothingIn(
         all.flatMap((each) => {
-          const fault = middlewareFault(each)
+          const fault = implementationFault(middlewarePoint, each)
           return fault === undefined ? [] : [`a middleware ${fault}`]
         }),
       )

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ConfigDraft, Declared } from 'model-gateway/plugin'
-import { checkDeclared, implementationFault } from '../../kernel/registry/implementation-shape.ts'
+import { checkDeclared } from '../../kernel/registry/declared.ts'
 import { asPlugin } from '../../kernel/registry/plugin-shape.ts'
+import { implementationFault } from '../../kernel/registry/shape.ts'
 import { schemaName } from '../../kernel/storage/schema-name.ts'
 import { type AnyPlugin, expectNothingIn, TEST_MS, textOf } from './kit.ts'
 import {

@@ -101,12 +101,12 @@ const faults: Record<
   },
   'other-schema': {
     text: { manifest: `config: { parse() {} } as never,` },
-    rule: 'has a manifest whose config is no schema: make it with strictObject or Type',
+    rule: 'has a manifest that cannot be used: config must be a schema made with strictObject or Type, got an object',
     id: '',
   },
   'wrong-id': {
     text: { id: 'Plugin.Mine' },
-    rule: 'has a manifest whose id "Plugin.Mine" is not of the form kind.name, of a-z, 0-9 and hyphens',
+    rule: 'id must be a text of the form kind.name, of a-z, 0-9 and hyphens, got "Plugin.Mine"',
     id: '',
   },
   'duplicate-id': {
@@ -116,7 +116,7 @@ const faults: Record<
   },
   'unknown-need': {
     text: { manifest: `needs: ['magic' as never],` },
-    rule: 'needs "magic"',
+    rule: 'needs[0] must be one of egress, ',
     id: '',
   },
   'bad-config': {
@@ -169,15 +169,15 @@ const faults: Record<
   },
   'no-handler': {
     text: { setup: `ctx.provide(middleware, { id: 'a', around: 'decode' } as never)` },
-    rule: 'the middleware "a" has no handle',
+    rule: 'the middleware "a": handle must be a function, got nothing',
   },
   'forbidden-seam': {
     text: { setup: `ctx.provide(middleware, { id: 'a', around: 'settle', handle() {} } as never)` },
-    rule: 'the middleware "a" stands around "settle": only decode, admit, execute, respond',
+    rule: 'the middleware "a": around must be one of decode, admit, execute, respond, got "settle"',
   },
   'no-record': {
     text: { setup: 'ctx.provide(accountingSinks, {} as never)' },
-    rule: 'no function record',
+    rule: 'accounting_sinks: record must be a function, got nothing',
   },
   'prepare-throws': {
     text: {
@@ -203,23 +203,23 @@ const faults: Record<
   },
   'no-listener': {
     text: { setup: 'ctx.provide(kit.boundRouteListeners, {} as never)' },
-    rule: 'bound_route_listeners: it has no function inForce',
+    rule: 'bound_route_listeners: inForce must be a function, got nothing',
   },
   'no-path': {
     text: { setup: `ctx.provide(kit.httpRoutes, { method: 'GET', handle() {} } as never)` },
-    rule: 'http_routes: it has no path',
+    rule: 'http_routes: path must be a text, got nothing',
   },
   'auth-kind': {
     text: authMode(`kind: 'user', headers: () => ({})`),
-    rule: 'the MCP auth mode "test" is of the kind "user": only gateway, caller',
+    rule: 'the MCP auth mode "test": kind must be one of gateway, caller, got "user"',
   },
   'auth-no-headers': {
     text: authMode(`kind: 'gateway'`),
-    rule: 'the MCP auth mode "test" has no headers',
+    rule: 'the MCP auth mode "test": headers must be a function where kind is gateway',
   },
   'auth-no-schema': {
     text: authMode(`kind: 'caller', configSchema: {}`),
-    rule: 'declares the MCP auth mode "test", which has no configSchema that is an object schema',
+    rule: 'declares the MCP auth mode "test": configSchema must be an object schema made with strictObject or Type.Object, got an object',
     id: 'auth-no-schema.ts',
   },
   'auth-undeclared': {
@@ -228,54 +228,54 @@ const faults: Record<
   },
   'auth-not-provided': {
     text: { ...authMode(`kind: 'caller'`), setup: '' },
-    rule: 'declares MCP auth mode "test" without its implementation',
+    rule: 'declares the MCP auth mode "test", and does not provide it',
   },
   'declares-nothing': {
     text: { manifest: `declares: [{ point: kit.httpRoutes, spec: {} }],` },
-    rule: 'has a manifest whose declares are not all a spec with a point where one is declared',
+    rule: 'declares[0].point.declared must be the rules of a point where specs are declared, got nothing',
     id: 'declares-nothing.ts',
   },
   'admin-without-routes': {
     text: { setup: `ctx.provide(admin.adminModules, { id: 'x' } as never)` },
-    rule: 'the admin module "x" has no list of routes',
+    rule: 'the admin module "x": routes must be a list, got nothing',
   },
   'admin-for-whom': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes("audience: 'admin'")})` },
-    rule: 'has the route GET /api/v1/admin/x whose audience is none of anyone, me, session, platform_admin',
+    rule: 'the admin module "x": routes[0].audience must be one of anyone, me, session, platform_admin, got "admin"',
   },
   'admin-elsewhere': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes("path: '/v1/models'")})` },
-    rule: 'has the route GET /v1/models whose path does not begin with /api/v1/',
+    rule: 'routes[0].path must be a path below /api/v1/ of which each part is a name or one parameter in braces, got "/v1/models"',
   },
   'admin-half-a-parameter': {
     text: {
       setup: `ctx.provide(admin.adminModules, ${routes("path: '/api/v1/admin/{id}.csv'")})`,
     },
-    rule: 'has the route GET /api/v1/admin/{id}.csv whose path has the part "{id}.csv": a part is a name or one parameter in braces',
+    rule: 'each part is a name or one parameter in braces, got "/api/v1/admin/{id}.csv"',
   },
   'admin-parameter-twice': {
     text: {
       setup: `ctx.provide(admin.adminModules, ${routes("path: '/api/v1/admin/x/{id}/{id}'")})`,
     },
-    rule: 'has the route GET /api/v1/admin/x/{id}/{id} whose path names a parameter twice',
+    rule: 'the route GET /api/v1/admin/x/{id}/{id} names a parameter twice',
   },
   'admin-unknown-error': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes("errors: ['teapot']")})` },
-    rule: 'has the route GET /api/v1/admin/x whose errors are not all codes of the gateway',
+    rule: 'the route GET /api/v1/admin/x has errors that are not all codes of the gateway',
   },
   'admin-unusable-schema': {
     text: {
       setup: `ctx.provide(admin.adminModules, ${routes("query: kit.strictObject({ a: Type.String({ pattern: '[' }) })")})`,
     },
-    rule: 'has the route GET /api/v1/admin/x whose query cannot be checked: ',
+    rule: 'the route GET /api/v1/admin/x has a schema query that cannot be checked: ',
   },
   'admin-no-handle': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes('handle: undefined')})` },
-    rule: 'has the route GET /api/v1/admin/x without handle',
+    rule: 'routes[0].handle must be a function, got nothing',
   },
   'admin-loose-query': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes('query: Type.Object({})')})` },
-    rule: 'has the route GET /api/v1/admin/x whose query lets unknown names in: make it with strictObject',
+    rule: 'the route GET /api/v1/admin/x has a query that lets unknown names in: make it with strictObject',
   },
   'admin-twice': {
     text: { setup: `ctx.provide(admin.adminModules, ${routes('', '')})` },
@@ -301,18 +301,18 @@ const faults: Record<
   },
   'pack-without-pack': {
     text: { manifest: `guardrailPacks: [{ id: 'test.none', phases: [] }],` },
-    rule: 'declares guardrail pack "test.none" without the pack',
+    rule: 'declares the pack "test.none", and does not provide it',
   },
   'pack-of-no-phase': {
     text: { manifest: `guardrailPacks: [{ id: 'test.typo', phases: ['mcp-call' as never] }],` },
-    rule: 'has a manifest whose guardrail pack "test.typo" has the phase "mcp-call", which is none of prompt, model_response, generated_tool_call, mcp_call, mcp_result, harness_pre_tool',
+    rule: 'guardrailPacks[0].phases[0] must be one of prompt, model_response, generated_tool_call, mcp_call, mcp_result, harness_pre_tool, got "mcp-call"',
     id: '',
   },
   'check-of-no-phase': {
     text: {
       manifest: `managedChecks: [{ kind: 'typo', phases: ['promt' as never], config: Type.Object({}) }],`,
     },
-    rule: 'has a manifest whose managed check "typo" has the phase "promt", which is none of prompt,',
+    rule: 'managedChecks[0].phases[0] must be one of prompt,',
     id: '',
   },
   'pack-that-runs-at-no-phase': {
@@ -320,26 +320,26 @@ const faults: Record<
       manifest: `guardrailPacks: [{ id: 'test.typed', phases: ['mcp_call'] }],`,
       setup: `ctx.provide(guardrailPacks, { ...${pack}, id: 'test.typed', phases: ['mcp-call'] } as never)`,
     },
-    rule: 'the pack "test.typed" has the phase "mcp-call", which is none of prompt,',
+    rule: 'the pack "test.typed": phases[0] must be one of prompt,',
   },
   'pack-without-phases': {
     text: {
       manifest: `guardrailPacks: [{ id: 'test.blank', phases: ['mcp_call'] }],`,
       setup: `ctx.provide(guardrailPacks, { ...${pack}, id: 'test.blank', phases: undefined } as never)`,
     },
-    rule: 'the pack "test.blank" has no list of phases',
+    rule: 'the pack "test.blank": phases must be a list, got nothing',
   },
   'undeclared-pack': {
     text: {
       setup: `ctx.provide(guardrailPacks, { ...${pack}, id: 'test.secret' } as never)`,
     },
-    rule: 'provides "test.secret", a guardrail pack that its manifest does not declare',
+    rule: 'provides "test.secret", a pack that its manifest does not declare',
   },
   'type-without-factory': {
     text: {
       manifest: `providerTypes: [{ type: 'mine', config: Type.Object({}), compatibility: Type.Object({}) }],`,
     },
-    rule: 'declares provider type "mine" without a factory',
+    rule: 'declares the provider type "mine", and does not provide it',
   },
   'taken-type': {
     text: {
@@ -417,24 +417,32 @@ test.each([
     '',
     'creating provider "px" failed: its factory returned no provider',
   ],
-  ['no route', 'return { bind() {} }', 'bind returned no route'],
+  ['no route', 'return { bind() {} }', 'the bound route: it must be an object, got nothing'],
   ['a route to wait for', `return { bind: async () => ${route('')} }`, 'bind returned a promise'],
-  ['no supports', `return { bind: () => ${route('supports: undefined')} }`, 'has no list supports'],
+  [
+    'no supports',
+    `return { bind: () => ${route('supports: undefined')} }`,
+    'supports must be a list, got nothing',
+  ],
   [
     'an unknown flag',
     `return { bind: () => ${route("supports: ['streaming']")} }`,
-    'supports names "streaming", which is none of stream, tools, vision, json_schema',
+    'supports[0] must be one of stream, tools, vision, json_schema, got "streaming"',
   ],
-  ['no pricing', `return { bind: () => ${route('pricing: {}')} }`, 'has no pricing with a model'],
+  [
+    'no pricing',
+    `return { bind: () => ${route('pricing: {}')} }`,
+    'pricing.model must be a text, got nothing',
+  ],
   [
     'an executor that is none',
     `return { bind: () => ${route('execute: { responses: true }')} }`,
-    'its executor of "responses" is no function',
+    'execute.responses must be a function, got true',
   ],
   [
     'a route without executors',
     `return { bind: () => ${route('execute: { chat_completions: undefined }')} }`,
-    'the route executes no dialect',
+    'the bound route executes no dialect',
   ],
 ])(
   '%s: the start stops, and the message names the provider, its plugin and the rule',

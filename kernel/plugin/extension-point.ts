@@ -1,0 +1,95 @@
+import { Kind, KindGuard, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
+import type { Plugin } from './plugin.ts'
+
+/** What a point asks of its implementations; checked when a plugin provides one. */
+export interface PointRules<T> {
+  /** What messages call an implementation: `middleware`. */
+  readonly what?: string
+  /** The member that names an implementation: `id`. */
+  readonly key?: string
+  /** What an implementation looks like. Inherited members count: it may be an instance of a class. */
+  readonly shape?: TSchema
+  /** What the shape cannot say, such as `mount must be like /pages`; `undefined`: nothing is wrong. */
+  fault?(implementation: T): string | undefined
+  /** Names that one implementation alone may have, as a message says them: `GET /things`. */
+  claims?(implementation: T): readonly string[]
+  /** Present: manifests declare what is provided here, so that configs can be checked. */
+  readonly declared?: DeclarationRules
+}
+
+export interface DeclarationRules {
+  /** The shape of what a manifest says of one; the member `key` is the same as of the implementation. */
+  readonly spec: TSchema
+  /** Where manifests say it; absent: in `declares`. */
+  specs?(manifest: Plugin['manifest']): readonly object[]
+}
+
+/** In a manifest: `setup` provides at this point what the spec describes. */
+export interface Declaration {
+  readonly point: ExtensionPoint<unknown>
+  readonly spec: object
+}
+
+/** What a declaration, or an implementation, is called. */
+export function nameAt({ key = '' }: ExtensionPoint<unknown>, named: object): string {
+  return String((named as Record<string, unknown>)[key])
+}
+
+/** A place where plugins register their implementations. */
+export interface ExtensionPoint<T> extends PointRules<T> {
+  readonly name: string
+  /** `one`: exactly one implementation may be registered. */
+  readonly cardinality: 'one' | 'many'
+  /** Phantom, so that implementations are checked against their point. */
+  readonly implementation?: T
+}
+
+/**
+ * Defines a point; export it for the plugins that provide something there.
+ *
+ * @example
+ * export const quota = extensionPoint<Quota>('quota', 'one', {
+ *   shape: Type.Object({ of: Shape.method() }),
+ * })
+ */
+export function extensionPoint<T>(
+  name: string,
+  cardinality: 'one' | 'many',
+  rules: PointRules<T> = {},
+): ExtensionPoint<T> {
+  return { name, cardinality, ...rules }
+}
+
+const SCHEMA = 'ModelGatewaySchema'
+TypeRegistry.Set<TSchema>(SCHEMA, ({ object }, value) =>
+  object === true ? KindGuard.IsObject(value) : KindGuard.IsSchema(value),
+)
+
+/**
+ * Parts of shapes, beside those of `Type`. The description of a schema says what messages ask for.
+ *
+ * @example
+ * const shape = Type.Object({ mode: Shape.oneOf(['a', 'b']), headers: Shape.method() })
+ */
+export const Shape = {
+  method: () => Type.Function([], Type.Unknown()),
+  /** Not empty. */
+  text: () => Type.String({ minLength: 1, description: 'a text' }),
+  oneOf: (words: readonly string[]) =>
+    Type.Union(
+      words.map((word) => Type.Literal(word)),
+      { description: `one of ${words.join(', ')}` },
+    ),
+  /** A schema of TypeBox. */
+  schema: () =>
+    Type.Unsafe<TSchema>({
+      [Kind]: SCHEMA,
+      description: 'a schema made with strictObject or Type',
+    }),
+  objectSchema: () =>
+    Type.Unsafe<TSchema>({
+      [Kind]: SCHEMA,
+      object: true,
+      description: 'an object schema made with strictObject or Type.Object',
+    }),
+}
