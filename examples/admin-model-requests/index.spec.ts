@@ -25,6 +25,7 @@ const auditLog = definePlugin({
     summary: 'Keeps the entries for the tests.',
     config: strictObject({}),
     needs: [],
+    provides: [auditTrail],
   },
   setup(ctx) {
     ctx.provide(auditTrail, {

@@ -1,7 +1,8 @@
 import { formatProblems } from '../config/problems.ts'
 import { ListenError } from '../http/listen.ts'
 import { ConfigError } from '../plugin/index.ts'
-import { MissingServiceError, PluginError } from '../registry/registry.ts'
+import { MissingServiceError } from '../registry/context.ts'
+import { PluginError } from '../registry/registry.ts'
 import { DatabaseError } from '../storage/database.ts'
 import { MigrationError } from '../storage/migrate.ts'
 

@@ -30,7 +30,7 @@ export async function readConfig(
   const parsed = parseConfig(source.text)
   const directory = source.file === undefined ? process.cwd() : dirname(file)
   const resolved = await resolvePlugins(parsed.data?.plugins, { builtins, directory })
-  const ordered = orderPlugins(resolved)
+  const ordered = orderPlugins(resolved, builtins)
   const problems = [...resolved.problems, ...ordered.problems]
   const checked = checkConfig(parsed, { ...resolved, problems }, env, builtins)
   return { loaded: checked.loaded, plugins: ordered.plugins, problems: checked.problems, file }

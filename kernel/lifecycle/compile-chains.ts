@@ -1,4 +1,5 @@
 import { type Middleware, type Seam, seams } from '../plugin/index.ts'
+import { sorted } from '../wire/sorted.ts'
 import type { Chains, Link } from './chain.ts'
 
 /**
@@ -33,20 +34,14 @@ export function compileChains(links: readonly Link[], surfaces: readonly string[
 function order(links: readonly Link[]): readonly Link[] {
   const outside = (one: Middleware, other: Middleware) =>
     (one.before?.includes(other.id) ?? false) || (other.after?.includes(one.id) ?? false)
-  const ordered = new Set<Link>()
-  function visit(link: Link, trail: readonly Link[]) {
-    if (ordered.has(link)) return
-    const start = trail.indexOf(link)
-    if (start >= 0) {
-      const circle = [...trail.slice(start), link].toReversed()
-      const names = circle.map(({ plugin, middleware: { id } }) => `"${id}" (plugin "${plugin}")`)
-      throw new Error(`middlewares stand outside of each other in a circle: ${names.join(' → ')}`)
-    }
-    for (const other of links) {
-      if (outside(other.middleware, link.middleware)) visit(other, [...trail, link])
-    }
-    ordered.add(link)
-  }
-  for (const link of links) visit(link, [])
-  return [...ordered]
+  return sorted(
+    links,
+    (link) => links.filter((other) => outside(other.middleware, link.middleware)),
+    (chain) => {
+      const names = chain.map(({ plugin, middleware: { id } }) => `"${id}" (plugin "${plugin}")`)
+      throw new Error(
+        `middlewares stand outside of each other in a circle: ${names.toReversed().join(' → ')}`,
+      )
+    },
+  )
 }

@@ -35,11 +35,13 @@ export function nameAt({ key = '' }: ExtensionPoint<unknown>, named: object): st
   return String((named as Record<string, unknown>)[key])
 }
 
+type Cardinality = 'one' | 'many'
+
 /** A place where plugins register their implementations. */
-export interface ExtensionPoint<T> extends PointRules<T> {
+export interface ExtensionPoint<T, N extends Cardinality = Cardinality> extends PointRules<T> {
   readonly name: string
   /** `one`: exactly one implementation may be registered. */
-  readonly cardinality: 'one' | 'many'
+  readonly cardinality: N
   /** Phantom, so that implementations are checked against their point. */
   readonly implementation?: T
 }
@@ -54,10 +56,56 @@ export interface ExtensionPoint<T> extends PointRules<T> {
  */
 export function extensionPoint<T>(
   name: string,
-  cardinality: 'one' | 'many',
+  cardinality: 'one',
+  rules?: PointRules<T>,
+): ExtensionPoint<T, 'one'>
+export function extensionPoint<T>(
+  name: string,
+  cardinality: 'many',
+  rules?: PointRules<T>,
+): ExtensionPoint<T, 'many'>
+export function extensionPoint<T>(
+  name: string,
+  cardinality: Cardinality,
   rules: PointRules<T> = {},
 ): ExtensionPoint<T> {
   return { name, cardinality, ...rules }
+}
+
+/** A point for one that a plugin can do without. */
+export interface OptionalPoint<T> {
+  readonly optional: ExtensionPoint<T, 'one'>
+}
+
+/**
+ * In `uses` of a manifest: the plugin works without an implementation, too.
+ *
+ * @example uses: { prices: optional(pricingSource) }
+ */
+export function optional<T>(point: ExtensionPoint<T, 'one'>): OptionalPoint<T> {
+  return { optional: point }
+}
+
+/** The points that a plugin uses, by names of its own. */
+// biome-ignore lint/suspicious/noExplicitAny: each point has its own type of implementation
+export type Uses = Readonly<Record<string, ExtensionPoint<any> | OptionalPoint<any>>>
+
+/** What `setup` is handed for them. */
+export type Used<U extends Uses> = {
+  readonly [K in keyof U]: U[K] extends OptionalPoint<infer T>
+    ? () => T | undefined
+    : U[K] extends ExtensionPoint<infer T, 'one'>
+      ? () => T
+      : U[K] extends ExtensionPoint<infer T>
+        ? () => readonly T[]
+        : never
+}
+
+/** The points that a plugin cannot work without. */
+export function requiredPoints(uses: Uses): readonly ExtensionPoint<unknown>[] {
+  return Object.values(uses).filter(
+    (used): used is ExtensionPoint<unknown> => !('optional' in used) && used.cardinality === 'one',
+  )
 }
 
 const SCHEMA = 'ModelGatewaySchema'

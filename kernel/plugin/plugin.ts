@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { Sql, TransactionSql } from 'postgres'
 import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, ConfigSnapshot, Problem } from './config.ts'
-import type { Declaration, ExtensionPoint } from './extension-point.ts'
+import type { Declaration, ExtensionPoint, Used, Uses } from './extension-point.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
 import type { Door } from './http.ts'
 import type { Inspection } from './inspection.ts'
@@ -74,12 +74,6 @@ export interface Schedule {
   every(ms: number, task: () => void | Promise<void>): void
 }
 
-export interface Services {
-  /** The implementations behind a point. Call it after set-up, when the registry is frozen. */
-  all<T>(point: ExtensionPoint<T>): readonly T[]
-  one<T>(point: ExtensionPoint<T>): T
-}
-
 export interface Files {
   /** A folder of this plugin's own on the local disk, made when first asked for. */
   directory(): string
@@ -105,7 +99,6 @@ export interface Capabilities {
   outbound: Outbound
   database: Database
   schedule: Schedule
-  services: Services
   files: Files
   clock: Clock
   door: Door
@@ -119,7 +112,6 @@ export const capabilityNames = [
   'outbound',
   'database',
   'schedule',
-  'services',
   'files',
   'clock',
   'door',
@@ -134,7 +126,11 @@ export interface Migration {
   readonly sql: string
 }
 
-export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
+export interface PluginManifest<
+  C extends TSchema,
+  N extends CapabilityName,
+  U extends Uses = Uses,
+> {
   /** Kind and name: `provider.my-wire`. */
   readonly id: `${string}.${string}`
   readonly version: string
@@ -160,6 +156,13 @@ export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
   readonly needs: readonly N[]
   /** Set up, with what it requires, before all plugins that do not say so, and disposed after them. */
   readonly early?: boolean
+  /**
+   * Points whose implementations the plugin calls; `setup` is handed a function for each. A point for
+   * one has to be provided by a loaded plugin, or the config is refused, unless it is `optional`.
+   */
+  readonly uses?: U
+  /** Points for one that `setup` provides an implementation of. */
+  readonly provides?: readonly ExtensionPoint<unknown, 'one'>[]
   /** Ids of plugins that are set up earlier; load order only. */
   readonly after?: readonly string[]
   /** Ids of plugins without which this one cannot work; they are set up earlier. */
@@ -175,8 +178,13 @@ export interface PluginManifest<C extends TSchema, N extends CapabilityName> {
   check?(draft: ConfigDraft): Iterable<Problem>
 }
 
-export interface BaseContext<C> {
+export interface BaseContext<C, U extends Uses = Uses> {
   readonly config: C
+  /**
+   * The implementations behind the points of `uses`. Call these functions once all plugins are set up:
+   * set-up goes in one order, and plugins use each other in both directions.
+   */
+  readonly uses: Used<U>
   readonly log: Logger
   readonly meter: Meter
   readonly tracer: Tracer
@@ -186,18 +194,22 @@ export interface BaseContext<C> {
   provide<T>(point: ExtensionPoint<T>, implementation: T): void
 }
 
-export type PluginContext<C, N extends CapabilityName> = BaseContext<C> &
+export type PluginContext<C, N extends CapabilityName, U extends Uses = Uses> = BaseContext<C, U> &
   Readonly<Pick<Capabilities, N>>
 
-export interface Plugin<C extends TSchema = TSchema, N extends CapabilityName = CapabilityName> {
-  readonly manifest: PluginManifest<C, N>
+export interface Plugin<
+  C extends TSchema = TSchema,
+  N extends CapabilityName = CapabilityName,
+  U extends Uses = Uses,
+> {
+  readonly manifest: PluginManifest<C, N, U>
   /**
    * Of a built-in plugin: the modules that other plugins import to work with it, by name, such as
    * `model-gateway/admin`. They can be imported whether or not the plugin is loaded.
    */
   readonly contracts?: Readonly<Record<string, object>>
   // biome-ignore lint/suspicious/noConfusingVoidType: a setup without a disposer returns nothing
-  setup(ctx: PluginContext<Static<C>, N>): void | Disposer | Promise<void | Disposer>
+  setup(ctx: PluginContext<Static<C>, N, U>): void | Disposer | Promise<void | Disposer>
 }
 
 /** A plugin that is to run apart from the gateway. */
@@ -214,8 +226,10 @@ export interface Isolation {
 }
 
 /** Types a plugin where it is written; returns it as it is. */
-export function definePlugin<C extends TSchema, const N extends CapabilityName = never>(
-  plugin: Plugin<C, N>,
-): Plugin<C, N> {
+export function definePlugin<
+  C extends TSchema,
+  const N extends CapabilityName = never,
+  const U extends Uses = Record<never, never>,
+>(plugin: Plugin<C, N, U>): Plugin<C, N, U> {
   return plugin
 }

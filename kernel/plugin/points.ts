@@ -58,6 +58,10 @@ export const dialects = extensionPoint<Dialect>('dialects', 'many', {
       Type.Object({ open: method(), collect: method(), tell: method(), textOf: method() }),
     ),
   }),
+  declared: {
+    spec: Type.Object({ id: text() }),
+    specs: ({ dialects = [] }) => dialects.map((id) => ({ id })),
+  },
 })
 // biome-ignore lint/suspicious/noExplicitAny: each conversion takes the calls of one surface
 export const conversions = extensionPoint<Conversion<any>>('conversions', 'many', {

@@ -40,8 +40,6 @@ const none = definePlugin({
       // @ts-expect-error not in needs
       () => ctx.schedule,
       // @ts-expect-error not in needs
-      () => ctx.services,
-      // @ts-expect-error not in needs
       () => ctx.files,
       // @ts-expect-error not in needs
       () => ctx.door,
@@ -57,6 +55,7 @@ const none = definePlugin({
       'provide',
       'signal',
       'tracer',
+      'uses',
     ])
   },
 })

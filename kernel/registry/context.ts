@@ -1,15 +1,16 @@
 import { metrics, trace } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 import {
+  type Capabilities,
   type CapabilityName,
   capabilityNames,
   type ExtensionPoint,
   type Plugin,
   type PluginContext,
-  type Services,
+  type Uses,
 } from '../plugin/index.ts'
 import * as points from '../plugin/points.ts'
-import type { KernelCapabilities } from './registry.ts'
+
 import { implementationFault } from './shape.ts'
 
 /** One thing that a plugin has registered. */
@@ -18,13 +19,25 @@ export interface Provision {
   readonly implementation: unknown
 }
 
+/** An implementation that is needed, and that no loaded plugin provides. */
+export class MissingServiceError extends Error {
+  override readonly name = 'MissingServiceError'
+  /** The extension point. */
+  readonly point: string
+  constructor(point: string) {
+    super(`no plugin provides ${point}`)
+    this.point = point
+  }
+}
+
 export interface ContextParts {
   readonly plugin: Plugin
   readonly config: unknown
   readonly log: Logger
   readonly signal: AbortSignal
-  readonly offered: KernelCapabilities
-  readonly services: Services
+  readonly offered: Capabilities
+  /** The implementations behind a point, once all plugins are set up. */
+  all(point: ExtensionPoint<unknown>): readonly unknown[]
   /** The plugin that provides a point of which there is one already. */
   providerOf(point: ExtensionPoint<unknown>): string | undefined
 }
@@ -41,10 +54,10 @@ export function createContext({
   log,
   signal,
   offered,
-  services,
+  all,
   providerOf,
 }: ContextParts) {
-  const { id, needs } = plugin.manifest
+  const { id, needs, uses = {}, provides = [] } = plugin.manifest
   const provisions: Provision[] = []
   let open = true
 
@@ -63,6 +76,9 @@ export function createContext({
     const fault = implementationFault(point, implementation)
     if (fault !== undefined) throw new Error(`provides what cannot be used: ${fault}`)
     if (point.cardinality === 'one') {
+      if (!provides.some(({ name }) => name === point.name)) {
+        throw new Error(`provides ${point.name}, which provides of its manifest does not name`)
+      }
       const own = provisions.some((one) => one.point.name === point.name)
       const by = own ? id : providerOf(point)
       if (by !== undefined) throw new Error(`${point.name} is already provided by plugin "${by}"`)
@@ -77,13 +93,10 @@ export function createContext({
       meter: metrics.getMeter(id),
       tracer: trace.getTracer(id),
       signal,
+      uses: usedBy(uses, all),
       provide,
     }),
-    ...fields(
-      Object.fromEntries(
-        needs.map((name) => [name, name === 'services' ? services : offered[name]]),
-      ),
-    ),
+    ...fields(Object.fromEntries(needs.map((name) => [name, offered[name]]))),
   })
   return {
     context: Object.freeze(context) as PluginContext<unknown, CapabilityName>,
@@ -93,6 +106,25 @@ export function createContext({
       open = false
     },
   }
+}
+
+/** A function for each point that a plugin uses. */
+function usedBy(uses: Uses, all: ContextParts['all']): Readonly<Record<string, () => unknown>> {
+  return Object.freeze(
+    Object.fromEntries(
+      Object.entries(uses).map(([name, used]) => {
+        if ('optional' in used) return [name, () => all(used.optional)[0]]
+        if (used.cardinality === 'many') return [name, () => all(used)]
+        return [name, () => only(used, all(used))]
+      }),
+    ),
+  )
+}
+
+/** The implementation of a point for one. */
+export function only<T>({ name }: ExtensionPoint<T>, implementations: readonly T[]): T {
+  if (implementations.length === 0) throw new MissingServiceError(name)
+  return implementations[0] as T
 }
 
 function fields(values: Readonly<Record<string, unknown>>): PropertyDescriptorMap {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { extensionPoint, optional, type Plugin } from '../plugin/index.ts'
 import { orderPlugins } from './order.ts'
 import { loadedPlugins, plugin } from './registry.fixture.ts'
 
@@ -65,6 +66,29 @@ test('what a plugin requires is missed, unless it may be what could not be loade
     'plugin "plugin.a" (./plugin.a.ts) requires plugin "plugin.b", which is not loaded',
   ])
   expect(orderPlugins({ plugins, complete: false }).problems).toEqual([])
+})
+
+test('what a plugin uses is missed unless a plugin says that it provides it', () => {
+  const chief = extensionPoint<string>('chief', 'one')
+  const uses = {
+    chief,
+    helpers: extensionPoint<string>('helpers', 'many'),
+    spare: optional(extensionPoint<string>('spare', 'one')),
+  }
+  const user = plugin('plugin.a', undefined, { uses })
+  const provider = plugin('plugin.b', undefined, { provides: [chief] })
+  const problems = (plugins: Plugin[], builtins = {}, complete = true) =>
+    orderPlugins({ plugins: loadedPlugins(...plugins), complete }, builtins).problems
+  expect(problems([user], { boss: provider })).toEqual([
+    {
+      path: ['plugins', 0],
+      message: 'plugin "plugin.a" (./plugin.a.ts) uses chief, which no loaded plugin provides',
+      hint: 'add builtin:boss to plugins',
+    },
+  ])
+  expect(problems([user])[0]?.hint).toBe('add one that does to plugins')
+  expect(problems([user], {}, false)).toEqual([])
+  expect(problems([user, provider])).toEqual([])
 })
 
 test('everyone comes behind those it waits for', () => {

@@ -1,5 +1,7 @@
 import type { LoadedPlugin, ResolvedPlugins } from '../config/loaded.ts'
-import type { Problem } from '../plugin/index.ts'
+import { type ExtensionPoint, type Plugin, type Problem, requiredPoints } from '../plugin/index.ts'
+import { sorted } from '../wire/sorted.ts'
+import type { Builtins } from './resolve.ts'
 
 /** Whether a plugin runs those that are to be isolated. */
 export const isolates = ({ plugin }: Pick<LoadedPlugin, 'plugin'>): boolean =>
@@ -11,49 +13,59 @@ export interface Ordered {
 }
 
 /**
- * Sorts plugins so that each comes behind those that its `after` and `requires` name, and behind the one
+ * Sorts plugins so that each comes behind those that its `after` and `requires` name, behind the one
  * that isolates it if it is to be isolated; those that are `early` come first, and otherwise each stays
- * where it was. An id in `after` that is not loaded does not matter, one in `requires` is a
- * problem, unless it may be one of those that could not be loaded; so is a cycle.
+ * where it was. An id in `after` that is not loaded does not matter. Problems: a cycle; and, unless some plugins could not be loaded, an id in
+ * `requires` that is not loaded, and a point in `uses` that no plugin provides.
  */
-export function orderPlugins({
-  plugins,
-  complete,
-}: Pick<ResolvedPlugins, 'plugins' | 'complete'>): Ordered {
+export function orderPlugins(
+  { plugins, complete }: Pick<ResolvedPlugins, 'plugins' | 'complete'>,
+  builtins: Builtins = {},
+): Ordered {
   const byId = new Map(plugins.map((loaded) => [loaded.plugin.manifest.id as string, loaded]))
-  const ordered = new Set<LoadedPlugin>()
-  const problems: Problem[] = []
-
-  function visit(loaded: LoadedPlugin, trail: readonly LoadedPlugin[]) {
-    if (ordered.has(loaded)) return
-    const start = trail.indexOf(loaded)
-    if (start >= 0) {
-      const cycle = [...trail.slice(start), loaded].map(
-        ({ plugin, use }) => `${plugin.manifest.id} (${use})`,
-      )
-      problems.push({
-        path: loaded.path,
-        message: `plugins wait for each other in a circle: ${cycle.join(' → ')}`,
-      })
-      return
-    }
-    const { id: own, after = [], requires = [] } = loaded.plugin.manifest
-    for (const id of requires) {
-      if (byId.has(id) || !complete) continue
-      problems.push({
-        path: loaded.path,
-        message: `plugin "${own}" (${loaded.use}) requires plugin "${id}", which is not loaded`,
-        hint: 'add an entry for it to plugins',
-      })
-    }
-    const isolator = loaded.isolation && plugins.find(isolates)
-    for (const earlier of [...[...after, ...requires].map((id) => byId.get(id)), isolator]) {
-      if (earlier !== undefined) visit(earlier, [...trail, loaded])
-    }
-    ordered.add(loaded)
-  }
+  const problems: Problem[] = complete ? [...unmet(plugins, builtins)] : []
+  const isolator = plugins.find(isolates)
   const isEarly = ({ plugin }: LoadedPlugin) => plugin.manifest.early === true
-  for (const loaded of plugins.filter(isEarly)) visit(loaded, [])
-  for (const loaded of plugins) visit(loaded, [])
-  return { plugins: [...ordered], problems }
+  const ordered = sorted(
+    [...plugins.filter(isEarly), ...plugins],
+    ({ plugin: { manifest }, isolation }) => {
+      const { after = [], requires = [] } = manifest
+      const earlier = [...after, ...requires].map((id) => byId.get(id))
+      return [...earlier, isolation && isolator].filter((each) => each !== undefined)
+    },
+    (chain) => {
+      const names = chain.map(({ plugin, use }) => `${plugin.manifest.id} (${use})`)
+      problems.push({
+        path: chain[0]?.path ?? [],
+        message: `plugins wait for each other in a circle: ${names.join(' → ')}`,
+      })
+    },
+  )
+  return { plugins: ordered, problems }
+}
+
+/** What plugins cannot do without, and nothing that is loaded brings. */
+function* unmet(plugins: readonly LoadedPlugin[], builtins: Builtins): Iterable<Problem> {
+  const ids = new Set<string>(plugins.map(({ plugin }) => plugin.manifest.id))
+  const provides = ({ manifest }: Plugin, point: ExtensionPoint<unknown>) =>
+    manifest.provides?.some(({ name }) => name === point.name) === true
+  for (const { plugin, use, path } of plugins) {
+    const { id, requires = [], uses = {} } = plugin.manifest
+    for (const required of requires.filter((name) => !ids.has(name))) {
+      yield {
+        path,
+        message: `plugin "${id}" (${use}) requires plugin "${required}", which is not loaded`,
+        hint: 'add an entry for it to plugins',
+      }
+    }
+    for (const point of requiredPoints(uses)) {
+      if (plugins.some((other) => provides(other.plugin, point))) continue
+      const [builtin] = Object.entries(builtins).find(([, other]) => provides(other, point)) ?? []
+      yield {
+        path,
+        message: `plugin "${id}" (${use}) uses ${point.name}, which no loaded plugin provides`,
+        hint: `add ${builtin === undefined ? 'one that does' : `builtin:${builtin}`} to plugins`,
+      }
+    }
+  }
 }

@@ -16,6 +16,15 @@ import { shapeFault } from './shape.ts'
 
 const { method, schema, text } = Shape
 
+const Point = Type.Object({ name: text(), cardinality: Shape.oneOf(['one', 'many']) })
+const OnePoint = Type.Object(
+  { name: text(), cardinality: Type.Literal('one') },
+  { description: 'an extension point for one' },
+)
+const Used = Type.Union([Point, Type.Object({ optional: OnePoint })], {
+  description: 'an extension point, or an optional one for one: look at the name of its import',
+})
+
 const Manifest = Type.Object({
   id: Type.String({
     pattern: String.raw`^[a-z0-9-]+\.[a-z0-9-]+$`,
@@ -48,6 +57,8 @@ const Manifest = Type.Object({
   commands: Type.Optional(Type.Array(CommandSpecShape)),
   needs: Type.Array(Shape.oneOf(capabilityNames)),
   early: Type.Optional(Type.Boolean()),
+  uses: Type.Optional(Type.Record(Type.String(), Used)),
+  provides: Type.Optional(Type.Array(OnePoint)),
   after: Type.Optional(Type.Array(text())),
   requires: Type.Optional(Type.Array(text())),
   migrations: Type.Optional(Type.Array(Type.Object({ name: text(), sql: text() }))),

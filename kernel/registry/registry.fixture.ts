@@ -1,6 +1,7 @@
 import { type Logger, pino } from 'pino'
 import type { LoadedPlugin } from '../config/loaded.ts'
 import {
+  type Capabilities,
   type CapabilityName,
   definePlugin,
   type Plugin,
@@ -8,7 +9,6 @@ import {
   type TSchema,
   Type,
 } from '../plugin/index.ts'
-import type { KernelCapabilities } from './registry.ts'
 
 /** A small plugin: an id, and what is special about it. */
 export function plugin(
@@ -47,7 +47,7 @@ export function keptLog(): { log: Logger; lines: Record<string, unknown>[] } {
 }
 
 /** Capabilities of which the clock works. */
-export function clockOnly(): KernelCapabilities {
+export function clockOnly(): Capabilities {
   const absent = (): never => {
     throw new Error('not in this test')
   }

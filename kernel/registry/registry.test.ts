@@ -4,6 +4,7 @@ import {
   ConfigError,
   type Disposer,
   extensionPoint,
+  optional,
   type Plugin,
   type ProviderFactory,
   providerFactories,
@@ -48,12 +49,16 @@ describe('a started registry', () => {
   test('hands out what was provided, in set-up order, and can be listed', async () => {
     const { registry } = start([
       plugin('plugin.a', (ctx) => ctx.provide(greetings, 'hello')),
-      plugin('plugin.b', async (ctx) => {
-        ctx.provide(greetings, 'hi')
-        await Bun.sleep(1)
-        ctx.provide(greetings, 'ho')
-        ctx.provide(chief, 'me')
-      }),
+      plugin(
+        'plugin.b',
+        async (ctx) => {
+          ctx.provide(greetings, 'hi')
+          await Bun.sleep(1)
+          ctx.provide(greetings, 'ho')
+          ctx.provide(chief, 'me')
+        },
+        { provides: [chief] },
+      ),
     ])
     const started = await registry
     expect(started.all(greetings)).toEqual(['hello', 'hi', 'ho'])
@@ -109,6 +114,7 @@ describe('a started registry', () => {
       'provide',
       'signal',
       'tracer',
+      'uses',
     ])
     expect(seen.config).toBe(config)
     expect(lines[0]).toMatchObject({ plugin: 'plugin.a', msg: 'hello' })
@@ -126,39 +132,86 @@ describe('a started registry', () => {
     expect(names).not.toContain('clock')
   })
 
-  test('services are there once all are set up, and refuse before', async () => {
-    let later: (() => readonly string[]) | undefined
+  test('hands a plugin what it uses, to be called once all are set up', async () => {
+    let used: Record<string, () => unknown> = {}
     const { registry } = start([
       plugin(
         'plugin.a',
-        ({ services }) => {
-          expect(() => services.all(greetings)).toThrow('after set-up; greetings')
-          later = () => services.all(greetings)
+        ({ uses }) => {
+          used = uses as typeof used
+          expect(() => used.greetings?.()).toThrow(
+            'greetings can be used once all plugins are set up',
+          )
         },
-        { needs: ['services'] },
+        { uses: { greetings, chief, nobody: optional(extensionPoint<string>('nobody', 'one')) } },
       ),
-      plugin('plugin.b', (ctx) => ctx.provide(greetings, 'hi')),
+      plugin(
+        'plugin.b',
+        (ctx) => {
+          ctx.provide(greetings, 'hi')
+          ctx.provide(chief, 'me')
+        },
+        { provides: [chief] },
+      ),
     ])
     await registry
-    expect(later?.()).toEqual(['hi'])
+    expect(used.greetings?.()).toEqual(['hi'])
+    expect(used.chief?.()).toBe('me')
+    expect(used.nobody?.()).toBeUndefined()
   })
 })
 
 describe('what is refused', () => {
   test('a second implementation of a point for one, naming both', async () => {
-    const boss = (id: `${string}.${string}`) => plugin(id, (ctx) => ctx.provide(chief, id))
+    const boss = (id: `${string}.${string}`) =>
+      plugin(id, (ctx) => ctx.provide(chief, id), { provides: [chief] })
     const error = await failure([boss('plugin.a'), boss('plugin.b')])
     expect(error).toBeInstanceOf(PluginError)
     expect(error.message).toBe(
       'plugin "plugin.b" (plugins[1]: ./plugin.b.ts): chief is already provided by plugin "plugin.a"',
     )
     expect((error as PluginError).path).toEqual(['plugins', 1])
-    const twice = plugin('plugin.c', (ctx) => {
-      ctx.provide(chief, 'first')
-      ctx.provide(chief, 'second')
-    })
+    const twice = plugin(
+      'plugin.c',
+      (ctx) => {
+        ctx.provide(chief, 'first')
+        ctx.provide(chief, 'second')
+      },
+      { provides: [chief] },
+    )
     expect((await failure([twice])).message).toEndWith(
       'chief is already provided by plugin "plugin.c"',
+    )
+  })
+
+  test('a point for one that the manifest does not name, or names and does not provide', async () => {
+    const silent = plugin('plugin.a', (ctx) => ctx.provide(chief, 'me'))
+    expect((await failure([silent])).message).toEndWith(
+      'provides chief, which provides of its manifest does not name',
+    )
+    const idle = plugin('plugin.a', () => {}, { provides: [chief] })
+    expect((await failure([idle])).message).toEndWith(
+      'declares that it provides chief, and does not',
+    )
+  })
+
+  test('a plugin that uses what one that was left out would have provided', async () => {
+    const fails = plugin(
+      'plugin.chief',
+      () => {
+        throw new Error('planted')
+      },
+      { provides: [chief] },
+    )
+    const [first, second] = loadedPlugins(fails, plugin('plugin.b', undefined, { uses: { chief } }))
+    const started = startPlugins({
+      plugins: [{ ...(first as LoadedPlugin), onBootFailure: 'disable' }, second as LoadedPlugin],
+      configs: new Map(),
+      capabilities: clockOnly,
+      log: keptLog().log,
+    })
+    await expect(started).rejects.toThrow(
+      'plugin "plugin.b" (plugins[1]: ./plugin.b.ts): uses chief of plugin "plugin.chief", which was left out',
     )
   })
 

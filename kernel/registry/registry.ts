@@ -11,23 +11,12 @@ import {
   isolation as isolationPoint,
   type LeftOutPlugin,
   type Plugin,
-  type Services,
+  requiredPoints,
   type StartedPlugin,
 } from '../plugin/index.ts'
 import { contain, containDisposal } from './contain.ts'
-import { createContext, type Provision } from './context.ts'
+import { createContext, only, type Provision } from './context.ts'
 import { checkClaims, checkDeclared } from './declared.ts'
-
-/** A service that is needed, and that no loaded plugin provides. */
-export class MissingServiceError extends Error {
-  override readonly name = 'MissingServiceError'
-  /** The extension point. */
-  readonly point: string
-  constructor(point: string) {
-    super(`no plugin provides ${point}`)
-    this.point = point
-  }
-}
 
 /** A plugin that could not be started: names it and the place in the config that loads it. */
 export class PluginError extends Error {
@@ -47,7 +36,11 @@ export interface Provided<T> {
   readonly implementation: T
 }
 
-export interface Registry extends Services {
+export interface Registry {
+  /** The implementations behind a point. */
+  all<T>(point: ExtensionPoint<T>): readonly T[]
+  /** The implementation behind a point for one. Throws MissingServiceError. */
+  one<T>(point: ExtensionPoint<T>): T
   readonly plugins: readonly StartedPlugin[]
   readonly leftOut: readonly LeftOutPlugin[]
   /** The implementations behind a point, each with the plugin that brings it. */
@@ -55,9 +48,6 @@ export interface Registry extends Services {
   /** Disposes all plugins in reverse. Never throws; a second call does nothing. */
   dispose(): Promise<void>
 }
-
-/** The registry brings `services` itself. */
-export type KernelCapabilities = Omit<Capabilities, 'services'>
 
 export interface StartOptions {
   /** In the order in which they are set up. */
@@ -68,7 +58,7 @@ export interface StartOptions {
    * The capabilities of one plugin, made for it alone; only those that it needs are read. `signal`
    * aborts when the plugin is disposed.
    */
-  capabilities(plugin: Plugin, log: Logger, signal: AbortSignal): KernelCapabilities
+  capabilities(plugin: Plugin, log: Logger, signal: AbortSignal): Capabilities
   readonly log: Logger
   /** Why plugins cannot be set up at all, by id: a migration failed. */
   readonly broken?: ReadonlyMap<string, unknown>
@@ -94,21 +84,17 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
   const running: Running[] = []
   const started: StartedPlugin[] = []
   const leftOut: LeftOutPlugin[] = []
+  /** Plugins that were left out, by the points for one that they would have provided. */
+  const lost = new Map<string, string>()
   /** The plugin of each claim. */
   const claimed = new Map<string, string>()
   const frozenPoints = new Map<string, readonly unknown[]>()
   let frozen = false
 
   function all<T>(point: ExtensionPoint<T>): readonly T[] {
-    if (!frozen) throw new Error(`services are there after set-up; ${point.name} was asked earlier`)
+    if (!frozen) throw new Error(`${point.name} can be used once all plugins are set up`)
     return (frozenPoints.get(point.name) ?? []) as unknown as readonly T[]
   }
-  function one<T>(point: ExtensionPoint<T>): T {
-    const implementations = all(point)
-    if (implementations.length === 0) throw new MissingServiceError(point.name)
-    return implementations[0] as T
-  }
-  const services: Services = Object.freeze({ all, one })
 
   async function disposeOne({ id, abort, disposer, log }: Running) {
     abort.abort()
@@ -130,7 +116,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
   }
 
   async function start({ plugin, use, module = use, isolation }: LoadedPlugin) {
-    const { id, version, summary, needs, requires = [] } = plugin.manifest
+    const { id, version, summary, needs, requires = [], provides = [] } = plugin.manifest
     const absent = requires.find((name) => leftOut.some((other) => other.id === name))
     if (absent !== undefined) throw new Error(`requires plugin "${absent}", which was left out`)
     if (options.broken?.has(id)) throw options.broken.get(id)
@@ -147,7 +133,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
       log: own.log,
       signal: own.abort.signal,
       offered: options.capabilities(plugin, own.log, own.abort.signal),
-      services,
+      all,
       providerOf: (point) => points.get(point.name)?.[0]?.plugin,
     })
     try {
@@ -172,10 +158,15 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
       close()
     }
     checkDeclared(plugin, provisions)
+    for (const { name } of provides) {
+      if (provisions.every(({ point }) => point.name !== name)) {
+        throw new Error(`declares that it provides ${name}, and does not`)
+      }
+    }
     checkClaims(id, provisions, claimed)
     register(id, provisions)
-    const provides = [...new Set(provisions.map(({ point }) => point.name))]
-    started.push(Object.freeze({ id, version, summary, use, provides, needs, isolation }))
+    const names = [...new Set(provisions.map(({ point }) => point.name))]
+    started.push(Object.freeze({ id, version, summary, use, provides: names, needs, isolation }))
   }
 
   function register(plugin: string, provisions: readonly Provision[]) {
@@ -189,7 +180,8 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
 
   /** Nothing of it stays. */
   async function leaveOut({ plugin, use }: LoadedPlugin, error: unknown) {
-    const { id, version } = plugin.manifest
+    const { id, version, provides = [] } = plugin.manifest
+    for (const { name } of provides) lost.set(name, id)
     const own = running.findIndex((other) => other.id === id)
     if (own >= 0) await disposeOne(...(running.splice(own, 1) as [Running]))
     const reason = error instanceof Error ? error.message : String(error)
@@ -211,6 +203,16 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
       throw new ConfigError(error.problems.map((p) => ({ ...p, message: `${p.message} ${by}` })))
     }
   }
+  for (const loaded of options.plugins) {
+    const { id, uses = {} } = loaded.plugin.manifest
+    if (started.every((plugin) => plugin.id !== id)) continue
+    for (const { name } of requiredPoints(uses)) {
+      const by = lost.get(name)
+      if (by === undefined) continue
+      await dispose()
+      throw new PluginError(loaded, new Error(`uses ${name} of plugin "${by}", which was left out`))
+    }
+  }
   for (const [name, provided] of points) {
     Object.freeze(provided)
     frozenPoints.set(name, Object.freeze(provided.map(({ implementation }) => implementation)))
@@ -218,7 +220,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
   frozen = true
   return Object.freeze({
     all,
-    one,
+    one: <T>(point: ExtensionPoint<T>) => only(point, all(point)),
     provided: <T>(point: ExtensionPoint<T>) =>
       (points.get(point.name) ?? []) as readonly Provided<T>[],
     plugins: Object.freeze(started),

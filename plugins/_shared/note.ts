@@ -1,5 +1,4 @@
-import { type AuditEntry, auditTrail } from 'model-gateway/admin'
-import type { Services } from 'model-gateway/plugin'
+import type { AuditEntry, AuditTrail } from 'model-gateway/admin'
 
 /** Notes an event in the audit log. */
 export type Note = (entry: AuditEntry) => void
@@ -7,8 +6,8 @@ export type Note = (entry: AuditEntry) => void
 /**
  * Without a plugin that keeps an audit log, nothing is noted.
  *
- * @example const note = createNote(ctx.services)
+ * @example const note = createNote(ctx.uses.trail)
  */
-export function createNote(services: Services): Note {
-  return (entry) => services.all(auditTrail)[0]?.note?.(entry)
+export function createNote(trail: () => AuditTrail | undefined): Note {
+  return (entry) => trail()?.note?.(entry)
 }

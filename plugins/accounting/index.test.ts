@@ -6,8 +6,9 @@ import {
   ConfigError,
   type ConfigSnapshot,
   type Directory,
-  type ExtensionPoint,
   type HealthCheck,
+  type Identity,
+  type PricingSource,
   type SnapshotListener,
 } from 'model-gateway/plugin'
 import pino from 'pino'
@@ -61,23 +62,20 @@ async function setUp(files = temporaryFolder(), owners = async () => directory) 
     schedule: { every: (_ms, work) => void scheduled.push(work) },
     clock: { now: () => new Date('2026-03-31T12:00:00Z') },
     files: { directory: () => files },
-    services: {
-      all: () => [],
-      one<T>(point: ExtensionPoint<T>): T {
-        const services: Record<string, unknown> = {
-          pricing_source: {
-            resolve: () => ({ status: 'priced', costPicoUsd: 400n, rateId: 'r' }),
+    uses: {
+      prices: () =>
+        ({
+          resolve: () => ({ status: 'priced', costPicoUsd: 400n, rateId: 'r' }),
+        }) as PricingSource,
+      identity: () =>
+        ({
+          directory: owners,
+          onChange(listener: () => void) {
+            ownersChanged = listener
+            return () => {}
           },
-          identity: {
-            directory: owners,
-            onChange(listener: () => void) {
-              ownersChanged = listener
-              return () => {}
-            },
-          },
-        }
-        return services[point.name] as T
-      },
+        }) as unknown as Identity,
+      trail: () => undefined,
     },
   })
   const listener = provided.get('snapshot_listeners') as SnapshotListener

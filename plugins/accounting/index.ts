@@ -8,7 +8,7 @@ import {
   healthChecks,
   identity,
   type ModelSpec,
-  type PricingSource,
+  optional,
   pricingSource,
   snapshotListeners,
   Type,
@@ -60,7 +60,9 @@ export default definePlugin({
     summary: 'The spend ledger, budgets with their alerts, spend reports, duplicate request ids.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [accountingSection, budgetsSection, budgetAlertsSection],
-    needs: ['database', 'schedule', 'services', 'clock', 'files'],
+    needs: ['database', 'schedule', 'clock', 'files'],
+    uses: { identity, prices: pricingSource, trail: optional(auditTrail) },
+    provides: [accounting, budgetWriter],
     after: ['plugin.pricing-catalog'],
     requires: ['plugin.identity'],
     migrations: [
@@ -72,15 +74,13 @@ export default definePlugin({
     check: checkConfig,
   },
   setup(ctx) {
-    const { database, schedule, services, clock, log } = ctx
+    const { database, schedule, uses, clock, log } = ctx
     const store = createStore(database)
     const budgets = createBudgetStore(database)
-    let prices: PricingSource | undefined
     let settings: AccountingSettings = { abortDrainMs: 10_000, commitTimeoutMs: 2_000 }
     let spoolDirectory: string | undefined
 
-    const directory = () => services.one(identity).directory()
-    const audit = () => services.all(auditTrail)[0]
+    const directory = () => uses.identity().directory()
     let mailing: MailSettings | undefined
     let models: ReadonlyMap<string, ModelSpec> = new Map()
     const alertStore = createAlertStore(database)
@@ -93,10 +93,7 @@ export default definePlugin({
     })
     const running = createAccounting({
       store,
-      pricing: () => {
-        prices ??= services.one(pricingSource)
-        return prices
-      },
+      pricing: uses.prices,
       settings: () => settings,
       openSpool: (adopted) =>
         openSpool({
@@ -166,12 +163,15 @@ export default definePlugin({
             batchSize: email.batch_size,
           }
           keeper.accept(configured)
-          stopWatching ??= services.one(identity).onChange(() => void keeper.ownersChanged())
+          stopWatching ??= uses.identity().onChange(() => void keeper.ownersChanged())
         }
       },
     })
 
-    ctx.provide(budgetWriter, createBudgetWriter({ store: budgets, audit, changed: committed }))
+    ctx.provide(
+      budgetWriter,
+      createBudgetWriter({ store: budgets, audit: uses.trail, changed: committed }),
+    )
     ctx.provide(adminModules, {
       id: 'spend',
       routes: [
@@ -179,7 +179,7 @@ export default definePlugin({
           store: budgets,
           directory,
           models: () => models,
-          audit,
+          audit: uses.trail,
           clock,
           changed: committed,
         }),
@@ -188,7 +188,7 @@ export default definePlugin({
           store: createReportStore(database),
           directory,
           clock,
-          note: createNote(services),
+          note: createNote(uses.trail),
         }),
         ...dailyRoutes({ store: createDailyStore(database), directory, clock }),
         ...alertRoutes({ store: alertStore, directory }),

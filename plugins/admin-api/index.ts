@@ -5,6 +5,7 @@ import {
   httpRouteLists,
   httpRoutes,
   identity,
+  optional,
   strictObject,
   UsageError,
 } from 'model-gateway/plugin'
@@ -28,20 +29,26 @@ export default definePlugin({
     contract: 1,
     summary: 'The JSON API of the control plane at /api/v1, with its OpenAPI document at /docs.',
     config: strictObject({}),
-    needs: ['services', 'door'],
+    needs: ['door'],
+    uses: {
+      modules: adminModules,
+      sessions: optional(adminSessions),
+      identity,
+      accounting: optional(accounting),
+    },
     commands: [openapi],
   },
   contracts: { 'model-gateway/admin': contract },
-  setup({ services, door, log, provide }) {
-    const routes = () => services.all(adminModules).flatMap((module) => module.routes)
+  setup({ uses, door, log, provide }) {
+    const routes = () => uses.modules().flatMap((module) => module.routes)
     for (const route of createDocs(routes)) provide(httpRoutes, route)
     provide(httpRouteLists, {
       routes: () =>
         createAdminPlane({
-          modules: services.all(adminModules),
-          sessions: services.all(adminSessions)[0],
-          identity: services.one(identity),
-          accounting: services.all(accounting)[0],
+          modules: uses.modules(),
+          sessions: uses.sessions(),
+          identity: uses.identity(),
+          accounting: uses.accounting(),
           door,
           log,
         }),

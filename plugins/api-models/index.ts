@@ -3,6 +3,7 @@ import {
   definePlugin,
   httpRoutes,
   identity,
+  optional,
   presentedKey,
   Type,
 } from 'model-gateway/plugin'
@@ -15,17 +16,16 @@ export default definePlugin({
     contract: 1,
     summary: 'Lists the models that an API key may use.',
     config: Type.Object({}, { additionalProperties: false }),
-    needs: ['services', 'runtime'],
+    needs: ['runtime'],
+    uses: { identity, accounting: optional(accounting) },
   },
   setup(ctx) {
     ctx.provide(httpRoutes, {
       method: 'GET',
       path: '/v1/models',
       async handle(call) {
-        const principal = await ctx.services
-          .one(identity)
-          .authenticate(presentedKey(call.header), call)
-        ctx.services.all(accounting)[0]?.checkOwner(principal)
+        const principal = await ctx.uses.identity().authenticate(presentedKey(call.header), call)
+        ctx.uses.accounting()?.checkOwner(principal)
         const config = ctx.runtime.lease()
         const ids = config.modelsOf(principal)
         config.release()

@@ -20,6 +20,7 @@ export default definePlugin({
     summary: 'The log of changes, sign-ins, refusals and reads of payloads.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: ['database', 'schedule', 'clock'],
+    provides: [auditTrail],
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_events', sql: events },

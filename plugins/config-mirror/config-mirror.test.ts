@@ -35,12 +35,7 @@ async function listener(): Promise<SnapshotListener> {
     },
     database,
     clock: { now: () => new Date() },
-    services: {
-      all: () => [],
-      one() {
-        throw new Error('the mirror asks nobody')
-      },
-    },
+    uses: { prices: () => undefined },
   })
   return registered as SnapshotListener
 }

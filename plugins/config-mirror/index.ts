@@ -4,6 +4,7 @@ import {
   boundRouteListeners,
   type ConfigSnapshot,
   definePlugin,
+  optional,
   pricingSource,
   snapshotListeners,
   Type,
@@ -21,7 +22,8 @@ export default definePlugin({
     contract: 1,
     summary: 'Mirrors the models and routes of every accepted config into the database.',
     config: Type.Object({}, { additionalProperties: false }),
-    needs: ['database', 'services', 'clock'],
+    needs: ['database', 'clock'],
+    uses: { prices: optional(pricingSource) },
     // Nobody refuses a config after it has been mirrored.
     after: ['plugin.identity', 'plugin.pricing-catalog', 'plugin.accounting', 'plugin.request-log'],
     migrations: [{ name: '0001_tables', sql: tables }],
@@ -44,8 +46,7 @@ export default definePlugin({
       routes: configRoutes({
         config,
         bound: (routeId) => routes.get(routeId),
-        rates: ({ pricing }) =>
-          ctx.services.all(pricingSource)[0]?.rates?.(pricing, ctx.clock.now()),
+        rates: ({ pricing }) => ctx.uses.prices()?.rates?.(pricing, ctx.clock.now()),
       }),
     })
     ctx.provide(snapshotListeners, {

@@ -6,10 +6,8 @@ import { Value } from '@sinclair/typebox/value'
 import {
   type ConfigSnapshot,
   type Database,
-  type ExtensionPoint,
   type Guard,
   guard,
-  managedCheckKinds,
   type SnapshotListener,
   snapshotListeners,
 } from 'model-gateway/plugin'
@@ -57,13 +55,7 @@ async function setUp(files = mkdtempSync(join(root, 'f'))) {
     schedule: { every: (ms, task) => void tasks.set(ms, task) },
     clock: { now: () => new Date() },
     files: { directory: () => files },
-    services: {
-      all: <T>(point: ExtensionPoint<T>) =>
-        (point.name === managedCheckKinds.name ? [kind] : []) as T[],
-      one: () => {
-        throw new Error('nothing is asked for')
-      },
-    },
+    uses: { packs: () => [], kinds: () => [kind], servers: () => undefined },
   })
   let ended: Promise<void> | undefined
   const end = () => {

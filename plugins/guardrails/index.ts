@@ -7,6 +7,7 @@ import {
   guardrailPacks,
   healthChecks,
   managedCheckKinds,
+  optional,
   snapshotListeners,
   Type,
 } from 'model-gateway/plugin'
@@ -43,12 +44,14 @@ export default definePlugin({
     config: Type.Object({}, { additionalProperties: false }),
     sections: [guardrails],
     commands: [guardCommand],
-    needs: ['database', 'schedule', 'clock', 'files', 'services'],
+    needs: ['database', 'schedule', 'clock', 'files'],
+    uses: { packs: guardrailPacks, kinds: managedCheckKinds, servers: optional(mcpRegistry) },
+    provides: [guard],
     migrations: [{ name: '0001_decisions', sql: decisions }],
     check: checkGuardrails,
   },
   async setup(ctx) {
-    const { log, clock, services, provide } = ctx
+    const { log, clock, uses, provide } = ctx
     const store = createStore(ctx.database)
     let reserve = 0
     const directory = ctx.files.directory()
@@ -85,8 +88,8 @@ export default definePlugin({
       let policies = compiled.get(snapshot)
       if (policies === undefined) {
         policies = compilePolicies(snapshot, {
-          packs: services.all(guardrailPacks),
-          kinds: services.all(managedCheckKinds),
+          packs: uses.packs(),
+          kinds: uses.kinds(),
           now: () => clock.now().getTime(),
           fault: (evaluator, error) => faults.add(1, evaluator, error),
           record,
@@ -113,7 +116,7 @@ export default definePlugin({
       if (current === undefined) throw new Error('no config is in force yet')
       return current
     }
-    const servers = serversOf(() => services.all(mcpRegistry)[0])
+    const servers = serversOf(uses.servers)
     ctx.schedule.every(HOUR_MS, async () => {
       const { retentionMs } = inForce()
       const deleted = await store.purge(new Date(clock.now().getTime() - retentionMs))
@@ -122,8 +125,8 @@ export default definePlugin({
     provide(adminModules, {
       id: 'guardrails',
       routes: [
-        ...adminRoutes({ inForce, store, packs: () => services.all(guardrailPacks) }),
-        explainRoute({ inForce, packs: () => services.all(guardrailPacks), servers }),
+        ...adminRoutes({ inForce, store, packs: uses.packs }),
+        explainRoute({ inForce, packs: uses.packs, servers }),
         evaluateRoute(inForce, servers),
       ],
     })

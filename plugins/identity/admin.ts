@@ -1,11 +1,5 @@
-import {
-  type AdminModule,
-  type AdminRoute,
-  type AuditTrail,
-  auditTrail,
-  budgetWriter,
-} from 'model-gateway/admin'
-import type { Clock, Database, Services } from 'model-gateway/plugin'
+import type { AdminModule, AdminRoute, AuditTrail, BudgetWriter } from 'model-gateway/admin'
+import type { Clock, Database } from 'model-gateway/plugin'
 import type { Note } from '../_shared/note.ts'
 import { ownId } from '../_shared/own-id.ts'
 import { createChanges } from './_shared/store.ts'
@@ -26,7 +20,8 @@ import { createUserStore } from './users/store.ts'
 
 export interface AdminParts {
   readonly database: Database
-  readonly services: Services
+  readonly audit: () => AuditTrail
+  readonly budgets: () => BudgetWriter | undefined
   readonly clock: Clock
   readonly sessions: Sessions
   readonly sessionStore: SessionStore
@@ -41,8 +36,7 @@ export interface AdminParts {
 
 /** What the control plane has of people: who is signed in, and all of them for admins. */
 export function createAdminModule(parts: AdminParts): AdminModule {
-  const { database, services, clock, sessions, sessionStore, models, refresh } = parts
-  const audit = (): AuditTrail => services.one(auditTrail)
+  const { database, audit, budgets, clock, sessions, sessionStore, models, refresh } = parts
   const change = createChanges(database, audit, refresh)
   const users = createUserStore(database)
   const teams = createTeamStore(database)
@@ -60,7 +54,7 @@ export function createAdminModule(parts: AdminParts): AdminModule {
         store: accounts,
         change,
         models,
-        budgets: () => services.all(budgetWriter)[0],
+        budgets,
       }),
       ...apiKeyRoutes({ ...keyParts, changes, models }),
       ...meRoutes({ users, teams, keys, changes, clock }),

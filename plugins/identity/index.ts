@@ -1,4 +1,4 @@
-import { adminModules, adminSessions, auditTrail } from 'model-gateway/admin'
+import { adminModules, adminSessions, auditTrail, budgetWriter } from 'model-gateway/admin'
 import {
   type ConfigSnapshot,
   commands,
@@ -6,6 +6,7 @@ import {
   formatPath,
   healthChecks,
   identity,
+  optional,
   snapshotListeners,
   Type,
   welcome,
@@ -62,7 +63,9 @@ export default definePlugin({
     config: Type.Object({}, { additionalProperties: false }),
     sections: [auth, teams, users, serviceAccounts],
     commands: [keysCreate, adminCreate, adminUnlock],
-    needs: ['database', 'schedule', 'services', 'clock'],
+    needs: ['database', 'schedule', 'clock'],
+    uses: { audit: auditTrail, budgets: optional(budgetWriter) },
+    provides: [identity, adminSessions],
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_admin', sql: adminTables },
@@ -71,8 +74,8 @@ export default definePlugin({
     check: checkIdentity,
   },
   async setup(ctx) {
-    const { database, schedule, services, clock, log } = ctx
-    const note = createNote(services)
+    const { database, schedule, uses, clock, log } = ctx
+    const note = createNote(uses.audit)
     const snapshot = createSnapshot(
       { readRevision: () => readRevision(database), readKeys: () => readKeys(database) },
       () => clock.now().getTime(),
@@ -101,7 +104,7 @@ export default definePlugin({
     let known: Known | undefined
     const sessionStore = createSessionStore(database)
     const sessions = createSessions(sessionStore, clock, note)
-    const firstAdmin = { store: sessionStore, audit: () => services.one(auditTrail) }
+    const firstAdmin = { store: sessionStore, audit: uses.audit }
     ctx.provide(identity, { ...snapshot, directory: () => readDirectory(database) })
     ctx.provide(healthChecks, { name: 'identity', check: snapshot.health })
     const entriesOf = (config: ConfigSnapshot): SeedEntries => ({
@@ -171,7 +174,8 @@ export default definePlugin({
       adminModules,
       createAdminModule({
         database,
-        services,
+        audit: uses.audit,
+        budgets: uses.budgets,
         clock,
         sessions,
         sessionStore,

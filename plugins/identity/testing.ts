@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, setDefaultTimeout } from 'bun:test'
-import { type AuditEntry, auditTrail } from 'model-gateway/admin'
+import type { AuditEntry } from 'model-gateway/admin'
 import {
   type Capabilities,
   type Command,
@@ -67,13 +67,8 @@ export async function startReplica(options: { deaf?: boolean } = {}): Promise<Re
   const audited: AuditEntry[] = []
   const trail = { write: async (_: unknown, entry: AuditEntry) => void audited.push(entry) }
   const points = new Map<string, unknown[]>()
-  const capabilities: Pick<Capabilities, 'database' | 'schedule' | 'services' | 'clock'> = {
+  const capabilities: Pick<Capabilities, 'database' | 'schedule' | 'clock'> = {
     database: options.deaf ? { ...capability, listen: async () => () => {} } : capability,
-    services: {
-      all: () => [],
-      one: (point) =>
-        point.name === auditTrail.name ? (trail as never) : throwMissing(point.name),
-    },
     schedule: {
       every(ms, task) {
         // One that is at it when the database goes fails.
@@ -85,6 +80,7 @@ export async function startReplica(options: { deaf?: boolean } = {}): Promise<Re
   const dispose = (await plugin.setup({
     ...capabilities,
     config: {},
+    uses: { audit: () => trail, budgets: () => undefined },
     log: pino({ level: 'warn' }, { write: (line: string) => warnings.push(JSON.parse(line)) }),
     signal: new AbortController().signal,
     ...noTelemetry,
@@ -125,7 +121,7 @@ export async function startReplica(options: { deaf?: boolean } = {}): Promise<Re
   return replica
 }
 
-function throwMissing(name: string): never {
+function _throwMissing(name: string): never {
   throw new Error(`these tests have no ${name}`)
 }
 

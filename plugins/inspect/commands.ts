@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import {
-  type Capabilities,
   type Command,
   type Inspection,
   type JsonValue,
   seams,
   UsageError,
 } from 'model-gateway/plugin'
-import { type Explained, type ExplainedRoute, explain, nameOf } from './explain.ts'
+import {
+  type Explained,
+  type ExplainedRoute,
+  type ExplainParts,
+  explain,
+  nameOf,
+} from './explain.ts'
 
 type Chains = ReturnType<Inspection['chains']>
 
@@ -90,9 +95,7 @@ function* chainLines(chains: Chains): Iterable<string> {
 }
 
 /** `gateway explain`: what would become of a request, and why. Exit code 1 when it is refused. */
-export function explainCommand(
-  parts: Pick<Capabilities, 'inspection' | 'services' | 'clock'>,
-): Command {
+export function explainCommand(parts: ExplainParts): Command {
   return {
     name: 'explain',
     async run(args, out) {

@@ -1,12 +1,10 @@
 import {
   type Accounting,
-  accounting,
   type Capabilities,
   type ChainedMiddleware,
   GatewayError,
   type GuardPhase,
   type Identity,
-  identity,
   type JsonValue,
   type PlannedRoute,
   type Principal,
@@ -73,16 +71,21 @@ interface ExplainedBudget {
   readonly window_end: string
 }
 
+export interface ExplainParts extends Pick<Capabilities, 'inspection' | 'clock'> {
+  readonly identity: () => Identity
+  readonly accounting: () => Accounting | undefined
+}
+
 /**
  * What would become of a request, in the order in which the gateway looks at it, without calling
  * anything. Throws GatewayError for a key that may not be used and a body that cannot be read.
  */
 export async function explain(
   { key, ...asked }: Question,
-  { inspection, services, clock }: Pick<Capabilities, 'inspection' | 'services' | 'clock'>,
+  { inspection, clock, identity, accounting }: ExplainParts,
 ): Promise<Explained> {
-  const ledger = services.all(accounting)[0]
-  const principal = await callerOf(key, services.one(identity))
+  const ledger = accounting()
+  const principal = await callerOf(key, identity())
   const plan = await inspection.plan({ principal, ...asked })
   const chains = inspection.chains()
   const now = clock.now()

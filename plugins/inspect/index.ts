@@ -1,4 +1,11 @@
-import { commands, definePlugin, strictObject } from 'model-gateway/plugin'
+import {
+  accounting,
+  commands,
+  definePlugin,
+  identity,
+  optional,
+  strictObject,
+} from 'model-gateway/plugin'
 import { explainCommand, pluginsCommand } from './commands.ts'
 
 /** Tells operators what is loaded, and what would become of a request. */
@@ -22,10 +29,11 @@ export default definePlugin({
         usage: '--key KEY --model MODEL [--body FILE] [--surface ID] [--json]',
       },
     ],
-    needs: ['inspection', 'services', 'clock'],
+    needs: ['inspection', 'clock'],
+    uses: { identity, accounting: optional(accounting) },
   },
-  setup({ inspection, services, clock, provide }) {
+  setup({ inspection, uses, clock, provide }) {
     provide(commands, pluginsCommand(inspection))
-    provide(commands, explainCommand({ inspection, services, clock }))
+    provide(commands, explainCommand({ inspection, clock, ...uses }))
   },
 })

@@ -69,11 +69,11 @@ async function setUp(files = mkdtempSync(join(root, 'f'))) {
     schedule: { every: (ms, task) => void tasks.set(ms, task) },
     clock: { now: () => new Date() },
     files: { directory: () => files },
-    services: {
-      all: () => [],
-      one: () => {
+    uses: {
+      identity: () => {
         throw new Error('nothing is asked for')
       },
+      trail: () => undefined,
     },
   })
   let ended: Promise<void> | undefined

@@ -1,10 +1,11 @@
-import { adminModules } from 'model-gateway/admin'
+import { adminModules, auditTrail } from 'model-gateway/admin'
 import { mcpAudit } from 'model-gateway/mcp'
 import {
   definePlugin,
   GatewayError,
   healthChecks,
   identity,
+  optional,
   snapshotListeners,
   Type,
 } from 'model-gateway/plugin'
@@ -64,7 +65,9 @@ export default definePlugin({
       },
       { additionalProperties: false },
     ),
-    needs: ['database', 'schedule', 'clock', 'files', 'services'],
+    needs: ['database', 'schedule', 'clock', 'files'],
+    uses: { identity, trail: optional(auditTrail) },
+    provides: [mcpAudit],
     requires: ['plugin.mcp-registry', 'plugin.request-log'],
     migrations: [
       { name: '0001_tables', sql: tables },
@@ -183,8 +186,8 @@ export default definePlugin({
       id: 'mcp-audit',
       routes: invocationRoutes(
         createListStore(database),
-        () => ctx.services.one(identity).directory(),
-        createNote(ctx.services),
+        () => ctx.uses.identity().directory(),
+        createNote(ctx.uses.trail),
       ),
     })
     ctx.provide(healthChecks, {

@@ -1,4 +1,11 @@
-import { accounting, definePlugin, httpRoutes, identity, strictObject } from 'model-gateway/plugin'
+import {
+  accounting,
+  definePlugin,
+  httpRoutes,
+  identity,
+  optional,
+  strictObject,
+} from 'model-gateway/plugin'
 import * as contract from './contract.ts'
 import { usualMcpLimits } from './exchange.ts'
 import { createMcpObservation } from './observe.ts'
@@ -15,22 +22,30 @@ export default definePlugin({
     contract: 1,
     summary: 'Calls of registered MCP servers: checked, guarded and audited.',
     config: strictObject({}),
-    needs: ['door', 'outbound', 'runtime', 'services'],
+    needs: ['door', 'outbound', 'runtime'],
+    uses: {
+      identity,
+      accounting: optional(accounting),
+      registry: optional(mcpRegistry),
+      authModes: mcpAuthModes,
+      audit: optional(mcpAudit),
+      observers: mcpObservers,
+    },
   },
   contracts: { 'model-gateway/mcp': contract },
   setup(ctx) {
-    const { door, log, outbound, runtime, services } = ctx
+    const { door, log, outbound, runtime, uses } = ctx
     let made: McpProxy | undefined
     function proxy(): McpProxy {
       made ??= createMcpProxy({
         lease: runtime.lease,
-        identity: services.one(identity),
-        accounting: services.all(accounting)[0],
-        registry: services.all(mcpRegistry)[0],
-        authModes: services.all(mcpAuthModes),
-        audit: services.all(mcpAudit)[0],
+        identity: uses.identity(),
+        accounting: uses.accounting(),
+        registry: uses.registry(),
+        authModes: uses.authModes(),
+        audit: uses.audit(),
         send: outbound.fetch,
-        trace: createMcpObservation(services.all(mcpObservers), (err, requestId) =>
+        trace: createMcpObservation(uses.observers(), (err, requestId) =>
           log.error({ err, request_id: requestId }, 'an observer of MCP requests failed'),
         ),
         door,

@@ -36,7 +36,9 @@ export default definePlugin({
     summary: 'MCP servers, the discovery of their tools, and their administration.',
     config: Type.Object({}, { additionalProperties: false }),
     sections: [mcp],
-    needs: ['database', 'schedule', 'services', 'clock', 'outbound'],
+    needs: ['database', 'schedule', 'clock', 'outbound'],
+    uses: { audit: auditTrail, modes: mcpAuthModes },
+    provides: [mcpRegistry],
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_tool_versions', sql: toolVersions },
@@ -45,12 +47,11 @@ export default definePlugin({
     check: checkMcp,
   },
   async setup(ctx) {
-    const { database, schedule, services, clock, outbound, log, meter, tracer, signal } = ctx
+    const { database, schedule, uses, clock, outbound, log, meter, tracer, signal } = ctx
+    const { audit, modes } = uses
     const servers = createServerStore(database)
-    const audit = () => services.one(auditTrail)
     const discovery = createDiscoveryStore(database, audit)
     const snapshot = createSnapshot(servers)
-    const modes = () => services.all(mcpAuthModes)
     let allowedOrigins: readonly string[] = []
     let runsKeptMs = Number.POSITIVE_INFINITY
     let policy = policyOf({ allow_private_networks: false, allowed_cidrs: [] })

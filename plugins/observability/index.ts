@@ -1,5 +1,5 @@
-import { adminModules } from 'model-gateway/admin'
-import { definePlugin, Type } from 'model-gateway/plugin'
+import { adminModules, auditTrail } from 'model-gateway/admin'
+import { definePlugin, optional, Type } from 'model-gateway/plugin'
 import { createNote } from '../_shared/note.ts'
 import { createReports } from './_shared/store.ts'
 import { overviewRoutes } from './overview/routes.ts'
@@ -15,11 +15,12 @@ export default definePlugin({
     contract: 1,
     summary: 'Request logs, rankings, own usage and the overview of the control plane.',
     config: Type.Object({}, { additionalProperties: false }),
-    needs: ['database', 'clock', 'services'],
+    needs: ['database', 'clock'],
+    uses: { trail: optional(auditTrail) },
     requires: ['plugin.identity', 'plugin.accounting', 'plugin.request-log'],
   },
-  setup({ database, clock, services, provide }) {
-    const note = createNote(services)
+  setup({ database, clock, uses, provide }) {
+    const note = createNote(uses.trail)
     const reports = createReports(database)
     provide(adminModules, {
       id: 'observability',

@@ -14,6 +14,7 @@ export const packIsolation = (worker: URL) =>
       summary: 'Runs guardrail packs in threads of their own (`isolation: worker`).',
       config: strictObject({}),
       needs: [],
+      provides: [isolation],
       *isolates(manifest) {
         const fault = isolationFault(manifest)
         if (fault === undefined) return

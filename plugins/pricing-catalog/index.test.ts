@@ -24,6 +24,7 @@ test('prices by the accepted config; a catalog that cannot be stored changes not
   const capability = await database.forPlugin('plugin.pricing-catalog', migrations)
   await plugin.setup({
     config: {},
+    uses: {},
     log: pino({ level: 'silent' }),
     signal: new AbortController().signal,
     ...noTelemetry,

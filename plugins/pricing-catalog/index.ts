@@ -20,6 +20,7 @@ export default definePlugin({
     config: Type.Object({}, { additionalProperties: false }),
     sections: [pricing],
     needs: ['database'],
+    provides: [pricingSource],
     migrations: [
       { name: '0001_tables', sql: tables },
       { name: '0002_context_tiers', sql: contextTiers },

@@ -45,6 +45,7 @@ async function open() {
   let now = noon
   const dispose = await plugin.setup({
     config: {},
+    uses: {},
     log: pino({ level: 'silent' }),
     signal: new AbortController().signal,
     ...noTelemetry,

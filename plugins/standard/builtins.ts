@@ -92,7 +92,6 @@ export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
 /** The built-ins that a message names where what they provide is missing, by extension point. */
 export const providedBy = {
   accounting: 'builtin:accounting',
-  audit_trail: 'builtin:audit-log',
   exchange_recorders: 'builtin:request-log',
   identity: 'builtin:identity',
 }

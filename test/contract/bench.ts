@@ -47,6 +47,7 @@ export async function setUpProvider(options: BenchOptions): Promise<ProviderBenc
   const factories: ProviderFactory[] = []
   const disposer = (await plugin.setup({
     config: {},
+    uses: {},
     log: pino({ level: 'silent' }),
     signal: shutdown.signal,
     ...noTelemetry,

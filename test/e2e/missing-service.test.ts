@@ -48,19 +48,24 @@ async function changes() {
 
 const root = { email: 'root@example.com', password: `literal.${PASSWORD}` }
 const people = ['identity']
+const withoutLog =
+  'plugin "plugin.identity" (builtin:identity) uses audit_trail, which no loaded plugin provides — add builtin:audit-log to plugins\n'
 test.each([
-  ['keys create --user ada@example.com --all-models', people, {}, 'audit_trail', 'audit-log'],
-  ['admin create --email root@example.com', people, {}, 'audit_trail', 'audit-log'],
-  ['serve', people, { auth: { bootstrap_admin: root } }, 'audit_trail', 'audit-log'],
-  ['serve', ['simulator'], { users: undefined }, 'identity', 'identity'],
+  ['keys create --user ada@example.com --all-models', people, {}, withoutLog],
+  ['admin create --email root@example.com', people, {}, withoutLog],
+  ['serve', people, { auth: { bootstrap_admin: root } }, withoutLog],
+  [
+    'serve',
+    ['simulator'],
+    { users: undefined },
+    'gateway: no plugin provides identity, which is needed here: add builtin:identity to plugins\n',
+  ],
 ] as const)(
   '%s with only the built-ins %p says which one it lacks, and changes nothing',
-  async (command, builtins, sections, point, missing) => {
+  async (command, builtins, sections, message) => {
     const { code, out, errors } = await run(command, builtins, { users: [ada], ...sections })
     expect([code, out]).toEqual([1, ''])
-    expect(errors).toBe(
-      `gateway: no plugin provides ${point}, which is needed here: add builtin:${missing} to plugins\n`,
-    )
+    expect(errors).toContain(message)
     expect(await changes()).toEqual([])
   },
 )

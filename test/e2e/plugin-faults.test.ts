@@ -163,9 +163,19 @@ const faults: Record<
   },
   'second-identity': {
     text: {
+      manifest: 'provides: [kit.identity],',
       setup: `ctx.provide(kit.identity, { authenticate() {}, directory() {}, onChange() {} } as never)`,
     },
     rule: 'identity is already provided by plugin "plugin.identity"',
+  },
+  'unknown-use': {
+    text: { manifest: 'uses: { audit: (kit as any).auditTrial },' },
+    rule: 'uses.audit must be an extension point, or an optional one for one: look at the name of its import, got nothing',
+    id: '',
+  },
+  'unmet-use': {
+    text: { manifest: `uses: { quota: kit.extensionPoint('quota', 'one') },` },
+    rule: 'uses quota, which no loaded plugin provides',
   },
   'no-handler': {
     text: { setup: `ctx.provide(middleware, { id: 'a', around: 'decode' } as never)` },

@@ -26,6 +26,7 @@ export default definePlugin({
     summary: 'Denies one word in every phase, and says in which.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
+    provides: [guard],
   },
   setup(ctx) {
     ctx.provide(guard, {

@@ -11,7 +11,8 @@ export default definePlugin({
     contract: 1,
     summary: 'People ask for models, admins decide.',
     config: strictObject({}),
-    needs: ['database', 'services'],
+    needs: ['database'],
+    uses: { audit: auditTrail },
     // Decisions are audited or not taken: without the log the gateway does not start.
     requires: ['plugin.audit-log'],
     // Applied once each, in order. Never change one that was released: add one.
@@ -21,8 +22,8 @@ export default definePlugin({
     ],
   },
   setup(ctx) {
-    // Services are there when all plugins are set up, so they are asked for when they are used.
-    const store = createStore(ctx.database, () => ctx.services.one(auditTrail))
+    // The audit log is there when all plugins are set up, so it is asked for when it is used.
+    const store = createStore(ctx.database, ctx.uses.audit)
     ctx.provide(adminModules, { id: 'model-requests', routes: createRoutes(store) })
   },
 })

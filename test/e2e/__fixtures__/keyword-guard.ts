@@ -63,6 +63,7 @@ export default definePlugin({
     summary: 'A guard that knows two words.',
     config: Type.Object({}, { additionalProperties: false }),
     needs: [],
+    provides: [guard],
   },
   setup(ctx) {
     ctx.provide(guard, {
