@@ -6,6 +6,7 @@ import { createObservation, type ObserverFailed } from '../lifecycle/observe.ts'
 import { createSinks, type SinkFailure, type Sinks } from '../lifecycle/sinks.ts'
 import {
   accountingSinks,
+  dialects,
   type ExchangeRecorder,
   exchangeRecorders,
   type HealthCheck,
@@ -14,6 +15,7 @@ import {
   httpRoutes,
   middleware,
   observers,
+  type Surface,
   surfaces,
 } from '../plugin/index.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -56,7 +58,22 @@ export function createChainTools(log: Logger): ChainTools {
   }
 }
 
-/** All routes that plugins serve at the door. Throws StartError for one that two of them serve. */
+/** The surfaces. Throws StartError for one whose calls no route can ever be asked to serve. */
+export function surfacesOf(registry: Pick<Registry, 'provided'>): readonly Surface[] {
+  const known = registry.provided(dialects).map(({ implementation }) => implementation.id)
+  return registry.provided(surfaces).map(({ plugin, implementation: surface }) => {
+    const { id, operation } = surface
+    if (known.includes(operation)) return surface
+    throw new StartError(
+      `plugin "${plugin}": the operation "${operation}" of the surface "${id}" is no dialect that a loaded plugin declares`,
+    )
+  })
+}
+
+/**
+ * All routes that plugins serve at the door, beside the paths of surfaces. Throws StartError for one
+ * that two plugins serve.
+ */
 export function httpRoutesOf(registry: Pick<Registry, 'provided'>): readonly HttpRoute[] {
   const provided = registry.provided(httpRoutes)
   const late = registry.provided(httpRouteLists).flatMap(({ plugin, implementation }) => {
@@ -68,14 +85,20 @@ export function httpRoutesOf(registry: Pick<Registry, 'provided'>): readonly Htt
     }
   })
   const owners = new Map<string, string>()
-  for (const { plugin, implementation } of [...provided, ...late]) {
-    for (const claim of httpRoutes.claims?.(implementation) ?? []) {
-      const owner = owners.get(claim)
+  const claim = (plugin: string, claims: readonly string[] = []) => {
+    for (const one of claims) {
+      const owner = owners.get(one)
       if (owner !== undefined) {
-        throw new StartError(`plugins "${owner}" and "${plugin}" both serve ${claim}`)
+        throw new StartError(`plugins "${owner}" and "${plugin}" both serve ${one}`)
       }
-      owners.set(claim, plugin)
+      owners.set(one, plugin)
     }
+  }
+  for (const { plugin, implementation } of registry.provided(surfaces)) {
+    claim(plugin, surfaces.claims?.(implementation))
+  }
+  for (const { plugin, implementation } of [...provided, ...late]) {
+    claim(plugin, httpRoutes.claims?.(implementation))
   }
   return [...provided, ...late].map(({ implementation }) => implementation)
 }

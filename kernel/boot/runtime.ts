@@ -49,6 +49,7 @@ export async function prepareRuntime(
     await containDisposal('the guardrail policies', log, () => policies?.dispose?.())
     await instances.dispose()
   }
+  warnOfUnknownDialects(instances, languages, log)
   try {
     policies = await registry.all(guard)[0]?.compile(loaded.snapshot)
     return {
@@ -59,6 +60,20 @@ export async function prepareRuntime(
   } catch (error) {
     await dispose()
     throw error
+  }
+}
+
+/** A plugin may have been left out on purpose, or an executor stand under a misspelt name. */
+function warnOfUnknownDialects({ bound }: Instances, { dialects }: Languages, log: Logger): void {
+  const routes = new Map<string, string[]>()
+  for (const [id, { execute }] of bound) {
+    for (const dialect of Object.keys(execute)) {
+      if (dialects.has(dialect)) continue
+      routes.set(dialect, [...(routes.get(dialect) ?? []), id])
+    }
+  }
+  for (const [dialect, ids] of routes) {
+    log.warn({ dialect, routes: ids }, 'routes execute a dialect that no loaded plugin declares')
   }
 }
 

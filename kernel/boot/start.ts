@@ -14,7 +14,6 @@ import {
   exchangeRecorders,
   healthChecks,
   identity,
-  surfaces,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -29,6 +28,7 @@ import {
   observationOf,
   recordersOf,
   sinksOf,
+  surfacesOf,
 } from './extensions.ts'
 import { needsRestart } from './needs-restart.ts'
 import { readConfig } from './read-config.ts'
@@ -143,7 +143,7 @@ function serve(
       fault: services.fault,
       health,
       httpRoutes: httpRoutesOf(registry),
-      surfaces: registry.all(surfaces),
+      surfaces: surfacesOf(registry),
       door,
     },
   })

@@ -6,6 +6,7 @@ import {
   presentedKey,
   type Surface,
   type SurfaceCall,
+  type SurfaceRequest,
 } from '../plugin/index.ts'
 import type { Route } from '../routing/catalog.ts'
 import { canonicalSelector, type ResolvedModel, resolveRoute } from '../routing/resolve.ts'
@@ -89,8 +90,7 @@ export function decodeText(authenticated: Authenticated, rawBody: string): Decod
     )
   }
   requireUnambiguousKeys(json, rawBody, members)
-  const read: unknown = surface.read({ json, rawBody, header })
-  if (!isSurfaceCall(read)) throw new Error(`the surface ${surface.id} read no call`)
+  const read = readBy(surface, { json, rawBody, header })
   if (!isJsonObject(json)) {
     throw new GatewayError('invalid_request', 'the request body must be a JSON object')
   }
@@ -102,6 +102,19 @@ export function decodeText(authenticated: Authenticated, rawBody: string): Decod
     tags: readTags(header),
     selector: canonicalSelector(read.model),
   }
+}
+
+/** Throws GatewayError; a fault of the surface is told with its name. */
+function readBy(surface: Surface, request: SurfaceRequest): SurfaceCall {
+  let read: unknown
+  try {
+    read = surface.read(request)
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause
+    throw new Error(`the surface ${surface.id} failed to read a request`, { cause })
+  }
+  if (isSurfaceCall(read)) return read
+  throw new Error(`the surface ${surface.id} read no call`)
 }
 
 function isSurfaceCall(value: unknown): value is SurfaceCall {

@@ -47,6 +47,15 @@ export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many', {
     error: Type.Optional(method()),
     headers: Type.Optional(method()),
   }),
+  fault({ id, paths }) {
+    const odd = paths.find((path: string) => !/^(?:\/[\w.-]+)+$/.test(path))
+    if (paths.length === 0) return `the surface "${id}" has no path`
+    return odd && `the surface "${id}" has the path "${odd}", which is not like /v1/things`
+  },
+  claims: ({ id, paths }) => [
+    `the surface "${id}"`,
+    ...paths.map((path: string) => `POST ${path}`),
+  ],
 })
 export const dialects = extensionPoint<Dialect>('dialects', 'many', {
   what: 'dialect',
@@ -58,6 +67,7 @@ export const dialects = extensionPoint<Dialect>('dialects', 'many', {
       Type.Object({ open: method(), collect: method(), tell: method(), textOf: method() }),
     ),
   }),
+  claims: ({ id }) => [`the dialect "${id}"`],
   declared: {
     spec: Type.Object({ id: text() }),
     specs: ({ dialects = [] }) => dialects.map((id) => ({ id })),
@@ -72,6 +82,9 @@ export const conversions = extensionPoint<Conversion<any>>('conversions', 'many'
     reply: method(),
     stream: method(),
   }),
+  fault: ({ from, to }) =>
+    from === to ? `the conversion leads from "${from}" to itself` : undefined,
+  claims: ({ from, to }) => [`the conversion from "${from}" to "${to}"`],
 })
 export const identity = extensionPoint<Identity>('identity', 'one', {
   shape: Type.Object({ authenticate: method(), directory: method(), onChange: method() }),
