@@ -5,6 +5,7 @@ import type {
   GuardPolicies,
   Identity,
   JsonObject,
+  ObservedRequest,
   Principal,
   ProviderCall,
   ProviderSpec,
@@ -151,7 +152,7 @@ export interface LifecycleServices {
   readonly chainTools: ChainTools
   /** Undefined: nobody wants to be told of settled calls. */
   readonly sinks: Sinks | undefined
-  trace(received: Omit<Received, 'trace'>): RequestTrace
+  trace(request: ObservedRequest): RequestTrace
   readonly random: () => number
   /** A fault of the gateway or of a plugin: for the operator's log. */
   fault(message: string, error: unknown, requestId: string): void

@@ -27,13 +27,15 @@ import {
 } from './exchange.ts'
 
 export function receive(incoming: Incoming, services: LifecycleServices): Received {
-  const received = {
+  const { requestId, receivedAt, startedAt, headers } = incoming
+  const header = (name: string) => headers[name.toLowerCase()] ?? null
+  return {
     ...incoming,
-    header: (name: string) => incoming.headers[name.toLowerCase()] ?? null,
+    header,
     lease: services.lease(),
     state: new Map(),
+    trace: services.trace({ requestId, receivedAt, startedAt, header }),
   }
-  return { ...received, trace: services.trace(received) }
 }
 
 export async function authenticate(
@@ -152,12 +154,13 @@ export function plan(decoded: Decoded, random: () => number): Planned {
   try {
     const request = { ...asked(surface, read, content), principal, stranded }
     const { route, others, ...found } = resolveRoute(runtime.catalog, request, random)
-    const resolved = { ...decoded, ...found, candidates: () => [route, ...others()] }
+    const candidates = () => [route, ...others()]
     const on = (chosen: Route): Planned => {
       const provider = runtime.providers.get(chosen.spec.provider)
       if (provider === undefined) throw new Error(`no provider ${chosen.spec.provider}`)
       const way = wayOf(chosen, surface.dialect)
-      return { ...resolved, route: chosen, way, provider, call: content(chosen), on }
+      const call = content(chosen)
+      return { ...decoded, ...found, route: chosen, way, provider, call, candidates, on }
     }
     return on(route)
   } catch (error) {
