@@ -60,6 +60,7 @@ function gatewayConfig({ profile, upstreamUrl }: GatewayOptions) {
           plugins: [
             { use: 'builtin:identity' },
             { use: 'builtin:generic-compat' },
+            { use: 'builtin:audit-log' },
             { use: 'builtin:api-chat' },
             { use: 'builtin:api-models' },
           ],
