@@ -29,6 +29,11 @@ export interface Difference {
   readonly of: number
 }
 
+/** What a gateway needs to serve chat, and nothing besides. */
+const served = ['identity', 'audit-log', 'api-chat', 'generic-compat'].map(
+  (name) => `builtin:${name}`,
+)
+
 /** An ungoverned gateway with one model, so that next to nothing but the parts in question costs. */
 export function bareConfig(
   upstreamUrl: string,
@@ -40,7 +45,7 @@ export function bareConfig(
   })
   return {
     server: { ungoverned: true },
-    plugins: ['builtin:identity', 'builtin:generic-compat', ...parts.plugins].map((use) => ({
+    plugins: [...served, ...parts.plugins].map((use) => ({
       use,
     })),
     providers: [upstreamProvider(upstreamUrl)],
