@@ -24,7 +24,7 @@ export function createDataPlane(services: DataPlaneServices) {
     let chosen: string | undefined
     let refusal: GatewayError | undefined
     try {
-      chosen = callersRequestId(request.headers)
+      chosen = callersRequestId(headers['x-request-id'])
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       refusal = error

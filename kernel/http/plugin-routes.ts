@@ -48,7 +48,8 @@ async function answer(
   let requestId = requestIdOf(headers)
   try {
     if (route.ownHost === true) services.door.requireOwnHost(headers.get('host'))
-    if (route.takesAnyRequestId !== true) requestId = callersRequestId(headers) ?? requestId
+    if (route.takesAnyRequestId !== true)
+      requestId = callersRequestId(headers.get('x-request-id')) ?? requestId
     const response = await route.handle(callOf(request, params, requestId, services))
     if (response.status === 401) {
       for (const [name, value] of Object.entries(CHALLENGE)) response.headers.set(name, value)

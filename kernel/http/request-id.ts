@@ -26,10 +26,9 @@ export function requestIdHeaders(
   }
 }
 
-/** The caller's `x-request-id`, when it sent one. Throws `invalid_request` for one we cannot keep. */
-export function callersRequestId(headers: Headers): string | undefined {
-  const id = headers.get('x-request-id')
-  if (id === null) return undefined
+/** What the caller sent as `x-request-id`, if anything. Throws `invalid_request` for what cannot be kept. */
+export function callersRequestId(id: string | null | undefined): string | undefined {
+  if (id === null || id === undefined) return undefined
   if (VISIBLE_ASCII.test(id)) return id
   throw new GatewayError(
     'invalid_request',

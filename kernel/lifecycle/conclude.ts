@@ -37,29 +37,24 @@ export async function conclude(outcome: Outcome, services: LifecycleServices): P
   }
   if (written === undefined) return await answerError(exchange, { ...outcome, error }, services)
   const { body, text } = written
-  return await close(
-    exchange,
-    { ...outcome, error: outcome.failure },
-    async (failure) => {
-      if (failure !== outcome.failure) return await errorSent(exchange, failure, services)
-      let headers: Readonly<Record<string, string>>
-      try {
-        const added = respondStep(exchange, { status: 200, stream: false }, services)
-        headers = added instanceof Promise ? await added : added
-      } catch (thrown) {
-        const fault = asGatewayError(thrown, exchange.requestId, services)
-        return errorReplySent(exchange, fault, {})
-      }
-      return {
-        value: { kind: 'buffered', status: 200, headers, body: text },
-        statusCode: 200,
-        response: { kind: 'buffered', body, bytes: Buffer.byteLength(text) },
-        error: failure,
-        callerLeft: exchange.callerLeft().aborted,
-      }
-    },
-    services,
-  )
+  const { attempts, spent, failure } = outcome
+  const sent = (headers: Readonly<Record<string, string>>): Sent<Reply> => ({
+    value: { kind: 'buffered', status: 200, headers, body: text },
+    statusCode: 200,
+    response: { kind: 'buffered', body, bytes: Buffer.byteLength(text) },
+    error: failure,
+    callerLeft: exchange.callerLeft().aborted,
+  })
+  // No promise unless a middleware takes its time: nearly every reply comes by here.
+  const send = (error: Ending['error']): Sent<Reply> | Promise<Sent<Reply>> => {
+    if (error !== failure) return errorSent(exchange, error, services)
+    const added = respondStep(exchange, { status: 200, stream: false }, services)
+    if (!(added instanceof Promise)) return sent(added)
+    return added.then(sent, (thrown) =>
+      errorReplySent(exchange, asGatewayError(thrown, exchange.requestId, services), {}),
+    )
+  }
+  return close(exchange, { attempts, spent, error: failure }, send, services)
 }
 
 interface Written {

@@ -28,7 +28,10 @@ import {
 
 export function receive(incoming: Incoming, services: LifecycleServices): Received {
   const { requestId, receivedAt, startedAt, headers } = incoming
-  const header = (name: string) => headers[name.toLowerCase()] ?? null
+  const header = (name: string) => {
+    const known = Object.hasOwn(headers, name) ? name : name.toLowerCase()
+    return Object.hasOwn(headers, known) ? (headers[known] ?? null) : null
+  }
   return {
     ...incoming,
     header,

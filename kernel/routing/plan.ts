@@ -72,9 +72,12 @@ export function planRoute(
   let refused: GatewayError | undefined
   const ordered = order(model.routes, random)
   const isFit = (route: Route) => unfit(route, needed, refusal) === undefined
-  for (const [at, route] of ordered.entries()) {
+  for (const route of ordered) {
     const fault = unfit(route, needed, refusal)
-    if (fault === undefined) return { route, others: () => ordered.slice(at + 1).filter(isFit) }
+    if (fault === undefined) {
+      const others = () => ordered.slice(ordered.indexOf(route) + 1).filter(isFit)
+      return { route, others }
+    }
     if (fault.reason === 'lacks') lacking ??= fault.flags
     if (fault.reason === 'refuses') refused ??= fault.error
   }
