@@ -23,5 +23,5 @@ export {
   type PluginBenchOptions,
   setUpPlugin,
 } from './plugin-bench.ts'
-export { type ProviderKit, testProvider } from './provider.ts'
+export { type DialectSample, type ProviderKit, testProvider } from './provider.ts'
 export { randomPieces, rechunked, seededRandom } from './rechunk.ts'

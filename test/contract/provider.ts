@@ -71,6 +71,8 @@ export interface DialectSample {
   readonly request: JsonObject
   /** The member of a reply that holds what was asked for. */
   readonly payload: string
+  /** The member of a reply that says what was used; default `usage`. */
+  readonly usage?: string
   readonly streams?: boolean
 }
 
@@ -165,7 +167,7 @@ export function testProvider(kit: ProviderKit): void {
       const reply = await start(dialect, false).result
       if (reply.kind !== 'buffered') throw new Error('a buffered call was answered by a stream')
       expect(reply.body[sampleOf(dialect).payload]).toBeArray()
-      expect(reply.body.usage).toBeObject()
+      expect(reply.body[sampleOf(dialect).usage ?? 'usage']).toBeObject()
     })
 
     test.each(streamed)(

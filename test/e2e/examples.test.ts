@@ -47,6 +47,7 @@ afterAll(() => rmSync(place, { recursive: true, force: true }), 30_000)
 test('each kind has an example', () => {
   expect(examples).toEqual([
     FULLEST,
+    'api-rerank',
     'check-redactor',
     'mcp-auth-signed-token',
     'middleware-maintenance',
@@ -83,7 +84,7 @@ describe('all of them in one gateway', () => {
     databaseUrl = database.url
     undo.push(() => database.drop())
     const standIns = await startStandIns(
-      ['provider-brook', 'check-redactor', 'mcp-auth-signed-token'].map(folderOf),
+      ['provider-brook', 'api-rerank', 'check-redactor', 'mcp-auth-signed-token'].map(folderOf),
     )
     undo.push(standIns.stop)
     gateway = await startPackedGateway({
@@ -119,6 +120,51 @@ describe('all of them in one gateway', () => {
     const refused = await gateway.chat('brook-chat', 'too much')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3'])
   })
+
+  test('the API reranks: its call is guarded, priced by search units, logged and listed', async () => {
+    const documents = ['of hills', 'of rivers', { text: 'write to ada@example.com' }]
+    const body = { model: 'rerank-small', query: 'rivers', documents, top_n: 2 }
+    const id = crypto.randomUUID()
+    const reply = await gateway.post('/v1/rerank', body, { 'x-request-id': id })
+    expect(reply.status).toBe(200)
+    const { model, results } = await reply.json()
+    expect([model, results[0]]).toEqual(['rerank-small', { index: 1, relevance_score: 1 }])
+    const denied = await gateway.post('/v1/rerank', {
+      ...body,
+      query: 'my card is 4111 1111 1111 1111',
+    })
+    expect([denied.status, (await denied.json()).error.code]).toEqual([403, 'guardrail_denied'])
+    const wrong = await gateway.post('/v1/rerank', { ...body, documents: 'rivers' })
+    expect([wrong.status, (await wrong.json()).error.message]).toEqual([
+      400,
+      'documents must be a non-empty array',
+    ])
+    const unknown = await gateway.post('/v1/rerank', { ...body, model: 'demo' })
+    expect([unknown.status, (await unknown.json()).error.message]).toEqual([
+      400,
+      "model 'demo' has no route that supports: rerank",
+    ])
+    const refused = await gateway.post('/v1/rerank', { ...body, query: 'too much' })
+    expect([refused.status, (await refused.json()).error.message]).toEqual([429, 'slow down'])
+
+    const admin = await adminClient({ url: gateway.url, databaseUrl })
+    const logged = await eventually(async () => {
+      const { items } = await admin.get<{ items: Record<string, unknown>[] }>(
+        '/api/v1/admin/observability/request-logs?operation=rerank',
+      )
+      return items.length === 5 ? items : undefined
+    }, 20_000)
+    // Two dollars a thousand.
+    expect(logged.find(({ request_id }) => request_id === id)).toMatchObject({
+      operation: 'rerank',
+      model_key: 'rerank-small',
+      pricing_status: 'priced',
+      cost_usd: '0.002',
+      prompt_tokens: 1,
+    })
+    const statuses = logged.map(({ status_code }) => status_code)
+    expect(statuses.toSorted()).toEqual([200, 400, 400, 403, 429])
+  }, 40_000)
 
   test('the pack denies an agent’s command, and a tool call that a model made', async () => {
     const judge = async (command: string) => {

@@ -1,0 +1,117 @@
+import { expect, test } from 'bun:test'
+import { GatewayError, Secret } from 'model-gateway/plugin'
+import {
+  bytes,
+  errorStatus,
+  html,
+  json,
+  providerCall,
+  redirect,
+  resetBeforeHeaders,
+  setUpProvider,
+  startUpstream,
+  testPlugin,
+  testProvider,
+} from 'model-gateway/testing'
+import { rerank } from './src/dialect.ts'
+import plugin from './src/index.ts'
+import { promptTexts, readRerank } from './src/request.ts'
+
+const body = { model: 'asked', query: 'rivers', documents: ['of rivers', { text: 'of hills' }] }
+const answer = {
+  id: 'r1',
+  results: [{ index: 0, relevance_score: 0.9 }],
+  meta: { billed_units: { search_units: 1 } },
+}
+
+const setUp = {
+  plugin,
+  type: 'rerank',
+  config: (upstreamUrl: string) => ({
+    base_url: upstreamUrl,
+    api_key: new Secret('canary-4711'),
+  }),
+  secrets: ['canary-4711'],
+}
+
+testPlugin({ plugin })
+
+testProvider({
+  ...setUp,
+  dialects: { rerank: { request: body, payload: 'results', usage: 'meta' } },
+  upstream: {
+    reply: () => json(answer),
+    malformed: [
+      html,
+      redirect,
+      resetBeforeHeaders,
+      errorStatus(429, 'slow down'),
+      bytes('[1, 2', 'application/json'),
+      bytes('null', 'application/json'),
+    ],
+  },
+})
+
+test('a request is read for its model, and refused with the name of the field', () => {
+  expect(readRerank(body)).toEqual({
+    model: 'asked',
+    stream: false,
+    features: [],
+    exposedToolCount: undefined,
+  })
+  const refused = (change: object) => {
+    try {
+      readRerank({ ...body, ...change })
+    } catch (error) {
+      return error instanceof GatewayError ? error.message : 'another error'
+    }
+    return 'accepted'
+  }
+  expect(refused({ top_n: 3, unknown: true })).toBe('accepted')
+  expect(refused({ model: '' })).toStartWith('model must')
+  expect(refused({ query: 7 })).toStartWith('query must')
+  expect(refused({ documents: [] })).toStartWith('documents must')
+  expect(refused({ documents: ['a', { words: 'b' }] })).toStartWith('documents.1 must')
+  expect(refused({ stream: true })).toStartWith('stream is not')
+})
+
+test('a guard sees the query and each document, and what it changes is put in their places', () => {
+  const { segments, replace } = promptTexts(body)
+  expect(segments).toEqual(['rivers', 'of rivers', 'of hills'])
+  expect(replace(['a', 'b', 'c'])).toEqual({
+    ...body,
+    query: 'a',
+    documents: ['b', { text: 'c' }],
+  })
+})
+
+test('search units are counted; what is no answer is refused, with what it has used', () => {
+  expect(rerank.readReply(answer).usage).toMatchObject({ uncachedInput: 1, output: 0 })
+  expect(rerank.readReply({ results: [] }).usage).toBeUndefined()
+  const read = () => rerank.readReply({ meta: { billed_units: { search_units: 4 } } })
+  expect(read).toThrow('it has no results')
+  try {
+    read()
+  } catch (error) {
+    expect((error as GatewayError).usage).toMatchObject({ uncachedInput: 4 })
+  }
+})
+
+test('the vendor is sent the body as it came, with its own name of the model', async () => {
+  const upstream = await startUpstream()
+  const bench = await setUpProvider({ ...setUp, config: setUp.config(upstream.url) })
+  try {
+    upstream.always(json(answer))
+    const more = { ...body, top_n: 1 }
+    const result = await bench
+      .bind({ upstreamModel: 'rank-3' })
+      .execute.rerank?.(providerCall(more))
+    expect(result).toMatchObject({ kind: 'buffered', body: answer })
+    const sent = upstream.journal.calls.at(-1)
+    expect(sent?.path).toBe('/v1/rerank')
+    expect(sent?.body).toEqual({ ...more, model: 'rank-3' })
+  } finally {
+    await bench.dispose()
+    await upstream.stop()
+  }
+})

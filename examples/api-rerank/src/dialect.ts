@@ -1,0 +1,52 @@
+import {
+  type Dialect,
+  GatewayError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Usage,
+} from 'model-gateway/plugin'
+import { promptTexts } from './request.ts'
+
+export const RERANK = 'rerank'
+
+/** The wire format of the vendor, which callers of `/v1/rerank` write, too. */
+export const rerank: Dialect = {
+  id: RERANK,
+  readReply(body) {
+    if (!isJsonObject(body)) throw malformed('it is not a JSON object')
+    const usage = usageOf(body)
+    if (!Array.isArray(body.results)) throw malformed('it has no results', usage)
+    return { usage, invokedToolCount: undefined }
+  },
+  views: { promptTexts },
+}
+
+/**
+ * Search units as the ledger counts: input that was read for the first time. So a price per million
+ * tokens is one per million search units, and nothing is written.
+ */
+function usageOf({ meta }: JsonObject): Usage | undefined {
+  const billed = isJsonObject(meta) ? meta.billed_units : undefined
+  const units = isJsonObject(billed) ? billed.search_units : undefined
+  if (!isCount(units)) return undefined
+  return {
+    uncachedInput: units,
+    cacheRead: undefined,
+    cacheWrite: undefined,
+    output: 0,
+    reasoning: undefined,
+    promptTokens: units,
+    totalTokens: units,
+  }
+}
+
+function isCount(value: JsonValue | undefined): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function malformed(why: string, usage?: Usage): GatewayError {
+  return new GatewayError('upstream_transport', `the vendor's answer cannot be read: ${why}`, {
+    ...(usage !== undefined && { usage }),
+  })
+}

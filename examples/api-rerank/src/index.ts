@@ -1,0 +1,54 @@
+import {
+  definePlugin,
+  dialects,
+  type ProviderFactory,
+  type ProviderTypeSpec,
+  providerFactories,
+  SecretRef,
+  strictObject,
+  surfaces,
+  Type,
+} from 'model-gateway/plugin'
+import { RERANK, rerank } from './dialect.ts'
+import { createProvider } from './provider.ts'
+import { readRerank } from './request.ts'
+
+const config = strictObject({
+  base_url: Type.String({ pattern: '^https?://', description: 'Address of the vendor' }),
+  api_key: SecretRef({ description: 'Sent as a bearer token' }),
+})
+
+const vendor = {
+  type: 'rerank',
+  config,
+  compatibility: strictObject({}),
+} satisfies ProviderTypeSpec
+
+export default definePlugin({
+  manifest: {
+    id: 'plugin.rerank',
+    version: '1.0.0',
+    contract: 1,
+    summary: 'POST /v1/rerank, and providers that rerank.',
+    config: strictObject({}),
+    needs: ['egress'],
+    // Routes can be asked for it by this flag, and refuse it: `capabilities: { rerank: false }`.
+    dialects: [RERANK],
+    providerTypes: [vendor],
+  },
+  setup(ctx) {
+    ctx.provide(surfaces, {
+      id: RERANK,
+      paths: ['/v1/rerank'],
+      dialect: RERANK,
+      operation: RERANK,
+      read: ({ json }) => readRerank(json),
+    })
+    ctx.provide(dialects, rerank)
+    const factory: ProviderFactory<typeof config> = {
+      type: vendor.type,
+      create: (fields, settings) => createProvider({ ...fields, ...settings }, ctx.egress),
+    }
+    ctx.provide(providerFactories, factory)
+  },
+})
