@@ -29,8 +29,9 @@ import {
 export function receive(incoming: Incoming, services: LifecycleServices): Received {
   const { requestId, receivedAt, startedAt, headers } = incoming
   const header = (name: string) => {
-    const known = Object.hasOwn(headers, name) ? name : name.toLowerCase()
-    return Object.hasOwn(headers, known) ? (headers[known] ?? null) : null
+    const value = headers[name] ?? headers[name.toLowerCase()]
+    // No header is what every object has: `constructor`.
+    return typeof value === 'string' ? value : null
   }
   return {
     ...incoming,
@@ -187,10 +188,12 @@ export function contentFor({
   json,
   rawBody,
 }: Pick<Decoded, 'surface' | 'read' | 'json' | 'rawBody'>): (route: Route) => CallContent {
-  const converted = new Map<unknown, ReturnType<NonNullable<Way['conversion']>['request']>>()
+  const unchanged = { body: json, rawBody }
+  let converted: Map<unknown, ReturnType<NonNullable<Way['conversion']>['request']>> | undefined
   return (route) => {
     const { conversion } = wayOf(route, surface.dialect)
-    if (conversion === undefined) return { body: json, rawBody }
+    if (conversion === undefined) return unchanged
+    converted ??= new Map()
     let convert = converted.get(conversion)
     if (convert === undefined) {
       convert = conversion.request(read)
