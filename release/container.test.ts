@@ -50,7 +50,7 @@ test('the image runs as a user of its own and asks after its own health', () => 
   const last = (name: string) => instructions.findLastIndex((line) => line.startsWith(name))
   expect(last('USER')).toBeGreaterThan(last('RUN'))
   expect(of('HEALTHCHECK')[0]).toEndWith('CMD ["gateway", "healthcheck"]')
-  expect(read('kernel/boot/cli.ts')).toContain('healthcheck: healthcheckCommand')
+  expect(read('plugins/standard/cli.ts')).toContain('healthcheck: healthcheckCommand')
 })
 
 const compose = parse(read('compose.yaml'))

@@ -12,15 +12,14 @@ import { contain } from '../registry/contain.ts'
 import { PluginError, type Registry, startPlugins } from '../registry/registry.ts'
 import type { Builtins } from '../registry/resolve.ts'
 import { type OpenDatabase, openDatabase, type StartDatabase } from '../storage/database.ts'
-import { MigrationError, migrate, type PluginMigrations } from '../storage/migrate.ts'
 import { schemaName } from '../storage/schema-name.ts'
 import { operatorMessage, type ProvidedBy } from './errors.ts'
 import { type Inspected, inspectionOf } from './inspection.ts'
-import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
+import { migrateAll } from './migrations.ts'
+import { type ConfigSource, type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
 import { createRuntimeForPlugins, type RuntimeForPlugins } from './runtime.ts'
 import { createSchedule } from './schedule.ts'
 import { unlessAborted } from './signals.ts'
-import type { ConfigSource } from './source.ts'
 
 /** The gateway's version. Equal to that of package.json. */
 export const VERSION = '0.1.0'
@@ -188,38 +187,6 @@ export async function prepareListeners(
         return [named(plugin, error)]
       }
     })
-}
-
-/** Migrates for all plugins; those that fail at it and can be done without, each with its error. */
-async function migrateAll(
-  { sql }: OpenDatabase,
-  plugins: readonly LoadedPlugin[],
-  log: Logger,
-): Promise<ReadonlyMap<string, unknown>> {
-  const broken = new Map<string, unknown>()
-  const dispensable = plugins.filter(({ onBootFailure }) => onBootFailure === 'disable')
-  const needed = plugins.filter((plugin) => !dispensable.includes(plugin))
-  let applied = 0
-  for (const group of [needed, ...dispensable.map((plugin) => [plugin])]) {
-    try {
-      applied += (await migrate(sql, migrationsOf(group))).length
-    } catch (error) {
-      if (!(error instanceof MigrationError)) throw error
-      const failed = group.find(({ plugin }) => plugin.manifest.id === error.plugin)
-      if (failed === undefined) throw error
-      if (failed.onBootFailure !== 'disable') throw new PluginError(failed, error)
-      broken.set(error.plugin, error)
-    }
-  }
-  if (applied > 0) log.info({ migrations: applied }, 'database migrated')
-  return broken
-}
-
-export function migrationsOf(plugins: readonly LoadedPlugin[]): PluginMigrations[] {
-  return plugins.map(({ plugin: { manifest } }) => ({
-    plugin: manifest.id,
-    migrations: manifest.migrations ?? [],
-  }))
 }
 
 function makeFolder(dataDir: string, name: string): string {

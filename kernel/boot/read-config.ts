@@ -6,7 +6,12 @@ import { formatProblems, type LocatedProblem } from '../config/problems.ts'
 import { orderPlugins } from '../registry/order.ts'
 import { type Builtins, resolvePlugins } from '../registry/resolve.ts'
 import { StartError } from './errors.ts'
-import type { ConfigSource } from './source.ts'
+
+export interface ConfigSource {
+  readonly text: string
+  /** The file's path for messages and relative plugin paths; undefined for the bundled config. */
+  readonly file: string | undefined
+}
 
 /** Name of the bundled config in messages. */
 const QUICKSTART = 'quick start config'

@@ -14,8 +14,10 @@ import {
   exchangeRecorders,
   healthChecks,
   identity,
+  welcome,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
+import { contain } from '../registry/contain.ts'
 import type { Registry } from '../registry/registry.ts'
 import { type Assembled, assemble, type BootOptions, prepareListeners } from './assemble.ts'
 import { watchDatabase } from './database-watch.ts'
@@ -31,17 +33,17 @@ import {
   surfacesOf,
 } from './extensions.ts'
 import { needsRestart } from './needs-restart.ts'
-import { readConfig } from './read-config.ts'
+import { type ConfigSource, readConfig } from './read-config.ts'
 import {
   type BoundRuntime,
   type CurrentRuntime,
   createCurrentRuntime,
   prepareRuntime,
 } from './runtime.ts'
-import type { ConfigSource } from './source.ts'
 
 /** For so long accounting sinks may take what they have not been told yet, at the end. */
 const SINK_DRAIN_MS = 5_000
+const WELCOME_DEADLINE_MS = 10_000
 
 export interface Gateway {
   readonly url: string
@@ -51,6 +53,8 @@ export interface Gateway {
    * was refused; then everything stays as it is.
    */
   reload(source: ConfigSource): Promise<readonly LocatedProblem[]>
+  /** What the plugins have to say to those who started it. */
+  welcome(): Promise<readonly string[]>
   /** Drains running requests, then takes everything down. */
   stop(): Promise<void>
 }
@@ -85,6 +89,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
         reloading = done.catch(() => {})
         return done
       },
+      welcome: () => welcomeLines(registry, url, log),
       stop() {
         stopping ??= (async () => {
           await stop(loaded.server.shutdown_grace_secs * 1000)
@@ -220,6 +225,19 @@ function tellRoutes(registry: Registry, { routes }: BoundRuntime, log: Logger): 
       log.error({ plugin, err }, 'the plugin failed to hear of the routes in force')
     }
   }
+}
+
+async function welcomeLines(registry: Registry, url: string, log: Logger): Promise<string[]> {
+  const lines: string[] = []
+  for (const { plugin, implementation } of registry.provided(welcome)) {
+    try {
+      const asked = { call: 'the welcome', deadlineMs: WELCOME_DEADLINE_MS, log }
+      lines.push(...(await contain(asked, () => implementation.lines(url))))
+    } catch (err) {
+      log.error({ plugin, err }, 'the plugin failed at its welcome')
+    }
+  }
+  return lines
 }
 
 /** Accounting of a gateway that is told to run without: everything passes, nothing is written. */

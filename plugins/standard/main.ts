@@ -22,5 +22,5 @@ async function runOther(): Promise<number> {
     return 1
   }
   if (command === 'plugin') return (await import('./plugin.ts')).runPlugin(args.slice(1))
-  return await (await import('./gateway.ts')).runGateway(args)
+  return await (await import('./cli.ts')).runGateway(args)
 }

@@ -178,10 +178,10 @@ const rules: readonly Rule[] = [
   ),
   importRule('console: its app is for browsers', 'plugins/console/app/a.ts', 'node:fs', 'react'),
   importRule(
-    'standard: of the kernel only boot',
+    'standard: of the kernel only boot and config',
     'plugins/standard/a.ts',
     '../../kernel/registry/load.ts',
-    '../../kernel/boot/cli.ts',
+    '../../kernel/boot/start.ts',
   ),
   importRule('standard: no Elysia', 'plugins/standard/a.ts', 'elysia', '../identity/index.ts'),
   importRule(

@@ -1,32 +1,32 @@
 import { parseArgs } from 'node:util'
-import type { KernelCommand } from '../config/contributions.ts'
-import { UsageError } from '../plugin/index.ts'
-import type { Builtins } from '../registry/resolve.ts'
-import type { StartDatabase } from '../storage/database.ts'
-import { VERSION } from './assemble.ts'
+import { UsageError } from 'model-gateway/plugin'
+import { type BootOptions, VERSION } from '../../kernel/boot/assemble.ts'
+import { operatorMessage, StartError } from '../../kernel/boot/errors.ts'
+import { createLogger } from '../../kernel/boot/log.ts'
+import type { KernelCommand } from '../../kernel/config/contributions.ts'
+import { builtins, providedBy } from './builtins.ts'
 import {
   checkConfigCommand,
   healthcheckCommand,
   helpCommand,
   migrateCommand,
   pluginCommand,
-  serveCommand,
 } from './commands.ts'
-import { operatorMessage, type ProvidedBy, StartError } from './errors.ts'
-import { createLogger } from './log.ts'
 import { openOutput } from './output.ts'
+import { serveCommand } from './serve.ts'
 
-export interface Distribution {
-  /** What `builtin:NAME` stands for. */
-  readonly builtins: Builtins
-  readonly providedBy: ProvidedBy
-  /** The config that runs when there is no config file. */
-  readonly quickstart: string
-  /** The database where the config names none. */
-  readonly startDatabase: StartDatabase
+/** What every command and every start gets. */
+const distribution: Pick<BootOptions, 'builtins' | 'providedBy' | 'startDatabase'> = {
+  builtins,
+  providedBy,
+  // A gateway whose config names a database does not load it.
+  async startDatabase(options) {
+    const { openEmbedded } = await import('../embedded-postgres/index.ts')
+    return await openEmbedded(options)
+  },
 }
 
-export interface Invocation extends Distribution {
+export interface Invocation extends Pick<BootOptions, keyof typeof distribution> {
   readonly args: readonly string[]
   readonly configFile: string | undefined
   readonly dataDir: string
@@ -63,7 +63,7 @@ const kernel: Readonly<Record<KernelCommand, (invocation: Invocation) => Promise
 const commands = new Map([...Object.entries(kernel), ['--version', kernel.version]])
 
 /** Runs one `gateway` command; resolves to its exit code. */
-export async function main(argv: readonly string[], distribution: Distribution): Promise<number> {
+export async function runGateway(argv: readonly string[]): Promise<number> {
   const output = openOutput()
   let name = 'serve'
   try {
@@ -84,8 +84,7 @@ export async function main(argv: readonly string[], distribution: Distribution):
     if (fault === undefined) return code
     throw new StartError(`standard output cannot be written: ${fault.message}`)
   } catch (error) {
-    const message =
-      error instanceof UsageError ? error.message : operatorMessage(error, distribution.providedBy)
+    const message = error instanceof UsageError ? error.message : operatorMessage(error, providedBy)
     if (message !== undefined) {
       process.stderr.write(`gateway: ${message}\n`)
       return error instanceof UsageError ? 2 : 1

@@ -1,100 +1,23 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Logger } from 'pino'
-import { formatProblems } from '../config/problems.ts'
-import { parseBind } from '../config/server-section.ts'
-import { type CommandSpec, commands, GatewayError, UsageError, welcome } from '../plugin/index.ts'
-import { contain } from '../registry/contain.ts'
-import { openDatabase } from '../storage/database.ts'
-import { migrate, pendingMigrations } from '../storage/migrate.ts'
-import { type Assembled, assemble, migrationsOf } from './assemble.ts'
+import { type CommandSpec, commands, GatewayError, UsageError } from 'model-gateway/plugin'
+import { type Assembled, assemble } from '../../kernel/boot/assemble.ts'
+import { StartError } from '../../kernel/boot/errors.ts'
+import { createLogger } from '../../kernel/boot/log.ts'
+import { migrateFor } from '../../kernel/boot/migrations.ts'
+import {
+  type ConfigSource,
+  type ReadConfig,
+  readConfig,
+  requireLoaded,
+} from '../../kernel/boot/read-config.ts'
+import { formatProblems } from '../../kernel/config/problems.ts'
+import { parseBind } from '../../kernel/config/server-section.ts'
 import type { Invocation } from './cli.ts'
-import { StartError } from './errors.ts'
-import { createLogger } from './log.ts'
-import { type ReadConfig, readConfig, requireLoaded } from './read-config.ts'
-import { aborted, listenForEnd } from './signals.ts'
-import { type ConfigSource, findConfig, readSource } from './source.ts'
-import { type Gateway, startGateway } from './start.ts'
+import { findConfig } from './source.ts'
 
 const HEALTHCHECK_TIMEOUT_MS = 3_000
-const WELCOME_DEADLINE_MS = 10_000
-const RELOAD_AGAIN_MS = 5_000
-
-/** `gateway serve`: until a signal ends it. */
-export async function serveCommand(invocation: Invocation): Promise<number> {
-  refuseWords(invocation.args)
-  // Without a listener the signal ends the process; one that comes during the start is obeyed later.
-  let reload: (() => void) | undefined
-  let reloadWanted = false
-  process.on('SIGHUP', () => {
-    if (reload === undefined) reloadWanted = true
-    else reload()
-  })
-  const ended = listenForEnd()
-  const source = findConfig(invocation)
-  const { loaded } = await read(source, invocation)
-  const log = createLogger(loaded?.server.log_format)
-  // The runtime would print them as they are, between the lines of the log.
-  for (const event of ['uncaughtException', 'unhandledRejection']) {
-    process.on(event, (err: unknown) => log.error({ err }, 'a fault that nobody handled'))
-  }
-  const gateway = await startGateway({ ...invocation, source, log, ended }).catch((error) => {
-    // Whatever broke off: a Ctrl-C in the terminal also ends the children that a start has.
-    if (!ended.aborted) throw error
-  })
-  if (gateway === undefined) {
-    log.info({ signal: ended.reason }, 'shut down before serving')
-    return 0
-  }
-  let again: Timer | undefined
-  reload = () => {
-    clearTimeout(again)
-    if (ended.aborted) return
-    reloadOnSignal(gateway, source, log).catch((err) => {
-      // Not the file's fault, and whoever replaced it sends no second signal.
-      log.error({ err }, 'the config was not reloaded, which is tried again in five seconds')
-      again = setTimeout(() => reload?.(), RELOAD_AGAIN_MS).unref()
-    })
-  }
-  if (reloadWanted) reload()
-  for (const { plugin, implementation } of gateway.registry.provided(welcome)) {
-    try {
-      const asked = { call: 'the welcome', deadlineMs: WELCOME_DEADLINE_MS, log }
-      const lines = await contain(asked, () => implementation.lines(gateway.url))
-      for (const line of lines) invocation.out(line)
-    } catch (err) {
-      log.error({ plugin, err }, 'the plugin failed at its welcome')
-    }
-  }
-  await aborted(ended)
-  log.info({ signal: ended.reason }, 'shutting down')
-  await gateway.stop()
-  return 0
-}
-
-async function reloadOnSignal(gateway: Gateway, started: ConfigSource, log: Logger) {
-  if (started.file === undefined) {
-    log.warn('the quick start config is in force: there is no file to read again')
-    return
-  }
-  const refuse = (why: string) =>
-    log.error(`the config was refused, the one before stays in force:\n${why}`)
-  let source: ConfigSource
-  try {
-    source = readSource(started.file)
-  } catch (error) {
-    refuse((error as Error).message)
-    return
-  }
-  // Who writes a file in place empties it first.
-  if (source.text.trim() === '') {
-    refuse(`the config file ${started.file} is empty`)
-    return
-  }
-  const problems = await gateway.reload(source)
-  if (problems.length > 0) refuse(formatProblems(problems, started.file))
-}
 
 /** `gateway check-config`: exit code 1 when there is an error. */
 export async function checkConfigCommand(invocation: Invocation): Promise<number> {
@@ -116,23 +39,11 @@ export async function migrateCommand(invocation: Invocation): Promise<number> {
   const check = invocation.args.includes('--check')
   refuseWords(invocation.args.filter((word) => word !== '--check'))
   const source = findConfig(invocation)
-  const config = await read(source, invocation)
-  const loaded = requireLoaded(config)
-  const { startDatabase, dataDir } = invocation
-  const database = await openDatabase(
-    loaded.databaseUrl?.reveal() ?? (() => startDatabase({ dataDir, attach: true })),
-  )
-  try {
-    const migrations = migrationsOf(config.plugins)
-    const { sql } = database
-    const found = check ? await pendingMigrations(sql, migrations) : await migrate(sql, migrations)
-    for (const { plugin, name } of found) invocation.out(`${plugin} ${name}`)
-    if (found.length === 0) invocation.out('the database is up to date')
-    else invocation.out(`${found.length} ${check ? 'pending' : 'applied'}`)
-    return check && found.length > 0 ? 1 : 0
-  } finally {
-    await database.close()
-  }
+  const found = await migrateFor(await read(source, invocation), { ...invocation, check })
+  for (const { plugin, name } of found) invocation.out(`${plugin} ${name}`)
+  if (found.length === 0) invocation.out('the database is up to date')
+  else invocation.out(`${found.length} ${check ? 'pending' : 'applied'}`)
+  return check && found.length > 0 ? 1 : 0
 }
 
 /**
@@ -229,11 +140,11 @@ function declaredCommands(config: ReadConfig): readonly CommandSpec[] {
   return config.plugins.flatMap(({ plugin }) => plugin.manifest.commands ?? [])
 }
 
-function read(source: ConfigSource, { builtins, env }: Invocation): Promise<ReadConfig> {
+export function read(source: ConfigSource, { builtins, env }: Invocation): Promise<ReadConfig> {
   return readConfig(source, builtins, env)
 }
 
-function refuseWords(words: readonly string[]): void {
+export function refuseWords(words: readonly string[]): void {
   if (words.length === 0) return
   const help = "'gateway help' lists what each command takes"
   throw new UsageError(`unexpected argument '${words[0]}'; ${help}`)

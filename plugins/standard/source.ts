@@ -1,19 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { StartError } from '../../kernel/boot/errors.ts'
+import type { ConfigSource } from '../../kernel/boot/read-config.ts'
 import type { Invocation } from './cli.ts'
-import { StartError } from './errors.ts'
-
-export interface ConfigSource {
-  readonly text: string
-  /** The file's path for messages and relative plugin paths; undefined for the bundled config. */
-  readonly file: string | undefined
-}
+import quickstart from './quickstart.yaml' with { type: 'text' }
 
 /**
  * The config to start with: the file named on the command line or in GATEWAY_CONFIG, else
  * `./gateway.yaml`, else the bundled quick start. Throws StartError when a named file cannot be read.
  */
-export function findConfig({ configFile, env, quickstart }: Invocation): ConfigSource {
+export function findConfig({ configFile, env }: Invocation): ConfigSource {
   const inFolder = existsSync('gateway.yaml') ? 'gateway.yaml' : undefined
   const file = configFile ?? (env.GATEWAY_CONFIG || inFolder)
   return file === undefined ? { text: quickstart, file } : readSource(resolve(file))
