@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { GuardInput, JsonObject } from 'model-gateway/plugin'
+import type { GuardInput } from 'model-gateway/guardrail'
+import type { JsonObject } from 'model-gateway/plugin'
 import { parse } from 'yaml'
 import { localPacks } from '../plugins/standard/local-packs.ts'
 import type { Verdict } from './budgets.ts'

@@ -1,4 +1,5 @@
 /** `bun run docs:config`: writes docs/configuration.md from the schemas of kernel and plugins. */
+
 import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { collectDeclared, collectSections, collectTypes } from '../kernel/config/contributions.ts'
@@ -6,6 +7,7 @@ import type { LoadedPlugin } from '../kernel/config/loaded.ts'
 import { kernelSections, rootSchema } from '../kernel/config/schema.ts'
 import { schemaFor } from '../kernel/config/variants.ts'
 import type { ProviderTypeSpec } from '../kernel/plugin/index.ts'
+import { declaredPacks } from '../plugins/guardrails/config.ts'
 import { builtins } from '../plugins/standard/builtins.ts'
 import { type Row, rowsOf, tableOf } from './schema-rows.ts'
 
@@ -139,7 +141,7 @@ export function configReference(): Reference {
   }
 
   function packList(): string {
-    const lines = declared.guardrailPacks.map(({ id, aliases = [], phases }) => {
+    const lines = declaredPacks(declared).map(({ spec: { id, aliases = [], phases } }) => {
       const also =
         aliases.length === 0 ? '' : `, also called ${aliases.map((a) => `\`${a}\``).join(', ')}`
       return `- \`${id}\`${also}: ${phases.join(', ')}`

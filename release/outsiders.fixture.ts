@@ -9,7 +9,7 @@ export default definePlugin({
     summary: 'Never denies.',
     config: Type.Object({}),
     needs: [],
-    guardrailPacks: [{ id: facts.id, phases: [...facts.phases] }],
+    declares: [{ point: guardrailPacks, spec: facts }],
   },
   setup(ctx) {
     ctx.provide(guardrailPacks, { ...facts, rules: [], evaluate: () => undefined })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { isJsonObject, managedCheckKinds, Secret } from 'model-gateway/plugin'
+import { managedCheckKinds } from 'model-gateway/guardrail'
+import { isJsonObject, Secret } from 'model-gateway/plugin'
 import {
   json,
   type Reply,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { GuardInput } from 'model-gateway/plugin'
+import type { GuardInput } from 'model-gateway/guardrail'
 import { packCost, seededRandom, testGuardrailPack, testPlugin } from 'model-gateway/testing'
 import plugin from './src/index.ts'
 import { kubernetesPack } from './src/pack.ts'

@@ -1,9 +1,5 @@
-import {
-  type GuardInput,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from 'model-gateway/plugin'
+import type { GuardInput } from 'model-gateway/guardrail'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { readCommands, type SimpleCommand } from './command.ts'
 import type { Finding, ToolCall } from './command-pack.ts'
 import { unwrapped } from './json-text.ts'

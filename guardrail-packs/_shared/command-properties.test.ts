@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { GuardInput, GuardrailPack } from 'model-gateway/plugin'
+import type { GuardInput, GuardrailPack } from 'model-gateway/guardrail'
 import { coreFilesystem } from '../core-filesystem/index.ts'
 import { coreGit } from '../core-git/index.ts'
 import { coreShell } from '../core-shell/index.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { GuardInput } from 'model-gateway/plugin'
+import type { GuardInput } from 'model-gateway/guardrail'
 import { cpuMs } from './__fixtures__/cpu-time.ts'
 import { readCommands, type SimpleCommand } from './command.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { GuardInput, GuardrailPack } from 'model-gateway/plugin'
+import type { GuardInput, GuardrailPack } from 'model-gateway/guardrail'
 import { parse } from 'yaml'
 import { cloudProviderA } from '../cloud-provider-a/index.ts'
 import { cloudProviderB } from '../cloud-provider-b/index.ts'

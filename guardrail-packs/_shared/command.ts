@@ -1,4 +1,4 @@
-import type { GuardInput } from 'model-gateway/plugin'
+import type { GuardInput } from 'model-gateway/guardrail'
 import { readArgv, readText } from './command-reader.ts'
 import { type ToolCommand, toolCommands } from './tool-commands.ts'
 import { type Cap, working } from './work.ts'

@@ -1,4 +1,5 @@
-import { definePlugin, type GuardrailPack, guardrailPacks, Type } from 'model-gateway/plugin'
+import { type GuardrailPack, guardrailPacks } from 'model-gateway/guardrail'
+import { definePlugin, Type } from 'model-gateway/plugin'
 
 /** The plugin that brings one pack, and is named after it: `guardrail-pack.core-shell`. */
 export function packPlugin(pack: GuardrailPack) {
@@ -9,7 +10,7 @@ export function packPlugin(pack: GuardrailPack) {
       contract: 1,
       summary: `The guardrail pack ${pack.id}.`,
       config: Type.Object({}, { additionalProperties: false }),
-      guardrailPacks: [pack],
+      declares: [{ point: guardrailPacks, spec: pack }],
       needs: [],
     },
     setup: ({ provide }) => provide(guardrailPacks, pack),

@@ -1,4 +1,4 @@
-import type { GuardInput } from 'model-gateway/plugin'
+import type { GuardInput } from 'model-gateway/guardrail'
 
 /**
  * Steps that one verdict may take, the reading and all packs of a policy together. A step is at most a tenth of

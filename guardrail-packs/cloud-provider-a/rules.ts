@@ -1,4 +1,4 @@
-import type { PackRule } from 'model-gateway/plugin'
+import type { PackRule } from 'model-gateway/guardrail'
 import { wordList, wordSet } from '../_shared/word-lists.ts'
 
 const back = 'Look at it with describe or list, and ask a person to remove it.'

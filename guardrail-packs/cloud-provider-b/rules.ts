@@ -1,4 +1,4 @@
-import type { PackRule } from 'model-gateway/plugin'
+import type { PackRule } from 'model-gateway/guardrail'
 import { wordSet } from '../_shared/word-lists.ts'
 
 const back = 'Look at it with a describe, list or get call, and ask a person to remove it.'

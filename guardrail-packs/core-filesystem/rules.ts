@@ -1,4 +1,4 @@
-import type { PackRule } from 'model-gateway/plugin'
+import type { PackRule } from 'model-gateway/guardrail'
 import { wordList, wordSet } from '../_shared/word-lists.ts'
 
 /** The rules of the pack, in no order: what is judged first is decided per command. */

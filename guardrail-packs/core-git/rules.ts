@@ -1,4 +1,4 @@
-import type { PackRule } from 'model-gateway/plugin'
+import type { PackRule } from 'model-gateway/guardrail'
 
 const keepWork = 'Commit or stash the work first.'
 

@@ -1,4 +1,4 @@
-import type { PackRule } from 'model-gateway/plugin'
+import type { PackRule } from 'model-gateway/guardrail'
 import { shells } from '../_shared/command-nested.ts'
 import { wordSet } from '../_shared/word-lists.ts'
 

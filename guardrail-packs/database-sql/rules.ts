@@ -1,4 +1,4 @@
-import type { PackRule } from 'model-gateway/plugin'
+import type { PackRule } from 'model-gateway/guardrail'
 import type { SqlHazard } from '../_shared/sql.ts'
 
 const back = 'Take a backup and ask a person to run it.'

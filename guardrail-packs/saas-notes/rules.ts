@@ -1,4 +1,4 @@
-import type { PackRule } from 'model-gateway/plugin'
+import type { PackRule } from 'model-gateway/guardrail'
 import { wordList, wordSet } from '../_shared/word-lists.ts'
 
 const back = 'Read the page or database, and ask a person to move, archive or delete it.'

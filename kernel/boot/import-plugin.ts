@@ -6,11 +6,15 @@ import { registerSelfReference } from '../registry/self-reference.ts'
 export type BuiltinImports = Readonly<Record<string, () => Promise<{ readonly default: unknown }>>>
 
 /**
- * The plugin of a module, `builtin:NAME` or a path, for the program of a thread that runs it. Throws
- * when the module exports no plugin.
+ * The plugin of a module, `builtin:NAME` or a path, for the program of a thread that runs it; it can
+ * import `contracts`. Throws when the module exports no plugin.
  */
-export async function importPlugin(module: string, builtins: BuiltinImports): Promise<Plugin> {
-  registerSelfReference()
+export async function importPlugin(
+  module: string,
+  builtins: BuiltinImports,
+  contracts: NonNullable<Plugin['contracts']>,
+): Promise<Plugin> {
+  registerSelfReference([{ contracts }])
   const name = module.startsWith('builtin:') ? module.slice('builtin:'.length) : undefined
   const imported: { readonly default?: unknown } =
     name === undefined ? await import(module) : await builtins[name]?.()

@@ -97,49 +97,30 @@ export function collectDeclared(
   complete: boolean,
   report: Report,
 ): Declared {
-  const packs = plugins.flatMap((by) =>
-    (by.plugin.manifest.guardrailPacks ?? []).map((spec) => ({ spec, by })),
-  )
-  const checks = plugins.flatMap((by) =>
-    (by.plugin.manifest.managedChecks ?? []).map((spec) => ({ spec, by })),
-  )
   const brought = plugins.flatMap((by) =>
     (by.plugin.manifest.declares ?? []).map((declaration) => ({ ...declaration, by })),
   )
-  const packClaims = packs.flatMap(({ spec, by }) => claimsOf(spec.id, spec.aliases, by))
-  const checkClaims = checks.flatMap(({ spec, by }) => claimsOf(spec.kind, spec.aliases, by))
   const commandClaims = plugins.flatMap((by) =>
     (by.plugin.manifest.commands ?? []).map(({ name }): Claim => [name, by]),
   )
-  claim('guardrail pack', packClaims, report)
-  claim('managed check', checkClaims, report)
   for (const [what, of] of Map.groupBy(brought, ({ point }) => point.what ?? '')) {
-    const claims = of.map(({ by, point, spec }): Claim => [nameAt(point, spec), by])
+    const claims = of.flatMap(({ by, point, spec }) => {
+      const { aliases } = spec as { readonly aliases?: readonly string[] }
+      return claimsOf(nameAt(point, spec), aliases, by)
+    })
     claim(what, claims, report)
   }
   const kernel = new Map(kernelCommands.map((name) => [name as string, 'the kernel']))
   claim('command', commandClaims, report, kernel)
   return {
     partial: !complete,
-    guardrailPacks: packs.map(({ spec }) => spec),
-    managedChecks: checks.map(({ spec }) => spec),
     brought: brought.map(({ point, spec, by: { plugin, onBootFailure } }) => ({
       point: point.name,
       spec,
       plugin: plugin.manifest.id,
       dispensable: onBootFailure === 'disable',
     })),
-    dispensable: dispensableOf([...packClaims, ...checkClaims]),
   }
-}
-
-/** The plugins that may be left out, by the names that come from them. */
-function dispensableOf(claims: readonly Claim[]) {
-  return new Map(
-    claims
-      .filter(([, { onBootFailure }]) => onBootFailure === 'disable')
-      .map(([name, { plugin }]) => [name, plugin.manifest.id as string]),
-  )
 }
 
 /**

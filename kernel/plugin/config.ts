@@ -1,6 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { ExtensionPoint } from './extension-point.ts'
-import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
 import type { RouteSpec } from './route.ts'
 import type { Secret } from './secret.ts'
 
@@ -69,17 +68,10 @@ export function DecimalString(options: { description?: string; maxPlaces?: numbe
 
 /** What plugins declare in their manifests, all together. */
 export interface Declared {
-  readonly guardrailPacks: readonly GuardrailPackSpec[]
-  readonly managedChecks: readonly ManagedCheckSpec[]
   /** A plugin could not be loaded: what nobody here declares may be its own, and is not unknown. */
   readonly partial?: boolean
   /** What is declared at the points of plugins; absent: nothing. `broughtTo` finds it. */
   readonly brought?: readonly Brought<unknown>[]
-  /**
-   * The plugin behind a pack or check that may be left out (`on_boot_failure: disable`), by the
-   * names that a config may use; nothing that guards may depend on one.
-   */
-  readonly dispensable?: ReadonlyMap<string, string>
 }
 
 /** What a plugin declares that it brings to another plugin's point. */
@@ -93,11 +85,11 @@ export interface Brought<T> {
 }
 
 /** What manifests declare at a point, as far as their specs say it. */
-export function broughtTo<T>(
+export function broughtTo<T, S = T>(
   point: ExtensionPoint<T>,
   { brought = [] }: Declared,
-): readonly Brought<T>[] {
-  return brought.filter((one) => one.point === point.name) as readonly Brought<T>[]
+): readonly Brought<S>[] {
+  return brought.filter((one) => one.point === point.name) as readonly Brought<S>[]
 }
 
 /**

@@ -18,7 +18,10 @@ export interface PointRules<T> {
 }
 
 export interface DeclarationRules {
-  /** The shape of what a manifest says of one; the member `key` is the same as of the implementation. */
+  /**
+   * The shape of what a manifest says of one; the member `key` is the same as of the implementation, and
+   * `aliases`, if any, are other names of it.
+   */
   readonly spec: TSchema
   /** Where manifests say it; absent: in `declares`. */
   specs?(manifest: Plugin['manifest']): readonly object[]

@@ -6,7 +6,6 @@ import type { Sql, TransactionSql } from 'postgres'
 import type { CommandSpec } from './command.ts'
 import type { ConfigDraft, ConfigSection, ConfigSnapshot, Problem } from './config.ts'
 import type { Declaration, ExtensionPoint, Used, Uses } from './extension-point.ts'
-import type { GuardrailPackSpec, ManagedCheckSpec } from './guardrail.ts'
 import type { Door } from './http.ts'
 import type { Inspection } from './inspection.ts'
 import type { Outbound } from './outbound.ts'
@@ -144,10 +143,6 @@ export interface PluginManifest<
   readonly providerTypes?: readonly ProviderTypeSpec[]
   /** Wire formats that it brings; each is a flag of routes, and `setup` provides each of them. */
   readonly dialects?: readonly string[]
-  /** Packs that a policy may name; `setup` provides each of them. */
-  readonly guardrailPacks?: readonly GuardrailPackSpec[]
-  /** Kinds of managed checks that the config may name; `setup` provides a factory for each. */
-  readonly managedChecks?: readonly ManagedCheckSpec[]
   /** What `setup` provides at points of other plugins that want it declared. */
   readonly declares?: readonly Declaration[]
   /** Sub-commands of `gateway`; `setup` provides what each of them does. */

@@ -4,14 +4,7 @@ import { type Command, CommandSpecShape, type Welcome } from './command.ts'
 import type { SnapshotListener } from './config.ts'
 import type { ExchangeRecorder } from './exchange.ts'
 import { extensionPoint, Shape } from './extension-point.ts'
-import {
-  type Guard,
-  GuardrailPackSpecShape,
-  guardPhases,
-  type ManagedCheckKind,
-  ManagedCheckSpecShape,
-  type RunningPack,
-} from './guardrail.ts'
+import type { Guard } from './guardrail.ts'
 import type { HealthCheck } from './health.ts'
 import type { HttpRoute, HttpRouteList } from './http.ts'
 import type { Identity } from './identity.ts'
@@ -143,30 +136,6 @@ export const httpRoutes = extensionPoint<HttpRoute>('http_routes', 'many', {
 export const httpRouteLists = extensionPoint<HttpRouteList>('http_route_lists', 'many', {
   shape: Type.Object({ routes: method() }),
 })
-export const guardrailPacks = extensionPoint<RunningPack>('guardrail_packs', 'many', {
-  what: 'pack',
-  key: 'id',
-  shape: Type.Object({
-    id: text(),
-    version: Type.String(),
-    phases: Type.Array(Shape.oneOf(guardPhases)),
-    rules: Type.Array(Type.Unknown()),
-    evaluate: method(),
-    explain: method(),
-  }),
-  declared: { spec: GuardrailPackSpecShape, specs: ({ guardrailPacks = [] }) => guardrailPacks },
-})
-// biome-ignore lint/suspicious/noExplicitAny: each kind has its own config; the loader checks it against that kind's schema
-export const managedCheckKinds = extensionPoint<ManagedCheckKind<any>>(
-  'managed_check_kinds',
-  'many',
-  {
-    what: 'managed check',
-    key: 'kind',
-    shape: Type.Object({ kind: text(), create: method() }),
-    declared: { spec: ManagedCheckSpecShape, specs: ({ managedChecks = [] }) => managedChecks },
-  },
-)
 export const isolation = extensionPoint<Isolation>('isolation', 'one', {
   shape: Type.Object({ setup: method() }),
 })

@@ -4,8 +4,6 @@ import {
   CONTRACT,
   CommandSpecShape,
   capabilityNames,
-  GuardrailPackSpecShape,
-  ManagedCheckSpecShape,
   nameAt,
   type Plugin,
   ProviderTypeSpecShape,
@@ -35,8 +33,6 @@ const Manifest = Type.Object({
   config: schema(),
   sections: Type.Optional(Type.Array(Type.Object({ name: text(), schema: schema() }))),
   providerTypes: Type.Optional(Type.Array(ProviderTypeSpecShape)),
-  guardrailPacks: Type.Optional(Type.Array(GuardrailPackSpecShape)),
-  managedChecks: Type.Optional(Type.Array(ManagedCheckSpecShape)),
   dialects: Type.Optional(Type.Array(text())),
   declares: Type.Optional(
     Type.Array(

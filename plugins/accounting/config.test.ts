@@ -15,7 +15,7 @@ function draftOf(budgets: unknown, email?: unknown, others: object = {}): Config
   return {
     modelIds: new Set(models.map(({ id }) => id)),
     providerIds: new Set(),
-    declared: { guardrailPacks: [], managedChecks: [] },
+    declared: {},
     section: (name) => ({ models, budgets, budget_alerts: { email }, ...others })[name as 'models'],
   }
 }

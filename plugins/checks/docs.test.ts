@@ -1,5 +1,7 @@
 /** The config blocks of the page for users, checked as `gateway check-config` does. */
+
 import { expect, test } from 'bun:test'
+import type { ManagedCheckSpec } from 'model-gateway/guardrail'
 import { checkConfig } from '../../kernel/config/check.ts'
 import { parseConfig } from '../../kernel/config/parse.ts'
 import guardrails from '../guardrails/index.ts'
@@ -26,7 +28,9 @@ const page = await Bun.file(`${import.meta.dir}/../../docs/managed-checks.md`).t
 const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block]) => block ?? '')
 
 test('the page has a block without a problem for each kind, and names its alias', () => {
-  const specs = checks.flatMap(({ manifest }) => manifest.managedChecks ?? [])
+  const specs = checks
+    .flatMap(({ manifest }) => manifest.declares ?? [])
+    .map(({ spec }) => spec as ManagedCheckSpec)
   expect(blocks).toHaveLength(specs.length)
   for (const [n, { kind, aliases = [] }] of specs.entries()) {
     expect(blocks[n]).toContain(`kind: ${kind}\n`)

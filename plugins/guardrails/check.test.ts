@@ -5,6 +5,7 @@ import type { Builtins } from '../../kernel/registry/resolve.ts'
 import { builtins } from '../standard/builtins.ts'
 import wordCheck from './__fixtures__/word-check.ts'
 import { guardrails } from './config.ts'
+import { managedCheckKinds } from './contract.ts'
 
 const upstream = { id: 'up', type: 'simulator' }
 const route = { provider: 'up', upstream_model: 'org/model' }
@@ -66,10 +67,9 @@ test('names and aliases of packs and kinds, and overrides without defaults', asy
 })
 
 test('a kind may have the name of what every object has', async () => {
-  const managedChecks = [
-    { kind: 'constructor', phases: ['prompt' as const], config: strictObject({}) },
-  ]
-  const manifest = { ...wordCheck.manifest, id: 'check.odd' as const, managedChecks }
+  const spec = { kind: 'constructor', phases: ['prompt'], config: strictObject({}) }
+  const declares = [{ point: managedCheckKinds, spec }]
+  const manifest = { ...wordCheck.manifest, id: 'check.odd' as const, declares }
   const odd = { kind: 'constructor', phases: ['prompt'] }
   const { problems } = await load(
     { managed_checks: { a: words, b: { ...odd, constructor: {} }, c: odd } },

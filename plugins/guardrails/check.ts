@@ -1,13 +1,14 @@
 import {
+  type Brought,
   type ConfigDraft,
   type ConfigPath,
-  type Declared,
   isJsonObject,
   type JsonObject,
   type Problem,
 } from 'model-gateway/plugin'
 import { didYouMean } from 'model-gateway/wire'
-import { guardrails } from './config.ts'
+import { declaredKinds, declaredPacks, guardrails } from './config.ts'
+import type { GuardrailPackSpec, ManagedCheckSpec } from './contract.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
@@ -17,8 +18,11 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
   if (!isJsonObject(section)) return
   const at = (...path: readonly (string | number)[]) => [guardrails.name, ...path]
   const checks = fieldsOf(section.managed_checks)
-  const { dispensable = new Map<string, string>(), partial = false } = draft.declared
-  const known = { packs: packNames(draft), partial, checks: Object.keys(checks), dispensable }
+  const { partial = false } = draft.declared
+  const packs = declaredPacks(draft.declared)
+  const kinds = declaredKinds(draft.declared)
+  const dispensable = dispensableOf([...packs, ...kinds])
+  const known = { packs: packNames(packs), partial, checks: Object.keys(checks), dispensable }
 
   yield* checkPolicy(section.default, at('default'), known)
   for (const [name, check] of Object.entries(checks)) {
@@ -26,7 +30,7 @@ export function* checkGuardrails(draft: ConfigDraft): Iterable<Problem> {
       const hint = 'letters, digits, _ and -, beginning with a letter, at most 64 characters'
       yield { path: at('managed_checks', name), message: 'is no name for a check', hint }
     }
-    yield* checkCheck(check, at('managed_checks', name), draft.declared)
+    yield* checkCheck(check, at('managed_checks', name), kinds, partial)
     yield* checkThere(fieldsOf(check).kind, at('managed_checks', name, 'kind'), dispensable)
   }
   const routes = routeKeys(draft)
@@ -106,9 +110,11 @@ function* checkThere(
 function* checkCheck(
   check: unknown,
   path: ConfigPath,
-  { managedChecks: kinds, partial }: Declared,
+  declared: readonly Brought<ManagedCheckSpec>[],
+  partial: boolean,
 ): Iterable<Problem> {
   if (!isJsonObject(check)) return
+  const kinds = declared.map(({ spec }) => spec)
   const named = new Map(
     kinds.flatMap((spec) => [spec.kind, ...(spec.aliases ?? [])].map((name) => [name, spec])),
   )
@@ -116,7 +122,7 @@ function* checkCheck(
   if (typeof check.kind !== 'string') return
   const spec = named.get(check.kind)
   if (spec === undefined) {
-    if (partial === true) return
+    if (partial) return
     const hint = didYouMean(check.kind, named.keys(), 'kinds')
     yield { path: [...path, 'kind'], message: `there is no kind "${check.kind}"`, hint }
     return
@@ -148,11 +154,24 @@ function* checkCheck(
   }
 }
 
-function packNames({ declared }: ConfigDraft): ReadonlyMap<string, string> {
+function packNames(packs: readonly Brought<GuardrailPackSpec>[]): ReadonlyMap<string, string> {
   return new Map(
-    declared.guardrailPacks.flatMap(({ id, aliases = [] }) =>
+    packs.flatMap(({ spec: { id, aliases = [] } }) =>
       [id, ...aliases].map((name) => [name, id] as const),
     ),
+  )
+}
+
+/** The plugins that may be left out, by the names that come from them. */
+function dispensableOf(
+  brought: readonly Brought<GuardrailPackSpec | ManagedCheckSpec>[],
+): ReadonlyMap<string, string> {
+  return new Map(
+    brought
+      .filter(({ dispensable }) => dispensable)
+      .flatMap(({ spec, plugin }) =>
+        ['id' in spec ? spec.id : spec.kind, ...(spec.aliases ?? [])].map((name) => [name, plugin]),
+      ),
   )
 }
 

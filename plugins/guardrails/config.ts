@@ -1,14 +1,22 @@
 import {
+  type Brought,
+  broughtTo,
   configSection,
   type Declared,
   guardPhases,
   KEY_ALIASES,
-  type ManagedCheckSpec,
   type Static,
   type TSchema,
   Type,
 } from 'model-gateway/plugin'
 import { oneOf } from '../_shared/schema.ts'
+import {
+  type GuardrailPackSpec,
+  guardrailPacks,
+  type ManagedCheckKind,
+  type ManagedCheckSpec,
+  managedCheckKinds,
+} from './contract.ts'
 
 const strict = { additionalProperties: false }
 const Mode = oneOf(['audit', 'deny'], { description: 'audit: only records what deny would refuse' })
@@ -109,8 +117,20 @@ function checkSchema(kinds: readonly ManagedCheckSpec[], partial: boolean): TSch
 
 export const guardrails = {
   ...configSection('guardrails', schemaWith(AnyCheck)),
-  schemaFor: ({ managedChecks, partial = false }: Declared) =>
-    schemaWith(checkSchema(managedChecks, partial)),
+  schemaFor(declared: Declared) {
+    const kinds = declaredKinds(declared).map(({ spec }) => spec)
+    return schemaWith(checkSchema(kinds, declared.partial ?? false))
+  },
+}
+
+/** The packs that policies may name. */
+export function declaredPacks(declared: Declared): readonly Brought<GuardrailPackSpec>[] {
+  return broughtTo(guardrailPacks, declared)
+}
+
+/** The kinds that managed checks may be of. */
+export function declaredKinds(declared: Declared): readonly Brought<ManagedCheckSpec>[] {
+  return broughtTo<ManagedCheckKind, ManagedCheckSpec>(managedCheckKinds, declared)
 }
 
 const DAY_MS = 86_400_000

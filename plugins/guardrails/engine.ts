@@ -1,13 +1,6 @@
-import {
-  type GuardedContent,
-  type GuardedOperation,
-  type GuardInput,
-  type GuardPhase,
-  PackFailure,
-  type PackMatch,
-  type RunningPack,
-} from 'model-gateway/plugin'
+import type { GuardedContent, GuardedOperation, GuardPhase, PackMatch } from 'model-gateway/plugin'
 import { sha256, textsOf, withTexts } from './content.ts'
+import { type GuardInput, PackFailure, type RunningPack } from './contract.ts'
 import {
   DETERMINISTIC_ALLOW,
   type Decision,

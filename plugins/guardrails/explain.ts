@@ -3,15 +3,14 @@ import {
   GatewayError,
   type GuardedContent,
   type GuardedOperation,
-  type GuardInput,
   isJsonObject,
   type JsonObject,
-  type RunningPack,
   type Static,
   strictObject,
   Type,
 } from 'model-gateway/plugin'
 import { nullable } from '../_shared/schema.ts'
+import type { GuardInput, RunningPack } from './contract.ts'
 import { covers } from './engine.ts'
 import { type CompiledPolicies, decisiveOf, GLOBAL } from './policies.ts'
 import type { Servers } from './servers.ts'

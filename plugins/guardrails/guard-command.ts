@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { parseArgs } from 'node:util'
-// Types only: a hook waits for this command, so that it loads as little as it can.
-import type { GuardInput, GuardrailPack, PackMatch } from 'model-gateway/plugin'
+import type { PackMatch } from 'model-gateway/plugin'
 import { parseArguments } from './content.ts'
+// Types only: a hook waits for this command, so that it loads as little as it can.
+import type { GuardInput, GuardrailPack } from './contract.ts'
 import { guardCommand } from './guard-command-spec.ts'
 import {
   type HookCall,

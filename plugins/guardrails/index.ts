@@ -4,9 +4,7 @@ import {
   type ConfigSnapshot,
   definePlugin,
   guard,
-  guardrailPacks,
   healthChecks,
-  managedCheckKinds,
   optional,
   snapshotListeners,
   Type,
@@ -20,6 +18,7 @@ import { createWriteAhead } from '../_shared/write-ahead.ts'
 import { adminRoutes } from './admin.ts'
 import { checkGuardrails } from './check.ts'
 import { guardrails } from './config.ts'
+import * as contract from './contract.ts'
 import { evaluateRoute } from './evaluate.ts'
 import { explainRoute } from './explain.ts'
 import { guardCommand } from './guard-command-spec.ts'
@@ -45,11 +44,16 @@ export default definePlugin({
     sections: [guardrails],
     commands: [guardCommand],
     needs: ['database', 'schedule', 'clock', 'files'],
-    uses: { packs: guardrailPacks, kinds: managedCheckKinds, servers: optional(mcpRegistry) },
+    uses: {
+      packs: contract.guardrailPacks,
+      kinds: contract.managedCheckKinds,
+      servers: optional(mcpRegistry),
+    },
     provides: [guard],
     migrations: [{ name: '0001_decisions', sql: decisions }],
     check: checkGuardrails,
   },
+  contracts: { 'model-gateway/guardrail': contract },
   async setup(ctx) {
     const { log, clock, uses, provide } = ctx
     const store = createStore(ctx.database)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { CheckFailure, type ManagedCheck } from 'model-gateway/plugin'
 import { wordCheck } from './__fixtures__/word-check.ts'
+import { CheckFailure, type ManagedCheck } from './contract.ts'
 import { createTurns, runCheck } from './managed.ts'
 
 const check = (changes: Partial<Parameters<typeof runCheck>[0]> = {}) => ({

@@ -1,11 +1,10 @@
+import { type GuardPhase, inTime } from 'model-gateway/plugin'
 import {
   CheckFailure,
   type CheckFailureReason,
   type CheckVerdict,
-  type GuardPhase,
-  inTime,
   type ManagedCheck,
-} from 'model-gateway/plugin'
+} from './contract.ts'
 import type { Disposition } from './decision.ts'
 
 /** A configured check, ready to be asked. */

@@ -1,5 +1,6 @@
-import type { GuardedOperation, GuardInput, JsonObject } from 'model-gateway/plugin'
+import type { GuardedOperation, JsonObject } from 'model-gateway/plugin'
 import { commandText, parseArguments } from './content.ts'
+import type { GuardInput } from './contract.ts'
 import { type Piece, pieceOf, type TerminalMemory, typedBehind } from './terminal-sessions.ts'
 
 /** One thing for packs to judge. */

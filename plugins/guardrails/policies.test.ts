@@ -1,14 +1,9 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import {
-  ConfigError,
-  type ConfigSnapshot,
-  type GuardrailPack,
-  type ManagedCheck,
-  type ManagedCheckKind,
-} from 'model-gateway/plugin'
+import { ConfigError, type ConfigSnapshot } from 'model-gateway/plugin'
 import { open, wordCheck } from './__fixtures__/word-check.ts'
 import { guardrails } from './config.ts'
+import type { GuardrailPack, ManagedCheck, ManagedCheckKind } from './contract.ts'
 import type { Decision } from './decision.ts'
 import { compilePolicies, mergePolicy } from './policies.ts'
 

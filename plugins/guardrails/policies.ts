@@ -7,9 +7,6 @@ import {
   type GuardPolicy,
   guardPhases,
   inTime,
-  type ManagedCheck,
-  type ManagedCheckKind,
-  type RunningPack,
   type Static,
 } from 'model-gateway/plugin'
 import {
@@ -19,6 +16,7 @@ import {
   type PolicySettings,
   retentionMs,
 } from './config.ts'
+import type { ManagedCheck, ManagedCheckKind, RunningPack } from './contract.ts'
 import { type Decision, denialMessage } from './decision.ts'
 import { covers, type EnginePolicy, type EngineTools, type Judgement, judge } from './engine.ts'
 import { createTurns, disposeChecks, MAKE_DEADLINE_MS, type RunningCheck } from './managed.ts'

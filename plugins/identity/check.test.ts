@@ -7,7 +7,7 @@ function problems(sections: Record<string, unknown>, models = ['small', 'large']
   const draft: ConfigDraft = {
     modelIds: new Set(models),
     providerIds: new Set(),
-    declared: { guardrailPacks: [], managedChecks: [] },
+    declared: {},
     section: (name) => sections[name],
   }
   return [...checkIdentity(draft)].map(

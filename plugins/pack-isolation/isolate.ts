@@ -1,13 +1,10 @@
 import {
   guardrailPacks,
   type IsolatedPack,
-  type Isolation,
   type PackExplanation,
   PackFailure,
-  type PackMatch,
-  type Plugin,
-  Secret,
-} from 'model-gateway/plugin'
+} from 'model-gateway/guardrail'
+import { type Isolation, type PackMatch, type Plugin, Secret } from 'model-gateway/plugin'
 import type { PackFacts } from './pack-messages.ts'
 import { createPackThread, type PackThread, usualLimits } from './pack-thread.ts'
 
@@ -46,17 +43,12 @@ export function createIsolation(worker: URL): Isolation {
 
 /** What keeps a plugin from running in a thread of its own; `undefined` when nothing does. */
 export function isolationFault(manifest: Plugin['manifest']): string | undefined {
-  if ((manifest.guardrailPacks ?? []).length === 0) return 'it brings no guardrail pack'
+  const { declares = [] } = manifest
+  const other = declares.find(({ point }) => point.name !== guardrailPacks.name)
+  if (other !== undefined) return `it declares a ${other.point.what}`
+  if (declares.length === 0) return 'it brings no guardrail pack'
   if (manifest.needs.length > 0) return `it needs ${manifest.needs.join(', ')}`
-  for (const key of [
-    'sections',
-    'providerTypes',
-    'managedChecks',
-    'declares',
-    'commands',
-    'migrations',
-    'check',
-  ] as const) {
+  for (const key of ['sections', 'providerTypes', 'commands', 'migrations', 'check'] as const) {
     if (manifest[key] !== undefined) return `its manifest has ${key}`
   }
   return undefined

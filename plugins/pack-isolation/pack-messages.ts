@@ -1,4 +1,4 @@
-import type { GuardInput, GuardrailPack } from 'model-gateway/plugin'
+import type { GuardInput, GuardrailPack } from 'model-gateway/guardrail'
 
 /** What a pack says of itself, without its functions. */
 export type PackFacts = Pick<

@@ -1,4 +1,5 @@
-import { type GuardInput, inTime, PackFailure } from 'model-gateway/plugin'
+import { type GuardInput, PackFailure } from 'model-gateway/guardrail'
+import { inTime } from 'model-gateway/plugin'
 import type { FromThread, PackFacts, ToThread } from './pack-messages.ts'
 
 export interface ThreadLimits {

@@ -6,7 +6,7 @@ function problems(section: unknown) {
   const draft: ConfigDraft = {
     modelIds: new Set(),
     providerIds: new Set(),
-    declared: { guardrailPacks: [], managedChecks: [] },
+    declared: {},
     section: (name) => (name === 'pricing' ? section : undefined),
   }
   return [...checkPricing(draft)].map(({ path, message }) => `${path.join('.')}: ${message}`)

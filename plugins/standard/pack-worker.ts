@@ -1,4 +1,5 @@
 import { importPlugin } from '../../kernel/boot/import-plugin.ts'
+import * as guardrail from '../guardrails/contract.ts'
 import { servePacks } from '../pack-isolation/serve-packs.ts'
 
 // The program of a thread that runs one pack plugin (`isolation: worker`), and these built-in ones.
@@ -12,4 +13,7 @@ const builtins = {
   'saas-notes': () => import('../../guardrail-packs/saas-notes/index.ts'),
 }
 
-servePacks((module) => importPlugin(module, builtins))
+// What packs import; all contracts would load all plugins.
+const contracts = { 'model-gateway/guardrail': guardrail }
+
+servePacks((module) => importPlugin(module, builtins, contracts))

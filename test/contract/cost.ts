@@ -1,10 +1,5 @@
-import type {
-  Egress,
-  GuardInput,
-  GuardrailPack,
-  JsonObject,
-  Middleware,
-} from 'model-gateway/plugin'
+import type { GuardInput, GuardrailPack } from 'model-gateway/guardrail'
+import type { Egress, JsonObject, Middleware } from 'model-gateway/plugin'
 import { runChain } from '../../kernel/lifecycle/chain.ts'
 import { type BenchOptions, collectEvents, providerCall, setUpProvider } from './bench.ts'
 import { executor } from './kit.ts'

@@ -1,14 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type GuardInput,
-  type GuardrailPack,
-  guardPhases,
-  type JsonObject,
-  type JsonValue,
-  type PackMatch,
-} from 'model-gateway/plugin'
+import type { GuardInput, GuardrailPack } from 'model-gateway/guardrail'
+import { guardPhases, type JsonObject, type JsonValue, type PackMatch } from 'model-gateway/plugin'
 import { parse } from 'yaml'
 
 export interface GuardrailPackKit {

@@ -3,12 +3,11 @@ import {
   CheckFailure,
   type CheckFailureReason,
   type CheckVerdict,
-  type GuardPhase,
-  guardPhases,
-  type JsonObject,
   type ManagedCheck,
+  type ManagedCheckSpec,
   managedCheckKinds,
-} from 'model-gateway/plugin'
+} from 'model-gateway/guardrail'
+import { type GuardPhase, guardPhases, type JsonObject } from 'model-gateway/plugin'
 import {
   bytes,
   errorStatus,
@@ -69,7 +68,10 @@ const CANARY = 'canary-text-5d1f7c'
 
 /** What every kind of managed check has to do, as tests. Call it once for a kind. */
 export function testManagedCheck(kit: ManagedCheckKit): void {
-  const spec = kit.plugin.manifest.managedChecks?.find(({ kind }) => kind === kit.kind)
+  const spec = kit.plugin.manifest.declares?.find(
+    ({ point, spec }) =>
+      point.name === managedCheckKinds.name && (spec as ManagedCheckSpec).kind === kit.kind,
+  )?.spec as ManagedCheckSpec | undefined
 
   describe(`contract of the managed check ${kit.kind}`, () => {
     let service: Upstream

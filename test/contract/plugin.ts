@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { ConfigDraft, Declared } from 'model-gateway/plugin'
+import { KindGuard } from '@sinclair/typebox'
+import { type ConfigDraft, type Declared, nameAt } from 'model-gateway/plugin'
 import { checkDeclared } from '../../kernel/registry/declared.ts'
 import { asPlugin } from '../../kernel/registry/plugin-shape.ts'
 import { implementationFault } from '../../kernel/registry/shape.ts'
@@ -169,7 +170,7 @@ function manifestFaults(plugin: AnyPlugin): string[] {
 
 /** Every schema of the config file that the plugin brings. */
 function openSchemas({ manifest }: AnyPlugin): string[] {
-  const { config, sections = [], providerTypes = [], managedChecks = [] } = manifest
+  const { config, sections = [], providerTypes = [], declares = [] } = manifest
   return [
     ...openObjects(config, 'config'),
     ...sections.flatMap(({ name, schema }) => openObjects(schema, name)),
@@ -177,11 +178,15 @@ function openSchemas({ manifest }: AnyPlugin): string[] {
       ...openObjects(spec.config, spec.type),
       ...openObjects(spec.compatibility, `${spec.type} compatibility`),
     ]),
-    ...managedChecks.flatMap((spec) => openObjects(spec.config, spec.kind)),
+    ...declares.flatMap(({ point, spec }) =>
+      Object.values(spec)
+        .filter((part) => KindGuard.IsSchema(part))
+        .flatMap((part) => openObjects(part, nameAt(point, spec))),
+    ),
   ]
 }
 
-const nothingDeclared: Declared = { guardrailPacks: [], managedChecks: [] }
+const nothingDeclared: Declared = {}
 
 /** Parts of a file that people write by mistake; the loader cuts out what has the wrong type. */
 const oddParts: readonly unknown[] = [undefined, {}, [], [{}], [null, 'text', 7], { a: null }]

@@ -31,7 +31,7 @@ const files = pluginFolder()
 async function startWith(mode: 'deny' | 'audit'): Promise<TestGateway> {
   const use = files.plugin('thread', {
     head: PACK,
-    manifest: 'guardrailPacks: [pack],',
+    manifest: 'declares: [{ point: guardrailPacks, spec: pack }],',
     setup: `ctx.log.info('set up in a thread'); ctx.provide(guardrailPacks, pack)`,
   })
   return await startTestGateway({
@@ -149,7 +149,7 @@ describe.each(['deny', 'audit'] as const)('in %s mode', (mode) => {
 test('a hog is ended for its memory, however long it may take; the next thread is made ready, and quotes nothing', async () => {
   const module = files.plugin('hog', {
     head: PACK,
-    manifest: 'guardrailPacks: [pack],',
+    manifest: 'declares: [{ point: guardrailPacks, spec: pack }],',
     setup: 'ctx.provide(guardrailPacks, pack)',
   })
   const ended: string[] = []
@@ -206,7 +206,7 @@ test('a pack may be an object of a class, and its rules be more than is told of 
         explain(input) { return { reading: 'read', match: this.evaluate(input) } }
       }
       const pack = new Pack()`,
-    manifest: `guardrailPacks: [{ id: 'test.styled', phases: pack.phases }],`,
+    manifest: `declares: [{ point: guardrailPacks, spec: { id: 'test.styled', phases: pack.phases } }],`,
     setup: `ctx.provide(guardrailPacks, pack)`,
   })
   const thread = createPackThread({

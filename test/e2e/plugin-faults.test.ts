@@ -310,40 +310,44 @@ const faults: Record<
     rule: 'provides GET /twice/:, which plugin "plugin.path-twice" provides already',
   },
   'pack-without-pack': {
-    text: { manifest: `guardrailPacks: [{ id: 'test.none', phases: [] }],` },
-    rule: 'declares the pack "test.none", and does not provide it',
+    text: {
+      manifest: `declares: [{ point: guardrailPacks, spec: { id: 'test.none', phases: [] } }],`,
+    },
+    rule: 'declares the guardrail pack "test.none", and does not provide it',
   },
   'pack-of-no-phase': {
-    text: { manifest: `guardrailPacks: [{ id: 'test.typo', phases: ['mcp-call' as never] }],` },
-    rule: 'guardrailPacks[0].phases[0] must be one of prompt, model_response, generated_tool_call, mcp_call, mcp_result, harness_pre_tool, got "mcp-call"',
+    text: {
+      manifest: `declares: [{ point: guardrailPacks, spec: { id: 'test.typo', phases: ['mcp-call'] } }],`,
+    },
+    rule: 'declares the guardrail pack "test.typo": phases[0] must be one of prompt, model_response, generated_tool_call, mcp_call, mcp_result, harness_pre_tool, got "mcp-call"',
     id: '',
   },
   'check-of-no-phase': {
     text: {
-      manifest: `managedChecks: [{ kind: 'typo', phases: ['promt' as never], config: Type.Object({}) }],`,
+      manifest: `declares: [{ point: guardrail.managedCheckKinds, spec: { kind: 'typo', phases: ['promt'], config: Type.Object({}) } }],`,
     },
-    rule: 'managedChecks[0].phases[0] must be one of prompt,',
+    rule: 'declares the managed check "typo": phases[0] must be one of prompt,',
     id: '',
   },
   'pack-that-runs-at-no-phase': {
     text: {
-      manifest: `guardrailPacks: [{ id: 'test.typed', phases: ['mcp_call'] }],`,
+      manifest: `declares: [{ point: guardrailPacks, spec: { id: 'test.typed', phases: ['mcp_call'] } }],`,
       setup: `ctx.provide(guardrailPacks, { ...${pack}, id: 'test.typed', phases: ['mcp-call'] } as never)`,
     },
-    rule: 'the pack "test.typed": phases[0] must be one of prompt,',
+    rule: 'the guardrail pack "test.typed": phases[0] must be one of prompt,',
   },
   'pack-without-phases': {
     text: {
-      manifest: `guardrailPacks: [{ id: 'test.blank', phases: ['mcp_call'] }],`,
+      manifest: `declares: [{ point: guardrailPacks, spec: { id: 'test.blank', phases: ['mcp_call'] } }],`,
       setup: `ctx.provide(guardrailPacks, { ...${pack}, id: 'test.blank', phases: undefined } as never)`,
     },
-    rule: 'the pack "test.blank": phases must be a list, got nothing',
+    rule: 'the guardrail pack "test.blank": phases must be a list, got nothing',
   },
   'undeclared-pack': {
     text: {
       setup: `ctx.provide(guardrailPacks, { ...${pack}, id: 'test.secret' } as never)`,
     },
-    rule: 'provides "test.secret", a pack that its manifest does not declare',
+    rule: 'provides "test.secret", a guardrail pack that its manifest does not declare',
   },
   'type-without-factory': {
     text: {
@@ -372,14 +376,14 @@ const faults: Record<
   },
   'isolated-needs': {
     text: {
-      manifest: `needs: ['egress'], guardrailPacks: [{ id: 'test.x', phases: ['prompt'] }],`,
+      manifest: `needs: ['egress'], declares: [{ point: guardrailPacks, spec: { id: 'test.x', phases: ['prompt'] } }],`,
     },
     entry: { isolation: 'worker' },
     rule: 'it needs egress',
   },
   'isolated-throws': {
     text: {
-      manifest: `guardrailPacks: [{ id: 'test.y', phases: ['prompt'] }],`,
+      manifest: `declares: [{ point: guardrailPacks, spec: { id: 'test.y', phases: ['prompt'] } }],`,
       setup: `throw new Error('planted in a thread')`,
     },
     entry: { isolation: 'worker' },
@@ -387,7 +391,7 @@ const faults: Record<
   },
   'isolated-provides': {
     text: {
-      manifest: `guardrailPacks: [{ id: 'test.z', phases: ['prompt'] }],`,
+      manifest: `declares: [{ point: guardrailPacks, spec: { id: 'test.z', phases: ['prompt'] } }],`,
       setup: `ctx.provide(middleware, {} as never)`,
     },
     entry: { isolation: 'worker' },

@@ -39,8 +39,10 @@ export function pluginFolder(): PluginFolder {
       file(
         `${name}.ts`,
         `import * as admin from 'model-gateway/admin'
+import * as guardrail from 'model-gateway/guardrail'
 import * as kit from 'model-gateway/plugin'
-const { definePlugin, GatewayError, middleware, accountingSinks, guardrailPacks, Type } = kit
+const { definePlugin, GatewayError, middleware, accountingSinks, Type } = kit
+const { guardrailPacks } = guardrail
 ${head}
 export default definePlugin({
   manifest: {

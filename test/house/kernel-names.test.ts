@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { Glob } from 'bun'
 import { kernelSections } from '../../kernel/config/schema.ts'
-import { mcpAuthModes } from '../../plugins/mcp-proxy/contract.ts'
+import { nameAt } from '../../kernel/plugin/index.ts'
 import { builtins } from '../../plugins/standard/builtins.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
@@ -10,25 +10,19 @@ const ROOT = new URL('../../', import.meta.url).pathname
 /** Every name by which a built-in provider, pack, check or auth mode is known. */
 async function namesOfBuiltins(): Promise<ReadonlySet<string>> {
   const names = new Set<string>()
-  for (const [name, { manifest, setup }] of Object.entries(builtins)) {
+  for (const [name, { manifest }] of Object.entries(builtins)) {
     const kind = manifest.id.split('.', 1)[0] as string
     if (['provider', 'guardrail-pack', 'check', 'managed-check', 'mcp-auth'].includes(kind)) {
       names.add(name)
       names.add(manifest.id)
     }
-    const { providerTypes = [], guardrailPacks = [], managedChecks = [] } = manifest
+    const { providerTypes = [], declares = [] } = manifest
     for (const { type, aliases = [] } of providerTypes)
       for (const n of [type, ...aliases]) names.add(n)
-    for (const { id, aliases = [] } of guardrailPacks)
-      for (const n of [id, ...aliases]) names.add(n)
-    for (const { kind: own, aliases = [] } of managedChecks) {
-      for (const n of [own, ...aliases]) names.add(n)
+    for (const { point, spec } of declares) {
+      const { aliases = [] } = spec as { aliases?: readonly string[] }
+      for (const n of [nameAt(point, spec), ...aliases]) names.add(n)
     }
-    if (kind !== 'mcp-auth') continue
-    const provide = (point: unknown, { mode }: { mode: string }) => {
-      if (point === mcpAuthModes) names.add(mode)
-    }
-    await setup({ provide } as never)
   }
   return names
 }

@@ -1,10 +1,5 @@
-import {
-  CheckFailure,
-  type CheckFailureReason,
-  type Clock,
-  type ManagedCheck,
-  type Secret,
-} from 'model-gateway/plugin'
+import { CheckFailure, type CheckFailureReason, type ManagedCheck } from 'model-gateway/guardrail'
+import type { Clock, Secret } from 'model-gateway/plugin'
 import { verdictOf } from './findings.ts'
 import { signatureOf } from './signature.ts'
 

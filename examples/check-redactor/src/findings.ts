@@ -1,4 +1,5 @@
-import { type CheckVerdict, isJsonObject } from 'model-gateway/plugin'
+import type { CheckVerdict } from 'model-gateway/guardrail'
+import { isJsonObject } from 'model-gateway/plugin'
 
 /** A stretch of the text that the service found something in, in characters, not in UTF-16 units. */
 interface Finding {

@@ -1,11 +1,5 @@
-import {
-  definePlugin,
-  type ManagedCheckKind,
-  managedCheckKinds,
-  SecretRef,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { type ManagedCheckKind, managedCheckKinds } from 'model-gateway/guardrail'
+import { definePlugin, SecretRef, strictObject, Type } from 'model-gateway/plugin'
 import { createCheck } from './check.ts'
 
 const config = strictObject({
@@ -22,15 +16,18 @@ export default definePlugin({
     contract: 1,
     summary: 'A managed check that masks what a service finds.',
     config: strictObject({}),
-    managedChecks: [
+    declares: [
       {
-        kind: 'redactor',
-        phases: ['prompt', 'model_response', 'mcp_call', 'mcp_result'],
-        config,
-        *check({ url }) {
-          if (typeof url === 'string' && !URL.canParse(url)) {
-            yield { path: ['url'], message: 'is no URL' }
-          }
+        point: managedCheckKinds,
+        spec: {
+          kind: 'redactor',
+          phases: ['prompt', 'model_response', 'mcp_call', 'mcp_result'],
+          config,
+          *check({ url }: { url?: unknown }) {
+            if (typeof url === 'string' && !URL.canParse(url)) {
+              yield { path: ['url'], message: 'is no URL' }
+            }
+          },
         },
       },
     ],

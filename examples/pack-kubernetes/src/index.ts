@@ -1,4 +1,5 @@
-import { definePlugin, guardrailPacks, strictObject } from 'model-gateway/plugin'
+import { guardrailPacks } from 'model-gateway/guardrail'
+import { definePlugin, strictObject } from 'model-gateway/plugin'
 import { kubernetesPack } from './pack.ts'
 
 /** It needs nothing and brings packs alone, so it may run in a thread of its own. */
@@ -9,7 +10,7 @@ export default definePlugin({
     contract: 1,
     summary: 'The guardrail pack custom.kubernetes.',
     config: strictObject({}),
-    guardrailPacks: [kubernetesPack],
+    declares: [{ point: guardrailPacks, spec: kubernetesPack }],
     needs: [],
   },
   setup(ctx) {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { inspect } from 'node:util'
-import { CheckFailure } from 'model-gateway/plugin'
+import { CheckFailure } from 'model-gateway/guardrail'
 import { createAsk } from './call.ts'
 import { startStandIn } from './testing.ts'
 

@@ -1,13 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  CheckFailure,
-  type CheckFailureReason,
-  type CheckVerdict,
-  type GuardPhase,
-  inTime,
-  isJsonObject,
-  type JsonObject,
-} from 'model-gateway/plugin'
+import { CheckFailure, type CheckFailureReason, type CheckVerdict } from 'model-gateway/guardrail'
+import { type GuardPhase, inTime, isJsonObject, type JsonObject } from 'model-gateway/plugin'
 
 type Headers = Readonly<Record<string, string>>
 

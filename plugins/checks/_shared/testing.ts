@@ -1,12 +1,7 @@
 /** What the tests of managed checks share: a service on a loopback port, and config as it is loaded. */
 
-import type { ManagedCheckSpec, Problem, Secret } from 'model-gateway/plugin'
-import {
-  CheckFailure,
-  type GuardPhase,
-  type JsonObject,
-  type ManagedCheck,
-} from 'model-gateway/plugin'
+import { CheckFailure, type ManagedCheck, type ManagedCheckSpec } from 'model-gateway/guardrail'
+import type { GuardPhase, JsonObject, Problem, Secret } from 'model-gateway/plugin'
 import { resolveSecret } from '../../../kernel/config/secrets.ts'
 import { type Shaping, shape } from '../../../kernel/config/shape.ts'
 

@@ -1,11 +1,5 @@
-import {
-  CheckFailure,
-  type CheckVerdict,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type ManagedCheck,
-} from 'model-gateway/plugin'
+import { CheckFailure, type CheckVerdict, type ManagedCheck } from 'model-gateway/guardrail'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { allow, createAsk, deny, isBlank, isInput } from '../_shared/call.ts'
 import { originOf } from '../_shared/config.ts'
 import type { Config } from './config.ts'

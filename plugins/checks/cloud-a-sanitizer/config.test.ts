@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import type { ManagedCheckSpec } from 'model-gateway/guardrail'
 import { load } from '../_shared/testing.ts'
 import plugin from './index.ts'
 
-const spec = plugin.manifest.managedChecks?.[0]
+const spec = plugin.manifest.declares?.[0]?.spec as ManagedCheckSpec
 const good = {
   project: 'demo',
   location: 'us-central1',

@@ -1,4 +1,5 @@
-import { definePlugin, type ManagedCheckKind, managedCheckKinds, Type } from 'model-gateway/plugin'
+import { type ManagedCheckKind, managedCheckKinds } from 'model-gateway/guardrail'
+import { definePlugin, Type } from 'model-gateway/plugin'
 import { createSanitizer } from './check.ts'
 import { checkConfig, configSchema, phases } from './config.ts'
 
@@ -11,8 +12,17 @@ export default definePlugin({
     contract: 1,
     summary: 'Managed checks by Model Armor of Google Cloud',
     config: Type.Object({}, { additionalProperties: false }),
-    managedChecks: [
-      { kind: KIND, aliases: ['model_armor'], phases, config: configSchema, check: checkConfig },
+    declares: [
+      {
+        point: managedCheckKinds,
+        spec: {
+          kind: KIND,
+          aliases: ['model_armor'],
+          phases,
+          config: configSchema,
+          check: checkConfig,
+        },
+      },
     ],
     needs: [],
   },

@@ -1,10 +1,5 @@
-import {
-  CheckFailure,
-  type CheckVerdict,
-  isJsonObject,
-  type JsonObject,
-  type ManagedCheck,
-} from 'model-gateway/plugin'
+import { CheckFailure, type CheckVerdict, type ManagedCheck } from 'model-gateway/guardrail'
+import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import { createAwsSigner } from '../../../providers/_shared/aws-signing.ts'
 import { allow, createAsk, deny, isBlank, isInput } from '../_shared/call.ts'
 import { originOf } from '../_shared/config.ts'

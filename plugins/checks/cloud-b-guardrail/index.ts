@@ -1,4 +1,5 @@
-import { definePlugin, type ManagedCheckKind, managedCheckKinds, Type } from 'model-gateway/plugin'
+import { type ManagedCheckKind, managedCheckKinds } from 'model-gateway/guardrail'
+import { definePlugin, Type } from 'model-gateway/plugin'
 import { createGuardrail } from './check.ts'
 import { checkConfig, configSchema, phases } from './config.ts'
 
@@ -11,13 +12,16 @@ export default definePlugin({
     contract: 1,
     summary: 'Managed checks by Amazon Bedrock Guardrails',
     config: Type.Object({}, { additionalProperties: false }),
-    managedChecks: [
+    declares: [
       {
-        kind: KIND,
-        aliases: ['bedrock_guardrail'],
-        phases,
-        config: configSchema,
-        check: checkConfig,
+        point: managedCheckKinds,
+        spec: {
+          kind: KIND,
+          aliases: ['bedrock_guardrail'],
+          phases,
+          config: configSchema,
+          check: checkConfig,
+        },
       },
     ],
     needs: ['clock'],

@@ -1,13 +1,11 @@
+import { definePlugin, type GuardPhase, Type } from 'model-gateway/plugin'
 import {
   CheckFailure,
   type CheckFailureReason,
   type CheckVerdict,
-  definePlugin,
-  type GuardPhase,
   type ManagedCheck,
   managedCheckKinds,
-  Type,
-} from 'model-gateway/plugin'
+} from '../contract.ts'
 
 export const phases: readonly GuardPhase[] = ['prompt', 'model_response', 'generated_tool_call']
 const Config = Type.Object(
@@ -52,14 +50,17 @@ export default definePlugin({
     contract: 1,
     summary: 'A managed check that knows a few words.',
     config: Type.Object({}, { additionalProperties: false }),
-    managedChecks: [
+    declares: [
       {
-        kind: 'word_list',
-        aliases: ['words'],
-        phases,
-        config: Config,
-        *check({ denied_word }) {
-          if (denied_word === 'the') yield { path: ['denied_word'], message: 'is in every text' }
+        point: managedCheckKinds,
+        spec: {
+          kind: 'word_list',
+          aliases: ['words'],
+          phases,
+          config: Config,
+          *check({ denied_word }: { denied_word?: unknown }) {
+            if (denied_word === 'the') yield { path: ['denied_word'], message: 'is in every text' }
+          },
         },
       },
     ],

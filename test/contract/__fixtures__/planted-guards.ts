@@ -1,13 +1,13 @@
 /** Faults of packs, managed checks and MCP auth modes. */
 
-import { type McpGatewayAuthMode, mcpAuthModes } from 'model-gateway/mcp'
 import {
   CheckFailure,
   type GuardrailPack,
   type ManagedCheck,
   managedCheckKinds,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/guardrail'
+import { type McpGatewayAuthMode, mcpAuthModes } from 'model-gateway/mcp'
+import { Type } from 'model-gateway/plugin'
 import checkPlugin from '../../../plugins/plugin-kit/templates/managed-check/src/index.ts'
 import authPlugin from '../../../plugins/plugin-kit/templates/mcp-auth-mode/src/index.ts'
 import { sampleNamePack } from '../../../plugins/plugin-kit/templates/pack/src/pack.ts'

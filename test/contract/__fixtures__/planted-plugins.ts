@@ -1,5 +1,7 @@
 /** Faults of plugins as such, whatever they bring. */
+
 import { adminModules } from 'model-gateway/admin'
+import { guardrailPacks } from 'model-gateway/guardrail'
 import {
   accountingSinks,
   commands,
@@ -135,7 +137,11 @@ export const plantedPlugins: readonly Planted[] = [
   {
     fault: 'a declared pack that is missing',
     rule: declared,
-    run: run(plant(nothing, { guardrailPacks: [{ id: 'custom.pack', phases: ['mcp_call'] }] })),
+    run: run(
+      plant(nothing, {
+        declares: [{ point: guardrailPacks, spec: { id: 'custom.pack', phases: ['mcp_call'] } }],
+      }),
+    ),
   },
   {
     fault: 'a command that nobody declared',

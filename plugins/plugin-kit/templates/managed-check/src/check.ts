@@ -2,10 +2,9 @@ import {
   CheckFailure,
   type CheckFailureReason,
   type CheckVerdict,
-  isJsonObject,
   type ManagedCheck,
-  type Secret,
-} from 'model-gateway/plugin'
+} from 'model-gateway/guardrail'
+import { isJsonObject, type Secret } from 'model-gateway/plugin'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -1,11 +1,5 @@
-import {
-  definePlugin,
-  type ManagedCheckKind,
-  managedCheckKinds,
-  SecretRef,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import { type ManagedCheckKind, managedCheckKinds } from 'model-gateway/guardrail'
+import { definePlugin, SecretRef, strictObject, Type } from 'model-gateway/plugin'
 import { createCheck } from './check.ts'
 
 const config = strictObject({
@@ -20,7 +14,12 @@ export default definePlugin({
     contract: 1,
     summary: 'A managed check by a service over HTTP.',
     config: strictObject({}),
-    managedChecks: [{ kind: 'sample_name', phases: ['prompt', 'model_response'], config }],
+    declares: [
+      {
+        point: managedCheckKinds,
+        spec: { kind: 'sample_name', phases: ['prompt', 'model_response'], config },
+      },
+    ],
     needs: [],
   },
   setup(ctx) {

@@ -1,4 +1,5 @@
-import { definePlugin, guardrailPacks, strictObject } from 'model-gateway/plugin'
+import { guardrailPacks } from 'model-gateway/guardrail'
+import { definePlugin, strictObject } from 'model-gateway/plugin'
 import { sampleNamePack } from './pack.ts'
 
 export default definePlugin({
@@ -8,7 +9,7 @@ export default definePlugin({
     contract: 1,
     summary: 'The guardrail pack custom.sample_name.',
     config: strictObject({}),
-    guardrailPacks: [sampleNamePack],
+    declares: [{ point: guardrailPacks, spec: sampleNamePack }],
     needs: [],
   },
   setup(ctx) {

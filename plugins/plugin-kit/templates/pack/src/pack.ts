@@ -1,4 +1,5 @@
-import type { GuardInput, GuardrailPack, PackMatch, PackRule } from 'model-gateway/plugin'
+import type { GuardInput, GuardrailPack, PackRule } from 'model-gateway/guardrail'
+import type { PackMatch } from 'model-gateway/plugin'
 
 const deleteProject: PackRule = {
   id: 'delete-project',
