@@ -25,3 +25,6 @@ export {
 } from './plugin-bench.ts'
 export { type DialectSample, type ProviderKit, testProvider } from './provider.ts'
 export { randomPieces, rechunked, seededRandom } from './rechunk.ts'
+export { type SurfaceKit, type SurfaceSample, testSurface } from './surface.ts'
+export type { ConversionSample } from './surface-conversion.ts'
+export type { DialectSample } from './surface-dialect.ts'

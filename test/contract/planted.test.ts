@@ -4,6 +4,7 @@ import { plantedMiddlewares, plantedModules, plantedSinks } from './__fixtures__
 import { plantedChecks, plantedModes, plantedPacks } from './__fixtures__/planted-guards.ts'
 import { plantedPlugins } from './__fixtures__/planted-plugins.ts'
 import { plantedProviders } from './__fixtures__/planted-providers.ts'
+import { plantedSurfaces } from './__fixtures__/planted-surfaces.ts'
 
 const kinds: Readonly<Record<string, readonly Planted[]>> = {
   plugin: plantedPlugins,
@@ -14,6 +15,7 @@ const kinds: Readonly<Record<string, readonly Planted[]>> = {
   'admin module': plantedModules,
   middleware: plantedMiddlewares,
   provider: plantedProviders,
+  API: plantedSurfaces,
 }
 
 describe('the kits on faults that were planted', () => {

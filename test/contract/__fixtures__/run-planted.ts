@@ -4,12 +4,14 @@ import * as calls from './planted-calls.ts'
 import * as guards from './planted-guards.ts'
 import { plantedPlugins, soundPlugins } from './planted-plugins.ts'
 import { plantedProviders, soundProviders } from './planted-providers.ts'
+import { plantedSurfaces, soundSurfaces } from './planted-surfaces.ts'
 
 for (const sound of [
   ...soundPlugins,
   ...guards.soundGuards,
   ...calls.soundCalls,
   ...soundProviders,
+  ...soundSurfaces,
 ]) {
   describe('sound', sound)
 }
@@ -22,6 +24,7 @@ for (const { fault, run } of [
   ...calls.plantedModules,
   ...calls.plantedMiddlewares,
   ...plantedProviders,
+  ...plantedSurfaces,
 ]) {
   describe(`planted: ${fault}`, run)
 }

@@ -1,0 +1,25 @@
+import { identity, type Plugin, Type } from 'model-gateway/plugin'
+import { testSurface } from 'model-gateway/testing'
+import plugin from './index.ts'
+
+/** It lists what a key may use: whose key it is, another plugin says. */
+const keys: Plugin = {
+  manifest: {
+    id: 'plugin.keys',
+    version: '1.0.0',
+    contract: 1,
+    summary: 'Stands in for the identities.',
+    config: Type.Object({}),
+    needs: [],
+    provides: [identity],
+  },
+  setup(ctx) {
+    ctx.provide(identity, {
+      authenticate: () => Promise.reject(new Error('nobody asks')),
+      directory: () => new Map(),
+      onChange: () => {},
+    } as never)
+  },
+}
+
+testSurface({ plugin, beside: [keys] })
