@@ -23,7 +23,7 @@ export {
   type PluginBenchOptions,
   setUpPlugin,
 } from './plugin-bench.ts'
-export { type DialectSample, type ProviderKit, testProvider } from './provider.ts'
+export { type ProviderKit, testProvider } from './provider.ts'
 export { randomPieces, rechunked, seededRandom } from './rechunk.ts'
 export { type SurfaceKit, type SurfaceSample, testSurface } from './surface.ts'
 export type { ConversionSample } from './surface-conversion.ts'
