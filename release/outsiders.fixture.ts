@@ -1,5 +1,6 @@
 /** A pack in TypeScript, which finds nothing. */
-export const neverPack = `import { definePlugin, guardrailPacks, Type } from 'model-gateway/plugin'
+export const neverPack = `import { guardrailPacks } from 'model-gateway/guardrail'
+import { definePlugin, Type } from 'model-gateway/plugin'
 const facts = { id: 'custom.never', version: '1', summary: 'Never denies.', phases: ['prompt'] as const }
 export default definePlugin({
   manifest: {
