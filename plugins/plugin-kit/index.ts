@@ -4,7 +4,7 @@ export const newPluginCommand: CommandSpec = {
   name: 'plugin new',
   summary: 'Writes a plugin to begin with: code, tests, an example config and a README.',
   usage:
-    'provider|pack|managed-check|mcp-auth-mode|accounting-sink|admin|middleware NAME [--dir DIR] [--gateway PACKAGE]',
+    'provider|pack|managed-check|mcp-auth-mode|accounting-sink|admin|middleware|surface NAME [--dir DIR] [--gateway PACKAGE]',
   standalone: true,
 }
 

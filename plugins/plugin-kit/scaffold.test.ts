@@ -101,6 +101,12 @@ describe('plugins from the templates, with nothing but a packed gateway', () => 
     expect(streamed).toContain('"content":"said: "')
     expect(streamed).toContain('[DONE]')
 
+    const own = await post('/v1/my-surface', { model: 'demo', prompt: 'hello' })
+    expect([own.status, Object.keys(await own.json())]).toEqual([
+      200,
+      ['id', 'model', 'text', 'tokens'],
+    ])
+
     const capped = await chat('demo', 'hello', { max_tokens: 500 })
     expect([capped.status, capped.headers.get('x-my-middleware-capped')]).toEqual([200, '50'])
 

@@ -12,6 +12,7 @@ export const kinds = [
   'accounting-sink',
   'admin',
   'middleware',
+  'surface',
 ] as const
 export type Kind = (typeof kinds)[number]
 

@@ -1,0 +1,26 @@
+import { type Conversion, isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import type { SampleNameCall } from './surface.ts'
+
+/** Lets every route that executes chat completions serve the API. */
+export const sampleNameToChat: Conversion<SampleNameCall> = {
+  from: 'sample_name',
+  to: 'chat_completions',
+  request({ model, prompt }) {
+    const body = { model, messages: [{ role: 'user', content: prompt }] }
+    return () => ({ body })
+  },
+  reply: ({ choices }, usage, { publicModel, requestId }) => ({
+    id: requestId,
+    model: publicModel,
+    text: textOf(choices as JsonObject[]),
+    tokens: usage?.totalTokens ?? null,
+  }),
+  stream() {
+    throw new Error('requests for streams are refused when they are read')
+  },
+}
+
+function textOf([choice]: readonly JsonObject[]): string {
+  const message = choice?.message
+  return isJsonObject(message) && typeof message.content === 'string' ? message.content : ''
+}

@@ -1,0 +1,18 @@
+import { conversions, definePlugin, strictObject, surfaces } from 'model-gateway/plugin'
+import { sampleNameToChat } from './conversion.ts'
+import { sampleNameSurface } from './surface.ts'
+
+export default definePlugin({
+  manifest: {
+    id: 'plugin.sample-name',
+    version: '0.1.0',
+    contract: 1,
+    summary: 'POST /v1/sample-name: a prompt in, a text out.',
+    config: strictObject({}),
+    needs: [],
+  },
+  setup(ctx) {
+    ctx.provide(surfaces, sampleNameSurface)
+    ctx.provide(conversions, sampleNameToChat)
+  },
+})

@@ -1,0 +1,25 @@
+import { GatewayError, isJsonObject, type Surface, type SurfaceCall } from 'model-gateway/plugin'
+
+/** What the conversion needs of a request, beside what the gateway does. */
+export interface SampleNameCall extends SurfaceCall {
+  readonly prompt: string
+}
+
+export const sampleNameSurface: Surface<SampleNameCall> = {
+  id: 'sample_name',
+  paths: ['/v1/sample-name'],
+  dialect: 'sample_name',
+  operation: 'chat_completions',
+  read({ json }) {
+    if (!isJsonObject(json)) throw invalid('the request body must be a JSON object')
+    const { model, prompt, stream } = json
+    if (typeof model !== 'string' || model === '') throw invalid('model must be a non-empty string')
+    if (typeof prompt !== 'string') throw invalid('prompt must be a string')
+    if (stream !== undefined && stream !== false) throw invalid('stream is not available')
+    return { model, prompt, stream: false, features: [], exposedToolCount: undefined }
+  },
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', message)
+}
