@@ -148,6 +148,11 @@ const requests: Readonly<Record<string, (gateway: Loaded) => Promise<void>>> = {
     const reply = await post(...chat('demo', 'hello', { max_completion_tokens: 900 }))
     expect(reply.headers.get(`x-${NAME}-capped`)).toBe('50')
   },
+  async surface({ post }) {
+    const reply = await post('/v1/my-surface', { model: 'demo', prompt: 'hello' })
+    expect(reply.status).toBe(200)
+    expect(Object.keys(await reply.json())).toEqual(['id', 'model', 'text', 'tokens'])
+  },
 }
 
 /** The commands of the guide, up to the tests. */
