@@ -12,6 +12,7 @@ import {
   startUpstream,
   testPlugin,
   testProvider,
+  testSurface,
 } from 'model-gateway/testing'
 import { rerank } from './src/dialect.ts'
 import plugin from './src/index.ts'
@@ -35,6 +36,21 @@ const setUp = {
 }
 
 testPlugin({ plugin })
+
+testSurface({
+  plugin,
+  surfaces: {
+    rerank: {
+      takes: [{ ...body, top_n: 1, return_documents: true }],
+      refuses: [
+        { body: { model: 'asked', documents: ['a'] }, field: 'query' },
+        { body: { ...body, documents: [] }, field: 'documents' },
+        { body: { ...body, stream: true }, field: 'stream' },
+      ],
+    },
+  },
+  dialects: { rerank: { replies: [answer] } },
+})
 
 testProvider({
   ...setUp,
