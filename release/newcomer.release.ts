@@ -149,7 +149,7 @@ const requests: Readonly<Record<string, (gateway: Loaded) => Promise<void>>> = {
     expect(reply.headers.get(`x-${NAME}-capped`)).toBe('50')
   },
   async surface({ post }) {
-    const reply = await post('/v1/my-surface', { model: 'demo', prompt: 'hello' })
+    const reply = await post(`/v1/${NAME}`, { model: 'demo', prompt: 'hello' })
     expect(reply.status).toBe(200)
     expect(Object.keys(await reply.json())).toEqual(['id', 'model', 'text', 'tokens'])
   },
