@@ -1,4 +1,5 @@
 import { metrics, trace } from '@opentelemetry/api'
+import { Value } from '@sinclair/typebox/value'
 import type { Logger } from 'pino'
 import {
   type Capabilities,
@@ -10,7 +11,7 @@ import {
   type Uses,
 } from '../plugin/index.ts'
 import * as points from '../plugin/points.ts'
-
+import { PointShape } from './plugin-shape.ts'
 import { implementationFault } from './shape.ts'
 
 /** One thing that a plugin has registered. */
@@ -36,16 +37,35 @@ export interface ContextParts {
   readonly log: Logger
   readonly signal: AbortSignal
   readonly offered: Capabilities
+  readonly contracted: ReturnType<typeof contractPoints>
   /** The implementations behind a point, once all plugins are set up. */
   all(point: ExtensionPoint<unknown>): readonly unknown[]
   /** The plugin that provides a point of which there is one already. */
   providerOf(point: ExtensionPoint<unknown>): string | undefined
 }
 
-/** The kernel's own points. A copy of them comes with a copy of the errors, which nobody would know for what they are. */
-export const contractPoints: ReadonlyMap<string, ExtensionPoint<unknown>> = new Map(
-  Object.values(points).map((point) => [point.name, point]),
-)
+/** An extension point, and the module that others import it from. */
+interface ContractPoint {
+  readonly point: unknown
+  readonly module: string
+}
+
+/**
+ * The points of the kernel and of the plugins' contracts, by name. A copy of one lacks what belongs to
+ * it: the classes of its errors, or the rules for what is provided there.
+ */
+export function contractPoints(plugins: readonly Plugin[]): ReadonlyMap<string, ContractPoint> {
+  const modules = Object.entries(
+    Object.assign({ 'model-gateway/plugin': points }, ...plugins.map(({ contracts }) => contracts)),
+  ) as [string, object][]
+  return new Map(
+    modules.flatMap(([module, exports]) =>
+      Object.values(exports)
+        .filter((point) => Value.Check(PointShape, point))
+        .map((point) => [point.name, { point, module }]),
+    ),
+  )
+}
 
 /** What a plugin's `setup` is given. */
 export function createContext({
@@ -54,6 +74,7 @@ export function createContext({
   log,
   signal,
   offered,
+  contracted,
   all,
   providerOf,
 }: ContextParts) {
@@ -68,9 +89,10 @@ export function createContext({
         'provides something at what is no extension point: look at the name of its import',
       )
     }
-    if ((contractPoints.get(point.name) ?? point) !== point) {
+    const known = contracted.get(point.name)
+    if (known !== undefined && known.point !== point) {
       throw new Error(
-        `provides ${point.name} of another copy of model-gateway/plugin: leave it out of the bundle; a point of its own needs another name`,
+        `provides ${point.name} of another copy of ${known.module}: leave it out of the bundle; a point of its own needs another name`,
       )
     }
     const fault = implementationFault(point, implementation)

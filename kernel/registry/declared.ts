@@ -1,5 +1,6 @@
 import { type ExtensionPoint, nameAt, type Plugin } from '../plugin/index.ts'
-import { contractPoints, type Provision } from './context.ts'
+import * as kernelPoints from '../plugin/points.ts'
+import type { Provision } from './context.ts'
 
 function specsOf(point: ExtensionPoint<unknown>, manifest: Plugin['manifest']): readonly object[] {
   const { declares = [] } = manifest
@@ -12,7 +13,7 @@ function specsOf(point: ExtensionPoint<unknown>, manifest: Plugin['manifest']): 
 /** What a manifest declares has to be provided, once each, and nothing else. */
 export function checkDeclared({ manifest }: Plugin, provisions: readonly Provision[]): void {
   const points = [
-    ...contractPoints.values(),
+    ...Object.values(kernelPoints),
     ...[...(manifest.declares ?? []), ...provisions].map(({ point }) => point),
   ]
   for (const point of new Set(points)) {

@@ -14,12 +14,12 @@ import { shapeFault } from './shape.ts'
 
 const { method, schema, text } = Shape
 
-const Point = Type.Object({ name: text(), cardinality: Shape.oneOf(['one', 'many']) })
+export const PointShape = Type.Object({ name: text(), cardinality: Shape.oneOf(['one', 'many']) })
 const OnePoint = Type.Object(
   { name: text(), cardinality: Type.Literal('one') },
   { description: 'an extension point for one' },
 )
-const Used = Type.Union([Point, Type.Object({ optional: OnePoint })], {
+const Used = Type.Union([PointShape, Type.Object({ optional: OnePoint })], {
   description: 'an extension point, or an optional one for one: look at the name of its import',
 })
 

@@ -15,7 +15,7 @@ import {
   type StartedPlugin,
 } from '../plugin/index.ts'
 import { contain, containDisposal } from './contain.ts'
-import { createContext, only, type Provision } from './context.ts'
+import { contractPoints, createContext, only, type Provision } from './context.ts'
 import { checkClaims, checkDeclared } from './declared.ts'
 
 /** A plugin that could not be started: names it and the place in the config that loads it. */
@@ -81,6 +81,7 @@ interface Running {
 export async function startPlugins(options: StartOptions): Promise<Registry> {
   const { log, setupDeadlineMs = 10_000 } = options
   const points = new Map<string, Provided<unknown>[]>()
+  const contracted = contractPoints(options.plugins.map(({ plugin }) => plugin))
   const running: Running[] = []
   const started: StartedPlugin[] = []
   const leftOut: LeftOutPlugin[] = []
@@ -133,6 +134,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
       log: own.log,
       signal: own.abort.signal,
       offered: options.capabilities(plugin, own.log, own.abort.signal),
+      contracted,
       all,
       providerOf: (point) => points.get(point.name)?.[0]?.plugin,
     })

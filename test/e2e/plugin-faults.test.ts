@@ -66,6 +66,12 @@ const mode = { mode: 'test', configSchema: Type.Object({}), validate: () => [], 
   setup: 'ctx.provide(mcpAuthModes, mode)',
 })
 
+/** What a bundle does that has a contract inside: its point is another object of the same name. */
+const copied = (point: string, module: string): PluginText => ({
+  head: `import { ${point} as original } from '${module}'`,
+  setup: `ctx.provide({ name: original.name, cardinality: 'many' }, {} as never)`,
+})
+
 /** An admin module: a route for each text, which says what is special about it. */
 const routes = (...own: readonly string[]) => {
   const usual = `method: 'GET', path: '/api/v1/admin/x', audience: 'platform_admin', tag: 't', summary: 's', result: Type.Null(), handle: () => null,`
@@ -156,6 +162,18 @@ const faults: Record<
       setup: `ctx.provide({ ...middleware }, { id: 'a', around: 'decode', async handle(_, next) { await next() } })`,
     },
     rule: 'provides middleware of another copy of model-gateway/plugin: leave it out of the bundle; a point of its own needs another name',
+  },
+  'bundled-pack': {
+    text: copied('guardrailPacks', 'model-gateway/guardrail'),
+    rule: 'provides guardrail_packs of another copy of model-gateway/guardrail: leave it out',
+  },
+  'bundled-auth-mode': {
+    text: copied('mcpAuthModes', 'model-gateway/mcp'),
+    rule: 'provides mcp_auth_modes of another copy of model-gateway/mcp: leave it out',
+  },
+  'bundled-admin-module': {
+    text: copied('adminModules', 'model-gateway/admin'),
+    rule: 'provides admin_modules of another copy of model-gateway/admin: leave it out',
   },
   'no-capability': {
     text: { setup: `(ctx as any).database.sql` },
