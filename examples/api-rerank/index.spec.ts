@@ -101,7 +101,7 @@ test('a guard sees the query and each document, and what it changes is put in th
   })
 })
 
-test('search units are counted; what is no answer is refused, with what it has used', () => {
+test('search units are counted, in malformed replies too, which are refused', () => {
   expect(rerank.readReply(answer).usage).toMatchObject({ uncachedInput: 1, output: 0 })
   expect(rerank.readReply({ results: [] }).usage).toBeUndefined()
   const read = () => rerank.readReply({ meta: { billed_units: { search_units: 4 } } })

@@ -81,7 +81,7 @@ export function* checkProvider(provider: Readonly<JsonObject>): Iterable<Problem
 function unavailable({ publisher, embedding }: UpstreamModel): [flag: string, reason: string][] {
   const responses: [flag: string, reason: string] = [
     'responses',
-    'responses are not implemented here',
+    'the providers of this type have no responses API',
   ]
   if (embedding !== undefined) {
     return [['chat_completions', 'this model only makes embeddings'], responses]

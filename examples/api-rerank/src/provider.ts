@@ -83,7 +83,7 @@ function parse(text: string): JsonObject {
   } catch (cause) {
     throw unreadable('it is not JSON', cause)
   }
-  if (!isJsonObject(value)) throw unreadable('it is no object')
+  if (!isJsonObject(value)) throw unreadable('it is not an object')
   return value
 }
 

@@ -83,7 +83,7 @@ export function parse(text: string): JsonObject {
   } catch (cause) {
     throw malformed('it is not JSON', cause)
   }
-  if (!isJsonObject(value)) throw malformed('it is no object')
+  if (!isJsonObject(value)) throw malformed('it is not an object')
   return value
 }
 
