@@ -45,6 +45,8 @@ function routeSpec(model: string, entry: RouteEntry): RouteSpec {
     extraHeaders: entry.extra_headers,
     extraBody: entry.extra_body as JsonObject,
     compatibility: entry.compatibility as JsonObject,
+    ...(entry.drop_params && { dropParams: entry.drop_params }),
+    ...(entry.unsupported_params && { unsupportedParams: entry.unsupported_params }),
   }
 }
 

@@ -82,7 +82,7 @@ function checkWithTypes(
       runCheck(
         by,
         path,
-        () => spec.checkRoute?.({ ...route, capabilities } as JsonObject, entry),
+        () => spec.checkRoute?.({ ...route, capabilities } as unknown as JsonObject, entry),
         report,
       )
     }

@@ -102,6 +102,14 @@ export function* extraMembers(extraBody: Fields): Iterable<Problem> {
   }
 }
 
+/** Members without which there is no call. */
+export function* droppedMembers(names: readonly unknown[]): Iterable<Problem> {
+  for (const [index, name] of names.entries()) {
+    if (typeof name !== 'string' || !MEMBERS_OF_THE_GATEWAY.includes(foldKey(name))) continue
+    yield { path: [index], message: `${name} is a member that every call has` }
+  }
+}
+
 /** Flags of a route beside those that the loaded plugins know. */
 export function flagRules(known: readonly string[]) {
   return function* (flags: Fields): Iterable<Problem> {

@@ -11,6 +11,7 @@ import { closest, didYouMean } from '../wire/suggest.ts'
 import { fieldOf, isFields } from './fields.ts'
 import {
   type DeclaredIds,
+  droppedMembers,
   extraMembers,
   flagRules,
   headerNames,
@@ -136,6 +137,20 @@ const routeFields = (dialects: readonly string[]) => ({
       description: 'Merged over the body that goes upstream',
     }),
     extraMembers,
+  ),
+  drop_params: Type.Optional(
+    withRule(
+      Type.Array(name('A member'), {
+        description: 'Members of requests that this route is not sent; callers are told of them',
+      }),
+      droppedMembers,
+    ),
+  ),
+  unsupported_params: Type.Optional(
+    Type.Union([Type.Literal('drop'), Type.Literal('reject')], {
+      description:
+        'What becomes of members for which the upstream has no place: drop leaves out all of them, reject refuses the call. By default those that change the answer are refused, and others are left out',
+    }),
   ),
 })
 const routeKeys = [...Object.keys(routeFields([])), 'compatibility']

@@ -65,6 +65,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         maxResponseBytes: provider.maxResponseBytes,
         signal: watchdog.signal,
         alive: watchdog.alive,
+        dropped: (name) => void admitted.dropped.add(name),
       }
       try {
         const result: unknown = await watchdog.guard(

@@ -7,6 +7,7 @@ import type { Outcome, RunningStream } from './execute.ts'
 import { asGatewayError } from './fault.ts'
 import { guardReply, guardsReply } from './guard.ts'
 import { guardedStream } from './guarded-stream.ts'
+import { droppedNames } from './record.ts'
 import { respondStep } from './seams.ts'
 import { nothing } from './settle.ts'
 import { replyStream } from './stream.ts'
@@ -38,8 +39,8 @@ export async function conclude(outcome: Outcome, services: LifecycleServices): P
   if (written === undefined) return await answerError(exchange, { ...outcome, error }, services)
   const { body, text } = written
   const { attempts, spent, failure } = outcome
-  const sent = (headers: Readonly<Record<string, string>>): Sent<Reply> => ({
-    value: { kind: 'buffered', status: 200, headers, body: text },
+  const sent = (added: Readonly<Record<string, string>>): Sent<Reply> => ({
+    value: { kind: 'buffered', status: 200, headers: replyHeaders(exchange, added), body: text },
     statusCode: 200,
     response: { kind: 'buffered', body, bytes: Buffer.byteLength(text) },
     error: failure,
@@ -96,7 +97,7 @@ async function concludeStream(
       const headers = respondStep(exchange, { status: 200, stream: true }, services)
       return {
         kind: 'stream',
-        headers: headers instanceof Promise ? await headers : headers,
+        headers: replyHeaders(exchange, headers instanceof Promise ? await headers : headers),
         stream,
       }
     } catch (thrown) {
@@ -139,12 +140,21 @@ function errorReplySent(
 ): Sent<Reply> {
   const { body } = wireError(error, exchange.requestId, exchange.surface)
   return {
-    value: errorReply(error, body, added),
+    value: errorReply(error, body, replyHeaders(exchange, added)),
     statusCode: error.status,
     response: { kind: 'buffered', body },
     error,
     callerLeft: exchange.callerLeft().aborted,
   }
+}
+
+/** What is told of a call beside what middlewares add. */
+function replyHeaders(
+  exchange: Exchange,
+  added: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  if (!('dropped' in exchange) || exchange.dropped.size === 0) return added
+  return { ...added, 'x-gateway-dropped': droppedNames(exchange).join(', ') }
 }
 
 function errorReply(

@@ -99,6 +99,8 @@ export interface Planned extends Resolved {
   readonly way: Way
   readonly provider: ProviderSpec
   readonly call: CallContent
+  /** What it has not of the caller's request, by the names under which callers are told of it. */
+  readonly dropped: Set<string>
   /** All routes that could serve the request, in their order; the first is `route`. */
   candidates(): readonly Route[]
   /** The same request on another of them. */

@@ -10,7 +10,7 @@ import {
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
 import { noTags } from '../wire/tags.ts'
-import type { Exchange, LifecycleServices } from './exchange.ts'
+import type { Exchange, LifecycleServices, Planned } from './exchange.ts'
 
 /** How an exchange ended, as it is recorded. */
 export interface RecordedEnd {
@@ -58,6 +58,7 @@ export function record(exchange: Exchange, end: RecordedEnd, services: Lifecycle
     attempts: end.attempts,
     userAgent: exchange.headers['user-agent'],
     tags: decoded?.tags ?? noTags,
+    ...('dropped' in exchange && exchange.dropped.size > 0 && { dropped: droppedNames(exchange) }),
     requestHeaders: () => exchange.headers,
     requestBody: logged ?? decoded?.json,
     response: end.response,
@@ -75,6 +76,15 @@ export function record(exchange: Exchange, end: RecordedEnd, services: Lifecycle
     trace.finished(recorded)
     lease.release()
   })
+}
+
+const MAX_DROPPED = 32
+
+/** The members of a request that were left out: callers name them, so there may be any number. */
+export function droppedNames({ dropped }: Pick<Planned, 'dropped'>): readonly string[] {
+  return [...dropped]
+    .slice(0, MAX_DROPPED)
+    .map((name) => name.slice(0, 64).replace(/[^\w.:[\]-]/g, '?'))
 }
 
 /** The bounded label under which a failed exchange is counted. */

@@ -1,4 +1,5 @@
 import {
+  type ConvertedCall,
   GatewayError,
   isJsonObject,
   type JsonValue,
@@ -11,6 +12,7 @@ import {
 import type { Route } from '../routing/catalog.ts'
 import { canonicalSelector, type ResolvedModel, resolveRoute } from '../routing/resolve.ts'
 import type { Way } from '../routing/ways.ts'
+import { editMembers } from '../wire/edit-members.ts'
 import { DEEPEST_JSON, outermostMembers } from '../wire/json-depth.ts'
 import { requireUnambiguousKeys } from '../wire/request-keys.ts'
 import { readTags } from '../wire/tags.ts'
@@ -163,8 +165,19 @@ export function plan(decoded: Decoded, random: () => number): Planned {
       const provider = runtime.providers.get(chosen.spec.provider)
       if (provider === undefined) throw new Error(`no provider ${chosen.spec.provider}`)
       const way = wayOf(chosen, surface.dialect)
-      const call = content(chosen)
-      return { ...decoded, ...found, route: chosen, way, provider, call, candidates, on }
+      const { dropped, ...call } = content(chosen)
+      const told = new Set(dropped)
+      return {
+        ...decoded,
+        ...found,
+        route: chosen,
+        way,
+        provider,
+        call,
+        dropped: told,
+        candidates,
+        on,
+      }
     }
     return on(route)
   } catch (error) {
@@ -181,25 +194,41 @@ function wayOf({ spec, ways }: Route, dialect: string): Way {
   )
 }
 
+type RouteContent = CallContent & Pick<ConvertedCall, 'dropped'>
+
 /** What each route is sent for a request. Throws GatewayError for one that cannot take it. */
 export function contentFor({
   surface,
   read,
   json,
   rawBody,
-}: Pick<Decoded, 'surface' | 'read' | 'json' | 'rawBody'>): (route: Route) => CallContent {
-  const unchanged = { body: json, rawBody }
+}: Pick<Decoded, 'surface' | 'read' | 'json' | 'rawBody'>): (route: Route) => RouteContent {
+  const unchanged: RouteContent = { body: json, rawBody }
   let converted: Map<unknown, ReturnType<NonNullable<Way['conversion']>['request']>> | undefined
   return (route) => {
     const { conversion } = wayOf(route, surface.dialect)
-    if (conversion === undefined) return unchanged
+    if (conversion === undefined) return withoutParams(unchanged, route)
     converted ??= new Map()
     let convert = converted.get(conversion)
     if (convert === undefined) {
       convert = conversion.request(read)
       converted.set(conversion, convert)
     }
-    return { ...convert(route), rawBody: undefined }
+    return withoutParams({ ...convert(route), rawBody: undefined }, route)
+  }
+}
+
+/** `drop_params` of the route. */
+function withoutParams(content: RouteContent, { spec }: Route): RouteContent {
+  const names = spec.dropParams?.filter((name) => content.body[name] !== undefined) ?? []
+  if (names.length === 0) return content
+  const { rawBody, dropped = [] } = content
+  const changes = new Map(names.map((name) => [name, undefined]))
+  return {
+    ...content,
+    body: Object.fromEntries(Object.entries(content.body).filter(([name]) => !changes.has(name))),
+    rawBody: rawBody && editMembers(rawBody, changes),
+    dropped: [...dropped, ...names],
   }
 }
 

@@ -99,6 +99,8 @@ export interface ExchangeRecord {
   readonly attempts: readonly Attempt[]
   readonly userAgent: string | undefined
   readonly tags: RequestTags
+  /** Members of the request that its route was not sent, as `ProviderCall.dropped` has them. */
+  readonly dropped?: readonly string[]
   /** The caller's headers, names in lower case; secrets are still in them. */
   requestHeaders(): Readonly<Record<string, string>>
   /** The caller's body, as the surface has it; undefined when it could not be read. */

@@ -30,6 +30,11 @@ export interface ProviderCall {
    * `Egress.send` does this for its caller.
    */
   alive(): void
+  /**
+   * Tells of a member of the caller's request that is left out on the way to the upstream, as a path
+   * without indices: `store`, `messages[].content[].cache_control`. The caller and the log are told.
+   */
+  dropped(name: string): void
 }
 
 export interface BufferedResult {

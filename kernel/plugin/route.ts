@@ -25,5 +25,9 @@ export interface RouteSpec {
   readonly extraHeaders: Readonly<Record<string, string>>
   /** For the provider to merge over the body that it sends. */
   readonly extraBody: Readonly<JsonObject>
+  /** Members that the kernel takes out of each request. */
+  readonly dropParams?: readonly string[]
+  /** What becomes of members that a conversion has no place for; absent: meaning decides. */
+  readonly unsupportedParams?: 'drop' | 'reject'
   readonly compatibility: Readonly<JsonObject>
 }

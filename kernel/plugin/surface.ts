@@ -1,7 +1,7 @@
 import type { GuardedToolCall } from './guardrail.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { BoundRoute } from './provider.ts'
-import type { Feature } from './route.ts'
+import type { Feature, RouteSpec } from './route.ts'
 import type { StreamEvent } from './stream.ts'
 import type { Usage } from './usage.ts'
 
@@ -170,6 +170,7 @@ export interface ConversionRoute {
   readonly bound: BoundRoute
   /** What the config allows and the route can do. */
   readonly capabilities: Readonly<Record<string, boolean>>
+  readonly spec: Pick<RouteSpec, 'unsupportedParams'>
 }
 
 /** A call in another dialect. */
@@ -177,6 +178,8 @@ export interface ConvertedCall {
   readonly body: JsonObject
   /** What the body has no place for, for executors that read the dialect it comes from. */
   readonly original?: unknown
+  /** What is left out on the way; see `ProviderCall.dropped`. */
+  readonly dropped?: readonly string[]
 }
 
 /** Whose reply it is, in terms of the gateway. */

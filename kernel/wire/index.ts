@@ -2,11 +2,13 @@
 export type { WrittenNumber } from '../plugin/json.ts'
 export { findKeys, keyForms, maskCredentials } from '../plugin/key-forms.ts'
 export { argumentsOf, said, textOf } from './chat-message.ts'
+export { leaveOut, type ParamPolicy, readParams } from './chat-params.ts'
 export { createChatStream } from './chat-stream.ts'
 export { chatEvents, collectChat } from './collect-chat.ts'
 export { collectResponse, responseEvents } from './collect-responses.ts'
 export { credentialForms, maskForms } from './credential-forms.ts'
 export { callError, plainError } from './dialect-stream.ts'
+export { editMembers } from './edit-members.ts'
 export { mayBeRounded, parseExact } from './exact-json.ts'
 export {
   chatToolCalls,

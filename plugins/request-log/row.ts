@@ -99,6 +99,7 @@ export function encodeSummary(
       // What a tag selector picked, which may be an alias.
       selected_model_key:
         exchange.selectedModel === exchange.requestedModel ? undefined : exchange.selectedModel,
+      dropped: exchange.dropped,
       payload_policy: policy.wire,
     },
     tags: encodeTags(tags),

@@ -32,10 +32,10 @@ export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execut
     dropPreservedReasoning(body)
     fitMessages(body, call, newerLimit)
     normaliseTools(body)
-    for (const transform of transforms) transform(body, call.stream)
+    for (const transform of transforms) transform(body, call)
     if (route.aggregatorProvider !== undefined) body.set('provider', route.aggregatorProvider)
     setStream(body, call.stream)
-    if (route.profile.supports_stream_usage === true) requestStreamUsage(body, call.stream)
+    if (route.profile.supports_stream_usage === true) requestStreamUsage(body, call)
     mergeExtraBody(body, route.extraBody)
     return callCompat(endpoint, call, body)
   }

@@ -2,6 +2,7 @@ import {
   isJsonObject,
   type JsonObject,
   type Problem,
+  type ProviderCall,
   type Static,
   Type,
 } from 'model-gateway/plugin'
@@ -52,23 +53,32 @@ export const profileSchema = Type.Object(
 export type Profile = Static<typeof profileSchema>
 
 /** A change to the outbound body of one chat call. */
-export type Transform = (body: OutboundBody, stream: boolean) => void
+export type Transform = (body: OutboundBody, call: Pick<ProviderCall, 'stream' | 'dropped'>) => void
 
 /** The transforms that a profile asks for; none for the defaults. `null` counts as absent. */
 export function profileTransforms(profile: Profile): readonly Transform[] {
   const transforms: Transform[] = []
-  if (profile.supports_store === false) transforms.push((body) => body.remove('store'))
+  if (profile.supports_store === false) transforms.push(leavesOut('store'))
   if (profile.max_tokens_field === 'max_tokens') transforms.push(renameMaxTokens)
   if (profile.developer_role === 'system') transforms.push(developerToSystem)
   if (profile.reasoning_effort === 'omit') {
-    transforms.push((body) => body.remove('reasoning_effort'))
+    transforms.push(leavesOut('reasoning_effort'))
   }
   if (profile.reasoning_effort === 'reasoning_object') transforms.push(effortToReasoning)
   return transforms
 }
 
+function leavesOut(name: string): Transform {
+  return (body, { dropped }) => {
+    const value = body.get(name)
+    if (value === undefined) return
+    body.remove(name)
+    if (value !== null && value !== false) dropped(name)
+  }
+}
+
 /** Asks a streaming upstream for its counters, whatever else the caller asked for. */
-export const requestStreamUsage: Transform = (body, stream) => {
+export const requestStreamUsage: Transform = (body, { stream }) => {
   if (!stream) return
   const options = body.get('stream_options')
   const others = Object.entries(isJsonObject(options) ? options : {})

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, ProviderCall } from 'model-gateway/plugin'
-import { foldKey, skipSpace, visitJson } from 'model-gateway/wire'
+import { editMembers, foldKey } from 'model-gateway/wire'
 import { invalidRequest } from './invalid-request.ts'
 
 /**
@@ -51,42 +51,4 @@ export function mergeExtraBody(body: OutboundBody, extraBody: Readonly<JsonObjec
   for (const [name, value] of Object.entries(extraBody)) {
     if (value !== undefined) body.set(name, value)
   }
-}
-
-/**
- * The text of a JSON object with top-level members replaced, appended or, where the change is
- * `undefined`, left out. All else is copied, so that integers above 2⁵³ survive.
- */
-export function editMembers(
-  text: string,
-  changes: ReadonlyMap<string, JsonValue | undefined>,
-): string {
-  const changed: string[] = []
-  let out = ''
-  /** Where members stand that no change names, one after the other. */
-  let from = -1
-  let to = -1
-
-  function add(piece: string): void {
-    out += out === '' ? piece : `,${piece}`
-  }
-  function change(name: string): void {
-    const value = changes.get(name)
-    if (value !== undefined) add(`${JSON.stringify(name)}:${JSON.stringify(value)}`)
-  }
-  visitJson(text, skipSpace(text, 0), (key, _, end, start) => {
-    const name = key as string
-    if (!changes.has(name)) {
-      if (from === -1) from = start
-      to = end
-      return
-    }
-    if (from !== -1) add(text.slice(from, to))
-    from = -1
-    changed.push(name)
-    change(name)
-  })
-  if (from !== -1) add(text.slice(from, to))
-  for (const name of changes.keys()) if (!changed.includes(name)) change(name)
-  return `{${out}}`
 }

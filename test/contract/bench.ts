@@ -95,6 +95,8 @@ const benchRoute: RouteSpec = {
 }
 
 export interface BenchCall extends ProviderCall {
+  /** What the provider has told that it left out. */
+  readonly leftOut: string[]
   abort(): void
 }
 
@@ -103,6 +105,7 @@ export function providerCall(body: JsonObject | string): BenchCall {
   const rawBody = typeof body === 'string' ? body : JSON.stringify(body)
   const parsed = deepFreeze(JSON.parse(rawBody) as JsonObject)
   const controller = new AbortController()
+  const leftOut: string[] = []
   return {
     requestId: 'bench-request',
     surface: 'chat_completions',
@@ -113,6 +116,8 @@ export function providerCall(body: JsonObject | string): BenchCall {
     maxResponseBytes: 2 ** 26,
     signal: controller.signal,
     alive() {},
+    leftOut,
+    dropped: (name) => void leftOut.push(name),
     abort: () => controller.abort(new GatewayError('upstream_timeout', 'the bench ended the call')),
   }
 }

@@ -51,6 +51,7 @@ export function testConversion(
       pricing: { pricingProviderId: undefined, model: 'kit-upstream' },
     },
     capabilities: Object.fromEntries([to, ...features].map((flag) => [flag, true])),
+    spec: {},
   }
 
   test('a request becomes one of the other dialect, for each route anew', () => {

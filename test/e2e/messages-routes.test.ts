@@ -55,7 +55,7 @@ test.each<[string, JsonObject, string]>([
   ['the first route', {}, 'plain'],
   ['the first with json_schema', schema, 'schemas'],
   ['the native one for its tool', search, 'msg_native'],
-  ['the native one for its field', { service_tier: 'auto' }, 'msg_native'],
+  ['the native one for its field', { container: 'c1' }, 'msg_native'],
 ])('a request takes %s', async (_, body, route) => {
   expect(await taken({ model: 'mixed', ...body })).toBe(route)
 })

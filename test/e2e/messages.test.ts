@@ -435,7 +435,7 @@ describe('an error has the shape of the messages API', () => {
       ...bad,
       says: 'tools',
     },
-    'a native field': { body: { ...ok, service_tier: 'auto' }, ...bad, says: 'service_tier' },
+    'a native field': { body: { ...ok, container: 'c1' }, ...bad, says: 'container' },
     'an upstream that refuses': {
       status: 429,
       code: 'upstream_http_error',

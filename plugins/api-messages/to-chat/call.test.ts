@@ -24,13 +24,14 @@ const ephemeral = { type: 'ephemeral' }
 
 /** The call for a route, the side channel as plain JSON beside it. */
 function callOver(route: RouteName, members: JsonObject, betas: string | null = null): object {
-  const { body, original } = messagesCall(
+  const { body, original, dropped } = messagesCall(
     readMessages({ ...minimal, ...members }, betas),
     routes[route],
   )
   const messages = original as NativeMessages | undefined
   return {
     ...body,
+    ...(dropped && dropped.length > 0 && { dropped: [...new Set(dropped)] }),
     ...(messages && {
       native: {
         ...messages.fields,
@@ -56,7 +57,7 @@ function refusal(act: () => unknown): string {
   return 'accepted'
 }
 
-type Expected = JsonObject | { refused: string }
+type Expected = JsonObject | { refused: string; dropped?: undefined }
 
 interface Row {
   readonly row: string
@@ -515,27 +516,35 @@ const rows: Row[] = [
     row: 'output_config, another member',
     request: { output_config: { task_budget: 1 } },
     native: { native: { output_config: { task_budget: 1 } } },
-    all: onlyNative('output_config.task_budget'),
+    all: { dropped: ['output_config.task_budget'] },
   },
   {
     row: 'metadata.user_id',
     request: { metadata: { user_id: 'u1' } },
     native: { native: { metadata: { user_id: 'u1' } } },
     compat: { user: 'u1' },
-    other: {},
+    other: { dropped: ['metadata'] },
   },
   {
     row: 'cache_control of the whole request',
     request: { cache_control: ephemeral },
     native: { native: { cache_control: ephemeral } },
-    all: {},
+    all: { dropped: ['cache_control'] },
   },
-  ...['service_tier', 'container', 'context_management', 'mcp_servers', 'unheard_of'].map(
+  ...['service_tier', 'thinking', 'context_management', 'unheard_of'].map(
     (name): Row => ({
       row: name,
       request: { [name]: 'x' },
       native: { native: { [name]: 'x' } },
-      all: onlyNative(name),
+      all: { dropped: [name] },
+    }),
+  ),
+  ...['container', 'mcp_servers'].map(
+    (name): Row => ({
+      row: name,
+      request: { [name]: 'x' },
+      native: { native: { [name]: 'x' } },
+      all: { refused: `${name} is not supported by this route` },
     }),
   ),
   {
@@ -555,7 +564,8 @@ describe.each(Object.keys(routes) as RouteName[])('over a %s route', (route) => 
       expect(refusal(act)).toStartWith(expected.refused)
     } else {
       const native = route === 'native' ? { native: {} } : {}
-      expect(act()).toEqual({ ...minimal, ...native, ...expected })
+      const hints: JsonObject = expected.dropped ? {} : { dropped: undefined }
+      expect({ ...act(), ...hints }).toEqual({ ...minimal, ...native, ...expected })
     }
   })
 })
@@ -581,7 +591,7 @@ test('the header anthropic-beta joins the betas of the body, for native routes a
   expect(callOver('native', request, betas)).toMatchObject({
     native: { anthropic_beta: ['b1', 'b2', 'b3'] },
   })
-  expect(callOver('compat', {}, betas)).toEqual(minimal)
+  expect(callOver('compat', {}, betas)).toEqual({ ...minimal, dropped: ['anthropic_beta'] })
 })
 
 describe('what a messages request needs of its route', () => {
@@ -659,4 +669,25 @@ test('the request itself is left as it was', () => {
   const before = structuredClone(body)
   for (const route of Object.values(routes)) messagesCall(readMessages(body, null), route)
   expect(body).toEqual(before)
+})
+
+test('what other upstreams have no place for is told, or refused by their routes', () => {
+  const request = {
+    cache_control: ephemeral,
+    thinking: { type: 'adaptive' },
+    context_management: { edits: [] },
+    ...user([{ type: 'text', text: 'hi', cache_control: ephemeral }]),
+    tools: [search, tool],
+  }
+  const { body, dropped } = messagesCall(readMessages({ ...minimal, ...request }, 'b1'), {
+    ...routes.compat,
+    unsupported: 'drop',
+  })
+  expect(body.tools).toEqual([chatTool])
+  expect(new Set(dropped)).toEqual(
+    new Set(['tools', 'cache_control', 'thinking', 'context_management', 'anthropic_beta']),
+  )
+  const strict = { ...routes.compat, unsupported: 'reject' } as const
+  const read = readMessages({ ...minimal, thinking: { type: 'adaptive' } }, null)
+  expect(refusal(() => messagesCall(read, strict))).toContain('unsupported_params: reject')
 })

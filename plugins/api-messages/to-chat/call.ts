@@ -4,7 +4,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from 'model-gateway/plugin'
-import { invalid } from 'model-gateway/wire'
+import { invalid, leaveOut, type ParamPolicy, readParams } from 'model-gateway/wire'
 import { plainPart } from './blocks.ts'
 import type { MessagesRequest } from './request.ts'
 
@@ -14,15 +14,8 @@ export interface MessagesRoute {
   readonly compatShape: boolean
   /** Whether it can be asked for JSON that follows a schema. */
   readonly jsonSchema: boolean
+  readonly unsupported?: ParamPolicy['unsupported']
 }
-
-/** Members without a meaning for other upstreams, and without harm when they are left out. */
-const HINTS: ReadonlySet<string> = new Set([
-  'thinking',
-  'cache_control',
-  'anthropic_beta',
-  'anthropic_version',
-])
 
 /**
  * The chat call that a route is sent for a messages request. A native route takes all of it; for
@@ -32,7 +25,7 @@ export function messagesCall(request: MessagesRequest, route: MessagesRoute): Co
   const { body, native, failedResults } = request
   if (route.nativeMessages) return { body, original: native }
   const serverTool = native.serverTools[0]
-  if (serverTool !== undefined) {
+  if (serverTool !== undefined && route.unsupported !== 'drop') {
     throw nativeOnly('tools', `a tool of type '${String(serverTool.type).slice(0, 64)}'`)
   }
   const call: JsonObject = {
@@ -40,19 +33,23 @@ export function messagesCall(request: MessagesRequest, route: MessagesRoute): Co
     messages: plainMessages(body.messages as JsonObject[], failedResults),
   }
   if (native.disableParallelToolUse && body.tools !== undefined) call.parallel_tool_calls = false
-  for (const [name, value] of Object.entries(native.fields)) {
-    if (HINTS.has(name)) continue
-    if (name === 'metadata') {
-      const user = isJsonObject(value) ? value.user_id : undefined
-      if (route.compatShape && typeof user === 'string') call.user = user
-    } else if (name === 'output_config') {
-      Object.assign(call, outputMembers(value, route))
-    } else {
-      throw nativeOnly(name, 'it')
-    }
+  const dropped: string[] = []
+  const policy = {
+    unsupported: route.unsupported,
+    dropped: (name: string) => void dropped.push(name),
   }
-  return { body: call }
+  if (serverTool !== undefined) leaveOut('tools', policy)
+  if (native.cacheControl.size > 0) leaveOut('cache_control', policy)
+  const { metadata, output_config: output } = readParams(native.fields, MAPPED, policy)
+  const user = isJsonObject(metadata) ? metadata.user_id : undefined
+  if (route.compatShape && typeof user === 'string') call.user = user
+  else if (metadata !== undefined) leaveOut('metadata', policy)
+  if (output !== undefined) Object.assign(call, outputMembers(output, route, policy))
+  return { body: call, dropped }
 }
+
+/** The version is a matter of the connection: it says nothing about the call. */
+const MAPPED: ReadonlySet<string> = new Set(['metadata', 'output_config', 'anthropic_version'])
 
 /**
  * One system message where several follow each other, failed tool results marked as text, and parts
@@ -75,14 +72,18 @@ function plainMessages(list: readonly JsonObject[], failed: ReadonlySet<JsonObje
   return plain
 }
 
-function outputMembers(config: JsonValue | undefined, route: MessagesRoute): JsonObject {
+function outputMembers(
+  config: JsonValue | undefined,
+  route: MessagesRoute,
+  policy: ParamPolicy,
+): JsonObject {
   if (!isJsonObject(config)) throw invalid('output_config must be an object')
   const members: JsonObject = {}
   for (const [name, value] of Object.entries(config)) {
     if (value === null || value === undefined) continue
     if (name === 'effort') members.reasoning_effort = value
     else if (name === 'format') members.response_format = responseFormat(value, route)
-    else throw nativeOnly(`output_config.${name}`, 'it')
+    else leaveOut(`output_config.${name}`, policy)
   }
   return members
 }

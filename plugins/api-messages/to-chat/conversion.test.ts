@@ -16,7 +16,7 @@ const request = readMessages(
 const callFor = messagesToChat.request(request)
 
 const route = (bound: object, json_schema = true) =>
-  ({ bound, capabilities: { json_schema } }) as unknown as ConversionRoute
+  ({ bound, capabilities: { json_schema }, spec: {} }) as unknown as ConversionRoute
 
 test('each kind of route gets the call that it can read, whoever was asked before', () => {
   expect(callFor(route({ compatShape: true })).body).toMatchObject({ user: 'u' })

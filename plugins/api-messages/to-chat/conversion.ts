@@ -22,16 +22,17 @@ export const messagesToChat: Conversion<MessagesRequest> = {
 function convertOnce(request: MessagesRequest) {
   const made = new Map<string, ConvertedCall | GatewayError>()
 
-  function make({ bound, capabilities }: ConversionRoute): ConvertedCall | GatewayError {
+  function make({ bound, capabilities, spec }: ConversionRoute): ConvertedCall | GatewayError {
     const nativeMessages = bound.reads?.includes('messages') === true
     const compatShape = bound.compatShape === true
     const jsonSchema = capabilities.json_schema === true
-    const key = `${nativeMessages} ${compatShape} ${jsonSchema}`
+    const { unsupportedParams: unsupported } = spec
+    const key = `${nativeMessages} ${compatShape} ${jsonSchema} ${unsupported}`
     const known = made.get(key)
     if (known !== undefined) return known
     let call: ConvertedCall | GatewayError
     try {
-      call = messagesCall(request, { nativeMessages, compatShape, jsonSchema })
+      call = messagesCall(request, { nativeMessages, compatShape, jsonSchema, unsupported })
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       call = error
