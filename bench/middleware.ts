@@ -11,7 +11,8 @@ import { bareConfig, comparePaired } from './paired.ts'
 const EACH = 5
 const LIMIT_MICROS = 60
 
-const source = `import { definePlugin, middleware, Type } from 'model-gateway/plugin'
+const source = `import { middleware } from 'model-gateway/middleware'
+import { definePlugin, Type } from 'model-gateway/plugin'
 
 export default definePlugin({
   manifest: {

@@ -22,8 +22,8 @@ export default definePlugin({
 export function providerText(type: string, typebox: string): string {
   return `${typebox}
 import { mark } from 'marks'
-import { definePlugin, GatewayError, providerFactories } from 'model-gateway/plugin'
-import type { Provider, ProviderCall } from 'model-gateway/plugin'
+import { definePlugin, GatewayError } from 'model-gateway/plugin'
+import { providerFactories, type Provider, type ProviderCall } from 'model-gateway/provider'
 
 const create = (): Provider => ({
   bind: (route) => ({

@@ -7,7 +7,8 @@ import {
   auditTrail,
   type CallerOf,
 } from 'model-gateway/admin'
-import { definePlugin, type Principal, strictObject } from 'model-gateway/plugin'
+import type { Principal } from 'model-gateway/identity'
+import { definePlugin, strictObject } from 'model-gateway/plugin'
 import { type PluginBench, setUpPlugin, testAdminModule, testPlugin } from 'model-gateway/testing'
 import plugin from './src/index.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { ConfigError, GatewayError, middleware } from 'model-gateway/plugin'
+import { middleware } from 'model-gateway/middleware'
+import { ConfigError, GatewayError } from 'model-gateway/plugin'
 import { middlewareCost, setUpPlugin, testMiddleware, testPlugin } from 'model-gateway/testing'
 import plugin from './src/index.ts'
 import { createMaintenance, UPCOMING } from './src/maintenance.ts'

@@ -1,5 +1,5 @@
-import type { GuardInput, GuardrailPack, PackRule } from 'model-gateway/guardrail'
-import type { JsonValue, PackMatch } from 'model-gateway/plugin'
+import type { GuardInput, GuardrailPack, PackMatch, PackRule } from 'model-gateway/guardrail'
+import type { JsonValue } from 'model-gateway/plugin'
 import { type CommandReading, commandsOf, readCommands, type SimpleCommand } from './command.ts'
 import { globbedNames, isGlob } from './command-glob.ts'
 import { literal } from './command-state.ts'

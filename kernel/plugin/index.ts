@@ -1,4 +1,4 @@
-/** The public contract: everything that a plugin imports, as `model-gateway/plugin`. */
+/** The whole contract, for the kernel itself; plugins import it by the modules of `contracts.ts`. */
 export { type Static, type TSchema, Type } from '@sinclair/typebox'
 export * from './accounting.ts'
 export * from './api-key.ts'
@@ -25,5 +25,4 @@ export * from './runtime.ts'
 export * from './secret.ts'
 export * from './stream.ts'
 export * from './surface.ts'
-export { nextTurn } from './turn.ts'
 export * from './usage.ts'

@@ -1,6 +1,7 @@
 import { metrics, trace } from '@opentelemetry/api'
 import { Value } from '@sinclair/typebox/value'
 import type { Logger } from 'pino'
+import { contracts as kernelContracts } from '../plugin/contracts.ts'
 import {
   type Capabilities,
   type CapabilityName,
@@ -10,7 +11,6 @@ import {
   type PluginContext,
   type Uses,
 } from '../plugin/index.ts'
-import * as points from '../plugin/points.ts'
 import { PointShape } from './plugin-shape.ts'
 import { implementationFault } from './shape.ts'
 
@@ -56,7 +56,7 @@ interface ContractPoint {
  */
 export function contractPoints(plugins: readonly Plugin[]): ReadonlyMap<string, ContractPoint> {
   const modules = Object.entries(
-    Object.assign({ 'model-gateway/plugin': points }, ...plugins.map(({ contracts }) => contracts)),
+    Object.assign({}, kernelContracts, ...plugins.map(({ contracts }) => contracts)),
   ) as [string, object][]
   return new Map(
     modules.flatMap(([module, exports]) =>

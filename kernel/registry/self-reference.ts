@@ -1,21 +1,20 @@
 import * as typebox from '@sinclair/typebox'
-import * as contract from '../plugin/index.ts'
+import { contracts } from '../plugin/contracts.ts'
+import type { Plugin } from '../plugin/index.ts'
 import * as wire from '../wire/index.ts'
 
 const registered = new Set<string>()
 
 /**
- * Makes `model-gateway/plugin`, `model-gateway/wire` and the contracts of plugins importable from
+ * Makes the modules of the contract, `model-gateway/wire` and the contracts of plugins importable from
  * anywhere: by a plugin in a single file that has no package next to it, and in a compiled binary. All
  * get the same classes, so `instanceof` holds. So it is with TypeBox, which a plugin may leave
  * uninstalled; the schemas of all are one library's.
  */
-export function registerSelfReference(
-  plugins: readonly Pick<contract.Plugin, 'contracts'>[] = [],
-): void {
+export function registerSelfReference(plugins: readonly Pick<Plugin, 'contracts'>[] = []): void {
   const modules: Record<string, object> = Object.assign(
     {
-      'model-gateway/plugin': contract,
+      ...contracts,
       'model-gateway/wire': wire,
       '@sinclair/typebox': typebox,
     },

@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
-import { type ConfigSnapshot, configSection, type Static, Type } from 'model-gateway/plugin'
+import type { ConfigSnapshot } from 'model-gateway/host'
+import { configSection, type Static, Type } from 'model-gateway/plugin'
 
 const MIB = 1024 * 1024
 

@@ -1,14 +1,13 @@
-import {
-  type Accounting,
-  type Clock,
-  type DispatchedCall,
-  GatewayError,
-  type Metering,
-  type PriceResolution,
-  type PricingSource,
-  type Settlement,
-  type Usage,
-} from 'model-gateway/plugin'
+import type {
+  Accounting,
+  DispatchedCall,
+  Metering,
+  PriceResolution,
+  PricingSource,
+  Settlement,
+} from 'model-gateway/accounting'
+import { type Clock, GatewayError } from 'model-gateway/plugin'
+import type { Usage } from 'model-gateway/wire'
 import type { Logger } from 'pino'
 import { usd } from '../_shared/money.ts'
 import type { Spool } from '../_shared/spool.ts'

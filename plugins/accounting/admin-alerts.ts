@@ -1,5 +1,6 @@
 import { type AdminRoute, adminRoute, listOf, pageOf, pageQuery } from 'model-gateway/admin'
-import { type Directory, strictObject, Type } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
+import { strictObject, Type } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
 import { Id } from '../_shared/own-id.ts'
 import { Instant, nullable, oneOf } from '../_shared/schema.ts'

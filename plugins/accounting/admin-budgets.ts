@@ -7,14 +7,9 @@ import {
   pageQuery,
   type SessionCaller,
 } from 'model-gateway/admin'
-import {
-  type Clock,
-  type Directory,
-  GatewayError,
-  type ModelSpec,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import type { ModelSpec } from 'model-gateway/host'
+import type { Directory } from 'model-gateway/identity'
+import { type Clock, GatewayError, strictObject, Type } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
 import { ownId } from '../_shared/own-id.ts'
 import { invalidBody, oneOf } from '../_shared/schema.ts'

@@ -1,5 +1,6 @@
 import { type AdminRoute, adminRoute } from 'model-gateway/admin'
-import { type Clock, type Directory, GatewayError, Type } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
+import { type Clock, GatewayError, Type } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
 import { Id } from '../_shared/own-id.ts'
 import { remaining } from './budget.ts'

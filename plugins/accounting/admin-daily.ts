@@ -1,5 +1,6 @@
 import { type AdminRoute, adminRoute } from 'model-gateway/admin'
-import { type Clock, type Directory, strictObject, Type } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
+import { type Clock, strictObject, Type } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
 import { Count, Instant, nullable, oneOf, Text } from '../_shared/schema.ts'
 import { ownerMembers, plainText, Usd } from './budget-wire.ts'

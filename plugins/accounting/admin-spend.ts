@@ -1,5 +1,6 @@
 import { type AdminRoute, adminRoute, listOf, pageOf, pageQuery } from 'model-gateway/admin'
-import { type Clock, type Directory, strictObject, Type } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
+import { type Clock, strictObject, Type } from 'model-gateway/plugin'
 import { callerOwner } from '../_shared/caller-owner.ts'
 import type { Note } from '../_shared/note.ts'
 import { ownId } from '../_shared/own-id.ts'

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import type { Database, Directory } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
+import type { Database } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { startMailServer } from './__fixtures__/mail-server.ts'

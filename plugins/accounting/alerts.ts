@@ -1,4 +1,5 @@
-import type { Clock, Directory } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
+import type { Clock } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import { storable } from '../_shared/safe-text.ts'
 import type { AlertStore, Claimed } from './alert-store.ts'

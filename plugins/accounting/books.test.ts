@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Directory, SettlementRequest } from 'model-gateway/plugin'
+import type { SettlementRequest } from 'model-gateway/accounting'
+import type { Directory } from 'model-gateway/identity'
 import { picoUsd } from '../_shared/money.ts'
 import identity from '../identity/index.ts'
 import { createReports } from '../observability/_shared/store.ts'

@@ -1,10 +1,5 @@
-import {
-  type Directory,
-  type JsonObject,
-  type Static,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
+import { type JsonObject, type Static, strictObject, Type } from 'model-gateway/plugin'
 import { picoUsd, usd } from '../_shared/money.ts'
 import { ownId } from '../_shared/own-id.ts'
 import { Instant, invalidBody, nullable, oneOf } from '../_shared/schema.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { GatewayError, SettlementRequest } from 'model-gateway/plugin'
+import type { SettlementRequest } from 'model-gateway/accounting'
+import type { GatewayError } from 'model-gateway/plugin'
 import type { BudgetEntry } from './budget.ts'
 import { createBudgetStore } from './budget-store.ts'
 import {

@@ -1,4 +1,5 @@
-import type { Database, PricingStatus } from 'model-gateway/plugin'
+import type { PricingStatus } from 'model-gateway/accounting'
+import type { Database } from 'model-gateway/plugin'
 import { createTurns } from '../_shared/turns.ts'
 import type { OwnerId } from './owner-names.ts'
 import type { Selection } from './report-store.ts'

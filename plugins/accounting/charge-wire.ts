@@ -1,4 +1,5 @@
-import { type Directory, type Static, Type } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
+import { type Static, Type } from 'model-gateway/plugin'
 import { usd } from '../_shared/money.ts'
 import { Count, Instant, nullable, oneOf, Text } from '../_shared/schema.ts'
 import { ownerMembers, Usd } from './budget-wire.ts'

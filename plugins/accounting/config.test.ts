@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import type { ConfigDraft } from 'model-gateway/plugin'
+import type { ConfigDraft } from 'model-gateway/host'
 import { accountingSection, checkConfig } from './config.ts'
 
 const models = [

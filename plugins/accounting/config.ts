@@ -1,5 +1,5 @@
+import type { ConfigDraft } from 'model-gateway/host'
 import {
-  type ConfigDraft,
   configSection,
   isJsonObject,
   MAX_TIMER_MS,

@@ -1,4 +1,4 @@
-import type { Directory } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
 import { usd } from '../_shared/money.ts'
 import type { ChargeRow, Charges } from './charge-reader.ts'
 import { cell, csvRow } from './csv.ts'

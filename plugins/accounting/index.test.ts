@@ -1,16 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type Accounting,
-  ConfigError,
-  type ConfigSnapshot,
-  type Directory,
-  type HealthCheck,
-  type Identity,
-  type PricingSource,
-  type SnapshotListener,
-} from 'model-gateway/plugin'
+import type { Accounting, PricingSource } from 'model-gateway/accounting'
+import type { ConfigSnapshot, SnapshotListener } from 'model-gateway/host'
+import type { Directory, Identity } from 'model-gateway/identity'
+import { ConfigError, type HealthCheck } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { noTelemetry } from '../../test/harness/telemetry.ts'

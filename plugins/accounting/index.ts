@@ -1,16 +1,13 @@
+import { accounting, pricingSource } from 'model-gateway/accounting'
 import { adminModules, auditTrail, budgetWriter } from 'model-gateway/admin'
+import { type ConfigSnapshot, type ModelSpec, snapshotListeners } from 'model-gateway/host'
+import { identity } from 'model-gateway/identity'
 import {
-  accounting,
   ConfigError,
-  type ConfigSnapshot,
   type Disposer,
   definePlugin,
   healthChecks,
-  identity,
-  type ModelSpec,
   optional,
-  pricingSource,
-  snapshotListeners,
   Type,
 } from 'model-gateway/plugin'
 import tables from '../../migrations/accounting/0001_tables.sql' with { type: 'text' }
@@ -39,6 +36,7 @@ import {
   serviceAccountsSection,
   usersSection,
 } from './config.ts'
+import * as contract from './contract.ts'
 import { createDailyStore } from './daily-store.ts'
 import { createBudgetKeeper } from './keep-budgets.ts'
 import { createReportStore } from './report-store.ts'
@@ -53,6 +51,7 @@ const LOOK_FOR_MAILS_EVERY_MS = 1_000
 
 /** Keeps the spend ledger: one row for each call, durable before the caller has the reply's end. */
 export default definePlugin({
+  contracts: { 'model-gateway/accounting': contract },
   manifest: {
     id: 'plugin.accounting',
     version: '0.1.0',

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Directory } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
 import pino from 'pino'
 import type { Budget, BudgetEntry } from './budget.ts'
 import type { BudgetStore } from './budget-store.ts'

@@ -1,4 +1,5 @@
-import { type Directory, formatPath } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
+import { formatPath } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import type { BudgetStore } from './budget-store.ts'
 import { type ConfiguredBudgets, reconcileBudgets } from './reconcile.ts'

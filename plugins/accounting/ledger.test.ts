@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { SettlementRequest } from 'model-gateway/plugin'
+import type { SettlementRequest } from 'model-gateway/accounting'
 import type { BudgetEntry } from './budget.ts'
 import {
   call,

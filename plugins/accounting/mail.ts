@@ -1,4 +1,4 @@
-import type { Directory } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
 import { usd } from '../_shared/money.ts'
 import type { Alert } from './alert-store.ts'
 import type { BudgetScope } from './scopes.ts'

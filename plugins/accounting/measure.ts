@@ -1,4 +1,5 @@
-import type { Metering, PartialStream, Usage } from 'model-gateway/plugin'
+import type { Metering, PartialStream } from 'model-gateway/accounting'
+import type { Usage } from 'model-gateway/wire'
 import { bytesOf, fewestTokens, type TokenCounter } from './token-counter.ts'
 
 /** The largest context window that a model is offered with, in tokens. */

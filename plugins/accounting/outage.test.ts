@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SettlementRequest } from 'model-gateway/plugin'
+import type { SettlementRequest } from 'model-gateway/accounting'
 import { type OpenDatabase, openDatabase } from '../../kernel/storage/database.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { createDatabaseProxy, type DatabaseProxy } from '../../test/harness/database-proxy.ts'

@@ -1,4 +1,4 @@
-import type { Directory } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
 
 export interface OwnerId {
   readonly kind: 'user' | 'service_account'

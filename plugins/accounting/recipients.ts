@@ -1,4 +1,4 @@
-import type { Directory } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
 import type { BudgetScope } from './scopes.ts'
 
 /** Who is told of an alert; a text says why nobody is. */

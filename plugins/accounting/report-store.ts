@@ -1,4 +1,5 @@
-import type { Database, PricingStatus, Static } from 'model-gateway/plugin'
+import type { PricingStatus } from 'model-gateway/accounting'
+import type { Database, Static } from 'model-gateway/plugin'
 import { type Charges, createChargeReader } from './charge-reader.ts'
 import type { Reason, RejectedCharge, Stored } from './charge-wire.ts'
 import type { OwnerId } from './owner-names.ts'

@@ -1,4 +1,5 @@
-import { type AdmissionRequest, GatewayError } from 'model-gateway/plugin'
+import type { AdmissionRequest } from 'model-gateway/accounting'
+import { GatewayError } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import { createGroupCommit } from '../_shared/group-commit.ts'
 import { safeText } from '../_shared/safe-text.ts'

@@ -1,9 +1,5 @@
-import type {
-  PriceResolution,
-  PricingStatus,
-  SettlementRequest,
-  UnpricedReason,
-} from 'model-gateway/plugin'
+import type { PriceResolution, PricingStatus, SettlementRequest } from 'model-gateway/accounting'
+import type { UnpricedReason } from 'model-gateway/provider'
 import { safeText } from '../_shared/safe-text.ts'
 import type { Charge } from './spend.ts'
 import { utcDay } from './window.ts'

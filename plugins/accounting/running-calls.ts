@@ -1,4 +1,4 @@
-import type { DispatchedCall } from 'model-gateway/plugin'
+import type { DispatchedCall } from 'model-gateway/accounting'
 import { scopeKeys } from './scopes.ts'
 import type { Charge, Exhausted, Spend } from './spend.ts'
 import { utcDay } from './window.ts'

@@ -1,4 +1,4 @@
-import type { Spender } from 'model-gateway/plugin'
+import type { Spender } from 'model-gateway/accounting'
 import { safeText } from '../_shared/safe-text.ts'
 import type { OwnerId } from './owner-names.ts'
 

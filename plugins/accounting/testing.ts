@@ -2,14 +2,10 @@ import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type {
-  Database,
-  Plugin,
-  PriceQuery,
-  Principal,
-  SettlementRequest,
-  Usage,
-} from 'model-gateway/plugin'
+import type { PriceQuery, SettlementRequest } from 'model-gateway/accounting'
+import type { Principal } from 'model-gateway/identity'
+import type { Database, Plugin } from 'model-gateway/plugin'
+import type { Usage } from 'model-gateway/wire'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { openSpool } from '../_shared/spool.ts'

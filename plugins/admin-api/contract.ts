@@ -1,10 +1,10 @@
 /** What plugins with routes of the control plane import, as `model-gateway/admin`. */
 import { type Static, type TObject, type TSchema, type TString, Type } from '@sinclair/typebox'
+import type { Principal } from 'model-gateway/identity'
 import {
   type ErrorCode,
   extensionPoint,
   type JsonValue,
-  type Principal,
   Shape,
   type TransactionSql,
 } from 'model-gateway/plugin'

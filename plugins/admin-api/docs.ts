@@ -1,5 +1,5 @@
 import { type DocumentDecoration, Elysia } from 'elysia'
-import type { HttpRoute } from 'model-gateway/plugin'
+import type { HttpRoute } from 'model-gateway/http'
 import styles from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import bundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import { type AdminRoute, SESSION_COOKIE } from './contract.ts'

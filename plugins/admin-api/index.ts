@@ -1,14 +1,7 @@
-import {
-  accounting,
-  commands,
-  definePlugin,
-  httpRouteLists,
-  httpRoutes,
-  identity,
-  optional,
-  strictObject,
-  UsageError,
-} from 'model-gateway/plugin'
+import { accounting } from 'model-gateway/accounting'
+import { httpRouteLists, httpRoutes } from 'model-gateway/http'
+import { identity } from 'model-gateway/identity'
+import { commands, definePlugin, optional, strictObject, UsageError } from 'model-gateway/plugin'
 import * as contract from './contract.ts'
 import { adminModules, adminSessions } from './contract.ts'
 import { createDocs, openApiText } from './docs.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { GatewayError, type Principal, strictObject, Type } from 'model-gateway/plugin'
+import type { Principal } from 'model-gateway/identity'
+import { GatewayError, strictObject, Type } from 'model-gateway/plugin'
 import { pino } from 'pino'
 import { createDoor } from '../../kernel/http/own-host.ts'
 import { createPluginRoutes } from '../../kernel/http/plugin-routes.ts'

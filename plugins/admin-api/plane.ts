@@ -1,13 +1,7 @@
-import {
-  type Accounting,
-  type Door,
-  GatewayError,
-  type HttpCall,
-  type HttpRoute,
-  type Identity,
-  inTime,
-  presentedKey,
-} from 'model-gateway/plugin'
+import type { Accounting } from 'model-gateway/accounting'
+import type { Door, HttpCall, HttpRoute } from 'model-gateway/http'
+import { type Identity, presentedKey } from 'model-gateway/identity'
+import { GatewayError, inTime } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import { compileCheck, saysNothing } from './check.ts'
 import {

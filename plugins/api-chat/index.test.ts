@@ -1,5 +1,5 @@
-import { streamEvent } from 'model-gateway/plugin'
 import { testSurface } from 'model-gateway/testing'
+import { streamEvent } from 'model-gateway/wire'
 import plugin from './index.ts'
 
 const request = {

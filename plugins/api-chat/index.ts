@@ -1,4 +1,5 @@
-import { type Dialect, definePlugin, dialects, surfaces, Type } from 'model-gateway/plugin'
+import { definePlugin, Type } from 'model-gateway/plugin'
+import { type Dialect, dialects, surfaces } from 'model-gateway/surface'
 import {
   chatChunkText,
   chatEvents,

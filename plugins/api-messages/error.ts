@@ -1,4 +1,4 @@
-import type { CallError, WireError } from 'model-gateway/plugin'
+import type { CallError, WireError } from 'model-gateway/surface'
 import { encodeSse } from 'model-gateway/wire'
 
 /** An error as callers of the messages API read it. */

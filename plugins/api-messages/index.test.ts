@@ -1,6 +1,6 @@
-import { type Plugin, streamEvent, Type } from 'model-gateway/plugin'
+import { type Plugin, Type } from 'model-gateway/plugin'
 import { testSurface } from 'model-gateway/testing'
-import { createChatStream } from 'model-gateway/wire'
+import { createChatStream, streamEvent } from 'model-gateway/wire'
 import plugin from './index.ts'
 
 /** Whoever executes chat completions. */

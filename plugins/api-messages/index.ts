@@ -1,4 +1,5 @@
-import { conversions, definePlugin, surfaces, Type } from 'model-gateway/plugin'
+import { definePlugin, Type } from 'model-gateway/plugin'
+import { conversions, surfaces } from 'model-gateway/surface'
 import { messagesError } from './error.ts'
 import { messagesToChat } from './to-chat/conversion.ts'
 import { withExactInputs } from './to-chat/inputs.ts'

@@ -1,4 +1,5 @@
-import { identity, type Plugin, Type } from 'model-gateway/plugin'
+import { identity } from 'model-gateway/identity'
+import { type Plugin, Type } from 'model-gateway/plugin'
 import { testSurface } from 'model-gateway/testing'
 import plugin from './index.ts'
 

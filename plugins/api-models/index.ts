@@ -1,12 +1,7 @@
-import {
-  accounting,
-  definePlugin,
-  httpRoutes,
-  identity,
-  optional,
-  presentedKey,
-  Type,
-} from 'model-gateway/plugin'
+import { accounting } from 'model-gateway/accounting'
+import { httpRoutes } from 'model-gateway/http'
+import { identity, presentedKey } from 'model-gateway/identity'
+import { definePlugin, optional, Type } from 'model-gateway/plugin'
 
 /** `GET /v1/models`: the models that a key may ask for, whether or not a route can serve them now. */
 export default definePlugin({

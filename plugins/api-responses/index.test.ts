@@ -1,5 +1,6 @@
-import { type JsonObject, streamEvent } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
 import { testSurface } from 'model-gateway/testing'
+import { streamEvent } from 'model-gateway/wire'
 import plugin from './index.ts'
 
 const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 }

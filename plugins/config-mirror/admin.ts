@@ -1,13 +1,8 @@
+import type { RateResolution } from 'model-gateway/accounting'
 import { type AdminRoute, adminRoute, listOf, pageOf, pageQuery } from 'model-gateway/admin'
-import {
-  type BoundRouteFacts,
-  type ConfigSnapshot,
-  type ModelSpec,
-  type RateResolution,
-  type RouteSpec,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import type { BoundRouteFacts, ConfigSnapshot, ModelSpec } from 'model-gateway/host'
+import { strictObject, Type } from 'model-gateway/plugin'
+import type { RouteSpec } from 'model-gateway/provider'
 import { Count, nullable, oneOf, Text } from '../_shared/schema.ts'
 
 const usdPerMillion = nullable(

@@ -2,13 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
   type ConfigSnapshot,
-  type Database,
-  type ExtensionPoint,
   type ModelSpec,
-  type RouteSpec,
   type SnapshotListener,
   snapshotListeners,
-} from 'model-gateway/plugin'
+} from 'model-gateway/host'
+import type { Database, ExtensionPoint } from 'model-gateway/plugin'
+import type { RouteSpec } from 'model-gateway/provider'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { noTelemetry } from '../../test/harness/telemetry.ts'

@@ -1,14 +1,12 @@
+import { pricingSource } from 'model-gateway/accounting'
 import { adminModules } from 'model-gateway/admin'
 import {
   type BoundRouteFacts,
   boundRouteListeners,
   type ConfigSnapshot,
-  definePlugin,
-  optional,
-  pricingSource,
   snapshotListeners,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/host'
+import { definePlugin, optional, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/config-mirror/0001_tables.sql' with { type: 'text' }
 import { configRoutes } from './admin.ts'
 import { mirrorRows } from './rows.ts'

@@ -1,4 +1,5 @@
-import type { ConfigSnapshot, ModelSpec, RouteSpec } from 'model-gateway/plugin'
+import type { ConfigSnapshot, ModelSpec } from 'model-gateway/host'
+import type { RouteSpec } from 'model-gateway/provider'
 
 /** A config as the tables hold it; names are those of the columns. */
 export interface MirrorRows {

@@ -1,4 +1,5 @@
-import { GatewayError, type HttpCall, type HttpRoute } from 'model-gateway/plugin'
+import type { HttpCall, HttpRoute } from 'model-gateway/http'
+import { GatewayError } from 'model-gateway/plugin'
 
 /** One file of the pages, as it goes out. */
 export interface PageFile {

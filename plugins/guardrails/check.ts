@@ -1,11 +1,5 @@
-import {
-  type Brought,
-  type ConfigDraft,
-  type ConfigPath,
-  isJsonObject,
-  type JsonObject,
-  type Problem,
-} from 'model-gateway/plugin'
+import type { Brought, ConfigDraft } from 'model-gateway/host'
+import { type ConfigPath, isJsonObject, type JsonObject, type Problem } from 'model-gateway/plugin'
 import { didYouMean } from 'model-gateway/wire'
 import { declaredKinds, declaredPacks, guardrails } from './config.ts'
 import type { GuardrailPackSpec, ManagedCheckSpec } from './contract.ts'

@@ -1,14 +1,6 @@
-import {
-  type Brought,
-  broughtTo,
-  configSection,
-  type Declared,
-  guardPhases,
-  KEY_ALIASES,
-  type Static,
-  type TSchema,
-  Type,
-} from 'model-gateway/plugin'
+import { guardPhases } from 'model-gateway/guardrail'
+import { type Brought, broughtTo, type Declared } from 'model-gateway/host'
+import { configSection, KEY_ALIASES, type Static, type TSchema, Type } from 'model-gateway/plugin'
 import { oneOf } from '../_shared/schema.ts'
 import {
   type GuardrailPackSpec,

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto'
-import {
-  type GuardedContent,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from 'model-gateway/plugin'
+import type { GuardedContent } from 'model-gateway/guardrail'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { repeatsKey } from 'model-gateway/wire'
 
 /** The texts of what passes a boundary, as managed checks get them. */

@@ -2,14 +2,16 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import {
   extensionPoint,
-  type GuardPhase,
-  guardPhases,
   type JsonObject,
   type JsonValue,
-  type PackMatch,
   type Problem,
   Shape,
 } from 'model-gateway/plugin'
+import { type GuardPhase, guardPhases, type PackMatch } from '../../kernel/plugin/guardrail.ts'
+
+// What the kernel judges by, and the point at which it asks for it.
+export * from '../../kernel/plugin/guardrail.ts'
+export { guard } from '../../kernel/plugin/points.ts'
 
 /** What a pack judges. One object is handed to every pack of a policy, so work on it can be shared. */
 export type GuardInput =

@@ -1,4 +1,4 @@
-import type { GuardPhase, PackMatch } from 'model-gateway/plugin'
+import type { GuardPhase, PackMatch } from 'model-gateway/guardrail'
 import type { CheckEntry, PolicySettings } from './config.ts'
 
 export type Mode = PolicySettings['mode']

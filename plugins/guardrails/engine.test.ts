@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import type { GuardedContent, GuardedOperation, GuardPhase } from 'model-gateway/plugin'
+import type { GuardedContent, GuardedOperation, GuardPhase } from 'model-gateway/guardrail'
 import { wordCheck } from './__fixtures__/word-check.ts'
 import type { GuardrailPack } from './contract.ts'
 import { type EnginePolicy, judge } from './engine.ts'

@@ -1,4 +1,9 @@
-import type { GuardedContent, GuardedOperation, GuardPhase, PackMatch } from 'model-gateway/plugin'
+import type {
+  GuardedContent,
+  GuardedOperation,
+  GuardPhase,
+  PackMatch,
+} from 'model-gateway/guardrail'
 import { sha256, textsOf, withTexts } from './content.ts'
 import { type GuardInput, PackFailure, type RunningPack } from './contract.ts'
 import {

@@ -1,11 +1,6 @@
 import { type AdminRoute, adminRoute, type CallerOf } from 'model-gateway/admin'
-import {
-  GatewayError,
-  type GuardedOperation,
-  isJsonObject,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import type { GuardedOperation } from 'model-gateway/guardrail'
+import { GatewayError, isJsonObject, strictObject, Type } from 'model-gateway/plugin'
 import { nullable, oneOf } from '../_shared/schema.ts'
 import { type Decision, denialMessage } from './decision.ts'
 import { covers, type Judgement } from './engine.ts'

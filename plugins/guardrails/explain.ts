@@ -1,8 +1,7 @@
 import { type AdminRoute, adminRoute } from 'model-gateway/admin'
+import type { GuardedContent, GuardedOperation } from 'model-gateway/guardrail'
 import {
   GatewayError,
-  type GuardedContent,
-  type GuardedOperation,
   isJsonObject,
   type JsonObject,
   type Static,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { PackMatch } from 'model-gateway/plugin'
+import type { PackMatch } from 'model-gateway/guardrail'
 import { parseArguments } from './content.ts'
 // Types only: a hook waits for this command, so that it loads as little as it can.
 import type { GuardInput, GuardrailPack } from './contract.ts'

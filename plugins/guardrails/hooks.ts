@@ -1,4 +1,4 @@
-import type { GuardedOperation } from 'model-gateway/plugin'
+import type { GuardedOperation } from 'model-gateway/guardrail'
 
 /** The coding agents whose hooks are understood. */
 export const hookFormats = ['claude_code', 'codex', 'gemini_cli', 'copilot_cli'] as const

@@ -3,14 +3,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
-import {
-  type ConfigSnapshot,
-  type Database,
-  type Guard,
-  guard,
-  type SnapshotListener,
-  snapshotListeners,
-} from 'model-gateway/plugin'
+import { type Guard, guard } from 'model-gateway/guardrail'
+import { type ConfigSnapshot, type SnapshotListener, snapshotListeners } from 'model-gateway/host'
+import type { Database } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { eventually } from '../../test/harness/gateway.ts'

@@ -1,14 +1,8 @@
 import { adminModules } from 'model-gateway/admin'
+import { guard } from 'model-gateway/guardrail'
+import { type ConfigSnapshot, snapshotListeners } from 'model-gateway/host'
 import { mcpRegistry } from 'model-gateway/mcp'
-import {
-  type ConfigSnapshot,
-  definePlugin,
-  guard,
-  healthChecks,
-  optional,
-  snapshotListeners,
-  Type,
-} from 'model-gateway/plugin'
+import { definePlugin, healthChecks, optional, Type } from 'model-gateway/plugin'
 import decisions from '../../migrations/guardrails/0001_decisions.sql' with { type: 'text' }
 import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { ledgerReserve } from '../_shared/ledger-reserve.ts'

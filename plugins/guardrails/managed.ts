@@ -1,4 +1,5 @@
-import { type GuardPhase, inTime } from 'model-gateway/plugin'
+import type { GuardPhase } from 'model-gateway/guardrail'
+import { inTime } from 'model-gateway/plugin'
 import {
   CheckFailure,
   type CheckFailureReason,

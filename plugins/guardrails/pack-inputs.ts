@@ -1,4 +1,5 @@
-import type { GuardedOperation, JsonObject } from 'model-gateway/plugin'
+import type { GuardedOperation } from 'model-gateway/guardrail'
+import type { JsonObject } from 'model-gateway/plugin'
 import { commandText, parseArguments } from './content.ts'
 import type { GuardInput } from './contract.ts'
 import { type Piece, pieceOf, type TerminalMemory, typedBehind } from './terminal-sessions.ts'

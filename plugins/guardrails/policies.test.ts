@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import { ConfigError, type ConfigSnapshot } from 'model-gateway/plugin'
+import type { ConfigSnapshot } from 'model-gateway/host'
+import { ConfigError } from 'model-gateway/plugin'
 import { open, wordCheck } from './__fixtures__/word-check.ts'
 import { guardrails } from './config.ts'
 import type { GuardrailPack, ManagedCheck, ManagedCheckKind } from './contract.ts'

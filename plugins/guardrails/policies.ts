@@ -1,14 +1,11 @@
 import {
-  ConfigError,
-  type ConfigPath,
-  type ConfigSnapshot,
   type GuardedOperation,
   type GuardPolicies,
   type GuardPolicy,
   guardPhases,
-  inTime,
-  type Static,
-} from 'model-gateway/plugin'
+} from 'model-gateway/guardrail'
+import type { ConfigSnapshot } from 'model-gateway/host'
+import { ConfigError, type ConfigPath, inTime, type Static } from 'model-gateway/plugin'
 import {
   type CheckEntry,
   guardrails,

@@ -1,5 +1,5 @@
+import type { GuardedOperation } from 'model-gateway/guardrail'
 import type { McpRegistry } from 'model-gateway/mcp'
-import type { GuardedOperation } from 'model-gateway/plugin'
 
 /** What the registry knows of MCP servers. */
 export interface Servers {

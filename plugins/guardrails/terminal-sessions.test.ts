@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { GuardedOperation, GuardedToolCall } from 'model-gateway/plugin'
+import type { GuardedOperation, GuardedToolCall } from 'model-gateway/guardrail'
 import { coreFilesystem } from '../../guardrail-packs/core-filesystem/index.ts'
 import { judge } from './engine.ts'
 import { createTerminalMemory } from './terminal-sessions.ts'

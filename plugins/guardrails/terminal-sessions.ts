@@ -1,4 +1,5 @@
-import { type GuardedToolCall, isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import type { GuardedToolCall } from 'model-gateway/guardrail'
+import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import { parseArguments } from './content.ts'
 
 /** Text that a call types into a terminal which stays open. */

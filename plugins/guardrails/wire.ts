@@ -1,4 +1,5 @@
-import { guardPhases, type PackMatch, Type } from 'model-gateway/plugin'
+import { guardPhases, type PackMatch } from 'model-gateway/guardrail'
+import { Type } from 'model-gateway/plugin'
 import { nullable, oneOf, Text } from '../_shared/schema.ts'
 
 export const tag = 'guardrails'

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { type ConfigDraft, Secret } from 'model-gateway/plugin'
+import type { ConfigDraft } from 'model-gateway/host'
+import { Secret } from 'model-gateway/plugin'
 import { checkIdentity } from './check.ts'
 import { generateKey } from './keys.ts'
 

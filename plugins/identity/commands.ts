@@ -1,11 +1,11 @@
 import type { AuditTrail } from 'model-gateway/admin'
+import type { Welcome } from 'model-gateway/host'
 import {
   type Clock,
   type Command,
   type CommandSpec,
   type Database,
   UsageError,
-  type Welcome,
 } from 'model-gateway/plugin'
 import { once, readArguments } from '../_shared/arguments.ts'
 import { viewOfKey } from './api-keys/view.ts'

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AuditTrail } from 'model-gateway/admin'
-import { type Command, type CommandSpec, UsageError, type Welcome } from 'model-gateway/plugin'
+import type { Welcome } from 'model-gateway/host'
+import { type Command, type CommandSpec, UsageError } from 'model-gateway/plugin'
 import { once, readArguments } from '../_shared/arguments.ts'
 import { hashPassword, passwordProblem } from './_shared/password.ts'
 import { FILE_FIELDS } from './_shared/store.ts'

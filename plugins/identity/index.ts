@@ -1,15 +1,13 @@
 import { adminModules, adminSessions, auditTrail, budgetWriter } from 'model-gateway/admin'
+import { type ConfigSnapshot, snapshotListeners, welcome } from 'model-gateway/host'
+import { identity } from 'model-gateway/identity'
 import {
-  type ConfigSnapshot,
   commands,
   definePlugin,
   formatPath,
   healthChecks,
-  identity,
   optional,
-  snapshotListeners,
   Type,
-  welcome,
 } from 'model-gateway/plugin'
 import tables from '../../migrations/identity/0001_tables.sql' with { type: 'text' }
 import adminTables from '../../migrations/identity/0002_admin.sql' with { type: 'text' }

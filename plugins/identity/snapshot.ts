@@ -1,13 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import {
-  type ErrorCode,
-  GatewayError,
-  type HealthCheck,
-  type Identity,
-  inTime,
-  type KeyShown,
-  type Principal,
-} from 'model-gateway/plugin'
+import type { Identity, KeyShown, Principal } from 'model-gateway/identity'
+import { type ErrorCode, GatewayError, type HealthCheck, inTime } from 'model-gateway/plugin'
 import { createFreshLoad } from '../_shared/fresh-load.ts'
 import { hashSecret, parseKey } from './keys.ts'
 import type { KeyRecord } from './store.ts'

@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
-import type { Database, Directory, Owner, Principal } from 'model-gateway/plugin'
+import type { Directory, Owner, Principal } from 'model-gateway/identity'
+import type { Database } from 'model-gateway/plugin'
 import type { Existing, SeedPlan } from './seed.ts'
 import { apiKeys, passwords, serviceAccounts, teamMemberships, teams, users } from './tables.ts'
 

@@ -1,19 +1,15 @@
 import { afterEach, beforeEach, setDefaultTimeout } from 'bun:test'
 import type { AuditEntry } from 'model-gateway/admin'
+import { type ConfigSnapshot, snapshotListeners, type Welcome, welcome } from 'model-gateway/host'
+import { type Identity, identity } from 'model-gateway/identity'
 import {
   type Capabilities,
   type Command,
-  type ConfigSnapshot,
   commands,
   type Disposer,
   type ExtensionPoint,
   GatewayError,
-  type Identity,
-  identity,
   Secret,
-  snapshotListeners,
-  type Welcome,
-  welcome,
 } from 'model-gateway/plugin'
 import pino from 'pino'
 import { openDatabase } from '../../kernel/storage/database.ts'

@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import {
-  type Command,
-  type Inspection,
-  type JsonValue,
-  seams,
-  UsageError,
-} from 'model-gateway/plugin'
+import type { Inspection } from 'model-gateway/host'
+import { seams } from 'model-gateway/middleware'
+import { type Command, type JsonValue, UsageError } from 'model-gateway/plugin'
 import {
   type Explained,
   type ExplainedRoute,

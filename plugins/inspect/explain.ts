@@ -1,19 +1,10 @@
-import {
-  type Accounting,
-  type Capabilities,
-  type ChainedMiddleware,
-  GatewayError,
-  type GuardPhase,
-  type Identity,
-  type JsonValue,
-  type PlannedRoute,
-  type Principal,
-  type RequestPlan,
-  type RouteFault,
-  type RouteSpec,
-  type Spender,
-  seams,
-} from 'model-gateway/plugin'
+import type { Accounting, Spender } from 'model-gateway/accounting'
+import type { GuardPhase } from 'model-gateway/guardrail'
+import type { ChainedMiddleware, PlannedRoute, RequestPlan, RouteFault } from 'model-gateway/host'
+import type { Identity, Principal } from 'model-gateway/identity'
+import { seams } from 'model-gateway/middleware'
+import { type Capabilities, GatewayError, type JsonValue } from 'model-gateway/plugin'
+import type { RouteSpec } from 'model-gateway/provider'
 
 export interface Question {
   /** A raw key, the id of one, or its public id. */

@@ -1,11 +1,6 @@
-import {
-  accounting,
-  commands,
-  definePlugin,
-  identity,
-  optional,
-  strictObject,
-} from 'model-gateway/plugin'
+import { accounting } from 'model-gateway/accounting'
+import { identity } from 'model-gateway/identity'
+import { commands, definePlugin, optional, strictObject } from 'model-gateway/plugin'
 import { explainCommand, pluginsCommand } from './commands.ts'
 
 /** Tells operators what is loaded, and what would become of a request. */

@@ -2,16 +2,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type ConfigSnapshot, type SnapshotListener, snapshotListeners } from 'model-gateway/host'
 import { type McpAudit, mcpAudit } from 'model-gateway/mcp'
-import {
-  type ConfigSnapshot,
-  type Database,
-  type Disposer,
-  type HealthCheck,
-  healthChecks,
-  type SnapshotListener,
-  snapshotListeners,
-} from 'model-gateway/plugin'
+import { type Database, type Disposer, type HealthCheck, healthChecks } from 'model-gateway/plugin'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { eventually } from '../../test/harness/gateway.ts'

@@ -1,14 +1,8 @@
 import { adminModules, auditTrail } from 'model-gateway/admin'
+import { snapshotListeners } from 'model-gateway/host'
+import { identity } from 'model-gateway/identity'
 import { mcpAudit } from 'model-gateway/mcp'
-import {
-  definePlugin,
-  GatewayError,
-  healthChecks,
-  identity,
-  optional,
-  snapshotListeners,
-  Type,
-} from 'model-gateway/plugin'
+import { definePlugin, GatewayError, healthChecks, optional, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/mcp-audit/0001_tables.sql' with { type: 'text' }
 import payloadCompression from '../../migrations/mcp-audit/0002_payload_compression.sql' with {
   type: 'text',

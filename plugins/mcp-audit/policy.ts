@@ -1,4 +1,5 @@
-import { type ConfigSnapshot, configSection, type Static, Type } from 'model-gateway/plugin'
+import type { ConfigSnapshot } from 'model-gateway/host'
+import { configSection, type Static, Type } from 'model-gateway/plugin'
 import { compilePaths, type PathNode } from '../_shared/redaction-paths.ts'
 
 /** Most of each side of a call that is kept; the request log's own limits count when they are lower. */

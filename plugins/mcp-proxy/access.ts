@@ -1,4 +1,4 @@
-import { type Principal, presentedKey } from 'model-gateway/plugin'
+import { type Principal, presentedKey } from 'model-gateway/identity'
 import type { McpServer } from './contract.ts'
 
 /** The gateway key of a call; clients of MCP servers keep other things in `x-api-key`. */

@@ -1,13 +1,12 @@
 /** What plugins around the MCP proxy import as `model-gateway/mcp`. */
 
 import type { TObject } from '@sinclair/typebox'
+import type { AddressPolicy } from 'model-gateway/http'
+import type { Owner, Principal } from 'model-gateway/identity'
 import {
-  type AddressPolicy,
   extensionPoint,
   type JsonObject,
   type JsonValue,
-  type Owner,
-  type Principal,
   Shape,
   type Static,
   Type,

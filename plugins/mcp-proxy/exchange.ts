@@ -1,13 +1,8 @@
-import type {
-  Accounting,
-  ConfigLease,
-  Door,
-  GuardPolicies,
-  GuardPolicy,
-  Identity,
-  Outbound,
-  Principal,
-} from 'model-gateway/plugin'
+import type { Accounting } from 'model-gateway/accounting'
+import type { GuardPolicies, GuardPolicy } from 'model-gateway/guardrail'
+import type { ConfigLease } from 'model-gateway/host'
+import type { Door, Outbound } from 'model-gateway/http'
+import type { Identity, Principal } from 'model-gateway/identity'
 import type { McpAudit, McpAuthMode, McpRegistry, McpServer } from './contract.ts'
 import type { Invocation } from './invocation.ts'
 import type { McpTraced } from './observe.ts'

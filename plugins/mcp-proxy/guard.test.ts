@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { GuardPolicy } from 'model-gateway/plugin'
+import type { GuardPolicy } from 'model-gateway/guardrail'
 import { guardCall } from './guard.ts'
 import type { Invocation } from './invocation.ts'
 import type { RpcMessage, ToolCall } from './json-rpc.ts'

@@ -1,13 +1,11 @@
 import {
-  GatewayError,
   GuardDenial,
   type GuardedContent,
   type GuardPhase,
   type GuardPolicy,
-  isJsonObject,
-  type JsonObject,
-  type Principal,
-} from 'model-gateway/plugin'
+} from 'model-gateway/guardrail'
+import type { Principal } from 'model-gateway/identity'
+import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import { parseExact, plainJson } from 'model-gateway/wire'
 import type { McpServer } from './contract.ts'
 import type { McpCall } from './exchange.ts'

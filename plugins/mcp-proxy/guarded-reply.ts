@@ -1,4 +1,5 @@
-import { GatewayError, GuardDenial, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { GuardDenial } from 'model-gateway/guardrail'
+import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import {
   createSseBlocks,
   nestsTooDeep,

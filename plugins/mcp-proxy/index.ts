@@ -1,11 +1,7 @@
-import {
-  accounting,
-  definePlugin,
-  httpRoutes,
-  identity,
-  optional,
-  strictObject,
-} from 'model-gateway/plugin'
+import { accounting } from 'model-gateway/accounting'
+import { httpRoutes } from 'model-gateway/http'
+import { identity } from 'model-gateway/identity'
+import { definePlugin, optional, strictObject } from 'model-gateway/plugin'
 import * as contract from './contract.ts'
 import { usualMcpLimits } from './exchange.ts'
 import { createMcpObservation } from './observe.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { GuardDenial } from 'model-gateway/plugin'
+import { GuardDenial } from 'model-gateway/guardrail'
 import type { McpAudit, McpInvocationHandle, McpVerdict } from './contract.ts'
 import { type InvocationFacts, openInvocation } from './invocation.ts'
 

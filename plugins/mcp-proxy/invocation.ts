@@ -1,5 +1,7 @@
-import type { GatewayError, JsonObject, JsonValue, Principal } from 'model-gateway/plugin'
-import { GuardDenial, nextTurn } from 'model-gateway/plugin'
+import { GuardDenial } from 'model-gateway/guardrail'
+import type { Principal } from 'model-gateway/identity'
+import type { GatewayError, JsonObject, JsonValue } from 'model-gateway/plugin'
+import { nextTurn } from 'model-gateway/plugin'
 import { isTooDeep, maskForms } from 'model-gateway/wire'
 import type {
   McpAudit,

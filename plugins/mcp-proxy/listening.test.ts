@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { GatewayError, type GuardPolicies, type GuardPolicy } from 'model-gateway/plugin'
+import type { GuardPolicies, GuardPolicy } from 'model-gateway/guardrail'
+import { GatewayError } from 'model-gateway/plugin'
 import type { McpCall, McpServices } from './exchange.ts'
 import { mayListen } from './listening.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { HttpCall } from 'model-gateway/plugin'
+import type { HttpCall } from 'model-gateway/http'
 import type { McpIncoming } from './exchange.ts'
 import { createMcpRoute } from './plane.ts'
 

@@ -1,4 +1,5 @@
-import { GatewayError, type HttpRoute } from 'model-gateway/plugin'
+import type { HttpRoute } from 'model-gateway/http'
+import { GatewayError } from 'model-gateway/plugin'
 import type { McpIncoming } from './exchange.ts'
 import type { McpProxy } from './proxy.ts'
 

@@ -1,11 +1,7 @@
-import {
-  type ConfigLease,
-  GatewayError,
-  mayBeRevoked,
-  nextTurn,
-  OutboundError,
-  type Principal,
-} from 'model-gateway/plugin'
+import type { ConfigLease } from 'model-gateway/host'
+import { OutboundError } from 'model-gateway/http'
+import { mayBeRevoked, type Principal } from 'model-gateway/identity'
+import { GatewayError, nextTurn } from 'model-gateway/plugin'
 import { credentialForms, LiveSet } from 'model-gateway/wire'
 import { mayUse, mcpKey } from './access.ts'
 import { authHeadersOf } from './auth-headers.ts'

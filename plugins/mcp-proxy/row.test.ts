@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import type { ConfigLease, GuardVerdict, JsonObject } from 'model-gateway/plugin'
+import type { GuardVerdict } from 'model-gateway/guardrail'
+import type { ConfigLease } from 'model-gateway/host'
+import type { JsonObject } from 'model-gateway/plugin'
 import type { McpInvocationResult, McpVerdict } from './contract.ts'
 import { incoming, servicesWith } from './proxy.fixture.ts'
 import { createMcpProxy } from './proxy.ts'

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import type { WrittenNumber } from 'model-gateway/wire'
-import { skipSpace, visitJson } from 'model-gateway/wire'
+import { skipSpace, visitJson, type WrittenNumber } from 'model-gateway/wire'
 
 /** What tells a message's response from others: 1 and "1" are two ids, and so are any two numbers. */
 export type RpcId = string | number | WrittenNumber

@@ -1,4 +1,5 @@
-import type { GuardDenial, JsonObject, JsonValue } from 'model-gateway/plugin'
+import type { GuardDenial } from 'model-gateway/guardrail'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { createSseBlocks, parseExact } from 'model-gateway/wire'
 import type { McpInvocationStatus } from './contract.ts'
 import type { McpCall, McpServices } from './exchange.ts'

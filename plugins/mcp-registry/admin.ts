@@ -1,11 +1,6 @@
 import { type AdminRoute, adminRoute, listOf, pageQuery } from 'model-gateway/admin'
-import {
-  type AddressPolicy,
-  GatewayError,
-  type Static,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+import type { AddressPolicy } from 'model-gateway/http'
+import { GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
 import { Id } from '../_shared/own-id.ts'
 import { type Page, readPage } from '../_shared/page.ts'
 import type { ServerChanges } from './change-servers.ts'

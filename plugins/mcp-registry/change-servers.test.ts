@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { SessionCaller } from 'model-gateway/admin'
-import type { Outbound } from 'model-gateway/plugin'
+import type { Outbound } from 'model-gateway/http'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { createServerChanges, type ServerChanges } from './change-servers.ts'
 import plugin from './index.ts'

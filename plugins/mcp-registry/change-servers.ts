@@ -1,14 +1,7 @@
 import type { AuditTrail, SessionCaller } from 'model-gateway/admin'
+import { type AddressPolicy, type Outbound, OutboundError } from 'model-gateway/http'
 import type { McpAuthMode, McpAuthProblem } from 'model-gateway/mcp'
-import {
-  type AddressPolicy,
-  type Database,
-  GatewayError,
-  type JsonObject,
-  type Outbound,
-  OutboundError,
-  type Static,
-} from 'model-gateway/plugin'
+import { type Database, GatewayError, type JsonObject, type Static } from 'model-gateway/plugin'
 import { accessProblems } from './access.ts'
 import { DEFAULT_AUTH_MODE, DEFAULT_TIMEOUT_MS } from './config.ts'
 import { type Declaration, declarationProblems, secretInUrl } from './declaration.ts'

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import type { ConfigDraft } from 'model-gateway/host'
 import { type McpAuthModeSpec, mcpAuthModes } from 'model-gateway/mcp'
-import { type ConfigDraft, strictObject, Type } from 'model-gateway/plugin'
+import { strictObject, Type } from 'model-gateway/plugin'
 import { checkMcp } from './check.ts'
 
 const none = { mode: 'none', configSchema: strictObject({}), validate: () => [] }

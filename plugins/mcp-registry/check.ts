@@ -1,12 +1,7 @@
 import ipaddr from 'ipaddr.js'
+import { broughtTo, type ConfigDraft } from 'model-gateway/host'
 import { type McpAuthProblem, mcpAuthModes } from 'model-gateway/mcp'
-import {
-  broughtTo,
-  type ConfigDraft,
-  type ConfigPath,
-  type JsonObject,
-  type Problem,
-} from 'model-gateway/plugin'
+import type { ConfigPath, JsonObject, Problem } from 'model-gateway/plugin'
 import { accessProblems } from './access.ts'
 import { DEFAULT_AUTH_MODE, type DeclaredServer, type McpSettings } from './config.ts'
 import { declarationProblems } from './declaration.ts'

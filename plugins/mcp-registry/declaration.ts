@@ -1,6 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
+import { type AddressPolicy, outboundUrlProblem } from 'model-gateway/http'
 import type { McpAuthModeSpec, McpAuthProblem } from 'model-gateway/mcp'
-import { type AddressPolicy, type JsonObject, outboundUrlProblem } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
 import { isSensitiveParameter } from '../_shared/sensitive-names.ts'
 
 /** What a server says of where it is and how it is called; undefined: not to be judged. */

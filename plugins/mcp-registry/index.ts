@@ -1,6 +1,7 @@
 import { adminModules, auditTrail } from 'model-gateway/admin'
+import { snapshotListeners } from 'model-gateway/host'
 import { mcpAuthModes, mcpRegistry } from 'model-gateway/mcp'
-import { definePlugin, formatPath, snapshotListeners, Type } from 'model-gateway/plugin'
+import { definePlugin, formatPath, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/mcp-registry/0001_tables.sql' with { type: 'text' }
 import toolVersions from '../../migrations/mcp-registry/0002_tool_versions.sql' with {
   type: 'text',

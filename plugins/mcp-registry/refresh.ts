@@ -1,12 +1,7 @@
 import { type Attributes, type Meter, SpanStatusCode, type Tracer } from '@opentelemetry/api'
+import type { AddressPolicy, Outbound } from 'model-gateway/http'
 import type { McpAuthMode } from 'model-gateway/mcp'
-import {
-  type AddressPolicy,
-  type Clock,
-  GatewayError,
-  inTime,
-  type Outbound,
-} from 'model-gateway/plugin'
+import { type Clock, GatewayError, inTime } from 'model-gateway/plugin'
 import type { Logger } from 'pino'
 import type { By } from './change-servers.ts'
 import { repeatsCredentials } from './discovery/credentials.ts'

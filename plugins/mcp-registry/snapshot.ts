@@ -1,5 +1,5 @@
+import type { AddressPolicy } from 'model-gateway/http'
 import type { McpServer } from 'model-gateway/mcp'
-import type { AddressPolicy } from 'model-gateway/plugin'
 import { createFreshLoad } from '../_shared/fresh-load.ts'
 import { accessOf } from './access.ts'
 import type { CallableRow, ServerStore } from './store.ts'

@@ -1,5 +1,5 @@
 import type { AdminRoute } from 'model-gateway/admin'
-import type { ExchangeRecord } from 'model-gateway/plugin'
+import type { ExchangeRecord } from 'model-gateway/observer'
 import type { Sql } from 'postgres'
 import { createTestDatabase } from '../../test/harness/database.ts'
 import accounting from '../accounting/index.ts'

@@ -1,4 +1,5 @@
-import { definePlugin, isolation, strictObject } from 'model-gateway/plugin'
+import { isolation } from 'model-gateway/host'
+import { definePlugin, strictObject } from 'model-gateway/plugin'
 import { createIsolation, isolationFault } from './isolate.ts'
 
 /**

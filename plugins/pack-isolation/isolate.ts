@@ -3,8 +3,10 @@ import {
   type IsolatedPack,
   type PackExplanation,
   PackFailure,
+  type PackMatch,
 } from 'model-gateway/guardrail'
-import { type Isolation, type PackMatch, type Plugin, Secret } from 'model-gateway/plugin'
+import type { Isolation } from 'model-gateway/host'
+import { type Plugin, Secret } from 'model-gateway/plugin'
 import type { PackFacts } from './pack-messages.ts'
 import { createPackThread, type PackThread, usualLimits } from './pack-thread.ts'
 

@@ -1,13 +1,12 @@
 import { heapSize } from 'bun:jsc'
 import { metrics, trace } from '@opentelemetry/api'
-import { type GuardrailPack, guardrailPacks, type PackRule } from 'model-gateway/guardrail'
-import type {
-  CapabilityName,
-  ExtensionPoint,
-  PackMatch,
-  Plugin,
-  PluginContext,
-} from 'model-gateway/plugin'
+import {
+  type GuardrailPack,
+  guardrailPacks,
+  type PackMatch,
+  type PackRule,
+} from 'model-gateway/guardrail'
+import type { CapabilityName, ExtensionPoint, Plugin, PluginContext } from 'model-gateway/plugin'
 import { pino } from 'pino'
 import type { FromThread, PackFacts, ToThread } from './pack-messages.ts'
 

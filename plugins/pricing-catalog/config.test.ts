@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { ConfigDraft } from 'model-gateway/plugin'
+import type { ConfigDraft } from 'model-gateway/host'
 import { checkPricing } from './config.ts'
 
 function problems(section: unknown) {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { ConfigSnapshot, PricingSource, SnapshotListener } from 'model-gateway/plugin'
+import type { PricingSource } from 'model-gateway/accounting'
+import type { ConfigSnapshot, SnapshotListener } from 'model-gateway/host'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { noTelemetry } from '../../test/harness/telemetry.ts'

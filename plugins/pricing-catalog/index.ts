@@ -1,4 +1,6 @@
-import { definePlugin, pricingSource, snapshotListeners, Type } from 'model-gateway/plugin'
+import { pricingSource } from 'model-gateway/accounting'
+import { snapshotListeners } from 'model-gateway/host'
+import { definePlugin, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/pricing-catalog/0001_tables.sql' with { type: 'text' }
 import contextTiers from '../../migrations/pricing-catalog/0002_context_tiers.sql' with {
   type: 'text',

@@ -1,12 +1,6 @@
-import type {
-  BesideText,
-  PriceQuery,
-  PriceResolution,
-  PricingIdentity,
-  RateResolution,
-  UnpricedReason,
-  Usage,
-} from 'model-gateway/plugin'
+import type { PriceQuery, PriceResolution, RateResolution } from 'model-gateway/accounting'
+import type { PricingIdentity, UnpricedReason } from 'model-gateway/provider'
+import type { BesideText, Usage } from 'model-gateway/wire'
 import type { Catalog, ModelRate } from './catalog.ts'
 import { usdPerMillion } from './money.ts'
 import type { RateName } from './snapshot.ts'

@@ -1,10 +1,5 @@
-import {
-  type ConfigDraft,
-  configSection,
-  type Problem,
-  type Static,
-  Type,
-} from 'model-gateway/plugin'
+import type { ConfigDraft } from 'model-gateway/host'
+import { configSection, type Problem, type Static, Type } from 'model-gateway/plugin'
 import { pathFault } from '../_shared/redaction-paths.ts'
 import { oneOf } from '../_shared/schema.ts'
 import { Purge, scheduleFault } from './retention.ts'

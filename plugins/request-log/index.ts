@@ -1,12 +1,7 @@
 import { adminModules } from 'model-gateway/admin'
-import {
-  commands,
-  definePlugin,
-  exchangeRecorders,
-  healthChecks,
-  snapshotListeners,
-  Type,
-} from 'model-gateway/plugin'
+import { snapshotListeners } from 'model-gateway/host'
+import { exchangeRecorders } from 'model-gateway/observer'
+import { commands, definePlugin, healthChecks, Type } from 'model-gateway/plugin'
 import tables from '../../migrations/request-log/0001_tables.sql' with { type: 'text' }
 import reportsAndRetention from '../../migrations/request-log/0002_reports_and_retention.sql' with {
   type: 'text',

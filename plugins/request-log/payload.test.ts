@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import {
-  type JsonValue,
-  type SentResponse,
-  type StreamEvent,
-  streamEvent,
-} from 'model-gateway/plugin'
+import type { SentResponse } from 'model-gateway/observer'
+import type { JsonValue } from 'model-gateway/plugin'
+import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { measure } from '../_shared/measure.ts'
 import { nameKind } from '../_shared/sensitive-names.ts'
 import { finish, payloadRow, payloadText, policy } from './testing.ts'

@@ -1,4 +1,6 @@
-import type { JsonObject, JsonValue, SentResponse, Usage } from 'model-gateway/plugin'
+import type { SentResponse } from 'model-gateway/observer'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import type { Usage } from 'model-gateway/wire'
 import { type BoundedJson, encodeBounded, fits } from '../_shared/bounded-json.ts'
 import { REDACTED } from '../_shared/secret-text.ts'
 import { isSensitiveHeader } from '../_shared/sensitive-names.ts'

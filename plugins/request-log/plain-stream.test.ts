@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type JsonObject, type JsonValue, streamEvent } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { streamEvent } from 'model-gateway/wire'
 import { chatFrames } from '../../test/harness/upstream.ts'
 import { prune } from '../_shared/prune.ts'
 import { plainStream } from './plain-stream.ts'

@@ -1,4 +1,5 @@
-import type { JsonValue, StreamEvent } from 'model-gateway/plugin'
+import type { JsonValue } from 'model-gateway/plugin'
+import type { StreamEvent } from 'model-gateway/wire'
 import { prune } from '../_shared/prune.ts'
 import { findSecrets } from '../_shared/secret-text.ts'
 

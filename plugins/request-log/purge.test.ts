@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { ConfigDraft, Database } from 'model-gateway/plugin'
+import type { ConfigDraft } from 'model-gateway/host'
+import type { Database } from 'model-gateway/plugin'
 import { pino } from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { checkRequestLogging } from './config.ts'

@@ -3,19 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
-import {
-  type Command,
-  type ConfigDraft,
-  type ConfigSnapshot,
-  type Database,
-  type Disposer,
-  type ExchangeRecord,
-  type ExchangeRecorder,
-  type ExtensionPoint,
-  type HealthCheck,
-  type SnapshotListener,
-  streamEvent,
-} from 'model-gateway/plugin'
+import type { ConfigDraft, ConfigSnapshot, SnapshotListener } from 'model-gateway/host'
+import type { ExchangeRecord, ExchangeRecorder } from 'model-gateway/observer'
+import type { Command, Database, Disposer, ExtensionPoint, HealthCheck } from 'model-gateway/plugin'
+import { streamEvent } from 'model-gateway/wire'
 import pino from 'pino'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import { noTelemetry } from '../../test/harness/telemetry.ts'

@@ -1,4 +1,5 @@
-import type { JsonValue, SentResponse } from 'model-gateway/plugin'
+import type { SentResponse } from 'model-gateway/observer'
+import type { JsonValue } from 'model-gateway/plugin'
 
 const SAMPLES = 8
 const MOST_LEVELS = 6

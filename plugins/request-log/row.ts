@@ -1,4 +1,5 @@
-import type { Attempt, ExchangeRecord, Principal, RequestTags } from 'model-gateway/plugin'
+import type { Principal } from 'model-gateway/identity'
+import type { Attempt, ExchangeRecord, RequestTags } from 'model-gateway/observer'
 import { limitedBytes, limitedText } from '../_shared/safe-text.ts'
 import { agentHarness } from './agent-harness.ts'
 import type { PayloadPolicy } from './policy.ts'

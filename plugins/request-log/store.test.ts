@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Database, ExchangeRecord } from 'model-gateway/plugin'
+import type { ExchangeRecord } from 'model-gateway/observer'
+import type { Database } from 'model-gateway/plugin'
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts'
 import plugin from './index.ts'
 import { dayOf, neededDays } from './partitions.ts'

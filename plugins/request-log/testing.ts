@@ -1,4 +1,6 @@
-import type { Attempt, ExchangeRecord, JsonValue, Principal } from 'model-gateway/plugin'
+import type { Principal } from 'model-gateway/identity'
+import type { Attempt, ExchangeRecord } from 'model-gateway/observer'
+import type { JsonValue } from 'model-gateway/plugin'
 import { defaultSettings, type PayloadSettings } from './config.ts'
 import { encodePayload, type RawPayload } from './payload.ts'
 import { type PayloadPolicy, payloadPolicy } from './policy.ts'

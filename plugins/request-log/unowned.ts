@@ -1,4 +1,4 @@
-import type { ExchangeRecord } from 'model-gateway/plugin'
+import type { ExchangeRecord } from 'model-gateway/observer'
 import type { Logger } from 'pino'
 import { limitedText } from '../_shared/safe-text.ts'
 

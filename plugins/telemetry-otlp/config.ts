@@ -1,12 +1,5 @@
-import {
-  type ConfigDraft,
-  configSection,
-  isJsonObject,
-  type Problem,
-  type Static,
-  Type,
-  WRITE,
-} from 'model-gateway/plugin'
+import { type ConfigDraft, WRITE } from 'model-gateway/host'
+import { configSection, isJsonObject, type Problem, type Static, Type } from 'model-gateway/plugin'
 
 // Without user and password: those belong in OTEL_EXPORTER_OTLP_HEADERS, not in a config file.
 const otlpUrl = (description: string) =>

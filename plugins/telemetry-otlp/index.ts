@@ -1,5 +1,6 @@
 import { mcpObservers } from 'model-gateway/mcp'
-import { definePlugin, observers, Type } from 'model-gateway/plugin'
+import { observers } from 'model-gateway/observer'
+import { definePlugin, Type } from 'model-gateway/plugin'
 import { checkEndpoints, telemetryKeys } from './config.ts'
 import { exportSettings } from './export-environment.ts'
 import { startTelemetry } from './otel.ts'

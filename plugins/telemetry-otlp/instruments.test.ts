@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import type { ExchangeRecord, ObservedRequest } from 'model-gateway/plugin'
+import type { ExchangeRecord, ObservedRequest } from 'model-gateway/observer'
 import { pino } from 'pino'
 import { noTags } from '../../kernel/wire/tags.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../../test/harness/otlp.ts'

@@ -1,5 +1,7 @@
 import type { Attributes, Meter } from '@opentelemetry/api'
-import type { ExchangeRecord, ExchangeRecorder, PricingStatus, Usage } from 'model-gateway/plugin'
+import type { PricingStatus } from 'model-gateway/accounting'
+import type { ExchangeRecord, ExchangeRecorder } from 'model-gateway/observer'
+import type { Usage } from 'model-gateway/wire'
 
 /** Most values of each tag that become a label; all later ones are counted together. */
 const MOST_TAG_VALUES = 100

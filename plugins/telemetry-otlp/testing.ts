@@ -1,4 +1,4 @@
-import type { ExchangeRecord } from 'model-gateway/plugin'
+import type { ExchangeRecord } from 'model-gateway/observer'
 import { noTags } from '../../kernel/wire/tags.ts'
 import type { ExportSettings } from './export-environment.ts'
 

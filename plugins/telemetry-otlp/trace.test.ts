@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { metrics, trace } from '@opentelemetry/api'
-import type { Follower, ObservedRequest } from 'model-gateway/plugin'
+import type { Follower, ObservedRequest } from 'model-gateway/observer'
 import { pino } from 'pino'
 import { startOtlpReceiver } from '../../test/harness/otlp.ts'
 import { startTelemetry } from './otel.ts'

@@ -4,7 +4,7 @@ import type {
   Follower,
   ObservedCall,
   ObservedRequest,
-} from 'model-gateway/plugin'
+} from 'model-gateway/observer'
 import { parseTraceparent } from 'model-gateway/wire'
 import { also, attribute, keptTexts } from './otlp-json.ts'
 

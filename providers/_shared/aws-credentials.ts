@@ -1,11 +1,5 @@
-import {
-  GatewayError,
-  inTime,
-  SecretRef,
-  type Static,
-  safeUpstreamMessage,
-  Type,
-} from 'model-gateway/plugin'
+import { GatewayError, inTime, SecretRef, type Static, Type } from 'model-gateway/plugin'
+import { safeUpstreamMessage } from 'model-gateway/provider'
 
 export interface AwsCredentials {
   readonly accessKeyId: string

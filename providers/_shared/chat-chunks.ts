@@ -1,11 +1,6 @@
-import {
-  type JsonObject,
-  type JsonValue,
-  type ProviderCall,
-  type StreamEvent,
-  safeUpstreamMessage,
-  streamEvent,
-} from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { type ProviderCall, safeUpstreamMessage } from 'model-gateway/provider'
+import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { replyId } from './reply-ids.ts'
 
 /** Makes the chunks of one streamed chat completion with one choice. */

@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue, ProviderCall } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 import { replyId } from './reply-ids.ts'
 
 export interface ChatToolCall {

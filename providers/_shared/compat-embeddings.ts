@@ -1,4 +1,5 @@
-import type { Execute, JsonObject } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
+import type { Execute } from 'model-gateway/provider'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { mergeExtraBody, outboundBody } from './outbound-body.ts'
 

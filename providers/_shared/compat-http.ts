@@ -1,16 +1,13 @@
+import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import {
   type Egress,
   type EgressResponse,
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
   type ProviderCall,
   type ProviderResult,
-  type StreamEvent,
   safeUpstreamMessage,
   upstreamHttpError,
-} from 'model-gateway/plugin'
-import { decodeSse } from 'model-gateway/wire'
+} from 'model-gateway/provider'
+import { decodeSse, type StreamEvent } from 'model-gateway/wire'
 import type { OutboundBody } from './outbound-body.ts'
 import {
   createRedact,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ProviderCall } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 import type { OutboundBody } from './outbound-body.ts'
 
 /** OpenAI refuses a longer `user`, and so do others. */

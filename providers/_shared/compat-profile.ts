@@ -2,10 +2,10 @@ import {
   isJsonObject,
   type JsonObject,
   type Problem,
-  type ProviderCall,
   type Static,
   Type,
 } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 import { foldKey } from 'model-gateway/wire'
 import { CHOICES } from './compat-choices.ts'
 import type { OutboundBody } from './outbound-body.ts'

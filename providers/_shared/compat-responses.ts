@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type Execute, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { Execute } from 'model-gateway/provider'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { mergeExtraBody, type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
 

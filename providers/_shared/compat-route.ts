@@ -1,4 +1,4 @@
-import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
+import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/provider'
 import { type ChatRoute, chatExecutor } from './compat-chat.ts'
 import { choiceCheck } from './compat-choices.ts'
 import { embeddingsExecutor } from './compat-embeddings.ts'

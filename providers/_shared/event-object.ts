@@ -1,10 +1,5 @@
-import {
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type StreamEvent,
-} from 'model-gateway/plugin'
+import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { StreamEvent } from 'model-gateway/wire'
 
 /** The JSON object of a streamed event. Throws GatewayError `upstream_transport` for other data. */
 export function eventObject(event: StreamEvent): JsonObject {

@@ -1,10 +1,6 @@
 /** What a chat completion says, whether it came in one piece or in chunks. */
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type StreamEvent,
-} from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { StreamEvent } from 'model-gateway/wire'
 
 export interface ChatGist {
   readonly id: JsonValue | undefined

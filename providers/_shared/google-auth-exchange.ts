@@ -1,11 +1,6 @@
 import { sign } from 'node:crypto'
-import {
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  Secret,
-  safeUpstreamMessage,
-} from 'model-gateway/plugin'
+import { GatewayError, isJsonObject, type JsonObject, Secret } from 'model-gateway/plugin'
+import { safeUpstreamMessage } from 'model-gateway/provider'
 import { credentialForms, maskForms, readBytes } from 'model-gateway/wire'
 import type { Token } from './google-auth-cache.ts'
 import {

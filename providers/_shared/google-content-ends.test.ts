@@ -1,6 +1,7 @@
 /** When a Google stream is over: what must have come, and what does not matter any more. */
 import { expect, test } from 'bun:test'
-import { GatewayError, type JsonObject, type StreamEvent, streamEvent } from 'model-gateway/plugin'
+import { GatewayError, type JsonObject } from 'model-gateway/plugin'
+import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { chatChunksFromGoogle } from './google-content-stream.ts'
 
 const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'req-1' }

@@ -1,5 +1,5 @@
-import { GatewayError, type StreamEvent, streamEvent } from 'model-gateway/plugin'
-import { decodeSse } from 'model-gateway/wire'
+import { GatewayError } from 'model-gateway/plugin'
+import { decodeSse, type StreamEvent, streamEvent } from 'model-gateway/wire'
 
 /** Longest response that may be pending, in UTF-16 units. */
 const RESPONSE_LIMIT = 16 * 1024 * 1024

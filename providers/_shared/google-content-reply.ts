@@ -1,4 +1,5 @@
-import type { JsonObject, ProviderCall } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 import { type Candidate, isPromptBlocked, readCandidates } from './google-content-candidate.ts'
 import { endingOf } from './google-content-finish.ts'
 import { countedByGoogle, usageFromGoogle } from './google-content-usage.ts'

@@ -1,4 +1,5 @@
-import type { JsonObject, ProviderCall } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 import { geminiVersion, generationConfig } from './google-content-config.ts'
 import { googleConversation } from './google-content-messages.ts'
 import { googleTools } from './google-content-tools.ts'

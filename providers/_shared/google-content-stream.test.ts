@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { GatewayError, type JsonObject, type StreamEvent } from 'model-gateway/plugin'
+import { GatewayError, type JsonObject } from 'model-gateway/plugin'
+import type { StreamEvent } from 'model-gateway/wire'
 import { type ChatGist, foldChat, gistOf } from './fold-chat.fixture.ts'
 import { decodeGoogleStream } from './google-content-frames.ts'
 import { chatFromGoogle } from './google-content-reply.ts'

@@ -1,12 +1,6 @@
-import {
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type ProviderCall,
-  type StreamEvent,
-  streamEvent,
-} from 'model-gateway/plugin'
+import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
+import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { doneEvent, errorEvent } from './chat-chunks.ts'
 import { eventObject } from './event-object.ts'
 import { isPromptBlocked, type ReplyPart, readCandidates } from './google-content-candidate.ts'

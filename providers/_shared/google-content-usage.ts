@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, type Usage } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { Usage } from 'model-gateway/wire'
 import { type StatedCount, stated, totalOf, withOthers } from './stated-count.ts'
 
 /** Whether `usageMetadata` counts anything; in the middle of a stream it may tell other things only. */

@@ -1,4 +1,5 @@
-import { GatewayError, type Usage } from 'model-gateway/plugin'
+import { GatewayError } from 'model-gateway/plugin'
+import type { Usage } from 'model-gateway/wire'
 
 /**
  * A reply that is not what it was asked for; `usage` is what it states all the same, and

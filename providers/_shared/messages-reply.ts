@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type ProviderCall } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 import { type ChatToolCall, chatReply } from './chat-reply.ts'
 import { usageFromMessages } from './chat-usage.ts'
 import { finishReason } from './finish-reason.ts'

@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue, ProviderCall } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 import type { NativeMessages } from 'model-gateway/wire'
 import { readConversation, type Turn } from './chat-conversation.ts'
 import { invalidRequest } from './invalid-request.ts'

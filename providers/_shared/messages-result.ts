@@ -1,4 +1,4 @@
-import type { ProviderCall, ProviderResult } from 'model-gateway/plugin'
+import type { ProviderCall, ProviderResult } from 'model-gateway/provider'
 import { readEventStream, readJsonReply, type UpstreamResponse } from './compat-http.ts'
 import { exactReply } from './exact-reply.ts'
 import type { MessagesDialect } from './messages-dialect.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject, JsonValue, StreamEvent } from 'model-gateway/plugin'
-import { decodeSse } from 'model-gateway/wire'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { decodeSse, type StreamEvent } from 'model-gateway/wire'
 import { chatChunksFromMessages } from './messages-stream.ts'
 
 const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'r-1' }

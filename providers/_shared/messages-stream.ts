@@ -1,12 +1,6 @@
-import {
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type ProviderCall,
-  type StreamEvent,
-  safeUpstreamMessage,
-} from 'model-gateway/plugin'
+import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { type ProviderCall, safeUpstreamMessage } from 'model-gateway/provider'
+import type { StreamEvent } from 'model-gateway/wire'
 import { type ChatChunks, createChatChunks, doneEvent, errorEvent } from './chat-chunks.ts'
 import { usageFromMessages } from './chat-usage.ts'
 import { eventObject } from './event-object.ts'

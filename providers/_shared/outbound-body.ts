@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue, ProviderCall } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 import { editMembers, foldKey } from 'model-gateway/wire'
 import { invalidRequest } from './invalid-request.ts'
 

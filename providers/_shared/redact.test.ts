@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { type JsonValue, type StreamEvent, streamEvent } from 'model-gateway/plugin'
+import type { JsonValue } from 'model-gateway/plugin'
+import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { createRedact, redactErrorEvents, redactErrors } from './redact.ts'
 
 const redact = createRedact(['Bearer odd/"token"'])

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonValue, type StreamEvent, streamEvent } from 'model-gateway/plugin'
-import { credentialForms, maskForms } from 'model-gateway/wire'
+import { isJsonObject, type JsonValue } from 'model-gateway/plugin'
+import { credentialForms, maskForms, type StreamEvent, streamEvent } from 'model-gateway/wire'
 
 /** An upstream's words without the credentials that the call was sent with. */
 export type Redact = (text: string) => string

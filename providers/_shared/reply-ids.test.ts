@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
-import { type JsonValue, type ProviderCall, streamEvent } from 'model-gateway/plugin'
+import type { JsonValue } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
+import { streamEvent } from 'model-gateway/wire'
 import { chatFromGoogle } from './google-content-reply.ts'
 import { chatFromMessages } from './messages-reply.ts'
 import { chatChunksFromMessages } from './messages-stream.ts'

@@ -1,4 +1,5 @@
-import type { JsonValue, ProviderCall } from 'model-gateway/plugin'
+import type { JsonValue } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 
 type Call = Pick<ProviderCall, 'surface'>
 

@@ -1,12 +1,10 @@
 import {
-  type EgressResponse,
   type GatewayError,
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  safeUpstreamMessage,
-  upstreamHttpError,
 } from 'model-gateway/plugin'
+import { type EgressResponse, safeUpstreamMessage, upstreamHttpError } from 'model-gateway/provider'
 import type { Redact } from './redact.ts'
 
 /** As much of an error body as is read to find its message. */

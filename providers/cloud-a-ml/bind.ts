@@ -1,9 +1,5 @@
-import {
-  type BoundRoute,
-  ConfigError,
-  type PricingIdentity,
-  type RouteSpec,
-} from 'model-gateway/plugin'
+import { ConfigError } from 'model-gateway/plugin'
+import type { BoundRoute, PricingIdentity, RouteSpec } from 'model-gateway/provider'
 import { unknownModel } from './config.ts'
 import { embeddingsExecutor } from './embeddings.ts'
 import { modelEndpoint, type Service } from './endpoint.ts'

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { GatewayError, type JsonObject, type JsonValue, type RouteSpec } from 'model-gateway/plugin'
+import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { RouteSpec } from 'model-gateway/provider'
 import type { ApiCall } from '../../test/harness/upstream-clouds-google.ts'
 import { bodyOf, lastBody, startVertex } from './testing.ts'
 

@@ -1,10 +1,6 @@
-import {
-  type Execute,
-  GatewayError,
-  type JsonObject,
-  type ProviderCall,
-  type Usage,
-} from 'model-gateway/plugin'
+import { GatewayError, type JsonObject } from 'model-gateway/plugin'
+import type { Execute, ProviderCall } from 'model-gateway/provider'
+import type { Usage } from 'model-gateway/wire'
 import { postJson, readJsonReply } from '../_shared/compat-http.ts'
 import { mergeDeep } from '../_shared/merge-extra-body.ts'
 import { readEmbeddingsInput } from './embeddings-input.ts'

@@ -1,4 +1,4 @@
-import type { Egress, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
+import type { Egress, ProviderSettings, RouteSpec } from 'model-gateway/provider'
 import { type Authentication, type CompatEndpoint, mergeHeaders } from '../_shared/compat-http.ts'
 import { apiOrigin, type Config } from './config.ts'
 import type { UpstreamModel } from './upstream-model.ts'

@@ -1,4 +1,5 @@
-import type { EgressResponse, Execute, JsonObject } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
+import type { EgressResponse, Execute } from 'model-gateway/provider'
 import { EVENT_STREAM, postJson, readJsonReply, streamBody } from '../_shared/compat-http.ts'
 import { decodeGoogleStream } from '../_shared/google-content-frames.ts'
 import { chatFromGoogle } from '../_shared/google-content-reply.ts'

@@ -1,4 +1,5 @@
-import type { Execute, JsonObject } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
+import type { Execute } from 'model-gateway/provider'
 import { EVENT_STREAM, postJson } from '../_shared/compat-http.ts'
 import { rawPredictMessages as dialect } from '../_shared/messages-dialect.ts'
 import { messagesRequest } from '../_shared/messages-request.ts'

@@ -1,9 +1,9 @@
 /** Models of Anthropic: rawPredict and streamRawPredict. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JsonObject, JsonValue, StreamEvent } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { collectEvents, providerCall } from 'model-gateway/testing'
-import { decodeSse, type NativeMessages } from 'model-gateway/wire'
+import { decodeSse, type NativeMessages, type StreamEvent } from 'model-gateway/wire'
 import { usageFromMessages } from '../_shared/chat-usage.ts'
 import { foldChat, gistOf } from '../_shared/fold-chat.fixture.ts'
 import { chatChunksFromMessages } from '../_shared/messages-stream.ts'

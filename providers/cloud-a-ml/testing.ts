@@ -1,6 +1,7 @@
 /** The provider against a Google Cloud of this test's own. */
 
-import type { JsonObject, ProviderResult, RouteSpec } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
+import type { ProviderResult, RouteSpec } from 'model-gateway/provider'
 import { providerCall, setUpProvider } from 'model-gateway/testing'
 import { type GoogleCloud, startGoogleCloud } from '../../test/harness/upstream-clouds-google.ts'
 import plugin from './index.ts'

@@ -1,4 +1,4 @@
-import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
+import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/provider'
 import { bindCompatRoute } from '../_shared/compat-route.ts'
 import { type GoogleTokenOptions, googleCredentials } from '../_shared/google-auth.ts'
 import type { Compatibility, Config } from './config.ts'

@@ -4,7 +4,7 @@ import type {
   PricingIdentity,
   ProviderSettings,
   RouteSpec,
-} from 'model-gateway/plugin'
+} from 'model-gateway/provider'
 import { type AwsCredentialOptions, awsCredentials } from '../_shared/aws-credentials.ts'
 import { createAwsSigner, withoutCredentials } from '../_shared/aws-signing.ts'
 import {

@@ -1,4 +1,5 @@
-import type { Execute, JsonObject } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
+import type { Execute } from 'model-gateway/provider'
 import { type CompatEndpoint, callCompat } from '../_shared/compat-http.ts'
 import { fitMessages, wantsNewerLimit } from '../_shared/compat-messages.ts'
 import { mergeExtraBody, outboundBody, setStream } from '../_shared/outbound-body.ts'

@@ -1,4 +1,4 @@
-import type { Execute } from 'model-gateway/plugin'
+import type { Execute } from 'model-gateway/provider'
 import { type CompatEndpoint, EVENT_STREAM, postJson } from '../_shared/compat-http.ts'
 import { type MessagesRoute, messagesRequest } from '../_shared/messages-request.ts'
 import { messagesResult } from '../_shared/messages-result.ts'

@@ -1,8 +1,8 @@
 /** What a stream comes to equals the buffered reply, however the bytes are cut. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JsonObject, StreamEvent } from 'model-gateway/plugin'
-import { decodeSse } from 'model-gateway/wire'
+import type { JsonObject } from 'model-gateway/plugin'
+import { decodeSse, type StreamEvent } from 'model-gateway/wire'
 import {
   converseFrames,
   converseReply,

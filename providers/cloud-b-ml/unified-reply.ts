@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type ProviderCall } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 import { type ChatToolCall, chatReply } from '../_shared/chat-reply.ts'
 import { usageFromConverse } from '../_shared/chat-usage.ts'
 import { finishReason } from '../_shared/finish-reason.ts'

@@ -1,9 +1,5 @@
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type ProviderCall,
-} from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 import { readConversation } from '../_shared/chat-conversation.ts'
 import { invalidRequest } from '../_shared/invalid-request.ts'
 import { mergeDeep } from '../_shared/merge-extra-body.ts'

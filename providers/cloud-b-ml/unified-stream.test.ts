@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject, JsonValue, StreamEvent } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import type { StreamEvent } from 'model-gateway/wire'
 import {
   converseFrames,
   converseUsage,

@@ -1,11 +1,6 @@
-import {
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type ProviderCall,
-  type StreamEvent,
-} from 'model-gateway/plugin'
+import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
+import type { StreamEvent } from 'model-gateway/wire'
 import { createChatChunks, doneEvent, errorEvent } from '../_shared/chat-chunks.ts'
 import { usageFromConverse } from '../_shared/chat-usage.ts'
 import type { EventStreamFrame } from '../_shared/event-stream.ts'

@@ -1,4 +1,4 @@
-import type { EgressResponse, Execute, ProviderCall } from 'model-gateway/plugin'
+import type { EgressResponse, Execute, ProviderCall } from 'model-gateway/provider'
 import { type CompatEndpoint, postJson, readJsonReply, streamBody } from '../_shared/compat-http.ts'
 import { decodeEventStream } from '../_shared/event-stream.ts'
 import { exactReply } from '../_shared/exact-reply.ts'

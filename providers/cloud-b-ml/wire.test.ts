@@ -1,6 +1,7 @@
 /** What goes out on the wire, as the upstream's journal saw it. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type JsonObject, type RouteSpec, Secret } from 'model-gateway/plugin'
+import { type JsonObject, Secret } from 'model-gateway/plugin'
+import type { RouteSpec } from 'model-gateway/provider'
 import {
   collectEvents,
   type JournalCall,

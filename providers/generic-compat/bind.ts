@@ -1,4 +1,4 @@
-import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/plugin'
+import type { BoundRoute, Egress, ProviderSettings, RouteSpec } from 'model-gateway/provider'
 import { bindCompatRoute } from '../_shared/compat-route.ts'
 import { aggregatorProvider } from './aggregator.ts'
 import type { Compatibility, Config } from './config.ts'

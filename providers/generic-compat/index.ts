@@ -1,4 +1,5 @@
-import { definePlugin, type ProviderFactory, providerFactories, Type } from 'model-gateway/plugin'
+import { definePlugin, Type } from 'model-gateway/plugin'
+import { type ProviderFactory, providerFactories } from 'model-gateway/provider'
 import { bindRoute } from './bind.ts'
 import { checkProvider, checkRoute, compatibilitySchema, configSchema } from './config.ts'
 

@@ -1,7 +1,8 @@
 /** What goes out on the wire, as the upstream's journal saw it; the profiles are in profile.test.ts. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { type JsonObject, type RouteSpec, Secret } from 'model-gateway/plugin'
+import { type JsonObject, Secret } from 'model-gateway/plugin'
+import type { RouteSpec } from 'model-gateway/provider'
 import {
   collectEvents,
   type JournalCall,

@@ -1,9 +1,5 @@
-import {
-  type JsonObject,
-  type JsonValue,
-  type StreamEvent,
-  streamEvent,
-} from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { type Answer, answer, pieces, type Question } from './answer.ts'
 import { readChat } from './question.ts'
 import type { Identity, Simulation } from './simulate.ts'

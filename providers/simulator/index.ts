@@ -1,4 +1,5 @@
-import { definePlugin, type ProviderFactory, providerFactories, Type } from 'model-gateway/plugin'
+import { definePlugin, Type } from 'model-gateway/plugin'
+import { type ProviderFactory, providerFactories } from 'model-gateway/provider'
 import { simulateChat } from './chat.ts'
 import { configSchema } from './config.ts'
 import { simulateEmbeddings } from './embeddings.ts'

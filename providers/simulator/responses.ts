@@ -1,4 +1,5 @@
-import { type JsonObject, type StreamEvent, streamEvent } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
+import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { type Answer, answer, pieces, type Question } from './answer.ts'
 import { readResponses } from './question.ts'
 import type { Identity, Simulation } from './simulate.ts'

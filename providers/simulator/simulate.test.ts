@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import { GatewayError, type JsonObject, type ProviderResult } from 'model-gateway/plugin'
+import { GatewayError, type JsonObject } from 'model-gateway/plugin'
+import type { ProviderResult } from 'model-gateway/provider'
 import { collectEvents, providerCall, setUpProvider, streamedUsage } from 'model-gateway/testing'
 import { configSchema } from './config.ts'
 import plugin from './index.ts'

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto'
-import {
-  type Clock,
-  type Execute,
-  GatewayError,
-  type JsonObject,
-  type ProviderCall,
-  type StreamEvent,
-  streamEvent,
-  upstreamHttpError,
-} from 'model-gateway/plugin'
+import { type Clock, GatewayError, type JsonObject } from 'model-gateway/plugin'
+import { type Execute, type ProviderCall, upstreamHttpError } from 'model-gateway/provider'
+import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import type { Config, Fault } from './config.ts'
 
 /** What distinguishes one reply from another that says the same. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject, ProviderResult } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
+import type { ProviderResult } from 'model-gateway/provider'
 import { collectEvents, providerCall, setUpProvider, testProvider } from 'model-gateway/testing'
 import plugin from './index.ts'
 

@@ -4,7 +4,7 @@ import {
   accountingSinks,
   type CommittedSettlement,
   type SettledCall,
-} from 'model-gateway/plugin'
+} from 'model-gateway/accounting'
 import { expectNothingIn, frozen, TEST_MS, thrownBy, within } from './kit.ts'
 import { type PluginBench, type PluginBenchOptions, setUpPlugin } from './plugin-bench.ts'
 

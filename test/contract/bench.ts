@@ -1,11 +1,13 @@
 import {
-  type BoundRoute,
   type Disposer,
-  type Egress,
   GatewayError,
   isJsonObject,
   type JsonObject,
   type Plugin,
+} from 'model-gateway/plugin'
+import {
+  type BoundRoute,
+  type Egress,
   type Provider,
   type ProviderCall,
   type ProviderFactory,
@@ -13,8 +15,8 @@ import {
   type ProviderSettings,
   providerFactories,
   type RouteSpec,
-  type StreamEvent,
-} from 'model-gateway/plugin'
+} from 'model-gateway/provider'
+import type { StreamEvent } from 'model-gateway/wire'
 import pino from 'pino'
 import { createEgress } from '../../kernel/egress/egress.ts'
 import { noTelemetry } from '../harness/telemetry.ts'

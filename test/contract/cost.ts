@@ -1,5 +1,7 @@
 import type { GuardInput, GuardrailPack } from 'model-gateway/guardrail'
-import type { Egress, JsonObject, Middleware } from 'model-gateway/plugin'
+import type { Middleware } from 'model-gateway/middleware'
+import type { JsonObject } from 'model-gateway/plugin'
+import type { Egress } from 'model-gateway/provider'
 import { runChain } from '../../kernel/lifecycle/chain.ts'
 import { type BenchOptions, collectEvents, providerCall, setUpProvider } from './bench.ts'
 import { executor } from './kit.ts'

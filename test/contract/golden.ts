@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  GatewayError,
-  type JsonObject,
-  type JsonValue,
-  type ProviderResult,
-  type RouteSpec,
-} from 'model-gateway/plugin'
+import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { ProviderResult, RouteSpec } from 'model-gateway/provider'
 import { type JournalCall, type Reply, startUpstream, type Upstream } from '../harness/upstream.ts'
 import {
   type BenchOptions,

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { GuardInput, GuardrailPack } from 'model-gateway/guardrail'
-import { guardPhases, type JsonObject, type JsonValue, type PackMatch } from 'model-gateway/plugin'
+import {
+  type GuardInput,
+  type GuardrailPack,
+  guardPhases,
+  type PackMatch,
+} from 'model-gateway/guardrail'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { parse } from 'yaml'
 
 export interface GuardrailPackKit {

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
-import { type BoundRoute, type Execute, inTime, type Plugin } from 'model-gateway/plugin'
+import { inTime, type Plugin } from 'model-gateway/plugin'
+import type { BoundRoute, Execute } from 'model-gateway/provider'
 
 /** Plugins differ in their configs and capabilities; a kit takes any. */
 // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities

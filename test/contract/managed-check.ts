@@ -3,11 +3,13 @@ import {
   CheckFailure,
   type CheckFailureReason,
   type CheckVerdict,
+  type GuardPhase,
+  guardPhases,
   type ManagedCheck,
   type ManagedCheckSpec,
   managedCheckKinds,
 } from 'model-gateway/guardrail'
-import { type GuardPhase, guardPhases, type JsonObject } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
 import {
   bytes,
   errorStatus,

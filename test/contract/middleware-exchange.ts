@@ -1,4 +1,6 @@
-import type { Caller, DecodedRequest, JsonObject, RequestTags, Seam } from 'model-gateway/plugin'
+import type { Caller, DecodedRequest, Seam } from 'model-gateway/middleware'
+import type { RequestTags } from 'model-gateway/observer'
+import type { JsonObject } from 'model-gateway/plugin'
 import { frozen } from './kit.ts'
 
 /** What a request past a middleware looks like, as far as it matters. */

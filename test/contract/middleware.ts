@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import {
-  GatewayError,
-  type JsonObject,
-  type Middleware,
-  middleware as middlewarePoint,
-} from 'model-gateway/plugin'
+import { type Middleware, middleware as middlewarePoint } from 'model-gateway/middleware'
+import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import { type Link, runChain } from '../../kernel/lifecycle/chain.ts'
 import { compileChains } from '../../kernel/lifecycle/compile-chains.ts'
 import { implementationFault } from '../../kernel/registry/shape.ts'

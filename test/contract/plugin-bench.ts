@@ -2,19 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  type Capabilities,
-  type CapabilityName,
-  type ConfigSection,
   type ConfigSnapshot,
   capabilityNames,
-  type Database,
-  type Disposer,
-  type ExtensionPoint,
   type Inspection,
-  type PluginContext,
   type Start,
-  type Static,
-  type TSchema,
+} from 'model-gateway/host'
+import type {
+  Capabilities,
+  CapabilityName,
+  ConfigSection,
+  Database,
+  Disposer,
+  ExtensionPoint,
+  PluginContext,
+  Static,
+  TSchema,
 } from 'model-gateway/plugin'
 import { createSchedule } from '../../kernel/boot/schedule.ts'
 import { createEgress } from '../../kernel/egress/egress.ts'

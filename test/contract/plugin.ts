@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { KindGuard } from '@sinclair/typebox'
-import { type ConfigDraft, type Declared, nameAt } from 'model-gateway/plugin'
+import { type ConfigDraft, type Declared, nameAt } from 'model-gateway/host'
 import { checkDeclared } from '../../kernel/registry/declared.ts'
 import { asPlugin } from '../../kernel/registry/plugin-shape.ts'
 import { implementationFault } from '../../kernel/registry/shape.ts'

@@ -1,4 +1,5 @@
-import { GatewayError, type JsonValue, type ProviderResult } from 'model-gateway/plugin'
+import { GatewayError, type JsonValue } from 'model-gateway/plugin'
+import type { ProviderResult } from 'model-gateway/provider'
 import { credentialForms, maskForms } from 'model-gateway/wire'
 import {
   bytes,

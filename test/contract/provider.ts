@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import {
-  type BoundRoute,
-  GatewayError,
-  type JsonObject,
-  type ProviderResult,
-  type RouteSpec,
-} from 'model-gateway/plugin'
+import { GatewayError, type JsonObject } from 'model-gateway/plugin'
+import type { BoundRoute, ProviderResult, RouteSpec } from 'model-gateway/provider'
 import {
   believable,
   bytes,

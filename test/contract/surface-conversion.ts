@@ -1,16 +1,8 @@
 import { expect, test } from 'bun:test'
-import {
-  type Conversion,
-  type ConversionRoute,
-  type DialectStream,
-  features,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type StreamEvent,
-  type SurfaceCall,
-  type Usage,
-} from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { features } from 'model-gateway/provider'
+import type { Conversion, ConversionRoute, DialectStream, SurfaceCall } from 'model-gateway/surface'
+import type { StreamEvent, Usage } from 'model-gateway/wire'
 import { frozen } from './kit.ts'
 import { expectCutStreamsFail, expectSameStreams, opening } from './surface-dialect.ts'
 

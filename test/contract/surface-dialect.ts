@@ -1,15 +1,7 @@
 import { expect, test } from 'bun:test'
-import {
-  type Dialect,
-  type DialectStream,
-  GatewayError,
-  type JsonObject,
-  type JsonValue,
-  type ReplyFacts,
-  type StreamEvent,
-  streamEvent,
-  type Usage,
-} from 'model-gateway/plugin'
+import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { Dialect, DialectStream, ReplyFacts } from 'model-gateway/surface'
+import { type StreamEvent, streamEvent, type Usage } from 'model-gateway/wire'
 import { expectNothingIn, frozen, textOf } from './kit.ts'
 import { seededRandom } from './rechunk.ts'
 import { batchesOf, oddBodies, spoiltBodies } from './surface-odd.ts'

@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue, StreamEvent } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import type { StreamEvent } from 'model-gateway/wire'
 
 /** Bodies that are no objects, or empty ones. */
 export const oddBodies: readonly JsonValue[] = [null, true, 7, 'text', [], [{}], {}]

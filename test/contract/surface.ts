@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { httpRoutes } from 'model-gateway/http'
+import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { features } from 'model-gateway/provider'
 import {
   type CallError,
   conversions,
   dialects,
-  features,
-  GatewayError,
-  httpRoutes,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
   type Surface,
   type SurfaceCall,
   surfaces,
-} from 'model-gateway/plugin'
+} from 'model-gateway/surface'
 import { implementationFault } from '../../kernel/registry/shape.ts'
 import { expectNothingIn, TEST_MS } from './kit.ts'
 import { type PluginBench, type PluginBenchOptions, setUpPlugin } from './plugin-bench.ts'

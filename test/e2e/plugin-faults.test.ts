@@ -161,7 +161,7 @@ const faults: Record<
     text: {
       setup: `ctx.provide({ ...middleware }, { id: 'a', around: 'decode', async handle(_, next) { await next() } })`,
     },
-    rule: 'provides middleware of another copy of model-gateway/plugin: leave it out of the bundle; a point of its own needs another name',
+    rule: 'provides middleware of another copy of model-gateway/middleware: leave it out of the bundle; a point of its own needs another name',
   },
   'bundled-pack': {
     text: copied('guardrailPacks', 'model-gateway/guardrail'),

@@ -1,7 +1,6 @@
 /** What an event of a binary stream costs beside one of a compatible stream. */
 import { expect, test } from 'bun:test'
-import type { StreamEvent } from 'model-gateway/plugin'
-import { decodeSse } from 'model-gateway/wire'
+import { decodeSse, type StreamEvent } from 'model-gateway/wire'
 import { createChatStream } from '../../kernel/wire/chat-stream.ts'
 import { sseText } from '../../kernel/wire/dialect-stream.ts'
 import { decodeEventStream } from '../../providers/_shared/event-stream.ts'

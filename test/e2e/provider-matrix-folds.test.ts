@@ -2,15 +2,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
-import {
-  type DialectStream,
-  type Egress,
-  type JsonObject,
-  type JsonValue,
-  Secret,
-  type StreamEvent,
-} from 'model-gateway/plugin'
+import { type JsonObject, type JsonValue, Secret } from 'model-gateway/plugin'
+import type { Egress } from 'model-gateway/provider'
+import type { DialectStream } from 'model-gateway/surface'
 import { providerCall, setUpProvider } from 'model-gateway/testing'
+import type { StreamEvent } from 'model-gateway/wire'
 import { createChatStream } from '../../kernel/wire/chat-stream.ts'
 import { collectResponse } from '../../kernel/wire/collect-responses.ts'
 import { sseText } from '../../kernel/wire/dialect-stream.ts'

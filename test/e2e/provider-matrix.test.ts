@@ -1,7 +1,7 @@
 /** Every cell of the support matrix, from a caller's socket to the upstream's and back. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { JsonObject, StreamEvent } from 'model-gateway/plugin'
-import { decodeSse } from 'model-gateway/wire'
+import type { JsonObject } from 'model-gateway/plugin'
+import { decodeSse, type StreamEvent } from 'model-gateway/wire'
 import {
   foldMessages,
   grammarFault,

@@ -1,4 +1,5 @@
-import { definePlugin, type GuardPolicy, guard, Type } from 'model-gateway/plugin'
+import { type GuardPolicy, guard } from 'model-gateway/guardrail'
+import { definePlugin, Type } from 'model-gateway/plugin'
 
 /** A guard denies what holds this word, wherever it stands. */
 export const FORBIDDEN = 'FORBIDDEN'

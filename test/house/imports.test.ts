@@ -37,6 +37,12 @@ const rules: readonly Rule[] = [
   importRule('plugin: no other kernel part', 'kernel/plugin/a.ts', '../config/a.ts', './json.ts'),
   importRule('plugin: no unlisted library', 'kernel/plugin/a.ts', 'yaml', '@sinclair/typebox'),
   importRule('plugin: no detour', 'kernel/plugin/a.ts', './../config/a.ts', './json.ts'),
+  importRule(
+    'plugin: entries from inside',
+    'kernel/plugin/entries/a.ts',
+    '../../wire/a.ts',
+    '../a.ts',
+  ),
   importRule('routing: no lifecycle', 'kernel/routing/a.ts', '../lifecycle/a.ts', '../plugin/a.ts'),
   importRule('routing: no I/O', 'kernel/routing/a.ts', 'node:fs', './plan.ts'),
   importRule(
@@ -111,6 +117,12 @@ const rules: readonly Rule[] = [
     'plugins/identity/a.ts',
     '../../kernel/plugin/index.ts',
     'model-gateway/plugin',
+  ),
+  importRule(
+    'plugins: contracts give out the part of the kernel that is theirs',
+    'plugins/guardrails/contract.ts',
+    '../../kernel/config/a.ts',
+    '../../kernel/plugin/guardrail.ts',
   ),
   importRule('plugins: no other plugin', 'plugins/identity/a.ts', '../accounting/a.ts', './b.ts'),
   ...[

@@ -1,11 +1,6 @@
-import {
-  type Dialect,
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type Usage,
-} from 'model-gateway/plugin'
+import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { Dialect } from 'model-gateway/surface'
+import type { Usage } from 'model-gateway/wire'
 import { promptTexts } from './request.ts'
 
 export const RERANK = 'rerank'

@@ -1,14 +1,10 @@
+import { definePlugin, SecretRef, strictObject, Type } from 'model-gateway/plugin'
 import {
-  definePlugin,
-  dialects,
   type ProviderFactory,
   type ProviderTypeSpec,
   providerFactories,
-  SecretRef,
-  strictObject,
-  surfaces,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/provider'
+import { dialects, surfaces } from 'model-gateway/surface'
 import { RERANK, rerank } from './dialect.ts'
 import { createProvider } from './provider.ts'
 import { readRerank } from './request.ts'

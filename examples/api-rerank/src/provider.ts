@@ -1,15 +1,12 @@
+import { GatewayError, isJsonObject, type JsonObject, type Secret } from 'model-gateway/plugin'
 import {
   type Egress,
   type Execute,
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
   type Provider,
   type ProviderSettings,
   type RouteSpec,
-  type Secret,
   upstreamHttpError,
-} from 'model-gateway/plugin'
+} from 'model-gateway/provider'
 import { credentialForms, maskForms } from 'model-gateway/wire'
 import { RERANK } from './dialect.ts'
 

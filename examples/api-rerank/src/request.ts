@@ -1,10 +1,5 @@
-import {
-  type GuardTexts,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type SurfaceCall,
-} from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { GuardTexts, SurfaceCall } from 'model-gateway/surface'
 import { invalid } from 'model-gateway/wire'
 
 /** What the gateway needs of a request; all else is for the vendor to judge. */

@@ -1,4 +1,5 @@
-import { ConfigError, definePlugin, middleware, strictObject, Type } from 'model-gateway/plugin'
+import { middleware } from 'model-gateway/middleware'
+import { ConfigError, definePlugin, strictObject, Type } from 'model-gateway/plugin'
 import { createMaintenance } from './maintenance.ts'
 import { readWindows } from './windows.ts'
 

@@ -1,4 +1,5 @@
-import { type Clock, GatewayError, type Middleware, type MiddlewareAt } from 'model-gateway/plugin'
+import type { Middleware, MiddlewareAt } from 'model-gateway/middleware'
+import { type Clock, GatewayError } from 'model-gateway/plugin'
 import { closedBy, nextFor, type Window } from './windows.ts'
 
 export interface MaintenanceSettings {

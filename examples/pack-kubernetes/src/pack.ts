@@ -1,5 +1,5 @@
-import type { GuardInput, GuardrailPack, PackRule } from 'model-gateway/guardrail'
-import type { JsonObject, JsonValue, PackMatch } from 'model-gateway/plugin'
+import type { GuardInput, GuardrailPack, PackMatch, PackRule } from 'model-gateway/guardrail'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { judgeDeletion, judgeProgram } from './programs.ts'
 import { rules, uninstallRelease, unreadable } from './rules.ts'
 import { readCommands } from './words.ts'

@@ -1,12 +1,9 @@
+import { definePlugin, SecretRef, strictObject, Type } from 'model-gateway/plugin'
 import {
-  definePlugin,
   type ProviderFactory,
   type ProviderTypeSpec,
   providerFactories,
-  SecretRef,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/provider'
 import { createProvider } from './provider.ts'
 
 const config = strictObject({

@@ -1,11 +1,5 @@
-import type {
-  Egress,
-  Execute,
-  Provider,
-  ProviderSettings,
-  RouteSpec,
-  Secret,
-} from 'model-gateway/plugin'
+import type { Secret } from 'model-gateway/plugin'
+import type { Egress, Execute, Provider, ProviderSettings, RouteSpec } from 'model-gateway/provider'
 import { credentialForms, maskForms } from 'model-gateway/wire'
 import { completionOf, refusal } from './reply.ts'
 import { vendorRequest } from './request.ts'

@@ -1,11 +1,6 @@
-import {
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type Usage,
-  upstreamHttpError,
-} from 'model-gateway/plugin'
+import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { upstreamHttpError } from 'model-gateway/provider'
+import type { Usage } from 'model-gateway/wire'
 
 /** What stands in every reply, whole or streamed. */
 export interface About {

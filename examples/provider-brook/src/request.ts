@@ -1,10 +1,5 @@
-import {
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type ProviderCall,
-} from 'model-gateway/plugin'
+import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { ProviderCall } from 'model-gateway/provider'
 
 /**
  * The vendor's request for a chat call: instructions stand in `brief`, everything else in `turns`.

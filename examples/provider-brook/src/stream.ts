@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type StreamEvent, streamEvent } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import {
   type About,
   brokenOff,

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { accountingSinks, commands, definePlugin, strictObject, Type } from 'model-gateway/plugin'
+import { accountingSinks } from 'model-gateway/accounting'
+import { commands, definePlugin, strictObject, Type } from 'model-gateway/plugin'
 import { spendCommand, spendReport } from './report.ts'
 import { createSink } from './sink.ts'
 import { openStore } from './store.ts'

@@ -1,4 +1,4 @@
-import type { AccountingSink, CommittedSettlement, SettledCall } from 'model-gateway/plugin'
+import type { AccountingSink, CommittedSettlement, SettledCall } from 'model-gateway/accounting'
 import type { CallRow, Store } from './store.ts'
 
 /** Up to sixteen calls are told at a time; each is one row, written when `record` resolves. */

@@ -1,9 +1,5 @@
-import {
-  type ConvertedCall,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { ConvertedCall } from 'model-gateway/surface'
 import { invalid, leaveOut, type ParamPolicy, readParams } from 'model-gateway/wire'
 import { plainPart } from './blocks.ts'
 import type { MessagesRequest } from './request.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { ConversionRoute } from 'model-gateway/plugin'
+import type { ConversionRoute } from 'model-gateway/surface'
 import { messagesToChat } from './conversion.ts'
 import { readMessages } from './request.ts'
 

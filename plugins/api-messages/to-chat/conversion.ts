@@ -1,9 +1,5 @@
-import {
-  type Conversion,
-  type ConversionRoute,
-  type ConvertedCall,
-  GatewayError,
-} from 'model-gateway/plugin'
+import { GatewayError } from 'model-gateway/plugin'
+import type { Conversion, ConversionRoute, ConvertedCall } from 'model-gateway/surface'
 import { messagesCall } from './call.ts'
 import { messagesReply } from './reply.ts'
 import type { MessagesRequest } from './request.ts'

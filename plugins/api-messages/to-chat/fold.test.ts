@@ -2,8 +2,13 @@ import { expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import type { JsonObject } from 'model-gateway/plugin'
-import { type StreamEvent, streamEvent } from 'model-gateway/plugin'
-import { createChatStream, decodeSse, readChatReply } from 'model-gateway/wire'
+import {
+  createChatStream,
+  decodeSse,
+  readChatReply,
+  type StreamEvent,
+  streamEvent,
+} from 'model-gateway/wire'
 import { sseText } from '../../../kernel/wire/dialect-stream.ts'
 import {
   bufferedChat,

@@ -1,6 +1,6 @@
-import type { ReplyIdentity, Usage } from 'model-gateway/plugin'
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { argumentsOf, parseExact, said, textOf } from 'model-gateway/wire'
+import type { ReplyIdentity } from 'model-gateway/surface'
+import { argumentsOf, parseExact, said, textOf, type Usage } from 'model-gateway/wire'
 
 /** The source of reasoning blocks that callers of the messages API know. */
 const NATIVE_SOURCE = 'anthropic_messages'

@@ -1,10 +1,5 @@
-import {
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type SurfaceCall,
-} from 'model-gateway/plugin'
+import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { SurfaceCall } from 'model-gateway/surface'
 import { invalid, isPresent, type NativeMessages, readChatRequest } from 'model-gateway/wire'
 import { stringIn } from './blocks.ts'
 import { convertTurns } from './turns.ts'

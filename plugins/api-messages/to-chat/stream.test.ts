@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import { type StreamEvent, streamEvent } from 'model-gateway/plugin'
-import { createChatStream } from 'model-gateway/wire'
+import { createChatStream, type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { sseText } from '../../../kernel/wire/dialect-stream.ts'
 import { createMessagesStream } from './stream.ts'
 

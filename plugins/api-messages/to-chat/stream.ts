@@ -1,6 +1,6 @@
-import type { DialectStream, ReplyIdentity, StreamEvent } from 'model-gateway/plugin'
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { readChatUsage, textOf } from 'model-gateway/wire'
+import type { DialectStream, ReplyIdentity } from 'model-gateway/surface'
+import { readChatUsage, type StreamEvent, textOf } from 'model-gateway/wire'
 import { envelope, messagesUsage, reasoningBlocks, stopReason, toolUseId } from './reply.ts'
 import { createBlockWriter, messagesEvent } from './writer.ts'
 

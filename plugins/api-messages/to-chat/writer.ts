@@ -1,11 +1,5 @@
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type StreamEvent,
-  streamEvent,
-} from 'model-gateway/plugin'
-import { argumentsOf } from 'model-gateway/wire'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { argumentsOf, type StreamEvent, streamEvent } from 'model-gateway/wire'
 
 /** A content block on its way to the caller. */
 interface StreamedBlock {

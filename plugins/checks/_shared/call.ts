@@ -1,6 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { CheckFailure, type CheckFailureReason, type CheckVerdict } from 'model-gateway/guardrail'
-import { type GuardPhase, inTime, isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import {
+  CheckFailure,
+  type CheckFailureReason,
+  type CheckVerdict,
+  type GuardPhase,
+} from 'model-gateway/guardrail'
+import { inTime, isJsonObject, type JsonObject } from 'model-gateway/plugin'
 
 type Headers = Readonly<Record<string, string>>
 

@@ -1,7 +1,12 @@
 /** What the tests of managed checks share: a service on a loopback port, and config as it is loaded. */
 
-import { CheckFailure, type ManagedCheck, type ManagedCheckSpec } from 'model-gateway/guardrail'
-import type { GuardPhase, JsonObject, Problem, Secret } from 'model-gateway/plugin'
+import {
+  CheckFailure,
+  type GuardPhase,
+  type ManagedCheck,
+  type ManagedCheckSpec,
+} from 'model-gateway/guardrail'
+import type { JsonObject, Problem, Secret } from 'model-gateway/plugin'
 import { resolveSecret } from '../../../kernel/config/secrets.ts'
 import { type Shaping, shape } from '../../../kernel/config/shape.ts'
 

@@ -1,4 +1,5 @@
-import { type GuardPhase, type Problem, SecretRef, type Static, Type } from 'model-gateway/plugin'
+import type { GuardPhase } from 'model-gateway/guardrail'
+import { type Problem, SecretRef, type Static, Type } from 'model-gateway/plugin'
 import { checkEndpointUrl, endpointUrl, maxRetries } from '../_shared/config.ts'
 
 const strict = { additionalProperties: false }

@@ -1,4 +1,5 @@
-import { definePlugin, type GuardPhase, Type } from 'model-gateway/plugin'
+import type { GuardPhase } from 'model-gateway/guardrail'
+import { definePlugin, Type } from 'model-gateway/plugin'
 import {
   CheckFailure,
   type CheckFailureReason,

@@ -1,5 +1,6 @@
 import { type AdminRoute, adminRoute, pageQuery } from 'model-gateway/admin'
-import { type Directory, GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
+import type { Directory } from 'model-gateway/identity'
+import { GatewayError, type Static, strictObject, Type } from 'model-gateway/plugin'
 import { countedListOf, readCountedPage } from '../../_shared/counted-list.ts'
 import type { Note } from '../../_shared/note.ts'
 import { Id, ownId } from '../../_shared/own-id.ts'

@@ -1,11 +1,5 @@
-import {
-  type AddressPolicy,
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type Outbound,
-  OutboundError,
-} from 'model-gateway/plugin'
+import { type AddressPolicy, type Outbound, OutboundError } from 'model-gateway/http'
+import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import { decodeSse } from 'model-gateway/wire'
 import { DiscoveryFailure } from './failure.ts'
 

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, type Outbound } from 'model-gateway/plugin'
+import type { Outbound } from 'model-gateway/http'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { type Connection, type Endpoint, openConnection, type RpcReply } from './connection.ts'
 import { DiscoveryFailure } from './failure.ts'
 import { type DiscoveredTool, keptTexts, readTool } from './tool.ts'

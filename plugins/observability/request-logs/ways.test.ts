@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { ExchangeRecord } from 'model-gateway/plugin'
+import type { ExchangeRecord } from 'model-gateway/observer'
 import { createPurgeStore } from '../../request-log/purge-store.ts'
 import { serviceAccount, user } from '../../request-log/testing.ts'
 import type { Reader, Reports } from '../_shared/store.ts'

@@ -1,16 +1,8 @@
 /** A provider that breaks the rules of the kit; `provider.test.ts` runs the kit on it. */
-import {
-  definePlugin,
-  type Execute,
-  GatewayError,
-  type ProviderFactory,
-  providerFactories,
-  Secret,
-  SecretRef,
-  streamEvent,
-  Type,
-} from 'model-gateway/plugin'
+import { definePlugin, GatewayError, Secret, SecretRef, Type } from 'model-gateway/plugin'
+import { type Execute, type ProviderFactory, providerFactories } from 'model-gateway/provider'
 import { testProvider } from 'model-gateway/testing'
+import { streamEvent } from 'model-gateway/wire'
 
 const configSchema = Type.Object(
   { url: Type.String(), token: SecretRef() },

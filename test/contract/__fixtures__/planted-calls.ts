@@ -2,15 +2,14 @@
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type AccountingSink, accountingSinks } from 'model-gateway/accounting'
 import { type AdminRoute, adminModules } from 'model-gateway/admin'
 import {
-  type AccountingSink,
-  accountingSinks,
   type Middleware,
   type MiddlewareAt,
   middleware as middlewarePoint,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/middleware'
+import { Type } from 'model-gateway/plugin'
 import sinkPlugin from '../../../plugins/plugin-kit/templates/accounting-sink/src/index.ts'
 import adminPlugin from '../../../plugins/plugin-kit/templates/admin/src/index.ts'
 import middlewarePlugin from '../../../plugins/plugin-kit/templates/middleware/src/index.ts'

@@ -1,9 +1,9 @@
 /** Faults of plugins as such, whatever they bring. */
 
+import { accountingSinks } from 'model-gateway/accounting'
 import { adminModules } from 'model-gateway/admin'
 import { guardrailPacks } from 'model-gateway/guardrail'
 import {
-  accountingSinks,
   commands,
   type Plugin,
   type PluginManifest,

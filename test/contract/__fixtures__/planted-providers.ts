@@ -1,16 +1,14 @@
 /** Faults of providers. */
+import { GatewayError, isJsonObject, Secret } from 'model-gateway/plugin'
 import {
   type BoundRoute,
   type Execute,
-  GatewayError,
-  isJsonObject,
   type ProviderCall,
   type ProviderFactory,
   type ProviderResult,
   providerFactories,
-  Secret,
   type StreamResult,
-} from 'model-gateway/plugin'
+} from 'model-gateway/provider'
 import providerPlugin from '../../../plugins/plugin-kit/templates/provider/src/index.ts'
 import { html, json, type Pace, type Reply, sse } from '../../harness/upstream.ts'
 import { testGoldenExchanges } from '../golden.ts'

@@ -1,16 +1,13 @@
 /** Faults of surfaces, dialects and conversions. */
+import { definePlugin, GatewayError, strictObject } from 'model-gateway/plugin'
 import {
   type Conversion,
   conversions,
   type Dialect,
-  definePlugin,
   dialects,
-  GatewayError,
   type Surface,
-  streamEvent,
-  strictObject,
   surfaces,
-} from 'model-gateway/plugin'
+} from 'model-gateway/surface'
 import {
   chatChunkText,
   chatEvents,
@@ -19,6 +16,7 @@ import {
   encodeSse,
   readChatReply,
   readChatRequest,
+  streamEvent,
 } from 'model-gateway/wire'
 import type { AnyPlugin } from '../kit.ts'
 import { testSurface } from '../surface.ts'

@@ -1,12 +1,11 @@
 import {
-  definePlugin,
   type GuardedContent,
   type GuardedOperation,
   type GuardPolicy,
   type GuardVerdict,
   guard,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/guardrail'
+import { definePlugin, Type } from 'model-gateway/plugin'
 
 /** Every operation that was judged, in order. */
 export const inspected: GuardedOperation[] = []

@@ -1,13 +1,6 @@
-import {
-  definePlugin,
-  type JsonObject,
-  type ProviderCall,
-  type ProviderTypeSpec,
-  providerFactories,
-  streamEvent,
-  Type,
-} from 'model-gateway/plugin'
-import type { NativeMessages } from 'model-gateway/wire'
+import { definePlugin, type JsonObject, Type } from 'model-gateway/plugin'
+import { type ProviderCall, type ProviderTypeSpec, providerFactories } from 'model-gateway/provider'
+import { type NativeMessages, streamEvent } from 'model-gateway/wire'
 
 const type = {
   type: 'native_echo',

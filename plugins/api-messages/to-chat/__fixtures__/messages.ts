@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { JsonObject, JsonValue, StreamEvent } from 'model-gateway/plugin'
-import { encodeSse } from 'model-gateway/wire'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { encodeSse, type StreamEvent } from 'model-gateway/wire'
 
 /** What a model says in one reply, of which both forms can be made. */
 export interface Said {

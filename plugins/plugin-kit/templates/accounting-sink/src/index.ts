@@ -1,4 +1,5 @@
-import { accountingSinks, definePlugin, strictObject, Type } from 'model-gateway/plugin'
+import { accountingSinks } from 'model-gateway/accounting'
+import { definePlugin, strictObject, Type } from 'model-gateway/plugin'
 import { createSink } from './sink.ts'
 
 export default definePlugin({

@@ -1,5 +1,5 @@
 import { appendFile } from 'node:fs/promises'
-import type { AccountingSink, CommittedSettlement, SettledCall } from 'model-gateway/plugin'
+import type { AccountingSink, CommittedSettlement, SettledCall } from 'model-gateway/accounting'
 
 /** A sink that has written a call when `record` resolves. Up to sixteen are told at a time. */
 export function createSink(path: string): AccountingSink {

@@ -1,4 +1,5 @@
-import type { JsonObject, MiddlewareAt } from 'model-gateway/plugin'
+import type { MiddlewareAt } from 'model-gateway/middleware'
+import type { JsonObject } from 'model-gateway/plugin'
 
 /** Where each API says how much may be written. */
 const fields: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,5 @@
-import { definePlugin, middleware, strictObject, Type } from 'model-gateway/plugin'
+import { middleware } from 'model-gateway/middleware'
+import { definePlugin, strictObject, Type } from 'model-gateway/plugin'
 import { capTokens, tellCap } from './cap.ts'
 
 export default definePlugin({

@@ -1,5 +1,4 @@
-import type { GuardInput, GuardrailPack, PackRule } from 'model-gateway/guardrail'
-import type { PackMatch } from 'model-gateway/plugin'
+import type { GuardInput, GuardrailPack, PackMatch, PackRule } from 'model-gateway/guardrail'
 
 const deleteProject: PackRule = {
   id: 'delete-project',

@@ -1,11 +1,5 @@
-import {
-  GatewayError,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type ProviderCall,
-  upstreamHttpError,
-} from 'model-gateway/plugin'
+import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { type ProviderCall, upstreamHttpError } from 'model-gateway/provider'
 
 /** What stands in every reply, whole or streamed. */
 export interface About {

@@ -1,16 +1,12 @@
+import { definePlugin, SecretRef, type Static, strictObject, Type } from 'model-gateway/plugin'
 import {
-  definePlugin,
   type Egress,
   type ProviderCall,
   type ProviderFactory,
   type ProviderSettings,
   type ProviderTypeSpec,
   providerFactories,
-  SecretRef,
-  type Static,
-  strictObject,
-  Type,
-} from 'model-gateway/plugin'
+} from 'model-gateway/provider'
 import { credentialForms, maskForms } from 'model-gateway/wire'
 import { completionOf, refusal, vendorRequest } from './convert.ts'
 import { streamOf } from './stream.ts'

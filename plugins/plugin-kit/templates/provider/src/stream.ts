@@ -1,4 +1,5 @@
-import { type JsonObject, type StreamEvent, streamEvent } from 'model-gateway/plugin'
+import type { JsonObject } from 'model-gateway/plugin'
+import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { type About, finishOf, malformed, now, parse, type Redact, usageOf } from './convert.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { type Conversion, isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import type { Conversion } from 'model-gateway/surface'
 import type { SampleNameCall } from './surface.ts'
 
 /** Lets every route that executes chat completions serve the API. */

@@ -1,4 +1,5 @@
-import { conversions, definePlugin, strictObject, surfaces } from 'model-gateway/plugin'
+import { definePlugin, strictObject } from 'model-gateway/plugin'
+import { conversions, surfaces } from 'model-gateway/surface'
 import { sampleNameToChat } from './conversion.ts'
 import { sampleNameSurface } from './surface.ts'
 

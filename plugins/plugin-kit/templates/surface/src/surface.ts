@@ -1,4 +1,5 @@
-import { GatewayError, isJsonObject, type Surface, type SurfaceCall } from 'model-gateway/plugin'
+import { GatewayError, isJsonObject } from 'model-gateway/plugin'
+import type { Surface, SurfaceCall } from 'model-gateway/surface'
 
 /** What the conversion needs of a request, beside what the gateway does. */
 export interface SampleNameCall extends SurfaceCall {

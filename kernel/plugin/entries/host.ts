@@ -1,0 +1,32 @@
+/**
+ * The gateway as its own plugins see it: the config in force, what is loaded, where plugins run. What
+ * `model-gateway/host` exports.
+ */
+export type { Welcome } from '../command.ts'
+export {
+  type Brought,
+  broughtTo,
+  type ConfigDraft,
+  type ConfigSnapshot,
+  type Declared,
+  type ModelSpec,
+  type ProviderSpec,
+  type SnapshotListener,
+  WRITE,
+} from '../config.ts'
+export { type Declaration, nameAt } from '../extension-point.ts'
+export type {
+  ChainedMiddleware,
+  Inspection,
+  LeftOutPlugin,
+  PlannedModel,
+  PlannedRoute,
+  PlanRequest,
+  RequestPlan,
+  RouteFault,
+  StartedPlugin,
+} from '../inspection.ts'
+export { capabilityNames, type IsolatedPlugin, type Isolation, type Start } from '../plugin.ts'
+export { boundRouteListeners, isolation, snapshotListeners, welcome } from '../points.ts'
+export type { BoundRouteFacts, BoundRouteListener } from '../provider.ts'
+export type { ConfigInForce, ConfigLease } from '../runtime.ts'

@@ -1,0 +1,16 @@
+/** What plugins import that stand around the steps of a request, as `model-gateway/middleware`. */
+export {
+  type Caller,
+  type Candidate,
+  type DecodedRequest,
+  type DecodeExchange,
+  type ExecuteExchange,
+  type Middleware,
+  type MiddlewareAt,
+  type PlannedExchange,
+  type RespondExchange,
+  type Seam,
+  type SeamTypes,
+  seams,
+} from '../middleware.ts'
+export { middleware } from '../points.ts'

@@ -1,0 +1,36 @@
+/** What every plugin imports, as `model-gateway/plugin`; each name has an example. */
+export { type Static, type TSchema, Type } from '@sinclair/typebox'
+export { type Command, type CommandSpec, UsageError } from '../command.ts'
+export {
+  ConfigError,
+  type ConfigPath,
+  type ConfigSection,
+  configSection,
+  DecimalString,
+  formatPath,
+  KEY_ALIASES,
+  MAX_TIMER_MS,
+  type Problem,
+  SecretRef,
+  strictObject,
+} from '../config.ts'
+export { type ErrorCode, errorKind, GatewayError } from '../errors.ts'
+export { type ExtensionPoint, extensionPoint, optional, Shape } from '../extension-point.ts'
+export type { HealthCheck } from '../health.ts'
+export { inTime } from '../in-time.ts'
+export { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+export {
+  type Capabilities,
+  type CapabilityName,
+  type Clock,
+  type Database,
+  type Disposer,
+  definePlugin,
+  type Plugin,
+  type PluginContext,
+  type PluginManifest,
+  type TransactionSql,
+} from '../plugin.ts'
+export { commands, healthChecks } from '../points.ts'
+export { Secret } from '../secret.ts'
+export { nextTurn } from '../turn.ts'

@@ -1,0 +1,22 @@
+/** What public APIs, dialects and conversions import, as `model-gateway/surface`. */
+export { conversions, dialects, surfaces } from '../points.ts'
+export type {
+  CallError,
+  Conversion,
+  ConversionRoute,
+  ConvertedCall,
+  Dialect,
+  DialectStream,
+  DialectStreaming,
+  DialectViews,
+  GuardTexts,
+  GuardToolCalls,
+  ReplyFacts,
+  ReplyIdentity,
+  StreamFailure,
+  StreamOptions,
+  Surface,
+  SurfaceCall,
+  SurfaceRequest,
+  WireError,
+} from '../surface.ts'
