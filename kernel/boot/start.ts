@@ -8,6 +8,7 @@ import { createInference } from '../lifecycle/inference.ts'
 import {
   type Accounting,
   accounting,
+  affinity,
   boundRouteListeners,
   ConfigError,
   type ExtensionPoint,
@@ -119,6 +120,7 @@ function serve(
     lease,
     identity: registry.one(identity),
     accounting: registry.all(accounting)[0] ?? noAccounting,
+    affinity: registry.all(affinity)[0],
     recorders: recordersOf(registry, log),
     chains: chainsOf(registry),
     chainTools: createChainTools(log),

@@ -1,4 +1,12 @@
-import type { Attempt, GatewayError, SentResponse, StreamFailure, Usage } from '../plugin/index.ts'
+import type {
+  Attempt,
+  GatewayError,
+  JsonValue,
+  SentResponse,
+  StreamFailure,
+  Usage,
+} from '../plugin/index.ts'
+import { noteTies } from './affinity.ts'
 import type { Exchange, LifecycleServices } from './exchange.ts'
 import { asGatewayError } from './fault.ts'
 import { outcomeOf, record } from './record.ts'
@@ -10,6 +18,8 @@ export interface Ending {
   readonly spent: Spent
   /** What went wrong; undefined when nothing did. */
   readonly error: GatewayError | StreamFailure | undefined
+  /** A reply that went well, or the events that close one, as the upstream has them. */
+  readonly said?: () => Iterable<JsonValue | undefined>
 }
 
 /** What the caller is sent in the end, and how that is recorded. */
@@ -28,11 +38,12 @@ export interface Sent<T> {
  */
 export async function close<T>(
   exchange: Exchange,
-  { attempts, spent, error }: Ending,
+  { attempts, spent, error, said }: Ending,
   send: (error: Ending['error'], usage: Usage | undefined) => Sent<T> | Promise<Sent<T>>,
   services: LifecycleServices,
 ): Promise<T> {
   let failure = error
+  if (error === undefined && said !== undefined) noteTies(exchange, said(), services)
   let settled: Awaited<ReturnType<typeof settle>> | undefined
   if ('dispatchedAt' in exchange) {
     try {

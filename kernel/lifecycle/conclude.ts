@@ -55,7 +55,8 @@ export async function conclude(outcome: Outcome, services: LifecycleServices): P
       errorReplySent(exchange, asGatewayError(thrown, exchange.requestId, services), {}),
     )
   }
-  return close(exchange, { attempts, spent, error: failure }, send, services)
+  const said = () => [reply?.body]
+  return close(exchange, { attempts, spent, error: failure, said }, send, services)
 }
 
 interface Written {

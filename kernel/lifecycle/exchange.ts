@@ -1,5 +1,6 @@
 import type {
   Accounting,
+  Affinity,
   ExchangeRecorder,
   GatewayError,
   GuardPolicies,
@@ -148,6 +149,7 @@ export interface LifecycleServices {
   lease(): Lease
   readonly identity: Identity
   readonly accounting: Accounting
+  readonly affinity?: Affinity | undefined
   readonly recorders: readonly ExchangeRecorder[]
   /** Middlewares around the steps; they were compiled before the first request. */
   readonly chains: Chains

@@ -1,3 +1,4 @@
+import { hold } from './affinity.ts'
 import { conclude, refuse } from './conclude.ts'
 import {
   type Admitted,
@@ -26,7 +27,9 @@ export function createInference(services: LifecycleServices) {
       exchange = authenticated
       const decoded = await decodeStep(authenticated, services)
       exchange = decoded
-      const planned = plan(decoded, services.random)
+      const free = plan(decoded, services.random)
+      exchange = free
+      const planned = await hold(free, services)
       exchange = planned
       const admitted = await admitStep(planned, services)
       exchange = admitted

@@ -1,6 +1,7 @@
 import {
   type Attempt,
   GatewayError,
+  type JsonValue,
   type SentResponse,
   type StreamEvent,
   type StreamFailure,
@@ -14,6 +15,15 @@ import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import type { RunningStream } from './execute.ts'
 import { breakOff, lastWords, readOut, startDrain } from './read-out.ts'
 import { createStreamMeter } from './stream-meter.ts'
+
+/** What an event says; undefined for `[DONE]`. */
+function dataOf(event: StreamEvent): JsonValue | undefined {
+  try {
+    return event.json()
+  } catch {
+    return undefined
+  }
+}
 
 /**
  * The caller's side of a streamed reply. Events flow at once; the terminal one waits until the call
@@ -138,7 +148,7 @@ export function replyStream(
     const spent = { usage, succeeded, modifiers, partial, invokedToolCount }
     return close(
       admitted,
-      { attempts, spent, error },
+      { attempts, spent, error, said: () => dialect.terminal.map(dataOf) },
       (failure) => lastText(failure, left),
       services,
     )

@@ -1,6 +1,7 @@
 /** The whole contract, for the kernel itself; plugins import it by the modules of `contracts.ts`. */
 export { type Static, type TSchema, Type } from '@sinclair/typebox'
 export * from './accounting.ts'
+export * from './affinity.ts'
 export * from './api-key.ts'
 export * from './command.ts'
 export * from './config.ts'

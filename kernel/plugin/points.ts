@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { Accounting, AccountingSink, PricingSource } from './accounting.ts'
+import type { Affinity } from './affinity.ts'
 import { type Command, CommandSpecShape, type Welcome } from './command.ts'
 import type { SnapshotListener } from './config.ts'
 import type { ExchangeRecorder } from './exchange.ts'
@@ -39,6 +40,7 @@ export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many', {
     read: method(),
     error: Type.Optional(method()),
     headers: Type.Optional(method()),
+    ties: Type.Optional(method()),
   }),
   fault({ id, paths }) {
     const odd = paths.find((path: string) => !/^(?:\/[\w.-]+)+$/.test(path))
@@ -49,6 +51,10 @@ export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many', {
     `the surface "${id}"`,
     ...paths.map((path: string) => `POST ${path}`),
   ],
+})
+/** Absent: only a hash of a conversation keeps it on one of the routes of its model. */
+export const affinity = extensionPoint<Affinity>('affinity', 'one', {
+  shape: Type.Object({ find: method(), note: method() }),
 })
 export const dialects = extensionPoint<Dialect>('dialects', 'many', {
   what: 'dialect',

@@ -1,3 +1,4 @@
+import type { Ties } from './affinity.ts'
 import type { GuardedToolCall } from './guardrail.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { BoundRoute } from './provider.ts'
@@ -62,6 +63,8 @@ export interface Surface<Call extends SurfaceCall = SurfaceCall> {
   read(request: SurfaceRequest): Call
   /** Absent: `{error: {message, type, code, param, request_id}}`. */
   error?(error: CallError, requestId: string): WireError
+  /** Asked where a model has several routes; absent: each of its requests stands alone. */
+  ties?(request: JsonObject): Ties
   /** Headers of every reply beside `x-request-id`. */
   headers?(requestId: string): Readonly<Record<string, string>>
 }
@@ -163,6 +166,11 @@ export interface Dialect {
   /** Absent: its replies are never streamed. */
   readonly streaming?: DialectStreaming
   readonly views?: DialectViews
+  /**
+   * Ids of state that the upstream keeps, or texts that only it can read: in a reply, or in the data
+   * of an event that closes a stream.
+   */
+  stateIn?(said: JsonValue | undefined): readonly string[]
 }
 
 /** A route that a call may be converted for. */

@@ -3,6 +3,7 @@ import { type Dialect, dialects, surfaces } from 'model-gateway/surface'
 import {
   chatChunkText,
   chatEvents,
+  chatTies,
   chatToolCalls,
   collectChat,
   createChatStream,
@@ -44,6 +45,7 @@ export default definePlugin({
       dialect: CHAT,
       operation: CHAT,
       read: ({ json }) => readChatRequest(json),
+      ties: chatTies,
     })
   },
 })

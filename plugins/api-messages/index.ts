@@ -1,5 +1,6 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
 import { conversions, surfaces } from 'model-gateway/surface'
+import { chatTies } from 'model-gateway/wire'
 import { messagesError } from './error.ts'
 import { messagesToChat } from './to-chat/conversion.ts'
 import { withExactInputs } from './to-chat/inputs.ts'
@@ -25,6 +26,7 @@ export default definePlugin({
       operation: 'chat_completions',
       read: ({ json, rawBody, header }) =>
         readMessages(withExactInputs(json, rawBody), header('anthropic-beta')),
+      ties: chatTies,
       error: messagesError,
       // Official clients look for a header of their own.
       headers: (requestId) => ({ 'request-id': requestId }),

@@ -8,6 +8,8 @@ import {
   readResponsesRequest,
   responseEvents,
   responsesEventText,
+  responsesStateIn,
+  responsesTies,
   responsesToolCalls,
 } from 'model-gateway/wire'
 
@@ -23,6 +25,7 @@ export const responses: Dialect = {
     textOf: responsesEventText,
   },
   views: { madeToolCalls: responsesToolCalls, earlierToolCalls: earlierResponsesToolCalls },
+  stateIn: responsesStateIn,
 }
 
 /** `POST /v1/responses`: calls of it are never translated. */
@@ -44,6 +47,7 @@ export default definePlugin({
       dialect: RESPONSES,
       operation: RESPONSES,
       read: ({ json }) => readResponsesRequest(json),
+      ties: responsesTies,
     })
   },
 })

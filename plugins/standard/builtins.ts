@@ -13,6 +13,7 @@ import genericCompat from '../../providers/generic-compat/index.ts'
 import simulator from '../../providers/simulator/index.ts'
 import accounting from '../accounting/index.ts'
 import adminApi from '../admin-api/index.ts'
+import affinity from '../affinity/index.ts'
 import apiChat from '../api-chat/index.ts'
 import apiEmbeddings from '../api-embeddings/index.ts'
 import apiMessages from '../api-messages/index.ts'
@@ -46,6 +47,7 @@ import telemetryOtlp from '../telemetry-otlp/index.ts'
 // biome-ignore lint/suspicious/noExplicitAny: each plugin has its own config and capabilities
 export const builtins: Readonly<Record<string, Plugin<any, any>>> = {
   accounting,
+  affinity,
   'admin-api': adminApi,
   'api-chat': apiChat,
   'api-embeddings': apiEmbeddings,

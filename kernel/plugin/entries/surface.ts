@@ -1,5 +1,6 @@
 /** What public APIs, dialects and conversions import, as `model-gateway/surface`. */
-export { conversions, dialects, surfaces } from '../points.ts'
+export type { Affinity, StateReference, Ties } from '../affinity.ts'
+export { affinity, conversions, dialects, surfaces } from '../points.ts'
 export type {
   CallError,
   Conversion,

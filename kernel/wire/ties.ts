@@ -1,0 +1,101 @@
+import type { StateReference, Ties } from '../plugin/affinity.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+
+/** Roles of those who answer: what they have said was said earlier. */
+const ANSWERS: ReadonlySet<JsonValue | undefined> = new Set(['assistant', 'model', 'tool'])
+
+/** What ties a chat call, or one of the messages API, to earlier ones. */
+export function chatTies(request: Readonly<JsonObject>): Ties {
+  const messages = listOf(request.messages)
+  const key = cacheKey(request)
+  return {
+    state: chatState(request),
+    head: key ?? headOf(messages),
+    continues: key !== undefined || messages.some(({ role }) => ANSWERS.has(role)),
+  }
+}
+
+/** The same of a call of the responses API, whose upstream may keep the conversation. */
+export function responsesTies(request: Readonly<JsonObject>): Ties {
+  const items = listOf(request.input)
+  const state = responsesState(request, items)
+  const key = cacheKey(request)
+  const kept = present(request.previous_response_id) ?? present(request.conversation)
+  const text = typeof request.input === 'string' ? request.input : headOf(items)
+  return {
+    state,
+    head: key ?? (kept === undefined ? text : undefined),
+    continues:
+      key !== undefined ||
+      state.length > 0 ||
+      items.some(({ role, type }) => ANSWERS.has(role) || isAnswer(type)),
+  }
+}
+
+/** What a response is kept by: its id, that of its conversation, and what only its maker can read. */
+export function responsesStateIn(said: JsonValue | undefined): readonly string[] {
+  const event = isJsonObject(said) ? said : {}
+  const response = isJsonObject(event.response) ? event.response : event
+  const { id, conversation, output } = response
+  const ids = [id, isJsonObject(conversation) ? conversation.id : conversation]
+  for (const item of listOf(output)) {
+    ids.push(item.encrypted_content, item.container_id)
+    if (item.type === 'reasoning') ids.push(item.id)
+  }
+  return ids.filter((one): one is string => typeof one === 'string' && one !== '')
+}
+
+/** The caller's own word for what belongs together, as OpenAI has it. */
+function cacheKey({ prompt_cache_key: key }: Readonly<JsonObject>): string | undefined {
+  return typeof key === 'string' && key !== '' ? key : undefined
+}
+
+function chatState({ container }: Readonly<JsonObject>): readonly StateReference[] {
+  const id = isJsonObject(container) ? container.id : container
+  return reference('container', id)
+}
+
+function responsesState(
+  request: Readonly<JsonObject>,
+  items: readonly JsonObject[],
+): readonly StateReference[] {
+  const { previous_response_id: previous, conversation, tools } = request
+  const state = [
+    ...reference('previous_response_id', previous),
+    ...reference('conversation', isJsonObject(conversation) ? conversation.id : conversation),
+  ]
+  for (const { type, id, encrypted_content: encrypted } of items.toReversed()) {
+    if (type === 'item_reference' || type === 'reasoning') state.push(...reference('input', id))
+    state.push(...reference('input', encrypted))
+  }
+  for (const { container } of listOf(tools)) state.push(...reference('tools', container))
+  return state
+}
+
+function reference(member: string, id: JsonValue | undefined): StateReference[] {
+  return typeof id === 'string' && id !== '' ? [{ member, id }] : []
+}
+
+/** Items of an input that a model has made, or that answer what it has asked. */
+function isAnswer(type: JsonValue | undefined): boolean {
+  return (
+    type === 'reasoning' ||
+    type === 'item_reference' ||
+    type === 'compaction' ||
+    (typeof type === 'string' && /_call(?:_output)?$/.test(type))
+  )
+}
+
+/** The first words of the user: what stands before them may tell the time. */
+function headOf(messages: readonly JsonObject[]): string | undefined {
+  const first = messages.find(({ role }) => role === 'user') ?? messages[0]
+  return first && JSON.stringify(first.content ?? first)
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}
+
+function present(value: JsonValue | undefined): JsonValue | undefined {
+  return value ?? undefined
+}
