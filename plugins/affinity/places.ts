@@ -5,7 +5,7 @@ import type { Store } from './store.ts'
 /** In memory; the rest is asked for. About 10 MB. */
 export const MAX_KNOWN = 50_000
 /** Notes that wait for the database while it is away; further ones are known here alone. */
-export const MAX_WAITING = 50_000
+const MAX_WAITING = 50_000
 /** A caller waits no longer for the store. */
 const FIND_MS = 1_000
 
