@@ -49,8 +49,12 @@ export function createDataPlane(services: DataPlaneServices) {
     const names = requestIdHeaders(requestId, surface)
     if (reply.kind === 'stream') {
       services.streams(request)
-      return streamResponse(reply.stream, { ...reply.headers, ...names }, (seconds) =>
-        services.limitIdle(request, seconds),
+      const limitIdle = (seconds: number) => services.limitIdle(request, seconds)
+      return streamResponse(
+        reply.stream,
+        { ...reply.headers, ...names },
+        limitIdle,
+        surface.keepAlive,
       )
     }
     return new Response(reply.body, {

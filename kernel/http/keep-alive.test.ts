@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { createKeepAlive, type KeptStream } from './keep-alive.ts'
 
 const MS = 1500
-const TICK_MS = MS / 15
+const TICK_MS = MS / 60
 
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
@@ -13,6 +13,8 @@ function silent() {
   let flushed = 0
   const stream: KeptStream = {
     quiet: 0,
+    begun: true,
+    sign: 'ping',
     stalled: false,
     controller: { write: (text: string) => sent.push(text), flush: () => flushed++ },
     place: undefined,
@@ -21,7 +23,7 @@ function silent() {
     expect(flushed).toBe(sent.length)
     return sent.length
   }
-  return { stream, comments }
+  return { stream, comments, texts: sent }
 }
 
 test('a comment comes after each stretch of silence, however many streams there are', () => {
@@ -60,4 +62,15 @@ test('a stream that is taken out twice takes no other one with it', () => {
   keepAlive.remove(first.stream)
   jest.advanceTimersByTime(MS)
   expect([first.comments(), second.comments()]).toEqual([0, 1])
+})
+
+test('a stream that has nothing to send yet begins all the same, so that its headers leave', () => {
+  const keepAlive = createKeepAlive(MS)
+  const { stream, texts } = silent()
+  stream.begun = false
+  keepAlive.add(stream)
+  jest.advanceTimersByTime(TICK_MS)
+  expect(texts).toEqual([':\n\n'])
+  jest.advanceTimersByTime(MS)
+  expect(texts).toEqual([':\n\n', 'ping'])
 })

@@ -1,10 +1,13 @@
 import { LiveSet } from '../wire/live-set.ts'
-import { KEEP_ALIVE } from '../wire/sse.ts'
 
 /** An open stream, as its writer and the timer see it. */
 export interface KeptStream {
   /** Ticks since something was sent; its writer sets it back. */
   quiet: number
+  /** Whether anything has been sent yet: the headers leave with it. */
+  begun: boolean
+  /** What tells its caller that it lives. */
+  readonly sign: string
   /** Its caller does not read what has been sent. */
   stalled: boolean
   /** Undefined until it is asked for something. */
@@ -13,10 +16,13 @@ export interface KeptStream {
   place: number | undefined
 }
 
-const TICKS = 15
+const TICKS = 60
+/** Takes the headers with it; means nothing. */
+const BEGINNING = ':\n\n'
 
 /**
- * Sends a comment to streams that have been silent for `ms`, or up to a fifteenth less: clients and
+ * Sends the headers of streams that have nothing to send yet, and a sign of life to those that have been
+ * silent for `ms`, each up to a sixtieth of it too late or too early: clients and
  * proxies give up on a connection without a sign of life. One timer, and no closures, since each of
  * them would add a tenth to what a short stream costs.
  */
@@ -26,9 +32,12 @@ export function createKeepAlive(ms: number) {
 
   function tick() {
     for (const stream of streams) {
-      if (stream.stalled || ++stream.quiet < TICKS) continue
+      if (stream.stalled) continue
+      const sign = stream.begun ? stream.sign : BEGINNING
+      if (stream.begun && ++stream.quiet < TICKS) continue
+      stream.begun = true
       stream.quiet = 0
-      stream.controller?.write(KEEP_ALIVE)
+      stream.controller?.write(sign)
       stream.controller?.flush()
     }
   }

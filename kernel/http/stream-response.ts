@@ -1,4 +1,5 @@
 import type { ReplyStream } from '../lifecycle/exchange.ts'
+import { KEEP_ALIVE } from '../wire/sse.ts'
 import { createKeepAlive, type KeptStream } from './keep-alive.ts'
 
 /** Longest idle time that Bun lets a connection have, in seconds. */
@@ -18,15 +19,23 @@ const usualCare: StreamCare = {
   keepAlive: createKeepAlive(15_000),
 }
 
-/** An event stream as Bun sends it. `limitIdle` bounds the seconds between two writes; 0: not at all. */
+/** An event stream as Bun sends it; `sign` tells its caller that it lives. `limitIdle` bounds the seconds between two writes; 0: not at all. */
 export function streamResponse(
   stream: ReplyStream,
   names: Readonly<Record<string, string>>,
   limitIdle: (seconds: number) => void,
+  sign = KEEP_ALIVE,
   { stalledSecs, keptSecs, keepAlive } = usualCare,
 ): Response {
   let left = false
-  const kept: KeptStream = { quiet: 0, stalled: false, controller: undefined, place: undefined }
+  const kept: KeptStream = {
+    quiet: 0,
+    begun: false,
+    stalled: false,
+    controller: undefined,
+    place: undefined,
+    sign,
+  }
   // Writing to the socket by ourselves costs a tenth less than a queue that the engine empties.
   const source: Bun.DirectUnderlyingSource<Uint8Array> = {
     type: 'direct',
@@ -41,6 +50,7 @@ export function streamResponse(
         const taken = controller.write(text)
         controller.flush()
         kept.quiet = 0
+        kept.begun = true
         // A promise when the caller reads too slowly: what waits for it here is bounded.
         if (typeof taken !== 'number') {
           kept.stalled = true

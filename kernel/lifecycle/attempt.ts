@@ -9,6 +9,7 @@ import {
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
+import { startDrain } from './read-out.ts'
 import { createWatchdog, type Watchdog } from './watchdog.ts'
 
 export interface AttemptError {
@@ -24,6 +25,8 @@ export interface RunningAttempt {
   execute(): Promise<ProviderResult>
   /** The provider itself has refused the request: no upstream has been called. */
   readonly refused: boolean
+  /** Its caller left, and did not come to its reply. */
+  readonly left: boolean
   /** An error of the provider's making as the caller is to see it. */
   containFault(error: unknown): GatewayError
   firstByte(): void
@@ -34,7 +37,26 @@ export interface RunningAttempt {
 export function beginAttempt(admitted: Admitted, services: LifecycleServices): RunningAttempt {
   const { route, way, provider, surface, read } = admitted
   const startedAt = performance.now()
-  const watchdog = createWatchdog(provider.timeouts, !read.stream)
+  let drain: ReturnType<typeof startDrain> | undefined
+  let left: AbortSignal | undefined
+  const leave = () => {
+    drain = startDrain(watchdog, services.accounting)
+  }
+  // To ask for the signal costs more than all else that a quick call is looked after with.
+  const watchdog = createWatchdog(provider.timeouts, !read.stream, () => {
+    if (over) return
+    left = admitted.callerLeft()
+    if (left.aborted) leave()
+    else left.addEventListener('abort', leave)
+  })
+  /** Whether its provider has answered: a stream that runs is looked after by who passes it on. */
+  let over = false
+  const answered = () => {
+    if (over) return
+    over = true
+    left?.removeEventListener('abort', leave)
+    drain?.stop()
+  }
   let firstByteMs: number | undefined
   let refused = false
 
@@ -78,15 +100,21 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         const error = containFault(thrown)
         refused = error.code === 'invalid_request'
         throw error
+      } finally {
+        answered()
       }
     },
     get refused() {
       return refused
     },
+    get left() {
+      return drain !== undefined
+    },
     firstByte() {
       firstByteMs ??= performance.now() - startedAt
     },
     finish(status, error) {
+      answered()
       watchdog.stop()
       const upstreamStatus = error?.details?.upstream_status
       return {

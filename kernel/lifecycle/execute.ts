@@ -108,7 +108,8 @@ async function attemptOn(
       attempt.watchdog.stop()
       return { exchange, attempts, spent: before, error }
     }
-    const status = exchange.read.stream ? 'stream_start_error' : 'provider_error'
+    const failed = exchange.read.stream ? 'stream_start_error' : 'provider_error'
+    const status = attempt.left ? 'client_abort' : failed
     const ended = [...attempts, attempt.finish(status, error)]
     const spent = {
       usage: error.usage,

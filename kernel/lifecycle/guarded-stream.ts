@@ -46,7 +46,9 @@ export async function guardedStream(
   const decision = decide(admitted, running, earlier, services)
   return (
     (await inTime(decision, PATIENCE_MS))?.value ?? {
-      stream: waitingStream(decision, (ending) => lateError(admitted, ending, services)),
+      stream: waitingStream(decision, admitted.surface.keepAlive ?? KEEP_ALIVE, (ending) =>
+        lateError(admitted, ending, services),
+      ),
     }
   )
 }
@@ -224,6 +226,7 @@ async function* replay(batches: readonly (readonly StreamEvent[])[]) {
 /** Comments until the decision is there, then what it says. */
 function waitingStream(
   decision: Promise<Held>,
+  sign: string,
   late: (ending: Ending) => Promise<string>,
 ): ReplyStream {
   let stream: ReplyStream | undefined
@@ -244,9 +247,9 @@ function waitingStream(
       if (over) return undefined
       if (stream === undefined && failed === undefined) {
         // The first comment takes the headers with it.
-        const patience = begun ? PATIENCE_MS : 0
+        const [patience, text] = begun ? [PATIENCE_MS, sign] : [0, KEEP_ALIVE]
         begun = true
-        if ((await inTime(decided, patience)) === undefined) return KEEP_ALIVE
+        if ((await inTime(decided, patience)) === undefined) return text
       }
       if (stream !== undefined) return await stream.next()
       over = true

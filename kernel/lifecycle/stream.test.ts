@@ -49,6 +49,7 @@ function start(
     route: { spec: {}, bound: { pricing: {}, compatShape } },
     lease: { runtime: { configVersion: 'v1' }, release() {} },
     trace: { finished() {} },
+    callerLeft: () => new AbortController().signal,
     headers: {},
     dispatchedAt: new Date(),
   } as unknown as Admitted

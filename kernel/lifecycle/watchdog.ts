@@ -16,15 +16,20 @@ export interface Watchdog {
   stop(): void
 }
 
+/** What needs no more time is not worth looking after more closely. */
+const SLOW_MS = 250
+
 /**
  * One timer a call: it looks how long ago the last sign of life was and sleeps for the rest, so
  * that a sign of life costs no more than reading the clock. It never sleeps for longer than the idle
  * limit, which may come to count at any moment. `whole`: the total limit is for the whole reply, not
- * for its first byte alone.
+ * for its first byte alone. `slow` is told of a
+ * call that takes longer than most.
  */
 export function createWatchdog(
   timeouts: { totalMs: number; idleMs: number },
   whole = false,
+  slow?: () => void,
 ): Watchdog {
   const controller = new AbortController()
   let answered = false
@@ -32,10 +37,12 @@ export function createWatchdog(
   let aborted = false
   let lastSign = performance.now()
   const endsAt = whole ? lastSign + timeouts.totalMs : Number.POSITIVE_INFINITY
-  let timer = setTimeout(look, Math.min(timeouts.totalMs, timeouts.idleMs))
+  let timer = setTimeout(look, Math.min(timeouts.totalMs, timeouts.idleMs, SLOW_MS))
   let interrupt: ((reason: unknown) => void) | undefined
 
   function look() {
+    slow?.()
+    slow = undefined
     const now = performance.now()
     const limit = answered ? timeouts.idleMs : timeouts.totalMs
     const silence = awaited ? limit - (now - lastSign) : limit

@@ -41,6 +41,7 @@ export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many', {
     error: Type.Optional(method()),
     headers: Type.Optional(method()),
     ties: Type.Optional(method()),
+    keepAlive: Type.Optional(text()),
   }),
   fault({ id, paths }) {
     const odd = paths.find((path: string) => !/^(?:\/[\w.-]+)+$/.test(path))

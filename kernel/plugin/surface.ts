@@ -65,6 +65,8 @@ export interface Surface<Call extends SurfaceCall = SurfaceCall> {
   error?(error: CallError, requestId: string): WireError
   /** Asked where a model has several routes; absent: each of its requests stands alone. */
   ties?(request: JsonObject): Ties
+  /** SSE text that tells callers of a silent stream that it lives. Absent: a comment. */
+  readonly keepAlive?: string
   /** Headers of every reply beside `x-request-id`. */
   headers?(requestId: string): Readonly<Record<string, string>>
 }

@@ -26,7 +26,7 @@ export const accountingSection = configSection(
         minimum: 0,
         maximum: Math.floor(MAX_TIMER_MS / 1000),
         description:
-          'How long a stream is read on after its caller left, to learn what it cost; what one that lasts longer used is estimated',
+          'How long a call goes on after its caller left, to learn what it cost; what a stream that lasts longer used is estimated',
       }),
       commit_timeout_ms: Type.Integer({
         default: 2000,

@@ -28,6 +28,7 @@ export default definePlugin({
         readMessages(withExactInputs(json, rawBody), header('anthropic-beta')),
       ties: chatTies,
       error: messagesError,
+      keepAlive: 'event: ping\ndata: {"type": "ping"}\n\n',
       // Official clients look for a header of their own.
       headers: (requestId) => ({ 'request-id': requestId }),
     })
