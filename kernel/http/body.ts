@@ -1,4 +1,7 @@
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib'
 import { GatewayError, inTime } from '../plugin/index.ts'
+import { OPEN_BRACE } from '../wire/json-text.ts'
 
 export interface BodyLimits {
   readonly maxBytes: number
@@ -7,21 +10,25 @@ export interface BodyLimits {
 }
 
 /**
- * The whole request body as text. Throws `request_body_too_large`, or `invalid_request` when it is
- * compressed, not UTF-8, breaks off, or has not arrived in time.
+ * The whole request body as text, unpacked. Throws `request_body_too_large`, also for one that unpacks to
+ * more, or `invalid_request` when it cannot be unpacked, is not UTF-8, breaks off, or has not arrived in
+ * time.
  */
 export async function readBody(request: Request, limits: BodyLimits): Promise<string> {
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limits.maxBytes) throw tooLarge(limits)
   const reading = declared === null ? readCounted(request, limits) : request.bytes()
+  let bytes: Uint8Array
   try {
     const read = await inTime(reading, limits.timeoutMs)
     if (read === undefined) throw tooLate(limits)
-    return decode(read.value, request)
+    bytes = read.value
   } catch (error) {
     if (error instanceof GatewayError) throw error
     throw new GatewayError('invalid_request', 'the request body broke off', { cause: error })
   }
+  const encoding = request.headers.get('content-encoding')
+  return decode(encoding === null ? bytes : await unpack(bytes, encoding, limits))
 }
 
 /** For bodies of unknown length: stops reading as soon as there is too much. */
@@ -41,19 +48,57 @@ async function readCounted(request: Request, limits: BodyLimits): Promise<Uint8A
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function decode(bytes: Uint8Array, { headers }: Request): string {
+function decode(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch (cause) {
-    const message = isCompressed(headers.get('content-encoding'))
-      ? 'content-encoding: the request body must not be compressed'
-      : 'the request body is not valid UTF-8'
-    throw new GatewayError('invalid_request', message, { cause })
+    throw new GatewayError('invalid_request', 'the request body is not valid UTF-8', { cause })
   }
 }
 
-function isCompressed(encoding: string | null): boolean {
-  return encoding !== null && encoding.toLowerCase() !== 'identity'
+type Unpack = (packed: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
+
+/** Some clients send the bare format under the same name: it has no header of two bytes. */
+const inflateEither: Unpack = (packed, options) => {
+  const [first = 0, second = 0] = packed
+  const hasHeader = (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0
+  return (promisify(hasHeader ? inflate : inflateRaw) as Unpack)(packed, options)
+}
+
+const unpackers: Readonly<Record<string, Unpack>> = {
+  gzip: promisify(gunzip) as Unpack,
+  'x-gzip': promisify(gunzip) as Unpack,
+  deflate: inflateEither,
+  br: promisify(brotliDecompress) as Unpack,
+  zstd: promisify(zstdDecompress) as Unpack,
+}
+
+/** Undoes the encodings of a body, the last one first; nothing of it ever takes more than the limit. */
+async function unpack(
+  packed: Uint8Array,
+  encodings: string,
+  limits: BodyLimits,
+): Promise<Uint8Array> {
+  let bytes = packed
+  const names = encodings.split(',').map((name) => name.trim().toLowerCase())
+  for (const name of names.toReversed()) {
+    if (name === '' || name === 'identity') continue
+    const unpacker = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined
+    if (unpacker === undefined) {
+      const message = `content-encoding: '${name.slice(0, 32)}' is not known here, but gzip, deflate, br and zstd are`
+      throw new GatewayError('invalid_request', message, { status: 415 })
+    }
+    try {
+      bytes = await unpacker(bytes, { maxOutputLength: limits.maxBytes })
+    } catch (cause) {
+      if ((cause as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limits)
+      // Named, and not done: `{` begins none of the packed formats.
+      if (bytes[0] === OPEN_BRACE) continue
+      const message = `content-encoding: the request body is no valid ${name}`
+      throw new GatewayError('invalid_request', message, { cause })
+    }
+  }
+  return bytes
 }
 
 /**
