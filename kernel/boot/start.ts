@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { formatProblems, type LocatedProblem } from '../config/problems.ts'
 import { startCalling } from '../egress/egress.ts'
+import { createCors } from '../http/cors.ts'
 import { createHealth } from '../http/health.ts'
 import { listen } from '../http/listen.ts'
 import type { LifecycleServices } from '../lifecycle/exchange.ts'
@@ -150,6 +151,8 @@ function serve(
       fault: services.fault,
       health,
       httpRoutes: httpRoutesOf(registry),
+      ownRequestIds: server.request_ids === 'own',
+      cors: server.cors && createCors(server.cors),
       surfaces: surfacesOf(registry),
       door,
     },

@@ -37,6 +37,22 @@ function* rangeFaults(range: string): Iterable<Problem> {
   yield { path: [], message: 'is neither an address nor a range of addresses', hint }
 }
 
+/** A page of any origin could then act for whoever is signed in. */
+function* corsFaults({
+  origins,
+  credentials,
+}: {
+  origins?: unknown
+  credentials?: unknown
+}): Iterable<Problem> {
+  if (credentials !== true || !Array.isArray(origins) || !origins.includes('*')) return
+  yield {
+    path: ['credentials'],
+    message: 'cannot be true where origins has *',
+    hint: 'name the origins',
+  }
+}
+
 const httpUrl = (description: string) =>
   withRule(
     Type.String({
@@ -103,6 +119,40 @@ export const ServerSection = Type.Object(
         description:
           "Addresses and CIDR ranges of proxies whose `x-forwarded-for` or `forwarded` header tells a caller's address",
       },
+    ),
+    cors: Type.Optional(
+      withRule(
+        Type.Object(
+          {
+            origins: Type.Array(
+              Type.String({
+                pattern: '^(\\*|https?://[^/\\s]+)$',
+                [WRITE]: 'write https://host, with a port if any and without a path, or *',
+              }),
+              { minItems: 1, description: 'Origins of pages that may call; `*` for any' },
+            ),
+            headers: Type.Optional(
+              Type.Array(Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }), {
+                description: 'Request headers that pages may send beside those of the APIs',
+              }),
+            ),
+            credentials: Type.Optional(
+              Type.Boolean({ description: 'Whether pages may send cookies. Default false' }),
+            ),
+          },
+          {
+            additionalProperties: false,
+            description: 'Lets pages of other origins call the APIs under /v1. Default: none',
+          },
+        ),
+        corsFaults,
+      ),
+    ),
+    request_ids: Type.Optional(
+      Type.Union([Type.Literal('caller'), Type.Literal('own')], {
+        description:
+          "Default caller. own: the gateway makes each request id, and keeps the caller's as client_request_id, for callers that send one id with many calls",
+      }),
     ),
     ungoverned: Type.Boolean({
       default: false,

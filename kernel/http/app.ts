@@ -1,17 +1,21 @@
 import { Elysia } from 'elysia'
 import { internalError } from '../lifecycle/error-body.ts'
 import type { Door, HttpRoute, Surface } from '../plugin/index.ts'
+import { type Cors, shared } from './cors.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
 import { createPluginRoutes } from './plugin-routes.ts'
 import { requestIdOf } from './request-id.ts'
-import { createUnknownRoute } from './unknown-route.ts'
+import { otherSpellings, spellings } from './spellings.ts'
+import { createMethods, unknownRoute } from './unknown-route.ts'
 
 export interface AppServices extends DataPlaneServices {
   readonly health: Pick<Health, 'live' | 'ready'>
   readonly httpRoutes: readonly HttpRoute[]
   readonly surfaces: readonly Surface[]
+  /** Undefined: pages of other origins may not call. */
+  readonly cors?: Cors | undefined
   /** Puts the limit on idle time back that `limitIdle` has lifted. */
   limitAgain(request: Request): void
   readonly door: Pick<Door, 'requireOwnHost'>
@@ -25,22 +29,42 @@ const raw = { parse: 'none' } as const
 /** The door: which path leads where, and nothing else. */
 export function createApp(services: AppServices) {
   const infer = createDataPlane(services)
+  const { cors } = services
   const app = new Elysia()
   const createSurfaces = (door: Elysia) => {
+    const others = otherSpellings(services.surfaces.flatMap(({ paths }) => paths))
     for (const surface of services.surfaces) {
-      for (const path of surface.paths)
-        door.post(path, ({ request }) => infer(surface, request), raw)
+      const serve = ({ request }: { request: Request }) => infer(surface, request)
+      const answer = cors === undefined ? serve : shared(serve, cors)
+      for (const path of surface.paths) {
+        for (const each of [path, ...(others.get(path) ?? [])]) door.post(each, answer, raw)
+      }
     }
     return door
   }
-  const unknownRoute = createUnknownRoute(() => app.routes)
+  const isShared = sharedPaths(services)
+  const methodsOf = createMethods(() => app.routes)
   return app
-    .onError(({ error, code, request: { method, headers }, path }) => {
+    .onError(({ error, code, request, path }) => {
+      const { method, headers } = request
       const requestId = requestIdOf(headers)
       const surface = surfaceOf(path, services.surfaces)
-      if (code === 'NOT_FOUND') return errorResponse(unknownRoute(method, path), requestId, surface)
+      const forPages = surface === undefined ? undefined : cors
+      if (code === 'NOT_FOUND') {
+        const methods = methodsOf(path)
+        if (method === 'OPTIONS' && methods.length > 0) {
+          const added = isShared(path) ? cors?.preflight(request, methods) : undefined
+          const allow = [...methods, 'OPTIONS'].join(', ')
+          return new Response(null, {
+            status: 204,
+            headers: { ...added, allow, 'x-request-id': requestId },
+          })
+        }
+        const refusal = unknownRoute(method, path, methods)
+        return errorResponse(refusal, requestId, surface, forPages?.headers(request))
+      }
       services.fault('a request failed outside its lifecycle', error, requestId)
-      return errorResponse(internalError(error), requestId, surface)
+      return errorResponse(internalError(error), requestId, surface, forPages?.headers(request))
     })
     .use(createSurfaces)
     .use(
@@ -52,11 +76,11 @@ export function createApp(services: AppServices) {
     .use(createHealthRoutes(services))
 }
 
-function createHealthRoutes({ health }: AppServices) {
-  return new Elysia()
-    .onAfterHandle(withRequestId)
-    .get('/healthz', () => health.live())
-    .get('/readyz', () => health.ready())
+function createHealthRoutes({ health, httpRoutes }: AppServices) {
+  const app = new Elysia().onAfterHandle(withRequestId)
+  // Clients and balancers ask for it, to see whether somebody is there.
+  if (!httpRoutes.some(({ path }) => path === '/')) app.get('/', () => health.live())
+  return app.get('/healthz', () => health.live()).get('/readyz', () => health.ready())
 }
 
 function withRequestId({ request, responseValue }: { request: Request; responseValue: unknown }) {
@@ -66,7 +90,19 @@ function withRequestId({ request, responseValue }: { request: Request; responseV
 
 /** The API of a path, those below its own included, which it may have elsewhere. */
 function surfaceOf(path: string, surfaces: readonly Surface[]): Surface | undefined {
-  return surfaces.find(({ paths }) =>
-    paths.some((own) => path === own || path.startsWith(`${own}/`)),
-  )
+  return surfaces.find(({ paths }) => leadsTo(path, paths))
+}
+
+function leadsTo(path: string, paths: readonly string[]): boolean {
+  return paths
+    .flatMap((own) => spellings(own))
+    .some((own) => path === own || path.startsWith(`${own}/`))
+}
+
+/** Paths that pages of other origins may call: surfaces, and what else is under `/v1`. */
+function sharedPaths({ surfaces, httpRoutes }: Pick<AppServices, 'surfaces' | 'httpRoutes'>) {
+  const own = httpRoutes
+    .map(({ path }) => path.replace(/[/][*]$/, ''))
+    .filter((path) => path.startsWith('/v1/'))
+  return (path: string) => surfaceOf(path, surfaces) !== undefined || leadsTo(path, own)
 }

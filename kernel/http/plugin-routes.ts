@@ -2,12 +2,15 @@ import { Elysia } from 'elysia'
 import { CHALLENGE, internalError } from '../lifecycle/error-body.ts'
 import { type Door, GatewayError, type HttpCall, type HttpRoute } from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
+import { type Cors, shared } from './cors.ts'
 import { errorResponse } from './error-response.ts'
 import { headersOf, urlOf } from './request.ts'
 import { callersRequestId, requestIdOf } from './request-id.ts'
+import { otherSpellings } from './spellings.ts'
 
 export interface PluginRoutesServices {
   readonly httpRoutes: readonly HttpRoute[]
+  readonly cors?: Cors | undefined
   readonly door: Pick<Door, 'requireOwnHost'>
   readonly bodyLimits: BodyLimits
   /** Where a request comes from. */
@@ -24,16 +27,22 @@ export interface PluginRoutesServices {
 /** The paths that plugins serve themselves: request ids, own names, and errors around each. */
 export function createPluginRoutes(services: PluginRoutesServices) {
   const app = new Elysia()
+  const { cors } = services
+  const others = otherSpellings(services.httpRoutes.map(({ path }) => path))
   for (const route of services.httpRoutes) {
     // The router wants one name for one place, and plugins do not know each other's.
-    const names = ['*']
-    const path = route.path.replaceAll(/:(\w+)/g, (_, name) => `:p${names.push(name) - 1}`)
+    const names = ['*', ...[...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)]
     const serve = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
       const given = names.map((name, at) => [name, params?.[at === 0 ? '*' : `p${at}`]])
       const named = Object.fromEntries(given.filter(([, value]) => value !== undefined))
       return answer(route, request, named, services)
     }
-    app.route(route.method, path, serve, { parse: 'none' })
+    const isShared = cors !== undefined && route.path.startsWith('/v1/')
+    for (const path of [route.path, ...(others.get(route.path) ?? [])]) {
+      let at = 0
+      const numbered = path.replaceAll(/:\w+/g, () => `:p${++at}`)
+      app.route(route.method, numbered, isShared ? shared(serve, cors) : serve, { parse: 'none' })
+    }
   }
   return app
 }

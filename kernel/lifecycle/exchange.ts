@@ -25,6 +25,8 @@ import type { Sinks } from './sinks.ts'
 export interface Incoming {
   readonly requestId: string
   readonly callerChoseRequestId: boolean
+  /** The caller's own, where the gateway makes all ids itself. */
+  readonly clientRequestId?: string | undefined
   /** Why it is refused before it is looked at. */
   readonly refusal: GatewayError | undefined
   readonly surface: Surface

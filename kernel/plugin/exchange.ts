@@ -71,6 +71,8 @@ export type SentResponse =
  */
 export interface ExchangeRecord {
   readonly requestId: string
+  /** What the caller sent as one, where the gateway makes them all (`server.request_ids: own`). */
+  readonly clientRequestId?: string | undefined
   readonly receivedAt: Date
   readonly operation: string
   /** The API in which the caller speaks: `operation`, unless another API leads to it. */

@@ -21,7 +21,7 @@ export default definePlugin({
     ctx.provide(conversions, messagesToChat)
     ctx.provide(surfaces, {
       id: 'messages',
-      paths: ['/v1/messages', '/messages'],
+      paths: ['/v1/messages'],
       dialect: 'messages',
       operation: 'chat_completions',
       read: ({ json, rawBody, header }) =>

@@ -1,9 +1,18 @@
 import { accounting } from 'model-gateway/accounting'
-import { httpRoutes } from 'model-gateway/http'
+import { type HttpCall, httpRoutes } from 'model-gateway/http'
 import { identity, presentedKey } from 'model-gateway/identity'
-import { definePlugin, optional, Type } from 'model-gateway/plugin'
+import { definePlugin, GatewayError, optional, Type } from 'model-gateway/plugin'
 
-/** `GET /v1/models`: the models that a key may ask for, whether or not a route can serve them now. */
+/** A part of a path as clients mean it; as it is, where it is no encoding. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** `GET /v1/models` and `GET /v1/models/ID`: the models that a key may ask for, whether or not a route can serve them now. */
 export default definePlugin({
   manifest: {
     id: 'plugin.api-models',
@@ -15,18 +24,32 @@ export default definePlugin({
     uses: { identity, accounting: optional(accounting) },
   },
   setup(ctx) {
+    async function modelsFor(call: HttpCall) {
+      const principal = await ctx.uses.identity().authenticate(presentedKey(call.header), call)
+      ctx.uses.accounting()?.checkOwner(principal)
+      const config = ctx.runtime.lease()
+      const ids = config.modelsOf(principal)
+      config.release()
+      const created = Math.floor(config.acceptedAt.getTime() / 1000)
+      return ids.map((id) => ({ id, object: 'model', created, owned_by: 'gateway' }))
+    }
     ctx.provide(httpRoutes, {
       method: 'GET',
       path: '/v1/models',
+      handle: async (call) => Response.json({ object: 'list', data: await modelsFor(call) }),
+    })
+    ctx.provide(httpRoutes, {
+      method: 'GET',
+      // Ids have slashes.
+      path: '/v1/models/*',
       async handle(call) {
-        const principal = await ctx.uses.identity().authenticate(presentedKey(call.header), call)
-        ctx.uses.accounting()?.checkOwner(principal)
-        const config = ctx.runtime.lease()
-        const ids = config.modelsOf(principal)
-        config.release()
-        const created = Math.floor(config.acceptedAt.getTime() / 1000)
-        const data = ids.map((id) => ({ id, object: 'model', created, owned_by: 'gateway' }))
-        return Response.json({ object: 'list', data })
+        const id = decoded(call.params['*'] ?? '')
+        const model = (await modelsFor(call)).find((one) => one.id === id)
+        if (model !== undefined) return Response.json(model)
+        throw new GatewayError(
+          'model_not_found',
+          `there is no model '${id.slice(0, 128)}' that this key may use`,
+        )
       },
     })
   },

@@ -39,6 +39,16 @@ export default definePlugin({
       failed: (err) => signal.aborted || log.error({ err }, 'the console could not be built'),
     })
     for (const route of pageRoutes(site)) provide(httpRoutes, route)
+    provide(httpRoutes, {
+      method: 'GET',
+      path: '/',
+      takesAnyRequestId: true,
+      handle({ header }) {
+        const isBrowser = header('accept')?.includes('text/html') === true
+        if (!isBrowser) return Response.json({ status: 'ok' })
+        return new Response(null, { status: 302, headers: { location: site.mount } })
+      },
+    })
     provide(welcome, {
       async lines(baseUrl) {
         site.prepare()

@@ -101,6 +101,7 @@ export function encodeSummary(
       selected_model_key:
         exchange.selectedModel === exchange.requestedModel ? undefined : exchange.selectedModel,
       dropped: exchange.dropped,
+      client_request_id: exchange.clientRequestId,
       payload_policy: policy.wire,
     },
     tags: encodeTags(tags),
