@@ -41,13 +41,15 @@ export function pluginFolder(): PluginFolder {
         `import * as admin from 'model-gateway/admin'
 import * as guardrail from 'model-gateway/guardrail'
 import * as accounting from 'model-gateway/accounting'
+import * as host from 'model-gateway/host'
 import * as http from 'model-gateway/http'
 import * as identity from 'model-gateway/identity'
 import * as middlewares from 'model-gateway/middleware'
+import * as observer from 'model-gateway/observer'
 import * as core from 'model-gateway/plugin'
 import * as provider from 'model-gateway/provider'
 import * as surface from 'model-gateway/surface'
-const kit = { ...accounting, ...http, ...identity, ...middlewares, ...core, ...provider, ...surface }
+const kit = { ...accounting, ...host, ...http, ...identity, ...middlewares, ...observer, ...core, ...provider, ...surface }
 const { definePlugin, GatewayError, middleware, accountingSinks, Type } = kit
 const { guardrailPacks } = guardrail
 ${head}
