@@ -3,9 +3,7 @@ import type { Logger } from 'pino'
 import type { Chains, ChainTools } from '../lifecycle/chain.ts'
 import { compileChains } from '../lifecycle/compile-chains.ts'
 import { createObservation, type ObserverFailed } from '../lifecycle/observe.ts'
-import { createSinks, type SinkFailure, type Sinks } from '../lifecycle/sinks.ts'
 import {
-  accountingSinks,
   dialects,
   type ExchangeRecorder,
   exchangeRecorders,
@@ -22,10 +20,6 @@ import type { Registry } from '../registry/registry.ts'
 import { StartError } from './errors.ts'
 
 const MIDDLEWARE_DEADLINE_MS = 5_000
-const SINK_DEADLINE_MS = 10_000
-const MOST_WAITING = 10_000
-/** Failures of one sink within this time share a log line. */
-const SAY_AGAIN_MS = 10_000
 
 /** The chains of what the plugins provide. Throws StartError. */
 export function chainsOf(registry: Pick<Registry, 'provided'>): Chains {
@@ -155,32 +149,6 @@ export function observationOf(registry: Pick<Registry, 'provided'>, log: Logger)
     .provided(observers)
     .map(({ plugin, implementation }) => ({ plugin, observer: implementation }))
   return createObservation(named, failed)
-}
-
-/** Tells the plugins' sinks of settled calls; undefined when there is none. */
-export function sinksOf(registry: Pick<Registry, 'provided'>, log: Logger): Sinks | undefined {
-  const sinks = registry
-    .provided(accountingSinks)
-    .map(({ plugin, implementation }) => ({ plugin, sink: implementation }))
-  const failures = metrics.getMeter('gateway').createCounter('gateway.accounting_sink.failures', {
-    description: 'Settled calls that an accounting sink failed at, or was not told of.',
-  })
-  const said = new Map<string, { at: number; unsaid: number }>()
-  return createSinks(sinks, {
-    deadlineMs: SINK_DEADLINE_MS,
-    mostWaiting: MOST_WAITING,
-    failed(plugin: string, failure: SinkFailure, err: unknown) {
-      failures.add(1, { plugin, failure })
-      const last = said.get(plugin) ?? { at: Number.NEGATIVE_INFINITY, unsaid: 0 }
-      const now = performance.now()
-      if (now - last.at < SAY_AGAIN_MS) {
-        last.unsaid++
-        return
-      }
-      said.set(plugin, { at: now, unsaid: 0 })
-      log.error({ plugin, failure, err, before: last.unsaid }, 'an accounting sink failed')
-    },
-  })
 }
 
 /** What readiness says of plugins that were left out; nothing when all have started. */

@@ -19,7 +19,7 @@ import {
   welcome,
 } from '../plugin/index.ts'
 import { nextTurn } from '../plugin/turn.ts'
-import { contain } from '../registry/contain.ts'
+import { contain, containDisposal } from '../registry/contain.ts'
 import type { Registry } from '../registry/registry.ts'
 import { type Assembled, assemble, type BootOptions, prepareListeners } from './assemble.ts'
 import { watchDatabase } from './database-watch.ts'
@@ -31,7 +31,6 @@ import {
   leftOutCheck,
   observationOf,
   recordersOf,
-  sinksOf,
   surfacesOf,
 } from './extensions.ts'
 import { needsRestart } from './needs-restart.ts'
@@ -43,8 +42,6 @@ import {
   prepareRuntime,
 } from './runtime.ts'
 
-/** For so long accounting sinks may take what they have not been told yet, at the end. */
-const SINK_DRAIN_MS = 5_000
 const WELCOME_DEADLINE_MS = 10_000
 
 export interface Gateway {
@@ -75,7 +72,7 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
     tellRoutes(registry, first, log)
     await startCalling()
     options.ended?.throwIfAborted()
-    const { url, stop, sinks } = serve(assembled, current, options)
+    const { url, stop } = serve(assembled, current, options)
     log.info({ url, config_version: loaded.snapshot.version }, 'the gateway is serving')
 
     let stopping: Promise<void> | undefined
@@ -98,7 +95,8 @@ export async function startGateway(options: BootOptions): Promise<Gateway> {
           await reloading
           await close()
           // Streams that lost their caller are settled until here.
-          await sinks?.drain(SINK_DRAIN_MS)
+          const books = registry.all(accounting)[0]
+          await containDisposal('what is settled', log, () => books?.drain?.())
           await assembled.close()
         })()
         return stopping
@@ -125,7 +123,6 @@ function serve(
     recorders: recordersOf(registry, log),
     chains: chainsOf(registry),
     chainTools: createChainTools(log),
-    sinks: sinksOf(registry, log),
     trace: observationOf(registry, log),
     random: Math.random,
     fault: (message, err, requestId) => log.error({ err, request_id: requestId }, message),
@@ -160,7 +157,6 @@ function serve(
   const databaseWatch = watchDatabase(database, log)
   return {
     url: listening.url,
-    sinks: services.sinks,
     async stop(graceMs: number) {
       const left = await health.drain(graceMs)
       drain()

@@ -19,7 +19,6 @@ import type { ResolvedModel } from '../routing/resolve.ts'
 import type { Way } from '../routing/ways.ts'
 import type { Chains, ChainTools } from './chain.ts'
 import type { RequestTrace } from './observe.ts'
-import type { Sinks } from './sinks.ts'
 
 /** One request as the door hands it in. */
 export interface Incoming {
@@ -156,8 +155,6 @@ export interface LifecycleServices {
   /** Middlewares around the steps; they were compiled before the first request. */
   readonly chains: Chains
   readonly chainTools: ChainTools
-  /** Undefined: nobody wants to be told of settled calls. */
-  readonly sinks: Sinks | undefined
   trace(request: ObservedRequest): RequestTrace
   readonly random: () => number
   /** A fault of the gateway or of a plugin: for the operator's log. */

@@ -105,7 +105,6 @@ async function call(
       [family],
     ),
     chainTools: { deadlineMs: 1000, fault() {} },
-    sinks: undefined,
     trace: () => ({ providerCalled: () => undefined, finished() {} }),
     random: Math.random,
     fault: (message: string) => logged.push(message),

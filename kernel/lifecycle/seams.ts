@@ -231,7 +231,7 @@ function common(received: Received) {
 }
 
 /** Frozen, and apart from what identity keeps. */
-export function copyCaller({ apiKeyId, owner, ownershipScopeKey }: Principal): Caller {
+function copyCaller({ apiKeyId, owner, ownershipScopeKey }: Principal): Caller {
   const team = owner.team && Object.freeze({ ...owner.team })
   const copy = Object.freeze({ ...owner, team }) as Principal['owner']
   return Object.freeze({ apiKeyId, owner: copy, ownershipScopeKey })

@@ -6,7 +6,7 @@ import { type Spent, settle } from './settle.ts'
 const usage = { uncachedInput: 1, output: 2 } as Usage
 const settlement: Settlement = { kind: 'none' }
 
-/** What accounting and the sinks are told of a call. */
+/** What accounting is told of a call. */
 async function settled(used: Spent, stream = false) {
   const admitted = {
     requestId: 'r1',
@@ -18,7 +18,6 @@ async function settled(used: Spent, stream = false) {
     provider: {},
   } as unknown as Admitted
   const calls: SettlementRequest[] = []
-  const pushed: unknown[][] = []
   const services = {
     accounting: {
       async settle(call: SettlementRequest) {
@@ -26,12 +25,10 @@ async function settled(used: Spent, stream = false) {
         return settlement
       },
     },
-    sinks: { push: (...args: unknown[]) => pushed.push(args) },
   } as unknown as LifecycleServices
   const { settlement: outcome, usage } = await settle(admitted, used, services)
   expect(outcome).toBe(settlement)
   expect(calls[0]?.usage).toBe(usage)
-  expect(pushed).toEqual([[calls[0], settlement]])
   return calls[0]
 }
 

@@ -35,7 +35,7 @@ export async function settle(
   used: Spent,
   services: LifecycleServices,
 ): Promise<Settled> {
-  const { accounting, sinks } = services
+  const { accounting } = services
   const dispatched = dispatchedCall(admitted, used.modifiers)
   await nextTurn()
   let { usage } = used
@@ -48,9 +48,7 @@ export async function settle(
     usage: used.succeeded ? usage : doubted(usage, admitted.read.stream),
     succeeded: used.succeeded,
   }
-  const settlement = await accounting.settle(call)
-  sinks?.push(call, settlement)
-  return { settlement, usage: call.usage }
+  return { settlement: await accounting.settle(call), usage: call.usage }
 }
 
 /** The call as accounting sees it once it has been sent. */

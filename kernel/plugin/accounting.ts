@@ -1,6 +1,5 @@
 import type { GatewayError } from './errors.ts'
 import type { Principal } from './identity.ts'
-import type { Caller } from './middleware.ts'
 import type { PricingIdentity, UnpricedReason } from './provider.ts'
 import type { Usage } from './usage.ts'
 
@@ -103,6 +102,8 @@ export interface Accounting {
   measure?(call: DispatchedCall, metering: Metering): Usage | undefined | Promise<Usage | undefined>
   /** Resolves when the outcome is durable. Called once for every admitted call. */
   settle(call: SettlementRequest): Promise<Settlement>
+  /** Called when the last call is settled, before any plugin is disposed. */
+  drain?(): Promise<void>
   /** Milliseconds that a stream is read on after its caller left, to learn what it cost. */
   abortDrainMs(): number
   /** The active budgets that a call would be measured by, for operators who ask; from memory. */
@@ -124,63 +125,4 @@ export interface BudgetState {
   readonly exhausted: boolean
   /** RFC 3339, UTC. */
   readonly windowEnd: string
-}
-
-/** A call whose outcome is durable. A frozen copy. */
-export interface SettledCall
-  extends Omit<SettlementRequest, 'principal' | 'callerChoseRequestId' | 'dispatchedAt'> {
-  readonly caller: Caller
-  /** RFC 3339, UTC. */
-  readonly dispatchedAt: string
-}
-
-/** A settlement that something was written for. */
-export type CommittedSettlement = Exclude<Settlement, { readonly kind: 'none' }>
-
-/**
- * Told of every ledger row and rejected charge, after it is durable and off the request path, once
- * and as well as it can be: what is thrown, what takes longer than ten seconds, and what comes
- * faster than it can be taken is counted, logged and not told again. Up to sixteen at a time.
- */
-export interface AccountingSink {
-  record(call: SettledCall, settlement: CommittedSettlement): Promise<void>
-}
-
-export interface PriceQuery {
-  readonly identity: PricingIdentity
-  /** Of the config that the call began with, whose prices count. */
-  readonly configVersion: string
-  readonly usage: Usage
-  readonly billingModifiers: readonly string[]
-  readonly at: Date
-}
-
-export type PriceResolution =
-  | {
-      readonly status: 'priced' | 'legacy_estimated'
-      readonly costPicoUsd: bigint
-      readonly rateId: string
-    }
-  | { readonly status: 'unpriced'; readonly reason: UnpricedReason }
-
-/** What a route's calls cost at a time, for people to read. */
-export type RateResolution =
-  | {
-      readonly status: 'priced'
-      readonly rateId: string
-      /** Where it stands, such as the bundled list or the config. */
-      readonly source: string
-      /** USD per million tokens as plain decimals; `undefined`: such tokens have no price. */
-      readonly usdPerMillion: Readonly<
-        Record<'input' | 'output' | 'cache_read' | 'cache_write', string | undefined>
-      >
-      /** In tokens; longer prompts have no price. Absent: all have this one. */
-      readonly longestPrompt?: number
-    }
-  | { readonly status: 'unpriced'; readonly reason: UnpricedReason }
-
-/** Prices from memory: exact look-up, exact integers. */
-export interface PricingSource {
-  resolve(query: PriceQuery): PriceResolution
-  rates?(identity: PricingIdentity, at: Date): RateResolution
 }

@@ -89,25 +89,48 @@ export function optional<T>(point: ExtensionPoint<T, 'one'>): OptionalPoint<T> {
   return { optional: point }
 }
 
-/** The points that a plugin uses, by names of its own. */
+/** A point for many, whose providers are told apart. */
+export interface NamedPoint<T> {
+  readonly named: ExtensionPoint<T, 'many'>
+}
+
+/** What a plugin provides, with its id. */
+export interface Provided<T> {
+  readonly plugin: string
+  readonly implementation: T
+}
+
+/**
+ * In `uses` of a manifest: each implementation comes with the plugin that provides it.
+ *
+ * @example uses: { sinks: named(accountingSinks) }
+ */
+export function named<T>(point: ExtensionPoint<T, 'many'>): NamedPoint<T> {
+  return { named: point }
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: each point has its own type of implementation
-export type Uses = Readonly<Record<string, ExtensionPoint<any> | OptionalPoint<any>>>
+type AnyUse = ExtensionPoint<any> | OptionalPoint<any> | NamedPoint<any>
+/** The points that a plugin uses, by names of its own. */
+export type Uses = Readonly<Record<string, AnyUse>>
 
 /** What `setup` is handed for them. */
 export type Used<U extends Uses> = {
   readonly [K in keyof U]: U[K] extends OptionalPoint<infer T>
     ? () => T | undefined
-    : U[K] extends ExtensionPoint<infer T, 'one'>
-      ? () => T
-      : U[K] extends ExtensionPoint<infer T>
-        ? () => readonly T[]
-        : never
+    : U[K] extends NamedPoint<infer T>
+      ? () => readonly Provided<T>[]
+      : U[K] extends ExtensionPoint<infer T, 'one'>
+        ? () => T
+        : U[K] extends ExtensionPoint<infer T>
+          ? () => readonly T[]
+          : never
 }
 
 /** The points that a plugin cannot work without. */
 export function requiredPoints(uses: Uses): readonly ExtensionPoint<unknown>[] {
   return Object.values(uses).filter(
-    (used): used is ExtensionPoint<unknown> => !('optional' in used) && used.cardinality === 'one',
+    (used): used is ExtensionPoint<unknown> => 'cardinality' in used && used.cardinality === 'one',
   )
 }
 

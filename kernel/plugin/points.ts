@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { Accounting, AccountingSink, PricingSource } from './accounting.ts'
+import type { Accounting } from './accounting.ts'
 import type { Affinity } from './affinity.ts'
 import { type Command, CommandSpecShape, type Welcome } from './command.ts'
 import type { SnapshotListener } from './config.ts'
@@ -96,12 +96,6 @@ export const accounting = extensionPoint<Accounting>('accounting', 'one', {
     settle: method(),
     abortDrainMs: method(),
   }),
-})
-export const accountingSinks = extensionPoint<AccountingSink>('accounting_sinks', 'many', {
-  shape: Type.Object({ record: method() }),
-})
-export const pricingSource = extensionPoint<PricingSource>('pricing_source', 'one', {
-  shape: Type.Object({ resolve: method() }),
 })
 export const exchangeRecorders = extensionPoint<ExchangeRecorder>('exchange_recorders', 'many', {
   shape: Type.Object({ record: method() }),

@@ -9,6 +9,7 @@ import {
   type ExtensionPoint,
   type Plugin,
   type PluginContext,
+  type Provided,
   type Uses,
 } from '../plugin/index.ts'
 import { PointShape } from './plugin-shape.ts'
@@ -40,6 +41,8 @@ export interface ContextParts {
   readonly contracted: ReturnType<typeof contractPoints>
   /** The implementations behind a point, once all plugins are set up. */
   all(point: ExtensionPoint<unknown>): readonly unknown[]
+  /** The same, each with the plugin that provides it. */
+  provided(point: ExtensionPoint<unknown>): readonly Provided<unknown>[]
   /** The plugin that provides a point of which there is one already. */
   providerOf(point: ExtensionPoint<unknown>): string | undefined
 }
@@ -76,6 +79,7 @@ export function createContext({
   offered,
   contracted,
   all,
+  provided,
   providerOf,
 }: ContextParts) {
   const { id, needs, uses = {}, provides = [] } = plugin.manifest
@@ -115,7 +119,7 @@ export function createContext({
       meter: metrics.getMeter(id),
       tracer: trace.getTracer(id),
       signal,
-      uses: usedBy(uses, all),
+      uses: usedBy(uses, all, provided),
       provide,
     }),
     ...fields(Object.fromEntries(needs.map((name) => [name, offered[name]]))),
@@ -131,11 +135,16 @@ export function createContext({
 }
 
 /** A function for each point that a plugin uses. */
-function usedBy(uses: Uses, all: ContextParts['all']): Readonly<Record<string, () => unknown>> {
+function usedBy(
+  uses: Uses,
+  all: ContextParts['all'],
+  provided: ContextParts['provided'],
+): Readonly<Record<string, () => unknown>> {
   return Object.freeze(
     Object.fromEntries(
       Object.entries(uses).map(([name, used]) => {
         if ('optional' in used) return [name, () => all(used.optional)[0]]
+        if ('named' in used) return [name, () => provided(used.named)]
         if (used.cardinality === 'many') return [name, () => all(used)]
         return [name, () => only(used, all(used))]
       }),

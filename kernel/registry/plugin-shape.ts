@@ -19,9 +19,14 @@ const OnePoint = Type.Object(
   { name: text(), cardinality: Type.Literal('one') },
   { description: 'an extension point for one' },
 )
-const Used = Type.Union([PointShape, Type.Object({ optional: OnePoint })], {
-  description: 'an extension point, or an optional one for one: look at the name of its import',
-})
+const ManyPoint = Type.Object({ name: text(), cardinality: Type.Literal('many') })
+const Used = Type.Union(
+  [PointShape, Type.Object({ optional: OnePoint }), Type.Object({ named: ManyPoint })],
+  {
+    description:
+      'an extension point, an optional one for one, or a named one for many: look at the name of its import',
+  },
+)
 
 const Manifest = Type.Object({
   id: Type.String({

@@ -4,6 +4,7 @@ import {
   ConfigError,
   type Disposer,
   extensionPoint,
+  named,
   optional,
   type Plugin,
   type ProviderFactory,
@@ -139,11 +140,18 @@ describe('a started registry', () => {
         'plugin.a',
         ({ uses }) => {
           used = uses as typeof used
-          expect(() => used.greetings?.()).toThrow(
-            'greetings can be used once all plugins are set up',
-          )
+          for (const early of [used.greetings, used.greeters]) {
+            expect(() => early?.()).toThrow('greetings can be used once all plugins are set up')
+          }
         },
-        { uses: { greetings, chief, nobody: optional(extensionPoint<string>('nobody', 'one')) } },
+        {
+          uses: {
+            greetings,
+            greeters: named(greetings),
+            chief,
+            nobody: optional(extensionPoint<string>('nobody', 'one')),
+          },
+        },
       ),
       plugin(
         'plugin.b',
@@ -156,6 +164,7 @@ describe('a started registry', () => {
     ])
     await registry
     expect(used.greetings?.()).toEqual(['hi'])
+    expect(used.greeters?.()).toEqual([{ plugin: 'plugin.b', implementation: 'hi' }])
     expect(used.chief?.()).toBe('me')
     expect(used.nobody?.()).toBeUndefined()
   })

@@ -11,6 +11,7 @@ import {
   isolation as isolationPoint,
   type LeftOutPlugin,
   type Plugin,
+  type Provided,
   requiredPoints,
   type StartedPlugin,
 } from '../plugin/index.ts'
@@ -28,12 +29,6 @@ export class PluginError extends Error {
     super(`plugin "${id}" (${formatPath(loaded.path)}: ${loaded.use}): ${reason}`, { cause })
     this.path = loaded.path
   }
-}
-
-/** What a plugin provides, with its id. */
-export interface Provided<T> {
-  readonly plugin: string
-  readonly implementation: T
 }
 
 export interface Registry {
@@ -97,6 +92,11 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
     return (frozenPoints.get(point.name) ?? []) as unknown as readonly T[]
   }
 
+  function provided<T>(point: ExtensionPoint<T>): readonly Provided<T>[] {
+    if (!frozen) throw new Error(`${point.name} can be used once all plugins are set up`)
+    return (points.get(point.name) ?? []) as readonly Provided<T>[]
+  }
+
   async function disposeOne({ id, abort, disposer, log }: Running) {
     abort.abort()
     if (disposer !== undefined) await containDisposal(`plugin "${id}"`, log, disposer)
@@ -136,6 +136,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
       offered: options.capabilities(plugin, own.log, own.abort.signal),
       contracted,
       all,
+      provided,
       providerOf: (point) => points.get(point.name)?.[0]?.plugin,
     })
     try {
@@ -223,8 +224,7 @@ export async function startPlugins(options: StartOptions): Promise<Registry> {
   return Object.freeze({
     all,
     one: <T>(point: ExtensionPoint<T>) => only(point, all(point)),
-    provided: <T>(point: ExtensionPoint<T>) =>
-      (points.get(point.name) ?? []) as readonly Provided<T>[],
+    provided,
     plugins: Object.freeze(started),
     leftOut: Object.freeze(leftOut),
     dispose,

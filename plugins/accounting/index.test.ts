@@ -70,6 +70,7 @@ async function setUp(files = temporaryFolder(), owners = async () => directory) 
           },
         }) as unknown as Identity,
       trail: () => undefined,
+      sinks: () => [],
     },
   })
   const listener = provided.get('snapshot_listeners') as SnapshotListener

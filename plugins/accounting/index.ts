@@ -1,4 +1,4 @@
-import { accounting, pricingSource } from 'model-gateway/accounting'
+import { accounting, accountingSinks, pricingSource } from 'model-gateway/accounting'
 import { adminModules, auditTrail, budgetWriter } from 'model-gateway/admin'
 import { type ConfigSnapshot, type ModelSpec, snapshotListeners } from 'model-gateway/host'
 import { identity } from 'model-gateway/identity'
@@ -7,6 +7,7 @@ import {
   type Disposer,
   definePlugin,
   healthChecks,
+  named,
   optional,
   Type,
 } from 'model-gateway/plugin'
@@ -40,6 +41,7 @@ import * as contract from './contract.ts'
 import { createDailyStore } from './daily-store.ts'
 import { createBudgetKeeper } from './keep-budgets.ts'
 import { createReportStore } from './report-store.ts'
+import { createSinks, createSinkTools, type Sinks } from './sinks.ts'
 import { createStore } from './store.ts'
 import { createMailTransport } from './transport.ts'
 
@@ -60,7 +62,12 @@ export default definePlugin({
     config: Type.Object({}, { additionalProperties: false }),
     sections: [accountingSection, budgetsSection, budgetAlertsSection],
     needs: ['database', 'schedule', 'clock', 'files'],
-    uses: { identity, prices: pricingSource, trail: optional(auditTrail) },
+    uses: {
+      identity,
+      prices: pricingSource,
+      trail: optional(auditTrail),
+      sinks: named(accountingSinks),
+    },
     provides: [accounting, budgetWriter],
     after: ['plugin.pricing-catalog'],
     requires: ['plugin.identity'],
@@ -105,7 +112,20 @@ export default definePlugin({
       log,
       low: alerts.note,
     })
-    ctx.provide(accounting, running)
+    const sinkTools = createSinkTools(ctx)
+    let sinks: Sinks | undefined
+    ctx.provide(accounting, {
+      ...running,
+      async settle(call) {
+        const settlement = await running.settle(call)
+        sinks ??= createSinks(uses.sinks(), sinkTools)
+        sinks.push(call, settlement)
+        return settlement
+      },
+      async drain() {
+        await sinks?.drain()
+      },
+    })
 
     const spoolPath = (snapshot: ConfigSnapshot) =>
       snapshot.section(accountingSection).spool_dir ?? ctx.files.directory()

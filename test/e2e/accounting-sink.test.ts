@@ -48,7 +48,7 @@ test('a sink is told of every committed call, cannot change it, and its faults a
     expect(JSON.parse(line).settlement.costPicoUsd).not.toBe('0')
   }
   expect(gateway.logs.filter(({ msg }) => msg === 'an accounting sink failed')).toMatchObject([
-    { plugin: 'plugin.sink', failure: 'threw' },
+    { sink: 'plugin.sink', failure: 'threw' },
   ])
   files.remove()
 })

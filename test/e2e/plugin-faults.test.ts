@@ -188,7 +188,7 @@ const faults: Record<
   },
   'unknown-use': {
     text: { manifest: 'uses: { audit: (kit as any).auditTrial },' },
-    rule: 'uses.audit must be an extension point, or an optional one for one: look at the name of its import, got nothing',
+    rule: 'uses.audit must be an extension point, an optional one for one, or a named one for many: look at the name of its import, got nothing',
     id: '',
   },
   'unmet-use': {

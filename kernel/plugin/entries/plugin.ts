@@ -15,7 +15,7 @@ export {
   strictObject,
 } from '../config.ts'
 export { type ErrorCode, errorKind, GatewayError } from '../errors.ts'
-export { type ExtensionPoint, extensionPoint, optional, Shape } from '../extension-point.ts'
+export { type ExtensionPoint, extensionPoint, named, optional, Shape } from '../extension-point.ts'
 export type { HealthCheck } from '../health.ts'
 export { inTime } from '../in-time.ts'
 export { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'

@@ -1,25 +1,33 @@
-import {
-  type AccountingSink,
-  type CommittedSettlement,
-  inTime,
-  type SettledCall,
-  type Settlement,
-  type SettlementRequest,
-} from '../plugin/index.ts'
-import { copyCaller } from './seams.ts'
+import type {
+  AccountingSink,
+  CommittedSettlement,
+  SettledCall,
+  Settlement,
+  SettlementRequest,
+} from 'model-gateway/accounting'
+import type { Principal } from 'model-gateway/identity'
+import type { Caller } from 'model-gateway/middleware'
+import { inTime, type PluginContext } from 'model-gateway/plugin'
+
+const DEADLINE_MS = 10_000
+const MOST_WAITING = 10_000
+/** For so long sinks may take what they have not been told yet, at the end. */
+const DRAIN_MS = 5_000
+/** Failures of one sink within this time share a log line. */
+const SAY_AGAIN_MS = 10_000
 
 /** Tells accounting sinks of what has been settled, off the request path. */
 export interface Sinks {
   /** Returns at once. */
   push(call: SettlementRequest, settlement: Settlement): void
   /** Resolves when every sink has been told of everything, or when the time is over. */
-  drain(ms: number): Promise<void>
+  drain(ms?: number): Promise<void>
 }
 
 /** A sink with the plugin that brings it. */
 export interface NamedSink {
   readonly plugin: string
-  readonly sink: AccountingSink
+  readonly implementation: AccountingSink
 }
 
 export type SinkFailure = 'threw' | 'overdue' | 'dropped'
@@ -38,22 +46,47 @@ const AT_ONCE = 16
 
 type Told = readonly [SettledCall, CommittedSettlement]
 
-export function createSinks(named: readonly NamedSink[], tools: SinkTools): Sinks | undefined {
-  if (named.length === 0) return undefined
+/** Counts the failures of each sink, and logs them. */
+export function createSinkTools({
+  meter,
+  log,
+}: Pick<PluginContext<unknown, never>, 'meter' | 'log'>): SinkTools {
+  const failures = meter.createCounter('gateway.accounting_sink.failures', {
+    description: 'Settled calls that an accounting sink failed at, or was not told of.',
+  })
+  const said = new Map<string, { at: number; unsaid: number }>()
+  return {
+    deadlineMs: DEADLINE_MS,
+    mostWaiting: MOST_WAITING,
+    failed(plugin, failure, err) {
+      failures.add(1, { plugin, failure })
+      const last = said.get(plugin) ?? { at: Number.NEGATIVE_INFINITY, unsaid: 0 }
+      const now = performance.now()
+      if (now - last.at < SAY_AGAIN_MS) {
+        last.unsaid++
+        return
+      }
+      said.set(plugin, { at: now, unsaid: 0 })
+      log.error({ sink: plugin, failure, err, before: last.unsaid }, 'an accounting sink failed')
+    },
+  }
+}
+
+export function createSinks(named: readonly NamedSink[], tools: SinkTools): Sinks {
   const queues = named.map((one) => createQueue(one, tools))
   return {
     push(call, settlement) {
-      if (settlement.kind === 'none') return
+      if (settlement.kind === 'none' || queues.length === 0) return
       const told: Told = [settledCall(call), Object.freeze({ ...settlement })]
       for (const queue of queues) queue.push(told)
     },
-    async drain(ms) {
+    async drain(ms = DRAIN_MS) {
       await Promise.all(queues.map((queue) => queue.drain(ms)))
     },
   }
 }
 
-function createQueue({ plugin, sink }: NamedSink, tools: SinkTools) {
+function createQueue({ plugin, implementation: sink }: NamedSink, tools: SinkTools) {
   const waiting: Told[] = []
   let running = 0
   let scheduled = false
@@ -120,4 +153,11 @@ function settledCall(call: SettlementRequest): SettledCall {
     billingModifiers: Object.freeze([...billingModifiers]),
     dispatchedAt: call.dispatchedAt.toISOString(),
   })
+}
+
+/** Frozen, and apart from what identity keeps. */
+function copyCaller({ apiKeyId, owner, ownershipScopeKey }: Principal): Caller {
+  const team = owner.team && Object.freeze({ ...owner.team })
+  const copy = Object.freeze({ ...owner, team }) as Principal['owner']
+  return Object.freeze({ apiKeyId, owner: copy, ownershipScopeKey })
 }
