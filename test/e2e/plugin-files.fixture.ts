@@ -22,6 +22,34 @@ export interface PluginText {
   readonly head?: string
 }
 
+const PLANES = [
+  'accounting',
+  'host',
+  'http',
+  'identity',
+  'middleware',
+  'observer',
+  'provider',
+  'surface',
+] as const
+
+/** What a text may use: in the thread of an isolated pack there is no more than packs import. */
+function imports(text: string): string {
+  const named = [
+    ...(text.includes('accountingSinks') ? ['accounting'] : []),
+    ...(/\bmiddleware\b/.test(text) ? ['middleware'] : []),
+  ]
+  const planes = /\bkit\./.test(text) ? PLANES : named
+  return `import * as admin from 'model-gateway/admin'
+import * as guardrail from 'model-gateway/guardrail'
+import * as core from 'model-gateway/plugin'
+${planes.map((name) => `import * as ${name}Plane from 'model-gateway/${name}'`).join('\n')}
+const kit = { ${['core', ...planes.map((name) => `${name}Plane`)].map((name) => `...${name}`).join(', ')} }
+const { definePlugin, GatewayError, Type } = core
+const { middleware, accountingSinks } = kit as any
+const { guardrailPacks } = guardrail`
+}
+
 export function pluginFolder(): PluginFolder {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-plugins-'))
   const file = (name: string, text: string) => {
@@ -38,20 +66,7 @@ export function pluginFolder(): PluginFolder {
     ) =>
       file(
         `${name}.ts`,
-        `import * as admin from 'model-gateway/admin'
-import * as guardrail from 'model-gateway/guardrail'
-import * as accounting from 'model-gateway/accounting'
-import * as host from 'model-gateway/host'
-import * as http from 'model-gateway/http'
-import * as identity from 'model-gateway/identity'
-import * as middlewares from 'model-gateway/middleware'
-import * as observer from 'model-gateway/observer'
-import * as core from 'model-gateway/plugin'
-import * as provider from 'model-gateway/provider'
-import * as surface from 'model-gateway/surface'
-const kit = { ...accounting, ...host, ...http, ...identity, ...middlewares, ...observer, ...core, ...provider, ...surface }
-const { definePlugin, GatewayError, middleware, accountingSinks, Type } = kit
-const { guardrailPacks } = guardrail
+        `${imports([setup, manifest, head].join('\n'))}
 ${head}
 export default definePlugin({
   manifest: {
