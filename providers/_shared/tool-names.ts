@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+
+/** The names that an upstream takes for tools. */
+export interface NameLimit {
+  readonly fits: RegExp
+  readonly longest: number
+}
+
+/** `ToolSpecification` of Converse, and functions of OpenAI's API. */
+export const NAMES_OF_64: NameLimit = { fits: /^[a-zA-Z0-9_-]{1,64}$/, longest: 64 }
+/** Tools of Anthropic's API, on its clouds too. */
+export const NAMES_OF_128: NameLimit = { fits: /^[a-zA-Z0-9_-]{1,128}$/, longest: 128 }
+/** `FunctionDeclaration` of Vertex AI. */
+export const GOOGLE_NAMES: NameLimit = { fits: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/, longest: 64 }
+
+/** The tools of one call by the names that go out and those that the caller knows. */
+export interface ToolNames {
+  /** The name to send: the caller's own where it fits. */
+  sent(name: string): string
+  /** The caller's name for one that was sent. A name that was not sent stays as it is. */
+  asked(name: string): string
+}
+
+/** How every shortened name ends. */
+const SHORTENED = /_[0-9a-f]{12}$/
+
+/**
+ * Replaces names that do not fit by their beginning and a hash. The replacement depends on the name
+ * alone, so that it is the same in each turn and each process. A name that looks like a replacement
+ * is replaced too: then no name can equal the replacement of another.
+ */
+export function createToolNames({ fits, longest }: NameLimit): ToolNames {
+  const askedBySent = new Map<string, string>()
+  return {
+    sent(name) {
+      if (fits.test(name) && !SHORTENED.test(name)) return name
+      const hash = createHash('sha256').update(name).digest('hex').slice(0, 12)
+      const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_')
+      const begun = /^[a-zA-Z]/.test(plain) ? plain : `t${plain}`
+      const short = `${begun.slice(0, longest - hash.length - 1)}_${hash}`
+      askedBySent.set(short, name)
+      return short
+    },
+    asked: (name) => askedBySent.get(name) ?? name,
+  }
+}
