@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { readConversation } from './chat-conversation.ts'
+import { createToolNames, NAMES_OF_64 } from './tool-names.ts'
+
+const names = createToolNames(NAMES_OF_64)
 
 const call = (id: string) => ({ id, type: 'function', function: { name: 'weather' } })
 const result = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'snow' })
 
 /** The turns as their roles and the kinds of their blocks. */
 function kinds(messages: JsonValue[]): string[] {
-  const { turns } = readConversation(messages, { wireSafeIds: false })
+  const { turns } = readConversation(messages, { names })
   return turns.map(({ role, blocks }) => `${role}: ${blocks.map(({ kind }) => kind).join(' ')}`)
 }
 
@@ -19,22 +22,22 @@ test('the results of tools stand before the turn of the assistant that has read 
     { role: 'assistant', content: 'Snow in Oslo.', tool_calls: [call('b')] },
     result('b'),
     { role: 'system', content: 'Be brief.' },
-    result('c'),
+    { role: 'user', content: 'And?' },
   ]
   expect(kinds(messages)).toEqual([
     'user: text',
     'assistant: tool_use',
     'user: tool_result',
     'assistant: text tool_use',
-    'user: tool_result tool_result',
+    'user: tool_result text',
   ])
 })
 
 describe('ids on a wire that refuses some', () => {
   const resultsOf = (id: string, failed?: string) => {
     const failedToolCalls = failed === undefined ? undefined : new Set([failed])
-    const { turns } = readConversation([result(id)], { wireSafeIds: true, failedToolCalls })
-    return turns.flatMap(({ blocks }) => blocks)
+    const { turns } = readConversation([result(id)], { names, failedToolCalls })
+    return turns.flatMap(({ blocks }) => blocks).filter(({ kind }) => kind === 'tool_result')
   }
 
   test('one of 64 characters passes, a longer one does not', () => {
@@ -55,7 +58,7 @@ test('the media type of an image is read in any case', () => {
     { type: 'image_url', image_url: 'data:Image/PNG;base64,QUJD' },
     { type: 'image', source: { type: 'base64', media_type: 'IMAGE/JPG', data: 'QUJD' } },
   ]
-  const { turns } = readConversation([{ role: 'user', content }], { wireSafeIds: false })
+  const { turns } = readConversation([{ role: 'user', content }], { names })
   expect(turns[0]?.blocks).toMatchObject([{ mediaType: 'image/png' }, { mediaType: 'image/jpeg' }])
 })
 
@@ -65,7 +68,7 @@ test('a part of a chat message keeps its cache mark', () => {
     { type: 'text', text: 'long', cache_control },
     { type: 'text', text: 'short', cache_control: null },
   ]
-  const { turns } = readConversation([{ role: 'user', content }], { wireSafeIds: false })
+  const { turns } = readConversation([{ role: 'user', content }], { names })
   const [first, second] = turns[0]?.blocks ?? []
   expect(first?.cacheControl).toEqual(cache_control)
   expect(second).not.toHaveProperty('cacheControl')
@@ -82,6 +85,6 @@ test.each<[JsonObject, string]>([
     { role: 'user', content: 'Do it.' },
     { role: 'assistant', ...said },
   ]
-  const { turns } = readConversation(messages, { wireSafeIds: false })
+  const { turns } = readConversation(messages, { names })
   expect(turns[1]?.blocks).toMatchObject([{ kind: 'text', text }])
 })

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { DEEPEST_JSON, nestsTooDeep, parseExact } from 'model-gateway/wire'
+import { nestsTooDeep, parseExact } from 'model-gateway/wire'
 import {
   assistantContent,
   type ContentBlock,
@@ -11,11 +10,12 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
 } from './chat-content.ts'
+import { hashedId, strictTurns } from './chat-turns.ts'
 import { invalidRequest } from './invalid-request.ts'
+import type { ToolNames } from './tool-names.ts'
 
 export interface Turn {
   readonly role: 'user' | 'assistant'
-  /** May be empty. */
   readonly blocks: readonly ContentBlock[]
   /** The content was one string, not a list. */
   readonly bare: boolean
@@ -29,32 +29,24 @@ export interface Conversation {
 }
 
 export interface ReadConversationOptions {
-  /** Replaces tool call ids that the wire refuses, by equal ones on both sides of a call. */
-  readonly wireSafeIds: boolean
+  /** The names under which tools are sent. */
+  readonly names: ToolNames
   /** Tool calls whose results report an error. */
   readonly failedToolCalls?: ReadonlySet<string> | undefined
 }
 
 /**
- * Reads `messages`. Consecutive tool messages, and a user message right after them, are one user
- * turn. Throws GatewayError `invalid_request`, also when there is no message besides system ones.
+ * Reads `messages` into turns as `strictTurns` makes them. Ids of tool calls that the wire refuses
+ * are replaced by equal ones on both sides of a call. Throws GatewayError `invalid_request`, also
+ * when there is nothing to send besides system messages.
  */
 export function readConversation(
   messages: JsonValue | undefined,
-  { wireSafeIds, failedToolCalls }: ReadConversationOptions,
+  { names, failedToolCalls }: ReadConversationOptions,
 ): Conversation {
   if (!Array.isArray(messages)) throw invalidRequest('messages must be a list')
-  const wireId = wireSafeIds ? wireSafeId : (id: string) => id
   const system: (readonly TextBlock[])[] = []
   const turns: Turn[] = []
-  /** Results of the tool messages just read. */
-  let results: ContentBlock[] = []
-
-  const flush = () => {
-    if (results.length > 0) turns.push({ role: 'user', blocks: results, bare: false })
-    results = []
-  }
-
   for (const [index, message] of messages.entries()) {
     const place = `messages.${index}`
     if (!isJsonObject(message)) throw invalidRequest(`${place} must be an object`)
@@ -62,30 +54,26 @@ export function readConversation(
       case 'system':
       case 'developer': {
         const texts = readTexts(message.content, place)
-        if (texts.length > 0) system.push(texts)
+        if (texts.length > 0) system.push(marked(texts, message))
         break
       }
-      case 'tool':
-        results.push(toolResult(message, place, wireId, failedToolCalls))
+      case 'tool': {
+        const blocks = [toolResult(message, place, failedToolCalls)]
+        turns.push({ role: 'user', blocks: marked(blocks, message), bare: false })
         break
+      }
       case 'user': {
-        const blocks = readContent(message.content, place).map((block) => safeResult(block, wireId))
-        if (results.length > 0) {
-          results.push(...blocks)
-          flush()
-        } else {
-          turns.push({ role: 'user', blocks, bare: typeof message.content === 'string' })
-        }
+        const blocks = marked(readContent(message.content, place).map(safeResult), message)
+        turns.push({ role: 'user', blocks, bare: typeof message.content === 'string' })
         break
       }
       case 'assistant': {
-        flush()
-        const calls = toolUses(message.tool_calls, place, wireId)
+        const calls = toolUses(message.tool_calls, place, names)
         const content = assistantContent(message)
         const texts = readTexts(content, place)
         turns.push({
           role: 'assistant',
-          blocks: [...texts, ...calls],
+          blocks: marked([...texts, ...calls], message),
           bare: typeof content === 'string' && calls.length === 0,
         })
         break
@@ -96,17 +84,28 @@ export function readConversation(
         )
     }
   }
-  flush()
-  if (turns.length === 0) {
-    throw invalidRequest('messages must hold a message besides system and developer ones')
+  const strict = strictTurns(turns)
+  if (strict.length === 0) {
+    throw invalidRequest(
+      'messages must hold a message with content besides system and developer ones',
+    )
   }
-  return { system, turns }
+  return { system, turns: strict }
+}
+
+/** `cache_control` of a whole message is that of its last block. */
+function marked<B extends ContentBlock>(
+  blocks: readonly B[],
+  { cache_control: mark }: JsonObject,
+): readonly B[] {
+  const last = blocks.at(-1)
+  if (last === undefined || !isJsonObject(mark) || last.cacheControl !== undefined) return blocks
+  return [...blocks.slice(0, -1), { ...last, cacheControl: mark }]
 }
 
 function toolResult(
   message: JsonObject,
   place: string,
-  wireId: (id: string) => string,
   failed: ReadonlySet<string> | undefined,
 ): ToolResultBlock {
   const { tool_call_id: id } = message
@@ -116,61 +115,61 @@ function toolResult(
   return {
     kind: 'tool_result',
     place,
-    toolCallId: wireId(id),
+    toolCallId: wireSafeId(id),
     content: readToolContent(message.content, place),
     failed: failed?.has(id) ?? false,
   }
 }
 
-function safeResult(block: ContentBlock, wireId: (id: string) => string): ContentBlock {
-  return block.kind === 'tool_result' ? { ...block, toolCallId: wireId(block.toolCallId) } : block
+function safeResult(block: ContentBlock): ContentBlock {
+  return block.kind === 'tool_result'
+    ? { ...block, toolCallId: wireSafeId(block.toolCallId) }
+    : block
 }
 
-function toolUses(
-  calls: JsonValue | undefined,
-  place: string,
-  wireId: (id: string) => string,
-): ToolUseBlock[] {
+function toolUses(calls: JsonValue | undefined, place: string, names: ToolNames): ToolUseBlock[] {
   if (calls === undefined || calls === null) return []
   if (!Array.isArray(calls)) throw invalidRequest(`${place}.tool_calls must be a list`)
   return calls.map((call, index) => {
     const at = `${place}.tool_calls.${index}`
     if (!isJsonObject(call)) throw invalidRequest(`${at} must be an object`)
-    if (call.type !== 'function') throw invalidRequest(`${at}.type must be function`)
+    if ((call.type ?? 'function') !== 'function')
+      throw invalidRequest(`${at}.type must be function`)
     if (typeof call.id !== 'string' || call.id === '') {
       throw invalidRequest(`${at}.id must be a non-empty string`)
     }
-    const name = isJsonObject(call.function) ? call.function.name : undefined
-    if (typeof name !== 'string' || name === '') {
+    const called = isJsonObject(call.function) ? call.function : {}
+    if (typeof called.name !== 'string' || called.name === '') {
       throw invalidRequest(`${at}.function.name must be a non-empty string`)
     }
-    const input = parseArguments(
-      (call.function as JsonObject).arguments,
-      `${at}.function.arguments`,
-    )
-    return { kind: 'tool_use', place: at, id: wireId(call.id), name, input }
+    return {
+      kind: 'tool_use',
+      place: at,
+      id: wireSafeId(call.id),
+      name: names.sent(called.name),
+      input: toolInput(called.arguments),
+      ...(isJsonObject(call.cache_control) ? { cacheControl: call.cache_control } : {}),
+    }
   })
 }
 
-function parseArguments(text: JsonValue | undefined, field: string): JsonObject {
-  if (text === undefined || text === null || text === '') return {}
-  if (typeof text === 'string' && nestsTooDeep(text)) {
-    throw invalidRequest(`${field} nests arrays and objects more than ${DEEPEST_JSON} deep`)
-  }
-  let input: unknown
+/**
+ * The arguments of a call in the history as an object. What a model wrote that is not one is kept
+ * as text: refused, it would end the conversation for good.
+ */
+function toolInput(stated: JsonValue | undefined): JsonObject {
+  if (isJsonObject(stated)) return stated
+  const text = typeof stated === 'string' ? stated : JSON.stringify(stated ?? null)
+  if (text.trim() === '' || text === 'null') return {}
   try {
-    input = typeof text === 'string' ? parseExact(text) : undefined
-  } catch {
-    input = undefined
-  }
-  if (!isJsonObject(input)) {
-    throw invalidRequest(`${field} must be a JSON object, as text`)
-  }
-  return input
+    const input = nestsTooDeep(text) ? undefined : parseExact(text)
+    if (isJsonObject(input)) return input
+  } catch {}
+  return { _raw_arguments: text }
 }
 
 const WIRE_SAFE = /^[A-Za-z0-9_-]{1,64}$/
 
 function wireSafeId(id: string): string {
-  return WIRE_SAFE.test(id) ? id : `tool_${createHash('sha256').update(id).digest('base64url')}`
+  return WIRE_SAFE.test(id) ? id : hashedId(id)
 }

@@ -156,7 +156,7 @@ const contradictions: readonly JsonObject[] = [
 function send(dialect: (typeof dialects)[keyof typeof dialects], model: string, says: JsonObject) {
   const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }], ...says }
   const route = { dialect, upstreamModel: model, extraBody: {} }
-  return messagesRequest(route, { body, stream: false })
+  return messagesRequest(route, { body, stream: false, dropped() {} })
 }
 
 const observed = ['thinking', 'output_config', 'temperature', 'top_p', 'top_k'] as const

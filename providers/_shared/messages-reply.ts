@@ -6,6 +6,7 @@ import { finishReason } from './finish-reason.ts'
 import { malformedReply } from './malformed-reply.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 import { toolCallId } from './reply-ids.ts'
+import type { ToolNames } from './tool-names.ts'
 
 /**
  * The reply of the native messages API as a chat completion, `usage` included. Throws GatewayError
@@ -15,6 +16,7 @@ export function chatFromMessages(
   reply: JsonObject,
   call: Pick<ProviderCall, 'body' | 'surface'>,
   providerType: MessagesDialect['providerType'],
+  names: ToolNames,
 ): JsonObject {
   if (!Array.isArray(reply.content)) throw malformedReply('content is not an array')
   let content = ''
@@ -27,7 +29,11 @@ export function chatFromMessages(
         if (typeof block.text === 'string') content += block.text
         break
       case 'tool_use':
-        toolCalls.push({ id: toolCallId(block.id), name: String(block.name), input: block.input })
+        toolCalls.push({
+          id: toolCallId(block.id),
+          name: names.asked(String(block.name)),
+          input: block.input,
+        })
         break
       case 'thinking':
       case 'redacted_thinking':

@@ -21,29 +21,42 @@ export function send(
     extraBody?: JsonObject
     native?: Partial<NativeMessages>
     upstreamModel?: string
+    unsupportedParams?: 'drop' | 'reject'
   } = {},
 ) {
-  const { stream = false, extraBody = {}, native, upstreamModel = 'claude-sonnet-4-6' } = more
-  return messagesRequest(
-    { dialect, upstreamModel, extraBody },
-    {
-      body: { model: 'asked', messages, max_tokens: 9, ...fields },
-      stream,
-      ...(native === undefined
-        ? {}
-        : {
-            original: {
-              fields: {},
-              serverTools: [],
-              disableParallelToolUse: false,
-              failedToolCalls: new Set<string>(),
-              cacheControl: new Map(),
-              members: new Map(),
-              ...native,
-            },
-          }),
-    },
-  )
+  const {
+    stream = false,
+    extraBody = {},
+    native,
+    upstreamModel = 'claude-sonnet-4-6',
+    unsupportedParams,
+  } = more
+  const dropped: string[] = []
+  const route = {
+    dialect,
+    upstreamModel,
+    extraBody,
+    ...(unsupportedParams && { unsupportedParams }),
+  }
+  const request = messagesRequest(route, {
+    body: { model: 'asked', messages, max_tokens: 9, ...fields },
+    stream,
+    dropped: (name) => void dropped.push(name),
+    ...(native === undefined
+      ? {}
+      : {
+          original: {
+            fields: {},
+            serverTools: [],
+            disableParallelToolUse: false,
+            failedToolCalls: new Set<string>(),
+            cacheControl: new Map(),
+            members: new Map(),
+            ...native,
+          },
+        }),
+  })
+  return { ...request, dropped }
 }
 
 export const sentBody = (...args: Parameters<typeof send>) => send(...args).body

@@ -16,10 +16,6 @@ describe('what the dialects differ in', () => {
     expect(body(rawPredictMessages, {}, { stream: true }).stream).toBe(true)
     expect(body(rawPredictMessages, { max_tokens: null }).max_tokens).toBe(4096)
     expect(body(rawPredictMessages, { anthropic_version: 'v2' }).anthropic_version).toBe('v2')
-    expect(body(rawPredictMessages, { user: 'me', n: 2, unheard_of: null })).toMatchObject({
-      user: 'me',
-      n: 2,
-    })
     const system = [{ role: 'system', content: 'a' }, ...messages]
     expect(body(rawPredictMessages, { messages: system, system: 'b' }).system).toBe('b')
   })
@@ -130,11 +126,11 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
     expect(sent).not.toHaveProperty('tool_choice')
     const named = { type: 'function', function: { name: 'weather' } }
     for (const [choice, wire] of [
-      ['auto', { type: 'auto' }],
+      ['auto', undefined],
       ['required', { type: 'any' }],
       [named, { type: 'tool', name: 'weather' }],
       [{ type: 'any' }, { type: 'any' }],
-    ] as [JsonValue, JsonObject][]) {
+    ] as [JsonValue, JsonObject | undefined][]) {
       expect(body(dialect, { tools: [tool], tool_choice: choice }).tool_choice).toEqual(wire)
     }
   })
@@ -190,7 +186,7 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
     expect(sent.messages).toEqual(
       body(dialect, { messages: [...messages, said('user', 'Well?')] }).messages,
     )
-    expect(sent.messages).toHaveLength(2)
+    expect(sent.messages).toHaveLength(1)
   })
 
   test('what is copied', () => {
@@ -227,8 +223,8 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
 
   test('extra_body over all of it, recursively', () => {
     const extraBody = { max_tokens: 7, metadata: { b: 2 }, stop_sequences: ['z'], speed: 'fast' }
-    const sent = send(dialect, { metadata: { a: 1 }, stop: 'y' }, { extraBody })
-    expect(sent.body).toMatchObject({ ...extraBody, metadata: { a: 1, b: 2 } })
+    const sent = send(dialect, { metadata: { user_id: 'u' }, stop: 'y' }, { extraBody })
+    expect(sent.body).toMatchObject({ ...extraBody, metadata: { user_id: 'u', b: 2 } })
     expect(sent.billingModifiers).toEqual(['speed'])
   })
 
@@ -269,17 +265,6 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
       {
         messages: [
           { role: 'assistant', tool_calls: [{ id: 'a', type: 'function', function: {} }] },
-        ],
-      },
-    ],
-    [
-      'messages.0.tool_calls.0.function.arguments',
-      {
-        messages: [
-          {
-            role: 'assistant',
-            tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{' } }],
-          },
         ],
       },
     ],

@@ -1,7 +1,9 @@
-import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import type { ProviderCall } from 'model-gateway/provider'
-import type { NativeMessages } from 'model-gateway/wire'
-import { readConversation, type Turn } from './chat-conversation.ts'
+import { createHash } from 'node:crypto'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { ProviderCall, RouteSpec } from 'model-gateway/provider'
+import { leaveOut, type NativeMessages, type ParamPolicy, readParams } from 'model-gateway/wire'
+import { readConversation } from './chat-conversation.ts'
+import { readClaudeStop } from './chat-stop.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { mergeDeep } from './merge-extra-body.ts'
 import { messagesTurn, systemPrompt } from './messages-content.ts'
@@ -15,13 +17,17 @@ import {
   reasoningFields,
 } from './reasoning.ts'
 import { type ReasoningTier, reasoningTier } from './reasoning-tiers.ts'
+import { createToolNames, NAMES_OF_128, type ToolNames } from './tool-names.ts'
 
-export interface MessagesRoute {
+const LONGEST_USER_ID = 256
+
+/**
+ * `upstreamModel` is as the upstream names it, without a publisher: the tier of its reasoning is read
+ * from it. `extraBody` is merged in last, recursively.
+ */
+export interface MessagesRoute
+  extends Pick<RouteSpec, 'upstreamModel' | 'extraBody' | 'unsupportedParams'> {
   readonly dialect: MessagesDialect
-  /** As the upstream names it, without a publisher: the tier of its reasoning is read from it. */
-  readonly upstreamModel: string
-  /** Merged in last, recursively. */
-  readonly extraBody: Readonly<JsonObject>
 }
 
 export interface MessagesRequest {
@@ -30,13 +36,26 @@ export interface MessagesRequest {
   readonly betas: readonly string[]
   /** Names of the members of the body that change the price. */
   readonly billingModifiers: readonly string[]
+  /** The names under which the tools are sent. */
+  readonly names: ToolNames
 }
 
-/** Copied as they stand. */
-const COPIED = ['anthropic_beta', 'container', 'context_management', 'metadata'] as const
+/** Members of the messages API that a chat call may carry, which are copied as they stand. */
+const COPIED = ['anthropic_beta', 'container', 'context_management'] as const
+
+/** The same, where the upstream judges them. */
+const PASSED = [
+  'anthropic_version',
+  'cache_control',
+  'fallbacks',
+  'inference_geo',
+  'mcp_servers',
+  'speed',
+  'system',
+] as const
 
 /** Members of a chat call that the mapping reads, or that the gateway itself answers for. */
-const MAPPED = new Set<string>([
+const MAPPED: readonly string[] = [
   ...COPIED,
   ...reasoningFields,
   'model',
@@ -45,6 +64,9 @@ const MAPPED = new Set<string>([
   'stream_options',
   'max_tokens',
   'max_completion_tokens',
+  'metadata',
+  'parallel_tool_calls',
+  'safety_identifier',
   'temperature',
   'top_p',
   'top_k',
@@ -54,7 +76,10 @@ const MAPPED = new Set<string>([
   'tool_choice',
   'thinking',
   'output_config',
-])
+  'user',
+]
+const MAPPED_BY_STRICT = new Set<string>(MAPPED)
+const MAPPED_BY_OTHERS = new Set<string>([...MAPPED, ...PASSED])
 
 /** Members that choose another price: a tier, a faster mode, a place of inference. */
 const BILLING_MODIFIERS = ['service_tier', 'speed', 'inference_geo'] as const
@@ -65,30 +90,34 @@ const BILLING_MODIFIERS = ['service_tier', 'speed', 'inference_geo'] as const
  */
 export function messagesRequest(
   route: MessagesRoute,
-  call: Pick<ProviderCall, 'body' | 'stream' | 'original'>,
+  call: Pick<ProviderCall, 'body' | 'stream' | 'original' | 'dropped'>,
 ): MessagesRequest {
   const { dialect, upstreamModel } = route
+  const policy = { unsupported: route.unsupportedParams, dropped: call.dropped }
   const native = call.original as NativeMessages | undefined
-  const chat: JsonObject = native === undefined ? call.body : { ...call.body, ...native.fields }
+  const mapped = dialect.strict ? MAPPED_BY_STRICT : MAPPED_BY_OTHERS
+  const chat: JsonObject = { ...readParams(call.body, mapped, policy), ...native?.fields }
   const tier = reasoningTier(upstreamModel)
+  const names = createToolNames(NAMES_OF_128)
   const { system, turns } = readConversation(chat.messages, {
-    wireSafeIds: dialect.strict,
+    names,
     failedToolCalls: native?.failedToolCalls,
   })
   const body: JsonObject = {
     ...(dialect.version === undefined ? {} : { anthropic_version: dialect.version }),
     ...(dialect.sendsModel ? { model: upstreamModel } : {}),
-    ...unmapped(chat, dialect, native),
+    ...defined(native?.fields ?? {}),
     max_tokens: maxTokens(chat, route),
-    messages: turns.filter(saysSomething).map((turn) => messagesTurn(turn, dialect, native)),
+    messages: turns.map((turn) => messagesTurn(turn, dialect, native)),
   }
+  for (const name of [...COPIED, ...PASSED]) copy(body, name, chat[name])
   if ((body.system ?? null) === null && system.length > 0) {
     body.system = systemPrompt(system, native?.cacheControl)
   }
   copySampling(body, chat, tier)
-  for (const name of COPIED) copy(body, name, chat[name])
-  copy(body, 'stop_sequences', stopSequences(chat))
-  Object.assign(body, messagesTools(chat, route, native))
+  if (native === undefined) copy(body, 'metadata', readMetadata(chat, policy))
+  copy(body, 'stop_sequences', readClaudeStop(chat.stop_sequences ?? chat.stop, policy))
+  Object.assign(body, messagesTools(chat, route, native, names))
   applyReasoning(body, chat, tier, dialect)
   if (
     dialect.sendsStream === 'always' ||
@@ -96,29 +125,7 @@ export function messagesRequest(
   ) {
     body.stream = call.stream
   }
-  return finish(mergeDeep(body, route.extraBody), dialect)
-}
-
-/** The upstream refuses turns of the assistant that are empty, as replies can be. */
-function saysSomething({ role, blocks }: Turn): boolean {
-  return role === 'user' || blocks.length > 0
-}
-
-/** What the mapping does not know: refused by name, or passed through. */
-function unmapped(
-  chat: JsonObject,
-  dialect: MessagesDialect,
-  native: NativeMessages | undefined,
-): JsonObject {
-  const rest: JsonObject = {}
-  for (const [name, value] of Object.entries(chat)) {
-    if (value === undefined || value === null || MAPPED.has(name)) continue
-    if (dialect.strict && native?.fields[name] === undefined) {
-      throw invalidRequest(`${name} is not supported by this route`)
-    }
-    rest[name] = value
-  }
-  return rest
+  return { ...finish(mergeDeep(body, route.extraBody), dialect), names }
 }
 
 function maxTokens(chat: JsonObject, { dialect, extraBody }: MessagesRoute): JsonValue {
@@ -132,9 +139,18 @@ function maxTokens(chat: JsonObject, { dialect, extraBody }: MessagesRoute): Jso
   return limit
 }
 
-function stopSequences(chat: JsonObject): JsonValue | undefined {
-  const stop = chat.stop_sequences ?? chat.stop
-  return typeof stop === 'string' ? [stop] : stop
+/** Of `metadata` the API takes `user_id` alone; the other members of a chat call are left out. */
+function readMetadata(chat: JsonObject, policy: ParamPolicy): JsonObject | undefined {
+  const { user_id: stated, ...others } = isJsonObject(chat.metadata) ? chat.metadata : {}
+  if (Object.keys(others).length > 0) leaveOut('metadata', policy)
+  const user = stated ?? chat.user ?? chat.safety_identifier
+  return typeof user === 'string' && user !== '' ? { user_id: safeUserId(user) } : undefined
+}
+
+/** The API refuses what looks like an address or a number of a person, and long ids. */
+function safeUserId(user: string): string {
+  const safe = user.length <= LONGEST_USER_ID && !/@|^[+\d\s().-]+$/.test(user)
+  return safe ? user : `user_${createHash('sha256').update(user).digest('base64url')}`
 }
 
 function copySampling(body: JsonObject, chat: JsonObject, tier: ReasoningTier): void {
@@ -170,7 +186,7 @@ export function withBeta(betas: JsonValue | undefined, beta: string): JsonValue[
   return list.includes(beta) ? list : [...list, beta]
 }
 
-function finish(body: JsonObject, dialect: MessagesDialect): MessagesRequest {
+function finish(body: JsonObject, dialect: MessagesDialect): Omit<MessagesRequest, 'names'> {
   const billingModifiers = BILLING_MODIFIERS.filter((name) => (body[name] ?? null) !== null)
   if (dialect.betas === 'body') return { body, betas: [], billingModifiers }
   const { anthropic_beta: betas, ...rest } = body
@@ -180,6 +196,12 @@ function finish(body: JsonObject, dialect: MessagesDialect): MessagesRequest {
     betas: names.filter((name): name is string => typeof name === 'string' && name !== ''),
     billingModifiers,
   }
+}
+
+function defined(members: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
+  )
 }
 
 function copy(body: JsonObject, name: string, value: JsonValue | undefined): void {

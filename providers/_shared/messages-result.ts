@@ -3,6 +3,7 @@ import { readEventStream, readJsonReply, type UpstreamResponse } from './compat-
 import { exactReply } from './exact-reply.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 import { chatFromMessages } from './messages-reply.ts'
+import type { MessagesRequest } from './messages-request.ts'
 import { chatChunksFromMessages } from './messages-stream.ts'
 
 /**
@@ -13,13 +14,13 @@ export async function messagesResult(
   response: UpstreamResponse,
   call: ProviderCall,
   { providerType }: MessagesDialect,
-  billingModifiers: readonly string[],
+  { billingModifiers, names }: Pick<MessagesRequest, 'billingModifiers' | 'names'>,
 ): Promise<ProviderResult> {
   if (call.stream) {
-    const events = chatChunksFromMessages(readEventStream(response), call, providerType)
+    const events = chatChunksFromMessages(readEventStream(response), call, providerType, names)
     return { kind: 'stream', events, billingModifiers }
   }
   const reply = exactReply(await readJsonReply(response))
-  const body = chatFromMessages(reply, call, providerType)
+  const body = chatFromMessages(reply, call, providerType, names)
   return { kind: 'buffered', body, billingModifiers }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { decodeSse, type StreamEvent } from 'model-gateway/wire'
 import { chatChunksFromMessages } from './messages-stream.ts'
+import { createToolNames, NAMES_OF_64 } from './tool-names.ts'
 
 const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'r-1' }
 
@@ -19,9 +20,13 @@ async function run(events: readonly (JsonObject | string)[]) {
   const chunks: StreamEvent[] = []
   let error: unknown
   try {
-    for await (const batch of chatChunksFromMessages(decodeSse(source()), call, 'cloud_a_ml')) {
-      chunks.push(...batch)
-    }
+    const stream = chatChunksFromMessages(
+      decodeSse(source()),
+      call,
+      'cloud_a_ml',
+      createToolNames(NAMES_OF_64),
+    )
+    for await (const batch of stream) chunks.push(...batch)
   } catch (thrown) {
     error = thrown
   }

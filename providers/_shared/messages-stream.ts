@@ -7,6 +7,7 @@ import { eventObject } from './event-object.ts'
 import { finishReason } from './finish-reason.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 import { toolCallId } from './reply-ids.ts'
+import type { ToolNames } from './tool-names.ts'
 
 /**
  * The events of a native messages stream (from `decodeSse`) as chat completion chunks, a batch for
@@ -18,8 +19,9 @@ export async function* chatChunksFromMessages(
   events: AsyncIterable<readonly StreamEvent[]>,
   call: Pick<ProviderCall, 'body' | 'surface' | 'requestId'>,
   providerType: MessagesDialect['providerType'],
+  names: ToolNames,
 ): AsyncGenerator<readonly StreamEvent[]> {
-  const converter = createConverter(call, providerType)
+  const converter = createConverter(call, providerType, names)
   for await (const batch of events) {
     const chunks: StreamEvent[] = []
     try {
@@ -48,6 +50,7 @@ interface OpenTool {
 function createConverter(
   call: Pick<ProviderCall, 'body' | 'surface' | 'requestId'>,
   providerType: MessagesDialect['providerType'],
+  names: ToolNames,
 ) {
   let state: 'open' | 'complete' | 'failed' = 'open'
   let chunks: ChatChunks | undefined
@@ -80,7 +83,7 @@ function createConverter(
     } else if (block.type === 'tool_use') {
       const index = toolCount++
       tools.set(data.index, { index, input: block.input, fragments: false })
-      out.push(to.toolStart(index, toolCallId(block.id), String(block.name)))
+      out.push(to.toolStart(index, toolCallId(block.id), names.asked(String(block.name))))
     } else if (block.type === 'redacted_thinking') {
       const metadata = reasoning({ type: 'redacted_thinking', data: block.data ?? '' })
       out.push(to.providerMetadata(metadata))

@@ -11,33 +11,43 @@ import {
 import { invalidRequest } from './invalid-request.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 import type { MessagesRoute } from './messages-request.ts'
+import type { ToolNames } from './tool-names.ts'
 
 /** `tools` and `tool_choice` of the native messages API. Throws GatewayError `invalid_request`. */
 export function messagesTools(
   chat: JsonObject,
   { dialect, upstreamModel }: MessagesRoute,
   native: NativeMessages | undefined,
+  names: ToolNames,
 ): JsonObject {
   const takesStrict = dialect.providerType !== 'cloud_b_ml' || bedrockTakesStrict(upstreamModel)
   const tools = [
     ...readToolList(chat.tools).map((tool, index) =>
-      messagesTool(tool, `tools.${index}`, dialect, native, takesStrict),
+      messagesTool(tool, `tools.${index}`, { dialect, native, names, takesStrict }),
     ),
     ...(native?.serverTools ?? []),
   ]
   const choice = readToolChoice(chat.tool_choice, tools.length > 0)
   if (tools.length === 0 || (choice?.kind === 'none' && dialect.strict)) return {}
-  const serial = native?.disableParallelToolUse === true || bansParallelCalls(chat.tool_choice)
-  const toolChoice = messagesToolChoice(choice, serial)
+  const serial =
+    chat.parallel_tool_calls === false ||
+    native?.disableParallelToolUse === true ||
+    bansParallelCalls(chat.tool_choice)
+  const toolChoice = messagesToolChoice(choice, serial, names)
   return { tools, ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }) }
+}
+
+interface ToolContext {
+  readonly dialect: MessagesDialect
+  readonly native: NativeMessages | undefined
+  readonly names: ToolNames
+  readonly takesStrict: boolean
 }
 
 function messagesTool(
   tool: JsonValue,
   field: string,
-  dialect: MessagesDialect,
-  native: NativeMessages | undefined,
-  takesStrict: boolean,
+  { dialect, native, names, takesStrict }: ToolContext,
 ): JsonObject {
   const definition = readFunctionTool(tool, field)
   if (definition === undefined) {
@@ -47,7 +57,7 @@ function messagesTool(
   const { name, description, parameters, strict } = definition
   const cached = native?.cacheControl.get(field) ?? definition.cacheControl
   return {
-    name,
+    name: names.sent(name),
     ...(description === undefined ? {} : { description }),
     input_schema: parameters,
     // Of a chat call it is left out: schemas that OpenAI's models follow can be too much for these.
@@ -57,23 +67,25 @@ function messagesTool(
   }
 }
 
-function messagesToolChoice(
+/** `tool_choice`; undefined when there is nothing to say. */
+export function messagesToolChoice(
   choice: ToolChoice | undefined,
   disableParallel: boolean,
+  names: ToolNames,
 ): JsonObject | undefined {
   if (choice === undefined && !disableParallel) return undefined
-  const wire = wireChoice(choice ?? { kind: 'auto' })
+  const wire = wireChoice(choice ?? { kind: 'auto' }, names)
   return disableParallel && wire.type !== 'none'
     ? { ...wire, disable_parallel_tool_use: true }
     : wire
 }
 
-function wireChoice(choice: ToolChoice): JsonObject {
+function wireChoice(choice: ToolChoice, names: ToolNames): JsonObject {
   switch (choice.kind) {
     case 'required':
       return { type: 'any' }
     case 'function':
-      return { type: 'tool', name: choice.name }
+      return { type: 'tool', name: names.sent(choice.name) }
     default:
       return { type: choice.kind }
   }

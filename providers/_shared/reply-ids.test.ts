@@ -6,6 +6,7 @@ import { chatFromGoogle } from './google-content-reply.ts'
 import { chatFromMessages } from './messages-reply.ts'
 import { chatChunksFromMessages } from './messages-stream.ts'
 import { ownReplyId, replyId, toolCallId } from './reply-ids.ts'
+import { createToolNames, NAMES_OF_64 } from './tool-names.ts'
 
 const UUID = '[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}'
 const chat: Pick<ProviderCall, 'body' | 'surface'> = {
@@ -26,10 +27,11 @@ test('an id of the upstream stays, others are made in the style of the API', () 
 })
 
 test('replies without ids', async () => {
+  const names = createToolNames(NAMES_OF_64)
   const candidates = [{ content: { parts: [{ text: 'hi' }] }, finishReason: 'STOP' }]
   expect(chatFromGoogle({ candidates }, messages).id).toStartWith('msg_')
   const use = { type: 'tool_use', name: 'f', input: {} }
-  const reply = chatFromMessages({ content: [use] }, messages, 'cloud_b_ml')
+  const reply = chatFromMessages({ content: [use] }, messages, 'cloud_b_ml', names)
   expect(reply.id).toStartWith('msg_')
   expect(JSON.stringify(reply)).toMatch(/"tool_calls":\[\{"id":"call_/)
 
@@ -41,7 +43,7 @@ test('replies without ids', async () => {
     ].map((event) => streamEvent(JSON.stringify(event)))
   }
   let text = ''
-  for await (const batch of chatChunksFromMessages(events(), messages, 'cloud_b_ml')) {
+  for await (const batch of chatChunksFromMessages(events(), messages, 'cloud_b_ml', names)) {
     text += batch.map(({ data }) => data).join('\n')
   }
   expect(text).toStartWith('{"id":"msg_')

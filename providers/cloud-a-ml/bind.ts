@@ -28,7 +28,7 @@ export function bindRoute(service: Service, route: RouteSpec): BoundRoute {
         supports: ['stream', 'tools'],
         reads: ['messages'],
         pricing,
-        execute: { chat_completions: messagesChat(endpoint, model.id, extraBody) },
+        execute: { chat_completions: messagesChat(endpoint, model.id, route) },
       }
 }
 

@@ -1,5 +1,4 @@
-import type { JsonObject } from 'model-gateway/plugin'
-import type { Execute } from 'model-gateway/provider'
+import type { Execute, RouteSpec } from 'model-gateway/provider'
 import { EVENT_STREAM, postJson } from '../_shared/compat-http.ts'
 import { rawPredictMessages as dialect } from '../_shared/messages-dialect.ts'
 import { messagesRequest } from '../_shared/messages-request.ts'
@@ -10,9 +9,9 @@ import type { ModelEndpoint } from './endpoint.ts'
 export function messagesChat(
   endpoint: ModelEndpoint,
   upstreamModel: string,
-  extraBody: Readonly<JsonObject>,
+  spec: RouteSpec,
 ): Execute {
-  const route = { dialect, upstreamModel, extraBody }
+  const route = { ...spec, dialect, upstreamModel }
   const buffered = endpoint.method('rawPredict')
   const streamed = endpoint.method('streamRawPredict')
   return async (call) => {
@@ -22,6 +21,6 @@ export function messagesChat(
     const response = call.stream
       ? await postJson(streamed, call, text, EVENT_STREAM)
       : await postJson(buffered, call, text, 'application/json')
-    return messagesResult(response, call, dialect, billingModifiers)
+    return messagesResult(response, call, dialect, { ...request, billingModifiers })
   }
 }

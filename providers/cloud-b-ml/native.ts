@@ -6,10 +6,11 @@ import { messagesResult } from '../_shared/messages-result.ts'
 /** Chat completions over the native messages API. */
 export function nativeChat(endpoint: CompatEndpoint, route: MessagesRoute): Execute {
   return async (call) => {
-    const { body, betas, billingModifiers } = messagesRequest(route, call)
+    const request = messagesRequest(route, call)
+    const { body, betas } = request
     const accept = call.stream ? EVENT_STREAM : 'application/json'
     const response = await postJson(withBetas(endpoint, betas), call, JSON.stringify(body), accept)
-    return messagesResult(response, call, route.dialect, billingModifiers)
+    return messagesResult(response, call, route.dialect, request)
   }
 }
 

@@ -19,11 +19,16 @@ import { decodeEventStream } from '../_shared/event-stream.ts'
 import { foldChat, gistOf } from '../_shared/fold-chat.fixture.ts'
 import { chatFromMessages } from '../_shared/messages-reply.ts'
 import { chatChunksFromMessages } from '../_shared/messages-stream.ts'
+import { createToolNames, NAMES_OF_64 } from '../_shared/tool-names.ts'
 import { chatFromUnified } from './unified-reply.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
 
 const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'r-1' }
-const facts = { id: 'chatcmpl-1', model: 'anthropic.claude-opus-4-8' }
+const facts = {
+  id: 'chatcmpl-1',
+  model: 'anthropic.claude-opus-4-8',
+  names: createToolNames(NAMES_OF_64),
+}
 
 async function* cut(bytes: Uint8Array, places: readonly number[]) {
   const at = places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b)
@@ -65,10 +70,11 @@ const apis = {
   },
   'native messages': {
     usage: messagesUsage,
-    buffered: (said: Said) => chatFromMessages(messagesReply(said), call, 'cloud_b_ml'),
+    buffered: (said: Said) =>
+      chatFromMessages(messagesReply(said), call, 'cloud_b_ml', facts.names),
     wire: (said: Said) => Buffer.from(messagesFrames(said).join('')),
     stream: (bytes: AsyncIterable<Uint8Array>) =>
-      chatChunksFromMessages(decodeSse(bytes), call, 'cloud_b_ml'),
+      chatChunksFromMessages(decodeSse(bytes), call, 'cloud_b_ml', facts.names),
   },
 } as const
 

@@ -22,25 +22,37 @@ const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
 ])
 const LONGEST_NAME = 200
 
-/** One entry of `system` for each message. */
-export function unifiedSystem(messages: readonly (readonly TextBlock[])[]): JsonObject[] {
-  return messages.map((texts) => ({ text: texts.map(({ text }) => text).join('\n\n') }))
+/** What an entry or a block is followed by: a cache point, where it is marked with one. */
+type After = (block: ContentBlock) => JsonObject[]
+
+/** One entry of `system` for each message, or several, where a text in it ends what is cached. */
+export function unifiedSystem(
+  messages: readonly (readonly TextBlock[])[],
+  after: After,
+): JsonObject[] {
+  return messages.flatMap((blocks) => {
+    const entries: JsonObject[] = []
+    let texts: string[] = []
+    for (const [index, block] of blocks.entries()) {
+      texts.push(block.text)
+      const point = after(block)
+      if (point.length === 0 && index < blocks.length - 1) continue
+      entries.push({ text: texts.join('\n\n') }, ...point)
+      texts = []
+    }
+    return entries
+  })
 }
 
-/** `messages` of Converse: roles alternate and no turn is empty. Throws GatewayError. */
-export function unifiedMessages(turns: readonly Turn[]): JsonObject[] {
-  const messages: { role: Turn['role']; blocks: ContentBlock[] }[] = []
-  for (const { role, blocks } of turns) {
-    const last = messages.at(-1)
-    if (blocks.length === 0) continue
-    if (last?.role === role) last.blocks.push(...blocks)
-    else messages.push({ role, blocks: [...blocks] })
-  }
-  if (messages.length === 0) throw invalidRequest('messages must hold a message with content')
+/** `messages` of Converse. Throws GatewayError. */
+export function unifiedMessages(turns: readonly Turn[], after: After): JsonObject[] {
   const nameOf = documentNames()
-  return messages.map(({ role, blocks }) => {
+  return turns.map(({ role, blocks }) => {
     requireText(blocks)
-    return { role, content: blocks.map((block) => unifiedBlock(block, nameOf)) }
+    return {
+      role,
+      content: blocks.flatMap((block) => [unifiedBlock(block, nameOf), ...after(block)]),
+    }
   })
 }
 

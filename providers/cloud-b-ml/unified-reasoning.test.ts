@@ -101,7 +101,8 @@ const rows: readonly Row[] = [
 
 test.each(rows)('%s: %j', (tier, says, sent) => {
   const body = { model: 'm', messages: [{ role: 'user', content: 'x' }], ...says }
-  const run = () => unifiedRequest({ upstreamModel: models[tier], extraBody: {} }, { body }).body
+  const run = () =>
+    unifiedRequest({ upstreamModel: models[tier], extraBody: {} }, { body, dropped() {} }).body
   if (sent === REFUSED) {
     expect(run).toThrow(expect.objectContaining({ code: 'invalid_request', status: 400 }))
     return
@@ -120,7 +121,8 @@ test.each(['newest', 'older'] as const)(
       messages: [{ role: 'user', content: 'x' }],
       output_config: { task_budget: null, format },
     }
-    const run = () => unifiedRequest({ upstreamModel: models[tier], extraBody: {} }, { body })
+    const run = () =>
+      unifiedRequest({ upstreamModel: models[tier], extraBody: {} }, { body, dropped() {} })
     expect(run).toThrow(
       expect.objectContaining({
         code: 'invalid_request',
@@ -134,7 +136,10 @@ describe('extra_body', () => {
   test('passes the reasoning rules by', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'x' }] }
     const extraBody = { additionalModelRequestFields: { thinking: { type: 'enabled' } } }
-    const sent = unifiedRequest({ upstreamModel: models.newest, extraBody }, { body }).body
+    const sent = unifiedRequest(
+      { upstreamModel: models.newest, extraBody },
+      { body, dropped() {} },
+    ).body
     expect(sent.additionalModelRequestFields).toEqual({ thinking: { type: 'enabled' } })
   })
 })

@@ -27,7 +27,10 @@ export function unifiedReasoning(
   { additionalModelRequestFields: given }: JsonObject,
 ): JsonObject {
   let config = inferenceConfig
-  let additional = isJsonObject(given) ? given : {}
+  let additional = {
+    ...(chat.top_k === undefined ? {} : { top_k: chat.top_k }),
+    ...(isJsonObject(given) ? given : {}),
+  }
   if (isReasoningModel(upstreamModel)) {
     const tier = reasoningTier(upstreamModel)
     config = withoutNeutral(config, tier, { temperature: 1, topP: 1 })

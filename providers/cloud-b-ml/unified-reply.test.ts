@@ -3,11 +3,12 @@ import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { converseUsage, eventFrame } from '../../test/harness/upstream-clouds-aws.ts'
 import { decodeEventStream } from '../_shared/event-stream.ts'
 import { foldChat } from '../_shared/fold-chat.fixture.ts'
+import { createToolNames, NAMES_OF_64 } from '../_shared/tool-names.ts'
 import { chatFromUnified } from './unified-reply.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
 
 const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'r-1' }
-const facts = { id: 'chatcmpl-1', model: 'up' }
+const facts = { id: 'chatcmpl-1', model: 'up', names: createToolNames(NAMES_OF_64) }
 
 function buffered(content: JsonValue[], stopReason = 'end_turn') {
   const reply = { output: { message: { content } }, stopReason, usage: converseUsage }

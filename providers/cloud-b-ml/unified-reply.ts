@@ -5,6 +5,7 @@ import { usageFromConverse } from '../_shared/chat-usage.ts'
 import { finishReason } from '../_shared/finish-reason.ts'
 import { malformedReply } from '../_shared/malformed-reply.ts'
 import { toolCallId } from '../_shared/reply-ids.ts'
+import type { ToolNames } from '../_shared/tool-names.ts'
 import { additionalFields, providerMetadata } from './metadata.ts'
 import { isServerTool } from './unified-tools.ts'
 
@@ -12,6 +13,8 @@ import { isServerTool } from './unified-tools.ts'
 export interface ReplyFacts {
   readonly id: string | undefined
   readonly model: string
+  /** The names under which the tools were sent. */
+  readonly names: ToolNames
 }
 
 /**
@@ -39,7 +42,7 @@ export function chatFromUnified(
     } else if (isJsonObject(toolUse)) {
       if (isServerTool(toolUse)) continue
       const { toolUseId, name, input } = toolUse
-      toolCalls.push({ id: toolCallId(toolUseId), name: String(name), input })
+      toolCalls.push({ id: toolCallId(toolUseId), name: facts.names.asked(String(name)), input })
     } else if (isJsonObject(reasoningContent)) {
       const read = reasoningBlock(reasoningContent)
       if (read !== undefined) reasoning.push(read)

@@ -1,21 +1,24 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import type { ProviderCall } from 'model-gateway/provider'
+import type { ProviderCall, RouteSpec } from 'model-gateway/provider'
+import { readParams } from 'model-gateway/wire'
 import { readConversation } from '../_shared/chat-conversation.ts'
+import { readClaudeStop, readStop } from '../_shared/chat-stop.ts'
 import { invalidRequest } from '../_shared/invalid-request.ts'
 import { mergeDeep } from '../_shared/merge-extra-body.ts'
 import { reasoningFields } from '../_shared/reasoning.ts'
+import { createToolNames, NAMES_OF_64, type ToolNames } from '../_shared/tool-names.ts'
+import { createCachePoint, limitCachePoints, markOf } from './unified-cache.ts'
 import { unifiedMessages, unifiedSystem } from './unified-content.ts'
 import { isReasoningModel, unifiedReasoning } from './unified-reasoning.ts'
 import { unifiedTools } from './unified-tools.ts'
 
-export interface UnifiedRoute {
-  readonly upstreamModel: string
-  readonly extraBody: Readonly<JsonObject>
-}
+export type UnifiedRoute = Pick<RouteSpec, 'upstreamModel' | 'extraBody' | 'unsupportedParams'>
 
 export interface UnifiedRequest {
   readonly body: JsonObject
   readonly billingModifiers: readonly string[]
+  /** The names under which the tools are sent. */
+  readonly names: ToolNames
 }
 
 /** Converse's own members, in its spelling and in ours, and what they must look like. */
@@ -65,8 +68,10 @@ const passedOn: readonly {
   },
 ]
 
+const REASONING = [...reasoningFields, 'thinking', 'output_config']
+
 /** Members of a chat call that the mapping reads, or that the gateway itself answers for. */
-const MAPPED = new Set<string>([
+const MAPPED: readonly string[] = [
   'model',
   'messages',
   'stream',
@@ -79,42 +84,42 @@ const MAPPED = new Set<string>([
   'tools',
   'tool_choice',
   ...passedOn.flatMap(({ name, alias }) => [name, alias]),
-])
-const REASONING = new Set<string>([...reasoningFields, 'thinking', 'output_config'])
+]
+const MAPPED_FOR_ANY = new Set(MAPPED)
+const MAPPED_FOR_CLAUDE = new Set([...MAPPED, ...REASONING, 'parallel_tool_calls', 'top_k'])
 
 /** A chat call as a Converse request. Throws GatewayError `invalid_request`. */
 export function unifiedRequest(
-  { upstreamModel, extraBody }: UnifiedRoute,
-  call: Pick<ProviderCall, 'body'>,
+  { upstreamModel, extraBody, unsupportedParams: unsupported }: UnifiedRoute,
+  call: Pick<ProviderCall, 'body' | 'dropped'>,
 ): UnifiedRequest {
-  const chat = call.body
-  refuseUnknown(chat, isReasoningModel(upstreamModel))
-  const { system, turns } = readConversation(chat.messages, { wireSafeIds: true })
+  const policy = { unsupported, dropped: call.dropped }
+  const claude = isReasoningModel(upstreamModel)
+  const chat = readParams(call.body, claude ? MAPPED_FOR_CLAUDE : MAPPED_FOR_ANY, policy)
+  const names = createToolNames(NAMES_OF_64)
+  const cachePoint = createCachePoint(upstreamModel, policy)
+  const { system, turns } = readConversation(chat.messages, { names })
   const body: JsonObject = {
-    messages: unifiedMessages(turns),
-    ...(system.length === 0 ? {} : { system: unifiedSystem(system) }),
-    ...unifiedTools(chat, turns, upstreamModel),
+    messages: unifiedMessages(turns, (block) => cachePoint('messages', markOf(block))),
+    ...(system.length === 0
+      ? {}
+      : { system: unifiedSystem(system, (block) => cachePoint('system', markOf(block))) }),
+    ...unifiedTools(chat, { turns, names, upstreamModel, claude, cachePoint, policy }),
   }
   for (const member of passedOn) {
     const value = readPassedOn(chat, member)
-    if (value !== undefined) body[member.name] = value
+    const own = body[member.name]
+    if (value !== undefined)
+      body[member.name] = isJsonObject(own) ? { ...own, ...(value as JsonObject) } : value
   }
   const inferenceConfig = defined({
     maxTokens: chat.max_completion_tokens ?? chat.max_tokens,
     temperature: chat.temperature,
     topP: chat.top_p,
-    stopSequences: typeof chat.stop === 'string' ? [chat.stop] : chat.stop,
+    stopSequences: claude ? readClaudeStop(chat.stop, policy) : readStop(chat.stop),
   })
   Object.assign(body, unifiedReasoning(chat, upstreamModel, inferenceConfig, body))
-  return finish(mergeDeep(body, extraBody))
-}
-
-function refuseUnknown(chat: JsonObject, reasons: boolean): void {
-  for (const [name, value] of Object.entries(chat)) {
-    if (value === undefined || value === null || MAPPED.has(name)) continue
-    if (reasons && REASONING.has(name)) continue
-    throw invalidRequest(`${name} is not supported by this route`)
-  }
+  return { ...finish(mergeDeep(limitCachePoints(body, policy), extraBody)), names }
 }
 
 function readPassedOn(
@@ -130,7 +135,7 @@ function readPassedOn(
   return value
 }
 
-function finish(body: JsonObject): UnifiedRequest {
+function finish(body: JsonObject): Omit<UnifiedRequest, 'names'> {
   const { performanceConfig, serviceTier } = body
   const billingModifiers: string[] = []
   if ((serviceTier ?? null) !== null) billingModifiers.push('serviceTier')

@@ -10,6 +10,7 @@ import {
 } from '../../test/harness/upstream-clouds-aws.ts'
 import { decodeEventStream } from '../_shared/event-stream.ts'
 import { createRedact, type Redact } from '../_shared/redact.ts'
+import { createToolNames, NAMES_OF_64 } from '../_shared/tool-names.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
 
 const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'r-1' }
@@ -25,7 +26,7 @@ async function run(frames: readonly Uint8Array[], redact: Redact = (text) => tex
   const stream = chatChunksFromUnified(
     decodeEventStream(source(), () => counted.push('crc_mismatch')),
     call,
-    { id: 'chatcmpl-1', model: 'up' },
+    { id: 'chatcmpl-1', model: 'up', names: createToolNames(NAMES_OF_64) },
     { unknownEvent: () => counted.push('unknown_event'), redact },
   )
   try {

@@ -78,7 +78,13 @@ function createConverter(
     if (!isJsonObject(toolUse) || isServerTool(toolUse)) return []
     const index = toolCount++
     tools.set(contentBlockIndex, { index, fragments: false })
-    return [chunks.toolStart(index, toolCallId(toolUse.toolUseId), String(toolUse.name))]
+    return [
+      chunks.toolStart(
+        index,
+        toolCallId(toolUse.toolUseId),
+        facts.names.asked(String(toolUse.name)),
+      ),
+    ]
   }
 
   function takeDelta({ contentBlockIndex, delta }: JsonObject): StreamEvent[] {

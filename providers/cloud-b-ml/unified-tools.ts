@@ -1,4 +1,5 @@
 import type { JsonObject } from 'model-gateway/plugin'
+import { leaveOut, type ParamPolicy } from 'model-gateway/wire'
 import type { Turn } from '../_shared/chat-conversation.ts'
 import {
   bansParallelCalls,
@@ -10,35 +11,62 @@ import {
   type ToolChoice,
 } from '../_shared/chat-tools.ts'
 import { invalidRequest } from '../_shared/invalid-request.ts'
+import { messagesToolChoice } from '../_shared/messages-tools.ts'
+import type { ToolNames } from '../_shared/tool-names.ts'
+import type { CachePoint } from './unified-cache.ts'
+
+/** What the tools of a call depend on, beside the call itself. */
+export interface ToolContext {
+  readonly turns: readonly Turn[]
+  readonly names: ToolNames
+  readonly upstreamModel: string
+  readonly claude: boolean
+  readonly cachePoint: CachePoint
+  readonly policy: ParamPolicy
+}
 
 /** `toolConfig` of Converse, or nothing. Throws GatewayError `invalid_request`. */
 export function unifiedTools(
   chat: JsonObject,
-  turns: readonly Turn[],
-  upstreamModel: string,
+  { turns, names, upstreamModel, claude, cachePoint, policy }: ToolContext,
 ): JsonObject {
   const takesStrict = bedrockTakesStrict(upstreamModel)
-  const tools = readToolList(chat.tools).map((tool, index) => {
+  const offered = readToolList(chat.tools).flatMap((tool, index) => {
     const definition = readFunctionTool(tool, `tools.${index}`)
     if (definition === undefined) throw invalidRequest(`tools.${index}.type must be function`)
-    return toolSpec(definition, takesStrict)
+    const spec = toolSpec(definition, names, takesStrict)
+    return [spec, ...cachePoint('tools', definition.cacheControl)]
   })
-  const choice = readToolChoice(chat.tool_choice, tools.length > 0)
-  // A history with tool calls is refused without the tools, even if none may be called any more.
-  const wanted = choice?.kind !== 'none' || turns.some(usesTools)
-  if (tools.length === 0 || !wanted) return {}
-  if (bansParallelCalls(chat.tool_choice)) {
-    throw invalidRequest('tool_choice.disable_parallel_tool_use is not supported by this route')
+  const choice = readToolChoice(chat.tool_choice, offered.length > 0)
+  const called = toolsOfHistory(turns)
+  // A history with tool calls is refused without tools, even if none may be called any more.
+  if (called.length > 0 && offered.length === 0) return { toolConfig: { tools: called } }
+  if (offered.length === 0 || (choice?.kind === 'none' && called.length === 0)) return {}
+  const tools = { toolConfig: { tools: offered } }
+  if (chat.parallel_tool_calls === false || bansParallelCalls(chat.tool_choice)) {
+    const serial = messagesToolChoice(choice, true, names)
+    // Of two choices in one request the service refuses one. (BerriAI/litellm#36536)
+    if (claude) return { ...tools, additionalModelRequestFields: { tool_choice: serial } }
+    leaveOut('parallel_tool_calls', policy)
   }
-  const toolChoice = unifiedChoice(choice)
-  return { toolConfig: { tools, ...(toolChoice === undefined ? {} : { toolChoice }) } }
+  const toolChoice = unifiedChoice(choice, names)
+  return toolChoice === undefined ? tools : { toolConfig: { ...tools.toolConfig, toolChoice } }
 }
 
-function toolSpec(tool: FunctionTool, takesStrict: boolean): JsonObject {
+/** The tools that were called, which take anything, because their schemas are not known any more. */
+function toolsOfHistory(turns: readonly Turn[]): JsonObject[] {
+  const blocks = turns.flatMap((turn) => turn.blocks)
+  const called = blocks.flatMap((block) => (block.kind === 'tool_use' ? [block.name] : []))
+  return [...new Set(called)].map((name) => ({
+    toolSpec: { name, inputSchema: { json: { type: 'object' } } },
+  }))
+}
+
+function toolSpec(tool: FunctionTool, names: ToolNames, takesStrict: boolean): JsonObject {
   const { name, description, parameters, strict } = tool
   return {
     toolSpec: {
-      name,
+      name: names.sent(name),
       ...(description === undefined ? {} : { description }),
       inputSchema: { json: parameters },
       ...(strict === undefined || !takesStrict ? {} : { strict }),
@@ -46,14 +74,14 @@ function toolSpec(tool: FunctionTool, takesStrict: boolean): JsonObject {
   }
 }
 
-function unifiedChoice(choice: ToolChoice | undefined): JsonObject | undefined {
+function unifiedChoice(choice: ToolChoice | undefined, names: ToolNames): JsonObject | undefined {
   switch (choice?.kind) {
     case 'auto':
       return { auto: {} }
     case 'required':
       return { any: {} }
     case 'function':
-      return { tool: { name: choice.name } }
+      return { tool: { name: names.sent(choice.name) } }
     default:
       return undefined
   }
@@ -62,8 +90,4 @@ function unifiedChoice(choice: ToolChoice | undefined): JsonObject | undefined {
 /** Whether a `toolUse` of a reply is of a tool that the service runs itself. */
 export function isServerTool({ type }: JsonObject): boolean {
   return type === 'server_tool_use'
-}
-
-function usesTools({ blocks }: Turn): boolean {
-  return blocks.some(({ kind }) => kind === 'tool_use' || kind === 'tool_result')
 }

@@ -3,6 +3,7 @@ import { type CompatEndpoint, postJson, readJsonReply, streamBody } from '../_sh
 import { decodeEventStream } from '../_shared/event-stream.ts'
 import { exactReply } from '../_shared/exact-reply.ts'
 import { ownReplyId } from '../_shared/reply-ids.ts'
+import type { ToolNames } from '../_shared/tool-names.ts'
 import { chatFromUnified, type ReplyFacts } from './unified-reply.ts'
 import { type UnifiedRoute, unifiedRequest } from './unified-request.ts'
 import { chatChunksFromUnified } from './unified-stream.ts'
@@ -24,21 +25,25 @@ export function unifiedChat(
   count: (anomaly: Anomaly) => void,
 ): Execute {
   /** The reply itself names neither its id nor its model. */
-  const replyFacts = (call: ProviderCall, { headers }: EgressResponse): ReplyFacts => {
+  const replyFacts = (
+    call: ProviderCall,
+    { headers }: EgressResponse,
+    names: ToolNames,
+  ): ReplyFacts => {
     const id = headers.get('x-amzn-requestid')
-    return { id: id === null ? undefined : ownReplyId(call, id), model: route.upstreamModel }
+    return { id: id === null ? undefined : ownReplyId(call, id), model: route.upstreamModel, names }
   }
   const crcMismatch = () => count('crc_mismatch')
   const unknownEvent = () => count('unknown_event')
   return async (call) => {
-    const { body, billingModifiers } = unifiedRequest(route, call)
+    const { body, billingModifiers, names } = unifiedRequest(route, call)
     const text = JSON.stringify(body)
     if (call.stream) {
       const response = await postJson(endpoints.streamed, call, text, AWS_EVENT_STREAM)
       const frames = decodeEventStream(streamBody(response, AWS_EVENT_STREAM), crcMismatch)
       return {
         kind: 'stream',
-        events: chatChunksFromUnified(frames, call, replyFacts(call, response), {
+        events: chatChunksFromUnified(frames, call, replyFacts(call, response, names), {
           unknownEvent,
           redact: response.redact,
         }),
@@ -49,7 +54,7 @@ export function unifiedChat(
     const reply = await readJsonReply(response)
     return {
       kind: 'buffered',
-      body: chatFromUnified(exactReply(reply), call, replyFacts(call, response)),
+      body: chatFromUnified(exactReply(reply), call, replyFacts(call, response, names)),
       billingModifiers,
     }
   }

@@ -238,7 +238,7 @@ describe('bodies', () => {
 
   test('what is refused locally is never sent', async () => {
     const cases: [ApiStyle, JsonObject][] = [
-      ['runtime_unified', { ...chat, seed: 1 }],
+      ['runtime_unified', { ...chat, logprobs: true }],
       ['runtime_native_invoke', { ...chat, max_tokens: null }],
       ['edge_native_messages', { ...chat, n: 2 }],
     ]

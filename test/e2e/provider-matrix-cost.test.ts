@@ -4,6 +4,7 @@ import { decodeSse, type StreamEvent } from 'model-gateway/wire'
 import { createChatStream } from '../../kernel/wire/chat-stream.ts'
 import { sseText } from '../../kernel/wire/dialect-stream.ts'
 import { decodeEventStream } from '../../providers/_shared/event-stream.ts'
+import { createToolNames, NAMES_OF_64 } from '../../providers/_shared/tool-names.ts'
 import { chatChunksFromUnified } from '../../providers/cloud-b-ml/unified-stream.ts'
 import { chatFrames } from '../harness/upstream.ts'
 import { converseFrames } from '../harness/upstream-clouds-aws.ts'
@@ -20,7 +21,7 @@ const compat = inChunks(chatFrames(asked, { pieces }).map((frame) => Buffer.from
 const said = { blocks: [{ kind: 'text' as const, pieces }], stopReason: 'end_turn', usage }
 const binary = inChunks(converseFrames(said))
 const call = { surface: 'chat_completions', body: { model: 'mine' }, requestId: 'r' }
-const facts = { id: 'chatcmpl-1', model: 'theirs' }
+const facts = { id: 'chatcmpl-1', model: 'theirs', names: createToolNames(NAMES_OF_64) }
 
 function inChunks(frames: readonly Uint8Array[]): Buffer[] {
   return Array.from({ length: Math.ceil(frames.length / TOGETHER) }, (_, index) =>

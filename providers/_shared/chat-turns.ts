@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto'
+import type { ContentBlock, ToolUseBlock } from './chat-content.ts'
+import type { Turn } from './chat-conversation.ts'
+
+/** The text of a turn of the user that a conversation needs and does not have. */
+const NOTHING_SAID = '(continued)'
+
+/** The tool of a result whose call is no longer in the conversation. */
+const UNKNOWN_TOOL = 'unknown_tool'
+
+/** The result of a call that has none: its caller stopped waiting, or cut the conversation. */
+const NO_RESULT = 'The result of this call is not known.'
+
+/**
+ * The turns as services with strict conversations take them: the user begins, roles alternate, no
+ * turn is empty, each call of a tool has a result, which comes first in the turn after it, each
+ * result has a call, and a text that the assistant is to continue does not end in white space.
+ */
+export function strictTurns(turns: readonly Turn[]): Turn[] {
+  const merged = mergeTurns(pairResults(mergeTurns(turns)))
+  const [first] = merged
+  if (first?.role === 'assistant') {
+    const block = { kind: 'text', text: NOTHING_SAID, place: 'messages' } as const
+    merged.unshift({ role: 'user', blocks: [block], bare: true })
+  }
+  return withoutTrailingSpace(merged)
+}
+
+/** Calls as they are sent, and the blocks of the turn where the result of each belongs. */
+interface OpenCall {
+  readonly call: ToolUseBlock
+  readonly answers: ContentBlock[]
+}
+
+/** Moves results behind their calls, and adds the result or the call that is missing. */
+function pairResults(turns: readonly Turn[]): Turn[] {
+  const paired: Turn[] = []
+  const unique = createUniqueIds()
+  /** Calls without a result so far, by the id in the conversation. */
+  const open = new Map<string, OpenCall>()
+  for (const turn of turns) {
+    if (turn.role === 'assistant') {
+      const answers: ContentBlock[] = []
+      const blocks = turn.blocks.map((block) => {
+        if (block.kind !== 'tool_use') return block
+        const call = { ...block, id: unique(block.id) }
+        open.set(block.id, { call, answers })
+        return call
+      })
+      paired.push({ ...turn, blocks }, user(answers))
+      continue
+    }
+    const lost: OpenCall[] = []
+    const rest: ContentBlock[] = []
+    for (const block of turn.blocks) {
+      if (block.kind !== 'tool_result') {
+        rest.push(block)
+        continue
+      }
+      const { toolCallId, place } = block
+      let asked = open.get(toolCallId)
+      open.delete(toolCallId)
+      if (asked === undefined) {
+        const id = unique(toolCallId)
+        const at = `${place}.call`
+        const call = { kind: 'tool_use', id, name: UNKNOWN_TOOL, input: {}, place: at } as const
+        asked = { call, answers: [] }
+        lost.push(asked)
+      }
+      asked.answers.push({ ...block, toolCallId: asked.call.id })
+    }
+    if (lost.length > 0) {
+      const calls = lost.map(({ call }) => call)
+      const answers = lost.flatMap((each) => each.answers)
+      paired.push({ role: 'assistant', blocks: calls, bare: false }, user(answers))
+    }
+    paired.push(rest.length === turn.blocks.length ? turn : user(rest))
+  }
+  for (const { call, answers } of open.values()) {
+    const place = `${call.place}.result`
+    const toolCallId = call.id
+    answers.push({ kind: 'tool_result', toolCallId, content: NO_RESULT, failed: true, place })
+  }
+  return paired
+}
+
+/** Some models number their calls anew in each turn; the services want one id for each call. */
+function createUniqueIds(): (id: string) => string {
+  const used = new Map<string, number>()
+  return (id) => {
+    const times = used.get(id) ?? 0
+    used.set(id, times + 1)
+    return times === 0 ? id : hashedId(`${id}#${times}`)
+  }
+}
+
+/** An id that every wire takes, made of one that some refuse. */
+export function hashedId(id: string): string {
+  return `tool_${createHash('sha256').update(id).digest('base64url')}`
+}
+
+function user(blocks: readonly ContentBlock[]): Turn {
+  return { role: 'user', blocks, bare: false }
+}
+
+function mergeTurns(turns: readonly Turn[]): Turn[] {
+  const merged: Turn[] = []
+  for (const turn of turns) {
+    const last = merged.at(-1)
+    if (turn.blocks.length === 0) continue
+    if (last?.role !== turn.role) merged.push(turn)
+    else merged[merged.length - 1] = joined(last, turn)
+  }
+  return merged
+}
+
+function joined({ role, blocks }: Turn, { blocks: more }: Turn): Turn {
+  return { role, blocks: [...blocks, ...more], bare: false }
+}
+
+/** "final assistant content cannot end with trailing whitespace": the services refuse it. */
+function withoutTrailingSpace(turns: Turn[]): Turn[] {
+  const last = turns.at(-1)
+  const block = last?.blocks.at(-1)
+  if (last?.role !== 'assistant' || block?.kind !== 'text') return turns
+  const blocks = [...last.blocks.slice(0, -1), { ...block, text: block.text.trimEnd() }]
+  return [...turns.slice(0, -1), { ...last, blocks }]
+}

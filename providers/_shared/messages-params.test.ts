@@ -1,0 +1,128 @@
+/** What becomes of each member of a chat call where the upstream speaks the messages API. */
+import { describe, expect, test } from 'bun:test'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { edgeMessages, invokeMessages, rawPredictMessages } from './messages-dialect.ts'
+import { messages, refusal, send, tool } from './messages-request.fixture.ts'
+
+const dialects = Object.entries({ rawPredictMessages, invokeMessages, edgeMessages })
+
+/**
+ * Every member of `ChatCompletionCreateParams` of the `openai` package (7.57.0), and what of it is
+ * sent. `undefined`: nothing, which is told. A string: refused, the message begins so.
+ */
+const EVERY: Readonly<
+  Record<string, readonly [value: JsonValue, sent: JsonObject | string | undefined]>
+> = {
+  audio: [{ voice: 'alloy', format: 'wav' }, 'audio'],
+  frequency_penalty: [0.5, 'frequency_penalty'],
+  function_call: [{ name: 'f' }, 'function_call'],
+  functions: [[{ name: 'f' }], 'functions'],
+  logit_bias: [{ 1: 2 }, 'logit_bias'],
+  logprobs: [true, 'logprobs'],
+  max_completion_tokens: [9, {}],
+  max_tokens: [7, { max_tokens: 7 }],
+  messages: [messages, {}],
+  metadata: [{ team: 'a' }, undefined],
+  modalities: [['text', 'audio'], 'modalities'],
+  model: ['asked', {}],
+  moderation: [{ model: 'm' }, undefined],
+  n: [2, 'n'],
+  parallel_tool_calls: [false, {}],
+  prediction: [{ type: 'content', content: 'x' }, undefined],
+  presence_penalty: [1, 'presence_penalty'],
+  prompt_cache_key: ['k', undefined],
+  prompt_cache_options: [{ a: 1 }, undefined],
+  prompt_cache_retention: ['24h', undefined],
+  reasoning_effort: ['low', { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }],
+  response_format: [{ type: 'json_object' }, 'response_format'],
+  safety_identifier: ['s', { metadata: { user_id: 's' } }],
+  seed: [7, undefined],
+  service_tier: ['flex', undefined],
+  stop: [['END'], { stop_sequences: ['END'] }],
+  store: [true, undefined],
+  stream: [false, {}],
+  stream_options: [{ include_usage: true }, {}],
+  temperature: [0.5, { temperature: 0.5 }],
+  tool_choice: ['auto', {}],
+  tools: [[], {}],
+  top_logprobs: [3, 'top_logprobs'],
+  top_p: [0.5, { top_p: 0.5 }],
+  user: ['u', { metadata: { user_id: 'u' } }],
+  verbosity: ['low', undefined],
+  web_search_options: [{}, 'web_search_options'],
+}
+
+describe.each(dialects)('%s', (_, dialect) => {
+  const plain = send(dialect, {}).body
+
+  test.each(Object.entries(EVERY))('%s', (name, [value, sent]) => {
+    const fields = { [name]: value }
+    if (typeof sent === 'string') {
+      expect(() => send(dialect, fields)).toThrow(refusal(sent))
+      const { body, dropped } = send(dialect, fields, { unsupportedParams: 'drop' })
+      expect([body, dropped]).toEqual([plain, [name]])
+    } else {
+      const { body, dropped } = send(dialect, fields)
+      expect(body).toEqual({ ...plain, ...sent })
+      expect(dropped).toEqual(sent === undefined ? [name] : [])
+    }
+  })
+
+  test('a ban on parallel calls goes into the choice of a tool', () => {
+    const choose = (tool_choice?: JsonValue) =>
+      send(dialect, { tools: [tool], parallel_tool_calls: false, tool_choice: tool_choice ?? null })
+        .body
+    const ban = { disable_parallel_tool_use: true }
+    expect(choose().tool_choice).toEqual({ type: 'auto', ...ban })
+    expect(choose('required').tool_choice).toEqual({ type: 'any', ...ban })
+    expect(choose()).not.toHaveProperty('parallel_tool_calls')
+  })
+
+  test('an id that looks like an address or a number of a person is sent as its hash', () => {
+    const idOf = (user: string) => (send(dialect, { user }).body.metadata as JsonObject).user_id
+    for (const user of ['ann@x.test', '+44 20 7946 0958', 'x'.repeat(257)]) {
+      expect(idOf(user)).toMatch(/^user_[\w-]{43}$/)
+    }
+    expect(idOf('team-7')).toBe('team-7')
+  })
+
+  test('no stop sequence of white space alone, which the upstream refuses', () => {
+    expect(() => send(dialect, { stop: '\n' })).toThrow(refusal('stop'))
+    const { body, dropped } = send(dialect, { stop: ['\n'] }, { unsupportedParams: 'drop' })
+    expect([body, dropped]).toEqual([plain, ['stop']])
+  })
+
+  test('names of tools that the upstream refuses, in tools, choice and history', () => {
+    const name = `tracker.${'x'.repeat(128)}`
+    const definition = { type: 'function', function: { name } }
+    const call = { id: 'a', ...definition }
+    const { body, names } = send(dialect, {
+      tools: [definition],
+      tool_choice: definition,
+      messages: [
+        ...messages,
+        { role: 'assistant', tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'a', content: 'x' },
+      ],
+    })
+    const sent = names.sent(name)
+    expect(sent).toMatch(/^[a-zA-Z0-9_-]{128}$/)
+    expect(body).toMatchObject({
+      tools: [{ name: sent }],
+      tool_choice: { name: sent },
+      messages: [{}, { content: [{ type: 'tool_use', name: sent }] }, {}],
+    })
+    expect(names.asked(sent)).toBe(name)
+  })
+})
+
+test('members of the messages API itself that a chat call carries', () => {
+  const own = {
+    mcp_servers: [{}],
+    cache_control: { type: 'ephemeral' },
+    speed: 'fast',
+    system: 'x',
+  }
+  expect(send(rawPredictMessages, own).body).toMatchObject(own)
+  expect(send(rawPredictMessages, { unheard_of: 1 }).dropped).toEqual(['unheard_of'])
+})
