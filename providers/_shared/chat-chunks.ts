@@ -16,6 +16,8 @@ export interface ChatChunks {
   /** `index` counts tool calls from 0. */
   toolStart(index: number, id: string, name: string): StreamEvent
   toolArguments(index: number, fragment: string): StreamEvent
+  /** Parts of the type `image_url`. */
+  images(parts: readonly JsonObject[]): StreamEvent
   providerMetadata(metadata: JsonObject): StreamEvent
   finish(reason: string, usage?: JsonObject): StreamEvent
   /** Counters alone, without a choice. */
@@ -55,6 +57,7 @@ export function createChatChunks(
       chunk(
         `{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(fragment)}}}]}`,
       ),
+    images: (parts) => chunk(`{"images":${JSON.stringify(parts)}}`),
     providerMetadata: (metadata) => chunk(`{"provider_metadata":${JSON.stringify(metadata)}}`),
     finish: (reason, usage) => chunk('{}', JSON.stringify(reason), member('usage', usage)),
     usage: (usage) => streamEvent(`${head},"choices":[]${member('usage', usage)}}`),

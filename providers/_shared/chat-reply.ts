@@ -14,6 +14,8 @@ export interface ChatReplyParts {
   /** The model as the upstream names it. */
   readonly providerModel: JsonValue | undefined
   readonly content: string | null
+  /** Parts of the type `image_url`: beside the content, where clients look for them. */
+  readonly images?: readonly JsonObject[]
   readonly toolCalls: readonly ChatToolCall[]
   readonly providerMetadata: JsonObject | undefined
   readonly finishReason: string
@@ -25,7 +27,7 @@ export function chatReply(
   call: Pick<ProviderCall, 'body' | 'surface'>,
   parts: ChatReplyParts,
 ): JsonObject {
-  const { id, providerModel, toolCalls, providerMetadata, usage } = parts
+  const { id, providerModel, images = [], toolCalls, providerMetadata, usage } = parts
   return {
     id: replyId(call, id),
     object: 'chat.completion',
@@ -38,6 +40,7 @@ export function chatReply(
         message: {
           role: 'assistant',
           content: parts.content,
+          ...(images.length === 0 ? {} : { images: [...images] }),
           ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(toolCall) }),
           ...(providerMetadata === undefined ? {} : { provider_metadata: providerMetadata }),
         },

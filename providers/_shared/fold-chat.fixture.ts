@@ -69,7 +69,7 @@ function reasoningOf(message: JsonObject): string {
   if (typeof compatible === 'string') return compatible
   if (!isJsonObject(metadata)) return ''
   const [owner] = Object.values(metadata)
-  const { blocks } = (owner as JsonObject).reasoning as { blocks: JsonObject[] }
+  const { blocks = [] } = ((owner as JsonObject).reasoning ?? {}) as { blocks?: JsonObject[] }
   return blocks
     .map(({ text, thinking, signature, data }) => [text, thinking, signature, data].join(''))
     .join('')

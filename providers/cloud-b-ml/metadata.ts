@@ -1,14 +1,35 @@
-import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 
 /** What belongs to this provider alone, under its key. */
 export function providerMetadata(metadata: JsonObject): JsonObject {
   return { cloud_b_ml: metadata }
 }
 
-/** The members of the model's own reply that the caller asked Converse for, if there are any. */
-export function additionalFields(from: JsonObject): JsonObject | undefined {
-  const { additionalModelResponseFields: fields } = from
-  return isJsonObject(fields) && Object.keys(fields).length > 0
-    ? { additional_model_response_fields: fields }
-    : undefined
+/** Members of a reply, or of an event of a stream, that a chat completion has no place for. */
+const KEPT: readonly (readonly [theirs: string, ours: string])[] = [
+  ['additionalModelResponseFields', 'additional_model_response_fields'],
+  ['trace', 'trace'],
+  ['performanceConfig', 'performance_config'],
+  ['serviceTier', 'service_tier'],
+]
+
+/** Stop reasons of which `finish_reason` says all. */
+const TOLD: ReadonlySet<unknown> = new Set(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use'])
+
+/** Those members under our names, if there are any; the trace of a guardrail above all. */
+export function keptFacts(from: JsonObject): JsonObject {
+  const facts: Record<string, JsonValue> = {}
+  for (const [theirs, ours] of KEPT) {
+    const value = from[theirs]
+    if (isJsonObject(value) && Object.keys(value).length > 0) facts[ours] = value
+  }
+  const { stopReason } = from
+  if (typeof stopReason === 'string' && !TOLD.has(stopReason)) facts.stop_reason = stopReason
+  return facts
+}
+
+/** An image of a reply as chat completions show it; undefined when its bytes are somewhere else. */
+export function imagePart(format: JsonValue | undefined, data: string | undefined) {
+  if (typeof format !== 'string' || data === undefined || data === '') return undefined
+  return { type: 'image_url', image_url: { url: `data:image/${format};base64,${data}` } }
 }

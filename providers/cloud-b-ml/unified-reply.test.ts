@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { collectChat } from 'model-gateway/wire'
 import { converseUsage, eventFrame } from '../../test/harness/upstream-clouds-aws.ts'
 import { decodeEventStream } from '../_shared/event-stream.ts'
 import { foldChat } from '../_shared/fold-chat.fixture.ts'
@@ -16,7 +17,7 @@ function buffered(content: JsonValue[], stopReason = 'end_turn') {
   return choice
 }
 
-async function streamed(events: readonly (readonly [type: string, payload: JsonObject])[]) {
+async function chunksOf(events: readonly (readonly [type: string, payload: JsonObject])[]) {
   async function* source() {
     for (const [type, payload] of events) yield eventFrame(type, payload)
   }
@@ -26,10 +27,16 @@ async function streamed(events: readonly (readonly [type: string, payload: JsonO
   for await (const batch of chatChunksFromUnified(frames, call, facts, seams)) {
     chunks.push(...batch)
   }
-  return foldChat(chunks)
+  return chunks
 }
 
-test('a text with citations is part of the content', () => {
+/** The one choice that a stream amounts to. */
+async function streamed(events: Parameters<typeof chunksOf>[0]) {
+  const [choice] = collectChat(await chunksOf(events)).choices as JsonObject[]
+  return choice
+}
+
+test('a text with citations is part of the content, and its citations are kept', () => {
   const cited = {
     content: [{ text: 'It is ' }, { text: 'tall.' }],
     citations: [{ title: 'Towers', location: { documentPage: { documentIndex: 0, start: 1 } } }],
@@ -40,7 +47,11 @@ test('a text with citations is part of the content', () => {
     { citationsContent: { citations: [] } },
     { text: ' Indeed.' },
   ])
-  expect(choice?.message).toEqual({ role: 'assistant', content: 'Look: It is tall. Indeed.' })
+  expect(choice?.message).toEqual({
+    role: 'assistant',
+    content: 'Look: It is tall. Indeed.',
+    provider_metadata: { cloud_b_ml: { citations: cited.citations } },
+  })
 })
 
 const search = { toolUseId: 's1', name: 'nova_grounding', type: 'server_tool_use' }
@@ -68,7 +79,7 @@ test('a tool that the service runs itself is no call of the caller’s', () => {
 test('nor is it one in a stream, where the calls that stand count from 0', async () => {
   const input = (contentBlockIndex: number, text: string) =>
     ['contentBlockDelta', { contentBlockIndex, delta: { toolUse: { input: text } } }] as const
-  const fold = await streamed([
+  const chunks = await chunksOf([
     ['messageStart', { role: 'assistant' }],
     ['contentBlockStart', { contentBlockIndex: 0, start: { toolUse: search } }],
     input(0, '{"query":"Oslo"}'),
@@ -82,5 +93,107 @@ test('nor is it one in a stream, where the calls that stand count from 0', async
     ['messageStop', { stopReason: 'tool_use' }],
   ])
   const definition = { name: 'weather', arguments: '{"city":"Oslo"}' }
-  expect(fold.toolCalls).toEqual([{ id: 't1', type: 'function', function: definition }])
+  expect(foldChat(chunks).toolCalls).toEqual([{ id: 't1', type: 'function', function: definition }])
+})
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_GuardrailTraceAssessment.html */
+const trace = {
+  guardrail: {
+    inputAssessment: {
+      gr1: { topicPolicy: { topics: [{ name: 'Coffee', type: 'DENY', action: 'BLOCKED' }] } },
+    },
+    actionReason: 'Guardrail blocked.',
+  },
+}
+const png = Buffer.from('not really a picture')
+const url = `data:image/png;base64,${png.toString('base64')}`
+const remote = { image: { format: 'png', source: { s3Location: { uri: 's3://b/k' } } } }
+const document = { document: { format: 'pdf', name: 'Report', source: { bytes: 'cGRm' } } }
+
+test('why a guardrail intervened, and how the call was served', () => {
+  const more = { trace, performanceConfig: { latency: 'optimized' }, serviceTier: { type: 'flex' } }
+  const reply = {
+    output: { message: { content: [{ text: 'No.' }] } },
+    stopReason: 'guardrail_intervened',
+    usage: converseUsage,
+    ...more,
+  }
+  expect(chatFromUnified(reply, call, facts).choices).toMatchObject([
+    {
+      finish_reason: 'content_filter',
+      message: {
+        content: 'No.',
+        provider_metadata: {
+          cloud_b_ml: {
+            stop_reason: 'guardrail_intervened',
+            trace,
+            performance_config: { latency: 'optimized' },
+            service_tier: { type: 'flex' },
+          },
+        },
+      },
+    },
+  ])
+})
+
+test('the same of a stream, whose last event comes after its end', async () => {
+  const choice = await streamed([
+    ['messageStart', { role: 'assistant' }],
+    ['contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'No.' } }],
+    ['messageStop', { stopReason: 'guardrail_intervened' }],
+    ['metadata', { usage: converseUsage, metrics: { latencyMs: 5 }, trace }],
+  ])
+  expect(choice).toMatchObject({
+    finish_reason: 'content_filter',
+    message: {
+      content: 'No.',
+      provider_metadata: { cloud_b_ml: { stop_reason: 'guardrail_intervened', trace } },
+    },
+  })
+})
+
+test('images stand beside the content; what has no place there is kept', () => {
+  const image = { format: 'png', source: { bytes: png.toString('base64') } }
+  const unknown = { hologram: { depth: 3 } }
+  const choice = buffered([{ text: 'Look.' }, { image }, remote, document, unknown])
+  expect(choice?.message).toEqual({
+    role: 'assistant',
+    content: 'Look.',
+    images: [{ type: 'image_url', image_url: { url } }],
+    provider_metadata: { cloud_b_ml: { content: [remote, document, unknown] } },
+  })
+})
+
+test('and so in a stream, whatever comes in it', async () => {
+  const delta = (contentBlockIndex: number, value: JsonObject) =>
+    ['contentBlockDelta', { contentBlockIndex, delta: value }] as const
+  const piece = (bytes: Buffer) =>
+    delta(1, { image: { source: { bytes: bytes.toString('base64') } } })
+  const citation = { title: 'Towers', location: { web: { url: 'https://x.test' } } }
+  const error = { image: { error: { message: 'No picture.' } } }
+  const choice = await streamed([
+    ['messageStart', { role: 'assistant' }],
+    ['pulse', { a: 1 }],
+    delta(0, { text: 'Look.' }),
+    delta(0, { citation }),
+    ['contentBlockStop', { contentBlockIndex: 0 }],
+    ['contentBlockStart', { contentBlockIndex: 1, start: { image: { format: 'png' } } }],
+    piece(png.subarray(0, 4)),
+    piece(png.subarray(4)),
+    ['contentBlockStop', { contentBlockIndex: 1 }],
+    ['contentBlockStart', { contentBlockIndex: 2, start: { hologram: {} } }],
+    delta(2, { hologram: { depth: 3 } }),
+    delta(2, {}),
+    delta(3, error),
+    ['contentBlockDelta', { contentBlockIndex: 4 }],
+    ['messageStop', { stopReason: 'end_turn' }],
+  ])
+  expect(choice?.message).toEqual({
+    role: 'assistant',
+    content: 'Look.',
+    images: [{ type: 'image_url', image_url: { url } }],
+    provider_metadata: {
+      cloud_b_ml: { citations: [citation], content: [{ hologram: { depth: 3 } }, error] },
+    },
+  })
 })

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ProviderCall } from 'model-gateway/provider'
 import { type ChatToolCall, chatReply } from '../_shared/chat-reply.ts'
 import { usageFromConverse } from '../_shared/chat-usage.ts'
@@ -6,7 +6,7 @@ import { finishReason } from '../_shared/finish-reason.ts'
 import { malformedReply } from '../_shared/malformed-reply.ts'
 import { toolCallId } from '../_shared/reply-ids.ts'
 import type { ToolNames } from '../_shared/tool-names.ts'
-import { additionalFields, providerMetadata } from './metadata.ts'
+import { imagePart, keptFacts, providerMetadata } from './metadata.ts'
 import { isServerTool } from './unified-tools.ts'
 
 /** What is known of a reply beside its body. */
@@ -32,13 +32,18 @@ export function chatFromUnified(
   let content = ''
   const toolCalls: ChatToolCall[] = []
   const reasoning: JsonObject[] = []
+  const images: JsonObject[] = []
+  const citations: JsonValue[] = []
+  /** Blocks that a chat completion has no place for. */
+  const others: JsonObject[] = []
   for (const block of blocks) {
     if (!isJsonObject(block)) continue
-    const { text, citationsContent, toolUse, reasoningContent } = block
+    const { text, citationsContent, toolUse, toolResult, reasoningContent, image } = block
     if (typeof text === 'string') {
       content += text
     } else if (isJsonObject(citationsContent)) {
       content += citedText(citationsContent)
+      if (Array.isArray(citationsContent.citations)) citations.push(...citationsContent.citations)
     } else if (isJsonObject(toolUse)) {
       if (isServerTool(toolUse)) continue
       const { toolUseId, name, input } = toolUse
@@ -46,26 +51,33 @@ export function chatFromUnified(
     } else if (isJsonObject(reasoningContent)) {
       const read = reasoningBlock(reasoningContent)
       if (read !== undefined) reasoning.push(read)
+    } else if (toolResult === undefined) {
+      const shown = isJsonObject(image) ? imagePart(image.format, bytesOf(image)) : undefined
+      if (shown === undefined) others.push(block)
+      else images.push(shown)
     }
   }
-  const more = additionalFields(reply)
+  const metadata = {
+    ...(reasoning.length === 0 ? {} : { reasoning: { source: 'unified', blocks: reasoning } }),
+    ...(citations.length === 0 ? {} : { citations }),
+    ...(others.length === 0 ? {} : { content: others }),
+    ...keptFacts(reply),
+  }
   return chatReply(call, {
     id: facts.id,
     providerModel: facts.model,
     content,
+    images,
     toolCalls,
-    providerMetadata:
-      reasoning.length === 0 && more === undefined
-        ? undefined
-        : providerMetadata({
-            ...(reasoning.length === 0
-              ? {}
-              : { reasoning: { source: 'unified', blocks: reasoning } }),
-            ...more,
-          }),
+    providerMetadata: Object.keys(metadata).length === 0 ? undefined : providerMetadata(metadata),
     finishReason: finishReason(reply.stopReason),
     usage: usageFromConverse(reply.usage),
   })
+}
+
+/** The bytes of an image as base64; undefined for one that is kept in S3, or that failed. */
+export function bytesOf({ source }: JsonObject): string | undefined {
+  return isJsonObject(source) && typeof source.bytes === 'string' ? source.bytes : undefined
 }
 
 /** With citations a text has a block of its own around it. */

@@ -7,8 +7,8 @@ import type { EventStreamFrame } from '../_shared/event-stream.ts'
 import { finishReason } from '../_shared/finish-reason.ts'
 import type { Redact } from '../_shared/redact.ts'
 import { toolCallId } from '../_shared/reply-ids.ts'
-import { additionalFields, providerMetadata } from './metadata.ts'
-import type { ReplyFacts } from './unified-reply.ts'
+import { imagePart, keptFacts, providerMetadata } from './metadata.ts'
+import { bytesOf, type ReplyFacts } from './unified-reply.ts'
 import { isServerTool } from './unified-tools.ts'
 
 /**
@@ -49,6 +49,12 @@ interface Seams {
   readonly redact: Redact
 }
 
+interface OpenImage {
+  readonly format: JsonValue | undefined
+  /** Each is base64 of its own. */
+  readonly pieces: string[]
+}
+
 interface OpenTool {
   readonly index: number
   fragments: boolean
@@ -56,24 +62,29 @@ interface OpenTool {
 
 function createConverter(
   call: Pick<ProviderCall, 'body' | 'surface' | 'requestId'>,
-  facts: ReplyFacts,
+  reply: ReplyFacts,
   { unknownEvent, redact }: Seams,
 ) {
-  const chunks = createChatChunks(call, facts.id)
+  const chunks = createChatChunks(call, reply.id)
   let started = false
   let stopped = false
   let failed = false
   let toolCount = 0
   /** By `contentBlockIndex`. */
   const tools = new Map<JsonValue | undefined, OpenTool>()
+  const images = new Map<JsonValue | undefined, OpenImage>()
 
+  function kept(metadata: JsonObject): StreamEvent {
+    return chunks.providerMetadata(providerMetadata(metadata))
+  }
   function reasoning(block: JsonObject): StreamEvent {
-    return chunks.providerMetadata(
-      providerMetadata({ reasoning: { source: 'unified_stream', blocks: [block] } }),
-    )
+    return kept({ reasoning: { source: 'unified_stream', blocks: [block] } })
   }
 
   function startBlock({ contentBlockIndex, start }: JsonObject): StreamEvent[] {
+    if (isJsonObject(start) && isJsonObject(start.image)) {
+      images.set(contentBlockIndex, { format: start.image.format, pieces: [] })
+    }
     const toolUse = isJsonObject(start) ? start.toolUse : undefined
     if (!isJsonObject(toolUse) || isServerTool(toolUse)) return []
     const index = toolCount++
@@ -82,14 +93,14 @@ function createConverter(
       chunks.toolStart(
         index,
         toolCallId(toolUse.toolUseId),
-        facts.names.asked(String(toolUse.name)),
+        reply.names.asked(String(toolUse.name)),
       ),
     ]
   }
 
   function takeDelta({ contentBlockIndex, delta }: JsonObject): StreamEvent[] {
-    if (!isJsonObject(delta)) throw malformed('delta is not an object')
-    const { text, toolUse, reasoningContent } = delta
+    if (!isJsonObject(delta)) return []
+    const { text, toolUse, toolResult, reasoningContent, citation, image } = delta
     if (typeof text === 'string') return text === '' ? [] : [chunks.text(text)]
     if (isJsonObject(toolUse)) {
       const tool = tools.get(contentBlockIndex)
@@ -98,7 +109,17 @@ function createConverter(
       tool.fragments = true
       return [chunks.toolArguments(tool.index, input)]
     }
-    return isJsonObject(reasoningContent) ? reasoningDeltas(reasoningContent) : []
+    if (isJsonObject(reasoningContent)) return reasoningDeltas(reasoningContent)
+    if (isJsonObject(citation)) return [kept({ citations: [citation] })]
+    const piece = isJsonObject(image) ? bytesOf(image) : undefined
+    const open = images.get(contentBlockIndex)
+    if (piece !== undefined && open !== undefined) {
+      open.pieces.push(piece)
+      return []
+    }
+    // What a tool of the service found is not for the caller; all else may be.
+    const told = toolResult !== undefined || Object.keys(delta).length === 0
+    return told ? [] : [kept({ content: [delta] })]
   }
 
   function reasoningDeltas({ text, signature, redactedContent }: JsonObject): StreamEvent[] {
@@ -111,6 +132,11 @@ function createConverter(
   }
 
   function stopBlock({ contentBlockIndex }: JsonObject): StreamEvent[] {
+    const { format, pieces } = images.get(contentBlockIndex) ?? { format: undefined, pieces: [] }
+    images.delete(contentBlockIndex)
+    const bytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64')))
+    const image = imagePart(format, bytes.toString('base64'))
+    if (image !== undefined) return [chunks.images([image])]
     const tool = tools.get(contentBlockIndex)
     tools.delete(contentBlockIndex)
     return tool === undefined || tool.fragments ? [] : [chunks.toolArguments(tool.index, '{}')]
@@ -118,20 +144,24 @@ function createConverter(
 
   function stop(payload: JsonObject): StreamEvent[] {
     stopped = true
-    const more = additionalFields(payload)
-    const finish = chunks.finish(finishReason(payload.stopReason))
-    return more === undefined ? [finish] : [chunks.providerMetadata(providerMetadata(more)), finish]
+    return [...facts(payload), chunks.finish(finishReason(payload.stopReason))]
+  }
+
+  /** What is to be kept of an event. That of the last one follows the finish: it comes later. */
+  function facts(payload: JsonObject): StreamEvent[] {
+    const facts = keptFacts(payload)
+    return Object.keys(facts).length === 0 ? [] : [kept(facts)]
   }
 
   const converters: Readonly<Record<string, (payload: JsonObject) => StreamEvent[]>> = {
-    messageStart: () => [chunks.role({ providerModel: facts.model })],
+    messageStart: () => [chunks.role({ providerModel: reply.model })],
     contentBlockStart: startBlock,
     contentBlockDelta: takeDelta,
     contentBlockStop: stopBlock,
     messageStop: stop,
     metadata(payload) {
       const usage = usageFromConverse(payload.usage)
-      return usage === undefined ? [] : [chunks.usage(usage)]
+      return [...facts(payload), ...(usage === undefined ? [] : [chunks.usage(usage)])]
     },
   }
 
