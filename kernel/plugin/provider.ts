@@ -91,7 +91,10 @@ export interface BoundRoute {
   readonly execute: Readonly<Partial<Record<string, Execute>>>
   /** What else the implementation can serve on this route. */
   readonly supports: readonly Feature[]
-  /** Dialects of callers whose `ProviderCall.original` its executors read. */
+  /**
+   * Dialects of callers whose `ProviderCall.original` its executors read, or what else of one they
+   * take as a member of the call, such as `cache_control`.
+   */
   readonly reads?: readonly string[]
   /**
    * Its executors send on what the dialect's own API has, as it stands: `user`, for one. Counters in

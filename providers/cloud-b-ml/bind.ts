@@ -65,6 +65,7 @@ export function createBinder(
         const endpoints = { buffered: model('converse'), streamed: model('converse-stream') }
         return {
           ...chat,
+          reads: ['cache_control'],
           execute: { chat_completions: unifiedChat(endpoints, route, surroundings.count) },
         }
       }

@@ -6,9 +6,9 @@ import { type MessagesRoute, messagesCall } from './call.ts'
 import { readMessages } from './request.ts'
 
 const routes = {
-  native: { nativeMessages: true, compatShape: false, jsonSchema: false },
-  compat: { nativeMessages: false, compatShape: true, jsonSchema: true },
-  other: { nativeMessages: false, compatShape: false, jsonSchema: false },
+  native: { nativeMessages: true, compatShape: false, jsonSchema: false, cacheMarks: false },
+  compat: { nativeMessages: false, compatShape: true, jsonSchema: true, cacheMarks: false },
+  other: { nativeMessages: false, compatShape: false, jsonSchema: false, cacheMarks: false },
 } satisfies Record<string, MessagesRoute>
 type RouteName = keyof typeof routes
 
@@ -690,4 +690,61 @@ test('what other upstreams have no place for is told, or refused by their routes
   const strict = { ...routes.compat, unsupported: 'reject' } as const
   const read = readMessages({ ...minimal, thinking: { type: 'adaptive' } }, null)
   expect(refusal(() => messagesCall(read, strict))).toContain('unsupported_params: reject')
+})
+
+test('a route that reads cache marks gets them on what they mark', () => {
+  const [five, hour] = [ephemeral, { type: 'ephemeral', ttl: '1h' }]
+  const text = (text: string, mark?: JsonObject) => ({
+    type: 'text',
+    text,
+    ...(mark && { cache_control: mark }),
+  })
+  const request = {
+    system: [text('a'), text('b', hour), text('c')],
+    tools: [tool, { ...tool, name: 'g', cache_control: five }],
+    messages: [
+      { role: 'user', content: [text('d', five), text('e')] },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 't', name: 'f', input: {}, cache_control: five }],
+      },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 't',
+            content: 'no',
+            is_error: true,
+            cache_control: five,
+          },
+        ],
+      },
+    ],
+  }
+  const route = { ...routes.other, cacheMarks: true }
+  const { body, dropped } = messagesCall(readMessages({ ...minimal, ...request }, null), route)
+  expect(dropped).toEqual([])
+  expect(body.tools).toMatchObject([
+    { function: { name: 'f' } },
+    { function: { name: 'g' }, cache_control: five },
+  ])
+  expect(body.messages).toEqual([
+    { role: 'system', content: 'a\n\nb', cache_control: hour },
+    { role: 'system', content: 'c' },
+    { role: 'user', content: [text('d', five), text('e')] },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [
+        {
+          id: 't',
+          type: 'function',
+          function: { name: 'f', arguments: '{}' },
+          cache_control: five,
+        },
+      ],
+    },
+    { role: 'tool', tool_call_id: 't', content: 'Error: no', cache_control: five },
+  ])
 })

@@ -1,6 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ConvertedCall } from 'model-gateway/surface'
-import { invalid, leaveOut, type ParamPolicy, readParams } from 'model-gateway/wire'
+import {
+  invalid,
+  leaveOut,
+  type NativeMessages,
+  type ParamPolicy,
+  readParams,
+} from 'model-gateway/wire'
 import { plainPart } from './blocks.ts'
 import type { MessagesRequest } from './request.ts'
 
@@ -10,6 +16,8 @@ export interface MessagesRoute {
   readonly compatShape: boolean
   /** Whether it can be asked for JSON that follows a schema. */
   readonly jsonSchema: boolean
+  /** Whether `cache_control` goes on, as a member of messages, parts, calls and tools. */
+  readonly cacheMarks: boolean
   readonly unsupported?: ParamPolicy['unsupported']
 }
 
@@ -24,9 +32,13 @@ export function messagesCall(request: MessagesRequest, route: MessagesRoute): Co
   if (serverTool !== undefined && route.unsupported !== 'drop') {
     throw nativeOnly('tools', `a tool of type '${String(serverTool.type).slice(0, 64)}'`)
   }
+  const marked = route.cacheMarks && native.cacheControl.size > 0
+  const chat = marked ? withMarks(body, native.cacheControl) : body
   const call: JsonObject = {
-    ...body,
-    messages: plainMessages(body.messages as JsonObject[], failedResults),
+    ...chat,
+    messages: plainMessages(chat.messages as JsonObject[], (i) =>
+      failedResults.has((body.messages as JsonObject[])[i] as JsonObject),
+    ),
   }
   if (native.disableParallelToolUse && body.tools !== undefined) call.parallel_tool_calls = false
   const dropped: string[] = []
@@ -35,7 +47,7 @@ export function messagesCall(request: MessagesRequest, route: MessagesRoute): Co
     dropped: (name: string) => void dropped.push(name),
   }
   if (serverTool !== undefined) leaveOut('tools', policy)
-  if (native.cacheControl.size > 0) leaveOut('cache_control', policy)
+  if (native.cacheControl.size > 0 && !marked) leaveOut('cache_control', policy)
   const { metadata, output_config: output } = readParams(native.fields, MAPPED, policy)
   const user = isJsonObject(metadata) ? metadata.user_id : undefined
   if (route.compatShape && typeof user === 'string') call.user = user
@@ -51,13 +63,18 @@ const MAPPED: ReadonlySet<string> = new Set(['metadata', 'output_config', 'anthr
  * One system message where several follow each other, failed tool results marked as text, and parts
  * that every upstream knows.
  */
-function plainMessages(list: readonly JsonObject[], failed: ReadonlySet<JsonObject>): JsonObject[] {
+function plainMessages(
+  list: readonly JsonObject[],
+  failed: (index: number) => boolean,
+): JsonObject[] {
   const plain: JsonObject[] = []
-  for (const message of list) {
+  for (const [index, message] of list.entries()) {
     const before = plain.at(-1)
-    if (message.role === 'system' && before?.role === 'system') {
-      plain[plain.length - 1] = { ...before, content: `${before.content}\n\n${message.content}` }
-    } else if (failed.has(message)) {
+    const joins = before?.role === 'system' && before.cache_control === undefined
+    if (message.role === 'system' && joins) {
+      const content = `${before.content}\n\n${message.content}`
+      plain[plain.length - 1] = { ...message, content }
+    } else if (failed(index)) {
       plain.push({ ...message, content: `Error: ${message.content}` })
     } else if (Array.isArray(message.content)) {
       plain.push({ ...message, content: message.content.map(plainPart) })
@@ -66,6 +83,31 @@ function plainMessages(list: readonly JsonObject[], failed: ReadonlySet<JsonObje
     }
   }
   return plain
+}
+
+/** The call with each `cache_control` on what it marks. */
+function withMarks(body: JsonObject, marks: NativeMessages['cacheControl']): JsonObject {
+  const at = (place: string) => {
+    const mark = marks.get(place)
+    return mark === undefined ? {} : { cache_control: mark }
+  }
+  const each = (list: JsonValue | undefined, place: string) =>
+    Array.isArray(list)
+      ? list.map((entry, i) => ({ ...(entry as JsonObject), ...at(`${place}.${i}`) }))
+      : undefined
+  const messages = (body.messages as JsonObject[]).map((message, i) => {
+    const place = `messages.${i}`
+    const content = each(message.content, `${place}.content`)
+    const calls = each(message.tool_calls, `${place}.tool_calls`)
+    return {
+      ...message,
+      ...(content && { content }),
+      ...(calls && { tool_calls: calls }),
+      ...at(place),
+    }
+  })
+  const tools = each(body.tools, 'tools')
+  return { ...body, messages, ...(tools && { tools }) }
 }
 
 function outputMembers(

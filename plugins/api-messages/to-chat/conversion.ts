@@ -23,12 +23,19 @@ function convertOnce(request: MessagesRequest) {
     const compatShape = bound.compatShape === true
     const jsonSchema = capabilities.json_schema === true
     const { unsupportedParams: unsupported } = spec
-    const key = `${nativeMessages} ${compatShape} ${jsonSchema} ${unsupported}`
+    const cacheMarks = bound.reads?.includes('cache_control') === true
+    const key = `${nativeMessages} ${compatShape} ${jsonSchema} ${cacheMarks} ${unsupported}`
     const known = made.get(key)
     if (known !== undefined) return known
     let call: ConvertedCall | GatewayError
     try {
-      call = messagesCall(request, { nativeMessages, compatShape, jsonSchema, unsupported })
+      call = messagesCall(request, {
+        nativeMessages,
+        compatShape,
+        jsonSchema,
+        cacheMarks,
+        unsupported,
+      })
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       call = error
