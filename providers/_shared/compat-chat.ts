@@ -3,6 +3,7 @@ import type { Execute } from 'model-gateway/provider'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { fitMessages, wantsNewerLimit } from './compat-messages.ts'
 import { type Profile, profileTransforms, requestStreamUsage } from './compat-profile.ts'
+import { withToolNames } from './compat-tool-names.ts'
 import { normaliseTools } from './native-tools.ts'
 import { mergeExtraBody, outboundBody, setStream } from './outbound-body.ts'
 import { dropPreservedReasoning } from './preserved-reasoning.ts'
@@ -38,6 +39,6 @@ export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execut
     setStream(body, call.stream)
     if (route.profile.supports_stream_usage === true) requestStreamUsage(body, call)
     mergeExtraBody(body, route.extraBody)
-    return callCompat(endpoint, call, body)
+    return withToolNames(body, call, () => callCompat(endpoint, call, body))
   }
 }

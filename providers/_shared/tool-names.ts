@@ -19,6 +19,8 @@ export interface ToolNames {
   sent(name: string): string
   /** The caller's name for one that was sent. A name that was not sent stays as it is. */
   asked(name: string): string
+  /** The caller's names by the ones that were sent in their place. */
+  readonly renamed: ReadonlyMap<string, string>
 }
 
 /** How every shortened name ends. */
@@ -30,7 +32,7 @@ const SHORTENED = /_[0-9a-f]{12}$/
  * is replaced too: then no name can equal the replacement of another.
  */
 export function createToolNames({ fits, longest }: NameLimit): ToolNames {
-  const askedBySent = new Map<string, string>()
+  const renamed = new Map<string, string>()
   return {
     sent(name) {
       if (fits.test(name) && !SHORTENED.test(name)) return name
@@ -38,9 +40,10 @@ export function createToolNames({ fits, longest }: NameLimit): ToolNames {
       const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_')
       const begun = /^[a-zA-Z]/.test(plain) ? plain : `t${plain}`
       const short = `${begun.slice(0, longest - hash.length - 1)}_${hash}`
-      askedBySent.set(short, name)
+      renamed.set(short, name)
       return short
     },
-    asked: (name) => askedBySent.get(name) ?? name,
+    asked: (name) => renamed.get(name) ?? name,
+    renamed,
   }
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from 'model-gateway/plugin'
 import type { Execute } from 'model-gateway/provider'
 import { type CompatEndpoint, callCompat } from '../_shared/compat-http.ts'
 import { fitMessages, wantsNewerLimit } from '../_shared/compat-messages.ts'
+import { withToolNames } from '../_shared/compat-tool-names.ts'
 import { mergeExtraBody, outboundBody, setStream } from '../_shared/outbound-body.ts'
 import { dropPreservedReasoning } from '../_shared/preserved-reasoning.ts'
 
@@ -22,6 +23,6 @@ export function genericChat(
     fitMessages(body, call, newerLimit)
     setStream(body, call.stream)
     mergeExtraBody(body, extraBody)
-    return callCompat(endpoint, call, body)
+    return withToolNames(body, call, () => callCompat(endpoint, call, body))
   }
 }
