@@ -37,14 +37,14 @@ function pairResults(turns: readonly Turn[]): Turn[] {
   const paired: Turn[] = []
   const unique = createUniqueIds()
   /** Calls without a result so far, by the id in the conversation. */
-  const open = new Map<string, OpenCall>()
+  const open = new Map<string, OpenCall[]>()
   for (const turn of turns) {
     if (turn.role === 'assistant') {
       const answers: ContentBlock[] = []
       const blocks = turn.blocks.map((block) => {
         if (block.kind !== 'tool_use') return block
         const call = { ...block, id: unique(block.id) }
-        open.set(block.id, { call, answers })
+        open.set(block.id, [...(open.get(block.id) ?? []), { call, answers }])
         return call
       })
       paired.push({ ...turn, blocks }, user(answers))
@@ -58,8 +58,7 @@ function pairResults(turns: readonly Turn[]): Turn[] {
         continue
       }
       const { toolCallId, place } = block
-      let asked = open.get(toolCallId)
-      open.delete(toolCallId)
+      let asked = open.get(toolCallId)?.shift()
       if (asked === undefined) {
         const id = unique(toolCallId)
         const at = `${place}.call`
@@ -76,7 +75,7 @@ function pairResults(turns: readonly Turn[]): Turn[] {
     }
     paired.push(rest.length === turn.blocks.length ? turn : user(rest))
   }
-  for (const { call, answers } of open.values()) {
+  for (const { call, answers } of [...open.values()].flat()) {
     const place = `${call.place}.result`
     const toolCallId = call.id
     answers.push({ kind: 'tool_result', toolCallId, content: NO_RESULT, failed: true, place })

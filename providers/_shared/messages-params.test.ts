@@ -126,3 +126,18 @@ test('members of the messages API itself that a chat call carries', () => {
   expect(send(rawPredictMessages, own).body).toMatchObject(own)
   expect(send(rawPredictMessages, { unheard_of: 1 }).dropped).toEqual(['unheard_of'])
 })
+
+test('of more than four cache marks the last ones stay, which earlier ones are part of', () => {
+  const cache_control = { type: 'ephemeral' }
+  const text = (text: string) => ({ type: 'text', text, cache_control })
+  const { body, dropped } = send(invokeMessages, {
+    tools: [{ ...tool, cache_control }],
+    messages: [
+      { role: 'system', content: [text('a')] },
+      { role: 'user', content: ['b', 'c', 'd', 'e'].map(text) },
+    ],
+  })
+  const marks = JSON.stringify([body.tools, body.system]).split('cache_control').length - 1
+  expect([marks, dropped]).toEqual([0, ['cache_control']])
+  expect(body.messages).toEqual([{ role: 'user', content: ['b', 'c', 'd', 'e'].map(text) }])
+})

@@ -6,6 +6,7 @@ import { readConversation } from './chat-conversation.ts'
 import { readClaudeStop } from './chat-stop.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { mergeDeep } from './merge-extra-body.ts'
+import { limitMarks } from './messages-cache.ts'
 import { messagesTurn, systemPrompt } from './messages-content.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 import { messagesTools } from './messages-tools.ts'
@@ -125,7 +126,8 @@ export function messagesRequest(
   ) {
     body.stream = call.stream
   }
-  return { ...finish(mergeDeep(body, route.extraBody), dialect), names }
+  const limited = native === undefined ? limitMarks(body, policy) : body
+  return { ...finish(mergeDeep(limited, route.extraBody), dialect), names }
 }
 
 function maxTokens(chat: JsonObject, { dialect, extraBody }: MessagesRoute): JsonValue {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { strictRefusal } from './strict-clouds.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const KEY_ID = 'key-1'
@@ -137,6 +138,8 @@ export function startGoogleCloud(): GoogleCloud {
       audience: known.audience,
     }
     calls.push(call)
+    const strict = strictRefusal(call.path, call.body)
+    if (strict !== undefined) return Response.json(strict.json, { status: strict.status })
     return cloud.answer(call)
   }
 

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { strictRefusal } from './strict-clouds.ts'
 import { json, type Reply, sse, startUpstream } from './upstream.ts'
 import {
   converseFrames,
@@ -74,6 +75,8 @@ export async function startClouds(): Promise<Clouds> {
   function receive(call: CloudCall): Answer {
     calls.push(call)
     if (call.identity === '') return refusal(call.path)
+    const strict = strictRefusal(call.path, call.body)
+    if (strict !== undefined) return strict
     return answer(call, clouds.reasoning, clouds.fault)
   }
 

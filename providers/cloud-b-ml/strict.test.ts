@@ -1,0 +1,107 @@
+/** Whatever a caller's conversation looks like, what goes out is what the services take. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { JsonObject } from 'model-gateway/plugin'
+import { providerCall } from 'model-gateway/testing'
+import { converseRefusal } from '../../test/harness/strict-converse.ts'
+import { type MessagesHost, messagesRefusal } from '../../test/harness/strict-messages.ts'
+import {
+  edgeMessages,
+  invokeMessages,
+  type MessagesDialect,
+  rawPredictMessages,
+} from '../_shared/messages-dialect.ts'
+import { messagesRequest } from '../_shared/messages-request.ts'
+import { unifiedRequest } from './unified-request.ts'
+
+const text = fc.oneof(
+  fc.constantFrom('', ' ', '\n', 'Hello. ', 'x'),
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+)
+const name = fc.constantFrom('f', 'fs.read', 'x'.repeat(65), 'x'.repeat(200), 'a b', 'größe')
+const id = fc.constantFrom('0', '1', 'call:odd', 'y'.repeat(70))
+const mark = fc.constantFrom<JsonObject>(
+  {},
+  {},
+  { cache_control: { type: 'ephemeral' } },
+  { cache_control: { type: 'ephemeral', ttl: '1h' } },
+)
+const part = fc.tuple(text, mark).map(([text, marked]) => ({ type: 'text', text, ...marked }))
+const content = fc.oneof(text, fc.constant(null), fc.array(part, { maxLength: 3 }))
+const call = fc
+  .record({ id, name, arguments: fc.constantFrom('{}', '{"a":1}', '', '{', 'null', '[1]') })
+  .map(({ id, ...fn }) => ({ id, type: 'function', function: fn }))
+const message = fc.oneof(
+  fc.record({ role: fc.constantFrom('system', 'developer'), content }),
+  fc.record({ role: fc.constant('user'), content }),
+  fc.record({ role: fc.constant('assistant'), content }),
+  fc.record({
+    role: fc.constant('assistant'),
+    content,
+    tool_calls: fc.uniqueArray(call, { maxLength: 3, selector: ({ id }) => id }),
+  }),
+  fc.record({ role: fc.constant('tool'), tool_call_id: id, content }),
+)
+const tool = fc
+  .tuple(name, mark)
+  .map(([name, marked]) => ({ type: 'function', function: { name }, ...marked }))
+const tools = fc.uniqueArray(tool, { maxLength: 3, selector: (each) => each.function.name })
+const params = fc.record(
+  {
+    n: fc.constant(1),
+    stop: fc.constantFrom('', [], 'END', ['END', '']),
+    user: fc.constantFrom('', 'u', 'ann@x.test'),
+    metadata: fc.constantFrom({}, { a: 'b' }),
+    seed: fc.constant(7),
+    logprobs: fc.constant(false),
+    response_format: fc.constant({ type: 'text' }),
+    parallel_tool_calls: fc.boolean(),
+    tool_choice: fc.constantFrom('auto', 'none'),
+    tools: fc.oneof(fc.constant(null), tools),
+    temperature: fc.constantFrom(0, 1),
+    unheard_of: fc.constant(1),
+  },
+  { requiredKeys: [] },
+)
+const body = fc.tuple(fc.array(message, { maxLength: 8 }), params).map(
+  ([messages, rest]): JsonObject => ({
+    model: 'asked',
+    max_tokens: 9,
+    // One thing at least is said, so that there is something to send.
+    messages: [...messages, { role: 'user', content: 'Well?' }],
+    ...rest,
+  }),
+)
+
+test.each([
+  'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+  'us.amazon.nova-pro-v1:0',
+  'meta.llama3-70b-instruct-v1:0',
+])('Converse: %s', (upstreamModel) => {
+  const route = { upstreamModel, extraBody: {}, unsupportedParams: 'drop' as const }
+  fc.assert(
+    fc.property(body, (asked) => {
+      const { body } = unifiedRequest(route, providerCall(asked))
+      const sent = JSON.parse(JSON.stringify(body)) as JsonObject
+      const refused = converseRefusal(`/model/${upstreamModel}/converse`, sent)
+      expect(refused?.message).toBeUndefined()
+    }),
+    { numRuns: 400 },
+  )
+})
+
+test.each<[MessagesHost, MessagesDialect]>([
+  ['vertex', rawPredictMessages],
+  ['invoke', invokeMessages],
+  ['mantle', edgeMessages],
+])('messages: %s', (host, dialect) => {
+  const route = { dialect, upstreamModel: 'claude-sonnet-4-5', extraBody: {} }
+  fc.assert(
+    fc.property(body, (asked) => {
+      const { body } = messagesRequest(route, providerCall(asked))
+      const sent = JSON.parse(JSON.stringify(body)) as JsonObject
+      expect(messagesRefusal(host, sent)).toBeUndefined()
+    }),
+    { numRuns: 400 },
+  )
+})

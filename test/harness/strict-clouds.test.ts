@@ -1,0 +1,121 @@
+/** The upstreams of the tests refuse what the services are known to refuse. */
+import { describe, expect, test } from 'bun:test'
+import type { JsonObject } from 'model-gateway/plugin'
+import { strictRefusal } from './strict-clouds.ts'
+
+const user = { role: 'user', content: [{ text: 'Go.' }] }
+const toolUse = (name: string, toolUseId = 'a') => ({
+  role: 'assistant',
+  content: [{ toolUse: { toolUseId, name, input: {} } }],
+})
+const toolResult = { role: 'user', content: [{ toolResult: { toolUseId: 'a', content: [] } }] }
+const spec = (name: string) => ({ toolSpec: { name, inputSchema: { json: { type: 'object' } } } })
+const point = { cachePoint: { type: 'default' } }
+const history = [user, toolUse('f'), toolResult]
+const toolConfig = { tools: [spec('f')] }
+
+const converse = (fields: JsonObject, model = 'amazon.nova-pro-v1:0') =>
+  strictRefusal(`/model/${model}/converse`, { messages: [user], ...fields })
+
+describe('Converse', () => {
+  test('takes what is right', () => {
+    expect(converse({})).toBeUndefined()
+    expect(
+      converse({ messages: history, toolConfig, system: [{ text: 'x' }, point] }),
+    ).toBeUndefined()
+  })
+
+  test.each<[string, JsonObject]>([
+    ['extraneous key [n] is not permitted', { n: 1 }],
+    ['extraneous key [type]', { messages: [{ role: 'user', content: [{ type: 'text' }] }] }],
+    ['must start with a user message', { messages: [toolUse('f'), toolResult] }],
+    ['must alternate between user and assistant', { messages: [user, user] }],
+    ['is blank', { messages: [{ role: 'user', content: [{ text: ' ' }] }] }],
+    ['is empty', { messages: [{ role: 'user', content: [] }] }],
+    ['toolConfig field must be defined', { messages: history }],
+    ['regular expression pattern', { messages: [user, toolUse('a.b'), toolResult], toolConfig }],
+    ['regular expression pattern', { toolConfig: { tools: [spec('x'.repeat(65))] } }],
+    ['duplicate tool names', { toolConfig: { tools: [spec('f'), spec('f')] } }],
+    ['Expected toolResult blocks', { messages: [user, toolUse('f'), user], toolConfig }],
+    ['unexpected `tool_use_id`', { messages: [toolResult], toolConfig }],
+    ['Found 5', { system: [{ text: 'x' }, point, point, point, point, point] }],
+    [
+      'trailing whitespace',
+      { messages: [user, { role: 'assistant', content: [{ text: 'One, ' }] }] },
+    ],
+  ])('refuses: %s', (message, fields) => {
+    expect(converse(fields)).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining(message) },
+      headers: { 'x-amzn-errortype': 'ValidationException' },
+    })
+  })
+
+  test('refuses a cache point for a model without a cache', () => {
+    const refused = converse({ system: [{ text: 'x' }, point] }, 'meta.llama3-70b-instruct-v1:0')
+    expect(refused?.status).toBe(403)
+  })
+})
+
+const text = (text: string, more: JsonObject = {}) => ({ type: 'text', text, ...more })
+const asks = { role: 'user', content: 'Go.' }
+const calls = (name: string, id = 'a') => ({
+  role: 'assistant',
+  content: [{ type: 'tool_use', id, name, input: {} }],
+})
+const tool = { name: 'f', input_schema: { type: 'object' } }
+const mark = { cache_control: { type: 'ephemeral' } }
+
+const vertex = (fields: JsonObject) =>
+  strictRefusal('/v1/x/publishers/anthropic/models/m:rawPredict', {
+    anthropic_version: 'vertex-2023-10-16',
+    max_tokens: 9,
+    messages: [asks],
+    ...fields,
+  })
+
+describe('the messages API on a cloud', () => {
+  test('takes what is right', () => {
+    const messages = [
+      asks,
+      calls('f'),
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }] },
+    ]
+    expect(vertex({ messages, tools: [tool] })).toBeUndefined()
+  })
+
+  test.each<[string, JsonObject]>([
+    ['parallel_tool_calls: Extra inputs are not permitted', { parallel_tool_calls: false }],
+    ['user: Extra inputs', { user: 'u' }],
+    ['model: Extra inputs', { model: 'm' }],
+    ['metadata.team: Extra inputs', { metadata: { team: 'a' } }],
+    ['tools.0.custom.parameters: Extra inputs', { tools: [{ ...tool, parameters: {} }] }],
+    ['max_tokens: Field required', { max_tokens: null }],
+    ['anthropic_version: Field required', { anthropic_version: null }],
+    ['must contain non-whitespace', { stop_sequences: ['\n'] }],
+    ['may only be set to 1', { thinking: { type: 'adaptive' }, temperature: 0.5 }],
+    ["match pattern '^[a-zA-Z0-9_-]{1,128}$'", { tools: [{ ...tool, name: 'a.b' }] }],
+    ['only be specified while providing tools', { tool_choice: { type: 'auto' } }],
+    ['first message must use', { messages: [calls('f')] }],
+    ['must be non-empty', { messages: [{ role: 'user', content: [text('')] }] }],
+    ['non-empty content', { messages: [{ role: 'user', content: [] }] }],
+    ['trailing whitespace', { messages: [asks, { role: 'assistant', content: 'One, ' }] }],
+    ['Expected toolResult', { messages: [asks, calls('f'), asks], tools: [tool] }],
+    ['ids must be unique', { messages: [asks, calls('f'), asks, calls('f')], tools: [tool] }],
+    ['Found 5', { system: ['a', 'b', 'c', 'd', 'e'].map((each) => text(each, mark)) }],
+  ])('refuses: %s', (message, fields) => {
+    expect(vertex(fields)).toMatchObject({
+      status: 400,
+      json: { error: { type: 'invalid_request_error', message: expect.stringContaining(message) } },
+    })
+  })
+
+  test('is another one on each of its hosts', () => {
+    const body = { max_tokens: 9, messages: [asks], model: 'm' }
+    expect(strictRefusal('/anthropic/v1/messages', body)).toBeUndefined()
+    expect(strictRefusal('/model/m/invoke', body)).toMatchObject({
+      json: { message: 'model: Extra inputs are not permitted' },
+    })
+    expect(strictRefusal('/v1/chat/completions', { n: 1 })).toBeUndefined()
+  })
+})
