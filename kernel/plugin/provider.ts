@@ -91,6 +91,8 @@ export interface BoundRoute {
   readonly execute: Readonly<Partial<Record<string, Execute>>>
   /** What else the implementation can serve on this route. */
   readonly supports: readonly Feature[]
+  /** Where a caller finds a feature that this route does not have, as the end of a sentence. */
+  readonly instead?: Readonly<Partial<Record<string, string>>>
   /**
    * Dialects of callers whose `ProviderCall.original` its executors read, or what else of one they
    * take as a member of the call, such as `cache_control`.

@@ -50,6 +50,11 @@ export function routeFault(
   return outOfService(route) ?? unfit(route, needed, refusal)
 }
 
+function withHints(flags: readonly string[], { bound }: Route): string {
+  const hints = flags.flatMap((flag) => bound.instead?.[flag] ?? [])
+  return [flags.join(', '), ...hints].join('; ')
+}
+
 /** The route that serves a request. */
 export interface Plan {
   readonly route: Route
@@ -68,7 +73,7 @@ export function planRoute(
   random: Random,
   refusal?: Refusal,
 ): Plan {
-  let lacking: readonly string[] | undefined
+  let lacking: string | undefined
   let refused: GatewayError | undefined
   const ordered = order(model.routes, random)
   const isFit = (route: Route) => unfit(route, needed, refusal) === undefined
@@ -78,14 +83,14 @@ export function planRoute(
       const others = () => ordered.slice(ordered.indexOf(route) + 1).filter(isFit)
       return { route, others }
     }
-    if (fault.reason === 'lacks') lacking ??= fault.flags
+    if (fault.reason === 'lacks') lacking ??= withHints(fault.flags, route)
     if (fault.reason === 'refuses') refused ??= fault.error
   }
   if (refused !== undefined) throw refused
   if (lacking !== undefined) {
     throw new GatewayError(
       'invalid_request',
-      `model '${model.id}' has no route that supports: ${lacking.join(', ')}`,
+      `model '${model.id}' has no route that supports: ${lacking}`,
     )
   }
   throw new GatewayError(

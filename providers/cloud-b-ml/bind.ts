@@ -1,6 +1,8 @@
+import { isJsonObject } from 'model-gateway/plugin'
 import type {
   BoundRoute,
   Egress,
+  Execute,
   PricingIdentity,
   ProviderSettings,
   RouteSpec,
@@ -14,12 +16,13 @@ import {
   mergeHeaders,
 } from '../_shared/compat-http.ts'
 import { responsesExecutor } from '../_shared/compat-responses.ts'
+import { invalidRequest } from '../_shared/invalid-request.ts'
 import { edgeMessages, invokeMessages } from '../_shared/messages-dialect.ts'
 import type { Compatibility, Config, Profile } from './config.ts'
 import { genericChat } from './generic.ts'
 import { removeHostedImageTool } from './hosted-image-tool.ts'
 import { nativeChat } from './native.ts'
-import { type ApiStyle, encodeModelId, endpointOf } from './styles.ts'
+import { type ApiStyle, encodeModelId, endpointOf, structuredOutputHint } from './styles.ts'
 import { type Anomaly, unifiedChat } from './unified.ts'
 
 export interface Surroundings extends Omit<AwsCredentialOptions, 'region' | 'now'> {
@@ -58,7 +61,10 @@ export function createBinder(
     const model = (operation: string) =>
       endpoint(`model/${encodeModelId(upstreamModel)}/${operation}`)
     const pricing = pricingIdentity(upstreamModel, settings, headers)
-    const chat = { supports: ['stream', 'tools', 'vision'], pricing } as const
+    const instead = { json_schema: structuredOutputHint(style) }
+    const chat = { supports: ['stream', 'tools', 'vision'], instead, pricing } as const
+    const textOnly = (execute: Execute) =>
+      withoutStructuredOutput(execute, route, instead.json_schema)
 
     switch (style) {
       case 'runtime_unified': {
@@ -66,7 +72,9 @@ export function createBinder(
         return {
           ...chat,
           reads: ['cache_control'],
-          execute: { chat_completions: unifiedChat(endpoints, route, surroundings.count) },
+          execute: {
+            chat_completions: textOnly(unifiedChat(endpoints, route, surroundings.count)),
+          },
         }
       }
       case 'runtime_native_invoke':
@@ -75,7 +83,9 @@ export function createBinder(
           supports: ['tools', 'vision'],
           reads: ['messages'],
           execute: {
-            chat_completions: nativeChat(model('invoke'), { dialect: invokeMessages, ...route }),
+            chat_completions: textOnly(
+              nativeChat(model('invoke'), { dialect: invokeMessages, ...route }),
+            ),
           },
         }
       case 'edge_native_messages':
@@ -83,10 +93,9 @@ export function createBinder(
           ...chat,
           reads: ['messages'],
           execute: {
-            chat_completions: nativeChat(endpoint('anthropic/v1/messages'), {
-              dialect: edgeMessages,
-              ...route,
-            }),
+            chat_completions: textOnly(
+              nativeChat(endpoint('anthropic/v1/messages'), { dialect: edgeMessages, ...route }),
+            ),
           },
         }
       case 'edge_generic_responses':
@@ -109,6 +118,20 @@ export function createBinder(
           },
         }
     }
+  }
+}
+
+/** Refuses `response_format`, which this service has in one style only, with words of its own. */
+function withoutStructuredOutput(
+  execute: Execute,
+  { unsupportedParams }: RouteSpec,
+  hint: string,
+): Execute {
+  return async (call) => {
+    const { response_format: format } = call.body
+    const asked = isJsonObject(format) && format.type !== 'text'
+    if (asked && unsupportedParams !== 'drop') throw invalidRequest(`response_format: ${hint}`)
+    return execute(call)
   }
 }
 

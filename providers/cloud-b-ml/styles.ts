@@ -16,6 +16,11 @@ export const genericStyles: ReadonlySet<unknown> = new Set<ApiStyle>([
   'edge_generic_chat',
 ])
 
+/** What to tell a caller who asks another style for JSON that follows a schema. */
+export function structuredOutputHint(style: ApiStyle): string {
+  return `api_style ${style} has no structured output: ask a route with compatibility.cloud_b_ml.api_style edge_generic_responses for it, by /v1/responses`
+}
+
 export interface Endpoint {
   /** Scheme and host. */
   readonly origin: string

@@ -239,6 +239,24 @@ describe('bodies', () => {
     expect(upstream.journal.calls).toEqual([])
   })
 
+  test.each(['runtime_unified', 'runtime_native_invoke', 'edge_native_messages'] as const)(
+    'structured output is refused with the style that has it: %s',
+    async (style) => {
+      const asked = { ...chat, response_format: { type: 'json_object' } }
+      await expect(run(style, asked)).rejects.toMatchObject({
+        code: 'invalid_request',
+        message: expect.stringMatching(
+          new RegExp(`^response_format: api_style ${style} .* edge_generic_responses`),
+        ),
+      })
+      await run(style, asked, { unsupportedParams: 'drop' })
+      const neutral = { ...chat, response_format: { type: 'text' } }
+      await run(style, neutral)
+      const [dropped, text] = upstream.journal.calls.map(({ body }) => body)
+      expect(dropped).toEqual(text)
+    },
+  )
+
   test('what is refused locally is never sent', async () => {
     const cases: [ApiStyle, JsonObject][] = [
       ['runtime_unified', { ...chat, logprobs: true }],
