@@ -1,4 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { readCandidateFacts } from './google-content-facts.ts'
+import { mediaOfReply } from './google-content-output.ts'
 import { malformedReply } from './malformed-reply.ts'
 import { toolCallId } from './reply-ids.ts'
 
@@ -7,12 +9,21 @@ export type ReplyPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'thought'; readonly block: JsonObject }
   | { readonly kind: 'tool_call'; readonly call: JsonObject }
+  | { readonly kind: 'image'; readonly image: JsonObject }
+  /** Sound in base64, which a stream sends in pieces. */
+  | { readonly kind: 'audio'; readonly data: string; readonly mimeType: string }
+  /** The signature of the text before it or, where it stands alone, of whatever the reply holds. */
+  | { readonly kind: 'signature'; readonly signature: string; readonly alone: boolean }
+  /** A part that chat completions have no member for, as it came. */
+  | { readonly kind: 'other'; readonly part: JsonObject }
 
 export interface Candidate {
   readonly index: number
   readonly parts: readonly ReplyPart[]
   /** Log probabilities as chat completions have them. */
   readonly logprobs: JsonObject | undefined
+  /** What else it tells, by the names of `provider_metadata`. */
+  readonly facts: JsonObject
   /** The upstream's word for why it ended; undefined while it has not. */
   readonly finishReason: string | undefined
 }
@@ -25,9 +36,20 @@ export function readCandidates(response: JsonObject): Candidate[] {
   return candidates.map(readCandidate)
 }
 
-/** The prompt was refused, so that there are no candidates. */
-export function isPromptBlocked({ promptFeedback }: JsonObject): boolean {
-  return isJsonObject(promptFeedback) && typeof promptFeedback.blockReason === 'string'
+/** `promptFeedback` of a prompt that was refused, so that there are no candidates. */
+export function blockedPrompt({ promptFeedback }: JsonObject): JsonObject | undefined {
+  const blocked = isJsonObject(promptFeedback) && typeof promptFeedback.blockReason === 'string'
+  return blocked ? promptFeedback : undefined
+}
+
+/** A signature in the place that Google's own chat completions have for it. */
+export function signed(signature: string): JsonObject {
+  return { extra_content: { google: { thought_signature: signature } } }
+}
+
+/** A call with its signature, under the name of this gateway as well. */
+export function signedCall(call: JsonObject, signature: string): JsonObject {
+  return { ...call, thought_signature: signature, ...signed(signature) }
 }
 
 function readCandidate(candidate: JsonValue, position: number): Candidate {
@@ -39,33 +61,65 @@ function readCandidate(candidate: JsonValue, position: number): Candidate {
     index: typeof index === 'number' ? index : position,
     parts: parts.flatMap(readPart),
     logprobs: readLogprobs(candidate.logprobsResult),
-    finishReason: typeof finishReason === 'string' ? finishReason : undefined,
+    facts: readCandidateFacts(candidate),
+    finishReason:
+      typeof finishReason === 'string' && finishReason !== '' ? finishReason : undefined,
   }
 }
 
-/** One part, or none: empty texts say nothing, and some kinds of parts have no place in a chat. */
+/** One part as what it says and how that is signed; nothing for an empty text. */
 function readPart(part: JsonValue): ReplyPart[] {
   if (!isJsonObject(part)) throw malformedReply('a part is not an object')
   const { text, functionCall, thoughtSignature } = part
-  const signature = typeof thoughtSignature === 'string' ? thoughtSignature : undefined
+  const signature =
+    typeof thoughtSignature === 'string' && thoughtSignature !== '' ? thoughtSignature : undefined
+  if (part.thought === true) return [{ kind: 'thought', block: thoughtBlock(part, signature) }]
   if (isJsonObject(functionCall)) {
-    return [{ kind: 'tool_call', call: toolCall(functionCall, signature) }]
+    const call = toolCall(functionCall)
+    return [
+      { kind: 'tool_call', call: signature === undefined ? call : signedCall(call, signature) },
+    ]
   }
-  if (typeof text !== 'string') return []
-  if (part.thought === true) {
-    const block = { type: 'thought', text, ...(signature === undefined ? {} : { signature }) }
-    return [{ kind: 'thought', block }]
+  const media = mediaOfReply(part)
+  if (media?.kind === 'image' && signature !== undefined) {
+    return [{ kind: 'image', image: { ...media.image, ...signed(signature) } }]
   }
-  return text === '' ? [] : [{ kind: 'text', text }]
+  const said: ReplyPart[] =
+    media !== undefined
+      ? [media]
+      : typeof text === 'string'
+        ? text === ''
+          ? []
+          : [{ kind: 'text', text }]
+        : isEmpty(part)
+          ? []
+          : [{ kind: 'other', part }]
+  return signature === undefined
+    ? said
+    : [...said, { kind: 'signature', signature, alone: said.length === 0 }]
 }
 
-function toolCall({ id, name, args }: JsonObject, signature: string | undefined): JsonObject {
+/** Whether a part holds nothing but a signature. */
+function isEmpty(part: JsonObject): boolean {
+  return Object.keys(part).every((name) => name === 'thoughtSignature' || name === 'thought')
+}
+
+/** A thought may be a text or, of models that draw, an image. */
+function thoughtBlock(part: JsonObject, signature: string | undefined): JsonObject {
+  const { text, thought: _, thoughtSignature: __, ...rest } = part
+  return {
+    type: 'thought',
+    ...(typeof text === 'string' ? { text } : { text: '', ...rest }),
+    ...(signature === undefined ? {} : { signature }),
+  }
+}
+
+function toolCall({ id, name, args }: JsonObject): JsonObject {
   if (typeof name !== 'string') throw malformedReply('a functionCall has no name')
   return {
     id: toolCallId(id),
     type: 'function',
     function: { name, arguments: JSON.stringify(args ?? {}) },
-    ...(signature === undefined ? {} : { thought_signature: signature }),
   }
 }
 

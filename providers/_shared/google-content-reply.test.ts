@@ -67,6 +67,7 @@ test('function calls keep their ids and signatures; without text the content is 
           type: 'function',
           function: { name: 'weather', arguments: '{"city":"Oslo","unit":"°C"}' },
           thought_signature: 'CpQBAbeVLwXy+/==',
+          extra_content: { google: { thought_signature: 'CpQBAbeVLwXy+/==' } },
         },
         { id: 'fc-8Zx', type: 'function', function: { name: 'clock', arguments: '{}' } },
       ],
@@ -75,26 +76,6 @@ test('function calls keep their ids and signatures; without text the content is 
   const [unnamed] = choicesOf({ candidates: [{ content: { parts: [functionCall] } }] })
   const [made] = messageOf(unnamed).tool_calls as JsonObject[]
   expect(made?.id).toMatch(/^call_[0-9a-f-]{36}$/)
-})
-
-test('a signed thought keeps its signature, a signature on an empty text is no text', () => {
-  const parts = [
-    { text: 'hm', thought: true, thoughtSignature: 's' },
-    { text: '', thoughtSignature: 't' },
-  ]
-  const [choice] = choicesOf({ candidates: [{ content: { parts }, finishReason: 'STOP' }] })
-  expect(choice?.message).toEqual({
-    role: 'assistant',
-    content: '',
-    provider_metadata: {
-      cloud_a_ml: {
-        reasoning: {
-          source: 'google_content',
-          blocks: [{ type: 'thought', text: 'hm', signature: 's' }],
-        },
-      },
-    },
-  })
 })
 
 describe('how candidates end', () => {
@@ -110,16 +91,14 @@ describe('how candidates end', () => {
       'IMAGE_SAFETY',
       'MODEL_ARMOR',
     ].map((reason) => [reason, [text], 'content_filter', 0] as const),
-    ...[
-      'MALFORMED_FUNCTION_CALL',
-      'UNEXPECTED_TOOL_CALL',
-      'TOO_MANY_TOOL_CALLS',
-      'LANGUAGE',
-      'OTHER',
-    ].map((reason) => [reason, [text, functionCall], 'stop', 0] as const),
+    ...['OTHER', 'LANGUAGE', 'IMAGE_OTHER', 'FINISH_REASON_UNSPECIFIED', 'SOMETHING_NEW'].map(
+      (reason) => [reason, [text], 'stop', 0] as const,
+    ),
     ['STOP', [text, functionCall], 'tool_calls', 1],
     ['MAX_TOKENS', [functionCall], 'tool_calls', 1],
-    ['SOMETHING_NEW', [text], 'stop', 0],
+    ['SOMETHING_NEW', [functionCall], 'tool_calls', 1],
+    ['STOP', [], 'stop', 0],
+    ['MAX_TOKENS', [], 'length', 0],
     [undefined, [text], 'stop', 0],
   ] as [string, JsonObject[], string, number][])(
     '%s with %j is %s',
@@ -136,7 +115,18 @@ describe('how candidates end', () => {
     expect(reply.choices).toEqual([
       {
         index: 0,
-        message: { role: 'assistant', content: '' },
+        message: {
+          role: 'assistant',
+          content: '',
+          provider_metadata: {
+            cloud_a_ml: {
+              prompt_feedback: {
+                blockReason: 'PROHIBITED_CONTENT',
+                blockReasonMessage: 'The prompt could not be submitted.',
+              },
+            },
+          },
+        },
         finish_reason: 'content_filter',
       },
     ])
@@ -192,6 +182,37 @@ describe('replies that are none', () => {
     expect(error.usage).toBeUndefined()
   })
 
+  test.each([
+    ...[
+      'MALFORMED_FUNCTION_CALL',
+      'MALFORMED_RESPONSE',
+      'UNEXPECTED_TOOL_CALL',
+      'TOO_MANY_TOOL_CALLS',
+      'MISSING_THOUGHT_SIGNATURE',
+      'NO_IMAGE',
+    ].flatMap((reason) => [
+      [reason, []],
+      [reason, [text, functionCall]],
+    ]),
+    ...['OTHER', 'LANGUAGE', 'IMAGE_OTHER', 'FINISH_REASON_UNSPECIFIED', 'SOMETHING_NEW'].map(
+      (reason) => [reason, []],
+    ),
+    ['OTHER', [text, functionCall]],
+    ['LANGUAGE', [functionCall]],
+  ] as [string, JsonObject[]][])(
+    'a model that failed with %s, after %j, is the upstream’s error with its words',
+    (finishReason, parts) => {
+      const usageMetadata = { promptTokenCount: 9, candidatesTokenCount: 2 }
+      const finishMessage = 'Malformed function call: print(default_api.f(x=1)'
+      const candidate = { content: { parts }, finishReason, finishMessage }
+      const error = failure({ candidates: [candidate], usageMetadata })
+      expect([error.code, error.status]).toEqual(['upstream_http_error', 502])
+      expect(error.message).toContain(`${finishReason}: ${finishMessage}`)
+      expect(error.details).toEqual({ upstream_code: finishReason })
+      expect(error.usage).toMatchObject({ promptTokens: 9, output: 2 })
+    },
+  )
+
   test('what such a reply counted is charged', () => {
     const usageMetadata = { promptTokenCount: 9, cachedContentTokenCount: 4, totalTokenCount: 9 }
     expect(failure({ usageMetadata }).usage).toEqual({
@@ -203,6 +224,7 @@ describe('replies that are none', () => {
       promptTokens: 9,
       totalTokens: 9,
     })
+    expect(failure({ candidates: [7], usageMetadata }).usage).toMatchObject({ promptTokens: 9 })
   })
 })
 

@@ -1,70 +1,81 @@
-import type { JsonObject } from 'model-gateway/plugin'
+import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import type { ProviderCall } from 'model-gateway/provider'
-import { type Candidate, isPromptBlocked, readCandidates } from './google-content-candidate.ts'
-import { endingOf } from './google-content-finish.ts'
+import { blockedPrompt, type Candidate, readCandidates } from './google-content-candidate.ts'
+import { addFacts, addPart, emptyChoice, endOf, messageOf } from './google-content-choice.ts'
+import { failedCandidate } from './google-content-finish.ts'
 import { countedByGoogle, usageFromGoogle } from './google-content-usage.ts'
 import { malformedReply } from './malformed-reply.ts'
 import { replyId } from './reply-ids.ts'
 
+type Call = Pick<ProviderCall, 'body' | 'surface'>
+
 /**
  * A GenerateContentResponse as a chat completion. A prompt that was refused is one empty choice.
- * Throws GatewayError `upstream_transport` for a reply that is none, with the usage
- * it states and with `billingModifiers`.
+ * Throws GatewayError for a reply that is malformed or whose model failed, with the usage it states
+ * and with `billingModifiers`.
  */
 export function chatFromGoogle(
   reply: JsonObject,
-  call: Pick<ProviderCall, 'body' | 'surface'>,
-  billingModifiers?: readonly string[],
+  call: Call,
+  billingModifiers: readonly string[] = [],
 ): JsonObject {
-  const candidates = readCandidates(reply)
-  if (candidates.length === 0 && !isPromptBlocked(reply)) {
-    const counted = countedByGoogle(reply.usageMetadata)
-    throw malformedReply('it has no candidates', counted, billingModifiers)
+  try {
+    return completion(reply, call)
+  } catch (error) {
+    const usage = countedByGoogle(reply.usageMetadata)
+    if (!(error instanceof GatewayError) || usage === undefined) throw error
+    const { code, message, status, details } = error
+    throw new GatewayError(code, message, { status, details, usage, billingModifiers })
   }
+}
+
+function completion(reply: JsonObject, call: Call): JsonObject {
+  const candidates = readCandidates(reply)
+  const blocked = blockedPrompt(reply)
+  if (candidates.length === 0 && blocked === undefined) throw malformedReply('it has no candidates')
   const usage = usageFromGoogle(reply.usageMetadata)
+  const id = replyId(call, reply.responseId)
+  const { audio } = call.body
+  const format = isJsonObject(audio) ? (audio.format ?? null) : null
   return {
-    id: replyId(call, reply.responseId),
+    id,
     object: 'chat.completion',
     created: Math.floor(Date.now() / 1000),
     model: call.body.model ?? null,
     ...(typeof reply.modelVersion === 'string' ? { provider_model: reply.modelVersion } : {}),
-    choices: candidates.length === 0 ? [refusal] : candidates.map(choice),
+    choices:
+      candidates.length === 0
+        ? [refusal(blocked)]
+        : candidates.map((candidate) => choiceOf(candidate, id, format)),
     ...(usage === undefined ? {} : { usage }),
   }
 }
 
-const refusal: JsonObject = {
-  index: 0,
-  message: { role: 'assistant', content: '' },
-  finish_reason: 'content_filter',
-}
-
-function choice({ index, parts, logprobs, finishReason }: Candidate): JsonObject {
-  let text = ''
-  const called: JsonObject[] = []
-  const thoughts: JsonObject[] = []
-  for (const part of parts) {
-    if (part.kind === 'text') text += part.text
-    else if (part.kind === 'thought') thoughts.push(part.block)
-    else called.push(part.call)
-  }
-  const ending = endingOf(finishReason, called)
-  const toolCalls = [...ending.calls]
+function refusal(blocked: JsonObject | undefined): JsonObject {
   return {
-    index,
+    index: 0,
     message: {
       role: 'assistant',
-      content: text === '' && toolCalls.length > 0 ? null : text,
-      ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
-      ...(thoughts.length === 0
-        ? {}
-        : {
-            provider_metadata: {
-              cloud_a_ml: { reasoning: { source: 'google_content', blocks: thoughts } },
-            },
-          }),
+      content: '',
+      provider_metadata: { cloud_a_ml: { prompt_feedback: blocked } },
     },
+    finish_reason: 'content_filter',
+  }
+}
+
+function choiceOf(candidate: Candidate, id: string, format: JsonObject[string]): JsonObject {
+  const choice = emptyChoice()
+  for (const part of candidate.parts) addPart(choice, part)
+  addFacts(choice, candidate)
+  const finishReason = endOf(choice)
+  if (finishReason === undefined) {
+    throw failedCandidate(choice.finishReason, choice.facts.finish_message)
+  }
+  const { index, logprobs } = candidate
+  return {
+    index,
+    message: messageOf(choice, id, format ?? null),
     ...(logprobs === undefined ? {} : { logprobs }),
-    finish_reason: ending.finishReason,
+    finish_reason: finishReason,
   }
 }

@@ -148,6 +148,7 @@ describe('events', () => {
           },
         },
       }),
+      delta({ extra_content: { google: { thought_signature: 'CrsBAf+/' } } }),
       delta({
         tool_calls: [
           {
@@ -156,6 +157,7 @@ describe('events', () => {
             type: 'function',
             function: { name: 'weather', arguments: '{"city":"Oslo","unit":"°C"}' },
             thought_signature: 'CpQBAbeVLwXy+/==',
+            extra_content: { google: { thought_signature: 'CpQBAbeVLwXy+/==' } },
           },
         ],
       }),
@@ -171,7 +173,10 @@ describe('events', () => {
       }),
       [{ index: 0, delta: {}, finish_reason: 'tool_calls' }],
     ])
-    expect(chunks.map(({ usage }) => usage === undefined)).toEqual([true, true, true, true, false])
+    expect(chunks.map(({ usage }) => usage === undefined)).toEqual([
+      ...[true, true, true, true, true],
+      false,
+    ])
   })
 
   test('a finished stream with its counters does not wait for the connection', async () => {
@@ -187,16 +192,30 @@ describe('events', () => {
     expect(open).toBe(false)
   })
 
-  test('calls that the end spoils are dropped', async () => {
-    const functionCall = { name: 'weather', args: {} }
-    const { events } = await decode(
-      sse(
-        { candidates: [{ content: { parts: [{ functionCall }] } }] },
-        { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] },
-      ),
-    )
-    expect(foldChat(events)).toMatchObject({ toolCalls: [], finishReason: 'stop' })
-  })
+  test.each([
+    ['MALFORMED_FUNCTION_CALL', [{ functionCall: { name: 'weather', args: {} } }]],
+    ['UNEXPECTED_TOOL_CALL', [{ text: 'Let me' }]],
+    ['OTHER', []],
+    ['NO_IMAGE', [{ text: 'Here it is.' }]],
+  ] as [string, JsonObject[]][])(
+    'a model that fails with %s is an error event, after what was counted',
+    async (finishReason, parts) => {
+      const { events } = await decode(
+        sse(
+          { candidates: [{ content: { parts } }] },
+          { candidates: [{ finishReason, finishMessage: 'It went wrong.' }] },
+          { usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1 } },
+        ),
+      )
+      const chunks = events.map((event) => event.json() as JsonObject)
+      expect(chunks.at(-2)).toMatchObject({ choices: [], usage: { prompt_tokens: 5 } })
+      expect(chunks.at(-1)?.error).toMatchObject({
+        code: finishReason,
+        message: `the model ended its answer with ${finishReason}: It went wrong.`,
+      })
+      expect(JSON.stringify(chunks)).not.toContain('tool_calls')
+    },
+  )
 
   test('an error in band is an error event with what was counted before it, and the end', async () => {
     const error = { code: 429, message: 'Quota, Bearer abcdefghijk', status: 'RESOURCE_EXHAUSTED' }

@@ -3,8 +3,16 @@ import type { ProviderCall } from 'model-gateway/provider'
 import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { doneEvent, errorEvent } from './chat-chunks.ts'
 import { eventObject } from './event-object.ts'
-import { isPromptBlocked, type ReplyPart, readCandidates } from './google-content-candidate.ts'
-import { endingOf } from './google-content-finish.ts'
+import { blockedPrompt, type ReplyPart, readCandidates } from './google-content-candidate.ts'
+import {
+  addFacts,
+  addPart,
+  type Choice,
+  closingMembers,
+  emptyChoice,
+  endOf,
+} from './google-content-choice.ts'
+import { failureMessage } from './google-content-finish.ts'
 import { countsTokens, usageFromGoogle } from './google-content-usage.ts'
 import { replyId } from './reply-ids.ts'
 
@@ -12,9 +20,10 @@ type Call = Pick<ProviderCall, 'body' | 'surface' | 'requestId'>
 
 /**
  * The responses of a Google content stream (from `decodeGoogleStream`) as chat completion chunks, a
- * batch for a batch, ended by `[DONE]`. An error that the upstream sends becomes an error event, and
- * the stream ends without `[DONE]`. Throws GatewayError `upstream_transport` for malformed responses
- * and for a stream that ends before each choice has; what has been counted by then comes first.
+ * batch for a batch, ended by `[DONE]`. An error that the upstream sends, or an end that is one,
+ * becomes an error event, and the stream ends without `[DONE]`. Throws GatewayError
+ * `upstream_transport` for malformed responses and for a stream that ends before each choice has;
+ * what has been counted by then comes first.
  */
 export async function* chatChunksFromGoogle(
   responses: AsyncIterable<readonly StreamEvent[]>,
@@ -41,23 +50,20 @@ export async function* chatChunksFromGoogle(
   }
 }
 
-interface Choice {
-  /** A call arrives whole, but the way the candidate ends decides whether it stands. */
-  readonly calls: JsonObject[]
-  finishReason: string | undefined
-}
-
 function createConverter(call: Call) {
   let state: 'open' | 'complete' | 'failed' = 'open'
   /** The beginning of each chunk, without the closing brace. */
   let head: string | undefined
+  let id = ''
   let usageMetadata: JsonObject | undefined
-  let blocked = false
+  let blocked: JsonObject | undefined
   const choices = new Map<number, Choice>()
 
   function begin({ responseId }: JsonObject): string {
-    head ??= JSON.stringify({
-      id: replyId(call, responseId),
+    if (head !== undefined) return head
+    id = replyId(call, responseId)
+    head = JSON.stringify({
+      id,
       object: 'chat.completion.chunk',
       created: Math.floor(Date.now() / 1000),
       model: call.body.model ?? null,
@@ -77,7 +83,7 @@ function createConverter(call: Call) {
   function choiceAt(index: number, response: JsonObject, out: StreamEvent[]): Choice {
     const known = choices.get(index)
     if (known !== undefined) return known
-    const choice: Choice = { calls: [], finishReason: undefined }
+    const choice = emptyChoice()
     choices.set(index, choice)
     const { modelVersion } = response
     out.push(
@@ -90,29 +96,59 @@ function createConverter(call: Call) {
   }
 
   function take(part: ReplyPart, index: number, choice: Choice, out: StreamEvent[]): void {
-    if (part.kind === 'text') out.push(delta(index, { content: part.text }))
-    else if (part.kind === 'tool_call') choice.calls.push(part.call)
-    else {
-      const reasoning = { source: 'google_content_stream', blocks: [part.block] }
-      out.push(delta(index, { provider_metadata: { cloud_a_ml: { reasoning } } }))
+    addPart(choice, part)
+    switch (part.kind) {
+      case 'text':
+        out.push(delta(index, { content: part.text }))
+        break
+      case 'thought': {
+        const reasoning = { source: 'google_content_stream', blocks: [part.block] }
+        out.push(delta(index, { provider_metadata: { cloud_a_ml: { reasoning } } }))
+        choice.thoughts.length = 0
+        break
+      }
+      case 'image': {
+        const at = choice.images.length - 1
+        out.push(delta(index, { images: choice.images.slice(at) }))
+        // What has been sent is only counted from here on.
+        choice.images[at] = {}
+        break
+      }
+      case 'audio':
+        out.push(delta(index, { audio: { id: `audio_${id}`, data: part.data } }))
+        choice.audio.length = 1
+        break
     }
   }
 
-  /** Closes each choice, the usage with the last of them. */
-  function complete(out: StreamEvent[]): void {
-    const usage = usageFromGoogle(usageMetadata)
-    const finals: JsonObject[] = []
-    for (const [index, choice] of choices) {
-      const { finishReason, calls } = endingOf(choice.finishReason, choice.calls)
-      for (const [at, toolCall] of calls.entries()) {
-        out.push(delta(index, { tool_calls: [{ index: at, ...toolCall }] }))
-      }
-      const reason = blocked ? 'content_filter' : finishReason
-      finals.push({ index, delta: {}, finish_reason: reason })
+  /** What a choice tells at its end; its calls each in a chunk of its own. */
+  function close(index: number, choice: Choice, out: StreamEvent[]): void {
+    const { tool_calls: calls, ...members } = closingMembers(choice)
+    if (Object.keys(members).length > 0) out.push(delta(index, members))
+    for (const [at, toolCall] of (Array.isArray(calls) ? calls : []).entries()) {
+      out.push(delta(index, { tool_calls: [{ index: at, ...(toolCall as JsonObject) }] }))
     }
-    for (const [at, final] of finals.entries()) {
-      const last = at === finals.length - 1
-      out.push(chunk([final], last && usage !== undefined ? { usage } : {}))
+  }
+
+  /** Closes each choice, the usage with the last of them; or fails, if one has. */
+  function complete(out: StreamEvent[]): void {
+    const ended = [...choices].map(([index, choice]) => ({ index, choice, reason: endOf(choice) }))
+    const failed = ended.find(({ reason }) => reason === undefined && blocked === undefined)?.choice
+    if (failed !== undefined) {
+      const { finishReason = 'UNKNOWN', facts } = failed
+      const message = failureMessage(finishReason, facts.finish_message)
+      out.push(...counted(), errorEvent(call, finishReason, message))
+      state = 'failed'
+      return
+    }
+    for (const { index, choice } of ended) close(index, choice, out)
+    const usage = usageFromGoogle(usageMetadata)
+    for (const [at, { index, reason }] of ended.entries()) {
+      const finish_reason = blocked === undefined ? (reason ?? null) : 'content_filter'
+      const last = at === ended.length - 1
+      out.push(
+        chunk([{ index, delta: {}, finish_reason }], last && usage !== undefined ? { usage } : {}),
+      )
     }
     out.push(doneEvent)
     state = 'complete'
@@ -125,7 +161,7 @@ function createConverter(call: Call) {
   }
 
   function isFinished(): boolean {
-    if (blocked) return true
+    if (blocked !== undefined) return true
     return choices.size > 0 && [...choices.values()].every((c) => c.finishReason !== undefined)
   }
 
@@ -140,15 +176,17 @@ function createConverter(call: Call) {
       begin(response)
       const counters = countsTokens(response.usageMetadata) ? response.usageMetadata : undefined
       usageMetadata = counters ?? usageMetadata
-      for (const { index, parts, logprobs, finishReason } of readCandidates(response)) {
+      for (const candidate of readCandidates(response)) {
+        const { index, logprobs } = candidate
         const choice = choiceAt(index, response, out)
-        for (const part of parts) take(part, index, choice, out)
+        for (const part of candidate.parts) take(part, index, choice, out)
         if (logprobs !== undefined) out.push(delta(index, {}, { logprobs }))
-        choice.finishReason ??= finishReason
+        addFacts(choice, candidate)
       }
-      if (isPromptBlocked(response) && choices.size === 0) {
-        blocked = true
-        choiceAt(0, response, out)
+      const refused = blockedPrompt(response)
+      if (refused !== undefined && choices.size === 0) {
+        blocked = refused
+        choiceAt(0, response, out).facts = { prompt_feedback: refused }
       }
       // Counters that are still to come are worth waiting for.
       if (counters !== undefined && isFinished()) complete(out)

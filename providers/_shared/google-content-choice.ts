@@ -1,0 +1,109 @@
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
+import { type Candidate, type ReplyPart, signed, signedCall } from './google-content-candidate.ts'
+import { annotationsOf } from './google-content-facts.ts'
+import { endingOf, type FinishReason } from './google-content-finish.ts'
+import { audioMember } from './google-content-output.ts'
+
+/** What a candidate has said so far. */
+export interface Choice {
+  text: string
+  readonly thoughts: JsonObject[]
+  /** A call arrives whole, but the way the candidate ends decides whether it stands. */
+  readonly calls: JsonObject[]
+  readonly images: JsonObject[]
+  readonly audio: Extract<ReplyPart, { kind: 'audio' }>[]
+  readonly others: JsonObject[]
+  signature: Extract<ReplyPart, { kind: 'signature' }> | undefined
+  facts: JsonObject
+  finishReason: string | undefined
+}
+
+export function emptyChoice(): Choice {
+  return {
+    text: '',
+    thoughts: [],
+    calls: [],
+    images: [],
+    audio: [],
+    others: [],
+    signature: undefined,
+    facts: {},
+    finishReason: undefined,
+  }
+}
+
+export function addPart(choice: Choice, part: ReplyPart): void {
+  switch (part.kind) {
+    case 'text':
+      choice.text += part.text
+      break
+    case 'thought':
+      choice.thoughts.push(part.block)
+      break
+    case 'tool_call':
+      choice.calls.push(part.call)
+      break
+    case 'image':
+      choice.images.push({ ...part.image, index: choice.images.length })
+      break
+    case 'audio':
+      choice.audio.push(part)
+      break
+    case 'signature':
+      choice.signature = part
+      break
+    case 'other':
+      choice.others.push(part.part)
+      break
+  }
+}
+
+/** The first reason counts; of what else is told, the last. */
+export function addFacts(choice: Choice, { facts, finishReason }: Candidate): void {
+  choice.facts = { ...choice.facts, ...facts }
+  choice.finishReason ??= finishReason
+}
+
+/** Undefined where the model failed. */
+export function endOf(choice: Choice): FinishReason | undefined {
+  const { text, calls, images, audio, others } = choice
+  const anything = text !== '' || [calls, images, audio, others].some((list) => list.length > 0)
+  return endingOf(choice.finishReason, { calls: calls.length, anything })
+}
+
+/**
+ * What is known only at the end: calls, sources, signatures, and what chat completions have no
+ * member for. A signature that came alone belongs to the first call, if that has none.
+ */
+export function closingMembers(choice: Choice): JsonObject {
+  const { calls, signature, facts, text, others } = choice
+  const [first] = calls
+  const forCall =
+    signature?.alone === true && first !== undefined && first.thought_signature === undefined
+  if (forCall) calls[0] = signedCall(first, signature.signature)
+  const annotations = annotationsOf(facts, text)
+  const metadata = { ...facts, ...(others.length === 0 ? {} : { parts: others }) }
+  return {
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(annotations.length === 0 ? {} : { annotations }),
+    ...(signature === undefined || forCall ? {} : signed(signature.signature)),
+    ...(Object.keys(metadata).length === 0 ? {} : { provider_metadata: { cloud_a_ml: metadata } }),
+  }
+}
+
+/** The message of a buffered reply. */
+export function messageOf(choice: Choice, replyId: string, audioFormat: JsonValue): JsonObject {
+  const { text, calls, images, audio, thoughts } = choice
+  const { provider_metadata: metadata, ...members } = closingMembers(choice)
+  const reasoning =
+    thoughts.length === 0 ? {} : { reasoning: { source: 'google_content', blocks: thoughts } }
+  const ours = { ...reasoning, ...(metadata as { cloud_a_ml: JsonObject } | undefined)?.cloud_a_ml }
+  return {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(images.length === 0 ? {} : { images }),
+    ...(audio.length === 0 ? {} : { audio: audioMember(`audio_${replyId}`, audio, audioFormat) }),
+    ...members,
+    ...(Object.keys(ours).length === 0 ? {} : { provider_metadata: { cloud_a_ml: ours } }),
+  }
+}
