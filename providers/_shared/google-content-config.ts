@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { googleSchema } from './google-content-schema.ts'
 import { invalidRequest } from './invalid-request.ts'
 
 /** Chat fields that have a name of their own in `generationConfig`; the first that is set wins. */
@@ -31,27 +32,46 @@ const BUDGETS: ReadonlyMap<JsonValue, number> = new Map([
   ['high', 24_576],
 ])
 
+/** What a caller can ask for that `generationConfig` is made of. */
+export const CONFIG_PARAMS = [
+  ...RENAMED.flatMap(([, ...chat]) => chat),
+  ...['stop', 'response_format', 'reasoning_effort', 'reasoning', 'modalities', 'audio'],
+]
+
 /** `generationConfig` of a chat call; empty when it asks for nothing. Throws `invalid_request`. */
-export function generationConfig(body: JsonObject, upstreamModel: string): JsonObject {
+export function generationConfig(
+  params: JsonObject,
+  upstreamModel: string,
+  stream: boolean,
+): JsonObject {
   const config: JsonObject = {}
   for (const [name, ...fields] of RENAMED) {
-    const value = fields.map((field) => body[field] ?? undefined).find((v) => v !== undefined)
+    const value = fields.map((field) => params[field]).find((v) => v !== undefined)
     if (value !== undefined) config[name] = value
   }
-  const stop = body.stop ?? undefined
+  if (typeof config.seed === 'number') config.seed = shortSeed(config.seed)
+  const { stop, modalities } = params
   if (stop !== undefined) config.stopSequences = Array.isArray(stop) ? stop : [stop]
-  const thinkingConfig = thinking(body, upstreamModel)
+  if (Array.isArray(modalities)) {
+    config.responseModalities = modalities.map((kind) => String(kind).toUpperCase())
+  }
+  const thinkingConfig = thinking(params, upstreamModel)
   return {
     ...config,
-    ...responseFormat(body.response_format ?? undefined),
+    ...responseFormat(params.response_format),
+    ...speech(params, stream),
     ...(thinkingConfig === undefined ? {} : { thinkingConfig }),
   }
+}
+
+/** Any seed serves, as long as the same one becomes the same: the service has 31 bits for it. */
+function shortSeed(seed: number): number {
+  return Number.isInteger(seed) ? Math.abs(seed) % 2 ** 31 : seed
 }
 
 function responseFormat(format: JsonValue | undefined): JsonObject {
   if (format === undefined) return {}
   const type = isJsonObject(format) ? format.type : undefined
-  if (type === 'text') return {}
   if (type === 'json_object') return { responseMimeType: 'application/json' }
   const definition = isJsonObject(format) ? format.json_schema : undefined
   if (type !== 'json_schema' || !isJsonObject(definition)) {
@@ -60,8 +80,21 @@ function responseFormat(format: JsonValue | undefined): JsonObject {
   const { schema } = definition
   return {
     responseMimeType: 'application/json',
-    ...(isJsonObject(schema) ? { responseJsonSchema: schema } : {}),
+    ...(isJsonObject(schema) ? { responseJsonSchema: googleSchema(schema) } : {}),
   }
+}
+
+/** The voice of an answer in sound. A stream has it raw, as it has of OpenAI. */
+function speech({ audio }: JsonObject, stream: boolean): JsonObject {
+  if (audio === undefined) return {}
+  if (!isJsonObject(audio)) throw invalidRequest('audio must be an object')
+  const { voice, format = 'pcm16' } = audio
+  if (format !== 'pcm16' && (stream || format !== 'wav')) {
+    const possible = stream ? 'pcm16' : 'pcm16 or wav'
+    throw invalidRequest(`audio.format must be ${possible}, not ${JSON.stringify(format)}`)
+  }
+  if (typeof voice !== 'string') return {}
+  return { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } } }
 }
 
 function thinking(body: JsonObject, upstreamModel: string): JsonObject | undefined {
@@ -90,9 +123,14 @@ function readEffort(body: JsonObject): JsonValue | undefined {
 }
 
 /** The version in the id of a Gemini model; zeros where it names none. */
-export function geminiVersion(upstreamModel: string): readonly [major: number, minor: number] {
+function geminiVersion(upstreamModel: string): readonly [major: number, minor: number] {
   const version = /gemini-(\d+)(?:\.(\d+))?/.exec(upstreamModel.toLowerCase())
   return [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)]
+}
+
+/** Gemini 3 and later, as far as the id says; ids without a version name the latest model. */
+export function isNewerGemini(upstreamModel: string): boolean {
+  return geminiVersion(upstreamModel)[0] >= 3 || /gemini-(?!\d)/i.test(upstreamModel)
 }
 
 /** Gemini 2.5 counts thinking tokens, later models know levels; never both. */

@@ -1,47 +1,26 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { imageType } from './chat-content.ts'
+import { extensionType, typeOfUrl } from './google-content-types.ts'
 import { invalidRequest } from './invalid-request.ts'
 
 /** Types of content parts that hold a file, remote or inline. */
 const MEDIA_PARTS: ReadonlySet<unknown> = new Set([
+  'image',
   'image_url',
   'input_image',
+  'audio',
+  'audio_url',
+  'input_audio',
+  'video',
   'video_url',
   'input_video',
   'file',
+  'input_file',
   'document',
 ])
 
-/** Media types by the extension of a remote file. */
-const EXTENSIONS: ReadonlyMap<string, string> = new Map([
-  ['jpg', 'image/jpeg'],
-  ['jpeg', 'image/jpeg'],
-  ['png', 'image/png'],
-  ['webp', 'image/webp'],
-  ['gif', 'image/gif'],
-  ['heic', 'image/heic'],
-  ['heif', 'image/heif'],
-  ['mp4', 'video/mp4'],
-  ['mpeg', 'video/mpeg'],
-  ['mpg', 'video/mpeg'],
-  ['mov', 'video/quicktime'],
-  ['avi', 'video/x-msvideo'],
-  ['wmv', 'video/x-ms-wmv'],
-  ['webm', 'video/webm'],
-  ['flv', 'video/x-flv'],
-  ['3gp', 'video/3gpp'],
-  ['mp3', 'audio/mpeg'],
-  ['wav', 'audio/wav'],
-  ['flac', 'audio/flac'],
-  ['aac', 'audio/aac'],
-  ['ogg', 'audio/ogg'],
-  ['m4a', 'audio/mp4'],
-  ['pdf', 'application/pdf'],
-  ['txt', 'text/plain'],
-  ['md', 'text/markdown'],
-  ['html', 'text/html'],
-  ['csv', 'text/csv'],
-])
+/** Members that state the media type, by type or by extension. */
+const TYPE_MEMBERS = ['mime_type', 'mimeType', 'media_type', 'mediaType', 'content_type', 'format']
 
 export function isMediaPart(part: JsonObject): boolean {
   return MEDIA_PARTS.has(part.type)
@@ -49,69 +28,124 @@ export function isMediaPart(part: JsonObject): boolean {
 
 /**
  * A file as a part of Google content: `inlineData` for a data URL or a base64 source, `fileData`
- * for a gs:// or https:// URL. Throws GatewayError `invalid_request`.
+ * for a gs:// or https:// URL, `text` for a source that is one. Throws GatewayError
+ * `invalid_request`.
  */
 export function mediaPart(part: JsonObject, place: string): JsonObject {
   const payload = payloadOf(part)
-  const stated = statedType(isJsonObject(payload) ? [part, payload] : [part], place)
-  if (isJsonObject(payload) && payload.type === 'base64') {
-    if (stated === undefined || typeof payload.data !== 'string') {
-      throw invalidRequest(`${place} must have a media type and data`)
-    }
-    return { inlineData: { mimeType: stated, data: payload.data } }
+  const owners = isJsonObject(payload) ? [part, payload] : [part]
+  const stated = statedType(owners, place)
+  const data = isJsonObject(payload) ? payload.data : undefined
+  if (isJsonObject(payload) && payload.type === 'text') return { text: String(data ?? '') }
+  if (typeof data === 'string' && !/^data:/i.test(data)) {
+    if (stated === undefined) throw invalidRequest(`${place} must have a media type and data`)
+    return { inlineData: { mimeType: stated, data: data.replace(/\s+/g, '') } }
   }
-  const url = urlOf(payload)
+  const url = typeof data === 'string' ? data : urlOf(payload)
   if (url === undefined) throw invalidRequest(`${place} must hold a data:, gs:// or https:// URL`)
-  return /^data:/i.test(url) ? inlineData(url, stated, place) : fileData(url, stated, place)
+  const named = stated ?? nameType(owners)
+  return /^data:/i.test(url) ? inlineData(url, stated, named, place) : fileData(url, named, place)
 }
 
 /** What describes the file: an object, or its URL alone. */
 function payloadOf(part: JsonObject): JsonValue | undefined {
   const { type, source } = part
   const own = typeof type === 'string' ? part[type] : undefined
-  return own ?? part.image_url ?? part.video_url ?? part.file ?? source ?? part
+  return (
+    own ??
+    part.image_url ??
+    part.audio_url ??
+    part.video_url ??
+    part.input_audio ??
+    part.file ??
+    source ??
+    part
+  )
 }
 
 function urlOf(payload: JsonValue | undefined): string | undefined {
   if (typeof payload === 'string') return payload
   if (!isJsonObject(payload)) return undefined
-  const url = payload.url ?? payload.file_data ?? payload.file_url ?? payload.file_uri
-  return typeof url === 'string' ? url : undefined
+  const url = [payload.url, payload.file_data, payload.file_url, payload.file_uri].find(
+    (value) => typeof value === 'string',
+  )
+  if (typeof url === 'string') return url
+  // Ids of files are OpenAI's, but some write the address of a bucket there.
+  const { file_id: id } = payload
+  return typeof id === 'string' && id.includes('://') ? id : undefined
 }
 
 function statedType(owners: readonly JsonObject[], place: string): string | undefined {
   const stated = owners
-    .flatMap((owner) => [owner.mime_type, owner.media_type, owner.mediaType])
+    .flatMap((owner) => TYPE_MEMBERS.map((name) => owner[name]))
     .filter((value) => value !== undefined && value !== null)
+    .map((value) => readType(value, place))
   const [first, ...others] = new Set(stated)
   if (others.length > 0) throw invalidRequest(`${place}: its media types contradict each other`)
-  if (first === undefined) return undefined
-  if (typeof first !== 'string' || !/^[\w.+-]+\/[\w.+-]+$/.test(first)) {
+  return first
+}
+
+function readType(value: JsonValue | undefined, place: string): string {
+  const type = typeof value === 'string' ? extensionType(value) : undefined
+  if (type !== undefined) return type
+  const [written = ''] = String(value).split(';')
+  if (!/^[\w.+-]+\/[\w.+-]+$/.test(written.trim())) {
     throw invalidRequest(`${place}: its media type must be like image/png`)
   }
-  return imageType(first)
+  return commonType(written)
 }
 
-function inlineData(url: string, stated: string | undefined, place: string): JsonObject {
-  const comma = url.indexOf(',')
-  const [type = '', ...parameters] = url.slice('data:'.length, Math.max(comma, 5)).split(';')
-  if (comma === -1 || parameters.at(-1)?.toLowerCase() !== 'base64') {
-    throw invalidRequest(`${place}: its data URL must be in base64`)
+/** Some give names of their own to JPEG and MP3. */
+function commonType(written: string): string {
+  const type = imageType(written.trim().toLowerCase())
+  return type === 'audio/mp3' ? 'audio/mpeg' : type
+}
+
+/** What the name of a file tells. */
+function nameType(owners: readonly JsonObject[]): string | undefined {
+  for (const { filename, name, title } of owners) {
+    const type = [filename, name, title].find((value) => typeof value === 'string')
+    const known = typeof type === 'string' ? typeOfUrl(`file:///${encodeURI(type)}`) : undefined
+    if (known !== undefined) return known
   }
-  const mimeType = type === '' ? stated : imageType(type.toLowerCase())
+  return undefined
+}
+
+function inlineData(
+  url: string,
+  stated: string | undefined,
+  named: string | undefined,
+  place: string,
+): JsonObject {
+  const comma = url.indexOf(',')
+  if (comma === -1) throw invalidRequest(`${place}: its data URL holds no data`)
+  const [type = '', ...parameters] = url.slice('data:'.length, comma).split(';')
+  const written = type.trim() === '' ? undefined : commonType(type)
+  const mimeType = written === 'application/octet-stream' ? (named ?? written) : (written ?? named)
   if (mimeType === undefined) throw invalidRequest(`${place}: its data URL has no media type`)
-  if (stated !== undefined && stated.toLowerCase() !== mimeType) {
+  if (stated !== undefined && stated !== mimeType) {
     throw invalidRequest(`${place}: its media types contradict each other`)
   }
-  return { inlineData: { mimeType, data: url.slice(comma + 1) } }
+  const text = url.slice(comma + 1)
+  const encoded = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
+  return {
+    inlineData: { mimeType, data: encoded ? text.replace(/\s+/g, '') : toBase64(text, place) },
+  }
 }
 
-function fileData(fileUri: string, stated: string | undefined, place: string): JsonObject {
-  const url = /^(?:gs|https):\/\//i.test(fileUri) ? URL.parse(fileUri) : null
-  if (url === null)
+function toBase64(text: string, place: string): string {
+  try {
+    return Buffer.from(decodeURIComponent(text)).toString('base64')
+  } catch {
+    throw invalidRequest(`${place}: its data URL is not in base64 and not well encoded`)
+  }
+}
+
+function fileData(fileUri: string, named: string | undefined, place: string): JsonObject {
+  if (!/^(?:gs|https):\/\/[^/?#]/i.test(fileUri) || !URL.canParse(fileUri)) {
     throw invalidRequest(`${place}: its URL must begin with data:, gs:// or https://`)
-  const extension = /\.([a-z0-9]+)$/i.exec(url.pathname)?.[1]?.toLowerCase() ?? ''
-  const mimeType = stated ?? EXTENSIONS.get(extension)
+  }
+  const mimeType = named ?? typeOfUrl(fileUri)
   if (mimeType === undefined) {
     throw invalidRequest(`${place}: state its mime_type, which its URL does not tell`)
   }

@@ -1,7 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { nestsTooDeep } from 'model-gateway/wire'
 import { assistantContent } from './chat-content.ts'
-import { isMediaPart, mediaPart } from './google-content-media.ts'
+import {
+  type CallReader,
+  functionCall,
+  functionResponse,
+  lostCall,
+  type ToolMessage,
+} from './google-content-calls.ts'
+import { chatParts, imageParts, textsOf } from './google-content-parts.ts'
+import { signatureOf, signHistory } from './google-content-signatures.ts'
 import { invalidRequest } from './invalid-request.ts'
 
 export interface GoogleConversation {
@@ -9,47 +16,60 @@ export interface GoogleConversation {
   readonly systemInstruction: JsonObject | undefined
 }
 
+interface Content extends JsonObject {
+  role: 'user' | 'model'
+  parts: JsonObject[]
+}
+
+/** What a conversation says where the service wants a turn of the user and there is none. */
+const NOTHING_SAID = '(continued)'
+
 /**
- * The messages of a chat call as Google content. Consecutive tool messages are one user content.
- * `lostSignature` is given to the first call of a turn that has none. Throws GatewayError
- * `invalid_request`, also when there is no message besides system ones.
+ * The messages of a chat call as Google content: the user begins, no content is empty, and the
+ * results of functions follow their calls, in their number and order. Throws GatewayError
+ * `invalid_request`, also when there is nothing to send.
  */
 export function googleConversation(
   messages: JsonValue | undefined,
-  lostSignature: string | undefined,
+  reader: CallReader,
 ): GoogleConversation {
   if (!Array.isArray(messages)) throw invalidRequest('messages must be a list')
-  const contents: JsonObject[] = []
-  const system: string[] = []
-  /** Names of the functions that the assistant called, by the id of the call. */
-  const names = new Map<string, string>()
-  /** The parts of the user content that consecutive tool messages fill. */
-  let responses: JsonObject[] | undefined
-  for (const [index, message] of messages.entries()) {
+  const read = messages.map((message, index) => {
     const place = `messages.${index}`
     if (!isJsonObject(message)) throw invalidRequest(`${place} must be an object`)
-    if (message.role === 'tool') {
-      if (responses === undefined) {
-        responses = []
-        contents.push({ role: 'user', parts: responses })
-      }
-      responses.push(functionResponse(message, place, names))
-      continue
-    }
-    // Between two results it is not between their parts, whose number the upstream checks.
-    if (message.role === 'system' || message.role === 'developer') {
-      system.push(...textsOf(message.content, place).filter((text) => text !== ''))
-      continue
-    }
-    responses = undefined
+    return { message, place, index }
+  })
+  const system: string[] = []
+  const contents: Content[] = []
+  const results = pairResults(read)
+  for (const { message, place, index } of read) {
     switch (message.role) {
+      case 'system':
+      case 'developer':
+        system.push(...textsOf(message.content, place, reader).filter((text) => text !== ''))
+        break
       case 'user':
-        contents.push({ role: 'user', parts: filled(contentParts(message.content, place)) })
+        add(contents, 'user', chatParts(message.content, place, reader))
         break
       case 'assistant': {
-        const parts = contentParts(assistantContent(message), place)
-        parts.push(...functionCalls(message.tool_calls, place, names, lostSignature))
-        contents.push({ role: 'model', parts: filled(parts) })
+        const parts = assistantParts(message, place, reader)
+        const calls = callsOf(message, place)
+        const made = calls.map((call, at) =>
+          functionCall(call, `${place}.tool_calls.${at}`, reader),
+        )
+        add(contents, 'model', [...parts, ...made.map(({ part }) => part)])
+        const answers = calls.map((_, at) => results.get(`${index}.${at}`))
+        respond(
+          contents,
+          made.map(({ name }, at) => functionResponse(name, answers[at], reader)),
+        )
+        break
+      }
+      case 'tool': {
+        if (results.has(String(index))) break
+        const { part, name } = lostCall()
+        add(contents, 'model', [part])
+        respond(contents, [functionResponse(name, { message, place }, reader)])
         break
       }
       default:
@@ -58,128 +78,92 @@ export function googleConversation(
         )
     }
   }
-  if (contents.length === 0) {
-    throw invalidRequest('messages must hold a message besides system and developer ones')
-  }
-  return {
-    contents,
-    systemInstruction: system.length === 0 ? undefined : { parts: [{ text: system.join('\n\n') }] },
-  }
+  return completed(contents, system, reader)
 }
 
-/** A content must have a part. */
-function filled(parts: JsonObject[]): JsonObject[] {
-  return parts.length === 0 ? [{ text: '' }] : parts
-}
-
-/** Without empty texts, which the upstream refuses. */
-function contentParts(content: JsonValue | undefined, place: string): JsonObject[] {
-  return readParts(content, place).flatMap(({ part, at }) => {
-    if (isText(part)) {
-      const text = textPart(part, at)
-      return text === '' ? [] : [{ text }]
+/**
+ * For each call, by the places of its message and of itself, its result: the first one of its id
+ * that comes later. A result that has a call is there under its own place as well.
+ */
+function pairResults(
+  messages: readonly { message: JsonObject; place: string; index: number }[],
+): Map<string, ToolMessage> {
+  const open = new Map<JsonValue | undefined, string[]>()
+  const results = new Map<string, ToolMessage>()
+  for (const { message, place, index } of messages) {
+    if (message.role === 'assistant') {
+      for (const [at, call] of callsOf(message, place).entries()) {
+        const waiting = open.get(call.id) ?? []
+        open.set(call.id, [...waiting, `${index}.${at}`])
+      }
+    } else if (message.role === 'tool') {
+      const { tool_call_id: id } = message
+      if (typeof id !== 'string' || id === '') {
+        throw invalidRequest(`${place}.tool_call_id must be a non-empty string`)
+      }
+      const call = open.get(id)?.shift()
+      if (call === undefined) continue
+      results.set(call, { message, place })
+      results.set(String(index), { message, place })
     }
-    if (isMediaPart(part)) return [mediaPart(part, at)]
-    throw invalidRequest(`${at}.type: ${JSON.stringify(part.type ?? null)} is not supported`)
-  })
-}
-
-/** The texts of a content that may hold nothing else. */
-function textsOf(content: JsonValue | undefined, place: string): string[] {
-  return readParts(content, place).map(({ part, at }) => {
-    if (isText(part)) return textPart(part, at)
-    throw invalidRequest(`${at}: only text is possible here`)
-  })
-}
-
-function readParts(content: JsonValue | undefined, place: string) {
-  if (content === undefined || content === null || content === '') return []
-  if (typeof content === 'string') {
-    return [{ part: { type: 'text', text: content }, at: `${place}.content` }]
   }
-  if (!Array.isArray(content)) {
-    throw invalidRequest(`${place}.content must be a string or a list of parts`)
-  }
-  return content.map((part, index) => {
-    const at = `${place}.content.${index}`
-    if (!isJsonObject(part)) throw invalidRequest(`${at} must be an object`)
-    return { part, at }
-  })
+  return results
 }
 
-function isText({ type }: JsonObject): boolean {
-  return type === 'text' || type === 'input_text'
-}
-
-function textPart({ text }: JsonObject, at: string): string {
-  if (typeof text !== 'string') throw invalidRequest(`${at}.text must be a string`)
-  return text
-}
-
-function functionCalls(
-  calls: JsonValue | undefined,
-  place: string,
-  names: Map<string, string>,
-  lostSignature: string | undefined,
-): JsonObject[] {
+function callsOf({ tool_calls: calls }: JsonObject, place: string): JsonObject[] {
   if (calls === undefined || calls === null) return []
   if (!Array.isArray(calls)) throw invalidRequest(`${place}.tool_calls must be a list`)
-  return calls.map((call, index) => {
-    const at = `${place}.tool_calls.${index}`
-    if (!isJsonObject(call)) throw invalidRequest(`${at} must be an object`)
-    if (call.type !== undefined && call.type !== 'function') {
-      throw invalidRequest(`${at}.type must be function`)
-    }
-    const definition = isJsonObject(call.function) ? call.function : {}
-    const { name } = definition
-    if (typeof name !== 'string' || name === '') {
-      throw invalidRequest(`${at}.function.name must be a non-empty string`)
-    }
-    const id = typeof call.id === 'string' && call.id !== '' ? call.id : undefined
-    if (id !== undefined) names.set(id, name)
-    const lost = index === 0 ? lostSignature : undefined
-    const signature = call.thought_signature ?? call.thoughtSignature ?? lost
-    return {
-      functionCall: {
-        ...(id === undefined ? {} : { id }),
-        name,
-        args: parseArguments(definition.arguments, `${at}.function.arguments`),
-      },
-      ...(typeof signature === 'string' ? { thoughtSignature: signature } : {}),
-    }
+  return calls.map((call, at) => {
+    if (isJsonObject(call)) return call
+    throw invalidRequest(`${place}.tool_calls.${at} must be an object`)
   })
 }
 
-function parseArguments(text: JsonValue | undefined, field: string): JsonObject {
-  if (text === undefined || text === null || text === '') return {}
-  const value = typeof text === 'string' ? parseObject(text) : undefined
-  if (value === undefined) throw invalidRequest(`${field} must be a JSON object, as text`)
-  return value
+/** Text and images of an assistant's message; its signature belongs to the last text. */
+function assistantParts(message: JsonObject, place: string, reader: CallReader): JsonObject[] {
+  const parts = chatParts(assistantContent(message), place, reader)
+  const signature = signatureOf(message)
+  if (signature !== undefined) {
+    const last = parts.findLastIndex(({ text }) => text !== undefined)
+    const signed = { ...(parts[last] ?? { text: '' }), thoughtSignature: signature }
+    parts.splice(last === -1 ? parts.length : last, 1, signed)
+  }
+  return [...parts, ...imageParts(message.images, place)]
 }
 
-function functionResponse(
-  message: JsonObject,
-  place: string,
-  names: ReadonlyMap<string, string>,
-): JsonObject {
-  const { tool_call_id: id } = message
-  if (typeof id !== 'string' || id === '') {
-    throw invalidRequest(`${place}.tool_call_id must be a non-empty string`)
-  }
-  const name = names.get(id)
-  if (name === undefined) {
-    throw invalidRequest(`${place}.tool_call_id: no earlier message has a tool call of this id`)
-  }
-  const text = textsOf(message.content, place).join('')
-  return { functionResponse: { id, name, response: parseObject(text) ?? { output: text } } }
+/** What one role says in a row is one content; results of functions stand alone. */
+function add(contents: Content[], role: Content['role'], parts: JsonObject[]): void {
+  if (parts.length === 0) return
+  const last = contents.at(-1)
+  if (role === 'model' && last?.role === 'model') last.parts.push(...parts)
+  else contents.push({ role, parts })
 }
 
-function parseObject(text: string): JsonObject | undefined {
-  if (nestsTooDeep(text)) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
+/** Files that cannot stand in the results come after all of them. */
+function respond(
+  contents: Content[],
+  responses: readonly { readonly part: JsonObject; readonly beside: readonly JsonObject[] }[],
+): void {
+  if (responses.length === 0) return
+  contents.push({ role: 'user', parts: responses.map(({ part }) => part) })
+  add(
+    contents,
+    'user',
+    responses.flatMap(({ beside }) => beside),
+  )
+}
+
+function completed(contents: Content[], system: string[], reader: CallReader): GoogleConversation {
+  const instruction = { parts: [{ text: system.join('\n\n') }] }
+  const user = (text: string): Content => ({ role: 'user', parts: [{ text }] })
+  // What stands alone is what the model is to answer.
+  if (contents.length === 0 && system.length > 0) {
+    return { contents: [{ role: 'user', ...instruction }], systemInstruction: undefined }
   }
+  if (contents.length === 0) throw invalidRequest('messages must hold a message with content')
+  if (contents[0]?.role === 'model') contents.unshift(user(NOTHING_SAID))
+  // "Requests ending with a model turn are not supported": BerriAI/litellm#38652.
+  if (reader.newer && contents.at(-1)?.role === 'model') contents.push(user(NOTHING_SAID))
+  if (reader.newer) signHistory(contents)
+  return { contents, systemInstruction: system.length === 0 ? undefined : instruction }
 }

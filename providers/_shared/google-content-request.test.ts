@@ -7,9 +7,25 @@ const user = { role: 'user', content: 'hi' }
 const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
 const MODEL = 'gemini-2.5-flash'
 
-function request(fields: JsonObject, { model = MODEL, stream = false } = {}): JsonObject {
+interface Options {
+  readonly model?: string
+  readonly stream?: boolean
+  readonly dropped?: (name: string) => void
+  readonly unsupportedParams?: 'drop' | 'reject'
+}
+
+function request(fields: JsonObject, options: Options = {}): JsonObject {
+  const { model = MODEL, stream = false, dropped = () => {}, ...route } = options
   const body = { model: 'asked', messages: [user], ...fields }
-  return googleRequest({ surface: 'chat_completions', body: structuredClone(body), stream }, model)
+  const call = { body: structuredClone(body), stream, dropped }
+  return googleRequest(call, { upstreamModel: model, ...route })
+}
+
+/** What is left out of a request with these fields. */
+function leftOut(fields: JsonObject, options: Options = {}): string[] {
+  const names: string[] = []
+  request(fields, { ...options, dropped: (name) => names.push(name) })
+  return names
 }
 
 describe('generationConfig', () => {
@@ -60,37 +76,85 @@ describe('generationConfig', () => {
     expect(request(fields)).toEqual({ contents, generationConfig })
   })
 
-  test('nothing that has no mapping goes out; what belongs to this upstream does', () => {
-    const safetySettings = [{ category: 'X', threshold: 'BLOCK_NONE' }]
-    expect(
-      request({
-        temperature: null,
-        response_format: { type: 'text' },
-        user: 'me',
-        store: true,
-        metadata: {},
-        service_tier: 'flex',
-        logit_bias: {},
-        stream: false,
-        stream_options: { include_usage: true },
-        thinking: { type: 'enabled', budget_tokens: 5 },
-        output_config: { effort: 'low' },
-        anthropic_version: 'x',
-        parallel_tool_calls: false,
-        safety_settings: safetySettings,
-        cachedContent: 'projects/1/cachedContents/2',
-        labels: { team: 'a' },
-      }),
-    ).toEqual({
-      contents,
-      safetySettings,
+  test('what belongs to this upstream goes out, what it has no place for is told of', () => {
+    const own = {
+      safety_settings: [{ category: 'X', threshold: 'BLOCK_NONE' }],
       cachedContent: 'projects/1/cachedContents/2',
       labels: { team: 'a' },
+    }
+    const hints = {
+      user: 'me',
+      store: true,
+      metadata: { a: 'b' },
+      service_tier: 'flex',
+      safety_identifier: 'x',
+      prompt_cache_key: 'k',
+      prompt_cache_retention: '24h',
+      verbosity: 'low',
+      prediction: { type: 'content', content: 'x' },
+      thinking: { type: 'enabled', budget_tokens: 5 },
+      output_config: { effort: 'low' },
+      anthropic_version: 'x',
+      something_new: 1,
+    }
+    const { safety_settings: safetySettings, ...same } = own
+    expect(request({ ...own, ...hints })).toEqual({ contents, safetySettings, ...same })
+    expect(leftOut({ ...own, ...hints })).toEqual(Object.keys(hints))
+  })
+
+  test('a parameter at its neutral value is not there', () => {
+    const neutral = {
+      temperature: null,
+      response_format: { type: 'text' },
+      n: 1,
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      logprobs: false,
+      top_logprobs: 0,
+      logit_bias: {},
+      metadata: {},
+      stop: [],
+      tools: [],
+      tool_choice: 'auto',
+      parallel_tool_calls: true,
+      modalities: ['text'],
+      stream: false,
+      stream_options: { include_usage: true },
+      service_tier: 'auto',
+    }
+    expect(request(neutral)).toEqual({ contents })
+    expect(leftOut(neutral)).toEqual([])
+    expect(request({ parallel_tool_calls: false })).toEqual({ contents })
+  })
+
+  test('images, sound and its voice', () => {
+    const audio = { voice: 'Kore', format: 'pcm16' }
+    expect(request({ modalities: ['text', 'image'] }).generationConfig).toEqual({
+      responseModalities: ['TEXT', 'IMAGE'],
+    })
+    expect(request({ modalities: ['audio'], audio }).generationConfig).toEqual({
+      responseModalities: ['AUDIO'],
+      speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } },
     })
   })
 
+  test('a seed of more than 31 bits is the same one each time', () => {
+    const seed = (value: number) => (request({ seed: value }).generationConfig as JsonObject).seed
+    expect(seed(2 ** 40 + 7)).toBe(7)
+    expect(seed(-5)).toBe(5)
+    expect(seed(2 ** 31 - 1)).toBe(2 ** 31 - 1)
+  })
+
   test.each([
-    ['n in a stream', () => request({ n: 2 }, { stream: true }), 'n: '],
+    ['n in a stream', () => request({ n: 2 }, { stream: true }), 'n is not supported'],
+    ['logit_bias', () => request({ logit_bias: { 5: 1 } }), 'logit_bias is not supported'],
+    ['functions', () => request({ functions: [{ name: 'f' }] }), 'functions is not supported'],
+    ['sound as mp3', () => request({ audio: { format: 'mp3' } }), 'audio.format must be pcm16 or'],
+    [
+      'a stream as wav',
+      () => request({ audio: { format: 'wav' } }, { stream: true }),
+      'audio.format must be pcm16, not "wav"',
+    ],
     [
       'streamed arguments',
       () => request({ streamFunctionCallArguments: true }),
@@ -104,6 +168,16 @@ describe('generationConfig', () => {
     ],
   ])('refused: %s', (_, run, message) => {
     expect(refusal(run)).toStartWith(message)
+  })
+
+  test('a route can drop them all, or refuse them all', () => {
+    const fields = { n: 2, logit_bias: { 5: 1 }, user: 'me' }
+    const drop = { stream: true, unsupportedParams: 'drop' } as const
+    expect(request(fields, drop)).toEqual({ contents })
+    expect(leftOut(fields, drop)).toEqual(['logit_bias', 'user', 'n'])
+    expect(refusal(() => request({ user: 'me' }, { unsupportedParams: 'reject' }))).toStartWith(
+      'user is not supported',
+    )
   })
 })
 
@@ -157,10 +231,10 @@ describe('tools', () => {
   const tools = [{ functionDeclarations: [declared] }]
   const config = (functionCallingConfig: JsonObject) => ({ toolConfig: { functionCallingConfig } })
 
-  test('functions in either shape; others are skipped', () => {
+  test('functions in either shape', () => {
     const native = { name: 'weather', description: 'Now', input_schema: parameters }
     const bare = { type: 'function', function: { name: 'clock', description: ' ' } }
-    expect(request({ tools: [weather, { type: 'web_search' }, native, bare] }).tools).toEqual([
+    expect(request({ tools: [weather, native, bare] }).tools).toEqual([
       {
         functionDeclarations: [
           declared,
@@ -169,12 +243,51 @@ describe('tools', () => {
         ],
       },
     ])
-    expect(request({ tools: [{ type: 'web_search' }] })).toEqual({ contents })
     expect(request({ tools: [], tool_choice: 'auto' })).toEqual({ contents })
   })
 
   test.each([
-    ['auto', { tools, ...config({ mode: 'AUTO' }) }],
+    [{ type: 'web_search' }, { googleSearch: {} }],
+    [{ type: 'web_search_preview_2025_03_11' }, { googleSearch: {} }],
+    [{ type: 'code_interpreter', container: { type: 'auto' } }, { codeExecution: {} }],
+    [{ type: 'url_context' }, { urlContext: {} }],
+    [{ google_search: { exclude_domains: ['x'] } }, { google_search: { exclude_domains: ['x'] } }],
+    [{ googleMaps: {} }, { googleMaps: {} }],
+  ] as [JsonObject, JsonObject][])('tools that the service runs: %j', (tool, sent) => {
+    expect(request({ tools: [tool] })).toEqual({ contents, tools: [sent] })
+    expect(request({ tools: [tool, weather] }).tools).toEqual([...tools, sent])
+  })
+
+  test('a search that is asked for by its options', () => {
+    expect(request({ web_search_options: {} })).toEqual({ contents, tools: [{ googleSearch: {} }] })
+    const web_search_options = { search_context_size: 'low', user_location: null }
+    expect(leftOut({ web_search_options })).toEqual(['web_search_options.search_context_size'])
+  })
+
+  test('of tools that may be called, only those are offered', () => {
+    const clock = { type: 'function', function: { name: 'clock' } }
+    const only = { type: 'function', function: { name: 'weather' } }
+    for (const [mode, sent] of [
+      ['auto', 'AUTO'],
+      ['required', 'ANY'],
+    ]) {
+      const allowed_tools = { mode, tools: [only] }
+      expect(
+        request({
+          tools: [weather, clock],
+          tool_choice: { type: 'allowed_tools', allowed_tools },
+        }),
+      ).toEqual({ contents, tools, ...config({ mode: sent }) })
+    }
+  })
+
+  test('cache marks are told of', () => {
+    const marked = { ...weather, cache_control: { type: 'ephemeral' } }
+    expect(leftOut({ tools: [marked] })).toEqual(['tools[].cache_control'])
+  })
+
+  test.each([
+    ['auto', { tools }],
     ['required', { tools, ...config({ mode: 'ANY' }) }],
     ['any', { tools, ...config({ mode: 'ANY' }) }],
     ['none', config({ mode: 'NONE' })],
@@ -201,6 +314,8 @@ describe('tools', () => {
   test.each([
     [{ tools: {} }, 'tools must be a list'],
     [{ tools: [{ type: 'function', function: {} }] }, 'tools.0.function.name'],
+    [{ tools: [{ type: 'custom', name: 'f' }] }, 'tools.0.type: "custom" is not supported'],
+    [{ tools: [weather, { type: 'file_search' }] }, 'tools.1.type: "file_search"'],
     [{ tool_choice: 'required' }, 'tool_choice asks for a tool'],
     [{ tools: [weather], tool_choice: 'sometimes' }, 'tool_choice must be'],
     [{ tools: [weather], tool_choice: { type: 'function' } }, 'tool_choice must be'],

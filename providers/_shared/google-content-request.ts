@@ -1,8 +1,9 @@
 import type { JsonObject } from 'model-gateway/plugin'
-import type { ProviderCall } from 'model-gateway/provider'
-import { geminiVersion, generationConfig } from './google-content-config.ts'
+import type { ProviderCall, RouteSpec } from 'model-gateway/provider'
+import { leaveOut, readParams } from 'model-gateway/wire'
+import { CONFIG_PARAMS, generationConfig, isNewerGemini } from './google-content-config.ts'
 import { googleConversation } from './google-content-messages.ts'
-import { googleTools } from './google-content-tools.ts'
+import { googleTools, TOOL_PARAMS } from './google-content-tools.ts'
 import { invalidRequest } from './invalid-request.ts'
 
 /** Members that are copied as they stand, with the spelling that chat callers may use. */
@@ -12,38 +13,45 @@ const COPIED = [
   ['labels', 'labels'],
 ] as const
 
-/** Stands for a signature that is lost: the service's own word for not checking it. */
-const SKIP_SIGNATURE = 'skip_thought_signature_validator'
+/** Everything that has a place in the request, or is the gateway's own. */
+const MAPPED: ReadonlySet<string> = new Set([
+  ...['model', 'messages', 'stream', 'stream_options', 'streamFunctionCallArguments'],
+  ...CONFIG_PARAMS,
+  ...TOOL_PARAMS,
+  ...COPIED.flat(),
+])
 
 /**
- * A chat call as a GenerateContentRequest. What has no mapping is left out, because the upstream
- * refuses fields that it does not know. Throws GatewayError `invalid_request`.
+ * A chat call as a GenerateContentRequest. What has no place in it is left out, and told of, because
+ * the upstream refuses fields that it does not know. Throws GatewayError `invalid_request`.
  */
 export function googleRequest(
-  { body, stream, surface }: Pick<ProviderCall, 'body' | 'stream' | 'surface'>,
-  upstreamModel: string,
+  { body, stream, dropped }: Pick<ProviderCall, 'body' | 'stream' | 'dropped'>,
+  { upstreamModel, unsupportedParams }: Pick<RouteSpec, 'upstreamModel' | 'unsupportedParams'>,
 ): JsonObject {
-  if (stream && typeof body.n === 'number' && body.n > 1) {
-    throw invalidRequest('n: a stream has one choice only')
+  const policy = { unsupported: unsupportedParams, dropped }
+  const params = readParams(body, MAPPED, policy)
+  // "streamGenerateContent is not supported" with several candidates.
+  if (stream && params.n !== undefined) {
+    leaveOut('n', policy)
+    delete params.n
   }
-  if (body.streamFunctionCallArguments === true) {
+  if (params.streamFunctionCallArguments === true) {
     throw invalidRequest('streamFunctionCallArguments is not supported')
   }
-  // The messages API has no place for the signatures of calls, without which Gemini 3 refuses them.
-  const unsigned = surface === 'messages' && geminiVersion(upstreamModel)[0] >= 3
-  const { contents, systemInstruction } = googleConversation(
-    body.messages,
-    unsigned ? SKIP_SIGNATURE : undefined,
-  )
-  const config = generationConfig(body, upstreamModel)
+  const { contents, systemInstruction } = googleConversation(params.messages, {
+    newer: isNewerGemini(upstreamModel),
+    dropped,
+  })
+  const config = generationConfig(params, upstreamModel, stream)
   const request: JsonObject = {
     contents,
     ...(systemInstruction === undefined ? {} : { systemInstruction }),
     ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
-    ...googleTools(body),
+    ...googleTools(params, policy),
   }
   for (const [name, alias] of COPIED) {
-    const value = body[name] ?? body[alias] ?? undefined
+    const value = params[name] ?? params[alias]
     if (value !== undefined) request[name] = value
   }
   return request

@@ -22,7 +22,7 @@ export function bindRoute(service: Service, route: RouteSpec): BoundRoute {
     ? {
         supports: ['stream', 'tools', 'vision', 'json_schema'],
         pricing,
-        execute: { chat_completions: googleChat(endpoint, model.id, extraBody) },
+        execute: { chat_completions: googleChat(endpoint, { ...route, upstreamModel: model.id }) },
       }
     : {
         supports: ['stream', 'tools'],

@@ -1,5 +1,4 @@
-import type { JsonObject } from 'model-gateway/plugin'
-import type { EgressResponse, Execute } from 'model-gateway/provider'
+import type { EgressResponse, Execute, RouteSpec } from 'model-gateway/provider'
 import { EVENT_STREAM, postJson, readJsonReply, streamBody } from '../_shared/compat-http.ts'
 import { decodeGoogleStream } from '../_shared/google-content-frames.ts'
 import { chatFromGoogle } from '../_shared/google-content-reply.ts'
@@ -17,13 +16,12 @@ const PRICE_MEMBERS = ['serviceTier', 'service_tier'] as const
 /** Chat completions of `google/` models: generateContent and streamGenerateContent. */
 export function googleChat(
   endpoint: ModelEndpoint,
-  upstreamModel: string,
-  extraBody: Readonly<JsonObject>,
+  route: Pick<RouteSpec, 'upstreamModel' | 'unsupportedParams' | 'extraBody'>,
 ): Execute {
   const buffered = endpoint.method('generateContent')
   const streamed = endpoint.method('streamGenerateContent?alt=sse')
   return async (call) => {
-    const body = mergeDeep(googleRequest(call, upstreamModel), extraBody)
+    const body = mergeDeep(googleRequest(call, route), route.extraBody)
     const billingModifiers = [
       ...endpoint.billingModifiers,
       ...PRICE_MEMBERS.filter((name) => (body[name] ?? null) !== null),

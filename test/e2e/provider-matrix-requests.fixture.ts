@@ -229,8 +229,8 @@ function contentBody(scenario: Scenario): JsonObject {
       return { ...base, contents: [user], tools, toolConfig }
     }
     case 'results': {
-      const call = { role: 'model', parts: [{ functionCall: { id, name, args: input } }] }
-      const response = { id, name, response: JSON.parse(RESULT) }
+      const call = { role: 'model', parts: [{ functionCall: { name, args: input } }] }
+      const response = { name, response: JSON.parse(RESULT) }
       const contents = [user, call, { role: 'user', parts: [{ functionResponse: response }] }]
       return { ...base, contents, tools }
     }

@@ -1,0 +1,37 @@
+import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+
+/**
+ * Stands for a signature that is lost: the service's own word for not checking it
+ * (ai.google.dev/gemini-api/docs/thought-signatures).
+ */
+const SKIP_SIGNATURE = 'skip_thought_signature_validator'
+
+/** In the alphabet of URLs or the other one: the service reads bytes and refuses anything else. */
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
+
+/**
+ * The signature of a call, a message or an image: in Google's own place or under a name of ours.
+ * What another provider has signed is no signature here.
+ */
+export function signatureOf(owner: JsonObject): string | undefined {
+  const { extra_content: extra } = owner
+  const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {}
+  const stated = [google.thought_signature, owner.thought_signature, owner.thoughtSignature]
+  return stated.find((value): value is string => typeof value === 'string' && BASE64.test(value))
+}
+
+/**
+ * Signs, where nothing did, the first call of each step since the user last spoke: no others are
+ * checked.
+ */
+export function signHistory(
+  contents: readonly { readonly role: string; readonly parts: JsonObject[] }[],
+): void {
+  const spoke = contents.findLastIndex(
+    ({ role, parts }) => role === 'user' && !parts.some((part) => part.functionResponse),
+  )
+  for (const { parts } of contents.slice(spoke + 1)) {
+    const first = parts.find((part) => part.functionCall !== undefined)
+    if (first !== undefined) first.thoughtSignature ??= SKIP_SIGNATURE
+  }
+}
