@@ -3,11 +3,13 @@ import { nestsTooDeep, parseExact } from 'model-gateway/wire'
 import { chatParts, type PartReader } from './google-content-parts.ts'
 import { signatureOf } from './google-content-signatures.ts'
 import { invalidRequest } from './invalid-request.ts'
+import type { ToolNames } from './tool-names.ts'
 
 /** How the calls of a conversation are written for one model. */
 export interface CallReader extends PartReader {
   /** Gemini 3 and later: checks signatures, and takes files inside of results. */
   readonly newer: boolean
+  readonly names: ToolNames
 }
 
 export interface ToolMessage {
@@ -25,15 +27,16 @@ const IN_RESULTS = /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/
  * A call of the history. Vertex AI refuses the `id` that other services of Google have: results are
  * told apart by their order (vercel/ai#15664).
  */
-export function functionCall(call: JsonObject, place: string, _reader: CallReader) {
+export function functionCall(call: JsonObject, place: string, { names }: CallReader) {
   if (call.type !== undefined && call.type !== null && call.type !== 'function') {
     throw invalidRequest(`${place}.type must be function`)
   }
   const definition = isJsonObject(call.function) ? call.function : {}
-  const { name } = definition
-  if (typeof name !== 'string' || name === '') {
+  const { name: asked } = definition
+  if (typeof asked !== 'string' || asked === '') {
     throw invalidRequest(`${place}.function.name must be a non-empty string`)
   }
+  const name = names.sent(asked)
   const signature = signatureOf(call)
   const part = {
     functionCall: { name, args: readArguments(definition.arguments) },

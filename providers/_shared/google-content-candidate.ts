@@ -3,6 +3,7 @@ import { readCandidateFacts } from './google-content-facts.ts'
 import { mediaOfReply } from './google-content-output.ts'
 import { malformedReply } from './malformed-reply.ts'
 import { toolCallId } from './reply-ids.ts'
+import type { ToolNames } from './tool-names.ts'
 
 /** A part of a reply, in the words of chat completions. */
 export type ReplyPart =
@@ -17,6 +18,9 @@ export type ReplyPart =
   /** A part that chat completions have no member for, as it came. */
   | { readonly kind: 'other'; readonly part: JsonObject }
 
+/** How the caller knows the tools that the upstream names. */
+export type ReadNames = Pick<ToolNames, 'asked'>
+
 export interface Candidate {
   readonly index: number
   readonly parts: readonly ReplyPart[]
@@ -29,11 +33,11 @@ export interface Candidate {
 }
 
 /** A GenerateContentResponse, buffered or one of a stream. Throws GatewayError `upstream_transport`. */
-export function readCandidates(response: JsonObject): Candidate[] {
+export function readCandidates(response: JsonObject, names: ReadNames): Candidate[] {
   const { candidates } = response
   if (candidates === undefined || candidates === null) return []
   if (!Array.isArray(candidates)) throw malformedReply('candidates is not an array')
-  return candidates.map(readCandidate)
+  return candidates.map((candidate, position) => readCandidate(candidate, position, names))
 }
 
 /** `promptFeedback` of a prompt that was refused, so that there are no candidates. */
@@ -52,14 +56,14 @@ export function signedCall(call: JsonObject, signature: string): JsonObject {
   return { ...call, thought_signature: signature, ...signed(signature) }
 }
 
-function readCandidate(candidate: JsonValue, position: number): Candidate {
+function readCandidate(candidate: JsonValue, position: number, names: ReadNames): Candidate {
   if (!isJsonObject(candidate)) throw malformedReply('a candidate is not an object')
   const { content, index, finishReason } = candidate
   const parts = isJsonObject(content) ? (content.parts ?? []) : []
   if (!Array.isArray(parts)) throw malformedReply('parts is not an array')
   return {
     index: typeof index === 'number' ? index : position,
-    parts: parts.flatMap(readPart),
+    parts: parts.flatMap((part) => readPart(part, names)),
     logprobs: readLogprobs(candidate.logprobsResult),
     facts: readCandidateFacts(candidate),
     finishReason:
@@ -68,14 +72,14 @@ function readCandidate(candidate: JsonValue, position: number): Candidate {
 }
 
 /** One part as what it says and how that is signed; nothing for an empty text. */
-function readPart(part: JsonValue): ReplyPart[] {
+function readPart(part: JsonValue, names: ReadNames): ReplyPart[] {
   if (!isJsonObject(part)) throw malformedReply('a part is not an object')
   const { text, functionCall, thoughtSignature } = part
   const signature =
     typeof thoughtSignature === 'string' && thoughtSignature !== '' ? thoughtSignature : undefined
   if (part.thought === true) return [{ kind: 'thought', block: thoughtBlock(part, signature) }]
   if (isJsonObject(functionCall)) {
-    const call = toolCall(functionCall)
+    const call = toolCall(functionCall, names)
     return [
       { kind: 'tool_call', call: signature === undefined ? call : signedCall(call, signature) },
     ]
@@ -114,12 +118,12 @@ function thoughtBlock(part: JsonObject, signature: string | undefined): JsonObje
   }
 }
 
-function toolCall({ id, name, args }: JsonObject): JsonObject {
+function toolCall({ id, name, args }: JsonObject, { asked }: ReadNames): JsonObject {
   if (typeof name !== 'string') throw malformedReply('a functionCall has no name')
   return {
     id: toolCallId(id),
     type: 'function',
-    function: { name, arguments: JSON.stringify(args ?? {}) },
+    function: { name: asked(name), arguments: JSON.stringify(args ?? {}) },
   }
 }
 

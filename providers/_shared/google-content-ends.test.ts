@@ -3,6 +3,9 @@ import { expect, test } from 'bun:test'
 import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { chatChunksFromGoogle } from './google-content-stream.ts'
+import { createToolNames, GOOGLE_NAMES } from './tool-names.ts'
+
+const names = createToolNames(GOOGLE_NAMES)
 
 const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'req-1' }
 const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 4 }
@@ -19,7 +22,7 @@ async function* source(responses: readonly JsonObject[], error?: Error) {
 
 async function collect(responses: AsyncIterable<readonly StreamEvent[]>): Promise<StreamEvent[]> {
   const events: StreamEvent[] = []
-  for await (const batch of chatChunksFromGoogle(responses, call)) events.push(...batch)
+  for await (const batch of chatChunksFromGoogle(responses, call, names)) events.push(...batch)
   return events
 }
 

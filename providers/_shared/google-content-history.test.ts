@@ -2,6 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { googleRequest } from './google-content-request.ts'
+import { createToolNames, GOOGLE_NAMES } from './tool-names.ts'
+
+const names = createToolNames(GOOGLE_NAMES)
 
 const user = { role: 'user', content: 'hi' }
 const hi = { role: 'user', parts: [{ text: 'hi' }] }
@@ -15,7 +18,7 @@ interface Content extends JsonObject {
 function contentsOf(messages: JsonValue[], upstreamModel = 'gemini-3.5-flash'): Content[] {
   const body = structuredClone({ model: 'asked', messages })
   const call = { body, stream: false, dropped() {} }
-  return googleRequest(call, { upstreamModel }).contents as Content[]
+  return googleRequest(call, { upstreamModel }, names).contents as Content[]
 }
 
 const call = (id: string, more: JsonObject = {}) => ({
@@ -278,7 +281,7 @@ describe('turns', () => {
   test('a system message alone is what the model answers', () => {
     const body = { model: 'asked', messages: [{ role: 'system', content: 'Say hi.' }] }
     const call = { body, stream: false, dropped() {} }
-    expect(googleRequest(call, { upstreamModel: 'gemini-3.5-flash' })).toEqual({
+    expect(googleRequest(call, { upstreamModel: 'gemini-3.5-flash' }, names)).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Say hi.' }] }],
     })
   })
@@ -303,14 +306,18 @@ describe('turns', () => {
   })
 
   test('thoughts and cache marks are left out, and told of', () => {
-    const names: string[] = []
+    const told: string[] = []
     const content = [
       { type: 'thinking', thinking: 'hm', signature: 's' },
       { type: 'text', text: 'Well', cache_control: { type: 'ephemeral' } },
     ]
     const body = { model: 'asked', messages: [user, { role: 'assistant', content }, user] }
-    const call = { body, stream: false, dropped: (name: string) => void names.push(name) }
-    expect(googleRequest(call, { upstreamModel: 'gemini-3' }).contents).toEqual([hi, well, hi])
-    expect(names).toEqual(['messages[].content[].cache_control', 'messages[].content[].thinking'])
+    const call = { body, stream: false, dropped: (name: string) => void told.push(name) }
+    expect(googleRequest(call, { upstreamModel: 'gemini-3' }, names).contents).toEqual([
+      hi,
+      well,
+      hi,
+    ])
+    expect(told).toEqual(['messages[].content[].cache_control', 'messages[].content[].thinking'])
   })
 })

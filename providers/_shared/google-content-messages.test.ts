@@ -2,6 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { googleRequest } from './google-content-request.ts'
 import { refusal } from './refusal.fixture.ts'
+import { createToolNames, GOOGLE_NAMES } from './tool-names.ts'
+
+const names = createToolNames(GOOGLE_NAMES)
 
 const user = { role: 'user', content: 'hi' }
 const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
@@ -10,6 +13,7 @@ const request = (fields: JsonObject) =>
   googleRequest(
     { body: structuredClone({ model: 'asked', ...fields }), stream: false, dropped() {} },
     { upstreamModel: 'gemini-2.5-flash' },
+    names,
   )
 const messages = (...list: JsonValue[]) => request({ messages: list })
 const parts = (content: JsonValue) =>

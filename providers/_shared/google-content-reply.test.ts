@@ -2,18 +2,21 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import { chatFromGoogle } from './google-content-reply.ts'
 import { usageFromGoogle } from './google-content-usage.ts'
+import { createToolNames, GOOGLE_NAMES } from './tool-names.ts'
+
+const names = createToolNames(GOOGLE_NAMES)
 
 const call = { surface: 'chat_completions', body: { model: 'asked' } }
 const fixture = (name: string): Promise<JsonObject> =>
   Bun.file(`${import.meta.dir}/__fixtures__/google-${name}.json`).json()
-const choicesOf = (reply: JsonObject) => chatFromGoogle(reply, call).choices as JsonObject[]
+const choicesOf = (reply: JsonObject) => chatFromGoogle(reply, call, names).choices as JsonObject[]
 const messageOf = (choice: JsonObject | undefined) => choice?.message as JsonObject
 const text = { text: 'a' }
 const functionCall = { functionCall: { name: 'f', args: { x: 1 } } }
 
 test('a text with its thoughts', async () => {
   const before = Math.floor(Date.now() / 1000)
-  const { created, ...reply } = chatFromGoogle(await fixture('text'), call)
+  const { created, ...reply } = chatFromGoogle(await fixture('text'), call, names)
   expect(created).toBeGreaterThanOrEqual(before)
   expect(reply).toEqual({
     id: 'id-text-1',
@@ -111,7 +114,7 @@ describe('how candidates end', () => {
   )
 
   test('a refused prompt is one empty choice, filtered', async () => {
-    const reply = chatFromGoogle(await fixture('blocked'), call)
+    const reply = chatFromGoogle(await fixture('blocked'), call, names)
     expect(reply.choices).toEqual([
       {
         index: 0,
@@ -305,7 +308,7 @@ describe('usage', () => {
 
 function failure(reply: JsonObject): GatewayError {
   try {
-    chatFromGoogle(reply, call)
+    chatFromGoogle(reply, call, names)
   } catch (error) {
     if (error instanceof GatewayError) return error
   }

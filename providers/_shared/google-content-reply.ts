@@ -1,6 +1,11 @@
 import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import type { ProviderCall } from 'model-gateway/provider'
-import { blockedPrompt, type Candidate, readCandidates } from './google-content-candidate.ts'
+import {
+  blockedPrompt,
+  type Candidate,
+  type ReadNames,
+  readCandidates,
+} from './google-content-candidate.ts'
 import { addFacts, addPart, emptyChoice, endOf, messageOf } from './google-content-choice.ts'
 import { failedCandidate } from './google-content-finish.ts'
 import { countedByGoogle, usageFromGoogle } from './google-content-usage.ts'
@@ -17,10 +22,11 @@ type Call = Pick<ProviderCall, 'body' | 'surface'>
 export function chatFromGoogle(
   reply: JsonObject,
   call: Call,
+  names: ReadNames,
   billingModifiers: readonly string[] = [],
 ): JsonObject {
   try {
-    return completion(reply, call)
+    return completion(reply, call, names)
   } catch (error) {
     const usage = countedByGoogle(reply.usageMetadata)
     if (!(error instanceof GatewayError) || usage === undefined) throw error
@@ -29,8 +35,8 @@ export function chatFromGoogle(
   }
 }
 
-function completion(reply: JsonObject, call: Call): JsonObject {
-  const candidates = readCandidates(reply)
+function completion(reply: JsonObject, call: Call, names: ReadNames): JsonObject {
+  const candidates = readCandidates(reply, names)
   const blocked = blockedPrompt(reply)
   if (candidates.length === 0 && blocked === undefined) throw malformedReply('it has no candidates')
   const usage = usageFromGoogle(reply.usageMetadata)

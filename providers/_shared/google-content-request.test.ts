@@ -2,6 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { googleRequest } from './google-content-request.ts'
 import { refusal } from './refusal.fixture.ts'
+import { createToolNames, GOOGLE_NAMES } from './tool-names.ts'
+
+const names = createToolNames(GOOGLE_NAMES)
 
 const user = { role: 'user', content: 'hi' }
 const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
@@ -18,7 +21,7 @@ function request(fields: JsonObject, options: Options = {}): JsonObject {
   const { model = MODEL, stream = false, dropped = () => {}, ...route } = options
   const body = { model: 'asked', messages: [user], ...fields }
   const call = { body: structuredClone(body), stream, dropped }
-  return googleRequest(call, { upstreamModel: model, ...route })
+  return googleRequest(call, { upstreamModel: model, ...route }, names)
 }
 
 /** What is left out of a request with these fields. */
@@ -231,13 +234,12 @@ describe('tools', () => {
   const tools = [{ functionDeclarations: [declared] }]
   const config = (functionCallingConfig: JsonObject) => ({ toolConfig: { functionCallingConfig } })
 
-  test('functions in either shape', () => {
+  test('functions in either shape, each name once', () => {
     const native = { name: 'weather', description: 'Now', input_schema: parameters }
     const bare = { type: 'function', function: { name: 'clock', description: ' ' } }
     expect(request({ tools: [weather, native, bare] }).tools).toEqual([
       {
         functionDeclarations: [
-          declared,
           declared,
           { name: 'clock', parametersJsonSchema: { type: 'object', properties: {} } },
         ],

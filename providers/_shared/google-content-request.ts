@@ -5,6 +5,7 @@ import { CONFIG_PARAMS, generationConfig, isNewerGemini } from './google-content
 import { googleConversation } from './google-content-messages.ts'
 import { googleTools, TOOL_PARAMS } from './google-content-tools.ts'
 import { invalidRequest } from './invalid-request.ts'
+import type { ToolNames } from './tool-names.ts'
 
 /** Members that are copied as they stand, with the spelling that chat callers may use. */
 const COPIED = [
@@ -23,11 +24,12 @@ const MAPPED: ReadonlySet<string> = new Set([
 
 /**
  * A chat call as a GenerateContentRequest. What has no place in it is left out, and told of, because
- * the upstream refuses fields that it does not know. Throws GatewayError `invalid_request`.
+ * the upstream refuses fields that it does not know. Tools have the names that `names` sends. Throws GatewayError `invalid_request`.
  */
 export function googleRequest(
   { body, stream, dropped }: Pick<ProviderCall, 'body' | 'stream' | 'dropped'>,
   { upstreamModel, unsupportedParams }: Pick<RouteSpec, 'upstreamModel' | 'unsupportedParams'>,
+  names: ToolNames,
 ): JsonObject {
   const policy = { unsupported: unsupportedParams, dropped }
   const params = readParams(body, MAPPED, policy)
@@ -41,6 +43,7 @@ export function googleRequest(
   }
   const { contents, systemInstruction } = googleConversation(params.messages, {
     newer: isNewerGemini(upstreamModel),
+    names,
     dropped,
   })
   const config = generationConfig(params, upstreamModel, stream)
@@ -48,7 +51,7 @@ export function googleRequest(
     contents,
     ...(systemInstruction === undefined ? {} : { systemInstruction }),
     ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
-    ...googleTools(params, policy),
+    ...googleTools(params, names, policy),
   }
   for (const [name, alias] of COPIED) {
     const value = params[name] ?? params[alias]

@@ -6,6 +6,9 @@ import { type ChatGist, foldChat, gistOf } from './fold-chat.fixture.ts'
 import { decodeGoogleStream } from './google-content-frames.ts'
 import { chatFromGoogle } from './google-content-reply.ts'
 import { chatChunksFromGoogle } from './google-content-stream.ts'
+import { createToolNames, GOOGLE_NAMES } from './tool-names.ts'
+
+const names = createToolNames(GOOGLE_NAMES)
 
 const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'req-1' }
 const NAMES = ['text', 'tools', 'safety', 'blocked'] as const
@@ -19,7 +22,9 @@ for (const name of NAMES) {
   streams.set(name, {
     sse: Buffer.from(text),
     array: Buffer.from(`[${objects.join('\n,\r\n')}]`),
-    buffered: gistOf(chatFromGoogle(await Bun.file(`${folder}/google-${name}.json`).json(), call)),
+    buffered: gistOf(
+      chatFromGoogle(await Bun.file(`${folder}/google-${name}.json`).json(), call, names),
+    ),
   })
 }
 function stream(name: (typeof NAMES)[number]) {
@@ -36,7 +41,7 @@ async function* pieces(list: Iterable<Uint8Array | string>): AsyncGenerator<Uint
 async function decode(list: Iterable<Uint8Array | string>) {
   const events: StreamEvent[] = []
   try {
-    for await (const batch of chatChunksFromGoogle(decodeGoogleStream(pieces(list)), call)) {
+    for await (const batch of chatChunksFromGoogle(decodeGoogleStream(pieces(list)), call, names)) {
       expect(batch).not.toEqual([])
       events.push(...batch)
     }
@@ -186,7 +191,7 @@ describe('events', () => {
       await Bun.sleep(20)
       open = false
     }
-    for await (const batch of chatChunksFromGoogle(decodeGoogleStream(slow()), call)) {
+    for await (const batch of chatChunksFromGoogle(decodeGoogleStream(slow()), call, names)) {
       if (batch.at(-1)?.data === '[DONE]') expect(open).toBe(true)
     }
     expect(open).toBe(false)
@@ -285,7 +290,7 @@ describe('events', () => {
         released = true
       }
     }
-    for await (const _ of chatChunksFromGoogle(decodeGoogleStream(source()), call));
+    for await (const _ of chatChunksFromGoogle(decodeGoogleStream(source()), call, names));
     expect(released).toBe(true)
   })
 
@@ -300,7 +305,7 @@ describe('events', () => {
           released = true
         }
       }
-      for await (const _ of chatChunksFromGoogle(decodeGoogleStream(source()), call)) break
+      for await (const _ of chatChunksFromGoogle(decodeGoogleStream(source()), call, names)) break
       expect(released).toBe(true)
     }
   })

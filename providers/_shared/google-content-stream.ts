@@ -3,7 +3,12 @@ import type { ProviderCall } from 'model-gateway/provider'
 import { type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { doneEvent, errorEvent } from './chat-chunks.ts'
 import { eventObject } from './event-object.ts'
-import { blockedPrompt, type ReplyPart, readCandidates } from './google-content-candidate.ts'
+import {
+  blockedPrompt,
+  type ReadNames,
+  type ReplyPart,
+  readCandidates,
+} from './google-content-candidate.ts'
 import {
   addFacts,
   addPart,
@@ -28,8 +33,9 @@ type Call = Pick<ProviderCall, 'body' | 'surface' | 'requestId'>
 export async function* chatChunksFromGoogle(
   responses: AsyncIterable<readonly StreamEvent[]>,
   call: Call,
+  names: ReadNames,
 ): AsyncGenerator<readonly StreamEvent[]> {
-  const converter = createConverter(call)
+  const converter = createConverter(call, names)
   let chunks: StreamEvent[] = []
   try {
     for await (const batch of responses) {
@@ -50,7 +56,7 @@ export async function* chatChunksFromGoogle(
   }
 }
 
-function createConverter(call: Call) {
+function createConverter(call: Call, names: ReadNames) {
   let state: 'open' | 'complete' | 'failed' = 'open'
   /** The beginning of each chunk, without the closing brace. */
   let head: string | undefined
@@ -176,7 +182,7 @@ function createConverter(call: Call) {
       begin(response)
       const counters = countsTokens(response.usageMetadata) ? response.usageMetadata : undefined
       usageMetadata = counters ?? usageMetadata
-      for (const candidate of readCandidates(response)) {
+      for (const candidate of readCandidates(response, names)) {
         const { index, logprobs } = candidate
         const choice = choiceAt(index, response, out)
         for (const part of candidate.parts) take(part, index, choice, out)

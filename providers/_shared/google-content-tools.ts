@@ -10,6 +10,7 @@ import {
 import { googleSchema } from './google-content-schema.ts'
 import { invalidRequest } from './invalid-request.ts'
 import { functionTool, isNativeTool } from './native-tools.ts'
+import type { ToolNames } from './tool-names.ts'
 
 const modes = { auto: 'AUTO', none: 'NONE', required: 'ANY', function: 'ANY' } as const
 
@@ -31,10 +32,11 @@ const OWN =
  * `tools` and `toolConfig` for the tools of a chat call; members that are not needed are absent.
  * Throws GatewayError `invalid_request`.
  */
-export function googleTools(params: JsonObject, policy: ParamPolicy): JsonObject {
+export function googleTools(params: JsonObject, names: ToolNames, policy: ParamPolicy): JsonObject {
   const allowed = allowedTools(params.tool_choice)
   const hosted = params.web_search_options === undefined ? [] : [searchTool(params, policy)]
-  const functionDeclarations: JsonObject[] = []
+  /** By name, because the service refuses one that comes twice. */
+  const declared = new Map<string, JsonObject>()
   for (const [index, tool] of readToolList(params.tools).entries()) {
     const field = `tools.${index}`
     const declaration = declarationOf(tool, field, policy)
@@ -42,9 +44,11 @@ export function googleTools(params: JsonObject, policy: ParamPolicy): JsonObject
     if (own === undefined) refuseTool(tool, field, policy)
     else if (declaration === undefined) hosted.push(own)
     else if (allowed === undefined || allowed.names.has(String(own.name))) {
-      functionDeclarations.push(own)
+      const name = names.sent(String(own.name))
+      declared.set(name, declared.get(name) ?? { ...own, name })
     }
   }
+  const functionDeclarations = [...declared.values()]
   const offered = functionDeclarations.length > 0
   if (offered) refuseSerialCalls(params, policy)
   const choice = readToolChoice(allowed?.mode ?? params.tool_choice, offered || hosted.length > 0)
@@ -52,7 +56,7 @@ export function googleTools(params: JsonObject, policy: ParamPolicy): JsonObject
   const tools = [...functions, ...hosted]
   return {
     ...(tools.length === 0 ? {} : { tools }),
-    ...(choice === undefined || !offered ? {} : { toolConfig: toolConfig(choice) }),
+    ...(choice === undefined || !offered ? {} : { toolConfig: toolConfig(choice, names) }),
   }
 }
 
@@ -118,11 +122,11 @@ function refuseSerialCalls(params: JsonObject, policy: ParamPolicy): void {
   }
 }
 
-function toolConfig(choice: ToolChoice): JsonObject {
+function toolConfig(choice: ToolChoice, names: ToolNames): JsonObject {
   return {
     functionCallingConfig: {
       mode: modes[choice.kind],
-      ...(choice.kind === 'function' && { allowedFunctionNames: [choice.name] }),
+      ...(choice.kind === 'function' && { allowedFunctionNames: [names.sent(choice.name)] }),
     },
   }
 }

@@ -4,6 +4,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import { streamEvent } from 'model-gateway/wire'
 import { chatFromGoogle } from './google-content-reply.ts'
 import { chatChunksFromGoogle } from './google-content-stream.ts'
+import { createToolNames, GOOGLE_NAMES } from './tool-names.ts'
+
+const names = createToolNames(GOOGLE_NAMES)
 
 const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId: 'req-1' }
 
@@ -11,7 +14,7 @@ const call = { surface: 'chat_completions', body: { model: 'asked' }, requestId:
 async function said(parts: JsonObject[], more: JsonObject = {}, body: JsonObject = {}) {
   const asked = { ...call, body: { ...call.body, ...body } }
   const last = { finishReason: 'STOP', ...more }
-  const reply = chatFromGoogle({ candidates: [{ content: { parts }, ...last }] }, asked)
+  const reply = chatFromGoogle({ candidates: [{ content: { parts }, ...last }] }, asked, names)
   const [choice] = reply.choices as [JsonObject]
   async function* responses() {
     for (const part of parts) {
@@ -21,7 +24,7 @@ async function said(parts: JsonObject[], more: JsonObject = {}, body: JsonObject
     yield [streamEvent(JSON.stringify({ candidates: [{ index: 0, ...last }] }))]
   }
   const streamed: JsonObject = {}
-  for await (const batch of chatChunksFromGoogle(responses(), asked)) {
+  for await (const batch of chatChunksFromGoogle(responses(), asked, names)) {
     for (const event of batch) {
       if (event.data === '[DONE]') continue
       const [{ delta }] = (event.json() as { choices: [{ delta: JsonObject }] }).choices

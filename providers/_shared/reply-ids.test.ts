@@ -6,7 +6,7 @@ import { chatFromGoogle } from './google-content-reply.ts'
 import { chatFromMessages } from './messages-reply.ts'
 import { chatChunksFromMessages } from './messages-stream.ts'
 import { ownReplyId, replyId, toolCallId } from './reply-ids.ts'
-import { createToolNames, NAMES_OF_64 } from './tool-names.ts'
+import { createToolNames, GOOGLE_NAMES, NAMES_OF_64 } from './tool-names.ts'
 
 const UUID = '[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}'
 const chat: Pick<ProviderCall, 'body' | 'surface'> = {
@@ -29,7 +29,9 @@ test('an id of the upstream stays, others are made in the style of the API', () 
 test('replies without ids', async () => {
   const names = createToolNames(NAMES_OF_64)
   const candidates = [{ content: { parts: [{ text: 'hi' }] }, finishReason: 'STOP' }]
-  expect(chatFromGoogle({ candidates }, messages).id).toStartWith('msg_')
+  expect(chatFromGoogle({ candidates }, messages, createToolNames(GOOGLE_NAMES)).id).toStartWith(
+    'msg_',
+  )
   const use = { type: 'tool_use', name: 'f', input: {} }
   const reply = chatFromMessages({ content: [use] }, messages, 'cloud_b_ml', names)
   expect(reply.id).toStartWith('msg_')

@@ -11,7 +11,7 @@ export const NAMES_OF_64: NameLimit = { fits: /^[a-zA-Z0-9_-]{1,64}$/, longest: 
 /** Tools of Anthropic's API, on its clouds too. */
 export const NAMES_OF_128: NameLimit = { fits: /^[a-zA-Z0-9_-]{1,128}$/, longest: 128 }
 /** `FunctionDeclaration` of Vertex AI. */
-export const GOOGLE_NAMES: NameLimit = { fits: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/, longest: 64 }
+export const GOOGLE_NAMES: NameLimit = { fits: /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/, longest: 64 }
 
 /** The tools of one call by the names that go out and those that the caller knows. */
 export interface ToolNames {

@@ -6,6 +6,7 @@ import { googleRequest } from '../_shared/google-content-request.ts'
 import { chatChunksFromGoogle } from '../_shared/google-content-stream.ts'
 import { mergeDeep } from '../_shared/merge-extra-body.ts'
 import { redactErrorEvents } from '../_shared/redact.ts'
+import { createToolNames, GOOGLE_NAMES } from '../_shared/tool-names.ts'
 import type { ModelEndpoint } from './endpoint.ts'
 
 const JSON_TYPE = 'application/json'
@@ -21,7 +22,8 @@ export function googleChat(
   const buffered = endpoint.method('generateContent')
   const streamed = endpoint.method('streamGenerateContent?alt=sse')
   return async (call) => {
-    const body = mergeDeep(googleRequest(call, route), route.extraBody)
+    const names = createToolNames(GOOGLE_NAMES)
+    const body = mergeDeep(googleRequest(call, route, names), route.extraBody)
     const billingModifiers = [
       ...endpoint.billingModifiers,
       ...PRICE_MEMBERS.filter((name) => (body[name] ?? null) !== null),
@@ -30,13 +32,17 @@ export function googleChat(
     if (!call.stream) {
       const response = await postJson(buffered, call, text, JSON_TYPE)
       const { body: reply } = await readJsonReply(response)
-      const chat = chatFromGoogle(reply, call, billingModifiers)
+      const chat = chatFromGoogle(reply, call, names, billingModifiers)
       return { kind: 'buffered', body: chat, billingModifiers }
     }
     const response = await postJson(streamed, call, text, EVENT_STREAM)
     const frames = decodeGoogleStream(streamBody(response, streamType(response)))
     const responses = redactErrorEvents(frames, response.redact)
-    return { kind: 'stream', events: chatChunksFromGoogle(responses, call), billingModifiers }
+    return {
+      kind: 'stream',
+      events: chatChunksFromGoogle(responses, call, names),
+      billingModifiers,
+    }
   }
 }
 

@@ -81,11 +81,11 @@ describe('a call', () => {
     const extraBody = {
       generationConfig: { topK: 5, thinkingConfig: { includeThoughts: false } },
       labels: { team: 'b' },
-      contents: [],
+      contents: [{ role: 'user', parts: [{ text: 'Other' }] }],
     }
     await run(MODEL, { messages, temperature: 1, labels: { a: 'b' } }, { extraBody })
     expect(lastBody(cloud)).toEqual({
-      contents: [],
+      contents: extraBody.contents,
       generationConfig: { temperature: 1, topK: 5, thinkingConfig: { includeThoughts: false } },
       labels: { a: 'b', team: 'b' },
     })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import { strictRefusal } from './strict-clouds.ts'
+import { contentRefusal } from './upstream-google-rules.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const KEY_ID = 'key-1'
@@ -45,7 +46,7 @@ export interface GoogleCloud {
   lifetime: number | null
   /** Answers for token and metadata requests instead of tokens. */
   fault: (() => Response | Promise<Response>) | undefined
-  /** Answers calls whose token was right. */
+  /** Answers calls whose token was right and whose body the service takes. */
   answer: (call: ApiCall) => Response | Promise<Response>
   /** Makes all tokens issued so far worthless. */
   revoke(): void
@@ -140,7 +141,10 @@ export function startGoogleCloud(): GoogleCloud {
     calls.push(call)
     const strict = strictRefusal(call.path, call.body)
     if (strict !== undefined) return Response.json(strict.json, { status: strict.status })
-    return cloud.answer(call)
+    const refused = /:(?:streamG|g)enerateContent/.test(call.path)
+      ? contentRefusal(call.path, call.body)
+      : undefined
+    return refused === undefined ? cloud.answer(call) : invalidArgument(refused)
   }
 
   const server = Bun.serve({
@@ -248,6 +252,11 @@ function idToken(audience: string, exp: number, jti: number): string {
 
 function refusal(error: string, error_description: string): Response {
   return Response.json({ error, error_description }, { status: 400 })
+}
+
+function invalidArgument(message: string): Response {
+  const error = { code: 400, message, status: 'INVALID_ARGUMENT' }
+  return Response.json({ error }, { status: 400 })
 }
 
 function unauthenticated(): Response {
