@@ -28,21 +28,27 @@ const IN_RESULTS = /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/
  * told apart by their order (vercel/ai#15664).
  */
 export function functionCall(call: JsonObject, place: string, { names }: CallReader) {
-  if (call.type !== undefined && call.type !== null && call.type !== 'function') {
+  const definition = call.type === 'custom' ? customCall(call) : call.function
+  if (!['function', 'custom', undefined, null].includes(call.type as string)) {
     throw invalidRequest(`${place}.type must be function`)
   }
-  const definition = isJsonObject(call.function) ? call.function : {}
-  const { name: asked } = definition
+  const { name: asked, arguments: args } = isJsonObject(definition) ? definition : {}
   if (typeof asked !== 'string' || asked === '') {
     throw invalidRequest(`${place}.function.name must be a non-empty string`)
   }
   const name = names.sent(asked)
   const signature = signatureOf(call)
   const part = {
-    functionCall: { name, args: readArguments(definition.arguments) },
+    functionCall: { name, args: readArguments(args) },
     ...(signature === undefined ? {} : { thoughtSignature: signature }),
   }
   return { name, part }
+}
+
+/** A call of a tool that takes a text, which other models have made. */
+function customCall({ custom }: JsonObject): JsonObject | undefined {
+  if (!isJsonObject(custom)) return undefined
+  return { name: custom.name, arguments: { input: custom.input ?? '' } }
 }
 
 /** The call that a result without one must have had. */

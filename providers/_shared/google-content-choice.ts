@@ -82,13 +82,23 @@ export function closingMembers(choice: Choice): JsonObject {
     signature?.alone === true && first !== undefined && first.thought_signature === undefined
   if (forCall) calls[0] = signedCall(first, signature.signature)
   const annotations = annotationsOf(facts, text)
-  const metadata = { ...facts, ...(others.length === 0 ? {} : { parts: others }) }
+  const metadata = {
+    ...facts,
+    ...(others.length === 0 ? {} : { parts: others }),
+    ...oddEnd(choice.finishReason),
+  }
   return {
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...(annotations.length === 0 ? {} : { annotations }),
     ...(signature === undefined || forCall ? {} : signed(signature.signature)),
     ...(Object.keys(metadata).length === 0 ? {} : { provider_metadata: { cloud_a_ml: metadata } }),
   }
+}
+
+/** The service's own word for an end that a finish reason does not tell exactly. */
+function oddEnd(reason: string | undefined): JsonObject {
+  const plain = reason === undefined || reason === 'STOP' || reason === 'MAX_TOKENS'
+  return plain ? {} : { finish_reason: reason }
 }
 
 /** The message of a buffered reply. */

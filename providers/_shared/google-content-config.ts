@@ -51,7 +51,8 @@ export function generationConfig(
   }
   if (typeof config.seed === 'number') config.seed = shortSeed(config.seed)
   const { stop, modalities } = params
-  if (stop !== undefined) config.stopSequences = Array.isArray(stop) ? stop : [stop]
+  const stops = (Array.isArray(stop) ? stop : [stop]).filter((word) => word !== '')
+  if (stop !== undefined && stops.length > 0) config.stopSequences = stops as JsonValue[]
   if (Array.isArray(modalities)) {
     config.responseModalities = modalities.map((kind) => String(kind).toUpperCase())
   }

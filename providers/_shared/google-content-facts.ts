@@ -14,7 +14,9 @@ export function readCandidateFacts(candidate: JsonObject): JsonObject {
   const facts: JsonObject = {}
   for (const [name, theirs] of FACTS) {
     const value = candidate[theirs] ?? undefined
-    if (value !== undefined) facts[name] = value
+    // "Model generated function call(s)." is all that is said of an end that is well.
+    const said = name !== 'finish_message' || candidate.finishReason !== 'STOP'
+    if (value !== undefined && said) facts[name] = value
   }
   return facts
 }

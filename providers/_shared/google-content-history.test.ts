@@ -265,6 +265,12 @@ describe('arguments', () => {
     },
   )
 
+  test('of a tool that takes a text: the text', () => {
+    const custom = { id: 'a', type: 'custom', custom: { name: 'patch', input: '*** Begin' } }
+    const [, model] = contentsOf([user, calls(custom), result('a')])
+    expect(model?.parts[0]?.functionCall).toEqual({ name: 'patch', args: { input: '*** Begin' } })
+  })
+
   test('that are one already stay, and none are none', () => {
     expect(args({ a: 1 })).toEqual({ a: 1 })
     expect(args('')).toEqual({})
@@ -311,13 +317,19 @@ describe('turns', () => {
       { type: 'thinking', thinking: 'hm', signature: 's' },
       { type: 'text', text: 'Well', cache_control: { type: 'ephemeral' } },
     ]
-    const body = { model: 'asked', messages: [user, { role: 'assistant', content }, user] }
+    const own = { role: 'assistant', content, name: 'Bo', audio: { id: 'audio_1' } }
+    const body = { model: 'asked', messages: [user, own, user] }
     const call = { body, stream: false, dropped: (name: string) => void told.push(name) }
     expect(googleRequest(call, { upstreamModel: 'gemini-3' }, names).contents).toEqual([
       hi,
       well,
       hi,
     ])
-    expect(told).toEqual(['messages[].content[].cache_control', 'messages[].content[].thinking'])
+    expect(told).toEqual([
+      'messages[].name',
+      'messages[].content[].cache_control',
+      'messages[].content[].thinking',
+      'messages[].audio',
+    ])
   })
 })

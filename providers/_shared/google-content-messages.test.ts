@@ -170,7 +170,7 @@ describe('messages', () => {
     ],
     [
       'a call of another type',
-      () => messages(user, { role: 'assistant', tool_calls: [{ type: 'custom', id: 'a' }] }),
+      () => messages(user, { role: 'assistant', tool_calls: [{ type: 'mcp', id: 'a' }] }),
       'messages.1.tool_calls.0.type',
     ],
   ])('refused: %s', (_, run, message) => {

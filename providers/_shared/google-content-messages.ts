@@ -43,6 +43,9 @@ export function googleConversation(
   const contents: Content[] = []
   const results = pairResults(read)
   for (const { message, place, index } of read) {
+    if (typeof message.name === 'string' && message.role !== 'tool') {
+      reader.dropped('messages[].name')
+    }
     switch (message.role) {
       case 'system':
       case 'developer':
@@ -94,7 +97,8 @@ function pairResults(
     if (message.role === 'assistant') {
       for (const [at, call] of callsOf(message, place).entries()) {
         const waiting = open.get(call.id) ?? []
-        open.set(call.id, [...waiting, `${index}.${at}`])
+        waiting.push(`${index}.${at}`)
+        open.set(call.id, waiting)
       }
     } else if (message.role === 'tool') {
       const { tool_call_id: id } = message
@@ -122,6 +126,8 @@ function callsOf({ tool_calls: calls }: JsonObject, place: string): JsonObject[]
 /** Text and images of an assistant's message; its signature belongs to the last text. */
 function assistantParts(message: JsonObject, place: string, reader: CallReader): JsonObject[] {
   const parts = chatParts(assistantContent(message), place, reader)
+  // What was said before is named by an id alone.
+  if (isJsonObject(message.audio)) reader.dropped('messages[].audio')
   const signature = signatureOf(message)
   if (signature !== undefined) {
     const last = parts.findLastIndex(({ text }) => text !== undefined)

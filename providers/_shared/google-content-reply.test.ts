@@ -138,7 +138,11 @@ describe('how candidates end', () => {
 
   test('a candidate without content is an empty choice', () => {
     const [choice] = choicesOf({ candidates: [{ finishReason: 'SAFETY' }] })
-    expect(choice?.message).toEqual({ role: 'assistant', content: '' })
+    expect(choice?.message).toEqual({
+      role: 'assistant',
+      content: '',
+      provider_metadata: { cloud_a_ml: { finish_reason: 'SAFETY' } },
+    })
   })
 
   test('several candidates are several choices', () => {
@@ -215,6 +219,16 @@ describe('replies that are none', () => {
       expect(error.usage).toMatchObject({ promptTokens: 9, output: 2 })
     },
   )
+
+  test('an error in a reply of status 200 is one, in its own words', () => {
+    const error = { code: 429, message: 'Quota', status: 'RESOURCE_EXHAUSTED' }
+    expect(failure({ error })).toMatchObject({
+      code: 'upstream_http_error',
+      status: 429,
+      message: 'Quota',
+      details: { upstream_code: 'RESOURCE_EXHAUSTED' },
+    })
+  })
 
   test('what such a reply counted is charged', () => {
     const usageMetadata = { promptTokenCount: 9, cachedContentTokenCount: 4, totalTokenCount: 9 }

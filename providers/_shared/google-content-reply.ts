@@ -1,5 +1,5 @@
 import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
-import type { ProviderCall } from 'model-gateway/provider'
+import { type ProviderCall, upstreamHttpError } from 'model-gateway/provider'
 import {
   blockedPrompt,
   type Candidate,
@@ -36,6 +36,7 @@ export function chatFromGoogle(
 }
 
 function completion(reply: JsonObject, call: Call, names: ReadNames): JsonObject {
+  if (isJsonObject(reply.error)) throw errorInReply(reply.error)
   const candidates = readCandidates(reply, names)
   const blocked = blockedPrompt(reply)
   if (candidates.length === 0 && blocked === undefined) throw malformedReply('it has no candidates')
@@ -55,6 +56,14 @@ function completion(reply: JsonObject, call: Call, names: ReadNames): JsonObject
         : candidates.map((candidate) => choiceOf(candidate, id, format)),
     ...(usage === undefined ? {} : { usage }),
   }
+}
+
+/** An error whose status says that all is well. */
+function errorInReply({ code, status, message }: JsonObject): GatewayError {
+  const words =
+    typeof message === 'string' ? message : 'the upstream reported an error in its reply'
+  const details = typeof status === 'string' ? { upstream_code: status } : {}
+  return upstreamHttpError(typeof code === 'number' ? code : 502, words, { details })
 }
 
 function refusal(blocked: JsonObject | undefined): JsonObject {

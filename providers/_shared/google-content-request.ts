@@ -55,7 +55,7 @@ export function googleRequest(
   }
   for (const [name, alias] of COPIED) {
     const value = params[name] ?? params[alias]
-    if (value !== undefined) request[name] = value
+    if (value !== undefined && Object.keys(value as object).length > 0) request[name] = value
   }
   return request
 }

@@ -52,8 +52,8 @@ export function googleTools(params: JsonObject, names: ToolNames, policy: ParamP
   const offered = functionDeclarations.length > 0
   if (offered) refuseSerialCalls(params, policy)
   const choice = readToolChoice(allowed?.mode ?? params.tool_choice, offered || hosted.length > 0)
-  const functions = offered && choice?.kind !== 'none' ? [{ functionDeclarations }] : []
-  const tools = [...functions, ...hosted]
+  const functions = offered ? [{ functionDeclarations }] : []
+  const tools = choice?.kind === 'none' ? [] : [...functions, ...hosted]
   return {
     ...(tools.length === 0 ? {} : { tools }),
     ...(choice === undefined || !offered ? {} : { toolConfig: toolConfig(choice, names) }),

@@ -129,7 +129,13 @@ describe('parts', () => {
 
   test('an image alone is an answer', async () => {
     const parts = [{ inlineData: { mimeType: 'image/png', data: 'QUJD' } }]
-    const { buffered, streamed } = await said(parts, { finishReason: 'OTHER' })
+    const odd = { finishReason: 'OTHER', finishMessage: 'Enough.' }
+    const { buffered, streamed } = await said(parts, odd)
+    for (const message of [buffered, streamed]) {
+      expect(message.provider_metadata).toEqual({
+        cloud_a_ml: { finish_reason: 'OTHER', finish_message: 'Enough.' },
+      })
+    }
     expect(streamed.images).toEqual(buffered.images)
     expect(buffered.content).toBe('')
   })
@@ -182,7 +188,8 @@ describe('parts', () => {
     { fileData: { mimeType: 'application/pdf', fileUri: 'gs://b/x.pdf' } },
     { somethingNew: { a: 1 } },
   ])('what a chat has no member for, as it came: %j', async (part) => {
-    const { buffered, streamed } = await said([{ text: 'a' }, part])
+    const last = { finishMessage: 'Model generated function call(s).' }
+    const { buffered, streamed } = await said([{ text: 'a' }, part], last)
     expect(buffered.provider_metadata).toEqual({ cloud_a_ml: { parts: [part] } })
     expect(streamed).toEqual(buffered)
   })
