@@ -32,6 +32,9 @@ export interface Candidate {
   readonly finishReason: string | undefined
 }
 
+/** Stands for a reason that is not there, which some responses in the middle of a stream say. */
+const UNSPECIFIED = 'FINISH_REASON_UNSPECIFIED'
+
 /** A GenerateContentResponse, buffered or one of a stream. Throws GatewayError `upstream_transport`. */
 export function readCandidates(response: JsonObject, names: ReadNames): Candidate[] {
   const { candidates } = response
@@ -66,9 +69,14 @@ function readCandidate(candidate: JsonValue, position: number, names: ReadNames)
     parts: parts.flatMap((part) => readPart(part, names)),
     logprobs: readLogprobs(candidate.logprobsResult),
     facts: readCandidateFacts(candidate),
-    finishReason:
-      typeof finishReason === 'string' && finishReason !== '' ? finishReason : undefined,
+    finishReason: endReason(finishReason),
   }
+}
+
+/** Nothing, and the word for nothing, are no end. */
+function endReason(reason: JsonValue | undefined): string | undefined {
+  const stated = typeof reason === 'string' && reason !== '' && reason !== UNSPECIFIED
+  return stated ? reason : undefined
 }
 
 /** One part as what it says and how that is signed; nothing for an empty text. */

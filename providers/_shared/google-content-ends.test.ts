@@ -47,6 +47,19 @@ test('a connection that breaks when all has been said takes nothing back', async
   await expect(collect(source([{ candidates: [said(0, 'a')] }], broke))).rejects.toBe(broke)
 })
 
+test('a response in the middle that has no reason, or says that it has none, ends nothing', async () => {
+  const events = await collect(
+    source([
+      { candidates: [said(0, 'a', 'FINISH_REASON_UNSPECIFIED')], usageMetadata },
+      { candidates: [said(0, 'b', '')], usageMetadata },
+      { candidates: [said(0, 'c', 'STOP')], usageMetadata },
+    ]),
+  )
+  const text = events.map(({ data }) => data).join('\n')
+  expect(text).toContain('"content":"c"')
+  expect(text.match(/"finish_reason":"stop"/g)).toHaveLength(1)
+})
+
 test('what came first of the end of a choice stands, and what came last of the usage', async () => {
   const events = await collect(
     source([

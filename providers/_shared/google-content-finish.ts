@@ -49,14 +49,14 @@ export function endingOf(reason: string | undefined, held: Held): FinishReason |
   if (reason === 'MAX_TOKENS') return 'length'
   if (reason !== undefined && FILTERED.has(reason)) return 'content_filter'
   // Reasons that are not known yet may be good ones, if there is an answer.
-  return reason === undefined || reason === 'STOP' || held.anything ? 'stop' : undefined
+  return reason === 'STOP' || held.anything ? 'stop' : undefined
 }
 
 /** What a caller reads of a candidate that failed. */
 export function failureMessage(reason: string | undefined, finishMessage: unknown): string {
   const words =
     typeof finishMessage === 'string' && finishMessage !== '' ? `: ${finishMessage}` : ''
-  return `the model ended its answer with ${reason}${words}`
+  return `the model ended its answer with ${reason ?? 'nothing said'}${words}`
 }
 
 /** The error of a buffered reply whose candidate failed. It may work another time: 502. */

@@ -87,7 +87,6 @@ describe('thought signatures', () => {
   })
 
   test.each([
-    ['another provider’s', 'msg_01!'],
     ['of another type', 7],
     ['empty', ''],
   ])('one that is %s is lost', (_, signature) => {

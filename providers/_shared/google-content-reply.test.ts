@@ -201,9 +201,7 @@ describe('replies that are none', () => {
       [reason, []],
       [reason, [text, functionCall]],
     ]),
-    ...['OTHER', 'LANGUAGE', 'IMAGE_OTHER', 'FINISH_REASON_UNSPECIFIED', 'SOMETHING_NEW'].map(
-      (reason) => [reason, []],
-    ),
+    ...['OTHER', 'LANGUAGE', 'IMAGE_OTHER', 'SOMETHING_NEW'].map((reason) => [reason, []]),
     ['OTHER', [text, functionCall]],
     ['LANGUAGE', [functionCall]],
   ] as [string, JsonObject[]][])(
@@ -217,6 +215,14 @@ describe('replies that are none', () => {
       expect(error.message).toContain(`${finishReason}: ${finishMessage}`)
       expect(error.details).toEqual({ upstream_code: finishReason })
       expect(error.usage).toMatchObject({ promptTokens: 9, output: 2 })
+    },
+  )
+
+  test.each([{}, { finishReason: 'FINISH_REASON_UNSPECIFIED' }, { finishReason: '' }])(
+    'a candidate with nothing in it and no reason is one that failed: %j',
+    (candidate) => {
+      const error = failure({ candidates: [candidate as JsonObject] })
+      expect(error).toMatchObject({ status: 502, details: { upstream_code: 'UNKNOWN' } })
     },
   )
 

@@ -21,7 +21,7 @@ const signature = fc.constantFrom<JsonObject>(
   {},
   { thought_signature: 'c2ln' },
   { extra_content: { google: { thought_signature: 'c2ln' } } },
-  { thought_signature: 'of another' },
+  { thought_signature: '' },
 )
 const call = fc
   .record({ id, text, signature, name: fc.string({ minLength: 1, maxLength: 80 }) })
@@ -65,6 +65,53 @@ const fields = fc.record(
   },
   { requiredKeys: [] },
 )
+
+const neutral = fc.record(
+  {
+    temperature: fc.constant(null),
+    top_p: fc.constantFrom(null, 1),
+    n: fc.constantFrom(null, 1),
+    stop: fc.constantFrom<JsonValue>(null, [], '', ['']),
+    presence_penalty: fc.constantFrom(null, 0),
+    frequency_penalty: fc.constantFrom(null, 0),
+    logit_bias: fc.constantFrom<JsonValue>(null, {}),
+    logprobs: fc.constantFrom(null, false),
+    top_logprobs: fc.constantFrom(null, 0),
+    response_format: fc.constantFrom<JsonValue>(null, { type: 'text' }),
+    modalities: fc.constantFrom<JsonValue>(null, [], ['text']),
+    audio: fc.constant(null),
+    reasoning_effort: fc.constant(null),
+    reasoning: fc.constantFrom<JsonValue>(null, {}, { effort: null }),
+    parallel_tool_calls: fc.constantFrom(null, true),
+    tool_choice: fc.constantFrom(null, 'auto'),
+    web_search_options: fc.constant(null),
+    functions: fc.constantFrom<JsonValue>(null, []),
+    function_call: fc.constantFrom(null, 'auto', 'none'),
+    stream_options: fc.constantFrom<JsonValue>(null, { include_usage: true }),
+    service_tier: fc.constantFrom(null, 'auto', 'default'),
+    store: fc.constantFrom(null, false),
+    metadata: fc.constantFrom<JsonValue>(null, {}),
+    labels: fc.constantFrom<JsonValue>(null, {}),
+    safety_settings: fc.constantFrom<JsonValue>(null, []),
+  },
+  { requiredKeys: [] },
+)
+
+test('neutral parameters say nothing, and nobody is told of them', () => {
+  fc.assert(
+    fc.property(neutral, (more) => {
+      const messages = [{ role: 'user', content: 'hi' }]
+      const tools = [{ type: 'function', function: { name: 'f' } }]
+      const send = (body: JsonObject) => {
+        const dropped = (name: string) => expect(name).toBeUndefined()
+        const call = { body: { model: 'asked', messages, tools, ...body }, stream: false, dropped }
+        return googleRequest(call, { upstreamModel: 'gemini-3.5-flash' }, names)
+      }
+      expect(send(more as JsonObject)).toEqual(send({}))
+    }),
+    { numRuns: 300 },
+  )
+})
 
 test.each(['gemini-3.5-flash', 'gemini-2.5-flash', 'gemini-flash-latest'])('%s', (model) => {
   fc.assert(

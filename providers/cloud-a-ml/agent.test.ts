@@ -139,7 +139,6 @@ describe.each([false, true])('streamed: %p', (stream) => {
             id: 'toolu_01',
             type: 'function',
             function: { name: 'mcp:get weather', arguments: '{"city": Oslo' },
-            extra_content: { google: { thought_signature: 'not of Google' } },
           },
         ],
       },
@@ -219,5 +218,84 @@ test('what is left out is named', async () => {
     'messages[].content[].cache_control',
     'service_tier',
     'user',
+  ])
+})
+
+test('sound, and images in results of tools', async () => {
+  answer([{ text: 'ok' }])
+  const image = { type: 'image_url', image_url: { url: 'https://h/x', format: 'png' } }
+  const messages = [
+    {
+      role: 'user',
+      content: [{ type: 'input_audio', input_audio: { data: 'QUJD', format: 'mp3' } }],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'See:' }, image] },
+  ]
+  const { status } = await gateway.post('/v1/chat/completions', { model: 'new', messages })
+  expect(status).toBe(200)
+  expect(lastBody(cloud).contents).toEqual([
+    { role: 'user', parts: [{ inlineData: { mimeType: 'audio/mpeg', data: 'QUJD' } }] },
+    {
+      role: 'model',
+      parts: [
+        {
+          functionCall: { name: 'look', args: {} },
+          thoughtSignature: 'skip_thought_signature_validator',
+        },
+      ],
+    },
+    {
+      role: 'user',
+      parts: [
+        {
+          functionResponse: {
+            name: 'look',
+            response: { output: 'See:' },
+            parts: [{ fileData: { fileUri: 'https://h/x', mimeType: 'image/png' } }],
+          },
+        },
+      ],
+    },
+  ])
+})
+
+test('over the messages API, a history without signatures is taken', async () => {
+  answer([{ functionCall: { name: 'look', args: {} }, thoughtSignature: 'c2ln' }])
+  const body = {
+    model: 'new',
+    max_tokens: 100,
+    tools: [{ name: 'look', input_schema: { type: 'object' } }],
+    messages: [
+      { role: 'user', content: 'Look' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
+          { type: 'tool_use', id: 'toolu_2', name: 'look', input: {} },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'toolu_2', content: 'two' },
+          { type: 'tool_result', tool_use_id: 'toolu_1', content: 'one' },
+        ],
+      },
+    ],
+  }
+  const response = await gateway.post('/v1/messages', body)
+  expect(await response.json()).toMatchObject({
+    content: [{ type: 'tool_use', name: 'look' }],
+    stop_reason: 'tool_use',
+  })
+  const [, , results] = lastBody(cloud).contents as { parts: JsonObject[] }[]
+  expect(results?.parts).toMatchObject([
+    { functionResponse: { response: { output: 'one' } } },
+    { functionResponse: { response: { output: 'two' } } },
   ])
 })
