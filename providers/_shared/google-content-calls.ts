@@ -24,31 +24,30 @@ const UNKNOWN_TOOL = 'unknown_tool'
 const IN_RESULTS = /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/
 
 /**
- * A call of the history. Vertex AI refuses the `id` that other services of Google have: results are
- * told apart by their order (vercel/ai#15664).
+ * A call of the history; that of a tool which takes a text has it as `input`. Vertex AI refuses the
+ * `id` that other services of Google have: results are told apart by their order (vercel/ai#15664).
  */
 export function functionCall(call: JsonObject, place: string, { names }: CallReader) {
-  const definition = call.type === 'custom' ? customCall(call) : call.function
-  if (!['function', 'custom', undefined, null].includes(call.type as string)) {
+  const { type = null } = call
+  if (type !== null && type !== 'function' && type !== 'custom') {
     throw invalidRequest(`${place}.type must be function`)
   }
-  const { name: asked, arguments: args } = isJsonObject(definition) ? definition : {}
+  const definition = type === 'custom' ? call.custom : call.function
+  const { name: asked, arguments: text, input } = isJsonObject(definition) ? definition : {}
   if (typeof asked !== 'string' || asked === '') {
     throw invalidRequest(`${place}.function.name must be a non-empty string`)
   }
   const name = names.sent(asked)
   const signature = signatureOf(call)
+  const args =
+    type === 'custom'
+      ? { input: typeof input === 'string' ? input : '' }
+      : readArguments(text, place)
   const part = {
-    functionCall: { name, args: readArguments(args) },
+    functionCall: { name, args },
     ...(signature === undefined ? {} : { thoughtSignature: signature }),
   }
   return { name, part }
-}
-
-/** A call of a tool that takes a text, which other models have made. */
-function customCall({ custom }: JsonObject): JsonObject | undefined {
-  if (!isJsonObject(custom)) return undefined
-  return { name: custom.name, arguments: { input: custom.input ?? '' } }
 }
 
 /** The call that a result without one must have had. */
@@ -57,11 +56,10 @@ export function lostCall(): { name: string; part: JsonObject } {
 }
 
 /** Arguments that are not an object are the model's own mistake, which it may learn from. */
-function readArguments(text: JsonValue | undefined): JsonObject {
+function readArguments(text: JsonValue | undefined, place: string): JsonObject {
   if (text === undefined || text === null || text === '') return {}
-  if (isJsonObject(text)) return text
-  const words = typeof text === 'string' ? text : JSON.stringify(text)
-  return parseObject(words) ?? { _raw_arguments: words }
+  if (typeof text !== 'string') throw invalidRequest(`${place}.function.arguments must be a string`)
+  return parseObject(text) ?? { _raw_arguments: text }
 }
 
 /**

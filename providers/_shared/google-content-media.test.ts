@@ -79,8 +79,6 @@ describe('media', () => {
       { type: 'image_url', image_url: 'data:image/png;charset=utf-8;base64,QU\nJD' },
       inline('image/png'),
     ],
-    [{ type: 'image_url', image_url: 'data:image/png;BASE64;x=y,QUJD' }, inline('image/png')],
-    [{ type: 'file', file: { file_data: 'data:text/plain,A%42C' } }, inline('text/plain')],
     [
       { type: 'file', file: { filename: 'A b.pdf', file_data: 'data:;base64,QUJD' } },
       inline('application/pdf'),
@@ -88,9 +86,9 @@ describe('media', () => {
     [
       {
         type: 'file',
-        file: { filename: 'a.csv', file_data: 'data:application/octet-stream;base64,QUJD' },
+        file: { filename: 'a.pdf', file_data: 'data:application/octet-stream;base64,QUJD' },
       },
-      inline('text/csv'),
+      inline('application/pdf'),
     ],
     [
       { type: 'input_file', filename: 'x.pdf', file_url: 'https://h/x' },
@@ -125,8 +123,8 @@ describe('media', () => {
       remote('https://youtu.be/9hE5', 'video/mp4'),
     ],
     [
-      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hi' } },
-      [{ text: 'hi' }],
+      { type: 'document', source: { type: 'base64', media_type: 'Text/Plain', data: 'QUJD' } },
+      inline('text/plain'),
     ],
   ] as [JsonObject, JsonValue][])('%j', (part, expected) => {
     expect([mediaPart(part, 'messages.0.content.0')]).toEqual(expected as never)
@@ -148,8 +146,20 @@ describe('media', () => {
     [image('https://h/a', { mime_type: 'picture' }), 'its media type must be like image/png'],
     [image('https://h/a', { mime_type: 'a/b', media_type: 'a/c' }), 'contradict each other'],
     [image('data:image/png;base64,QQ', { mime_type: 'image/gif' }), 'contradict each other'],
-    [image('data:image/png,%E0'), 'is not in base64 and not well encoded'],
-    [image('data:image/png'), 'holds no data'],
+    [image('data:image/png,QQ'), 'must be in base64'],
+    [image('data:image/png'), 'must be in base64'],
+    // Guards would not read these as the texts that they are.
+    [image('data:text/plain;base64;x=y,QUJD'), 'must be in base64'],
+    [image('data: text/plain;base64,QUJD'), 'has no media type'],
+    [{ type: 'file', file: { data: 'QUJD', format: 'txt' } }, 'state the type of a text'],
+    [
+      { type: 'file', file: { data: 'QUJD', media_type: 'text/plain; charset=utf-8' } },
+      'state the type of a text',
+    ],
+    [
+      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hi' } },
+      'must hold a data:',
+    ],
     [{ type: 'input_audio', input_audio: { data: 'QUJD' } }, 'must have a media type and data'],
     [{ type: 'input_audio', input_audio: { data: 'QUJD', format: 'loud' } }, 'its media type must'],
     [image('data:;base64,QQ'), 'has no media type'],

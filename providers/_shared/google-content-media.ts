@@ -19,32 +19,43 @@ const MEDIA_PARTS: ReadonlySet<unknown> = new Set([
   'document',
 ])
 
-/** Members that state the media type, by type or by extension. */
-const TYPE_MEMBERS = ['mime_type', 'mimeType', 'media_type', 'mediaType', 'content_type', 'format']
+/** Members that state the media type; the guards of the gateway know only those of a document. */
+const TYPES_OF_TEXT = ['mime_type', 'media_type', 'mediaType'] as const
+const OTHER_TYPES = ['mimeType', 'content_type', 'format'] as const
+
+const TYPE = /^[\w.+-]+\/[\w.+-]+$/
+/** Types that nothing reads as text. */
+const NOT_TEXT = /^(?:(?:image|audio|video)\/[\w.+-]+|application\/pdf)$/
 
 export function isMediaPart(part: JsonObject): boolean {
   return MEDIA_PARTS.has(part.type)
 }
 
 /**
- * A file as a part of Google content: `inlineData` for a data URL or a base64 source, `fileData`
- * for a gs:// or https:// URL, `text` for a source that is one. Throws GatewayError
- * `invalid_request`.
+ * A file as a part of Google content: `inlineData` for a data URL or base64, `fileData` for a gs://
+ * or https:// URL. Throws GatewayError `invalid_request`.
  */
 export function mediaPart(part: JsonObject, place: string): JsonObject {
   const payload = payloadOf(part)
   const owners = isJsonObject(payload) ? [part, payload] : [part]
   const stated = statedType(owners, place)
-  const data = isJsonObject(payload) ? payload.data : undefined
-  if (isJsonObject(payload) && payload.type === 'text') return { text: String(data ?? '') }
+  const data = isJsonObject(payload) && payload.type !== 'text' ? payload.data : undefined
   if (typeof data === 'string' && !/^data:/i.test(data)) {
     if (stated === undefined) throw invalidRequest(`${place} must have a media type and data`)
+    if (!NOT_TEXT.test(stated) && !owners.some((owner) => statesText(owner, stated))) {
+      throw invalidRequest(`${place}: state the type of a text as its media_type`)
+    }
     return { inlineData: { mimeType: stated, data: data.replace(/\s+/g, '') } }
   }
   const url = typeof data === 'string' ? data : urlOf(payload)
   if (url === undefined) throw invalidRequest(`${place} must hold a data:, gs:// or https:// URL`)
   const named = stated ?? nameType(owners)
   return /^data:/i.test(url) ? inlineData(url, stated, named, place) : fileData(url, named, place)
+}
+
+/** Whether a guard has read the data as the text that it is. */
+function statesText(owner: JsonObject, type: string): boolean {
+  return TYPES_OF_TEXT.some((name) => String(owner[name]).toLowerCase() === type)
 }
 
 /** What describes the file: an object, or its URL alone. */
@@ -77,7 +88,7 @@ function urlOf(payload: JsonValue | undefined): string | undefined {
 
 function statedType(owners: readonly JsonObject[], place: string): string | undefined {
   const stated = owners
-    .flatMap((owner) => TYPE_MEMBERS.map((name) => owner[name]))
+    .flatMap((owner) => [...TYPES_OF_TEXT, ...OTHER_TYPES].map((name) => owner[name]))
     .filter((value) => value !== undefined && value !== null)
     .map((value) => readType(value, place))
   const [first, ...others] = new Set(stated)
@@ -89,7 +100,7 @@ function readType(value: JsonValue | undefined, place: string): string {
   const type = typeof value === 'string' ? extensionType(value) : undefined
   if (type !== undefined) return type
   const [written = ''] = String(value).split(';')
-  if (!/^[\w.+-]+\/[\w.+-]+$/.test(written.trim())) {
+  if (!TYPE.test(written.trim())) {
     throw invalidRequest(`${place}: its media type must be like image/png`)
   }
   return commonType(written)
@@ -118,27 +129,22 @@ function inlineData(
   place: string,
 ): JsonObject {
   const comma = url.indexOf(',')
-  if (comma === -1) throw invalidRequest(`${place}: its data URL holds no data`)
-  const [type = '', ...parameters] = url.slice('data:'.length, comma).split(';')
-  const written = type.trim() === '' ? undefined : commonType(type)
-  const mimeType = written === 'application/octet-stream' ? (named ?? written) : (written ?? named)
+  const [type = '', ...parameters] = url.slice('data:'.length, Math.max(comma, 5)).split(';')
+  // Guards read texts in data URLs of this form.
+  if (comma === -1 || parameters.at(-1)?.toLowerCase() !== 'base64') {
+    throw invalidRequest(`${place}: its data URL must be in base64`)
+  }
+  if (type !== '' && !TYPE.test(type))
+    throw invalidRequest(`${place}: its data URL has no media type`)
+  const written = type === '' ? undefined : commonType(type)
+  const vague =
+    written === 'application/octet-stream' && named !== undefined && NOT_TEXT.test(named)
+  const mimeType = vague ? named : (written ?? named)
   if (mimeType === undefined) throw invalidRequest(`${place}: its data URL has no media type`)
   if (stated !== undefined && stated !== mimeType) {
     throw invalidRequest(`${place}: its media types contradict each other`)
   }
-  const text = url.slice(comma + 1)
-  const encoded = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
-  return {
-    inlineData: { mimeType, data: encoded ? text.replace(/\s+/g, '') : toBase64(text, place) },
-  }
-}
-
-function toBase64(text: string, place: string): string {
-  try {
-    return Buffer.from(decodeURIComponent(text)).toString('base64')
-  } catch {
-    throw invalidRequest(`${place}: its data URL is not in base64 and not well encoded`)
-  }
+  return { inlineData: { mimeType, data: url.slice(comma + 1).replace(/\s+/g, '') } }
 }
 
 function fileData(fileUri: string, named: string | undefined, place: string): JsonObject {
