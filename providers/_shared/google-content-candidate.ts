@@ -27,7 +27,7 @@ export interface Candidate {
   /** Log probabilities as chat completions have them. */
   readonly logprobs: JsonObject | undefined
   /** What else it tells, by the names of `provider_metadata`. */
-  readonly facts: JsonObject
+  readonly facts: JsonObject | undefined
   /** The upstream's word for why it ended; undefined while it has not. */
   readonly finishReason: string | undefined
 }
@@ -83,6 +83,8 @@ function endReason(reason: JsonValue | undefined): string | undefined {
 function readPart(part: JsonValue, names: ReadNames): ReplyPart[] {
   if (!isJsonObject(part)) throw malformedReply('a part is not an object')
   const { text, functionCall, thoughtSignature } = part
+  const plain = part.thought !== true && thoughtSignature === undefined
+  if (plain && typeof text === 'string' && text !== '') return [{ kind: 'text', text }]
   const signature =
     typeof thoughtSignature === 'string' && thoughtSignature !== '' ? thoughtSignature : undefined
   if (part.thought === true) return [{ kind: 'thought', block: thoughtBlock(part, signature) }]

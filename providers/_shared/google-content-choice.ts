@@ -60,7 +60,7 @@ export function addPart(choice: Choice, part: ReplyPart): void {
 
 /** The first reason counts; of what else is told, the last. */
 export function addFacts(choice: Choice, { facts, finishReason }: Candidate): void {
-  choice.facts = { ...choice.facts, ...facts }
+  if (facts !== undefined) choice.facts = { ...choice.facts, ...facts }
   choice.finishReason ??= finishReason
 }
 

@@ -137,7 +137,7 @@ export function isNewerGemini(upstreamModel: string): boolean {
 /** Gemini 2.5 counts thinking tokens, later models know levels; never both. */
 function effortMember(upstreamModel: string, effort: JsonValue): JsonObject | undefined {
   const [major, minor] = geminiVersion(upstreamModel)
-  if (major >= 3) {
+  if (isNewerGemini(upstreamModel)) {
     const thinkingLevel = LEVELS.get(effort)
     return thinkingLevel === undefined ? undefined : { thinkingLevel }
   }

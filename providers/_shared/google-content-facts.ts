@@ -9,14 +9,14 @@ const FACTS = [
   ['finish_message', 'finishMessage'],
 ] as const
 
-/** Those that are there, as they came. */
-export function readCandidateFacts(candidate: JsonObject): JsonObject {
-  const facts: JsonObject = {}
+/** Those that are there, as they came; undefined if none is. */
+export function readCandidateFacts(candidate: JsonObject): JsonObject | undefined {
+  let facts: JsonObject | undefined
   for (const [name, theirs] of FACTS) {
     const value = candidate[theirs] ?? undefined
     // "Model generated function call(s)." is all that is said of an end that is well.
     const said = name !== 'finish_message' || candidate.finishReason !== 'STOP'
-    if (value !== undefined && said) facts[name] = value
+    if (value !== undefined && said) facts = { ...facts, [name]: value }
   }
   return facts
 }

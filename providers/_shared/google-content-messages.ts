@@ -21,6 +21,11 @@ interface Content extends JsonObject {
   parts: JsonObject[]
 }
 
+/** A message of a chat, its place, and the calls in it. */
+interface Read extends ToolMessage {
+  readonly calls: readonly JsonObject[]
+}
+
 /** What a conversation says where the service wants a turn of the user and there is none. */
 const NOTHING_SAID = '(continued)'
 
@@ -34,15 +39,15 @@ export function googleConversation(
   reader: CallReader,
 ): GoogleConversation {
   if (!Array.isArray(messages)) throw invalidRequest('messages must be a list')
-  const read = messages.map((message, index) => {
+  const read = messages.map((message, index): Read => {
     const place = `messages.${index}`
     if (!isJsonObject(message)) throw invalidRequest(`${place} must be an object`)
-    return { message, place, index }
+    return { message, place, calls: callsOf(message, place) }
   })
   const system: string[] = []
   const contents: Content[] = []
-  const results = pairResults(read)
-  for (const { message, place, index } of read) {
+  const paired = pairResults(read)
+  for (const [index, { message, place, calls }] of read.entries()) {
     if (typeof message.name === 'string' && message.role !== 'tool') {
       reader.dropped('messages[].name')
     }
@@ -56,12 +61,11 @@ export function googleConversation(
         break
       case 'assistant': {
         const parts = assistantParts(message, place, reader)
-        const calls = callsOf(message, place)
         const made = calls.map((call, at) =>
           functionCall(call, `${place}.tool_calls.${at}`, reader),
         )
         add(contents, 'model', [...parts, ...made.map(({ part }) => part)])
-        const answers = calls.map((_, at) => results.get(`${index}.${at}`))
+        const answers = paired[index]?.answers ?? []
         respond(
           contents,
           made.map(({ name }, at) => functionResponse(name, answers[at], reader)),
@@ -69,7 +73,7 @@ export function googleConversation(
         break
       }
       case 'tool': {
-        if (results.has(String(index))) break
+        if (paired[index]?.isAnswer === true) break
         const { part, name } = lostCall()
         add(contents, 'model', [part])
         respond(contents, [functionResponse(name, { message, place }, reader)])
@@ -84,44 +88,46 @@ export function googleConversation(
   return completed(contents, system, reader)
 }
 
-/**
- * For each call, by the places of its message and of itself, its result: the first one of its id
- * that comes later. A result that has a call is there under its own place as well.
- */
-function pairResults(
-  messages: readonly { message: JsonObject; place: string; index: number }[],
-): Map<string, ToolMessage> {
-  const open = new Map<JsonValue | undefined, string[]>()
-  const results = new Map<string, ToolMessage>()
-  for (const { message, place, index } of messages) {
-    if (message.role === 'assistant') {
-      for (const [at, call] of callsOf(message, place).entries()) {
-        const waiting = open.get(call.id) ?? []
-        waiting.push(`${index}.${at}`)
-        open.set(call.id, waiting)
-      }
-    } else if (message.role === 'tool') {
-      const { tool_call_id: id } = message
-      if (typeof id !== 'string' || id === '') {
-        throw invalidRequest(`${place}.tool_call_id must be a non-empty string`)
-      }
-      const call = open.get(id)?.shift()
-      if (call === undefined) continue
-      results.set(call, { message, place })
-      results.set(String(index), { message, place })
-    }
-  }
-  return results
+/** For a message: the results of its calls, or whether it is the result of one. */
+interface Paired {
+  readonly answers: (ToolMessage | undefined)[]
+  isAnswer: boolean
 }
 
-function callsOf({ tool_calls: calls }: JsonObject, place: string): JsonObject[] {
-  if (calls === undefined || calls === null) return []
-  if (!Array.isArray(calls)) throw invalidRequest(`${place}.tool_calls must be a list`)
-  return calls.map((call, at) => {
-    if (isJsonObject(call)) return call
-    throw invalidRequest(`${place}.tool_calls.${at} must be an object`)
-  })
+/** The result of a call is the first one of its id that comes later. */
+function pairResults(messages: readonly Read[]): Paired[] {
+  const paired: Paired[] = messages.map(() => ({ answers: [], isAnswer: false }))
+  /** Where results belong, by the id of their call. */
+  const open = new Map<JsonValue | undefined, { answers: Paired['answers']; at: number }[]>()
+  for (const [index, { message, place, calls }] of messages.entries()) {
+    const own = paired[index] as Paired
+    for (const [at, call] of calls.entries()) {
+      const waiting = open.get(call.id) ?? []
+      waiting.push({ answers: own.answers, at })
+      open.set(call.id, waiting)
+    }
+    if (message.role !== 'tool') continue
+    const { tool_call_id: id } = message
+    if (typeof id !== 'string' || id === '') {
+      throw invalidRequest(`${place}.tool_call_id must be a non-empty string`)
+    }
+    const call = open.get(id)?.shift()
+    if (call === undefined) continue
+    call.answers[call.at] = { message, place }
+    own.isAnswer = true
+  }
+  return paired
 }
+
+function callsOf({ role, tool_calls: calls }: JsonObject, place: string): readonly JsonObject[] {
+  if (role !== 'assistant' || calls === undefined || calls === null) return NO_CALLS
+  if (!Array.isArray(calls)) throw invalidRequest(`${place}.tool_calls must be a list`)
+  const odd = calls.findIndex((call) => !isJsonObject(call))
+  if (odd !== -1) throw invalidRequest(`${place}.tool_calls.${odd} must be an object`)
+  return calls as JsonObject[]
+}
+
+const NO_CALLS: readonly JsonObject[] = []
 
 /** Text and images of an assistant's message; its signature belongs to the last text. */
 function assistantParts(message: JsonObject, place: string, reader: CallReader): JsonObject[] {

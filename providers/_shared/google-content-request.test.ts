@@ -199,6 +199,7 @@ describe('effort', () => {
     ['gemini-3.5-flash', 'low', level('LOW')],
     ['gemini-3.7-flash', 'medium', level('MEDIUM')],
     ['gemini-4-pro', 'high', level('HIGH')],
+    ['gemini-flash-latest', 'low', level('LOW')],
   ])('%s, %s', (model, effort, thinkingConfig) => {
     const expected = { contents, generationConfig: { thinkingConfig } }
     expect(request({ reasoning_effort: effort }, { model })).toEqual(expected as never)
