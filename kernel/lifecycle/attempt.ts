@@ -141,11 +141,12 @@ const otherKind = {
 } as const
 
 /** A stream that begins here: where that fails, the call has failed. */
-function opened({ events, billingModifiers }: StreamResult): StreamResult {
+function opened({ events, billingModifiers, usageUnasked = false }: StreamResult): StreamResult {
   const iterator = events[Symbol.asyncIterator]()
   return {
     kind: 'stream',
     events: { [Symbol.asyncIterator]: () => iterator },
+    usageUnasked,
     ...(billingModifiers && { billingModifiers }),
   }
 }

@@ -6,8 +6,9 @@ export function wireError(
   error: GatewayError | StreamFailure,
   requestId: string,
   surface?: Surface,
+  number?: number,
 ): WireError {
-  const told = callError(error)
+  const told = { ...callError(error), number }
   try {
     const written = (surface?.error ?? plainError)(told, requestId)
     // Throws for what is no JSON.

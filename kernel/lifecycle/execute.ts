@@ -63,17 +63,22 @@ export async function execute(admitted: Admitted, services: LifecycleServices): 
 }
 
 /** The events of the call as its caller reads them. */
-function toldStream(exchange: Admitted): DialectStream {
+function toldStream(exchange: Admitted, { usageUnasked }: StreamResult): DialectStream {
   const { way, route, model, requestId } = exchange
-  if (way.conversion === undefined) return openStream(exchange, route.bound.compatShape === true)
+  if (way.conversion === undefined)
+    return openStream(exchange, route.bound.compatShape === true, usageUnasked)
   return way.conversion.stream(openStream(exchange, true), { publicModel: model.id, requestId })
 }
 
 /** The events of an upstream as its own dialect has them. */
-export function openStream({ way, model }: Admitted, native: boolean): DialectStream {
+export function openStream(
+  { way, model }: Admitted,
+  native: boolean,
+  usageUnasked = false,
+): DialectStream {
   const { streaming, id } = way.dialect
   if (streaming === undefined) throw new Error(`replies of the dialect ${id} are not streamed`)
-  return streaming.open({ publicModel: model.id, native })
+  return streaming.open({ publicModel: model.id, native, usageUnasked })
 }
 
 /** The request as another candidate gets it, judged by the guard of that route. */
@@ -95,7 +100,7 @@ async function attemptOn(
     const result = await attempt.execute()
     modifiers = result.billingModifiers
     if (result.kind === 'stream') {
-      const stream = { attempt, result, told: toldStream(exchange) }
+      const stream = { attempt, result, told: toldStream(exchange, result) }
       return { exchange, attempts, spent: { ...nothing, modifiers }, error: undefined, stream }
     }
     reply = result

@@ -75,7 +75,8 @@ function start(
 
 test('of the events that recorders are given only the text is kept, not what it was parsed into', async () => {
   const choices = [{ index: 0, delta: { content: 'a' }, finish_reason: null }]
-  const asSent = JSON.stringify({ model: 'mine', choices, usage: null })
+  const head = { id: 'c', object: 'chat.completion.chunk', created: 1 }
+  const asSent = JSON.stringify({ ...head, model: 'mine', choices, usage: null })
   let parsed: WeakRef<object> | undefined
   function first(): StreamEvent {
     const event = streamEvent(asSent)

@@ -166,7 +166,7 @@ export function replyStream(
         ? { kind: 'stream', events: captured, eventCount, error: failure }
         : { kind: 'buffered', body: wireError(refused, requestId, surface).body }
     if (failure !== undefined && !('forwarded' in failure && failure.forwarded)) {
-      value = wireError(failure, requestId, surface).event
+      value = wireError(failure, requestId, surface, dialect.nextNumber).event
     }
     return {
       value,

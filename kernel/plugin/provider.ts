@@ -56,6 +56,8 @@ export interface StreamResult {
    * right after `call.signal` can still tell what was counted.
    */
   readonly events: AsyncIterable<readonly StreamEvent[]>
+  /** The caller did not ask for counters: see `StreamOptions`. */
+  readonly usageUnasked?: boolean
   readonly billingModifiers?: readonly string[]
 }
 

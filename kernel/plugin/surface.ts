@@ -34,6 +34,8 @@ export interface CallError {
   /** Absent for what an upstream said in its stream. */
   readonly type?: string
   readonly details?: JsonObject
+  /** The number of the event that tells of it, in a stream whose events have numbers. */
+  readonly number?: number | undefined
 }
 
 /** An error in the shape that callers of a surface read. */
@@ -109,6 +111,8 @@ export interface DialectStream {
   readonly usage: Usage | undefined
   /** Tool calls that began so far. */
   readonly invokedToolCount: number
+  /** The number of the next event, in dialects that number theirs. */
+  readonly nextNumber?: number | undefined
 }
 
 export interface StreamOptions {
@@ -116,6 +120,8 @@ export interface StreamOptions {
   readonly publicModel: string
   /** The upstream writes the dialect itself, so that even its habits pass: see `compatShape`. */
   readonly native: boolean
+  /** The caller did not ask for counters: events that hold nothing else are read, but not sent. */
+  readonly usageUnasked?: boolean
 }
 
 /** How a dialect streams. Guards judge a stream by the whole reply that its events amount to. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../plugin/json.ts'
-import { streamEvent } from '../plugin/stream.ts'
+import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import { createChatStream } from './chat-stream.ts'
 import { plainError, sseText } from './dialect-stream.ts'
 import { decodeSse } from './sse.ts'
@@ -58,7 +58,8 @@ describe('a chat stream', () => {
   })
 
   test('keeps what surrounds the model byte for byte', () => {
-    const data = '{ "big":12345678901234567890,  "model" : "up", "choices":[] , "usage":null}'
+    const data =
+      '{ "id":"c","object":"chat.completion.chunk","created":1,"big":12345678901234567890,  "model" : "up", "choices":[] , "usage":null}'
     const [event] = createChatStream({ publicModel: 'mine', native: true }).push([
       streamEvent(data),
     ])
@@ -94,12 +95,12 @@ describe('a chat stream', () => {
 
   test.each([
     ['not json', 'oops'],
-    ['an array', '[]'],
-    ['choices of another type', chunk({ choices: {} })],
-    ['no choices and no usage', chunk({})],
+    ['half of an object', '{"id":"c","choices":[{"index":0,"del'],
+    ['an array', '[1]'],
+    ['choices of another type', chunk({ choices: { first: 1 } })],
     ['a choice that is no object', chunk({ choices: [1] })],
+    ['a delta that is no object', chunk({ choices: [{ index: 0, delta: 'x' }] })],
     ['a numeric finish_reason', chunk({ choices: [{ index: 0, delta: {}, finish_reason: 7 }] })],
-    ['an empty finish_reason', chunk({ choices: [{ index: 0, delta: {}, finish_reason: '' }] })],
   ])('with %s is malformed', (_, data) => {
     const { stream } = run(text('a'), data, '[DONE]')
     expect(stream.failure?.message).toContain('malformed event')
@@ -107,7 +108,7 @@ describe('a chat stream', () => {
   })
 
   test.each([
-    ['of another type', {}],
+    ['of another type', { first: 1 }],
     ['with a numeric finish_reason', [{ index: 0, delta: {}, finish_reason: 7 }]],
   ])('has used what a chunk says whose choices are malformed: %s', (_, choices) => {
     const { stream } = run(text('a'), chunk({ choices, usage: counted }))
@@ -119,8 +120,21 @@ describe('a chat stream', () => {
     const stream = createChatStream({ publicModel: 'm', native: true })
     stream.push([streamEvent('{"message":"Too many requests."}')])
     expect(stream.failure?.message).toBe(
-      'malformed event: choices is not an array, but says: Too many requests.',
+      'malformed event: it has no choices, but says: Too many requests.',
     )
+  })
+
+  test.each([
+    [
+      'an error object without an error',
+      '{"object":"error","message":"no","type":"BadRequestError"}',
+    ],
+    ['an error by its type alone', '{"type":"overloaded_error","message":"no"}'],
+  ])('ends with %s', (_, data) => {
+    expect(run(text('a'), data, finish()).stream.failure).toMatchObject({
+      message: 'no',
+      forwarded: true,
+    })
   })
 
   test('forwards an error of the upstream and ends there', () => {
@@ -183,6 +197,105 @@ describe('a chat stream', () => {
     expect(kept[0]?.choices).toMatchObject([{ delta: both }])
   })
 
+  test('has what clients expect of every chunk, whatever its upstream leaves out', () => {
+    const { sent } = run(
+      '{"choices":[{"delta":{"role":null,"content":"a","tool_calls":null,"function_call":null}}]}',
+      '{"id":"u","choices":[{"delta":null,"finish_reason":""}],"usage":{}}',
+      '{"id":"u","created":5,"choices":[null,{"index":0,"finish_reason":"stop"}]}',
+      '{"object":"chat.completion.chunk","citations":["https://a"]}',
+      '{"usage":{"prompt_tokens":3,"completion_tokens":5,"total_tokens":8}}',
+    )
+    const [first] = sent
+    expect(first?.id).toBeString()
+    expect(first?.created).toBeNumber()
+    const all = { object: 'chat.completion.chunk', model: 'mine' }
+    expect(sent).toEqual([
+      {
+        ...{ ...all, id: first?.id as string, created: first?.created as number },
+        choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }],
+      },
+      {
+        ...{ ...all, id: 'u', created: first?.created as number, usage: null },
+        choices: [{ index: 0, delta: {}, finish_reason: null }],
+      },
+      { ...all, id: 'u', created: 5, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      { ...all, id: 'u', created: 5, choices: [], citations: ['https://a'] },
+      { ...all, id: 'u', created: 5, choices: [], usage: counted },
+    ])
+  })
+
+  test('that tells its whole message at once has it in a delta, and once', () => {
+    const message = { role: 'assistant', content: 'hi', tool_calls: [{ id: 'a', function: {} }] }
+    const { stream, sent } = run(
+      chunk({ choices: [{ index: 0, message, finish_reason: 'stop' }] }),
+      chunk({ choices: [{ index: 0, message, finish_reason: 'stop' }] }),
+    )
+    expect(sent.map((each) => (each.choices as JsonObject[])[0]?.delta)).toEqual([
+      { ...message, tool_calls: [{ index: 0, id: 'a', function: {} }] },
+      {},
+    ])
+    expect(stream.invokedToolCount).toBe(1)
+  })
+
+  test('reads the counters that are in x_groq', () => {
+    const { stream, sent } = run(finish(), chunk({ choices: [], x_groq: { usage: counted } }))
+    expect(stream.usage).toMatchObject({ output: 5 })
+    expect(sent.at(-1)?.usage).toEqual(counted)
+  })
+
+  test('leaves out counters that the caller did not ask for, and knows them', () => {
+    const stream = createChatStream({ publicModel: 'm', native: true, usageUnasked: true })
+    const sent = [text('a'), finish(), usage, chunk({ usage: counted })].flatMap((data) =>
+      stream.push([streamEvent(data)]),
+    )
+    stream.end()
+    expect(sent).toHaveLength(2)
+    expect(stream).toMatchObject({ outcome: 'complete', usage: { output: 5 } })
+  })
+
+  test('gives each piece of a tool call the index of its call', () => {
+    const piece = (call: JsonObject) =>
+      chunk({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] })
+    const written = (...calls: JsonObject[]) =>
+      run(...calls.map(piece), finish('tool_calls'))
+        .sent.slice(0, -1)
+        .map((each) => {
+          const [choice] = each.choices as { delta: { tool_calls: JsonObject[] } }[]
+          return choice?.delta.tool_calls[0] as JsonObject
+        })
+    const more = { function: { arguments: 'x' } }
+    // Google's compatible API gives every call the index 0: QuantumNous/new-api#2701.
+    const alike = written(
+      ...[
+        { index: 0, id: 'a' },
+        { index: 0, ...more },
+        { index: 0, ...more },
+      ],
+      ...[
+        { index: 0, id: 'b' },
+        { index: 0, ...more },
+        { index: 0, ...more },
+      ],
+      ...[
+        { index: 0, id: 'a', ...more },
+        { index: 0, ...more },
+        { index: 1, id: 'c' },
+      ],
+    )
+    expect(alike.map(({ index }) => index)).toEqual([0, 0, 0, 1, 1, 1, 0, 0, 2])
+    expect(written({ id: 'a' }, more, { id: 'b' }, more).map(({ index }) => index)).toEqual([
+      ...[0, 0, 1, 1],
+    ])
+    expect(written({ index: 3, id: 'a' }, { index: 3, ...more })).toEqual([
+      { index: 3, id: 'a' },
+      { index: 3, ...more },
+    ])
+    const empty = { id: null, type: null, function: { name: null, arguments: { a: 1 } } }
+    expect(written({ index: 0, ...empty })).toEqual([
+      { index: 0, function: { arguments: '{"a":1}' } },
+    ])
+  })
+
   test('counts the tool calls that began, by choice and index', () => {
     const call = (index: number, id: string | undefined, args: string, choice = 0) =>
       chunk({
@@ -238,6 +351,7 @@ function reference(data: string): JsonObject {
     const reasoning = own.reasoning_content ?? own.reasoning_text ?? null
     if (reasoning !== null && (own.reasoning ?? null) === null) own.reasoning = reasoning
   }
+  parsed.object = 'chat.completion.chunk'
   const inChoice = choices.find((choice) => (choice.usage ?? null) !== null)?.usage
   if ((parsed.usage ?? null) === null && inChoice !== undefined) parsed.usage = inChoice
   return parsed
@@ -289,14 +403,56 @@ const alike = fc.tuple(frame, fc.array(content, { maxLength: 6 })).map(([first, 
     }),
   ),
 ])
+/** Events that hold nothing for a caller, as upstreams and proxies send them, each as its block. */
+const harmless = [
+  ...['{"type":"ping"}', '{"type":"heartbeat","message":"still here"}', '{}', '[]', 'null', '""'],
+  ...['ping', ' heartbeat ', '"keep-alive"', '', ' '],
+  ...['{"id":"x","object":"chat.completion.chunk"}', '{"id":"x","choices":null}', '{"error":null}'],
+  ...[{ choices: [] }, { choices: [], usage: null }, { choices: [], usage: {} }, { error: {} }].map(
+    chunk,
+  ),
+  ...[{ choices: {} }, { choices: '' }, { choices: [null] }, { choices: [{}] }].map(chunk),
+]
+  .map((data) => `data: ${data}\n\n`)
+  .concat(
+    ...[': comment\n\n', 'retry: 3000\n\n', 'id: 7\n\n', 'data\n\n', '\n', '\r\n', '\r\r'],
+    ...[
+      'event: ping\n\n',
+      'event: ping\ndata: 2026-11-26 10:00:00\n\n',
+      'event: ping\ndata: {}\n\n',
+    ],
+    ...['event: keepalive\r\ndata: {"type":"keepalive","sequence_number":7}\r\n\r\n'],
+  )
+
+test.each(harmless)('an event without anything for the caller is left out: %j', async (block) => {
+  const stream = createChatStream({ publicModel: 'mine', native: true })
+  const body = [`data: ${text('a')}\n\n`, block, `data: ${finish()}\n\n`].join('')
+  const sent: StreamEvent[] = []
+  for await (const batch of decodeSse(new Blob([body]).stream())) sent.push(...stream.push(batch))
+  stream.end()
+  expect(stream.outcome).toBe('complete')
+  expect(sent.map((event) => (event.json() as JsonObject).choices)).toMatchObject([
+    [{ delta: { content: 'a' } }],
+    [{ finish_reason: 'stop' }],
+  ])
+})
+
 const frames = fc.array(alike, { maxLength: 4 }).map((runs) => runs.flat())
 
-test('any chunks, cut anywhere, become what the plain reference makes of them', async () => {
+/** Harmless events, and before which of the others they come. */
+const between = fc.array(fc.tuple(fc.nat(40), fc.constantFrom(...harmless)), { maxLength: 5 })
+
+function amid(blocks: readonly string[], others: readonly (readonly [number, string])[]): string {
+  const all = [...blocks]
+  for (const [at, block] of others) all.splice(at % all.length, 0, block)
+  return all.join('')
+}
+
+test('any chunks, cut anywhere, with harmless events between them, become what the plain reference makes of them', async () => {
   await fc.assert(
-    fc.asyncProperty(frames, fc.array(fc.nat(2000)), async (list, cuts) => {
-      const bytes = utf8.encode(
-        [...list, finish(), finish('stop', 1), '[DONE]'].map((d) => `data: ${d}\n\n`).join(''),
-      )
+    fc.asyncProperty(frames, fc.array(fc.nat(2000)), between, async (list, cuts, others) => {
+      const own = [...list, finish(), finish('stop', 1), '[DONE]'].map((d) => `data: ${d}\n\n`)
+      const bytes = utf8.encode(amid(own, others))
       async function* source() {
         let at = 0
         for (const cut of [...cuts.filter((c) => c < bytes.length), bytes.length].sort(

@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { StreamEvent } from '../plugin/stream.ts'
 import type { DialectStream, StreamOptions } from '../plugin/surface.ts'
+import { createCallPlaces, exactDelta } from './chat-choice.ts'
 import {
   createDialectStream,
   DONE,
   doneEvent,
+  isHeartbeat,
   readObject,
   type StreamRules,
   type StreamState,
@@ -12,25 +14,39 @@ import {
 } from './dialect-stream.ts'
 import { createEventTemplate } from './event-template.ts'
 import { readInBandError, strayWords } from './in-band-error.ts'
-import { isPresent } from './is-present.ts'
+import { isPresent, saysNothing } from './is-present.ts'
 import { setMembers, setModel } from './json-splice.ts'
 import { createUsageTap, readChatUsage } from './usage.ts'
 
+/** Members of every chunk, which say nothing by themselves. */
+const ENVELOPE: ReadonlySet<string> = new Set([
+  ...['id', 'object', 'created', 'model', 'choices', 'usage'],
+  ...['provider', 'system_fingerprint', 'service_tier', 'obfuscation'],
+])
+
+/** A choice as far as it has come. */
+interface Begun {
+  isFinished: boolean
+  readonly place: ReturnType<typeof createCallPlaces>
+}
+
 /**
- * Normalises a chat completions stream: the public model in every chunk, usage at the top level,
- * `delta.reasoning` under its canonical name, exactly one `[DONE]`.
+ * Normalises a chat completions stream: the public model in every chunk, what clients expect of a
+ * chunk where the upstream leaves it out, usage at the top level, `delta.reasoning` under its canonical
+ * name, exactly one `[DONE]`. Events that are not chunks are left out.
  */
 export function createChatStream(options: StreamOptions): DialectStream {
   return createDialectStream((state) => chatRules(state, options))
 }
 
-function chatRules(state: StreamState, { publicModel, native }: StreamOptions): StreamRules {
+function chatRules(
+  state: StreamState,
+  { publicModel, native, usageUnasked }: StreamOptions,
+): StreamRules {
   const usage = createUsageTap(readChatUsage)
   const template = createEventTemplate()
-  /** Whether each choice seen has its finish_reason. */
-  const choices = new Map<JsonValue, boolean>()
-  /** Ids of the tool calls that began, by choice and index. */
-  const calls = new Map<string, Set<string>>()
+  const choices = new Map<JsonValue, Begun>()
+  const head: { id?: JsonValue; created?: JsonValue } = {}
   let invokedToolCount = 0
   let started = false
 
@@ -43,9 +59,11 @@ function chatRules(state: StreamState, { publicModel, native }: StreamOptions): 
     if (alike !== undefined) return alike
     if (event.data.trim() === DONE) return state.complete([doneEvent])
     const chunk = readObject(event)
-    if (chunk === undefined) return malformed('the data is not a JSON object')
-    started = true
-    return isError(chunk) ? forwardError(event, chunk) : normaliseChunk(event, chunk)
+    if (chunk === undefined) {
+      return isHeartbeat(event) ? undefined : malformed('the data is not a JSON object')
+    }
+    if (isError(chunk)) return forwardError(event, chunk)
+    return normaliseChunk(event, chunk)
   }
 
   function forwardError(event: StreamEvent, chunk: JsonObject): StreamEvent {
@@ -61,70 +79,111 @@ function chatRules(state: StreamState, { publicModel, native }: StreamOptions): 
   function normaliseChunk(event: StreamEvent, chunk: JsonObject): StreamEvent | undefined {
     // Before anything is found wrong with the chunk: the upstream charges what it counts.
     usage.take(chunk.usage)
-    const list = chunk.choices ?? (isPresent(chunk.usage) ? [] : undefined)
-    if (!Array.isArray(list)) return malformed(`choices is not an array${strayWords(chunk)}`)
-    /** No state came of the event: others like it need not be read. */
-    let ordinary = list.length > 0 && !isPresent(chunk.usage)
+    const stated = chunk.choices
+    if (!Array.isArray(stated) && !saysNothing(stated)) return malformed('choices is not an array')
+    const list = Array.isArray(stated) ? stated.filter((choice) => !saysNothing(choice)) : []
+    const counters = countersOf(chunk, list)
+    if (list.length === 0) {
+      if (counters === undefined && !tellsMore(chunk)) return aside(chunk)
+      if (counters !== undefined && usageUnasked === true) {
+        usage.take(counters)
+        return undefined
+      }
+    }
+    started = true
     let data = event.data
-    let counters = chunk.usage ?? undefined
+    if (list.length !== (stated as readonly JsonValue[] | undefined)?.length) {
+      data = setMembers(data, { choices: list })
+    }
+    /** No state came of the event: others like it need not be read. */
+    let ordinary = list.length > 0 && counters === undefined
     let finished = list.length === 0
     for (const [position, choice] of list.entries()) {
       if (!isJsonObject(choice)) return malformed('a choice is not an object')
-      const key = choice.index ?? position
-      const finish = choice.finish_reason ?? null
-      if (finish === null) {
-        if (!choices.has(key)) choices.set(key, false)
-      } else {
-        if (typeof finish !== 'string' || finish === '') {
-          return malformed('finish_reason is neither null nor a non-empty string')
-        }
-        choices.set(key, true)
-        finished = true
-        ordinary = false
-      }
-      if (isPresent(choice.usage)) {
-        ordinary = false
-        counters ??= choice.usage
+      const read = readChoice(choice, position)
+      if (read === undefined) return undefined
+      if (read.finished) finished = true
+      if (!read.ordinary) ordinary = false
+      if (Object.keys(read.changes).length > 0) {
+        data = setMembers(data, read.changes, ['choices', position])
       }
       const { delta } = choice
-      if (!isJsonObject(delta)) continue
-      if (countCalls(key, delta.tool_calls)) ordinary = false
+      if (!isJsonObject(delta) || isPresent(delta.reasoning)) continue
       const reasoning = delta.reasoning_content ?? delta.reasoning_text
-      if (isPresent(reasoning) && !isPresent(delta.reasoning)) {
+      if (isPresent(reasoning)) {
         data = setMembers(data, { reasoning }, ['choices', position, 'delta'])
       }
     }
-    if (counters !== undefined && !isPresent(chunk.usage)) {
+    if (counters === undefined) {
+      if (isPresent(chunk.usage)) data = setMembers(data, { usage: null })
+    } else if (!native && !finished) {
+      // In OpenAI's own streams they come once, and clients such as LangChain add up what they are told.
+      usage.take(counters)
+      data = setMembers(data, { usage: null })
+    } else if (counters !== chunk.usage) {
       usage.take(counters)
       data = setMembers(data, { usage: counters })
     }
-    // In OpenAI's own streams they come once, and clients such as LangChain add up what they are told.
-    if (counters !== undefined && !native && !finished) data = setMembers(data, { usage: null })
+    const missing = missingHead(chunk)
+    if (missing !== undefined) data = setMembers(data, missing)
     if (chunk.model !== publicModel) data = setModel(data, chunk.model, publicModel)
     const normalised = withData(event, data)
     if (ordinary) template.learn(event, normalised)
     return normalised
   }
 
-  /** True when a call began. Upstreams that give every call index 0 tell them apart by id. */
-  function countCalls(choice: JsonValue, list: JsonValue | undefined): boolean {
-    if (!Array.isArray(list)) return false
-    const before = invokedToolCount
-    for (const [position, call] of list.entries()) {
-      if (!isJsonObject(call)) continue
-      const slot = `${choice} ${call.index ?? position}`
-      const ids = calls.get(slot)
-      const id = typeof call.id === 'string' && call.id !== '' ? call.id : undefined
-      if (ids === undefined) {
-        calls.set(slot, new Set(id === undefined ? [] : [id]))
-        invokedToolCount++
-      } else if (id !== undefined && !ids.has(id)) {
-        // The first id may come late; a second one is a second call.
-        if (ids.size > 0) invokedToolCount++
-        ids.add(id)
+  /** An object that holds nothing for the caller: left out, unless it is how its upstream fails. */
+  function aside(chunk: JsonObject): undefined {
+    const words = isPresent(chunk.type) ? '' : strayWords(chunk)
+    return words === '' ? undefined : malformed(`it has no choices${words}`)
+  }
+
+  /** What has to change in a choice for its readers; undefined when the stream has failed with it. */
+  function readChoice(choice: JsonObject, position: number) {
+    const changes: Record<string, JsonValue> = {}
+    const key = typeof choice.index === 'number' ? choice.index : position
+    if (choice.index !== key) changes.index = key
+    const finish = saysNothing(choice.finish_reason) ? null : choice.finish_reason
+    if (finish !== null && typeof finish !== 'string')
+      return malformed('finish_reason is not a string')
+    if (choice.finish_reason !== finish) changes.finish_reason = finish
+    const known = choices.get(key)
+    // Of an upstream that does not stream, the whole message.
+    const whole = known === undefined && isJsonObject(choice.message) ? choice.message : {}
+    const delta = saysNothing(choice.delta) && !isJsonObject(choice.delta) ? whole : choice.delta
+    if (!isJsonObject(delta)) return malformed('delta is not an object')
+    const begun = known ?? { isFinished: false, place: createCallPlaces() }
+    if (known === undefined) choices.set(key, begun)
+    if (finish !== null) begun.isFinished = true
+    let ordinary = finish === null && !isPresent(choice.usage)
+    let exact = exactDelta(delta)
+    if (Array.isArray(exact.tool_calls)) {
+      const { pieces, begun: more, ambiguous } = begun.place(exact.tool_calls)
+      if (pieces !== exact.tool_calls) exact = { ...exact, tool_calls: [...pieces] }
+      invokedToolCount += more
+      if (more > 0 || ambiguous) {
+        ordinary = false
+        // What looks the same may belong to another call from here on.
+        template.forget()
       }
     }
-    return invokedToolCount > before
+    if (exact !== choice.delta) changes.delta = exact
+    return { changes, ordinary, finished: finish !== null }
+  }
+
+  /** Of a chunk without what every chunk has. */
+  function missingHead({ id, object, created }: JsonObject): JsonObject | undefined {
+    const isWhole =
+      typeof id === 'string' && object === 'chat.completion.chunk' && typeof created === 'number'
+    if (isWhole) {
+      head.id = id
+      head.created = created
+      return undefined
+    }
+    head.id = typeof id === 'string' ? id : (head.id ?? `chatcmpl-${crypto.randomUUID()}`)
+    head.created =
+      typeof created === 'number' ? created : (head.created ?? Math.floor(Date.now() / 1000))
+    return { id: head.id, object: 'chat.completion.chunk', created: head.created }
   }
 
   return {
@@ -132,7 +191,7 @@ function chatRules(state: StreamState, { publicModel, native }: StreamOptions): 
     end() {
       if (!started) {
         state.violated('empty stream', 'the upstream sent no event')
-      } else if (choices.size === 0 || [...choices.values()].includes(false)) {
+      } else if (choices.size === 0 || [...choices.values()].some((each) => !each.isFinished)) {
         state.violated('premature end', 'no [DONE], and a choice without finish_reason')
       } else {
         state.complete([doneEvent])
@@ -143,6 +202,28 @@ function chatRules(state: StreamState, { publicModel, native }: StreamOptions): 
   }
 }
 
+/** The counters of a chunk, wherever it has them. */
+function countersOf(chunk: JsonObject, choices: readonly JsonValue[]): JsonValue | undefined {
+  if (!saysNothing(chunk.usage)) return chunk.usage
+  for (const choice of choices) {
+    if (isJsonObject(choice) && !saysNothing(choice.usage)) return choice.usage
+  }
+  const { x_groq } = chunk
+  return isJsonObject(x_groq) && !saysNothing(x_groq.usage) ? x_groq.usage : undefined
+}
+
+/** Whether a chunk without choices says anything else: citations, what a filter found. */
+function tellsMore(chunk: JsonObject): boolean {
+  if (!Array.isArray(chunk.choices) && chunk.object !== 'chat.completion.chunk') return false
+  return Object.entries(chunk).some(([name, value]) => !ENVELOPE.has(name) && !saysNothing(value))
+}
+
+/** An error event, or an object that is an error in the place of a chunk. */
 function isError(chunk: JsonObject): boolean {
-  return isPresent(chunk.error) || chunk.type === 'error'
+  if (!saysNothing(chunk.error) || chunk.object === 'error') return true
+  const { type } = chunk
+  return (
+    typeof type === 'string' &&
+    (type === 'error' || (/error$/i.test(type) && !isPresent(chunk.choices)))
+  )
 }

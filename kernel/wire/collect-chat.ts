@@ -11,9 +11,8 @@ interface Choice {
   readonly message: Mutable
   /** What some upstreams write beside the pieces. */
   readonly stated: Mutable
-  readonly calls: Mutable[]
-  /** The call that was last told of at an index, and each by index and id. */
-  readonly callAt: Map<JsonValue, Mutable>
+  /** Tool calls by their index, as they began. */
+  readonly calls: Map<JsonValue, Mutable>
   finish: JsonValue
   rest: Mutable
 }
@@ -37,7 +36,7 @@ export function collectChat(events: readonly StreamEvent[]): JsonObject {
     ...head,
     object: 'chat.completion',
     choices: [...choices.values()].flatMap(({ index, message, stated, calls, finish, rest }) => {
-      const told = { ...message, ...(calls.length > 0 && { tool_calls: calls }) }
+      const told = { ...message, ...(calls.size > 0 && { tool_calls: [...calls.values()] }) }
       const choice = { ...rest, index, message: told, finish_reason: finish }
       return isToldIn(told, stated) ? [choice] : [choice, { ...choice, message: stated }]
     }),
@@ -55,7 +54,7 @@ function take(choices: Map<JsonValue, Choice>, index: JsonValue, piece: JsonObje
   let choice = choices.get(index)
   if (choice === undefined) {
     const message = { role: 'assistant', content: null }
-    choice = { index, message, stated: {}, calls: [], callAt: new Map(), finish: null, rest: {} }
+    choice = { index, message, stated: {}, calls: new Map(), finish: null, rest: {} }
     choices.set(index, choice)
   }
   const { index: _, delta, message, finish_reason, ...rest } = piece
@@ -67,27 +66,12 @@ function take(choices: Map<JsonValue, Choice>, index: JsonValue, piece: JsonObje
   append(choice.message, texts)
   if (!Array.isArray(tool_calls)) return
   for (const [position, fragment] of tool_calls.entries()) {
-    if (isJsonObject(fragment)) append(callOf(choice, fragment, position), fragment)
+    if (!isJsonObject(fragment)) continue
+    const at = fragment.index ?? position
+    const call = choice.calls.get(at) ?? {}
+    choice.calls.set(at, call)
+    append(call, fragment)
   }
-}
-
-/**
- * Fragments belong together by index, and without one by their place; another id there is another
- * call: some upstreams give every call the same index, or none.
- */
-function callOf({ calls, callAt }: Choice, fragment: JsonObject, position: number): Mutable {
-  const id = typeof fragment.id === 'string' && fragment.id !== '' ? fragment.id : undefined
-  const slot = fragment.index ?? position
-  const named = JSON.stringify([fragment.index ?? null, id ?? null])
-  const last = callAt.get(slot)
-  let call = id === undefined || (last !== undefined && !last.id) ? last : callAt.get(named)
-  if (call === undefined) {
-    call = {}
-    calls.push(call)
-  }
-  callAt.set(slot, call)
-  if (id !== undefined) callAt.set(named, call)
-  return call
 }
 
 /** Strings grow, lists get longer, objects take in; `role`, `id`, `type` and `name` are said once. */

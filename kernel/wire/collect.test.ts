@@ -57,13 +57,14 @@ const response: fc.Arbitrary<JsonObject> = fc
       })),
       fc
         .record({ name: text, arguments: text })
-        .map((call) => ({ type: 'function_call', ...call })),
+        .map((call) => ({ type: 'function_call', call_id: 'c', status: 'completed', ...call })),
     ),
     { maxLength: 4 },
   )
   .map((items) => ({
     id: 'r1',
     object: 'response',
+    created_at: 1,
     status: 'completed',
     model: 'm',
     output: items.map((item, at) => ({ id: `item_${at}`, ...item })),
@@ -431,8 +432,11 @@ describe('nothing that was streamed goes unseen', () => {
     ])
   })
 
-  const callsIn = (deltas: readonly JsonObject[][]) =>
-    collectChat(deltas.map((tool_calls) => said({ tool_calls }))).choices
+  const collected = (deltas: readonly JsonObject[][]) => {
+    const stream = createChatStream({ publicModel: 'm', native: true })
+    return collectChat(stream.push(deltas.map((tool_calls) => said({ tool_calls }))))
+  }
+  const callsIn = (deltas: readonly JsonObject[][]) => collected(deltas).choices
   const callOf = (id: string, name: string, args: string) => ({
     id,
     function: { name, arguments: args },
@@ -451,7 +455,7 @@ describe('nothing that was streamed goes unseen', () => {
     ]
     expect(callsIn(deltas)).toMatchObject(both)
     // What is made of them tells them apart.
-    const [first] = chatEvents(collectChat(deltas.map((tool_calls) => said({ tool_calls }))))
+    const [first] = chatEvents(collected(deltas))
     expect(first?.json()).toMatchObject({
       choices: [
         {

@@ -1,8 +1,9 @@
 import { GatewayError } from '../plugin/errors.ts'
-import { isJsonObject, type JsonObject } from '../plugin/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import type { CallError, DialectStream, StreamFailure, WireError } from '../plugin/surface.ts'
 import type { Usage } from '../plugin/usage.ts'
+import { saysNothing } from './is-present.ts'
 import { encodeSse } from './sse.ts'
 
 export const DONE = '[DONE]'
@@ -56,6 +57,8 @@ export interface StreamRules {
   end(): void
   usage(): Usage | undefined
   invokedToolCount(): number
+  /** The number of the next event, where events have one. */
+  nextNumber?(): number
 }
 
 export function createDialectStream(rulesFor: (state: StreamState) => StreamRules): DialectStream {
@@ -111,6 +114,9 @@ export function createDialectStream(rulesFor: (state: StreamState) => StreamRule
     get invokedToolCount() {
       return rules.invokedToolCount()
     },
+    get nextNumber() {
+      return rules.nextNumber?.()
+    },
   }
 }
 
@@ -139,9 +145,23 @@ export function withData(event: StreamEvent, data: string): StreamEvent {
 
 /** The data as a JSON object; undefined when it is none. */
 export function readObject(event: StreamEvent): JsonObject | undefined {
+  const value = readJson(event)
+  return isJsonObject(value) ? value : undefined
+}
+
+/** Words that keep a connection open, as names of events and as their data. */
+const HEARTBEAT = /^\s*"?(?:ping|pong|heart[-_ ]?beat|keep[-_ ]?alive|noop)"?\s*$/i
+
+/** Whether an event that holds no object is there to keep the connection open, or holds nothing. */
+export function isHeartbeat(event: StreamEvent): boolean {
+  if (HEARTBEAT.test(event.data) || HEARTBEAT.test(event.event ?? '')) return true
+  const value = readJson(event)
+  return value !== undefined && saysNothing(value)
+}
+
+function readJson(event: StreamEvent): JsonValue | undefined {
   try {
-    const value = event.json()
-    return isJsonObject(value) ? value : undefined
+    return event.json()
   } catch {
     return undefined
   }

@@ -27,9 +27,12 @@ export interface EventTemplate {
   apply(event: StreamEvent): StreamEvent | undefined
   /** Learns from an event that left no trace in the state of its stream, and what it became. */
   learn(event: StreamEvent, became: StreamEvent): void
+  /** What was learned does not hold any more. */
+  forget(): void
 }
 
-export function createEventTemplate(): EventTemplate {
+/** `nextNumber`: what becomes the `sequence_number` of an event that has none. */
+export function createEventTemplate(nextNumber?: () => number): EventTemplate {
   let name: string | undefined
   /** The text around the holes of the event, and of what it becomes: one more than holes. */
   let before: readonly string[] = []
@@ -59,7 +62,8 @@ export function createEventTemplate(): EventTemplate {
       if (fillers === undefined) return event
       let out = after[0] as string
       for (let i = 0; i < fillers.length; i++) {
-        out += (values[fillers[i] as number] as string) + after[i + 1]
+        const filler = fillers[i] as number
+        out += (filler === NUMBER ? nextNumber?.() : values[filler]) + (after[i + 1] as string)
       }
       return withData(event, out)
     },
@@ -76,12 +80,24 @@ export function createEventTemplate(): EventTemplate {
       after = to.literals
       fillers = became === event ? undefined : sources
     },
+
+    forget() {
+      before = []
+    },
   }
 }
 
+/** In the place of a hole: a number that is counted here fills it. */
+const NUMBER = -1
+
 /** Which old hole fills each new one; undefined when that is not certain. */
 function fill(from: readonly string[], to: readonly string[]): number[] | undefined {
-  if (to.length === from.length) return to.map((_, i) => i)
+  if (to.length === from.length) {
+    return to.every((key, i) => key === from[i]) ? to.map((_, i) => i) : undefined
+  }
+  if (to[0] === 'sequence_number' && !from.includes('sequence_number')) {
+    return to.length === from.length + 1 ? to.map((_, i) => i - 1) : undefined
+  }
   // One `reasoning` more: the copy of the one reasoning text under another name.
   const copy = to.indexOf('reasoning')
   const originals = from.filter((k) => k === 'reasoning_content' || k === 'reasoning_text')

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { StreamEvent } from '../plugin/stream.ts'
+import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import type { DialectStream, StreamFailure, StreamOptions } from '../plugin/surface.ts'
 import {
   createDialectStream,
   DONE,
   doneEvent,
+  isHeartbeat,
   readObject,
   type StreamRules,
   type StreamState,
@@ -12,20 +13,17 @@ import {
 } from './dialect-stream.ts'
 import { createEventTemplate } from './event-template.ts'
 import { readInBandError, strayWords } from './in-band-error.ts'
-import { isPresent } from './is-present.ts'
+import { saysNothing } from './is-present.ts'
 import { setMembers } from './json-splice.ts'
 import { isToolCallItem } from './reply.ts'
+import { type End, endOf, itemChanges, responseChanges } from './responses-exact.ts'
+import { encodeSse } from './sse.ts'
 import { createUsageTap, readResponsesUsage } from './usage.ts'
 
-/** What `response.status` must be in the terminal events that end a stream well. */
-const COMPLETE: ReadonlyMap<JsonValue | undefined, string> = new Map([
-  ['response.completed', 'completed'],
-  ['response.incomplete', 'incomplete'],
-])
-
 /**
- * Checks a responses stream and passes it on: event names and JSON stay, `response.model` becomes
- * the public model, and one `[DONE]` follows the terminal event of a stream that went well.
+ * Checks a responses stream and passes it on: names and JSON of its events stay, `response.model`
+ * becomes the public model, and what clients count on is filled in where the upstream leaves it out. The
+ * last event is called what its status says, and one `[DONE]` follows it when the stream went well.
  */
 export function createResponsesStream({
   publicModel,
@@ -35,91 +33,151 @@ export function createResponsesStream({
 
 function responsesRules(state: StreamState, publicModel: string): StreamRules {
   const usage = createUsageTap(readResponsesUsage)
-  const template = createEventTemplate()
+  const template = createEventTemplate(takeNumber)
   const calls = new Set<JsonValue | undefined>()
+  /** Items that are done, for a last event that does not repeat them. */
+  const items = new Map<JsonValue | undefined, JsonObject>()
+  /** What the events of one response repeat. */
+  let head: JsonObject = {}
   /** What an `error` event said; `response.failed` may say it again, and nothing else follows. */
   let reported: StreamFailure | undefined
   let started = false
+  /** The last event that was passed on, and the number after its own once that was read. */
+  let last: StreamEvent | undefined
+  let next: number | undefined
 
   function malformed(what: string): undefined {
     return state.violated('malformed event', what)
   }
 
+  function nextNumber(): number {
+    const number = next ?? (last && readObject(last)?.sequence_number)
+    next ??= typeof number === 'number' ? number + 1 : 0
+    return next
+  }
+
+  function takeNumber(): number {
+    const number = nextNumber()
+    next = number + 1
+    return number
+  }
+
   function normalise(event: StreamEvent): StreamEvent | undefined {
     if (reported !== undefined) return afterError(event, reported)
     const alike = template.apply(event)
-    if (alike !== undefined) return alike
+    if (alike !== undefined) {
+      if (alike === event) next = undefined
+      last = alike
+      return alike
+    }
     if (event.data.trim() === DONE) return end()
     const payload = readObject(event)
-    if (payload === undefined) return malformed('the data is not a JSON object')
-    started = true
-    if (isPresent(payload.choices)) return malformed('a chat chunk in a responses stream')
-    const type = payload.type ?? event.event
-    if (event.event?.startsWith('response.') && event.event !== type) {
-      return malformed('the event name differs from data.type')
+    if (payload === undefined) {
+      return isHeartbeat(event) ? undefined : malformed('the data is not a JSON object')
     }
-    const words = type === undefined ? strayWords(payload) : ''
-    if (words !== '') return malformed(`it has no type${words}`)
-    return normalisePayload(event, payload, type)
+    return normalisePayload(event, payload)
   }
 
-  function normalisePayload(
+  function normalisePayload(event: StreamEvent, payload: JsonObject): StreamEvent | undefined {
+    if (!saysNothing(payload.choices)) return malformed('a chat chunk in a responses stream')
+    const { response, item, output_index } = payload
+    const type = saysNothing(payload.type) ? event.event : payload.type
+    const told = isJsonObject(response) ? response : {}
+    const ending = typeof type === 'string' ? endOf(type, told) : undefined
+    if (type === 'error' || (!saysNothing(payload.error) && ending !== 'failed')) {
+      return readError(event, payload)
+    }
+    if (typeof type !== 'string') {
+      const words = strayWords(payload)
+      return words === '' ? undefined : malformed(`it has no type${words}`)
+    }
+    started = true
+    if (ending !== undefined) return conclude(event, payload, told, ending)
+    if (isJsonObject(response)) {
+      return write(event, payload, type, 'response', withHead(response, {}))
+    }
+    if (!isJsonObject(item)) {
+      const passed = write(event, payload, type)
+      template.learn(event, passed)
+      return passed
+    }
+    const isDone = type === 'response.output_item.done'
+    if (isDone || type === 'response.output_item.added') {
+      if (isToolCallItem(item)) calls.add(item.id ?? output_index)
+    }
+    const changes = itemChanges(item, output_index, isDone ? 'completed' : 'in_progress')
+    if (isDone) items.set(output_index ?? item.id, { ...item, ...changes })
+    return write(event, payload, type, 'item', changes)
+  }
+
+  /** What has to be set in a response that the stream tells of. */
+  function withHead(response: JsonObject, known: JsonObject): JsonObject {
+    const changes = responseChanges(response, { ...head, ...known, model: publicModel })
+    const { id = response.id, created_at = response.created_at } = changes
+    head = { id, created_at }
+    return changes
+  }
+
+  /** The event with its type, a number, and `changes` in its member `part`. */
+  function write(
     event: StreamEvent,
     payload: JsonObject,
-    type: JsonValue | undefined,
+    type: string,
+    part?: string,
+    changes: JsonObject = {},
+  ): StreamEvent {
+    let { data } = event
+    if (part !== undefined && Object.keys(changes).length > 0) {
+      data = isJsonObject(payload[part])
+        ? setMembers(data, changes, [part])
+        : setMembers(data, { [part]: changes })
+    }
+    if (payload.type !== type) data = setMembers(data, { type })
+    const { sequence_number } = payload
+    if (typeof sequence_number === 'number') next = sequence_number + 1
+    else data = setMembers(data, { sequence_number: takeNumber() })
+    last =
+      event.event === undefined || event.event === type
+        ? withData(event, data)
+        : streamEvent(data, type, encodeSse(data, type))
+    return last
+  }
+
+  function conclude(
+    event: StreamEvent,
+    payload: JsonObject,
+    response: JsonObject,
+    status: End,
   ): StreamEvent | undefined {
-    const { response } = payload
-    if (type === 'error' || isPresent(payload.error)) {
-      const inBand = readError(event, payload, [])
-      reported = inBand.failure
-      state.report(reported)
-      return inBand.event
+    usage.take(response.usage)
+    const changes = withHead(response, { status, output: [...items.values()] })
+    const end = (shown: StreamEvent) =>
+      write(shown, payload, `response.${status}`, 'response', changes)
+    if (status === 'completed' || status === 'incomplete') {
+      return state.complete([end(event), doneEvent])
     }
-    if (isJsonObject(response)) {
-      const named = withPublicModel(event, response)
-      if (type === 'response.failed') return failed(named, response)
-      return COMPLETE.has(type) ? complete(named, response, type) : named
-    }
-    if (type === 'response.failed' || COMPLETE.has(type)) {
-      return malformed('a terminal event without its response')
-    }
-    if (type === 'response.output_item.added' || type === 'response.output_item.done') {
-      if (isToolCallItem(payload.item)) calls.add(payload.item.id ?? payload.output_index)
-    } else {
-      template.learn(event, event)
-    }
-    return event
+    const inBand = readInBandError(event, response, ['response'])
+    state.fail(reported ?? (status === 'failed' ? inBand.failure : cancelled))
+    return end(inBand.event)
   }
 
-  function withPublicModel(event: StreamEvent, response: JsonObject): StreamEvent {
-    return response.model === undefined || response.model === publicModel
-      ? event
-      : withData(event, setMembers(event.data, { model: publicModel }, ['response']))
-  }
-
-  function readError(event: StreamEvent, owner: JsonObject, path: readonly string[]) {
-    usage.take(owner.usage)
-    return readInBandError(event, owner, path)
-  }
-
-  function failed(event: StreamEvent, response: JsonObject): StreamEvent {
-    const inBand = readError(event, response, ['response'])
-    state.fail(reported ?? inBand.failure)
-    return inBand.event
+  function readError(event: StreamEvent, payload: JsonObject): StreamEvent {
+    usage.take(payload.usage)
+    const inBand = readInBandError(event, payload, [])
+    reported = inBand.failure
+    state.report(reported)
+    const { code, message } = reported
+    const told = typeof payload.message === 'string' ? {} : { code, message }
+    const shown = withData(inBand.event, setMembers(inBand.event.data, told))
+    return write(shown, payload, 'error')
   }
 
   function afterError(event: StreamEvent, failure: StreamFailure): StreamEvent | undefined {
-    const payload = readObject(event)
-    const { type = event.event, response } = payload ?? {}
+    const payload = readObject(event) ?? {}
+    const { type = event.event, response } = payload
     return type === 'response.failed' && isJsonObject(response)
-      ? failed(withPublicModel(event, response), response)
+      ? conclude(event, payload, response, 'failed')
       : state.fail(failure)
-  }
-
-  function complete(event: StreamEvent, response: JsonObject, type: JsonValue | undefined) {
-    usage.take(response.usage)
-    if (response.status !== COMPLETE.get(type)) return malformed(`${type} with another status`)
-    return state.complete([event, doneEvent])
   }
 
   function end(): undefined {
@@ -134,5 +192,13 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
     end,
     usage: () => usage.usage,
     invokedToolCount: () => calls.size,
+    nextNumber,
   }
+}
+
+/** Nobody's fault, but the caller has no whole answer. */
+const cancelled: StreamFailure = {
+  code: 'response_cancelled',
+  message: 'the response was cancelled',
+  forwarded: true,
 }

@@ -56,6 +56,8 @@ describe('reading server-sent events', () => {
     ['data: [DONE]', [{ data: '[DONE]' }]],
     ['event: x\ndata: [DONE] \n', [{ event: 'x', data: '[DONE] ' }]],
     ['\ufeffdata: a\n\n', [{ data: 'a' }]],
+    ['data: a\n\n: keep-al', [{ data: 'a' }]],
+    ['data: a\n\n: one\n: two\nretry: 3\r\nid: 7', [{ data: 'a' }]],
     ['', []],
     ['\n\n\n', []],
   ])('%j', async (text, expected) => {
@@ -71,6 +73,24 @@ describe('reading server-sent events', () => {
     [new Uint8Array([...utf8.encode('data: '), 0xe2, 0x82]), 'invalid UTF-8'],
   ])('%j is refused', async (text, kind) => {
     expect(await refusal(text)).toContain(kind)
+  })
+
+  test.each([
+    ['data: b', 'premature end'],
+    [': comment\nevent: x', 'premature end'],
+    [Uint8Array.of(0x64, 0xff), 'invalid UTF-8'],
+    [Uint8Array.of(0x64, 0xe2, 0x82), 'invalid UTF-8'],
+  ])('events before a fault are told, however the bytes are cut: %j', async (rest, kind) => {
+    const bytes = Buffer.concat([utf8.encode('data: a\r\n\r\n'), Buffer.from(rest as string)])
+    for (const cuts of [[], bytes.keys().toArray()]) {
+      const told: string[] = []
+      const read = async () => {
+        for await (const batch of decodeSse(pieces(bytes, cuts)))
+          told.push(...batch.map(({ data }) => data))
+      }
+      await expect(read()).rejects.toThrow(kind)
+      expect(told).toEqual(['a'])
+    }
   })
 
   test('an event that never ends is refused at its limit', async () => {

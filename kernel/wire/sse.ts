@@ -7,6 +7,7 @@ const EVENT_LIMIT = 16 * 1024 * 1024
 const LF = 10
 const CR = 13
 const SPACE = 32
+const LINE_END = /\r\n|\n|\r/
 
 /**
  * Server-sent events of a byte stream, in batches: all that one chunk completed, never an empty
@@ -22,6 +23,8 @@ export function decodeSse(
   const splitter = createSseSplitter()
   const source = (bytes as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
   let ended = false
+  /** What is wrong behind the events that were given last. */
+  let fault: GatewayError | undefined
 
   async function stop(): Promise<IteratorResult<readonly StreamEvent[], undefined>> {
     if (!ended) {
@@ -31,23 +34,41 @@ export function decodeSse(
     return OVER
   }
 
+  function read(chunk: Uint8Array | undefined): StreamEvent[] {
+    const decoded = decodeText(decoder, chunk)
+    const { text } = decoded
+    fault = decoded.fault
+    if (chunk !== undefined || fault !== undefined) return eventsOf(splitter.push(text))
+    const { blocks, rest } = splitter.end(text)
+    return [...eventsOf(blocks), ...lastEvent(rest)]
+  }
+
+  /** The event that no blank line ends; none in what is no part of one. */
+  function lastEvent(rest: string): StreamEvent[] {
+    if (rest.split(LINE_END).every(isBesideEvents)) return []
+    const last = readEvent(rest)
+    if (last?.data.trim() === '[DONE]') return [streamEvent(last.data, last.event)]
+    fault = new GatewayError('upstream_transport', 'premature end: the stream ended in an event')
+    return []
+  }
+
   return {
     /** By hand, because a generator costs two more turns for each event. */
     async next() {
       try {
-        while (!ended) {
+        while (!ended && fault === undefined) {
           const piece = await source.next()
           if (piece.done === true) ended = true
-          const events = ended
-            ? lastEvents(splitter.end(decodeText(decoder)))
-            : eventsOf(splitter.push(decodeText(decoder, piece.value)))
+          const events = read(piece.done === true ? undefined : piece.value)
           if (splitter.pending > EVENT_LIMIT) {
-            throw new GatewayError('upstream_transport', 'malformed event: larger than 16 MiB')
+            fault = new GatewayError('upstream_transport', 'malformed event: larger than 16 MiB')
           }
           if (events.length > 0) return { done: false, value: events }
         }
-        return OVER
+        if (fault === undefined) return OVER
+        throw fault
       } catch (error) {
+        fault = undefined
         stop().catch(() => {})
         throw error
       }
@@ -59,6 +80,11 @@ export function decodeSse(
   }
 }
 
+/** Whether a line belongs to no event: a blank one, a comment, or for those who come back. */
+function isBesideEvents(line: string): boolean {
+  return line.trim() === '' || /^(?::|id:|retry:)/.test(line)
+}
+
 const OVER = { done: true, value: undefined } as const
 
 /** Keeps the connection of a silent stream open: a comment, which clients skip. */
@@ -68,15 +94,21 @@ export const KEEP_ALIVE = ': keep-alive\n\n'
 export function encodeSse(data: string, event?: string): string {
   const name = event === undefined ? '' : `event: ${event}\n`
   return hasLineEnd(data)
-    ? `${name}data: ${data.split(/\r\n|\n|\r/).join('\ndata: ')}\n\n`
+    ? `${name}data: ${data.split(LINE_END).join('\ndata: ')}\n\n`
     : `${name}data: ${data}\n\n`
 }
 
-function decodeText(decoder: TextDecoder, chunk?: Uint8Array): string {
+/** The text of one more piece, and of the end; of one with invalid bytes what comes before them. */
+function decodeText(decoder: TextDecoder, piece: Uint8Array | undefined) {
   try {
-    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
+    return {
+      text: piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true }),
+    }
   } catch (cause) {
-    throw new GatewayError('upstream_transport', 'invalid UTF-8 in the upstream stream', { cause })
+    const shown = new TextDecoder().decode(piece)
+    const text = shown.slice(0, Math.max(0, shown.indexOf('\ufffd')))
+    const message = 'invalid UTF-8 in the upstream stream'
+    return { text, fault: new GatewayError('upstream_transport', message, { cause }) }
   }
 }
 
@@ -156,17 +188,6 @@ function eventsOf(blocks: readonly string[]): StreamEvent[] {
   return events
 }
 
-function lastEvents({ blocks, rest }: { blocks: readonly string[]; rest: string }): StreamEvent[] {
-  const events = eventsOf(blocks)
-  if (rest.trim() === '') return events
-  const last = readEvent(rest)
-  if (last?.data.trim() !== '[DONE]') {
-    throw new GatewayError('upstream_transport', 'premature end: the stream ended in an event')
-  }
-  events.push(streamEvent(last.data, last.event))
-  return events
-}
-
 /** The event in a block; undefined when it has no data. */
 function readEvent(block: string): StreamEvent | undefined {
   let from = 0
@@ -179,7 +200,7 @@ function readEvent(block: string): StreamEvent | undefined {
   if (body.startsWith('data:') && !hasLineEnd(body)) {
     data = fieldValue(body, 5)
   } else {
-    for (const line of body.split(/\r\n|\n|\r/)) {
+    for (const line of body.split(LINE_END)) {
       if (line.startsWith('data:')) {
         const value = fieldValue(line, 5)
         data = data === undefined ? value : `${data}\n${value}`

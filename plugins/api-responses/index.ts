@@ -12,6 +12,7 @@ import {
   responsesTies,
   responsesToolCalls,
 } from 'model-gateway/wire'
+import { responsesError } from './error.ts'
 
 const RESPONSES = 'responses'
 
@@ -48,6 +49,7 @@ export default definePlugin({
       operation: RESPONSES,
       read: ({ json }) => readResponsesRequest(json),
       ties: responsesTies,
+      error: responsesError,
     })
   },
 })

@@ -1,0 +1,104 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { saysNothing } from './is-present.ts'
+
+/** A tool call of a streamed choice. */
+interface Call {
+  /** The index under which the caller reads all of its pieces. */
+  readonly index: number
+  id: string | undefined
+}
+
+/** The pieces of tool calls in one delta, as the caller reads them. */
+export interface PlacedPieces {
+  readonly pieces: readonly JsonValue[]
+  /** How many calls began with them. */
+  readonly begun: number
+  /** Pieces that look like these may belong to another call. */
+  readonly ambiguous: boolean
+}
+
+/**
+ * Gives the pieces of the tool calls of one choice the index of their call. Some upstreams leave it
+ * out, or give all calls the same one and tell them apart by id.
+ */
+export function createCallPlaces(): (fragments: readonly JsonValue[]) => PlacedPieces {
+  /** The call that was last told of at an index of the upstream, and each by that and its id. */
+  const lastAt = new Map<number, Call>()
+  const named = new Map<string, Call>()
+  /** Indexes of the upstream that have stood for several calls. */
+  const shared = new Set<number>()
+  const taken = new Set<number>()
+
+  function callAt(slot: number, id: string | undefined, name: string): Call {
+    const last = lastAt.get(slot)
+    // The first id may come late; a second one is a second call.
+    const isLast = id === undefined || (last !== undefined && last.id === undefined)
+    const known = isLast ? last : named.get(name)
+    if (last !== undefined && known !== last) shared.add(slot)
+    if (known !== undefined) return known
+    let index = slot
+    while (taken.has(index)) index++
+    taken.add(index)
+    return { index, id: undefined }
+  }
+
+  return (fragments) => {
+    const before = taken.size
+    let ambiguous = false
+    let changed = false
+    const pieces = fragments.map((fragment, position) => {
+      if (!isJsonObject(fragment)) return fragment
+      const slot = isIndex(fragment.index) ? fragment.index : position
+      const id = typeof fragment.id === 'string' && fragment.id !== '' ? fragment.id : undefined
+      const name = `${isIndex(fragment.index) ? slot : ''} ${id}`
+      const call = callAt(slot, id, name)
+      lastAt.set(slot, call)
+      if (id !== undefined) {
+        call.id ??= id
+        named.set(name, call)
+      }
+      if (shared.has(slot)) ambiguous = true
+      const piece = exactPiece(fragment, call.index)
+      if (piece !== fragment) changed = true
+      return piece
+    })
+    return { pieces: changed ? pieces : fragments, begun: taken.size - before, ambiguous }
+  }
+}
+
+/** The delta without members that say nothing where clients expect something. */
+export function exactDelta(delta: JsonObject): JsonObject {
+  return without(delta, ['role', 'tool_calls', 'function_call'], saysNothing)
+}
+
+function isIndex(value: JsonValue | undefined): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function exactPiece(fragment: JsonObject, index: number): JsonObject {
+  const piece = without(fragment, ['id', 'type', 'function'], (value) => !value)
+  const called = isJsonObject(piece.function) ? exactFunction(piece.function) : undefined
+  const exact = called === undefined || called === piece.function
+  return piece.index === index && exact
+    ? piece
+    : { ...piece, index, ...(!exact && { function: called }) }
+}
+
+/** Some upstreams give the arguments as the object itself. */
+function exactFunction(called: JsonObject): JsonObject {
+  const exact = without(called, ['name', 'arguments'], (value) => value === null)
+  return isJsonObject(exact.arguments)
+    ? { ...exact, arguments: JSON.stringify(exact.arguments) }
+    : exact
+}
+
+/** The same object when it has none of these members that fit. */
+function without(
+  members: JsonObject,
+  names: readonly string[],
+  fits: (value: JsonValue | undefined) => boolean,
+): JsonObject {
+  const gone = names.filter((name) => name in members && fits(members[name]))
+  if (gone.length === 0) return members
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !gone.includes(name)))
+}
