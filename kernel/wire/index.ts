@@ -7,39 +7,34 @@ export { argumentsOf, said, textOf } from './chat-message.ts'
 export { leaveOut, type ParamPolicy, readParams } from './chat-params.ts'
 export { createChatStream } from './chat-stream.ts'
 export { chatEvents, collectChat } from './collect-chat.ts'
-export { collectResponse, responseEvents } from './collect-responses.ts'
 export { credentialForms, maskForms } from './credential-forms.ts'
 export { callError, plainError } from './dialect-stream.ts'
+export { chatDialect, responsesDialect } from './dialects.ts'
 export { editMembers } from './edit-members.ts'
 export { mayBeRounded, parseExact } from './exact-json.ts'
-export {
-  chatToolCalls,
-  earlierChatToolCalls,
-  earlierResponsesToolCalls,
-  responsesToolCalls,
-} from './guard-tool-calls.ts'
 export { invalid } from './invalid.ts'
-export { isPresent } from './is-present.ts'
+export { isPresent, saysNothing } from './is-present.ts'
 export { DEEPEST_JSON, isTooDeep, nestsTooDeep } from './json-depth.ts'
 export { plainJson } from './json-escapes.ts'
 export { keyInTwoCases, repeatedMember, repeatsKey } from './json-keys.ts'
+export { setMembers } from './json-splice.ts'
 export { skipSpace, visitJson } from './json-text.ts'
 export { foldKey, knownInOtherCase } from './key-case.ts'
 export { LiveSet } from './live-set.ts'
-export { chatChunkText, responsesEventText } from './model-text.ts'
+export { chatChunkText } from './model-text.ts'
 export type { NativeMessages } from './native-messages.ts'
 export { readBytes } from './read-bytes.ts'
-export { readChatReply, readEmbeddingsReply, readResponsesReply } from './reply.ts'
+export { readChatReply, readEmbeddingsReply } from './reply.ts'
 export {
   readChatRequest,
   readCommon,
   readEmbeddingsRequest,
   readResponsesRequest,
 } from './request.ts'
-export { createResponsesStream } from './responses-stream.ts'
+export { responseChanges } from './responses-exact.ts'
 export { decodeSse, encodeSse, KEEP_ALIVE } from './sse.ts'
 export { createBoundary, createSseBlocks, type SseBlock, withData } from './sse-blocks.ts'
 export { didYouMean } from './suggest.ts'
-export { chatTies, responsesStateIn, responsesTies } from './ties.ts'
+export { chatTies, responsesTies } from './ties.ts'
 export { callersTraceparent, checkedTraceparent, parseTraceparent } from './traceparent.ts'
 export { readChatUsage } from './usage.ts'

@@ -2,6 +2,7 @@ import { GatewayError, safeUpstreamMessage } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
 import type { ReplyFacts, StreamFailure } from '../plugin/surface.ts'
 import type { Usage } from '../plugin/usage.ts'
+import { strayWords } from './in-band-error.ts'
 import { isPresent } from './is-present.ts'
 import { setModel } from './json-splice.ts'
 import { readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
@@ -82,7 +83,7 @@ function faultOf(body: JsonObject, member: string): string {
   const message = isJsonObject(error) ? error.message : error
   return typeof message === 'string'
     ? `it is an error: ${safeUpstreamMessage(message)}`
-    : `${member} is not an array`
+    : `${member} is not an array${strayWords(body)}`
 }
 
 function malformed(what: string, usage: Usage | undefined): GatewayError {

@@ -1,30 +1,8 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
-import { type Dialect, dialects, surfaces } from 'model-gateway/surface'
-import {
-  chatChunkText,
-  chatEvents,
-  chatTies,
-  chatToolCalls,
-  collectChat,
-  createChatStream,
-  earlierChatToolCalls,
-  readChatReply,
-  readChatRequest,
-} from 'model-gateway/wire'
+import { dialects, surfaces } from 'model-gateway/surface'
+import { chatDialect, chatTies, readChatRequest } from 'model-gateway/wire'
 
-const CHAT = 'chat_completions'
-
-export const chat: Dialect = {
-  id: CHAT,
-  readReply: readChatReply,
-  streaming: {
-    open: createChatStream,
-    collect: collectChat,
-    tell: chatEvents,
-    textOf: chatChunkText,
-  },
-  views: { madeToolCalls: chatToolCalls, earlierToolCalls: earlierChatToolCalls },
-}
+const CHAT = chatDialect.id
 
 /** `POST /v1/chat/completions`, and the dialect in which most routes are executed. */
 export default definePlugin({
@@ -38,7 +16,7 @@ export default definePlugin({
     dialects: [CHAT],
   },
   setup(ctx) {
-    ctx.provide(dialects, chat)
+    ctx.provide(dialects, chatDialect)
     ctx.provide(surfaces, {
       id: CHAT,
       paths: ['/v1/chat/completions'],

@@ -1,4 +1,4 @@
-import type { CallError, WireError } from 'model-gateway/plugin'
+import type { CallError, WireError } from 'model-gateway/surface'
 import { encodeSse, plainError } from 'model-gateway/wire'
 
 /** An error as callers of the responses API read it: in a stream it is an event with a number. */

@@ -1,33 +1,9 @@
 import { definePlugin, Type } from 'model-gateway/plugin'
-import { type Dialect, dialects, surfaces } from 'model-gateway/surface'
-import {
-  collectResponse,
-  createResponsesStream,
-  earlierResponsesToolCalls,
-  readResponsesReply,
-  readResponsesRequest,
-  responseEvents,
-  responsesEventText,
-  responsesStateIn,
-  responsesTies,
-  responsesToolCalls,
-} from 'model-gateway/wire'
+import { dialects, surfaces } from 'model-gateway/surface'
+import { readResponsesRequest, responsesDialect, responsesTies } from 'model-gateway/wire'
 import { responsesError } from './error.ts'
 
-const RESPONSES = 'responses'
-
-export const responses: Dialect = {
-  id: RESPONSES,
-  readReply: readResponsesReply,
-  streaming: {
-    open: createResponsesStream,
-    collect: collectResponse,
-    tell: responseEvents,
-    textOf: responsesEventText,
-  },
-  views: { madeToolCalls: responsesToolCalls, earlierToolCalls: earlierResponsesToolCalls },
-  stateIn: responsesStateIn,
-}
+const RESPONSES = responsesDialect.id
 
 /** `POST /v1/responses`: calls of it are never translated. */
 export default definePlugin({
@@ -41,7 +17,7 @@ export default definePlugin({
     dialects: [RESPONSES],
   },
   setup(ctx) {
-    ctx.provide(dialects, responses)
+    ctx.provide(dialects, responsesDialect)
     ctx.provide(surfaces, {
       id: RESPONSES,
       paths: ['/v1/responses'],

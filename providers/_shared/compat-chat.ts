@@ -1,11 +1,13 @@
-import type { JsonObject } from 'model-gateway/plugin'
-import type { Execute } from 'model-gateway/provider'
+import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import type { Execute, ProviderCall, ProviderResult } from 'model-gateway/provider'
+import { chatDialect } from 'model-gateway/wire'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { fitMessages, wantsNewerLimit } from './compat-messages.ts'
 import { type Profile, profileTransforms, requestStreamUsage } from './compat-profile.ts'
 import { withToolNames } from './compat-tool-names.ts'
+import { completionChanges, exactReplyOf } from './exact-compat.ts'
 import { normaliseTools } from './native-tools.ts'
-import { mergeExtraBody, outboundBody, setStream } from './outbound-body.ts'
+import { mergeExtraBody, type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
 import { dropPreservedReasoning } from './preserved-reasoning.ts'
 
 export interface ChatRoute {
@@ -27,6 +29,7 @@ export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execut
   const newerLimit =
     route.profile.max_tokens_field === 'max_completion_tokens' ||
     wantsNewerLimit(route.upstreamModel)
+  const usageChunks = route.profile.usage_chunks
   return (call) => {
     route.checkChoices(call.body)
     const body = outboundBody(call)
@@ -39,6 +42,23 @@ export function chatExecutor(endpoint: CompatEndpoint, route: ChatRoute): Execut
     setStream(body, call.stream)
     if (route.profile.supports_stream_usage === true) requestStreamUsage(body, call)
     mergeExtraBody(body, route.extraBody)
-    return withToolNames(body, call, () => callCompat(endpoint, call, body))
+    return withToolNames(body, call, () => callChat(endpoint, call, body, usageChunks))
   }
+}
+
+/**
+ * Sends the body and reads the completion, with what clients count on. With `usageChunks: asked` chunks of
+ * counters alone are kept from callers that did not ask for them.
+ */
+export async function callChat(
+  endpoint: CompatEndpoint,
+  call: ProviderCall,
+  body: OutboundBody,
+  usageChunks?: Profile['usage_chunks'],
+): Promise<ProviderResult> {
+  const result = await callCompat(endpoint, call, body, chatDialect)
+  if (result.kind === 'buffered') return exactReplyOf(call, result, completionChanges)
+  const { stream_options: asked } = call.body
+  const isAsked = isJsonObject(asked) && asked.include_usage === true
+  return { ...result, usageUnasked: usageChunks === 'asked' && !isAsked }
 }

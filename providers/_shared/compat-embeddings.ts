@@ -1,6 +1,7 @@
 import type { JsonObject } from 'model-gateway/plugin'
 import type { Execute } from 'model-gateway/provider'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
+import { embeddingsChanges, exactReplyOf } from './exact-compat.ts'
 import { mergeExtraBody, outboundBody } from './outbound-body.ts'
 
 /** Embeddings: the caller's body, `model`, `extra_body`. */
@@ -10,11 +11,11 @@ export function embeddingsExecutor(
   extraBody: Readonly<JsonObject>,
   checkChoices: (body: JsonObject) => void,
 ): Execute {
-  return (call) => {
+  return async (call) => {
     checkChoices(call.body)
     const body = outboundBody(call)
     body.set('model', upstreamModel)
     mergeExtraBody(body, extraBody)
-    return callCompat(endpoint, call, body)
+    return exactReplyOf(call, await callCompat(endpoint, call, body), embeddingsChanges)
   }
 }

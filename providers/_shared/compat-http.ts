@@ -5,19 +5,20 @@ import {
   type ProviderCall,
   type ProviderResult,
   safeUpstreamMessage,
-  upstreamHttpError,
 } from 'model-gateway/provider'
-import { decodeSse, type StreamEvent } from 'model-gateway/wire'
+import { decodeSse, readBytes, type StreamEvent } from 'model-gateway/wire'
+import { judge } from './first-bytes.ts'
 import type { OutboundBody } from './outbound-body.ts'
-import {
-  createRedact,
-  mayNameError,
-  type Redact,
-  redactErrorEvents,
-  redactErrors,
-  redactStrings,
-} from './redact.ts'
+import { createRedact, type Redact, redactErrorEvents } from './redact.ts'
 import { readUpstreamError, refusesCredentials } from './upstream-error.ts'
+import {
+  collectWhole,
+  isStream,
+  readWhole,
+  type StreamedDialect,
+  tellWhole,
+  type WholeReply,
+} from './whole-reply.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -66,13 +67,14 @@ export async function callCompat(
   endpoint: CompatEndpoint,
   call: ProviderCall,
   body: OutboundBody,
+  dialect?: StreamedDialect,
 ): Promise<ProviderResult> {
   const accept = call.stream ? EVENT_STREAM : 'application/json'
   const response = await postJson(endpoint, call, body.text(), accept)
   const billingModifiers = body.get('service_tier') == null ? [] : ['service_tier']
   return call.stream
-    ? { kind: 'stream', events: readEventStream(response), billingModifiers }
-    : { kind: 'buffered', ...(await readJsonReply(response)), billingModifiers }
+    ? { kind: 'stream', events: await readEventStream(response, dialect), billingModifiers }
+    : { kind: 'buffered', ...(await readJsonReply(response, dialect)), billingModifiers }
 }
 
 /** The media type of server-sent events. */
@@ -81,6 +83,8 @@ export const EVENT_STREAM = 'text/event-stream'
 /** The reply to a call, and how to take the call's credentials out of what it says. */
 export interface UpstreamResponse extends EgressResponse {
   readonly redact: Redact
+  /** The call that it answers. */
+  readonly call: Pick<ProviderCall, 'body' | 'maxResponseBytes'>
 }
 
 /** Sends JSON text with credentials. Throws GatewayError for anything but a 2xx status. */
@@ -99,68 +103,96 @@ export async function postJson(
     body,
   })
   const redact = createRedact(Object.values(credentials), endpoint.headers)
-  if (response.status >= 200 && response.status <= 299) return { ...response, redact }
+  if (response.status >= 200 && response.status <= 299) return { ...response, redact, call }
   if (refusesCredentials(response)) endpoint.refused?.(credentials)
   throw await readUpstreamError(response, redact)
 }
 
-/** The body of a streamed reply. Throws GatewayError when it has another media type. */
+/** Media types that say nothing of what a body is: its first bytes do. */
+const VAGUE: ReadonlySet<string> = new Set([
+  ...['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'],
+  ...['application/x-ndjson', 'application/ndjson'],
+])
+
+function mediaTypeOf({ headers }: UpstreamResponse): string {
+  return (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+/** The body of a streamed reply. Throws GatewayError when it has the media type of something else. */
 export function streamBody(
-  { headers, body, redact }: UpstreamResponse,
+  response: UpstreamResponse,
   mediaType: string,
 ): AsyncIterable<Uint8Array> {
+  const stated = mediaTypeOf(response)
+  if (stated === mediaType || VAGUE.has(stated)) return response.body
+  throw noStream(response)
+}
+
+function tooLarge({ call }: UpstreamResponse): GatewayError {
+  return new GatewayError(
+    'upstream_transport',
+    `the provider's reply is larger than ${call.maxResponseBytes} bytes (max_response_bytes)`,
+  )
+}
+
+function noStream({ headers, redact }: UpstreamResponse): GatewayError {
   const contentType = headers.get('content-type') ?? 'no content type'
-  if (contentType.split(';')[0]?.trim().toLowerCase() === mediaType) return body
-  throw new GatewayError(
+  return new GatewayError(
     'upstream_transport',
     `the upstream answered a stream request with ${safeUpstreamMessage(redact(contentType))}`,
   )
 }
 
-/** The server-sent events of a streamed reply. Throws as `streamBody` does. */
-export function readEventStream(response: UpstreamResponse): AsyncIterable<readonly StreamEvent[]> {
-  return redactErrorEvents(decodeSse(streamBody(response, EVENT_STREAM)), response.redact)
+/**
+ * The server-sent events of a streamed reply, whatever media type it states. A whole reply is told as the
+ * events of its dialect. Throws GatewayError for one that is an error, and for what is neither.
+ */
+export async function readEventStream(
+  response: UpstreamResponse,
+  dialect?: StreamedDialect,
+): Promise<AsyncIterable<readonly StreamEvent[]>> {
+  const source = response.body[Symbol.asyncIterator]()
+  const isStated = mediaTypeOf(response) === EVENT_STREAM
+  async function open(): Promise<AsyncIterator<readonly StreamEvent[]>> {
+    const { kind, bytes } = await judge(source)
+    if (kind === 'json') {
+      const whole = await readBytes(bytes, response.call.maxResponseBytes, () => tooLarge(response))
+      if (dialect === undefined) throw noStream(response)
+      return oneBatch(tellWhole(whole, response, dialect))
+    }
+    if (kind === 'other' && !isStated) throw noStream(response)
+    return decodeSse(bytes)
+  }
+  // Its headers are passed on before its first bytes are there, unless these have to be judged.
+  let events = isStated ? undefined : await open()
+  async function begin() {
+    events = await open()
+    return await events.next()
+  }
+  const opening = {
+    next: () => events?.next() ?? begin(),
+    return: async () => {
+      await (events ?? source).return?.()
+      return { done: true, value: undefined } as const
+    },
+    [Symbol.asyncIterator]: () => opening,
+  }
+  return redactErrorEvents(opening, response.redact)
 }
 
-/** What a reply that is no error has, in any of the families and wire formats. */
-const PAYLOADS = ['choices', 'output', 'data', 'content', 'candidates', 'predictions']
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+async function* oneBatch(events: readonly StreamEvent[]) {
+  yield events
+}
 
 /**
- * A JSON object, and its text unless a credential had to be taken out of it. Throws GatewayError
- * when the reply is none, or only an error.
+ * A JSON object, and its text unless a credential had to be taken out of it. A stream is read as the reply
+ * of its dialect. Throws GatewayError when the reply is none, or only an error.
  */
 export async function readJsonReply(
   response: UpstreamResponse,
-): Promise<{ readonly body: JsonObject; readonly rawBody?: string }> {
+  dialect?: StreamedDialect,
+): Promise<WholeReply> {
   const bytes = await response.bytes()
-  let rawBody: string
-  let body: unknown
-  try {
-    rawBody = utf8.decode(bytes)
-    body = JSON.parse(rawBody)
-  } catch (cause) {
-    throw new GatewayError('upstream_transport', 'the upstream did not answer with JSON', { cause })
-  }
-  if (!isJsonObject(body)) {
-    throw new GatewayError('upstream_transport', 'the upstream did not answer with a JSON object')
-  }
-  const answers = PAYLOADS.some((name) => name in (body as JsonObject))
-  if (answers && !mayNameError(rawBody)) return { body, rawBody }
-  // Without a payload all of it may be an error, whatever its members are called.
-  const redacted = (answers ? redactErrors : redactStrings)(body, response.redact) as JsonObject
-  refuseErrorInDisguise(redacted, response.status)
-  return redacted === body ? { body, rawBody } : { body: redacted }
-}
-
-/** Some upstreams report a failure with status 200 and nothing but an `error`. */
-function refuseErrorInDisguise(body: JsonObject, status: number): void {
-  const { error } = body
-  if (!isJsonObject(error)) return
-  if ('choices' in body || 'output' in body || 'data' in body) return
-  throw upstreamHttpError(
-    status,
-    typeof error.message === 'string' ? error.message : 'the upstream answered with an error',
-  )
+  if (dialect === undefined || !isStream(bytes)) return readWhole(bytes, response)
+  return await collectWhole(bytes, response, dialect, String(response.call.body.model))
 }

@@ -41,6 +41,12 @@ export const profileSchema = Type.Object(
           'true: streams are asked to report their usage, which prices them. Default false',
       }),
     ),
+    usage_chunks: Type.Optional(
+      Type.Union([Type.Literal('always'), Type.Literal('asked')], {
+        description:
+          'asked: stream chunks that hold usage alone are sent only to callers that set stream_options.include_usage, because some clients read choices[0] of every chunk. They are counted all the same. Default always',
+      }),
+    ),
     caller_choices: Type.Optional(
       Type.Array(Type.Union(Object.keys(CHOICES).map((name) => Type.Literal(name))), {
         description:

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { Execute } from 'model-gateway/provider'
+import { responsesDialect } from 'model-gateway/wire'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
+import { exactReplyOf, responseReplyChanges } from './exact-compat.ts'
 import { mergeExtraBody, type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
 
 /** What is particular to a route's responses. */
@@ -27,7 +29,8 @@ export function responsesExecutor(
     setStream(body, call.stream)
     mergeExtraBody(body, extraBody)
     rules.finish?.(body)
-    return callCompat(endpoint, call, body)
+    const result = await callCompat(endpoint, call, body, responsesDialect)
+    return exactReplyOf(call, result, responseReplyChanges)
   }
 }
 

@@ -17,7 +17,12 @@ export async function messagesResult(
   { billingModifiers, names }: Pick<MessagesRequest, 'billingModifiers' | 'names'>,
 ): Promise<ProviderResult> {
   if (call.stream) {
-    const events = chatChunksFromMessages(readEventStream(response), call, providerType, names)
+    const events = chatChunksFromMessages(
+      await readEventStream(response),
+      call,
+      providerType,
+      names,
+    )
     return { kind: 'stream', events, billingModifiers }
   }
   const reply = exactReply(await readJsonReply(response))

@@ -1,6 +1,7 @@
 import type { JsonObject } from 'model-gateway/plugin'
 import type { Execute } from 'model-gateway/provider'
-import { type CompatEndpoint, callCompat } from '../_shared/compat-http.ts'
+import { callChat } from '../_shared/compat-chat.ts'
+import type { CompatEndpoint } from '../_shared/compat-http.ts'
 import { fitMessages, wantsNewerLimit } from '../_shared/compat-messages.ts'
 import { withToolNames } from '../_shared/compat-tool-names.ts'
 import { mergeExtraBody, outboundBody, setStream } from '../_shared/outbound-body.ts'
@@ -23,6 +24,6 @@ export function genericChat(
     fitMessages(body, call, newerLimit)
     setStream(body, call.stream)
     mergeExtraBody(body, extraBody)
-    return withToolNames(body, call, () => callCompat(endpoint, call, body))
+    return withToolNames(body, call, () => callChat(endpoint, call, body))
   }
 }

@@ -1,9 +1,11 @@
 import type { Dialect, Execute, Surface } from '../../kernel/plugin/index.ts'
 import type { Way } from '../../kernel/routing/ways.ts'
-import { chat } from '../../plugins/api-chat/index.ts'
-import { responses } from '../../plugins/api-responses/index.ts'
+import { chatDialect, responsesDialect } from '../../kernel/wire/index.ts'
 
-const dialects: Readonly<Record<string, Dialect>> = { chat_completions: chat, responses }
+const dialects: Readonly<Record<string, Dialect>> = {
+  chat_completions: chatDialect,
+  responses: responsesDialect,
+}
 
 /** The surface whose callers speak a dialect, and how a route serves them that speaks it, too. */
 export function speaking(dialect: string, execute: Execute = unused) {

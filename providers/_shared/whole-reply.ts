@@ -1,0 +1,130 @@
+import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { safeUpstreamMessage, upstreamHttpError } from 'model-gateway/provider'
+import {
+  type chatDialect,
+  decodeSse,
+  type responsesDialect,
+  type StreamEvent,
+  streamEvent,
+} from 'model-gateway/wire'
+import { kindOf } from './first-bytes.ts'
+import {
+  mayNameError,
+  type Redact,
+  redactErrorEvents,
+  redactErrors,
+  redactStrings,
+} from './redact.ts'
+
+/** A dialect whose replies come whole or as streams, so that one can be read as the other. */
+export type StreamedDialect = typeof chatDialect | typeof responsesDialect
+
+export interface WholeReply {
+  readonly body: JsonObject
+  /** Absent where a credential had to be taken out of it. */
+  readonly rawBody?: string
+}
+
+interface Answer {
+  readonly status: number
+  readonly redact: Redact
+}
+
+/** What a reply that is no error has, in any of the families and wire formats. */
+const PAYLOADS = ['choices', 'output', 'data', 'content', 'candidates', 'predictions']
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** A JSON object. Throws GatewayError when the reply is none, or only an error. */
+export function readWhole(bytes: Uint8Array, { status, redact }: Answer): WholeReply {
+  let rawBody: string
+  let body: unknown
+  try {
+    rawBody = utf8.decode(bytes)
+    body = JSON.parse(rawBody)
+  } catch (cause) {
+    throw new GatewayError('upstream_transport', 'the upstream did not answer with JSON', { cause })
+  }
+  if (!isJsonObject(body)) {
+    throw new GatewayError('upstream_transport', 'the upstream did not answer with a JSON object')
+  }
+  const answers = PAYLOADS.some((name) => name in (body as JsonObject))
+  if (answers && !mayNameError(rawBody)) return { body, rawBody }
+  // Without a payload all of it may be an error, whatever its members are called.
+  const redacted = (answers ? redactErrors : redactStrings)(body, redact) as JsonObject
+  refuseErrorInDisguise(redacted, status)
+  return redacted === body ? { body, rawBody } : { body: redacted }
+}
+
+/** Some upstreams report a failure with status 200 and nothing but an `error`. */
+function refuseErrorInDisguise(body: JsonObject, status: number): void {
+  const { error } = body
+  if (!isJsonObject(error)) return
+  if ('choices' in body || 'output' in body || 'data' in body) return
+  throw upstreamHttpError(
+    status,
+    typeof error.message === 'string' ? error.message : 'the upstream answered with an error',
+  )
+}
+
+/** A whole reply as the events of a stream; those of a body that has one in each line. */
+export function tellWhole(
+  bytes: Uint8Array,
+  answer: Answer,
+  dialect: StreamedDialect,
+): readonly StreamEvent[] {
+  const lines = eventLines(bytes)
+  if (lines.length > 1) return lines
+  const { body } = readWhole(bytes, answer)
+  dialect.readReply(body)
+  return dialect.streaming.tell(body)
+}
+
+/** Lines that are a JSON object each; empty when one is not. */
+function eventLines(bytes: Uint8Array): StreamEvent[] {
+  const lines = new TextDecoder()
+    .decode(bytes)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  try {
+    return lines.every((line) => isJsonObject(JSON.parse(line)))
+      ? lines.map((line) => streamEvent(line))
+      : []
+  } catch {
+    return []
+  }
+}
+
+/** Whether a body that should be a whole reply is a stream of events. */
+export function isStream(bytes: Uint8Array): boolean {
+  return kindOf(Buffer.from(bytes.subarray(0, 256)).toString()) === 'events'
+}
+
+/** The reply that a stream of events amounts to. Throws GatewayError, with usage, for one that fails. */
+export async function collectWhole(
+  bytes: Uint8Array,
+  { redact }: Pick<Answer, 'redact'>,
+  { streaming }: StreamedDialect,
+  model: string,
+): Promise<WholeReply> {
+  const stream = streaming.open({ publicModel: model, native: true })
+  const events: StreamEvent[] = []
+  async function* whole() {
+    yield bytes
+  }
+  const failed = (message: string) => {
+    const { usage } = stream
+    return new GatewayError('upstream_transport', message, usage === undefined ? {} : { usage })
+  }
+  try {
+    for await (const batch of redactErrorEvents(decodeSse(whole()), redact)) {
+      events.push(...stream.push(batch))
+    }
+  } catch (error) {
+    throw failed(error instanceof GatewayError ? error.message : 'the stream could not be read')
+  }
+  stream.end()
+  const { failure, terminal } = stream
+  if (failure !== undefined) throw failed(safeUpstreamMessage(failure.message))
+  return { body: streaming.collect([...events, ...terminal]) }
+}
