@@ -29,6 +29,10 @@ describe('a buffered reply', () => {
       invokedToolCount: 0,
       failure: { code: 'server_error', message: 'boom [redacted]', forwarded: true },
     })
+    expect(readResponsesReply({ status: 'cancelled', output: [] }).failure?.code).toBe(
+      'response_cancelled',
+    )
+    expect(readResponsesReply({ status: 'incomplete', output: [] }).failure).toBeUndefined()
     expect(failed({ code: 7 }).failure?.code).toBe('upstream_transport')
     expect(failed().failure?.code).toBe('upstream_transport')
   })

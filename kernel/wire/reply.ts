@@ -3,8 +3,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts
 import type { ReplyFacts, StreamFailure } from '../plugin/surface.ts'
 import type { Usage } from '../plugin/usage.ts'
 import { strayWords } from './in-band-error.ts'
-import { isPresent } from './is-present.ts'
+import { isPresent, saysNothing } from './is-present.ts'
 import { setModel } from './json-splice.ts'
+import { CANCELLED, endOf } from './responses-exact.ts'
 import { readChatUsage, readEmbeddingsUsage, readResponsesUsage } from './usage.ts'
 
 /** What a chat completion says about its call. Throws as `Dialect.readReply` does. */
@@ -19,12 +20,13 @@ export function readChatReply(value: JsonValue): ReplyFacts {
 export function readResponsesReply(value: JsonValue): ReplyFacts {
   const body = objectOf(value)
   const usage = readResponsesUsage(body.usage)
-  if (isPresent(body.choices)) throw malformed('it is a chat completion', usage)
+  if (!saysNothing(body.choices)) throw malformed('it is a chat completion', usage)
   const { output } = body
   if (Array.isArray(output)) {
     const invokedToolCount = output.filter(isToolCallItem).length
-    if (body.status !== 'failed') return { usage, invokedToolCount }
-    return { usage, invokedToolCount, failure: failureOf(body) }
+    const end = endOf('response', body)
+    if (end === 'failed') return { usage, invokedToolCount, failure: failureOf(body) }
+    return { usage, invokedToolCount, ...(end === 'cancelled' && { failure: CANCELLED }) }
   }
   const isBegun = isPresent(body.id) || isPresent(body.status)
   if (isPresent(body.error) || !isBegun) throw malformed(faultOf(body, 'output'), usage)

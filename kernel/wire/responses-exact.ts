@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import type { StreamFailure } from '../plugin/surface.ts'
 import { saysNothing } from './is-present.ts'
 
 type Members = Record<string, JsonValue>
@@ -12,6 +13,13 @@ const BEGUN: ReadonlySet<string> = new Set([
 
 const ENDS = ['completed', 'incomplete', 'failed', 'cancelled'] as const
 export type End = (typeof ENDS)[number]
+
+/** Nobody's fault, but the caller has no whole answer. */
+export const CANCELLED: StreamFailure = {
+  code: 'response_cancelled',
+  message: 'the response was cancelled',
+  forwarded: true,
+}
 
 /**
  * How a response ends with an event, whatever the event is called: by its status, which some upstreams

@@ -16,7 +16,7 @@ import { readInBandError, strayWords } from './in-band-error.ts'
 import { saysNothing } from './is-present.ts'
 import { setMembers } from './json-splice.ts'
 import { isToolCallItem } from './reply.ts'
-import { type End, endOf, itemChanges, responseChanges } from './responses-exact.ts'
+import { CANCELLED, type End, endOf, itemChanges, responseChanges } from './responses-exact.ts'
 import { encodeSse } from './sse.ts'
 import { createUsageTap, readResponsesUsage } from './usage.ts'
 
@@ -157,7 +157,7 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
       return state.complete([end(event), doneEvent])
     }
     const inBand = readInBandError(event, response, ['response'])
-    state.fail(reported ?? (status === 'failed' ? inBand.failure : cancelled))
+    state.fail(reported ?? (status === 'failed' ? inBand.failure : CANCELLED))
     return end(inBand.event)
   }
 
@@ -194,11 +194,4 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
     invokedToolCount: () => calls.size,
     nextNumber,
   }
-}
-
-/** Nobody's fault, but the caller has no whole answer. */
-const cancelled: StreamFailure = {
-  code: 'response_cancelled',
-  message: 'the response was cancelled',
-  forwarded: true,
 }

@@ -1,4 +1,4 @@
-import { GatewayError, isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { GatewayError } from 'model-gateway/plugin'
 import {
   type Egress,
   type EgressResponse,

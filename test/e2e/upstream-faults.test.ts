@@ -114,7 +114,9 @@ describe('a buffered call', () => {
   test('whose response says that it failed is passed on, and recorded as failed', async () => {
     const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 }
     const error = { code: 'server_error', message: 'boom' }
-    const failed = { object: 'response', model: 'u', status: 'failed', output: [], error, usage }
+    const head = { id: 'r', object: 'response', created_at: 1, model: 'u', output: [] }
+    const asked = { tools: [], tool_choice: 'auto', parallel_tool_calls: true }
+    const failed = { ...head, ...asked, status: 'failed', error, usage }
     const { response, text, row } = await send(json(failed), 'responses', {
       model: 'm',
       input: 'x',
@@ -197,7 +199,6 @@ describe('a streamed call', () => {
     ['an upstream that never answers', neverAnswers, 504, 'upstream_timeout'],
     ['a reset connection', resetBeforeHeaders, 502, 'upstream_transport'],
     ['a web page', html, 502, 'upstream_transport'],
-    ['a buffered document', jsonInsteadOfStream, 502, 'upstream_transport'],
     ['status 503', errorStatus(503), 503, 'upstream_http_error'],
   ]
   test.each(beforeTheStream)('that meets %s', async (_, reply, status, code) => {
@@ -241,6 +242,14 @@ describe('a streamed call', () => {
       attempt_error: code,
       ...charges,
     })
+  })
+
+  test('that meets a whole reply is told it in chunks', async () => {
+    const { response, text, row } = await call(jsonInsteadOfStream, true)
+    expect(response.headers.get('content-type')).toStartWith('text/event-stream')
+    expect(text).toContain('"object":"chat.completion.chunk"')
+    expect(text).toEndWith('data: [DONE]\n\n')
+    expect(row).toMatchObject({ outcome: 'success', charges: 1 })
   })
 
   test('that lacks its [DONE] gets one', async () => {
