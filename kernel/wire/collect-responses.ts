@@ -89,8 +89,8 @@ export function responseEvents(response: JsonObject): StreamEvent[] {
       const text = part.text
       if (part.type === 'output_text' && typeof text === 'string') {
         send('response.content_part.added', { ...at, part: { ...part, text: '' } })
-        send('response.output_text.delta', { ...at, delta: text })
-        send('response.output_text.done', { ...at, text })
+        send('response.output_text.delta', { ...at, delta: text, logprobs: [] })
+        send('response.output_text.done', { ...at, text, logprobs: [] })
       } else send('response.content_part.added', { ...at, part })
       send('response.content_part.done', { ...at, part })
     }
@@ -100,8 +100,8 @@ export function responseEvents(response: JsonObject): StreamEvent[] {
     }
     send('response.output_item.done', { output_index, item })
   }
-  const terminal = response.status === 'incomplete' ? 'response.incomplete' : 'response.completed'
-  send(terminal, { response: whole })
+  const { status } = response
+  send(`response.${typeof status === 'string' ? status : 'completed'}`, { response: whole })
   events.push(doneEvent)
   return events
 }

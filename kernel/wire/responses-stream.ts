@@ -31,6 +31,12 @@ export function createResponsesStream({
   return createDialectStream((state) => responsesRules(state, publicModel))
 }
 
+/** Of these the official clients refuse one without `logprobs`: openai/openai-python#2489. */
+const TEXT_EVENTS: ReadonlySet<string> = new Set([
+  'response.output_text.delta',
+  'response.output_text.done',
+])
+
 function responsesRules(state: StreamState, publicModel: string): StreamRules {
   const usage = createUsageTap(readResponsesUsage)
   const template = createEventTemplate(takeNumber)
@@ -64,9 +70,11 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
 
   function normalise(event: StreamEvent): StreamEvent | undefined {
     if (reported !== undefined) return afterError(event, reported)
+    const before = next
     const alike = template.apply(event)
     if (alike !== undefined) {
-      if (alike === event) next = undefined
+      // It has a number of its own, unless one was taken.
+      if (next === before) next = undefined
       last = alike
       return alike
     }
@@ -133,6 +141,8 @@ function responsesRules(state: StreamState, publicModel: string): StreamRules {
         : setMembers(data, { [part]: changes })
     }
     if (payload.type !== type) data = setMembers(data, { type })
+    if (TEXT_EVENTS.has(type) && payload.logprobs === undefined)
+      data = setMembers(data, { logprobs: [] })
     const { sequence_number } = payload
     if (typeof sequence_number === 'number') next = sequence_number + 1
     else data = setMembers(data, { sequence_number: takeNumber() })

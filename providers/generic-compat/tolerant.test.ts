@@ -145,6 +145,12 @@ describe('a whole reply to a stream request', () => {
     },
   )
 
+  test.each(['incomplete', 'failed', 'cancelled'])('ends as it says: %s', async (status) => {
+    upstream.script(json({ ...response, status }))
+    const events = (await streamed('responses')) as JsonObject[]
+    expect(events.at(-2)).toMatchObject({ type: `response.${status}`, response: { status } })
+  })
+
   test('may be its events, one in a line', async () => {
     upstream.script(
       bytes(chunks.map((each) => JSON.stringify(each)).join('\n'), 'application/x-ndjson'),

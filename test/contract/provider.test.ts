@@ -17,10 +17,10 @@ test('the kit catches a provider that breaks its rules', async () => {
   ]
   expect(failed.map(([, name]) => name).sort()).toEqual([
     'an abort before the reply reaches the upstream',
-    'chat: official clients can read what it makes',
     'chat_completions: a buffered reply with its payload and usage',
     'chat_completions: a stream with usage, whatever the chunks',
     'chat_completions: no event after an abort or a return',
+    'chat_completions: official clients can read what it makes',
     'disposing twice is harmless',
     'it sends the headers and the fields that the config adds',
     'its schemas refuse unknown keys',
@@ -29,5 +29,6 @@ test('the kit catches a provider that breaks its rules', async () => {
     'responses: a buffered reply with its payload and usage',
     'responses: a stream with usage, whatever the chunks',
     'responses: no event after an abort or a return',
+    'responses: official clients can read what it makes',
   ])
 }, 30_000)

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import type { BoundRoute, ProviderResult, RouteSpec } from 'model-gateway/provider'
+import type { DialectStreaming } from 'model-gateway/surface'
+import { chatDialect, responsesDialect } from 'model-gateway/wire'
 import {
   believable,
   bytes,
@@ -27,7 +29,7 @@ import {
   setUpProvider,
   streamedUsage,
 } from './bench.ts'
-import { chunkFaults, completionFaults } from './client-shape.ts'
+import { eventFaults, replyFaults } from './client-shape.ts'
 import { executor, expectNothingIn, TEST_MS } from './kit.ts'
 import { isSent, leaks, repeatingReplies } from './provider-secrets.ts'
 import { rechunked, seededRandom } from './rechunk.ts'
@@ -105,6 +107,12 @@ const compat = {
     bytes('null', 'application/json'),
   ],
 }
+
+/** How streams of a dialect are made fit for callers. */
+const openings = new Map<string, DialectStreaming['open']>([
+  [chatDialect.id, chatDialect.streaming.open],
+  [responsesDialect.id, responsesDialect.streaming.open],
+])
 
 /** What every provider has to do, as tests. Call it once in a test file. */
 export function testProvider(kit: ProviderKit): void {
@@ -192,15 +200,20 @@ export function testProvider(kit: ProviderKit): void {
       TEST_MS,
     )
 
-    test('chat: official clients can read what it makes', async () => {
-      if (!offered('chat_completions')) return
+    test.each(dialects)('%s: official clients can read what it makes', async (dialect) => {
+      if (!offered(dialect)) return
       scriptGood({})
-      const reply = await start('chat_completions', false).result
-      if (reply.kind === 'buffered') expectNothingIn(completionFaults(reply.body))
-      if (!route.supports.includes('stream')) return
-      expectNothingIn(
-        chunkFaults(await collectEvents(await start('chat_completions', true).result)),
-      )
+      const reply = await start(dialect, false).result
+      if (reply.kind === 'buffered') {
+        expectNothingIn(replyFaults(dialect, { ...reply.body, model: 'asked' }))
+      }
+      const open = openings.get(dialect)
+      if (open === undefined || !route.supports.includes('stream')) return
+      const native = route.compatShape === true
+      const told = open({ publicModel: 'asked', native })
+      const events = told.push(await collectEvents(await start(dialect, true).result))
+      told.end()
+      expectNothingIn(eventFaults(dialect, [...events, ...told.terminal]))
     })
 
     test.each(streamed)('%s: no event after an abort or a return', async (dialect) => {

@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import { features } from 'model-gateway/provider'
 import type { Conversion, ConversionRoute, DialectStream, SurfaceCall } from 'model-gateway/surface'
 import type { StreamEvent, Usage } from 'model-gateway/wire'
-import { frozen } from './kit.ts'
+import { eventFaults, replyFaults } from './client-shape.ts'
+import { expectNothingIn, frozen } from './kit.ts'
 import { expectCutStreamsFail, expectSameStreams, opening } from './surface-dialect.ts'
 
 export interface ConversionSample {
@@ -63,6 +64,7 @@ export function testConversion(
       const reply = find().reply(frozen(structuredClone(each.to)), usage, identity)
       expect(reply).toMatchObject(each.from)
       expect(JSON.stringify(reply)).toContain(identity.publicModel)
+      expectNothingIn(replyFaults(find().from, reply))
       expect(isJsonObject(find().reply(each.to, undefined, identity))).toBe(true)
     }
   })
@@ -71,7 +73,8 @@ export function testConversion(
   const open = () => find().stream(stream.open(opening), identity)
 
   test('a converted stream is the same, however it is cut', () => {
-    expectSameStreams(open, stream.events)
+    const events = expectSameStreams(open, stream.events)
+    expectNothingIn(eventFaults(find().from, events))
   })
 
   test('a converted stream that is cut short fails', () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { Dialect, DialectStream, ReplyFacts } from 'model-gateway/surface'
 import { type StreamEvent, streamEvent, type Usage } from 'model-gateway/wire'
+import { eventFaults } from './client-shape.ts'
 import { expectNothingIn, frozen, textOf } from './kit.ts'
 import { seededRandom } from './rechunk.ts'
 import { batchesOf, oddBodies, spoiltBodies } from './surface-odd.ts'
@@ -116,6 +117,7 @@ function testStreaming(find: () => Dialect, { stream = [] }: DialectSample): voi
     expect(usage).toEqual(runStream(streaming().open(opening), stream).told.usage as Usage)
     const events = streaming().tell(reply)
     expect(streaming().collect(events)).toEqual(reply)
+    expectNothingIn([whole(), events].flatMap((told) => eventFaults(find().id, told)))
     const text = (all: readonly StreamEvent[]) =>
       all.map(({ data }) => streaming().textOf(data)).join('')
     expect(text(events)).toBe(text(whole()))

@@ -7,6 +7,7 @@ import {
   grammarFault,
 } from '../../plugins/api-messages/to-chat/__fixtures__/messages.ts'
 import { foldChat, gistOf } from '../../providers/_shared/fold-chat.fixture.ts'
+import { eventFaults, replyFaults } from '../contract/client-shape.ts'
 import { startTestGateway, type TestGateway } from '../harness/gateway.ts'
 import { chatUsage, embeddingsUsage, responsesUsage, spoken } from '../harness/upstream.ts'
 import {
@@ -120,6 +121,10 @@ async function checkReply(
   scenario: Scenario,
   reply: Reply,
 ): Promise<void> {
+  const faults = stream
+    ? eventFaults(family, await reply.events())
+    : replyFaults(family, reply.json())
+  expect(faults).toEqual([])
   const called = scenario === 'tools'
   const thinks = scenario === 'reasoning'
   if (family === 'embeddings') {

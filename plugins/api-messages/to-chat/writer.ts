@@ -88,7 +88,7 @@ export function createBlockWriter(toolUseId: (k: number) => string): BlockWriter
   function openThinking(): ThinkingBlock {
     const last = stillLast(thinkingBlock)
     if (last !== undefined && !last.signed) return last
-    const opening = () => ({ type: 'thinking', thinking: '' })
+    const opening = () => ({ type: 'thinking', thinking: '', signature: '' })
     return begin({ opening, isComplete: always, deltas: [], signed: false })
   }
 

@@ -130,7 +130,7 @@ const repeating =
   }
 
 const secret = 'no secret comes back in an error'
-const readable = 'chat: official clients can read what it makes'
+const readable = 'chat_completions: official clients can read what it makes'
 
 export const plantedProviders: readonly Planted[] = [
   {
