@@ -157,8 +157,10 @@ export async function readEventStream(
     const { kind, bytes } = await judge(source)
     if (kind === 'json') {
       const whole = await readBytes(bytes, response.call.maxResponseBytes, () => tooLarge(response))
-      if (dialect === undefined) throw noStream(response)
-      return oneBatch(tellWhole(whole, response, dialect))
+      if (dialect !== undefined) return oneBatch(tellWhole(whole, response, dialect))
+      // Throws the reason of an error.
+      readWhole(whole, response)
+      throw noStream(response)
     }
     if (kind === 'other' && !isStated) throw noStream(response)
     return decodeSse(bytes)

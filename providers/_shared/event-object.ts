@@ -1,14 +1,22 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import type { StreamEvent } from 'model-gateway/wire'
+import { isHeartbeat, type StreamEvent } from 'model-gateway/wire'
 
-/** The JSON object of a streamed event. Throws GatewayError `upstream_transport` for other data. */
+/**
+ * The JSON object of a streamed event; an empty one of an event that only keeps the connection open. Throws
+ * GatewayError `upstream_transport` for other data.
+ */
 export function eventObject(event: StreamEvent): JsonObject {
-  let data: JsonValue
+  let data: JsonValue | undefined
+  let cause: unknown
   try {
     data = event.json()
-  } catch (cause) {
-    throw new GatewayError('upstream_transport', 'malformed event: the data is not JSON', { cause })
+  } catch (error) {
+    cause = error
   }
   if (isJsonObject(data)) return data
-  throw new GatewayError('upstream_transport', 'malformed event: the data is not a JSON object')
+  if (isHeartbeat(event)) return {}
+  const what = data === undefined ? 'JSON' : 'a JSON object'
+  throw new GatewayError('upstream_transport', `malformed event: the data is not ${what}`, {
+    cause,
+  })
 }

@@ -256,7 +256,11 @@ describe('events', () => {
     ['text after an array', ['[] x'], 'malformed event: the array holds something beside'],
     ['an array in an array', ['[[{}]]'], 'malformed event: the array holds something beside'],
     ['an event that is no JSON', ['data: {"a\n\n'], 'malformed event: the data is not JSON'],
-    ['an event that is a list', ['data: []\n\n'], 'malformed event: the data is not a JSON object'],
+    [
+      'an event that is a list',
+      ['data: [1]\n\n'],
+      'malformed event: the data is not a JSON object',
+    ],
     ['an object that is no JSON', ['[{"a" 1}]'], 'malformed event: the data is not JSON'],
     ['candidates that are none', sse({ candidates: {} }), 'candidates is not an array'],
     ['parts that are none', sse({ candidates: [{ content: { parts: {} } }] }), 'parts is not'],
@@ -272,7 +276,7 @@ describe('events', () => {
 
   test('what came before a malformed event is passed on, in the same piece of data too', async () => {
     const good = sse({ candidates: [{ content: { parts: [{ text: 'a' }] } }] })
-    const { events, error } = await decode([`${good.join('')}data: []\n\n`])
+    const { events, error } = await decode([`${good.join('')}data: [1]\n\n`])
     expect(error?.message).toContain('malformed event')
     expect(events.map((event) => (event.json() as JsonObject).choices)).toMatchObject([
       [{ delta: { role: 'assistant' } }],

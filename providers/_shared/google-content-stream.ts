@@ -1,6 +1,6 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ProviderCall } from 'model-gateway/provider'
-import { type StreamEvent, streamEvent } from 'model-gateway/wire'
+import { isPresent, type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { doneEvent, errorEvent } from './chat-chunks.ts'
 import { eventObject } from './event-object.ts'
 import {
@@ -179,7 +179,8 @@ function createConverter(call: Call, names: ReadNames) {
         state = 'failed'
         return
       }
-      begin(response)
+      // Some events, such as signs of life, tell of no reply yet.
+      if (isPresent(response.responseId)) begin(response)
       const counters = countsTokens(response.usageMetadata) ? response.usageMetadata : undefined
       usageMetadata = counters ?? usageMetadata
       for (const candidate of readCandidates(response, names)) {

@@ -40,6 +40,17 @@ import {
 
 const RUNS = 300
 
+/** Blocks without anything for a caller, which any upstream's server or proxy may send. */
+const idle = [
+  ...[': comment\n\n', 'retry: 3000\n\n', 'data:\n\n', 'event: ping\n\n', '\r\n', 'data: {}\n\n'],
+  ...['event: ping\ndata: {"type":"ping"}\n\n', 'data: {"type":"heartbeat"}\n\n'],
+  ...['data: heartbeat\n\n', 'data: null\n\n', 'event: keepalive\ndata: 17\n\n'],
+]
+/** Those of compatible services. */
+const idleChunks = ['{"id":"x","object":"chat.completion.chunk"}', '{"choices":[]}'].map(
+  (data) => `data: ${data}\n\n`,
+)
+
 /** The upstream's side of the next call: its reply, and where the bytes of its stream are cut. */
 let next: { reply: Reply; cuts: readonly number[] }
 
@@ -183,6 +194,23 @@ async function finalMessage(text: string, cuts: readonly number[]): Promise<Json
 }
 
 const cuts = fc.array(fc.nat(20_000), { maxLength: 30 })
+
+/** A reply with idle blocks in random places of its stream. */
+function withIdle(
+  reply: Reply,
+  { wire }: MatrixRoute,
+  places: readonly (readonly [number, number])[],
+) {
+  const isText = /^(?:data|event):/.test(String(reply.frames[0]))
+  if (reply.mediaType !== EVENTS || !isText) return reply
+  const blocks = wire === 'openai' ? [...idle, ...idleChunks] : idle
+  const frames = [...reply.frames]
+  for (const [at, which] of places) {
+    frames.splice(at % frames.length, 0, blocks[which % blocks.length] as string)
+  }
+  return { ...reply, frames }
+}
+const places = fc.array(fc.tuple(fc.nat(1000), fc.nat(1000)), { maxLength: 5 })
 const pairs = routes
   .filter(({ refuses }) => refuses?.includes('stream') !== true)
   .flatMap((route) =>
@@ -196,14 +224,20 @@ afterAll(() => console.log(`${chunkings} random chunkings of ${pairs.length} pai
 describe.each(pairs)('%s, %s', (_, family, route) => {
   const bound = bind(route)
 
-  test(`fold(stream) = buffered over ${RUNS} random replies and chunkings`, async () => {
+  test(`fold(stream) = buffered over ${RUNS} random replies, idle events and chunkings`, async () => {
     await fc.assert(
-      fc.asyncProperty(repliesOf(route, family), cuts, cuts, async (reply, upstream, ours) => {
-        next = { reply, cuts: upstream }
-        const [folded, whole] = await bothWays(bound, family, ours)
-        expect(folded as JsonValue).toEqual(whole as JsonValue)
-        chunkings++
-      }),
+      fc.asyncProperty(
+        repliesOf(route, family),
+        places,
+        cuts,
+        cuts,
+        async (said, at, upstream, ours) => {
+          next = { reply: withIdle(said, route, at), cuts: upstream }
+          const [folded, whole] = await bothWays(bound, family, ours)
+          expect(folded as JsonValue).toEqual(whole as JsonValue)
+          chunkings++
+        },
+      ),
       { numRuns: RUNS },
     )
   })
