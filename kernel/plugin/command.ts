@@ -1,7 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import { Shape } from './extension-point.ts'
 
-/** A sub-command of `gateway` that a plugin brings; declared in its manifest. */
+/**
+ * A sub-command of `gateway` that a plugin brings; declared in its manifest.
+ *
+ * @example
+ * const commands: CommandSpec[] = [
+ *   { name: 'tokens prune', summary: 'Deletes old tokens.', usage: '[--days N]' },
+ * ]
+ */
 export interface CommandSpec {
   /** Words after `gateway`: `keys create`. */
   readonly name: string
@@ -25,7 +32,11 @@ export const CommandSpecShape = Type.Object({
   database: Type.Optional(Shape.oneOf(['empty'])),
 })
 
-/** What a declared command does; it runs with the database up and no server. */
+/**
+ * What a declared command does; it runs with the database up and no server.
+ *
+ * @example ctx.provide(commands, { name: 'tokens prune', run: async (args, out) => out('done') })
+ */
 export interface Command {
   /** The name of its declaration. */
   readonly name: string
@@ -37,7 +48,11 @@ export interface Command {
   run(args: readonly string[], out: (line: string) => void): Promise<void | number>
 }
 
-/** Wrong arguments: the message is printed with the usage, exit code 2. */
+/**
+ * Wrong arguments: the message is printed with the usage, exit code 2.
+ *
+ * @example if (args.length > 1) throw new UsageError('there is one argument at most')
+ */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -3,9 +3,18 @@ import type { ExtensionPoint } from './extension-point.ts'
 import type { RouteSpec } from './route.ts'
 import type { Secret } from './secret.ts'
 
+/**
+ * Where something stands in the config file.
+ *
+ * @example const path: ConfigPath = ['models', 0, 'routes']
+ */
 export type ConfigPath = readonly (string | number)[]
 
-/** `models[0].routes[1].provider`; keys that are no plain words are quoted. */
+/**
+ * `models[0].routes[1].provider`; keys that are no plain words are quoted.
+ *
+ * @example formatPath(['models', 0, 'id']) // models[0].id
+ */
 export function formatPath(path: ConfigPath): string {
   let text = ''
   for (const part of path) {
@@ -16,12 +25,20 @@ export function formatPath(path: ConfigPath): string {
   return text
 }
 
-/** An object of a config, a body or a query: unknown members are refused. */
+/**
+ * An object of a config, a body or a query: unknown members are refused.
+ *
+ * @example const config = strictObject({ url: Type.String() })
+ */
 export function strictObject<T extends Parameters<typeof Type.Object>[0]>(properties: T) {
   return Type.Object(properties, { additionalProperties: false })
 }
 
-/** One thing that is wrong, or worth a warning, in the config file. */
+/**
+ * One thing that is wrong, or worth a warning, in the config file.
+ *
+ * @example yield { path: ['region'], message: 'is no region', hint: 'write eu or us' }
+ */
 export interface Problem {
   readonly path: ConfigPath
   readonly message: string
@@ -31,7 +48,11 @@ export interface Problem {
   readonly severity?: 'error' | 'warning'
 }
 
-/** Thrown by set-up code when the config cannot work. */
+/**
+ * Thrown by set-up code when the config cannot work.
+ *
+ * @example throw new ConfigError([{ path: ['region'], message: 'is no region' }])
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
@@ -46,6 +67,11 @@ export const SECRET_KEYWORD = 'x-secret'
 /**
  * A secret reference: `env.NAME`, `file./absolute/path` or `literal.VALUE`. The loader replaces it
  * by a Secret before any plugin sees the config.
+ *
+ * @example
+ * const config = strictObject({
+ *   token: SecretRef({ description: 'The key of the account' }),
+ * })
  */
 export function SecretRef(options: { description?: string } = {}) {
   return Type.Unsafe<Secret>({ ...options, type: 'string', [SECRET_KEYWORD]: true })
@@ -54,13 +80,19 @@ export function SecretRef(options: { description?: string } = {}) {
 /**
  * Keyword of an object schema: other names of its keys, each with the key that it becomes at load.
  * They are no properties. Problems are told under the name that was written.
+ *
+ * @example Type.Object({ api_base: Type.String() }, { [KEY_ALIASES]: { base_url: 'api_base' } })
  */
 export const KEY_ALIASES = 'x-key-aliases'
 
 /** Keyword of a text with a pattern: what to write, where the description says what it is for. */
 export const WRITE = 'x-write'
 
-/** A money amount or rate in USD: a quoted decimal without sign or exponent. */
+/**
+ * A money amount or rate in USD: a quoted decimal without sign or exponent.
+ *
+ * @example const config = strictObject({ limit_usd: DecimalString({ maxPlaces: 6 }) })
+ */
 export function DecimalString(options: { description?: string; maxPlaces?: number } = {}) {
   const { maxPlaces = 12, ...rest } = options
   return Type.String({ ...rest, pattern: `^(0|[1-9][0-9]{0,11})(\\.[0-9]{1,${maxPlaces}})?$` })
@@ -95,6 +127,8 @@ export function broughtTo<T, S = T>(
 /**
  * A top-level section of the config file, owned by the plugin whose manifest lists it. Of one named
  * `server` the plugin owns the keys, next to those of the kernel.
+ *
+ * @example const quotas: ConfigSection = configSection('quotas', strictObject({}))
  */
 export interface ConfigSection<S extends TSchema = TSchema> {
   readonly name: string
@@ -103,6 +137,11 @@ export interface ConfigSection<S extends TSchema = TSchema> {
   schemaFor?(declared: Declared): TSchema
 }
 
+/**
+ * A section for `sections` of a manifest, and for `section` of a snapshot.
+ *
+ * @example const quotas = configSection('quotas', strictObject({ daily: Type.Integer() }))
+ */
 export function configSection<S extends TSchema>(name: string, schema: S): ConfigSection<S> {
   return { name, schema }
 }
@@ -170,5 +209,9 @@ export interface SnapshotListener {
   prepare(snapshot: ConfigSnapshot): Promise<() => void>
 }
 
-/** The longest that a timer counts, in milliseconds: with more it would be up at once. */
+/**
+ * The longest that a timer counts, in milliseconds: with more it would be up at once.
+ *
+ * @example Type.Integer({ minimum: 1, maximum: MAX_TIMER_MS })
+ */
 export const MAX_TIMER_MS = 2 ** 31 - 1

@@ -53,6 +53,11 @@ const catalogue = {
   internal_error: [500, 'internal_error'],
 } as const satisfies Record<string, readonly [number, ErrorType]>
 
+/**
+ * What is said of an error in `error.gateway_code` and in the log.
+ *
+ * @example const code: ErrorCode = 'invalid_request'
+ */
 export type ErrorCode = keyof typeof catalogue
 
 export interface GatewayErrorOptions {
@@ -69,7 +74,11 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown
 }
 
-/** The request is over, for a reason that the caller is told. */
+/**
+ * The request is over, for a reason that the caller is told.
+ *
+ * @example throw new GatewayError('invalid_request', 'size: must be small or large')
+ */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly code: ErrorCode
@@ -140,7 +149,11 @@ export function upstreamHttpError(
   })
 }
 
-/** The status and type that an error code has unless it says otherwise. */
+/**
+ * The status and type that an error code has unless it says otherwise.
+ *
+ * @example errorKind('budget_exceeded').status // 429
+ */
 export function errorKind(code: ErrorCode): { readonly status: number; readonly type: ErrorType } {
   if (!Object.hasOwn(catalogue, code)) throw new TypeError(`there is no error code "${code}"`)
   const [status, type] = catalogue[code]

@@ -40,7 +40,11 @@ export function nameAt({ key = '' }: ExtensionPoint<unknown>, named: object): st
 
 type Cardinality = 'one' | 'many'
 
-/** A place where plugins register their implementations. */
+/**
+ * A place where plugins register their implementations.
+ *
+ * @example export const quota: ExtensionPoint<Quota, 'one'> = extensionPoint('quota', 'one')
+ */
 export interface ExtensionPoint<T, N extends Cardinality = Cardinality> extends PointRules<T> {
   readonly name: string
   /** `one`: exactly one implementation may be registered. */

@@ -1,5 +1,14 @@
-/** JSON as it comes over the wire. */
+/**
+ * JSON as it comes over the wire.
+ *
+ * @example const parsed = JSON.parse(text) as JsonValue
+ */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
+/**
+ * An object of it. A member that is `undefined` is absent.
+ *
+ * @example const body: JsonObject = { model: 'small', stream: true }
+ */
 export interface JsonObject {
   [key: string]: JsonValue | undefined
 }
@@ -17,6 +26,11 @@ export interface WrittenNumber {
   readonly rawJSON: string
 }
 
+/**
+ * Whether a value that was parsed is an object: no list, and not `null`.
+ *
+ * @example const choice = isJsonObject(body) ? body.choice : undefined
+ */
 export function isJsonObject(value: unknown): value is JsonObject {
   return (
     typeof value === 'object' &&

@@ -15,6 +15,11 @@ import type { ConfigInForce } from './runtime.ts'
 /** Version of this contract; a plugin names the one it was written for. */
 export const CONTRACT = 1
 
+/**
+ * Undoes a set-up; what `setup` of a plugin returns.
+ *
+ * @example return () => clearInterval(timer)
+ */
 export type Disposer = () => void | Promise<void>
 
 export interface Egress {
@@ -45,8 +50,18 @@ export interface EgressRequest {
   readonly body?: string | Uint8Array
 }
 
+/**
+ * The `sql` tag of a transaction.
+ *
+ * @example await sql.begin((tx: TransactionSql) => tx`select 1`)
+ */
 export type { TransactionSql }
 
+/**
+ * A plugin's part of the gateway's Postgres.
+ *
+ * @example const { sql, schema } = ctx.database
+ */
 export interface Database {
   /** Name of this plugin's own Postgres schema: the id's second part, kind before it unless `plugin`. */
   readonly schema: string
@@ -78,6 +93,11 @@ export interface Files {
   directory(): string
 }
 
+/**
+ * The time, which tests can set.
+ *
+ * @example const since = ctx.clock.now().getTime() - 3_600_000
+ */
 export interface Clock {
   now(): Date
 }
@@ -92,7 +112,11 @@ export interface Start {
   readonly serves: boolean
 }
 
-/** What a plugin may ask for in `needs`. */
+/**
+ * What a plugin may ask for in `needs`.
+ *
+ * @example type Needs = Pick<Capabilities, 'database' | 'clock'>
+ */
 export interface Capabilities {
   egress: Egress
   outbound: Outbound
@@ -105,6 +129,11 @@ export interface Capabilities {
   runtime: ConfigInForce
   start: Start
 }
+/**
+ * A name that `needs` of a manifest may have.
+ *
+ * @example const needs: CapabilityName[] = ['database', 'clock']
+ */
 export type CapabilityName = keyof Capabilities
 export const capabilityNames = [
   'egress',
@@ -125,6 +154,19 @@ export interface Migration {
   readonly sql: string
 }
 
+/**
+ * What a plugin is: read before any of its code runs.
+ *
+ * @example
+ * const manifest: PluginManifest<TSchema, 'clock'> = {
+ *   id: 'plugin.quota',
+ *   version: '1.0.0',
+ *   contract: 1,
+ *   summary: 'Quotas.',
+ *   config: strictObject({}),
+ *   needs: ['clock'],
+ * }
+ */
 export interface PluginManifest<
   C extends TSchema,
   N extends CapabilityName,
@@ -189,9 +231,19 @@ export interface BaseContext<C, U extends Uses = Uses> {
   provide<T>(point: ExtensionPoint<T>, implementation: T): void
 }
 
+/**
+ * What `setup` is given: the config, the log, and the capabilities that it needs.
+ *
+ * @example function setup(ctx: PluginContext<Config, 'database'>) {}
+ */
 export type PluginContext<C, N extends CapabilityName, U extends Uses = Uses> = BaseContext<C, U> &
   Readonly<Pick<Capabilities, N>>
 
+/**
+ * The default export of a plugin's module.
+ *
+ * @example export const plugins: readonly Plugin[] = [quota]
+ */
 export interface Plugin<
   C extends TSchema = TSchema,
   N extends CapabilityName = CapabilityName,
@@ -220,7 +272,15 @@ export interface Isolation {
   setup(plugin: IsolatedPlugin, context: BaseContext<unknown>): Promise<Disposer>
 }
 
-/** Types a plugin where it is written; returns it as it is. */
+/**
+ * Types a plugin where it is written; returns it as it is.
+ *
+ * @example
+ * export default definePlugin({
+ *   manifest,
+ *   setup: (ctx) => ctx.provide(quota, createQuota(ctx.config)),
+ * })
+ */
 export function definePlugin<
   C extends TSchema,
   const N extends CapabilityName = never,

@@ -111,6 +111,11 @@ export const boundRouteListeners = extensionPoint<BoundRouteListener>(
   'many',
   { shape: Type.Object({ inForce: method() }) },
 )
+/**
+ * Sub-commands of `gateway`.
+ *
+ * @example ctx.provide(commands, { name: 'tokens prune', run: async (args, out) => out('done') })
+ */
 export const commands = extensionPoint<Command>('commands', 'many', {
   what: 'command',
   key: 'name',
@@ -123,6 +128,11 @@ export const commands = extensionPoint<Command>('commands', 'many', {
 export const welcome = extensionPoint<Welcome>('welcome', 'many', {
   shape: Type.Object({ lines: method() }),
 })
+/**
+ * What `GET /readyz` tells.
+ *
+ * @example ctx.provide(healthChecks, { name: 'quota', check: () => ({ status: 'ok' }) })
+ */
 export const healthChecks = extensionPoint<HealthCheck>('health_checks', 'many', {
   what: 'health check',
   key: 'name',

@@ -2,7 +2,11 @@ import { inspect } from 'node:util'
 
 const MASK = '[secret]'
 
-/** A value that no log line, template string, JSON text or debugger dump can show. */
+/**
+ * A value that no log line, template string, JSON text or debugger dump can show.
+ *
+ * @example const headers = { authorization: `Bearer ${config.token.reveal()}` }
+ */
 export class Secret {
   readonly #value: string
   readonly #read: (() => Promise<string>) | undefined

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { contracts } from '../../kernel/plugin/contracts.ts'
 import { exports as exported } from '../../package.json'
@@ -12,6 +12,11 @@ const entryPaths = Object.entries(exported)
     ([, path]) => path.startsWith('./kernel/plugin/entries/') || path.endsWith('/contract.ts'),
   )
   .map(([name, path]): [string, string] => [`model-gateway${name.slice(1)}`, path])
+
+const contractSources = readdirSync(join(root, 'kernel/plugin'), { recursive: true })
+  .map(String)
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+  .map((path) => readFileSync(join(root, 'kernel/plugin', path), 'utf8'))
 
 /** The names that an entry lists, types included. */
 function namesIn(path: string): readonly string[] {
@@ -48,4 +53,18 @@ test('a name of the contract has one module', () => {
 test('every entry is a module of the package that the loader knows', () => {
   const ofTheKernel = entryPaths.filter(([, path]) => path.startsWith('./kernel/'))
   expect(ofTheKernel.map(([name]) => name).toSorted()).toEqual(Object.keys(contracts).toSorted())
+})
+
+/** The comment right above what declares a name, or gives it out. */
+function commentOf(name: string): string {
+  const declared = new RegExp(
+    `/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\n(?:// biome-ignore[^\\n]*\\n)*export (?:type \\{[^}]*|\\{[^}]*|(?:async )?[a-z]+ )\\b${name}\\b`,
+  )
+  return contractSources.map((text) => declared.exec(text)?.[1] ?? '').join('')
+}
+
+test('each name that every plugin may import has an example', () => {
+  const names = namesIn('kernel/plugin/entries/plugin.ts')
+  expect(names.filter((name) => !commentOf(name).includes('@example'))).toEqual([])
+  expect(commentOf('CONTRACT')).not.toContain('@example')
 })

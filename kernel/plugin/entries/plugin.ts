@@ -1,4 +1,11 @@
 /** What every plugin imports, as `model-gateway/plugin`; each name has an example. */
+/**
+ * TypeBox: `Type` makes schemas, which are `TSchema`s, and `Static` is what one describes.
+ *
+ * @example
+ * const config: TSchema = Type.Object({ size: Type.Integer({ minimum: 1 }) })
+ * type Config = Static<typeof config>
+ */
 export { type Static, type TSchema, Type } from '@sinclair/typebox'
 export { type Command, type CommandSpec, UsageError } from '../command.ts'
 export {
