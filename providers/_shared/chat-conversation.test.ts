@@ -79,6 +79,24 @@ test.each<[JsonObject, string]>([
   [{ content: '', refusal: 'I may not.' }, 'I may not.'],
   [{ content: [{ type: 'refusal', refusal: 'I may not.' }] }, 'I may not.'],
   [{ content: 'Well.', refusal: null }, 'Well.'],
+  [
+    {
+      content: [
+        { type: 'thinking', thinking: 'Hm.' },
+        { type: 'text', text: 'Well.' },
+      ],
+    },
+    'Well.',
+  ],
+  [
+    {
+      content: [
+        { type: 'reasoning', text: 'Hm.' },
+        { type: 'text', text: 'Well.' },
+      ],
+    },
+    'Well.',
+  ],
   [{ content: 'Well.', refusal: 'I may not.' }, 'Well.'],
 ])('what an assistant refused before is what it said: %j', (said, text) => {
   const messages = [

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { ParamPolicy } from 'model-gateway/wire'
 import { invalidRequest } from './invalid-request.ts'
 
 /** A tool that the caller runs. */
@@ -37,6 +38,13 @@ export function readFunctionTool(tool: JsonValue, field: string): FunctionTool |
     strict: typeof strict === 'boolean' ? strict : undefined,
     cacheControl: tool.cache_control ?? undefined,
   }
+}
+
+/** A tool of a kind that the upstream does not have: refused by name, or dropped by the route. */
+export function leaveOutTool(index: number, { unsupported, dropped }: ParamPolicy): [] {
+  if (unsupported !== 'drop') throw invalidRequest(`tools.${index}.type must be function`)
+  dropped('tools')
+  return []
 }
 
 /** Arguments are always an object, and these upstreams want to read that in the schema. */

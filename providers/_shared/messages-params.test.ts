@@ -86,6 +86,13 @@ describe.each(dialects)('%s', (_, dialect) => {
     expect(idOf('team-7')).toBe('team-7')
   })
 
+  test('a tool of OpenAI alone is refused by name, or dropped by the route', () => {
+    const tools = [{ type: 'custom', custom: { name: 'sql' } }, tool]
+    expect(() => send(dialect, { tools })).toThrow(refusal('tools.0.type'))
+    const { body, dropped } = send(dialect, { tools }, { unsupportedParams: 'drop' })
+    expect([body.tools, dropped]).toMatchObject([[{ name: 'weather' }], ['tools']])
+  })
+
   test('no stop sequence of white space alone, which the upstream refuses', () => {
     expect(() => send(dialect, { stop: '\n' })).toThrow(refusal('stop'))
     const { body, dropped } = send(dialect, { stop: ['\n'] }, { unsupportedParams: 'drop' })

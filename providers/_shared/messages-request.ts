@@ -118,7 +118,7 @@ export function messagesRequest(
   copySampling(body, chat, tier)
   if (native === undefined) copy(body, 'metadata', readMetadata(chat, policy))
   copy(body, 'stop_sequences', readClaudeStop(chat.stop_sequences ?? chat.stop, policy))
-  Object.assign(body, messagesTools(chat, route, native, names))
+  Object.assign(body, messagesTools(chat, route, native, names, policy))
   applyReasoning(body, chat, tier, dialect)
   if (
     dialect.sendsStream === 'always' ||

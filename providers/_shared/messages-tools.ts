@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import type { NativeMessages } from 'model-gateway/wire'
+import type { NativeMessages, ParamPolicy } from 'model-gateway/wire'
 import {
   bansParallelCalls,
   bedrockTakesStrict,
+  leaveOutTool,
   readFunctionTool,
   readToolChoice,
   readToolList,
   type ToolChoice,
 } from './chat-tools.ts'
-import { invalidRequest } from './invalid-request.ts'
 import type { MessagesDialect } from './messages-dialect.ts'
 import type { MessagesRoute } from './messages-request.ts'
 import type { ToolNames } from './tool-names.ts'
@@ -19,11 +19,12 @@ export function messagesTools(
   { dialect, upstreamModel }: MessagesRoute,
   native: NativeMessages | undefined,
   names: ToolNames,
+  policy: ParamPolicy,
 ): JsonObject {
   const takesStrict = dialect.providerType !== 'cloud_b_ml' || bedrockTakesStrict(upstreamModel)
   const tools = [
-    ...readToolList(chat.tools).map((tool, index) =>
-      messagesTool(tool, `tools.${index}`, { dialect, native, names, takesStrict }),
+    ...readToolList(chat.tools).flatMap((tool, index) =>
+      messagesTool(tool, index, { dialect, native, names, takesStrict, policy }),
     ),
     ...(native?.serverTools ?? []),
   ]
@@ -42,21 +43,24 @@ interface ToolContext {
   readonly native: NativeMessages | undefined
   readonly names: ToolNames
   readonly takesStrict: boolean
+  readonly policy: ParamPolicy
 }
 
 function messagesTool(
   tool: JsonValue,
-  field: string,
-  { dialect, native, names, takesStrict }: ToolContext,
-): JsonObject {
+  index: number,
+  { dialect, native, names, takesStrict, policy }: ToolContext,
+): readonly JsonObject[] {
+  const field = `tools.${index}`
   const definition = readFunctionTool(tool, field)
   if (definition === undefined) {
-    if (isJsonObject(tool) && !dialect.strict) return tool
-    throw invalidRequest(`${field}.type must be function`)
+    // Tools that the upstream runs itself have a type and members of their own.
+    const own = isJsonObject(tool) && !dialect.strict && tool.type !== 'custom'
+    return own ? [tool] : leaveOutTool(index, policy)
   }
   const { name, description, parameters, strict } = definition
   const cached = native?.cacheControl.get(field) ?? definition.cacheControl
-  return {
+  const sent: JsonObject = {
     name: names.sent(name),
     ...(description === undefined ? {} : { description }),
     input_schema: parameters,
@@ -65,6 +69,7 @@ function messagesTool(
     ...native?.members.get(field),
     ...(cached === undefined ? {} : { cache_control: cached }),
   }
+  return [sent]
 }
 
 /** `tool_choice`; undefined when there is nothing to say. */

@@ -1,7 +1,7 @@
 /** Whatever a caller's conversation looks like, what goes out is what the services take. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JsonObject } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { providerCall } from 'model-gateway/testing'
 import { converseRefusal } from '../../test/harness/strict-converse.ts'
 import { type MessagesHost, messagesRefusal } from '../../test/harness/strict-messages.ts'
@@ -103,5 +103,57 @@ test.each<[MessagesHost, MessagesDialect]>([
       expect(messagesRefusal(host, sent)).toBeUndefined()
     }),
     { numRuns: 400 },
+  )
+})
+
+/** Random parameters at values that say nothing. */
+const neutral = fc.record(
+  {
+    n: fc.constant(1),
+    frequency_penalty: fc.constantFrom(0, null),
+    presence_penalty: fc.constant(0),
+    logprobs: fc.constantFrom(false, null),
+    top_logprobs: fc.constant(0),
+    logit_bias: fc.constantFrom({}, null),
+    stop: fc.constantFrom<JsonValue>([], '', null),
+    response_format: fc.constantFrom({ type: 'text' }, null),
+    modalities: fc.constantFrom<string[]>(['text'], []),
+    parallel_tool_calls: fc.constant(true),
+    store: fc.constant(false),
+    metadata: fc.constantFrom({}, null),
+    user: fc.constantFrom('', null),
+    service_tier: fc.constantFrom('auto', 'default'),
+    functions: fc.constant<JsonValue>([]),
+    verbosity: fc.constant('medium'),
+    stream: fc.constant(false),
+  },
+  { requiredKeys: [] },
+)
+
+test('neutral parameters change nothing, over every conversion', () => {
+  const unified = (upstreamModel: string) => (asked: JsonObject) => {
+    const call = providerCall(asked)
+    const { body } = unifiedRequest(
+      { upstreamModel, extraBody: {}, unsupportedParams: 'reject' },
+      call,
+    )
+    return [body, call.leftOut]
+  }
+  const messages = (dialect: MessagesDialect) => (asked: JsonObject) => {
+    const call = providerCall(asked)
+    const upstreamModel = 'claude-sonnet-4-6'
+    const route = { dialect, upstreamModel, extraBody: {}, unsupportedParams: 'reject' as const }
+    return [messagesRequest(route, call).body, call.leftOut]
+  }
+  const conversions = [
+    unified('amazon.nova-pro-v1:0'),
+    unified('anthropic.claude-sonnet-4-6'),
+    ...[rawPredictMessages, invokeMessages, edgeMessages].map(messages),
+  ]
+  const plain = { model: 'asked', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }
+  fc.assert(
+    fc.property(neutral, (params) => {
+      for (const send of conversions) expect(send({ ...plain, ...params })).toEqual(send(plain))
+    }),
   )
 })

@@ -22,6 +22,9 @@ const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
 ])
 const LONGEST_NAME = 200
 
+/** Beside a document of which nothing is said. */
+const FILE_ALONE = 'The file is attached.'
+
 /** What an entry or a block is followed by: a cache point, where it is marked with one. */
 type After = (block: ContentBlock) => JsonObject[]
 
@@ -48,18 +51,15 @@ export function unifiedSystem(
 export function unifiedMessages(turns: readonly Turn[], after: After): JsonObject[] {
   const nameOf = documentNames()
   return turns.map(({ role, blocks }) => {
-    requireText(blocks)
-    return {
-      role,
-      content: blocks.flatMap((block) => [unifiedBlock(block, nameOf), ...after(block)]),
-    }
+    const content = blocks.flatMap((block) => [unifiedBlock(block, nameOf), ...after(block)])
+    return { role, content: needsText(blocks) ? [...content, { text: FILE_ALONE }] : content }
   })
 }
 
-function requireText(blocks: readonly ContentBlock[]): void {
-  const document = blocks.find(({ kind }) => kind === 'document')
-  if (document === undefined || blocks.some(({ kind }) => kind === 'text')) return
-  throw invalidRequest(`${document.place}: a file needs a text beside it`)
+/** A turn with a document and without a text is refused, such as one with what a tool has read. */
+function needsText(blocks: readonly ContentBlock[]): boolean {
+  const holds = (wanted: ContentBlock['kind']) => blocks.some(({ kind }) => kind === wanted)
+  return holds('document') && !holds('text')
 }
 
 function unifiedBlock(block: ContentBlock, nameOf: NameOf): JsonObject {

@@ -85,6 +85,14 @@ describe('what changes the answer is refused by name, or dropped by the route', 
   })
 })
 
+test('a tool of another kind is refused by name, or dropped by the route', () => {
+  const mixed = { tools: [{ type: 'web_search' }, ...tools] }
+  expect(() => send(mixed)).toThrow(refusal('tools.0.type'))
+  const { body, dropped } = send(mixed, NOVA, 'drop')
+  expect(body.toolConfig).toMatchObject({ tools: [{ toolSpec: { name: 'f' } }] })
+  expect(dropped).toEqual(['tools'])
+})
+
 describe('what Claude takes beside Converse', () => {
   test.each<[JsonObject, JsonObject]>([
     [{}, { type: 'auto' }],

@@ -262,6 +262,8 @@ describe('the mapping', () => {
   test.each<[string, string, JsonValue, JsonValue]>([
     ['additionalModelRequestFields', 'additional_model_request_fields', { top_k: 4 }, 'x'],
     ['requestMetadata', 'request_metadata', { team: 'a' }, { team: 1 }],
+    ['requestMetadata', 'request_metadata', { team: '' }, { team: 'größer' }],
+    ['requestMetadata', 'request_metadata', { a: 'b'.repeat(256) }, { a: 'b'.repeat(257) }],
     [
       'requestMetadata',
       'request_metadata',

@@ -21,6 +21,9 @@ export interface UnifiedRequest {
   readonly names: ToolNames
 }
 
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
+const METADATA = /^[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}$/
+
 /** Converse's own members, in its spelling and in ours, and what they must look like. */
 const passedOn: readonly {
   readonly name: string
@@ -37,11 +40,13 @@ const passedOn: readonly {
   {
     name: 'requestMetadata',
     alias: 'request_metadata',
-    shape: 'an object of at most 16 strings',
+    shape: 'an object of at most 16 short texts of plain characters',
     fits: (value) =>
       isJsonObject(value) &&
       Object.keys(value).length <= 16 &&
-      Object.values(value).every((entry) => typeof entry === 'string'),
+      Object.entries(value)
+        .flat()
+        .every((entry) => typeof entry === 'string' && METADATA.test(entry)),
   },
   {
     name: 'performanceConfig',

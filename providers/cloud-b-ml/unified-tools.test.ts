@@ -120,3 +120,52 @@ describe('names that the service refuses', () => {
     },
   )
 })
+
+test('a schema that Nova refuses at its top, its definitions put in where they are meant', () => {
+  const city = { type: 'object', properties: { name: { type: 'string' } } }
+  const node = { type: 'object', properties: { next: { $ref: '#/definitions/node' } } }
+  const parameters = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    type: 'object',
+    title: 'Args',
+    additionalProperties: false,
+    properties: {
+      city: { $ref: '#/$defs/city', description: 'Where' },
+      cities: { type: 'array', items: { $ref: '#/$defs/city' } },
+      list: { $ref: '#/definitions/node' },
+      other: { $ref: 'https://x.test/schema' },
+    },
+    required: ['city'],
+    $defs: { city },
+    definitions: { node },
+  }
+  const tools = [{ type: 'function', function: { name: 'f', parameters } }]
+  const schemaFor = (upstreamModel: string) => {
+    const call = providerCall({ model: 'asked', messages: [user], tools })
+    const { toolConfig } = unifiedRequest({ upstreamModel, extraBody: {} }, call).body
+    const { tools: sent } = toolConfig as { tools: { toolSpec: { inputSchema: JsonObject } }[] }
+    return (sent[0]?.toolSpec.inputSchema.json ?? {}) as JsonObject
+  }
+  const { properties, ...rest } = schemaFor('us.amazon.nova-lite-v1:0')
+  expect(rest).toEqual({ type: 'object', required: ['city'] })
+  expect(properties).toMatchObject({
+    city: { ...city, description: 'Where' },
+    cities: { type: 'array', items: city },
+    list: { properties: { next: { properties: { next: { type: 'object' } } } } },
+    other: { $ref: 'https://x.test/schema' },
+  })
+  expect(JSON.stringify(properties)).not.toContain('definitions')
+  expect(schemaFor('us.anthropic.claude-sonnet-4-6')).toEqual(parameters)
+})
+
+test('a schema of Nova whose definitions name themselves many times stays small', () => {
+  const names = Array.from({ length: 50 }, (_, i) => `p${i}`)
+  const node = {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, { $ref: '#/$defs/node' }])),
+  }
+  const parameters = { ...node, $defs: { node } }
+  const tools = [{ type: 'function', function: { name: 'f', parameters } }]
+  const { toolConfig } = send({ tools }).body
+  expect(JSON.stringify(toolConfig).length).toBeLessThan(2_000_000)
+})

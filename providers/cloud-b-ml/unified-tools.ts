@@ -5,15 +5,16 @@ import {
   bansParallelCalls,
   bedrockTakesStrict,
   type FunctionTool,
+  leaveOutTool,
   readFunctionTool,
   readToolChoice,
   readToolList,
   type ToolChoice,
 } from '../_shared/chat-tools.ts'
-import { invalidRequest } from '../_shared/invalid-request.ts'
 import { messagesToolChoice } from '../_shared/messages-tools.ts'
 import type { ToolNames } from '../_shared/tool-names.ts'
 import type { CachePoint } from './unified-cache.ts'
+import { inputSchema } from './unified-schema.ts'
 
 /** What the tools of a call depend on, beside the call itself. */
 export interface ToolContext {
@@ -33,8 +34,9 @@ export function unifiedTools(
   const takesStrict = bedrockTakesStrict(upstreamModel)
   const offered = readToolList(chat.tools).flatMap((tool, index) => {
     const definition = readFunctionTool(tool, `tools.${index}`)
-    if (definition === undefined) throw invalidRequest(`tools.${index}.type must be function`)
-    const spec = toolSpec(definition, names, takesStrict)
+    if (definition === undefined) return leaveOutTool(index, policy)
+    const parameters = inputSchema(definition.parameters, upstreamModel)
+    const spec = toolSpec({ ...definition, parameters }, names, takesStrict)
     return [spec, ...cachePoint('tools', definition.cacheControl)]
   })
   const choice = readToolChoice(chat.tool_choice, offered.length > 0)

@@ -35,6 +35,12 @@ describe('Converse', () => {
     ['toolConfig field must be defined', { messages: history }],
     ['regular expression pattern', { messages: [user, toolUse('a.b'), toolResult], toolConfig }],
     ['regular expression pattern', { toolConfig: { tools: [spec('x'.repeat(65))] } }],
+    [
+      'extraneous key [$defs]',
+      {
+        toolConfig: { tools: [{ toolSpec: { name: 'f', inputSchema: { json: { $defs: {} } } } }] },
+      },
+    ],
     ['duplicate tool names', { toolConfig: { tools: [spec('f'), spec('f')] } }],
     ['Expected toolResult blocks', { messages: [user, toolUse('f'), user], toolConfig }],
     ['unexpected `tool_use_id`', { messages: [toolResult], toolConfig }],

@@ -103,7 +103,7 @@ function check(path: string, body: JsonObject): void {
   if (entries.length > 16 || !entries.flat().every((text) => METADATA.test(String(text)))) {
     fail("Value at 'requestMetadata' failed to satisfy constraint")
   }
-  const kinds = [...checkTools(body), ...checkSystem(body), ...checkMessages(body)]
+  const kinds = [...checkTools(path, body), ...checkSystem(body), ...checkMessages(body)]
   const points = kinds.filter((kind) => kind === 'cachePoint').length
   if (points > 4) fail(`A maximum of 4 blocks with cache_control may be provided. Found ${points}.`)
   if (points > 0 && NO_CACHE.test(path)) {
@@ -115,7 +115,7 @@ function check(path: string, body: JsonObject): void {
   }
 }
 
-function checkTools({ toolConfig }: JsonObject): string[] {
+function checkTools(path: string, { toolConfig }: JsonObject): string[] {
   if (!isJsonObject(toolConfig)) return []
   const tools = listOf(toolConfig.tools)
   if (tools.length === 0)
@@ -125,6 +125,16 @@ function checkTools({ toolConfig }: JsonObject): string[] {
   const names: JsonValue[] = []
   const kinds = tools.map((tool, i) => {
     const [kind, inner] = one(tool, TOOLS, `#/toolConfig/tools/${i}`)
+    const schema =
+      isJsonObject(inner) && isJsonObject(inner.inputSchema) ? inner.inputSchema.json : {}
+    if (path.includes('nova') && isJsonObject(schema)) {
+      // zed-industries/zed#31815
+      known(
+        schema,
+        ['type', 'properties', 'required'],
+        `#/toolConfig/tools/${i}/toolSpec/inputSchema/json`,
+      )
+    }
     if (kind === 'toolSpec') names.push(nameOf(inner, `toolConfig.tools.${i}.member.toolSpec.name`))
     return kind
   })
