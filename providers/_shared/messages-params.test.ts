@@ -148,3 +148,26 @@ test('of more than four cache marks the last ones stay, which earlier ones are p
   expect([marks, dropped]).toEqual([0, ['cache_control']])
   expect(body.messages).toEqual([{ role: 'user', content: ['b', 'c', 'd', 'e'].map(text) }])
 })
+
+test('a manual budget is left out of the turn after a tool, which the upstream refuses', () => {
+  const fields = { reasoning_budget_tokens: 1024, tools: [tool] }
+  const history = [
+    ...messages,
+    { role: 'assistant', tool_calls: [{ id: 'a', ...tool }] },
+    { role: 'tool', tool_call_id: 'a', content: 'x' },
+  ]
+  const thinkingOf = (list: JsonValue[], more: JsonObject = {}) => {
+    const { body, dropped } = send(rawPredictMessages, { ...fields, ...more, messages: list })
+    return [body.thinking, dropped]
+  }
+  expect(thinkingOf(messages)).toEqual([{ type: 'enabled', budget_tokens: 1024 }, []])
+  expect(thinkingOf(history)).toEqual([undefined, ['thinking']])
+  const after = [
+    ...history,
+    { role: 'assistant', content: 'Rain.' },
+    { role: 'user', content: 'So?' },
+  ]
+  expect(thinkingOf(after)).toEqual([{ type: 'enabled', budget_tokens: 1024 }, []])
+  const adaptive = { reasoning_budget_tokens: null, reasoning_effort: 'low' }
+  expect(thinkingOf(history, adaptive)).toEqual([{ type: 'adaptive' }, []])
+})

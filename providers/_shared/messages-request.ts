@@ -16,6 +16,7 @@ import {
   omitsSampling,
   readReasoning,
   reasoningFields,
+  refusesBudget,
 } from './reasoning.ts'
 import { type ReasoningTier, reasoningTier } from './reasoning-tiers.ts'
 import { createToolNames, NAMES_OF_128, type ToolNames } from './tool-names.ts'
@@ -120,6 +121,10 @@ export function messagesRequest(
   copy(body, 'stop_sequences', readClaudeStop(chat.stop_sequences ?? chat.stop, policy))
   Object.assign(body, messagesTools(chat, route, native, names, policy))
   applyReasoning(body, chat, tier, dialect)
+  if (refusesBudget(body.thinking, turns)) {
+    leaveOut('thinking', policy)
+    delete body.thinking
+  }
   if (
     dialect.sendsStream === 'always' ||
     (dialect.sendsStream === 'when_streaming' && call.stream)

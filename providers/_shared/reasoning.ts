@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import type { Turn } from './chat-conversation.ts'
 import { invalidRequest } from './invalid-request.ts'
 import type { ReasoningTier } from './reasoning-tiers.ts'
 
@@ -103,6 +104,16 @@ export function decideReasoning(tier: ReasoningTier, wish: ReasoningWish): Reaso
       requireBudget(effort, budget)
       return { thinking: withBudget(thinking, budget), effort: undefined }
   }
+}
+
+/**
+ * Whether the services refuse a manual budget for this turn: "a final assistant message must start
+ * with a thinking block (preceding the lastmost set of tool_use and tool_result blocks)", and what was
+ * thought in earlier turns is not sent again. Adaptive thinking has no such rule.
+ */
+export function refusesBudget(thinking: JsonValue | undefined, turns: readonly Turn[]): boolean {
+  const answers = turns.at(-1)?.blocks.some(({ kind }) => kind === 'tool_result') === true
+  return answers && isJsonObject(thinking) && thinking.type === 'enabled'
 }
 
 /**

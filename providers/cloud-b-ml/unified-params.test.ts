@@ -126,3 +126,20 @@ describe('what Claude takes beside Converse', () => {
     expect(send({ stop: '\n' }).body.inferenceConfig).toEqual({ stopSequences: ['\n'] })
   })
 })
+
+test('a manual budget is left out of the turn after a tool, which the service refuses', () => {
+  const call = { id: 'a', type: 'function', function: { name: 'f' } }
+  const messages = [
+    ...bare.messages,
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'a', content: 'x' },
+  ]
+  const budget = { reasoning_budget_tokens: 1024 }
+  const thinking = { type: 'enabled', budget_tokens: 1024 }
+  expect(send(budget, CLAUDE).body.additionalModelRequestFields).toEqual({ thinking })
+  const { body, dropped } = send({ ...budget, messages }, CLAUDE)
+  expect([body.additionalModelRequestFields, dropped]).toEqual([undefined, ['thinking']])
+  expect(send({ ...budget, messages, top_k: 5 }, CLAUDE).body).toMatchObject({
+    additionalModelRequestFields: { top_k: 5 },
+  })
+})

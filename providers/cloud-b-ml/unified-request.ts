@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ProviderCall, RouteSpec } from 'model-gateway/provider'
-import { readParams } from 'model-gateway/wire'
+import { leaveOut, readParams } from 'model-gateway/wire'
 import { readConversation } from '../_shared/chat-conversation.ts'
 import { readClaudeStop, readStop } from '../_shared/chat-stop.ts'
 import { invalidRequest } from '../_shared/invalid-request.ts'
 import { mergeDeep } from '../_shared/merge-extra-body.ts'
-import { reasoningFields } from '../_shared/reasoning.ts'
+import { reasoningFields, refusesBudget } from '../_shared/reasoning.ts'
 import { createToolNames, NAMES_OF_64, type ToolNames } from '../_shared/tool-names.ts'
 import { createCachePoint, limitCachePoints, markOf } from './unified-cache.ts'
 import { unifiedMessages, unifiedSystem } from './unified-content.ts'
@@ -113,9 +113,9 @@ export function unifiedRequest(
   }
   for (const member of passedOn) {
     const value = readPassedOn(chat, member)
+    if (value === undefined) continue
     const own = body[member.name]
-    if (value !== undefined)
-      body[member.name] = isJsonObject(own) ? { ...own, ...(value as JsonObject) } : value
+    body[member.name] = isJsonObject(own) ? { ...own, ...(value as JsonObject) } : value
   }
   const inferenceConfig = defined({
     maxTokens: chat.max_completion_tokens ?? chat.max_tokens,
@@ -124,6 +124,12 @@ export function unifiedRequest(
     stopSequences: claude ? readClaudeStop(chat.stop, policy) : readStop(chat.stop),
   })
   Object.assign(body, unifiedReasoning(chat, upstreamModel, inferenceConfig, body))
+  const { additionalModelRequestFields: more } = body
+  if (isJsonObject(more) && refusesBudget(more.thinking, turns)) {
+    leaveOut('thinking', policy)
+    const { thinking: _, ...rest } = more
+    body.additionalModelRequestFields = Object.keys(rest).length === 0 ? undefined : rest
+  }
   return { ...finish(mergeDeep(limitCachePoints(body, policy), extraBody)), names }
 }
 

@@ -103,6 +103,35 @@ test('the chunks of a reply', async () => {
   })
 })
 
+/** As in a fixture of vercel/ai: amazon-bedrock-tool-no-args.chunks.txt. */
+test('the counters before the end, an empty start and an empty piece of arguments', async () => {
+  const at = (contentBlockIndex: number, more: JsonObject) => ({ contentBlockIndex, ...more })
+  const { data, error } = await run([
+    start,
+    eventFrame('contentBlockStart', at(0, { start: {} })),
+    text,
+    eventFrame('contentBlockStop', at(0, {})),
+    eventFrame(
+      'contentBlockStart',
+      at(1, { start: { toolUse: { toolUseId: 't1', name: 'update' } } }),
+    ),
+    eventFrame('contentBlockDelta', at(1, { delta: { toolUse: { input: '' } } })),
+    eventFrame('contentBlockStop', at(1, {})),
+    usage,
+    eventFrame('messageStop', { stopReason: 'tool_use' }),
+  ])
+  expect(error).toBeUndefined()
+  const choices = choicesOf(data.slice(0, -1)) as ({ delta: JsonObject } | undefined)[]
+  expect(choices.map((choice) => choice?.delta)).toMatchObject([
+    { role: 'assistant' },
+    { content: 'hi' },
+    { tool_calls: [{ function: { name: 'update', arguments: '' } }] },
+    { tool_calls: [{ function: { arguments: '{}' } }] },
+    undefined,
+    {},
+  ] as never)
+})
+
 test('reasoning stays out of the content', async () => {
   const delta = (reasoningContent: JsonObject) =>
     eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { reasoningContent } })

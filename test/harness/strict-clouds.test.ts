@@ -108,6 +108,18 @@ describe('the messages API on a cloud', () => {
     ['trailing whitespace', { messages: [asks, { role: 'assistant', content: 'One, ' }] }],
     ['Expected toolResult', { messages: [asks, calls('f'), asks], tools: [tool] }],
     ['ids must be unique', { messages: [asks, calls('f'), asks, calls('f')], tools: [tool] }],
+    [
+      'Expected `thinking` or `redacted_thinking`',
+      {
+        messages: [
+          asks,
+          calls('f'),
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }] },
+        ],
+        thinking: { type: 'enabled', budget_tokens: 1024 },
+        tools: [tool],
+      },
+    ],
     ['Found 5', { system: ['a', 'b', 'c', 'd', 'e'].map((each) => text(each, mark)) }],
   ])('refuses: %s', (message, fields) => {
     expect(vertex(fields)).toMatchObject({

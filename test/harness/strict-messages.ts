@@ -79,6 +79,7 @@ function check(host: MessagesHost, body: JsonObject): void {
   }
   checkTools(body)
   checkMessages(body)
+  if (isJsonObject(body.thinking) && body.thinking.type === 'enabled') checkThought(body)
   const marks = JSON.stringify([body.tools, body.system, body.messages]).split('"cache_control":{')
   if (marks.length > 5) {
     // envoyproxy/ai-gateway#1712
@@ -129,6 +130,18 @@ function checkMessages({ messages }: JsonObject): void {
     return type === 'tool_result' ? { result: tool_use_id } : undefined
   })
   if (fault !== undefined) fail(fault)
+}
+
+/** anomalyco/opencode#3077: a turn that called tools begins with what was thought. */
+function checkThought({ messages }: JsonObject): void {
+  const [calls, results] = (listOf(messages) as JsonObject[]).slice(-2)
+  const types = (turn: JsonObject | undefined) =>
+    listOf(turn?.content).map((block) => (isJsonObject(block) ? block.type : undefined))
+  if (!types(results).includes('tool_result')) return
+  const [first] = types(calls)
+  if (first !== 'thinking' && first !== 'redacted_thinking') {
+    fail(`Expected \`thinking\` or \`redacted_thinking\`, but found \`${first}\`.`)
+  }
 }
 
 /** "Consecutive user or assistant turns will be combined into a single turn." */
