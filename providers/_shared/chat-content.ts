@@ -65,15 +65,9 @@ export function readContent(content: JsonValue | undefined, place: string): Cont
   return blocks
 }
 
-/** Parts in which some clients send back what a model thought; it is not for the next turn. */
-const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking', 'reasoning'])
-
 /** The `content` of an assistant's message; a refusal is what it said instead. */
 export function assistantContent({ content, refusal }: JsonObject): JsonValue | undefined {
-  if (Array.isArray(content)) {
-    const said = content.filter((part) => !isJsonObject(part) || !THOUGHTS.has(part.type))
-    return said.map(refusalAsText)
-  }
+  if (Array.isArray(content)) return content.map(refusalAsText)
   return typeof refusal === 'string' && (content ?? '') === '' ? refusal : content
 }
 

@@ -10,7 +10,7 @@ const result = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content:
 
 /** The turns as their roles and the kinds of their blocks. */
 function kinds(messages: JsonValue[]): string[] {
-  const { turns } = readConversation(messages, { names })
+  const { turns } = readConversation(messages, { names, dropped() {} })
   return turns.map(({ role, blocks }) => `${role}: ${blocks.map(({ kind }) => kind).join(' ')}`)
 }
 
@@ -36,7 +36,7 @@ test('the results of tools stand before the turn of the assistant that has read 
 describe('ids on a wire that refuses some', () => {
   const resultsOf = (id: string, failed?: string) => {
     const failedToolCalls = failed === undefined ? undefined : new Set([failed])
-    const { turns } = readConversation([result(id)], { names, failedToolCalls })
+    const { turns } = readConversation([result(id)], { names, failedToolCalls, dropped() {} })
     return turns.flatMap(({ blocks }) => blocks).filter(({ kind }) => kind === 'tool_result')
   }
 
@@ -58,7 +58,7 @@ test('the media type of an image is read in any case', () => {
     { type: 'image_url', image_url: 'data:Image/PNG;base64,QUJD' },
     { type: 'image', source: { type: 'base64', media_type: 'IMAGE/JPG', data: 'QUJD' } },
   ]
-  const { turns } = readConversation([{ role: 'user', content }], { names })
+  const { turns } = readConversation([{ role: 'user', content }], { names, dropped() {} })
   expect(turns[0]?.blocks).toMatchObject([{ mediaType: 'image/png' }, { mediaType: 'image/jpeg' }])
 })
 
@@ -68,7 +68,7 @@ test('a part of a chat message keeps its cache mark', () => {
     { type: 'text', text: 'long', cache_control },
     { type: 'text', text: 'short', cache_control: null },
   ]
-  const { turns } = readConversation([{ role: 'user', content }], { names })
+  const { turns } = readConversation([{ role: 'user', content }], { names, dropped() {} })
   const [first, second] = turns[0]?.blocks ?? []
   expect(first?.cacheControl).toEqual(cache_control)
   expect(second).not.toHaveProperty('cacheControl')
@@ -103,6 +103,29 @@ test.each<[JsonObject, string]>([
     { role: 'user', content: 'Do it.' },
     { role: 'assistant', ...said },
   ]
-  const { turns } = readConversation(messages, { names })
+  const { turns } = readConversation(messages, { names, dropped() {} })
   expect(turns[1]?.blocks).toMatchObject([{ kind: 'text', text }])
+})
+
+test('what of messages has no place in a conversation is told', () => {
+  const told: string[] = []
+  const messages = [
+    { role: 'user', content: 'Hi.', name: 'Bo' },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'redacted_thinking', data: 'x' },
+        { type: 'text', text: 'Hello.' },
+      ],
+      audio: { id: 'audio_1' },
+      images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,eA==' } }],
+    },
+  ]
+  readConversation(messages, { names, dropped: (name) => void told.push(name) })
+  expect(told).toEqual([
+    'messages[].name',
+    'messages[].content[].redacted_thinking',
+    'messages[].audio',
+    'messages[].images',
+  ])
 })

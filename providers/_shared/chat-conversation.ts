@@ -31,6 +31,8 @@ export interface Conversation {
 export interface ReadConversationOptions {
   /** The names under which tools are sent. */
   readonly names: ToolNames
+  /** Told of what is left out of messages, by its path. */
+  dropped(name: string): void
   /** Tool calls whose results report an error. */
   readonly failedToolCalls?: ReadonlySet<string> | undefined
 }
@@ -42,7 +44,7 @@ export interface ReadConversationOptions {
  */
 export function readConversation(
   messages: JsonValue | undefined,
-  { names, failedToolCalls }: ReadConversationOptions,
+  { names, dropped, failedToolCalls }: ReadConversationOptions,
 ): Conversation {
   if (!Array.isArray(messages)) throw invalidRequest('messages must be a list')
   const system: (readonly TextBlock[])[] = []
@@ -50,6 +52,7 @@ export function readConversation(
   for (const [index, message] of messages.entries()) {
     const place = `messages.${index}`
     if (!isJsonObject(message)) throw invalidRequest(`${place} must be an object`)
+    if (message.role !== 'tool' && isNamed(message)) dropped('messages[].name')
     switch (message.role) {
       case 'system':
       case 'developer': {
@@ -69,7 +72,9 @@ export function readConversation(
       }
       case 'assistant': {
         const calls = toolUses(message.tool_calls, place, names)
-        const content = assistantContent(message)
+        const content = withoutThoughts(assistantContent(message), dropped)
+        if (isJsonObject(message.audio)) dropped('messages[].audio')
+        if (Array.isArray(message.images)) dropped('messages[].images')
         const texts = readTexts(content, place)
         turns.push({
           role: 'assistant',
@@ -91,6 +96,25 @@ export function readConversation(
     )
   }
   return { system, turns: strict }
+}
+
+function isNamed({ name }: JsonObject): boolean {
+  return typeof name === 'string' && name !== ''
+}
+
+/** Parts in which some clients send back what a model thought; it is not for the next turn. */
+const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking', 'reasoning'])
+
+function withoutThoughts(
+  content: JsonValue | undefined,
+  dropped: (name: string) => void,
+): JsonValue | undefined {
+  if (!Array.isArray(content)) return content
+  return content.filter((part) => {
+    const thought = isJsonObject(part) && THOUGHTS.has(part.type)
+    if (thought) dropped(`messages[].content[].${part.type}`)
+    return !thought
+  })
 }
 
 /** `cache_control` of a whole message is that of its last block. */

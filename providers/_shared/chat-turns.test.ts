@@ -35,7 +35,7 @@ function word(block: ContentBlock): string {
 /** The turns as their roles and what their blocks say in short. */
 function turns(...messages: JsonObject[]): string[] {
   const names = createToolNames(NAMES_OF_64)
-  return readConversation(messages, { names }).turns.map(
+  return readConversation(messages, { names, dropped() {} }).turns.map(
     ({ role, blocks }) => `${role}: ${blocks.map(word).join(' ')}`,
   )
 }
@@ -142,5 +142,7 @@ test.each<[JsonValue, JsonObject]>([
   const call = { id: 'a', type: 'function', function: { name: 'f', arguments: stated } }
   const messages = [user('Go.'), { role: 'assistant', tool_calls: [call] }, result('a')]
   const names = createToolNames(NAMES_OF_64)
-  expect(readConversation(messages, { names }).turns[1]?.blocks).toMatchObject([{ input }])
+  expect(readConversation(messages, { names, dropped() {} }).turns[1]?.blocks).toMatchObject([
+    { input },
+  ])
 })

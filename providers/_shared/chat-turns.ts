@@ -17,13 +17,20 @@ const NO_RESULT = 'The result of this call is not known.'
  * result has a call, and a text that the assistant is to continue does not end in white space.
  */
 export function strictTurns(turns: readonly Turn[]): Turn[] {
-  const merged = mergeTurns(pairResults(mergeTurns(turns)))
+  const alternating = mergeTurns(turns)
+  const merged = alternating.some(mentionsTools)
+    ? mergeTurns(pairResults(alternating))
+    : alternating
   const [first] = merged
   if (first?.role === 'assistant') {
     const block = { kind: 'text', text: NOTHING_SAID, place: 'messages' } as const
     merged.unshift({ role: 'user', blocks: [block], bare: true })
   }
   return withoutTrailingSpace(merged)
+}
+
+function mentionsTools({ blocks }: Turn): boolean {
+  return blocks.some(({ kind }) => kind === 'tool_use' || kind === 'tool_result')
 }
 
 /** Calls as they are sent, and the blocks of the turn where the result of each belongs. */
@@ -43,7 +50,8 @@ function pairResults(turns: readonly Turn[]): Turn[] {
       const answers: ContentBlock[] = []
       const blocks = turn.blocks.map((block) => {
         if (block.kind !== 'tool_use') return block
-        const call = { ...block, id: unique(block.id) }
+        const id = unique(block.id)
+        const call = id === block.id ? block : { ...block, id }
         open.set(block.id, [...(open.get(block.id) ?? []), { call, answers }])
         return call
       })
@@ -66,7 +74,8 @@ function pairResults(turns: readonly Turn[]): Turn[] {
         asked = { call, answers: [] }
         lost.push(asked)
       }
-      asked.answers.push({ ...block, toolCallId: asked.call.id })
+      const { id } = asked.call
+      asked.answers.push(id === toolCallId ? block : { ...block, toolCallId: id })
     }
     if (lost.length > 0) {
       const calls = lost.map(({ call }) => call)

@@ -103,6 +103,7 @@ export function messagesRequest(
   const names = createToolNames(NAMES_OF_128)
   const { system, turns } = readConversation(chat.messages, {
     names,
+    dropped: policy.dropped,
     failedToolCalls: native?.failedToolCalls,
   })
   const body: JsonObject = {

@@ -99,7 +99,7 @@ describe('the lifetime', () => {
   ])('an hour is left out and named for %s', (model) => {
     const sent = send(lasting('1h'), model)
     expect(contentOf(sent)).toEqual([{ text: 'a' }, point])
-    expect(sent.dropped).toEqual(['cache_control.ttl'])
+    expect(sent.dropped).toEqual(['messages[].content[].cache_control.ttl'])
   })
 
   test('five minutes are what a point means without one', () => {
@@ -121,7 +121,7 @@ describe('models', () => {
     'nvidia.nemotron-super-3-120b',
   ])('without a cache: left out and named for %s', (model) => {
     const sent = send(marked, model)
-    expect([points(sent), sent.dropped]).toEqual([0, ['cache_control']])
+    expect([points(sent), sent.dropped]).toEqual([0, ['messages[].content[].cache_control']])
     expect(() => send(marked, model, 'reject')).toThrow('cache_control')
   })
 
@@ -138,7 +138,7 @@ describe('models', () => {
 
   test('Nova caches no tools', () => {
     const sent = send({ ...marked, tools: [tool('f', cache_control)] }, NOVA)
-    expect([points(sent), sent.dropped]).toEqual([1, ['cache_control']])
+    expect([points(sent), sent.dropped]).toEqual([1, ['tools[].cache_control']])
   })
 })
 
@@ -156,5 +156,5 @@ test('of more than four points the last ones stay, which earlier ones are part o
   expect(sent.body.messages).toEqual([
     user([{ text: 'c' }, point, { text: 'd' }, point, { text: 'e' }, point]),
   ])
-  expect(sent.dropped).toEqual(['cache_control'])
+  expect(sent.dropped).toEqual(['tools[].cache_control', 'messages[].content[].cache_control'])
 })

@@ -4,6 +4,13 @@ import type { ContentBlock } from '../_shared/chat-content.ts'
 
 type Field = 'tools' | 'system' | 'messages'
 
+/** Where the caller marked what stands in a field. */
+const MARK = {
+  tools: 'tools[].cache_control',
+  system: 'messages[].content[].cache_control',
+  messages: 'messages[].content[].cache_control',
+} as const
+
 /**
  * Models that take cache points, by field; a request that gives one to another model is refused.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
@@ -24,20 +31,34 @@ const KEEPS_AN_HOUR =
 
 const MOST_POINTS = 4
 
-/** The cache point behind what has this `cache_control`; nothing where there is no mark. */
-export type CachePoint = (field: Field, mark: JsonValue | undefined) => JsonObject[]
+/** Makes the cache points of one request. */
+export interface CachePoints {
+  /** The one behind what has this `cache_control`; nothing where there is no mark. */
+  behind(field: Field, mark: JsonValue | undefined): readonly JsonObject[]
+  /** The request without those of its points that are too many. */
+  limited(body: JsonObject): JsonObject
+}
+
+const NONE: readonly JsonObject[] = []
 
 /** Tells `policy` of marks, or lifetimes, that the model does not take. */
-export function createCachePoint(upstreamModel: string, policy: ParamPolicy): CachePoint {
-  const id = upstreamModel.toLowerCase()
-  const fields = MODELS.find((model) => model.id.test(id))?.fields ?? []
-  return (field, mark) => {
-    if (mark === undefined || mark === null) return []
-    if (!fields.includes(field)) {
-      leaveOut('cache_control', policy)
-      return []
-    }
-    return [{ cachePoint: { type: 'default', ...lifetime(mark, id, policy) } }]
+export function createCachePoints(upstreamModel: string, policy: ParamPolicy): CachePoints {
+  let count = 0
+  return {
+    behind(field, mark) {
+      if (mark === undefined || mark === null) return NONE
+      const id = upstreamModel.toLowerCase()
+      const model = MODELS.find((each) => each.id.test(id))
+      if (model?.fields.includes(field) !== true) {
+        leaveOut(MARK[field], policy)
+        return NONE
+      }
+      count++
+      return [{ cachePoint: { type: 'default', ...lifetime(mark, id, MARK[field], policy) } }]
+    },
+    limited(body) {
+      return count <= MOST_POINTS ? body : withoutFirst(count - MOST_POINTS, body, policy)
+    },
   }
 }
 
@@ -48,44 +69,38 @@ export function markOf(block: ContentBlock): JsonValue | undefined {
   return block.cacheControl ?? marks.findLast((mark) => mark !== undefined)
 }
 
-function lifetime(mark: JsonValue, id: string, policy: ParamPolicy): JsonObject {
+function lifetime(mark: JsonValue, id: string, path: string, policy: ParamPolicy): JsonObject {
   const ttl = isJsonObject(mark) ? (mark.ttl ?? '5m') : '5m'
   if (ttl === '5m') return {}
   if (KEEPS_AN_HOUR.test(id)) return { ttl }
-  leaveOut('cache_control.ttl', policy)
+  leaveOut(`${path}.ttl`, policy)
   return {}
 }
 
-/**
- * Takes the first cache points out of a request that has more than the service allows. The last
- * ones end the longest beginnings of the prompt, which all earlier ones are part of.
- */
-export function limitCachePoints(body: JsonObject, policy: ParamPolicy): JsonObject {
+/** The last points end the longest beginnings of the prompt, which all earlier ones are part of. */
+function withoutFirst(surplus: number, body: JsonObject, policy: ParamPolicy): JsonObject {
   const { toolConfig, system, messages } = body
-  const contents = [
-    isJsonObject(toolConfig) ? toolConfig.tools : undefined,
-    system,
-    ...(Array.isArray(messages) ? messages : []).map((turn) =>
-      isJsonObject(turn) ? turn.content : undefined,
-    ),
-  ]
-  const count = contents.flatMap((list) => (Array.isArray(list) ? list.filter(isPoint) : [])).length
-  let surplus = count - MOST_POINTS
-  if (surplus <= 0) return body
-  leaveOut('cache_control', policy)
-  const limited = (list: JsonValue | undefined): JsonValue[] =>
-    (Array.isArray(list) ? list : []).filter((entry) => !isPoint(entry) || surplus-- <= 0)
-  return {
+  let left = surplus
+  const paths = new Set<string>()
+  const limited = (list: JsonValue | undefined, field: Field): JsonValue[] =>
+    (Array.isArray(list) ? list : []).filter((entry) => {
+      const stays = !isPoint(entry) || left-- <= 0
+      if (!stays) paths.add(MARK[field])
+      return stays
+    })
+  const fitting = {
     ...body,
     ...(isJsonObject(toolConfig)
-      ? { toolConfig: { ...toolConfig, tools: limited(toolConfig.tools) } }
+      ? { toolConfig: { ...toolConfig, tools: limited(toolConfig.tools, 'tools') } }
       : {}),
-    ...(system === undefined ? {} : { system: limited(system) }),
+    ...(system === undefined ? {} : { system: limited(system, 'system') }),
     messages: (messages as JsonObject[]).map((turn) => ({
       ...turn,
-      content: limited(turn.content),
+      content: limited(turn.content, 'messages'),
     })),
   }
+  for (const path of paths) leaveOut(path, policy)
+  return fitting
 }
 
 function isPoint(entry: JsonValue): boolean {

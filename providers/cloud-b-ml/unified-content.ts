@@ -26,7 +26,7 @@ const LONGEST_NAME = 200
 const FILE_ALONE = 'The file is attached.'
 
 /** What an entry or a block is followed by: a cache point, where it is marked with one. */
-type After = (block: ContentBlock) => JsonObject[]
+type After = (block: ContentBlock) => readonly JsonObject[]
 
 /** One entry of `system` for each message, or several, where a text in it ends what is cached. */
 export function unifiedSystem(
@@ -51,8 +51,10 @@ export function unifiedSystem(
 export function unifiedMessages(turns: readonly Turn[], after: After): JsonObject[] {
   const nameOf = documentNames()
   return turns.map(({ role, blocks }) => {
-    const content = blocks.flatMap((block) => [unifiedBlock(block, nameOf), ...after(block)])
-    return { role, content: needsText(blocks) ? [...content, { text: FILE_ALONE }] : content }
+    const content: JsonObject[] = []
+    for (const block of blocks) content.push(unifiedBlock(block, nameOf), ...after(block))
+    if (needsText(blocks)) content.push({ text: FILE_ALONE })
+    return { role, content }
   })
 }
 

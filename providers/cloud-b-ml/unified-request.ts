@@ -7,7 +7,7 @@ import { invalidRequest } from '../_shared/invalid-request.ts'
 import { mergeDeep } from '../_shared/merge-extra-body.ts'
 import { reasoningFields, refusesBudget } from '../_shared/reasoning.ts'
 import { createToolNames, NAMES_OF_64, type ToolNames } from '../_shared/tool-names.ts'
-import { createCachePoint, limitCachePoints, markOf } from './unified-cache.ts'
+import { createCachePoints, markOf } from './unified-cache.ts'
 import { unifiedMessages, unifiedSystem } from './unified-content.ts'
 import { isReasoningModel, unifiedReasoning } from './unified-reasoning.ts'
 import { unifiedTools } from './unified-tools.ts'
@@ -102,14 +102,14 @@ export function unifiedRequest(
   const claude = isReasoningModel(upstreamModel)
   const chat = readParams(call.body, claude ? MAPPED_FOR_CLAUDE : MAPPED_FOR_ANY, policy)
   const names = createToolNames(NAMES_OF_64)
-  const cachePoint = createCachePoint(upstreamModel, policy)
-  const { system, turns } = readConversation(chat.messages, { names })
+  const points = createCachePoints(upstreamModel, policy)
+  const { system, turns } = readConversation(chat.messages, { names, dropped: call.dropped })
   const body: JsonObject = {
-    messages: unifiedMessages(turns, (block) => cachePoint('messages', markOf(block))),
+    messages: unifiedMessages(turns, (block) => points.behind('messages', markOf(block))),
     ...(system.length === 0
       ? {}
-      : { system: unifiedSystem(system, (block) => cachePoint('system', markOf(block))) }),
-    ...unifiedTools(chat, { turns, names, upstreamModel, claude, cachePoint, policy }),
+      : { system: unifiedSystem(system, (block) => points.behind('system', markOf(block))) }),
+    ...unifiedTools(chat, { turns, names, upstreamModel, claude, points, policy }),
   }
   for (const member of passedOn) {
     const value = readPassedOn(chat, member)
@@ -130,7 +130,7 @@ export function unifiedRequest(
     const { thinking: _, ...rest } = more
     body.additionalModelRequestFields = Object.keys(rest).length === 0 ? undefined : rest
   }
-  return { ...finish(mergeDeep(limitCachePoints(body, policy), extraBody)), names }
+  return { ...finish(mergeDeep(points.limited(body), extraBody)), names }
 }
 
 function readPassedOn(

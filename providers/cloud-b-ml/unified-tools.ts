@@ -13,7 +13,7 @@ import {
 } from '../_shared/chat-tools.ts'
 import { messagesToolChoice } from '../_shared/messages-tools.ts'
 import type { ToolNames } from '../_shared/tool-names.ts'
-import type { CachePoint } from './unified-cache.ts'
+import type { CachePoints } from './unified-cache.ts'
 import { inputSchema } from './unified-schema.ts'
 
 /** What the tools of a call depend on, beside the call itself. */
@@ -22,14 +22,14 @@ export interface ToolContext {
   readonly names: ToolNames
   readonly upstreamModel: string
   readonly claude: boolean
-  readonly cachePoint: CachePoint
+  readonly points: CachePoints
   readonly policy: ParamPolicy
 }
 
 /** `toolConfig` of Converse, or nothing. Throws GatewayError `invalid_request`. */
 export function unifiedTools(
   chat: JsonObject,
-  { turns, names, upstreamModel, claude, cachePoint, policy }: ToolContext,
+  { turns, names, upstreamModel, claude, points, policy }: ToolContext,
 ): JsonObject {
   const takesStrict = bedrockTakesStrict(upstreamModel)
   const offered = readToolList(chat.tools).flatMap((tool, index) => {
@@ -37,7 +37,7 @@ export function unifiedTools(
     if (definition === undefined) return leaveOutTool(index, policy)
     const parameters = inputSchema(definition.parameters, upstreamModel)
     const spec = toolSpec({ ...definition, parameters }, names, takesStrict)
-    return [spec, ...cachePoint('tools', definition.cacheControl)]
+    return [spec, ...points.behind('tools', definition.cacheControl)]
   })
   const choice = readToolChoice(chat.tool_choice, offered.length > 0)
   const called = toolsOfHistory(turns)

@@ -141,7 +141,9 @@ test('cache marks of a messages call become cache points, also of long-lived cac
   })
   const nova = await gateway.post('/v1/messages', body('nova'), headers)
   expect(nova.status).toBe(200)
-  expect(nova.headers.get('x-gateway-dropped')).toBe('cache_control.ttl, cache_control')
+  expect(nova.headers.get('x-gateway-dropped')).toBe(
+    'messages[].content[].cache_control.ttl, tools[].cache_control',
+  )
 })
 
 test.each(['nova', 'invoke', 'edge'])(
