@@ -31,6 +31,7 @@ const PLANES = [
   'observer',
   'provider',
   'surface',
+  'wire',
 ] as const
 
 /** What a text may use: in the thread of an isolated pack there is no more than packs import. */
