@@ -130,11 +130,11 @@ describe('a chat stream', () => {
       '{"object":"error","message":"no","type":"BadRequestError"}',
     ],
     ['an error by its type alone', '{"type":"overloaded_error","message":"no"}'],
-  ])('ends with %s', (_, data) => {
-    expect(run(text('a'), data, finish()).stream.failure).toMatchObject({
-      message: 'no',
-      forwarded: true,
-    })
+  ])('ends with %s, told as clients know it', (_, data) => {
+    const { stream, sent } = run(text('a'), data, finish())
+    expect(stream.failure).toMatchObject({ message: 'no', forwarded: true })
+    expect(sent).toHaveLength(2)
+    expect(sent[1]).toMatchObject({ error: { message: 'no', type: 'upstream_error' } })
   })
 
   test('forwards an error of the upstream and ends there', () => {

@@ -68,12 +68,17 @@ function chatRules(
 
   function forwardError(event: StreamEvent, chunk: JsonObject): StreamEvent {
     usage.take(chunk.usage)
-    const inBand = readInBandError(event, chunk, [])
-    state.fail(inBand.failure)
-    const named = inBand.event
-    return chunk.model === undefined || chunk.model === publicModel
-      ? named
-      : withData(named, setModel(named.data, chunk.model, publicModel))
+    const { event: named, failure } = readInBandError(event, chunk, [])
+    state.fail(failure)
+    const { code, message } = failure
+    let { data } = named
+    // Official clients know an error by this member.
+    if (saysNothing(chunk.error)) {
+      const error = { message, type: 'upstream_error', code, param: null }
+      data = setMembers(data, { error })
+    }
+    if (chunk.model !== undefined) data = setModel(data, chunk.model, publicModel)
+    return withData(named, data)
   }
 
   function normaliseChunk(event: StreamEvent, chunk: JsonObject): StreamEvent | undefined {
