@@ -23,6 +23,7 @@ function begin(execute: Execute, { stream = false, totalMs = 10_000 } = {}) {
     provider: { id: 'p', type: 'p', timeouts: { totalMs, idleMs: 10_000 } },
     route: { spec: {}, bound: { execute: {} } },
     trace: { providerCalled: () => undefined },
+    callerLeft: () => new AbortController().signal,
   } as unknown as Admitted
   return { attempt: beginAttempt(admitted, services as LifecycleServices), logged }
 }

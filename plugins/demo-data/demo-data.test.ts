@@ -40,12 +40,13 @@ const one = async (query: string): Promise<Record<string, unknown>> =>
   (await database.sql.unsafe<Record<string, unknown>[]>(query))[0] ?? {}
 
 test('there are as many requests as were asked for, over 31 days, none of them in the future', async () => {
+  // Right after midnight nothing has been asked for today.
   expect(
     await one(`
-      select count(*)::int as n, count(distinct occurred_at::date)::int as days,
+      select count(*)::int as n, count(distinct occurred_at::date) >= 30 as days,
         max(occurred_at) <= now() + interval '1 minute' as past, count(distinct user_id) > 40 as many
       from request_log.request_logs`),
-  ).toEqual({ n: REQUESTS, days: 31, past: true, many: true })
+  ).toEqual({ n: REQUESTS, days: true, past: true, many: true })
 })
 
 test('ledger, counters and roll-ups are the same to the pico-dollar, and so is the log', async () => {

@@ -43,7 +43,6 @@ export const matrix: readonly Row[] = [
   },
   { ...inference, path: '/v1/chat/completions' },
   { ...inference, path: '/v1/messages' },
-  { ...inference, path: '/messages' },
   { ...inference, path: '/v1/responses' },
   // Its replies are numbers.
   { ...inference, path: '/v1/embeddings', guard: ['prompt'] },

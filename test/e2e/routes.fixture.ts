@@ -1,5 +1,6 @@
 import { httpRoutesOf } from '../../kernel/boot/extensions.ts'
 import { createApp } from '../../kernel/http/app.ts'
+import { otherSpellings } from '../../kernel/http/spellings.ts'
 import { surfaces } from '../../kernel/plugin/index.ts'
 import type { Registry } from '../../kernel/registry/registry.ts'
 
@@ -22,5 +23,11 @@ export function routesOf(registry: Registry): string[] {
     door: { requireOwnHost: unused },
     health: { live: unused, ready: unused },
   })
-  return [...app.routes, ...httpRoutesOf(registry)].map(({ method, path }) => `${method} ${path}`)
+  const routes = [...app.routes, ...httpRoutesOf(registry)]
+  const others = new Set(
+    [...otherSpellings(registry.all(surfaces).flatMap(({ paths }) => paths)).values()].flat(),
+  )
+  return routes
+    .filter(({ path }) => !others.has(path))
+    .map(({ method, path }) => `${method} ${path}`)
 }
