@@ -74,7 +74,8 @@ function start(
 }
 
 test('of the events that recorders are given only the text is kept, not what it was parsed into', async () => {
-  const choices = [{ index: 0, delta: { content: 'a' }, finish_reason: null }]
+  const delta = { role: 'assistant', content: 'a' }
+  const choices = [{ index: 0, delta, finish_reason: null }]
   const head = { id: 'c', object: 'chat.completion.chunk', created: 1 }
   const asSent = JSON.stringify({ ...head, model: 'mine', choices, usage: null })
   let parsed: WeakRef<object> | undefined

@@ -28,6 +28,7 @@ export function createCallPlaces(): (fragments: readonly JsonValue[]) => PlacedP
   /** Indexes of the upstream that have stood for several calls. */
   const shared = new Set<number>()
   const taken = new Set<number>()
+  const told = new Set<Call>()
 
   function callAt(slot: number, id: string | undefined, name: string): Call {
     const last = lastAt.get(slot)
@@ -58,7 +59,8 @@ export function createCallPlaces(): (fragments: readonly JsonValue[]) => PlacedP
         named.set(name, call)
       }
       if (shared.has(slot)) ambiguous = true
-      const piece = exactPiece(fragment, call.index)
+      const piece = exactPiece(fragment, call.index, !told.has(call))
+      told.add(call)
       if (piece !== fragment) changed = true
       return piece
     })
@@ -66,27 +68,35 @@ export function createCallPlaces(): (fragments: readonly JsonValue[]) => PlacedP
   }
 }
 
-/** The delta without members that say nothing where clients expect something. */
-export function exactDelta(delta: JsonObject): JsonObject {
-  return without(delta, ['role', 'tool_calls', 'function_call'], saysNothing)
+/**
+ * The delta without members that say nothing where clients expect something, and with the role where the
+ * choice begins: the helpers of official clients throw for one that has none in the end.
+ */
+export function exactDelta(delta: JsonObject, begins: boolean): JsonObject {
+  const exact = without(delta, ['role', 'tool_calls', 'function_call'], saysNothing)
+  return begins && exact.role === undefined ? { role: 'assistant', ...exact } : exact
 }
 
 function isIndex(value: JsonValue | undefined): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-function exactPiece(fragment: JsonObject, index: number): JsonObject {
+/** Of the first piece of a call the helpers of official clients want the type, of others no other name. */
+function exactPiece(fragment: JsonObject, index: number, begins: boolean): JsonObject {
   const piece = without(fragment, ['id', 'type', 'function'], (value) => !value)
   const called = isJsonObject(piece.function) ? exactFunction(piece.function) : undefined
-  const exact = called === undefined || called === piece.function
-  return piece.index === index && exact
-    ? piece
-    : { ...piece, index, ...(!exact && { function: called }) }
+  const changes = {
+    ...(piece.index !== index && { index }),
+    ...(called !== undefined && begins && piece.type === undefined && { type: 'function' }),
+    ...(called !== piece.function && called !== undefined && { function: called }),
+  }
+  return Object.keys(changes).length === 0 ? piece : { ...piece, ...changes }
 }
 
 /** Some upstreams give the arguments as the object itself. */
 function exactFunction(called: JsonObject): JsonObject {
-  const exact = without(called, ['name', 'arguments'], (value) => value === null)
+  const named = without(called, ['name'], (value) => !value)
+  const exact = without(named, ['arguments'], (value) => value === null)
   return isJsonObject(exact.arguments)
     ? { ...exact, arguments: JSON.stringify(exact.arguments) }
     : exact

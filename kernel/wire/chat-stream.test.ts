@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JsonObject } from '../plugin/json.ts'
+import type { JsonObject, JsonValue } from '../plugin/json.ts'
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import { createChatStream } from './chat-stream.ts'
 import { plainError, sseText } from './dialect-stream.ts'
@@ -53,7 +53,9 @@ describe('a chat stream', () => {
   )
 
   test('passes a chunk that needs no change on as the same object', () => {
-    const event = streamEvent(text('a').replace('"up"', '"mine"'))
+    const event = streamEvent(
+      text('a').replace('"up"', '"mine"').replace('{"content"', '{"role":"assistant","content"'),
+    )
     expect(createChatStream({ publicModel: 'mine', native: true }).push([event])[0]).toBe(event)
   })
 
@@ -212,7 +214,7 @@ describe('a chat stream', () => {
     expect(sent).toEqual([
       {
         ...{ ...all, id: first?.id as string, created: first?.created as number },
-        choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }],
+        choices: [{ index: 0, delta: { role: 'assistant', content: 'a' }, finish_reason: null }],
       },
       {
         ...{ ...all, id: 'u', created: first?.created as number, usage: null },
@@ -231,7 +233,7 @@ describe('a chat stream', () => {
       chunk({ choices: [{ index: 0, message, finish_reason: 'stop' }] }),
     )
     expect(sent.map((each) => (each.choices as JsonObject[])[0]?.delta)).toEqual([
-      { ...message, tool_calls: [{ index: 0, id: 'a', function: {} }] },
+      { ...message, tool_calls: [{ index: 0, id: 'a', type: 'function', function: {} }] },
       {},
     ])
     expect(stream.invokedToolCount).toBe(1)
@@ -292,7 +294,7 @@ describe('a chat stream', () => {
     ])
     const empty = { id: null, type: null, function: { name: null, arguments: { a: 1 } } }
     expect(written({ index: 0, ...empty })).toEqual([
-      { index: 0, function: { arguments: '{"a":1}' } },
+      { index: 0, type: 'function', function: { arguments: '{"a":1}' } },
     ])
   })
 
@@ -342,12 +344,20 @@ describe('a chat stream', () => {
 })
 
 /** The same normalisation, written for clarity alone. */
-function reference(data: string): JsonObject {
+function reference(data: string, begun: Set<unknown>): JsonObject {
   const parsed = JSON.parse(data) as JsonObject
   const choices = parsed.choices as JsonObject[]
   parsed.model = 'mine'
-  for (const { delta } of choices) {
-    const own = delta as JsonObject
+  for (const { index, delta } of choices) {
+    const own = delta as Record<string, JsonValue>
+    if (!begun.has(index)) own.role ??= 'assistant'
+    begun.add(index)
+    const told = own.tool_calls as { index: number; type?: string }[] | undefined
+    for (const call of told ?? []) {
+      const name = `call ${index} ${call.index}`
+      if (!begun.has(name)) call.type = 'function'
+      begun.add(name)
+    }
     const reasoning = own.reasoning_content ?? own.reasoning_text ?? null
     if (reasoning !== null && (own.reasoning ?? null) === null) own.reasoning = reasoning
   }
@@ -471,7 +481,9 @@ test('any chunks, cut anywhere, with harmless events between them, become what t
         .split('\n\n')
         .slice(0, -1)
         .map((event) => JSON.parse(event.slice('data: '.length)))
-      expect(got).toEqual([...list, finish(), finish('stop', 1)].map(reference))
+      const begun = new Set<unknown>()
+      const whole = [...list, finish(), finish('stop', 1)]
+      expect(got).toEqual(whole.map((data) => reference(data, begun)))
     }),
     { numRuns: 600 },
   )

@@ -160,8 +160,8 @@ function chatRules(
     const begun = known ?? { isFinished: false, place: createCallPlaces() }
     if (known === undefined) choices.set(key, begun)
     if (finish !== null) begun.isFinished = true
-    let ordinary = finish === null && !isPresent(choice.usage)
-    let exact = exactDelta(delta)
+    let ordinary = finish === null && !isPresent(choice.usage) && known !== undefined
+    let exact = exactDelta(delta, known === undefined)
     if (Array.isArray(exact.tool_calls)) {
       const { pieces, begun: more, ambiguous } = begun.place(exact.tool_calls)
       if (pieces !== exact.tool_calls) exact = { ...exact, tool_calls: [...pieces] }

@@ -91,14 +91,6 @@ class Route implements BoundRoute {
   }
 }
 
-async function* withoutFirst({ events }: StreamResult) {
-  let first = true
-  for await (const batch of events) {
-    yield first ? batch.slice(1) : batch
-    first = false
-  }
-}
-
 /** The same chat call, with its key in what it says of errors. */
 const repeating =
   (write: (key: string) => string) =>
@@ -153,15 +145,6 @@ export const plantedProviders: readonly Planted[] = [
       ({ create }) =>
         (config, settings) =>
           create(config, { ...settings, defaultHeaders: {} }),
-    ),
-  },
-  {
-    fault: 'a provider whose streams do not say who speaks',
-    rule: readable,
-    run: provider(
-      answering((result) =>
-        result.kind === 'stream' ? { kind: 'stream', events: withoutFirst(result) } : result,
-      ),
     ),
   },
   {
