@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ProviderCall, ProviderResult } from 'model-gateway/provider'
 import { isPresent, responseChanges, saysNothing, setMembers } from 'model-gateway/wire'
+import { askedFormat } from './embedding-format.ts'
 import { replyId, toolCallId } from './reply-ids.ts'
 
 /** Members to be set in the object at a path of a reply. */
@@ -106,13 +107,27 @@ export function* responseReplyChanges(
   ]
 }
 
-/** Of a list of embeddings. */
-export function* embeddingsChanges(body: JsonObject): Iterable<Change> {
-  if (!Array.isArray(body.data)) return
-  yield [body.object === 'list' ? {} : { object: 'list' }, []]
-  for (const [position, item] of body.data.entries()) {
-    if (!isJsonObject(item)) continue
-    if (item.object === 'embedding' && typeof item.index === 'number') continue
-    yield [{ object: 'embedding', index: item.index ?? position }, ['data', position]]
+/** Of a list of embeddings. There may be thousands, so that they change all at once. */
+export function* embeddingsChanges(
+  body: JsonObject,
+  call: Pick<ProviderCall, 'body'>,
+): Iterable<Change> {
+  const given = body.data
+  if (!Array.isArray(given)) return
+  const data = given.map((item, position) => exactEmbedding(item, position, call.body))
+  const isExact = data.every((item, position) => item === given[position])
+  yield [{ ...(body.object !== 'list' && { object: 'list' }), ...(!isExact && { data }) }, []]
+}
+
+function exactEmbedding(item: JsonValue, position: number, call: JsonObject): JsonValue {
+  if (!isJsonObject(item)) return item
+  const embedding = askedFormat(item.embedding, call)
+  const isExact = item.object === 'embedding' && typeof item.index === 'number'
+  if (isExact && embedding === item.embedding) return item
+  return {
+    ...item,
+    object: 'embedding',
+    index: item.index ?? position,
+    ...(embedding !== undefined && { embedding }),
   }
 }

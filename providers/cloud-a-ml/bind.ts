@@ -1,6 +1,6 @@
 import { ConfigError } from 'model-gateway/plugin'
 import type { BoundRoute, PricingIdentity, RouteSpec } from 'model-gateway/provider'
-import { unknownModel } from './config.ts'
+import { type Compatibility, unknownModel } from './config.ts'
 import { embeddingsExecutor } from './embeddings.ts'
 import { modelEndpoint, type Service } from './endpoint.ts'
 import { googleChat } from './google-chat.ts'
@@ -13,9 +13,9 @@ export function bindRoute(service: Service, route: RouteSpec): BoundRoute {
   if (model === undefined) throw new ConfigError([unknownModel])
   const endpoint = modelEndpoint(service, model, route)
   const pricing = pricingIdentity(model, service.config.location ?? 'global')
-  const { extraBody } = route
   if (model.embedding !== undefined) {
-    const embeddings = embeddingsExecutor(endpoint, model.embedding, extraBody)
+    const { cloud_a_ml: profile } = route.compatibility as Compatibility
+    const embeddings = embeddingsExecutor(endpoint, model.embedding, route.extraBody, profile)
     return { supports: [], pricing, execute: { embeddings } }
   }
   return model.publisher === 'google'

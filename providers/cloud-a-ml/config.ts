@@ -1,6 +1,7 @@
 import {
   isJsonObject,
   type JsonObject,
+  KEY_ALIASES,
   type Problem,
   type Static,
   Type,
@@ -35,8 +36,23 @@ export const configSchema = Type.Object(
 )
 export type Config = Static<typeof configSchema>
 
-/** These routes have no profile. */
-export const compatibilitySchema = Type.Object({}, strict)
+const profileSchema = Type.Object(
+  {
+    base64: Type.Optional(
+      Type.Literal('encode', {
+        description: 'encode: calls for embeddings may ask for base64, which is made of the floats',
+      }),
+    ),
+  },
+  strict,
+)
+export type Profile = Static<typeof profileSchema>
+
+export const compatibilitySchema = Type.Object(
+  { cloud_a_ml: Type.Optional(profileSchema) },
+  { ...strict, [KEY_ALIASES]: { vertex_ai: 'cloud_a_ml' } },
+)
+export type Compatibility = Static<typeof compatibilitySchema>
 
 /** Locations that are groups of regions have hosts of another form. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(['us', 'eu'])

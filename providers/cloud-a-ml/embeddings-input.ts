@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { invalidRequest } from '../_shared/invalid-request.ts'
+import type { Profile } from './config.ts'
 import type { EmbeddingModel } from './upstream-model.ts'
 
 /** An embeddings call, checked. */
@@ -47,7 +48,11 @@ const KNOWN: ReadonlySet<string> = new Set([
 ])
 
 /** Reads the call. Throws GatewayError `invalid_request`, which names the field. */
-export function readEmbeddingsInput(body: JsonObject, model: EmbeddingModel): EmbeddingsInput {
+export function readEmbeddingsInput(
+  body: JsonObject,
+  model: EmbeddingModel,
+  profile: Profile,
+): EmbeddingsInput {
   const present = Object.keys(body).filter((name) => (body[name] ?? null) !== null)
   const unknown = present.find((name) => !KNOWN.has(name))
   if (unknown !== undefined) throw invalidRequest(`${unknown} is not supported for embeddings`)
@@ -55,8 +60,7 @@ export function readEmbeddingsInput(body: JsonObject, model: EmbeddingModel): Em
   if (model.method === 'embedContent' && misplaced !== undefined) {
     throw invalidRequest(`${misplaced} is not supported by this model`)
   }
-  const format = body.encoding_format ?? 'float'
-  if (format !== 'float') throw invalidRequest('encoding_format must be float')
+  checkFormat(body.encoding_format ?? 'float', profile)
   const taskType = agreed(body, TASK_TYPE, readTaskType)
   return {
     texts: readTexts(body.input),
@@ -67,6 +71,14 @@ export function readEmbeddingsInput(body: JsonObject, model: EmbeddingModel): Em
     title: readTitle(body.title, taskType),
     autoTruncate: agreed(body, AUTO_TRUNCATE, readFlag),
   }
+}
+
+function checkFormat(format: JsonValue, { base64 }: Profile): void {
+  if (format === 'float' || (format === 'base64' && base64 === 'encode')) return
+  if (base64 === 'encode') throw invalidRequest('encoding_format must be float or base64')
+  const toAllow =
+    format === 'base64' ? ': base64 needs compatibility.cloud_a_ml.base64: encode on the route' : ''
+  throw invalidRequest(`encoding_format must be float${toAllow}`)
 }
 
 function readTexts(input: JsonValue | undefined): readonly string[] {

@@ -194,6 +194,26 @@ describe('refused before any call', () => {
     expect(await refusal(CONTENT, fields)).toStartWith(message)
   })
 
+  const encode = { compatibility: { cloud_a_ml: { base64: 'encode' } } }
+  const setting = 'compatibility.cloud_a_ml.base64: encode'
+  test.each([BATCHED, CONTENT])('%s: base64, where its route does not encode', async (model) => {
+    expect(await refusal(model, { encoding_format: 'base64' })).toContain(setting)
+    expect(await refusal(model, { encoding_format: 'int8' })).not.toContain(setting)
+  })
+
+  test.each([
+    ['base64', 'AADgQAAAAD8='],
+    ['float', [7, 0.5]],
+    [null, [7, 0.5]],
+  ])('encoding_format %p, where its route encodes', async (encoding_format, embedding) => {
+    for (const model of [BATCHED, CONTENT]) {
+      const result = await embed(model, { encoding_format } as JsonObject, encode)
+      expect(result).toMatchObject({ body: { data: [{ index: 0, embedding }] } })
+    }
+    const odd = await failure(embed(BATCHED, { encoding_format: 'int8' }, encode))
+    expect(odd.message).toBe('encoding_format must be float or base64')
+  })
+
   test('the greatest dimensions that a model has are possible', async () => {
     for (const [model, dimensions] of [
       ['gemini-embedding-001', 3072],

@@ -2,7 +2,9 @@ import { GatewayError, type JsonObject } from 'model-gateway/plugin'
 import type { Execute, ProviderCall } from 'model-gateway/provider'
 import type { Usage } from 'model-gateway/wire'
 import { postJson, readJsonReply } from '../_shared/compat-http.ts'
+import { askedFormat } from '../_shared/embedding-format.ts'
 import { mergeDeep } from '../_shared/merge-extra-body.ts'
+import type { Profile } from './config.ts'
 import { readEmbeddingsInput } from './embeddings-input.ts'
 import { type Embedding, embeddingsRequest, readEmbeddings } from './embeddings-wire.ts'
 import type { ModelEndpoint } from './endpoint.ts'
@@ -16,10 +18,11 @@ export function embeddingsExecutor(
   endpoint: ModelEndpoint,
   model: EmbeddingModel,
   extraBody: Readonly<JsonObject>,
+  profile: Profile = {},
 ): Execute {
   const upstream = endpoint.method(model.method)
   return async (call) => {
-    const input = readEmbeddingsInput(call.body, model)
+    const input = readEmbeddingsInput(call.body, model, profile)
     const batches = Math.ceil(input.texts.length / model.batch)
 
     async function embed(batch: number): Promise<Embedding[]> {
@@ -39,7 +42,7 @@ export function embeddingsExecutor(
         data: embeddings.map(({ values }, index) => ({
           object: 'embedding',
           index,
-          embedding: values,
+          embedding: askedFormat(values, call.body) ?? values,
         })),
         model: modelOf(call),
         ...(tokens === undefined ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } }),

@@ -60,6 +60,15 @@ beforeAll(async () => {
       { id: 'gemini', routes: [route('google/gemini-2.5-flash')] },
       { id: 'claude', routes: [route('anthropic/claude-sonnet-4-6')] },
       { id: 'embed', routes: [route('google/gemini-embedding-001')] },
+      {
+        id: 'encoded',
+        routes: [
+          {
+            ...route('google/gemini-embedding-001'),
+            compatibility: { cloud_a_ml: { base64: 'encode' } },
+          },
+        ],
+      },
     ],
   })
 })
@@ -114,6 +123,14 @@ describe('the openai client', () => {
       [1, [0.5]],
     ])
     expect(usage).toEqual({ prompt_tokens: 2000, total_tokens: 2000 })
+  })
+
+  test('embeddings as it asks for them by itself', async () => {
+    const { embeddings } = gateway.openai(adaKey)
+    const { data } = await embeddings.create({ model: 'encoded', input: ['a', 'b'] })
+    expect(data.map(({ embedding }) => embedding)).toEqual([[0.5], [0.5]])
+    const refused = await embeddings.create({ model: 'embed', input: 'a' }).catch(String)
+    expect(refused).toContain('compatibility.cloud_a_ml.base64: encode')
   })
 })
 

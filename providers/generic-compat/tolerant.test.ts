@@ -1,6 +1,6 @@
 /** Replies whose kind or parts are not what was asked for, and what callers get of them. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { JsonObject } from 'model-gateway/plugin'
+import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import {
   bytes,
   collectEvents,
@@ -289,6 +289,68 @@ describe('a whole reply has what clients count on', () => {
       () => body,
     )
     expect(await read).toEqual(body)
+  })
+})
+
+describe('an embedding is what the caller asked for', () => {
+  const floats = [0.5, -1, 3]
+  // Little-endian floats of 32 bits, as the client of OpenAI reads them.
+  const base64 = 'AAAAPwAAgL8AAEBA'
+  const listOf = (...given: JsonValue[]) => ({
+    object: 'list',
+    data: given.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+    model: 'up',
+  })
+
+  test.each([
+    ['base64', [floats, base64], [base64, base64]],
+    ['float', [floats, base64], [floats, floats]],
+    [undefined, [base64], [floats]],
+    [null, [base64], [floats]],
+    // Not floats: nobody knows what they are.
+    ['float', ['AAAA', 'no base64!', ''], ['AAAA', 'no base64!', '']],
+    ['base64', [[], ['1']], [[], ['1']]],
+    ['ubinary', [[1, 2]], [[1, 2]]],
+  ] as [string, JsonValue[], JsonValue[]][])('%p', async (encoding_format, given, wanted) => {
+    upstream.script(json(listOf(...given)))
+    const { body } = await buffered('embeddings', { encoding_format })
+    expect(body).toEqual(listOf(...wanted))
+    const sent = upstream.journal.calls[0]?.body as JsonObject
+    expect(sent.encoding_format).toBe(encoding_format as never)
+  })
+
+  test('and stays as it came when it is that', async () => {
+    for (const [encoding_format, embedding] of [
+      ['base64', base64],
+      ['float', floats],
+    ]) {
+      const text = ` ${JSON.stringify(listOf(embedding as JsonValue))}\n`
+      upstream.script(bytes(text, 'application/json'))
+      expect((await buffered('embeddings', { encoding_format } as JsonObject)).rawBody).toBe(text)
+    }
+  })
+
+  test('also where the route asks its upstream for something else', async () => {
+    upstream.script(json(listOf(floats)))
+    const bound = bench.bind({ extraBody: { encoding_format: 'float' } })
+    const call = providerCall({ model: 'asked', input: 'x', encoding_format: 'base64' })
+    const result = await bound.execute.embeddings?.(call)
+    expect(result).toMatchObject({ body: listOf(base64) })
+  })
+
+  test('of numbers that are not floats it is not made', async () => {
+    upstream.script(json(listOf([1, 2])))
+    const asked = { encoding_format: 'base64', output_dtype: 'int8' }
+    expect((await buffered('embeddings', asked)).body).toEqual(listOf([1, 2]))
+  })
+
+  test('for thousands of them at once', async () => {
+    const many = Array.from({ length: 2048 }, () => Array.from({ length: 256 }, () => 0.5))
+    upstream.script(json(listOf(...many)))
+    const began = performance.now()
+    const { body } = await buffered('embeddings', { encoding_format: 'base64' })
+    expect((body.data as JsonValue[]).length).toBe(2048)
+    expect(performance.now() - began).toBeLessThan(5_000)
   })
 })
 
