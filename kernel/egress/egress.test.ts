@@ -22,6 +22,7 @@ function begin(answer: (ends: AbortController) => Response | Promise<Response>, 
     traceparent: '00-a',
     signal: ends.signal,
     alive: () => void seen.signs++,
+    answered() {},
   } as unknown as ProviderCall
   const egress = createEgress(proxy, gate)
   return { sent: egress.send(call, url, { headers: { 'X-Request-Id': 'no' } }), asked, seen, ends }

@@ -109,6 +109,7 @@ export function createEgress(proxy: string | undefined, gate: Gate = createGate(
         throw transportError(call, 'the provider could not be reached', error)
       }
       call.alive()
+      call.answered(response.headers, headers)
       return {
         status: response.status,
         headers: response.headers,

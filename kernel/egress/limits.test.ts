@@ -27,6 +27,7 @@ async function begin(answer: (socket: Socket) => void, maxResponseBytes: number)
     signal: ends.signal,
     maxResponseBytes,
     alive: () => void seen.signs++,
+    answered() {},
   } as unknown as ProviderCall
   const url = `http://127.0.0.1:${port}/v1`
   return { sent: createEgress(undefined).send(call, url, {}), seen, gone }

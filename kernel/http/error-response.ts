@@ -1,4 +1,4 @@
-import { CHALLENGE, wireError } from '../lifecycle/error-body.ts'
+import { errorHeaders, wireError } from '../lifecycle/error-body.ts'
 import type { GatewayError, Surface } from '../plugin/index.ts'
 import { requestIdHeaders } from './request-id.ts'
 
@@ -16,8 +16,7 @@ export function errorResponse(
     headers: {
       ...JSON_HEADERS,
       ...added,
-      ...(error.status === 401 ? CHALLENGE : {}),
-      ...error.headers,
+      ...errorHeaders(error),
       ...requestIdHeaders(requestId, surface),
     },
   })

@@ -10,6 +10,7 @@ import {
 import { nextTurn } from '../plugin/turn.ts'
 import type { Admitted, LifecycleServices } from './exchange.ts'
 import { startDrain } from './read-out.ts'
+import { nothingHeard, readUpstreamHeaders } from './upstream-headers.ts'
 import { createWatchdog, type Watchdog } from './watchdog.ts'
 
 export interface AttemptError {
@@ -37,6 +38,7 @@ export interface RunningAttempt {
 export function beginAttempt(admitted: Admitted, services: LifecycleServices): RunningAttempt {
   const { route, way, provider, surface, read } = admitted
   const startedAt = performance.now()
+  admitted.heard = nothingHeard
   let drain: ReturnType<typeof startDrain> | undefined
   let left: AbortSignal | undefined
   const leave = () => {
@@ -88,6 +90,11 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         signal: watchdog.signal,
         alive: watchdog.alive,
         dropped: (name) => void admitted.dropped.add(name),
+        answered(headers, sent = {}) {
+          // Of several calls at once each says something.
+          const heard = readUpstreamHeaders(headers, sent, admitted.requestId)
+          admitted.heard = { ...heard, headers: { ...admitted.heard.headers, ...heard.headers } }
+        },
       }
       try {
         const result: unknown = await watchdog.guard(
@@ -127,6 +134,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         latencyMs: performance.now() - startedAt,
         firstByteMs,
         upstreamStatus: typeof upstreamStatus === 'number' ? upstreamStatus : undefined,
+        upstreamRequestId: admitted.heard.requestId,
         errorCode: error?.code,
         errorMessage: error?.message,
       }

@@ -1,7 +1,7 @@
 import type { GatewayError, JsonObject } from '../plugin/index.ts'
 import { replyText } from '../wire/reply.ts'
 import { close, type Ending, type Sent } from './close.ts'
-import { CHALLENGE, wireError } from './error-body.ts'
+import { errorHeaders, wireError } from './error-body.ts'
 import type { Admitted, Exchange, LifecycleServices, Reply, ReplyStream } from './exchange.ts'
 import type { Outcome, RunningStream } from './execute.ts'
 import { asGatewayError } from './fault.ts'
@@ -108,7 +108,7 @@ async function concludeStream(
   // It is read out for its price, and closed when it ends.
   stream.cancel(error)
   const { body } = wireError(error, exchange.requestId, exchange.surface)
-  return errorReply(error, body)
+  return errorReply(error, body, replyHeaders(exchange, {}))
 }
 
 function answerError(
@@ -154,8 +154,14 @@ function replyHeaders(
   exchange: Exchange,
   added: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  if (!('dropped' in exchange) || exchange.dropped.size === 0) return added
-  return { ...added, 'x-gateway-dropped': droppedNames(exchange).join(', ') }
+  if (!('heard' in exchange)) return added
+  const { headers, requestId } = exchange.heard
+  return {
+    ...headers,
+    ...(requestId !== undefined && { 'x-upstream-request-id': requestId }),
+    ...added,
+    ...(exchange.dropped.size > 0 && { 'x-gateway-dropped': droppedNames(exchange).join(', ') }),
+  }
 }
 
 function errorReply(
@@ -163,11 +169,10 @@ function errorReply(
   body: JsonObject,
   added: Readonly<Record<string, string>> = {},
 ): Reply {
-  const challenge = error.status === 401 ? CHALLENGE : {}
   return {
     kind: 'buffered',
     status: error.status,
-    headers: { ...added, ...challenge, ...error.headers },
+    headers: { ...added, ...errorHeaders(error) },
     body: JSON.stringify(body),
   }
 }

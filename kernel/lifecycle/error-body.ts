@@ -23,6 +23,21 @@ export function wireError(
 /** Goes with a 401: agents such as Claude Code ask again for minutes unless they are told not to. */
 export const CHALLENGE = { 'www-authenticate': 'Bearer', 'x-should-retry': 'false' } as const
 
+/** Statuses with which another try may go well. */
+const TRANSIENT: ReadonlySet<number> = new Set([408, 409, 425, 429])
+
+/**
+ * The headers that belong to an error. Whether to try what an upstream refuses again is its own to say.
+ */
+export function errorHeaders({ status, type, headers }: GatewayError): Record<string, string> {
+  const isFinal = type !== 'upstream_error' && status < 500 && !TRANSIENT.has(status)
+  return {
+    ...(status === 401 ? CHALLENGE : {}),
+    ...(isFinal && { 'x-should-retry': 'false' }),
+    ...headers,
+  }
+}
+
 /** What the caller is told of a fault that is not the caller's business. */
 export function internalError(cause: unknown): GatewayError {
   return new GatewayError('internal_error', 'the gateway failed; its log has the request id', {

@@ -19,6 +19,7 @@ import type { ResolvedModel } from '../routing/resolve.ts'
 import type { Way } from '../routing/ways.ts'
 import type { Chains, ChainTools } from './chain.ts'
 import type { RequestTrace } from './observe.ts'
+import type { Heard } from './upstream-headers.ts'
 
 /** One request as the door hands it in. */
 export interface Incoming {
@@ -103,6 +104,8 @@ export interface Planned extends Resolved {
   readonly call: CallContent
   /** What it has not of the caller's request, by the names under which callers are told of it. */
   readonly dropped: Set<string>
+  /** What the headers of its last call's reply said. */
+  heard: Heard
   /** All routes that could serve the request, in their order; the first is `route`. */
   candidates(): readonly Route[]
   /** The same request on another of them. */

@@ -58,6 +58,7 @@ function start(
     lease: { runtime: { configVersion: 'v1' }, release() {} },
     trace: { finished() {} },
     headers: {},
+    dropped: new Set(),
     dispatchedAt: new Date(),
     callerLeft: () => left.signal,
   } as unknown as Admitted

@@ -203,9 +203,9 @@ async function collect(
   }
   const { failure, usage, terminal } = stream
   if (failure !== undefined) {
-    const { code, message } = failure
-    const details = code === 'upstream_transport' ? {} : { upstream_code: code }
-    throw new GatewayError('upstream_transport', message, { details })
+    const { code, type, param, message } = failure
+    const upstream = { code: code === 'upstream_transport' ? undefined : code, type, param }
+    throw new GatewayError('upstream_transport', message, { upstream })
   }
   readOut(upstream, () => breakOff(upstream, watchdog))
   events.push(...terminal)

@@ -27,6 +27,7 @@ import {
   type Received,
   Refusal,
 } from './exchange.ts'
+import { nothingHeard } from './upstream-headers.ts'
 
 export function receive(incoming: Incoming, services: LifecycleServices): Received {
   const { requestId, receivedAt, startedAt, headers } = incoming
@@ -175,6 +176,7 @@ export function plan(decoded: Decoded, random: () => number): Planned {
         provider,
         call,
         dropped: told,
+        heard: nothingHeard,
         candidates,
         on,
       }

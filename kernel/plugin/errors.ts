@@ -60,11 +60,21 @@ const catalogue = {
  */
 export type ErrorCode = keyof typeof catalogue
 
+/** What an upstream calls its error; clients act on it. */
+export interface UpstreamWords {
+  readonly code?: string | undefined
+  readonly type?: string | undefined
+  /** The member of the request that is wrong. */
+  readonly param?: string | undefined
+}
+
 export interface GatewayErrorOptions {
   /** From 400 to 599: overrides the catalogue's status. Only `upstream_http_error` needs it. */
   readonly status?: number
   /** Further members of the error object, such as `decision_id`. */
   readonly details?: JsonObject
+  /** The caller is told them in the place of `code` and `type`, as far as they are plain words. */
+  readonly upstream?: UpstreamWords
   /** Response headers that belong to the error, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>
   /** What the upstream had counted before the call failed; it is still charged. */
@@ -85,6 +95,7 @@ export class GatewayError extends Error {
   readonly status: number
   readonly type: ErrorType
   readonly details: JsonObject
+  readonly upstream: UpstreamWords
   readonly headers: Readonly<Record<string, string>>
   readonly usage: Usage | undefined
   readonly billingModifiers: readonly string[]
@@ -96,6 +107,7 @@ export class GatewayError extends Error {
     this.status = isErrorStatus(options.status) ? options.status : status
     this.type = type
     this.details = options.details ?? {}
+    this.upstream = plainWords(options.upstream ?? {})
     this.headers = options.headers ?? {}
     // What cannot be sent is found here, where it is made, and not when the request has been recorded.
     if (options.details !== undefined) JSON.stringify(options.details)
@@ -108,6 +120,19 @@ export class GatewayError extends Error {
 /** Others would tell the caller that all is well, or cannot be sent. */
 function isErrorStatus(status: number | undefined): status is number {
   return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599
+}
+
+/** The words of an upstream that are words: no sentence, no web page, no credential. */
+export function plainWords({ code, type, param }: UpstreamWords): UpstreamWords {
+  return { code: plain(code, WORD), type: plain(type, WORD), param: plain(param, PATH) }
+}
+
+const WORD = /^[\w.-]{1,64}$/
+const PATH = /^[\w.[\]$'"/-]{1,256}$/
+
+function plain(text: unknown, form: RegExp): string | undefined {
+  if (typeof text !== 'string' || !form.test(text)) return undefined
+  return maskCredentials(text) === text ? text : undefined
 }
 
 /** Longest upstream message that is passed on, in bytes. */
@@ -125,23 +150,16 @@ export function safeUpstreamMessage(message: string): string {
 
 /**
  * The gateway's answer to an upstream's error status. 401 and 403 are the operator's fault, not
- * the caller's, and 529 is not a registered status: they become 502 and 503. A redirect is never
- * followed and becomes 502.
+ * the caller's, and become 502, as does a redirect, which is never followed.
  */
 export function upstreamHttpError(
   upstreamStatus: number,
   message: string,
   options: Omit<GatewayErrorOptions, 'status'> = {},
 ): GatewayError {
-  const status =
-    upstreamStatus === 529
-      ? 503
-      : upstreamStatus === 401 ||
-          upstreamStatus === 403 ||
-          upstreamStatus < 400 ||
-          upstreamStatus > 599
-        ? 502
-        : upstreamStatus
+  const isCallers =
+    isErrorStatus(upstreamStatus) && upstreamStatus !== 401 && upstreamStatus !== 403
+  const status = isCallers ? upstreamStatus : 502
   return new GatewayError('upstream_http_error', safeUpstreamMessage(message), {
     ...options,
     status,

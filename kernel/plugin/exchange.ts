@@ -34,6 +34,8 @@ export interface Attempt {
   readonly firstByteMs: number | undefined
   /** Status the upstream answered with, when it is known. */
   readonly upstreamStatus: number | undefined
+  /** What the upstream calls the call, when it says so. */
+  readonly upstreamRequestId?: string | undefined
   readonly errorCode: string | undefined
   readonly errorMessage: string | undefined
 }

@@ -31,6 +31,12 @@ export interface ProviderCall {
    */
   alive(): void
   /**
+   * Tells what the headers of the upstream's reply say: its limits are passed on to the caller, its
+   * request id too, and to the log. `sent` are headers of the call, which are never repeated.
+   * `Egress.send` does this for its caller; who calls an upstream in another way may.
+   */
+  answered(headers: Headers, sent?: Readonly<Record<string, string>>): void
+  /**
    * Tells of a member of the caller's request that is left out on the way to the upstream, as a path
    * without indices: `store`, `messages[].content[].cache_control`. The caller and the log are told.
    */

@@ -31,11 +31,25 @@ export interface SurfaceCall {
 export interface CallError {
   readonly code: string
   readonly message: string
+  /** Absent where an upstream's stream did not say it. */
+  readonly type?: string | undefined
   /** Absent for what an upstream said in its stream. */
-  readonly type?: string
+  readonly status?: number
+  /** The member of the request that is wrong. */
+  readonly param?: string | undefined
+  /** What the gateway calls it; set for all that went wrong at an upstream. */
+  readonly gatewayCode?: string
+  /** Set when the prompt does not fit the model. */
+  readonly overflow?: ContextOverflow | undefined
   readonly details?: JsonObject
   /** The number of the event that tells of it, in a stream whose events have numbers. */
   readonly number?: number | undefined
+}
+
+/** What is known of a prompt that is too long: it counts `tokens`, and the model takes `limit`. */
+export interface ContextOverflow {
+  readonly tokens?: number | undefined
+  readonly limit?: number | undefined
 }
 
 /** An error in the shape that callers of a surface read. */
@@ -63,7 +77,7 @@ export interface Surface<Call extends SurfaceCall = SurfaceCall> {
    * else that it throws or gives is a fault of the surface: the caller gets a 500.
    */
   read(request: SurfaceRequest): Call
-  /** Absent: `{error: {message, type, code, param, request_id}}`. */
+  /** Absent: `{error: {message, type, code, gateway_code, param, request_id}}`. */
   error?(error: CallError, requestId: string): WireError
   /** Asked where a model has several routes; absent: each of its requests stands alone. */
   ties?(request: JsonObject): Ties
@@ -85,6 +99,9 @@ export interface ReplyFacts {
 export interface StreamFailure {
   /** The upstream's own code for an error that it sent in band, else `upstream_transport`. */
   readonly code: string
+  /** The upstream's own type and parameter. */
+  readonly type?: string | undefined
+  readonly param?: string | undefined
   readonly message: string
   /** The upstream's error event is among the events already: send no error event of our own. */
   readonly forwarded: boolean

@@ -3,18 +3,41 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts
 import { type StreamEvent, streamEvent } from '../plugin/stream.ts'
 import type { CallError, DialectStream, StreamFailure, WireError } from '../plugin/surface.ts'
 import type { Usage } from '../plugin/usage.ts'
+import { contextOverflow } from './context-overflow.ts'
 import { saysNothing } from './is-present.ts'
 import { encodeSse } from './sse.ts'
 
 export const DONE = '[DONE]'
 export const doneEvent: StreamEvent = streamEvent(DONE, undefined, encodeSse(DONE))
 
-/** The code and message of a failure, with what the gateway knows of its own errors. */
+/** A failure in the words that its caller is told: an upstream's own, where it has some. */
 export function callError(error: GatewayError | StreamFailure): CallError {
-  const { code, message } = error
-  return error instanceof GatewayError
-    ? { code, message, type: error.type, details: error.details }
-    : { code, message }
+  const { code, message, type } = error
+  if (!(error instanceof GatewayError)) {
+    const known = code === IN_BAND ? {} : { gatewayCode: IN_BAND }
+    return overflowing({ code, message, type, param: error.param, ...known })
+  }
+  const { status, details, upstream } = error
+  const own = { code, message, type, status, details }
+  if (type !== 'upstream_error') return own
+  return overflowing({
+    ...own,
+    code: upstream.code ?? code,
+    type: upstream.type ?? type,
+    param: upstream.param,
+    gatewayCode: code,
+  })
+}
+
+/** What the gateway calls errors that come in a stream. */
+const IN_BAND = 'upstream_transport'
+const TOO_MANY_REQUESTS = 429
+
+/** Agents know by one code that they have to shorten the conversation. */
+function overflowing(error: CallError): CallError {
+  if (error.status === TOO_MANY_REQUESTS) return error
+  const overflow = contextOverflow([error.code, error.type], error.message)
+  return overflow === undefined ? error : { ...error, code: 'context_length_exceeded', overflow }
 }
 
 /** An error as most APIs have it. */
@@ -24,7 +47,8 @@ export function plainError(error: CallError, requestId: string): WireError {
       message: error.message,
       type: error.type ?? 'upstream_error',
       code: error.code,
-      param: null,
+      ...(error.gatewayCode !== undefined && { gateway_code: error.gatewayCode }),
+      param: error.param ?? null,
       ...error.details,
       request_id: requestId,
     },

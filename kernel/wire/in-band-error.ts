@@ -1,12 +1,10 @@
-import { safeUpstreamMessage } from '../plugin/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { plainWords, safeUpstreamMessage } from '../plugin/errors.ts'
+import type { JsonObject, JsonValue } from '../plugin/json.ts'
 import type { StreamEvent } from '../plugin/stream.ts'
 import type { StreamFailure } from '../plugin/surface.ts'
 import { withData } from './dialect-stream.ts'
+import { readErrorWords } from './error-words.ts'
 import { setMembers } from './json-splice.ts'
-
-/** Codes longer than this are not codes. */
-const CODE_LIMIT = 64
 
 /**
  * An error that the upstream sent as an event: what it says, and the event to forward, which is
@@ -18,14 +16,27 @@ export function readInBandError(
   owner: JsonObject,
   path: readonly string[],
 ): { event: StreamEvent; failure: StreamFailure } {
-  const inner = owner.error ?? undefined
-  const error = inner ?? owner
-  const name = inner === undefined ? 'message' : 'error'
+  const name = (owner.error ?? undefined) === undefined ? 'message' : 'error'
   const masked = maskStrings(owner[name])
   const data = masked === undefined ? event.data : setMembers(event.data, { [name]: masked }, path)
   return {
     event: withData(event, data),
-    failure: { code: codeOf(error), message: messageOf(error), forwarded: true },
+    failure: { ...failureOf(owner), forwarded: true },
+  }
+}
+
+/** What the error in an object says, as it is told and logged; `unsaid` when it says nothing. */
+export function failureOf(
+  owner: JsonObject,
+  unsaid = 'the upstream reported an error in its stream',
+): Omit<StreamFailure, 'forwarded'> {
+  const { message, ...words } = readErrorWords(owner)
+  const { code, type, param } = plainWords(words)
+  return {
+    code: code ?? type ?? 'upstream_transport',
+    ...(type !== undefined && { type }),
+    ...(param !== undefined && { param }),
+    message: message === undefined ? unsaid : safeUpstreamMessage(message),
   }
 }
 
@@ -47,20 +58,4 @@ function maskStrings(value: JsonValue | undefined): JsonValue | undefined {
     typeof member === 'string' ? safeUpstreamMessage(member) : member,
   )
   return masked === JSON.stringify(value) ? undefined : (JSON.parse(masked) as JsonValue)
-}
-
-function codeOf(error: JsonValue): string {
-  if (!isJsonObject(error)) return 'upstream_transport'
-  const stated = error.code ?? (error.type === 'error' ? undefined : error.type)
-  const code = typeof stated === 'number' ? String(stated) : stated
-  return typeof code === 'string' && code !== '' && code.length <= CODE_LIMIT
-    ? code
-    : 'upstream_transport'
-}
-
-function messageOf(error: JsonValue): string {
-  const message = isJsonObject(error) ? error.message : error
-  return typeof message === 'string' && message !== ''
-    ? safeUpstreamMessage(message)
-    : 'the upstream reported an error in its stream'
 }

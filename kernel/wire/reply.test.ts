@@ -33,7 +33,7 @@ describe('a buffered reply', () => {
       'response_cancelled',
     )
     expect(readResponsesReply({ status: 'incomplete', output: [] }).failure).toBeUndefined()
-    expect(failed({ code: 7 }).failure?.code).toBe('upstream_transport')
+    expect(failed({ code: 7 }).failure?.code).toBe('7')
     expect(failed().failure?.code).toBe('upstream_transport')
   })
 

@@ -1,8 +1,8 @@
 import { GatewayError, safeUpstreamMessage } from '../plugin/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
-import type { ReplyFacts, StreamFailure } from '../plugin/surface.ts'
+import type { ReplyFacts } from '../plugin/surface.ts'
 import type { Usage } from '../plugin/usage.ts'
-import { strayWords } from './in-band-error.ts'
+import { failureOf, strayWords } from './in-band-error.ts'
 import { isPresent, saysNothing } from './is-present.ts'
 import { setModel } from './json-splice.ts'
 import { CANCELLED, endOf } from './responses-exact.ts'
@@ -25,7 +25,10 @@ export function readResponsesReply(value: JsonValue): ReplyFacts {
   if (Array.isArray(output)) {
     const invokedToolCount = output.filter(isToolCallItem).length
     const end = endOf('response', body)
-    if (end === 'failed') return { usage, invokedToolCount, failure: failureOf(body) }
+    if (end === 'failed') {
+      const failure = { ...failureOf(body, 'the response failed'), forwarded: true }
+      return { usage, invokedToolCount, failure }
+    }
     return { usage, invokedToolCount, ...(end === 'cancelled' && { failure: CANCELLED }) }
   }
   const isBegun = isPresent(body.id) || isPresent(body.status)
@@ -69,15 +72,6 @@ function countChatCalls(choices: readonly JsonValue[]): number {
     if (Array.isArray(calls)) count += calls.length
   }
   return count
-}
-
-function failureOf({ error }: JsonObject): StreamFailure {
-  const { code, message } = isJsonObject(error) ? error : {}
-  return {
-    code: typeof code === 'string' && /^.{1,64}$/s.test(code) ? code : 'upstream_transport',
-    message: safeUpstreamMessage(typeof message === 'string' ? message : 'the response failed'),
-    forwarded: true,
-  }
 }
 
 function faultOf(body: JsonObject, member: string): string {

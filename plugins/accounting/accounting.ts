@@ -163,7 +163,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
       if (!journal.writable()) throw storeUnavailable()
       if (!spend.empty()) {
         const exhausted = spend.exhausted(scopeKeys(call), utcDay(call.dispatchedAt))
-        if (exhausted !== undefined) throw budgetExceeded(exhausted)
+        if (exhausted !== undefined) throw budgetExceeded(exhausted, call, clock.now())
       }
       if (call.callerChoseRequestId) return requestIds.claim(call)
       requestIds.run(call)
@@ -177,7 +177,7 @@ export function createAccounting(options: AccountingOptions): RunningAccounting 
         const price = priceOf(call, glance(stated, partial))
         if (price.status === 'unpriced') return undefined
         const exhausted = running.note(call, price.costPicoUsd)
-        return exhausted && budgetExceeded(exhausted)
+        return exhausted && budgetExceeded(exhausted, call, clock.now())
       }
     },
 
@@ -248,23 +248,31 @@ function isKnown({ uncachedInput, cacheRead, cacheWrite, output }: Usage): boole
   return (uncachedInput ?? cacheRead ?? cacheWrite ?? output) !== undefined
 }
 
-function budgetExceeded(exhausted: Exhausted): GatewayError {
+/** Agents stop, and show the message as it is. */
+function budgetExceeded(
+  exhausted: Exhausted,
+  { principal: { owner } }: Pick<DispatchedCall, 'principal'>,
+  now: Date,
+): GatewayError {
   const { scopeKey: key, settings, window } = exhausted
   const limit = usd(settings.amountPicoUsd)
   const end = startOfDay(window.end)
+  const resetsAt = end.toISOString()
+  const who = owner.kind === 'user' ? owner.email : `service account ${owner.key}`
+  const seconds = Math.max(1, Math.ceil((end.getTime() - now.getTime()) / 1000))
   return new GatewayError(
     'budget_exceeded',
-    `the ${settings.cadence} budget of ${limit} USD is used up until ${end.toISOString()} (${key})`,
+    `the ${settings.cadence} budget of ${who}, ${limit} USD, is used up; it resets at ${resetsAt} (${key})`,
     {
       details: {
         scope_key: key,
         cadence: settings.cadence,
         limit_usd: limit,
         window_start: startOfDay(window.start).toISOString(),
-        window_end: end.toISOString(),
+        window_end: resetsAt,
+        resets_at: resetsAt,
       },
-      // Clients try again by themselves, and some wait for a `retry-after` of any length before.
-      headers: { 'x-should-retry': 'false' },
+      headers: { 'x-should-retry': 'false', 'retry-after': String(seconds) },
     },
   )
 }

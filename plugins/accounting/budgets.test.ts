@@ -52,13 +52,15 @@ describe('a hard limit', () => {
       code: 'budget_exceeded',
       status: 429,
       type: 'budget_error',
-      headers: { 'x-should-retry': 'false' },
+      message: expect.stringContaining('it resets at 2026-04-01T00:00:00.000Z'),
+      headers: { 'x-should-retry': 'false', 'retry-after': expect.stringMatching(/^\d+$/) },
       details: {
         scope_key: 'budget:v1:user:u1',
         cadence: 'daily',
         limit_usd: '0.01',
         window_start: '2026-03-31T00:00:00.000Z',
         window_end: '2026-04-01T00:00:00.000Z',
+        resets_at: '2026-04-01T00:00:00.000Z',
       },
     })
     expect(await readLedger(own.sql)).toHaveLength(1000)

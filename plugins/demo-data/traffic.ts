@@ -98,7 +98,7 @@ const endings: readonly Ending[] = [
     log: `200\tclient_abort\t${NULL}\t${NULL}`,
     attempt: ['client_abort', `200\t${NULL}\t${NULL}`],
   },
-  { upTo: 0.978, kind: 'failed', ...failure(503, 'upstream_http_error', 'overloaded', 529) },
+  { upTo: 0.978, kind: 'failed', ...failure(529, 'upstream_http_error', 'overloaded', 529) },
   { upTo: 0.983, kind: 'failed', ...failure(429, 'upstream_http_error', 'slow down', 429) },
   { upTo: 0.985, kind: 'failed', ...failure(504, 'upstream_timeout', 'no reply in time', NULL) },
   { upTo: 0.986, kind: 'failed', ...failure(502, 'upstream_transport', 'connection lost', NULL) },

@@ -13,6 +13,9 @@ import payloadCompression from '../../migrations/request-log/0004_payload_compre
   type: 'text',
 }
 import ownedTraffic from '../../migrations/request-log/0005_owned_traffic.sql' with { type: 'text' }
+import upstreamRequestIds from '../../migrations/request-log/0006_upstream_request_ids.sql' with {
+  type: 'text',
+}
 import { createBatchWriter } from '../_shared/batch-writer.ts'
 import { createConfigVersions } from '../_shared/config-versions.ts'
 import { ledgerReserve } from '../_shared/ledger-reserve.ts'
@@ -59,6 +62,7 @@ export default definePlugin({
       { name: '0003_failed_requests', sql: failedRequests },
       { name: '0004_payload_compression', sql: payloadCompression },
       { name: '0005_owned_traffic', sql: ownedTraffic },
+      { name: '0006_upstream_request_ids', sql: upstreamRequestIds },
     ],
     check: checkRequestLogging,
   },

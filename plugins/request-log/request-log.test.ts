@@ -173,6 +173,7 @@ describe('rows', () => {
         latency_ms: 13,
         first_byte_ms: 3,
         upstream_status: 200,
+        upstream_request_id: 'req_up',
         error_code: null,
         error_message: null,
       },

@@ -130,6 +130,7 @@ function encodeAttempt(attempt: Attempt, index: number) {
     latency_ms: Math.round(attempt.latencyMs),
     first_byte_ms: attempt.firstByteMs === undefined ? undefined : Math.round(attempt.firstByteMs),
     upstream_status: attempt.upstreamStatus,
+    upstream_request_id: attempt.upstreamRequestId,
     error_code: attempt.errorCode,
     error_message: limitedBytes(attempt.errorMessage, MESSAGE_LIMIT_BYTES),
   }

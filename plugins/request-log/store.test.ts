@@ -213,9 +213,14 @@ describe('roll-ups', () => {
     const own = await createTestDatabase()
     try {
       const { id, migrations = [] } = plugin.manifest
-      const before = createStore(await own.forPlugin(id, migrations.slice(0, 1)))
+      const oldest = await own.forPlugin(id, migrations.slice(0, 1))
+      const before = createStore(oldest)
+      // A column that came later, and that this store writes all the same.
+      await own.sql`
+        alter table request_log.request_log_attempts add column upstream_request_id text`
       const unowned = exchange({ principal: undefined, resolvedModel: undefined })
       await before.write([encodedRow(exchange()), encodedRow(exchange()), encodedRow(unowned)])
+      await own.sql`alter table request_log.request_log_attempts drop column upstream_request_id`
       await own.forPlugin(id, migrations)
       const [found] = await own.sql`
         select (select sum(request_count)::int from request_log.request_log_hours) as hours,

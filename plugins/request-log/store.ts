@@ -24,7 +24,8 @@ const summaryColumns = `id uuid, occurred_at timestamptz, request_id text, owner
   component text, env text, invoked_tool_count integer, config_version text, metadata_json jsonb`
 const attemptColumns = `attempt_number integer, provider_key text, provider_type text,
   route_id text, upstream_model text, status text, started_at timestamptz, latency_ms integer,
-  first_byte_ms integer, upstream_status integer, error_code text, error_message text`
+  first_byte_ms integer, upstream_status integer, upstream_request_id text,
+  error_code text, error_message text`
 const payloadColumns =
   'request json, response json, request_truncated boolean, response_truncated boolean'
 

@@ -107,6 +107,7 @@ export function attempt(changes: Partial<Attempt> = {}): Attempt {
     latencyMs: 12.6,
     firstByteMs: 3.2,
     upstreamStatus: 200,
+    upstreamRequestId: 'req_up',
     errorCode: undefined,
     errorMessage: undefined,
     ...changes,

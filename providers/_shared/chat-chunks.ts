@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import { type ProviderCall, safeUpstreamMessage } from 'model-gateway/provider'
-import { type StreamEvent, streamEvent } from 'model-gateway/wire'
+import type { ProviderCall } from 'model-gateway/provider'
+import { callError, failureOf, plainError, type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { replyId } from './reply-ids.ts'
 
 /** Makes the chunks of one streamed chat completion with one choice. */
@@ -66,23 +66,11 @@ export function createChatChunks(
 
 export const doneEvent: StreamEvent = streamEvent('[DONE]')
 
-/** An error that the upstream reported in its stream, perhaps in words; nothing may follow it. */
+/** What holds an error that the upstream reported in its stream; nothing may follow it. */
 export function errorEvent(
-  call: Pick<ProviderCall, 'requestId'>,
-  code: string,
-  message: JsonValue | undefined,
+  { requestId }: Pick<ProviderCall, 'requestId'>,
+  owner: JsonObject,
 ): StreamEvent {
-  const words =
-    typeof message === 'string' ? message : 'the upstream reported an error in its stream'
-  return streamEvent(
-    JSON.stringify({
-      error: {
-        message: safeUpstreamMessage(words),
-        type: 'upstream_error',
-        code,
-        param: null,
-        request_id: call.requestId,
-      },
-    }),
-  )
+  const error = callError({ ...failureOf(owner), forwarded: false })
+  return streamEvent(JSON.stringify(plainError(error, requestId).body))
 }

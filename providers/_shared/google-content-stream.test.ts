@@ -240,6 +240,7 @@ describe('events', () => {
         error: {
           message: 'Quota, [redacted]',
           type: 'upstream_error',
+          gateway_code: 'upstream_transport',
           code: 'RESOURCE_EXHAUSTED',
           param: null,
           request_id: 'req-1',

@@ -1,4 +1,4 @@
-import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { GatewayError, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ProviderCall } from 'model-gateway/provider'
 import { isPresent, type StreamEvent, streamEvent } from 'model-gateway/wire'
 import { doneEvent, errorEvent } from './chat-chunks.ts'
@@ -143,7 +143,7 @@ function createConverter(call: Call, names: ReadNames) {
     if (failed !== undefined) {
       const { finishReason = 'UNKNOWN', facts } = failed
       const message = failureMessage(finishReason, facts.finish_message)
-      out.push(...counted(), errorEvent(call, finishReason, message))
+      out.push(...counted(), errorEvent(call, { error: { code: finishReason, message } }))
       state = 'failed'
       return
     }
@@ -174,8 +174,8 @@ function createConverter(call: Call, names: ReadNames) {
   return {
     push(event: StreamEvent, out: StreamEvent[]): void {
       const response = eventObject(event)
-      if (isJsonObject(response.error)) {
-        out.push(...counted(), inBandError(call, response.error))
+      if (isPresent(response.error)) {
+        out.push(...counted(), errorEvent(call, response))
         state = 'failed'
         return
       }
@@ -215,9 +215,4 @@ function createConverter(call: Call, names: ReadNames) {
       return state
     },
   }
-}
-
-function inBandError(call: Call, { code, status, message }: JsonObject): StreamEvent {
-  const name = typeof status === 'string' && status !== '' ? status : String(code ?? 'UNKNOWN')
-  return errorEvent(call, name, message)
 }

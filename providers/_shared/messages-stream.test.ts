@@ -207,9 +207,8 @@ describe('a stream that fails', () => {
   ])('%j ends with an error event', async (event, code, message) => {
     const { data, error } = await run([start, event, stop])
     expect(error).toBeUndefined()
-    expect(data.slice(1)).toEqual([
-      { error: { message, type: 'upstream_error', code, param: null, request_id: 'r-1' } },
-    ])
+    expect(data).toHaveLength(2)
+    expect(data[1]).toMatchObject({ error: { message, code, request_id: 'r-1' } })
   })
 
   test('an object without a type is told by what it says', async () => {

@@ -1,6 +1,6 @@
 import { GatewayError, isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import { type ProviderCall, safeUpstreamMessage } from 'model-gateway/provider'
-import type { StreamEvent } from 'model-gateway/wire'
+import { isPresent, type StreamEvent } from 'model-gateway/wire'
 import { type ChatChunks, createChatChunks, doneEvent, errorEvent } from './chat-chunks.ts'
 import { usageFromMessages } from './chat-usage.ts'
 import { eventObject } from './event-object.ts'
@@ -137,11 +137,9 @@ function createConverter(
 
   function push(event: StreamEvent, out: StreamEvent[]): void {
     const data = eventObject(event)
-    if (data.type === 'error' || isJsonObject(data.error)) {
+    if (data.type === 'error' || isPresent(data.error)) {
       state = 'failed'
-      const error = isJsonObject(data.error) ? data.error : { message: data.error }
-      const code = typeof error.type === 'string' ? error.type : 'upstream_transport'
-      out.push(errorEvent(call, code, error.message))
+      out.push(errorEvent(call, data))
       return
     }
     switch (data.type) {

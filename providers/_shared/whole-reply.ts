@@ -3,6 +3,8 @@ import { safeUpstreamMessage, upstreamHttpError } from 'model-gateway/provider'
 import {
   type chatDialect,
   decodeSse,
+  isPresent,
+  readErrorWords,
   type responsesDialect,
   type StreamEvent,
   streamEvent,
@@ -58,13 +60,10 @@ export function readWhole(bytes: Uint8Array, { status, redact }: Answer): WholeR
 
 /** Some upstreams report a failure with status 200 and nothing but an `error`. */
 function refuseErrorInDisguise(body: JsonObject, status: number): void {
-  const { error } = body
-  if (!isJsonObject(error)) return
+  if (!isPresent(body.error) && body.object !== 'error') return
   if ('choices' in body || 'output' in body || 'data' in body) return
-  throw upstreamHttpError(
-    status,
-    typeof error.message === 'string' ? error.message : 'the upstream answered with an error',
-  )
+  const { message = 'the upstream answered with an error', ...upstream } = readErrorWords(body)
+  throw upstreamHttpError(status, message, { upstream })
 }
 
 /** A whole reply as the events of a stream; those of a body that has one in each line. */

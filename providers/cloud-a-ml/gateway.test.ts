@@ -285,6 +285,7 @@ describe('what a caller sees', () => {
         message: 'The model is overloaded.',
         type: 'upstream_error',
         code: 'UNAVAILABLE',
+        gateway_code: 'upstream_transport',
         param: null,
         request_id: requestId,
       },

@@ -50,7 +50,7 @@ describe('an error of the service', () => {
     [429, 'ModelNotReadyException', 429],
     [500, 'InternalServerException', 500],
     [503, 'ServiceUnavailableException', 503],
-    [529, 'OverloadedException', 503],
+    [529, 'OverloadedException', 529],
   ])('%i %s', async (status, type, expected) => {
     for (const [body, message] of [
       [{ message: 'No.' }, 'No.'],
@@ -62,7 +62,8 @@ describe('an error of the service', () => {
         code: 'upstream_http_error',
         status: expected,
         message,
-        details: { upstream_status: status, upstream_code: type },
+        details: { upstream_status: status },
+        upstream: { code: type },
       })
     }
   })
@@ -73,7 +74,8 @@ describe('an error of the service', () => {
     for (const stream of [false, true]) {
       expect(await ask('edge_native_messages', stream)).toMatchObject({
         code: 'upstream_http_error',
-        status: 503,
+        status: 529,
+        upstream: { type: 'overloaded_error' },
         message: 'Overloaded',
       })
     }

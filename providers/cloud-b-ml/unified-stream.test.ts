@@ -190,7 +190,14 @@ describe('an error in the stream ends it', () => {
     expect(error).toBeUndefined()
     expect(data).toHaveLength(3)
     expect(data.at(-1)).toEqual({
-      error: { message: 'too much', type: 'upstream_error', code, param: null, request_id: 'r-1' },
+      error: {
+        message: 'too much',
+        type: 'upstream_error',
+        gateway_code: 'upstream_transport',
+        code,
+        param: null,
+        request_id: 'r-1',
+      },
     })
   })
 

@@ -169,11 +169,8 @@ function createConverter(
     failed = true
     const code = headers.get(':exception-type') ?? headers.get(':error-code')
     const stated = messageIn(payload) ?? headers.get(':error-message')
-    return errorEvent(
-      call,
-      typeof code === 'string' && code !== '' ? code : 'upstream_transport',
-      typeof stated === 'string' && stated !== '' ? redact(stated) : undefined,
-    )
+    const message = typeof stated === 'string' ? redact(stated) : null
+    return errorEvent(call, { error: { code: typeof code === 'string' ? code : null, message } })
   }
 
   return {

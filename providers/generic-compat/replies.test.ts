@@ -108,13 +108,13 @@ describe('replies that are not what was asked for', () => {
     })
   })
 
-  test('an error status brings its message and retry-after', async () => {
-    upstream.script(errorStatus(429, 'Slow down', { 'retry-after': '7' }))
+  test('an error status brings its message and its words', async () => {
+    upstream.script(json({ error: { message: 'Slow down', code: 'busy' } }, 429))
     await expect(ask({ stream: true })).rejects.toMatchObject({
       code: 'upstream_http_error',
       status: 429,
       message: 'Slow down',
-      headers: { 'retry-after': '7' },
+      upstream: { code: 'busy' },
     })
   })
 })

@@ -165,7 +165,7 @@ describe('a whole reply to a stream request', () => {
       'No endpoints found',
     ],
     ['', { error: { message: 'busy' } }, 'busy'],
-    ['application/json', { error: 'busy' }, 'it is an error: busy'],
+    ['application/json', { error: 'busy' }, 'busy'],
     ['application/json', { message: 'Too many requests.' }, 'but says: Too many requests.'],
     ['application/json', { status: 'ok' }, 'choices is not an array'],
   ])('that is an error gives its reason: %s %j', async (type, body, words) => {

@@ -118,6 +118,7 @@ export function providerCall(body: JsonObject | string): BenchCall {
     maxResponseBytes: 2 ** 26,
     signal: controller.signal,
     alive() {},
+    answered() {},
     leftOut,
     dropped: (name) => void leftOut.push(name),
     abort: () => controller.abort(new GatewayError('upstream_timeout', 'the bench ended the call')),

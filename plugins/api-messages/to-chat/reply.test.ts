@@ -171,9 +171,10 @@ describe('an error', () => {
     expect(messagesError(callError(error), 'r').body).toEqual({
       type: 'error',
       error: {
-        type: 'upstream_error',
+        type: 'rate_limit_error',
         message: 'too fast',
         code: 'upstream_http_error',
+        gateway_code: 'upstream_http_error',
         upstream_status: 429,
       },
       request_id: 'r',
@@ -187,7 +188,7 @@ describe('an error', () => {
     const body: unknown = JSON.parse((data ?? '').slice('data: '.length))
     expect(isJsonObject(body) && body).toEqual({
       type: 'error',
-      error: { type: 'upstream_error', message: 'no\n', code: 'x' },
+      error: { type: 'api_error', message: 'no\n', code: 'x' },
       request_id: 'r',
     })
   })

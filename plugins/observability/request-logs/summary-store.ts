@@ -29,6 +29,7 @@ const columnsSql = (
       'upstream_model', a.upstream_model, 'status', a.status,
       'started_at', ${instantSql('a.started_at')}, 'latency_ms', a.latency_ms,
       'first_byte_ms', a.first_byte_ms, 'upstream_status', a.upstream_status,
+      'upstream_request_id', a.upstream_request_id,
       'error_code', a.error_code, 'error_message', a.error_message) order by a.attempt_number)
     from "${requestLog}".request_log_attempts a
     where a.occurred_at = r.occurred_at and a.request_log_id = r.id${near('a.occurred_at')}), '[]')

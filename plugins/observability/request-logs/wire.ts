@@ -13,6 +13,7 @@ const Attempt = Type.Object({
   latency_ms: Count,
   first_byte_ms: nullable(Count),
   upstream_status: nullable(Count),
+  upstream_request_id: nullable(Text),
   error_code: nullable(Text),
   error_message: nullable(Text),
 })

@@ -36,6 +36,11 @@ export function Attempts({ log }: { log: RequestDetail }) {
             </span>
           </div>
           <Bar attempt={attempt} begin={begin} length={end - begin} />
+          {attempt.upstream_request_id !== null && (
+            <p className="text-xs text-muted">
+              Provider request ID <code className="font-mono">{attempt.upstream_request_id}</code>
+            </p>
+          )}
           {attempt.error_code !== null && (
             <p className="text-xs text-bad">
               <code className="font-mono">{attempt.error_code}</code>

@@ -1,0 +1,50 @@
+import { maskCredentials } from '../plugin/key-forms.ts'
+import { credentialForms, maskForms } from '../wire/credential-forms.ts'
+
+/** What the headers of an upstream's reply say beside the reply. */
+export interface Heard {
+  /** Limits, and whether and when to try again: they are passed on. */
+  readonly headers: Readonly<Record<string, string>>
+  /** What the upstream calls the call. */
+  readonly requestId: string | undefined
+}
+
+export const nothingHeard: Heard = { headers: {}, requestId: undefined }
+
+const PASSED = /^(?:retry-after(?:-ms)?|x-should-retry|(?:[a-z]+-)?ratelimit(?:-[a-z\d-]{1,64})?)$/
+/** In their order; the last is that of a network in front of many services. */
+const REQUEST_IDS = [
+  'x-request-id',
+  'request-id',
+  'x-amzn-requestid',
+  'x-goog-request-id',
+  'apim-request-id',
+  'cf-ray',
+]
+const VALUE = /^[\w .,:;="+/-]{1,128}$/
+const MAX_PASSED = 32
+
+/** `sent`: headers that the call was sent with; what repeats one of them is not passed on. */
+export function readUpstreamHeaders(
+  headers: Headers,
+  sent: Readonly<Record<string, string>>,
+  ownId: string,
+): Heard {
+  let forms: readonly string[] | undefined
+  const mayPass = (value: string) => {
+    if (!VALUE.test(value) || maskCredentials(value) !== value) return false
+    forms ??= credentialForms(Object.values(sent))
+    return maskForms(value, forms) === value
+  }
+  const passed: Record<string, string> = {}
+  let count = 0
+  for (const [name, value] of headers) {
+    if (count < MAX_PASSED && PASSED.test(name) && mayPass(value)) {
+      passed[name] = value
+      count++
+    }
+  }
+  const ids = REQUEST_IDS.map((name) => headers.get(name))
+  const requestId = ids.find((id) => id !== null && id !== ownId && mayPass(id)) ?? undefined
+  return { headers: passed, requestId }
+}
