@@ -1,0 +1,8 @@
+import { expect, test } from 'bun:test'
+import { MARK, PARAMS_PAGE, paramsReference } from './params-reference.ts'
+
+test('the page about dropped parameters says what conversions do', async () => {
+  const [, tables = ''] = (await Bun.file(PARAMS_PAGE).text()).split(MARK)
+  expect(tables.trim()).toBe(paramsReference().trim())
+  for (const word of ['sent', 'dropped', '400']) expect(tables).toContain(`| ${word} `)
+})
