@@ -73,7 +73,7 @@ test('a hard budget that is used up refuses on every replica, and no provider is
   expect((await chat(one, adaKey)).status).toBe(200)
   const refused = await chat(one, adaKey)
   expect(refused.status).toBe(429)
-  // Codex waits for as long as it says, a month if need be.
+  // Until the window ends; `x-should-retry` tells official clients not to wait for it.
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect((await refused.json()).error).toMatchObject({
     code: 'budget_exceeded',

@@ -65,11 +65,12 @@ async function ask(content: string, more: object = {}, headers: Record<string, s
   const text = await reply.text()
   const id = reply.headers.get('x-request-id')
   const attempts = await eventually(async () => {
+    const [log] = await gateway.sql`select 1 from request_log.request_logs where request_id = ${id}`
+    if (log === undefined) return undefined
     const rows = await gateway.sql<{ provider_key: string; status: string }[]>`
       select a.provider_key, a.status from request_log.request_log_attempts a
       where a.request_id = ${id} order by a.attempt_number`
-    const [log] = await gateway.sql`select 1 from request_log.request_logs where request_id = ${id}`
-    return log === undefined ? undefined : rows.map((row) => `${row.provider_key} ${row.status}`)
+    return rows.map((row) => `${row.provider_key} ${row.status}`)
   })
   const ledger = await gateway.sql<{ provider_key: string; upstream_model: string }[]>`
     select provider_key, upstream_model from accounting.usage_cost_events where request_id = ${id}`

@@ -205,7 +205,7 @@ async function provesErrors(route: MatrixRoute, family: Asked, stream: boolean):
     expect(reply.status).toBe(status)
     const { type, error } = reply.json() as { type?: string; error: JsonObject }
     expect(type).toBe(family === 'messages' ? 'error' : undefined)
-    expect(error).toMatchObject({ code: 'upstream_http_error', message: faultMessage })
+    expect(error).toMatchObject({ gateway_code: 'upstream_http_error', message: faultMessage })
     expect(await ledgerRows(reply.requestId)).toEqual([])
   }
   if (!stream) return
