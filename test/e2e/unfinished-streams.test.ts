@@ -283,7 +283,8 @@ test.each([
       const last = model === 'guarded' ? text : (text.trimEnd().split('\n\n').at(-1) as string)
       if (path === '/v1/messages') expect(last).toStartWith('event: error\n')
       const { error } = JSON.parse(last.slice(last.indexOf('{')))
-      expect(error).toMatchObject({ type: 'budget_error', code: 'budget_exceeded' })
+      const type = path === '/v1/messages' ? 'rate_limit_error' : 'budget_error'
+      expect(error).toMatchObject({ type, code: 'budget_exceeded' })
       expect(await booked(id)).toMatchObject({
         pricing_status: 'legacy_estimated',
         usage_doubt: 'budget_exceeded',
