@@ -5,6 +5,8 @@ import { invalid } from './invalid.ts'
 export interface ParamPolicy {
   /** `unsupported_params` of the route: all of them go the same way; absent, meaning decides. */
   readonly unsupported?: 'drop' | 'reject' | undefined
+  /** Members that this target refuses beside those that change the answer. */
+  readonly refused?: ReadonlySet<string>
   /** Told of each member that is left out. */
   dropped(name: string): void
 }
@@ -90,11 +92,13 @@ export function readParams(
 }
 
 /** One member, or part of one, for which there is no place. Throws GatewayError. */
-export function leaveOut(name: string, { unsupported, dropped }: ParamPolicy): void {
+export function leaveOut(name: string, policy: ParamPolicy): void {
+  const { unsupported, refused, dropped } = policy
   if (unsupported === 'reject') {
     throw invalid(`${name} is not supported by this route, which has unsupported_params: reject`)
   }
-  if (unsupported !== 'drop' && CHANGES_THE_ANSWER.has(name)) {
+  const isRefused = CHANGES_THE_ANSWER.has(name) || refused?.has(name) === true
+  if (unsupported !== 'drop' && isRefused) {
     throw invalid(
       `${name} is not supported by this route: leave it out, or let the route drop it (unsupported_params: drop)`,
     )

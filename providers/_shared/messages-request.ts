@@ -80,7 +80,9 @@ const MAPPED: readonly string[] = [
   'output_config',
   'user',
 ]
-const MAPPED_BY_STRICT = new Set<string>(MAPPED)
+/** By the contract a strict upstream is not asked for one call of a tool at a time, nor for a seed. */
+const MAPPED_BY_STRICT = new Set<string>(MAPPED.filter((name) => name !== 'parallel_tool_calls'))
+const REFUSED_BY_STRICT: ReadonlySet<string> = new Set(['seed'])
 const MAPPED_BY_OTHERS = new Set<string>([...MAPPED, ...PASSED])
 
 /** Members that choose another price: a tier, a faster mode, a place of inference. */
@@ -95,7 +97,11 @@ export function messagesRequest(
   call: Pick<ProviderCall, 'body' | 'stream' | 'original' | 'dropped'>,
 ): MessagesRequest {
   const { dialect, upstreamModel } = route
-  const policy = { unsupported: route.unsupportedParams, dropped: call.dropped }
+  const policy = {
+    unsupported: route.unsupportedParams,
+    dropped: call.dropped,
+    ...(dialect.strict && { refused: REFUSED_BY_STRICT }),
+  }
   const native = call.original as NativeMessages | undefined
   const mapped = dialect.strict ? MAPPED_BY_STRICT : MAPPED_BY_OTHERS
   const chat: JsonObject = { ...readParams(call.body, mapped, policy), ...native?.fields }

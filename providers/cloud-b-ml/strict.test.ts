@@ -96,7 +96,8 @@ test.each<[MessagesHost, MessagesDialect]>([
   ['invoke', invokeMessages],
   ['mantle', edgeMessages],
 ])('messages: %s', (host, dialect) => {
-  const route = { dialect, upstreamModel: 'claude-sonnet-4-5', extraBody: {} }
+  const unsupportedParams = 'drop' as const
+  const route = { dialect, upstreamModel: 'claude-sonnet-4-5', extraBody: {}, unsupportedParams }
   fc.assert(
     fc.property(body, (asked) => {
       const { body } = messagesRequest(route, providerCall(asked))

@@ -106,20 +106,27 @@ describe.each(MODELS)('%s', (model) => {
   })
 
   test('hints are left out and named', async () => {
-    const { status, dropped } = await chat(model, { seed: 7, store: true, verbosity: 'low' })
-    expect([status, dropped]).toEqual([200, 'seed, store, verbosity'])
+    const { status, dropped } = await chat(model, {
+      prompt_cache_key: 'k',
+      store: true,
+      verbosity: 'low',
+    })
+    expect([status, dropped]).toEqual([200, 'prompt_cache_key, store, verbosity'])
   })
 })
 
-test.each(['converse', 'invoke', 'edge', 'vertex'])(
-  'one call of a tool at a time: %s',
-  async (model) => {
-    const { status, sent } = await chat(model, { tools: [tool('f')], parallel_tool_calls: false })
-    expect(status).toBe(200)
-    expect(JSON.stringify(sent)).toContain('"disable_parallel_tool_use":true')
-    expect(sent).not.toHaveProperty('parallel_tool_calls')
-  },
-)
+test.each(['converse', 'vertex'])('one call of a tool at a time: %s', async (model) => {
+  const { status, sent } = await chat(model, { tools: [tool('f')], parallel_tool_calls: false })
+  expect(status).toBe(200)
+  expect(JSON.stringify(sent)).toContain('"disable_parallel_tool_use":true')
+  expect(sent).not.toHaveProperty('parallel_tool_calls')
+})
+
+test.each(['invoke', 'edge'])('what a native route refuses by the contract: %s', async (model) => {
+  for (const control of [{ seed: 7 }, { tools: [tool('f')], parallel_tool_calls: false }]) {
+    expect((await chat(model, control)).status).toBe(400)
+  }
+})
 
 test('cache marks of a messages call become cache points, also of long-lived caches', async () => {
   const ephemeral = (ttl: string) => ({ cache_control: { type: 'ephemeral', ttl } })
