@@ -54,9 +54,10 @@ afterEach(() => {
 
 function call(body: JsonObject, path = '/v1/chat/completions') {
   const leaving = new AbortController()
+  const id = crypto.randomUUID()
   const reply = fetch(`${gateway.url}${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${adaKey}` },
+    headers: { authorization: `Bearer ${adaKey}`, 'x-request-id': id },
     body: JSON.stringify({
       model: 'm',
       max_tokens: 9,
@@ -66,17 +67,16 @@ function call(body: JsonObject, path = '/v1/chat/completions') {
     signal: leaving.signal,
   })
   reply.catch(() => {})
-  return { reply, leaving }
+  return { id, reply, leaving }
 }
 
-async function logged() {
+async function logged(id: string) {
   return await eventually(async () => {
     const [row] = await gateway.sql`
       select l.outcome, a.status as attempt
       from request_log.request_logs l
       left join request_log.request_log_attempts a on a.request_log_id = l.id
-      order by l.occurred_at desc limit 1`
-    await gateway.sql`delete from request_log.request_logs`
+      where l.request_id = ${id}`
     return row
   })
 }
@@ -87,14 +87,14 @@ test.each([
   ['a message', { stream: false }, '/v1/messages'],
 ])('nobody waits for %s: the upstream is let go when the drain is over', async (_, body, path) => {
   answer = never
-  const { leaving } = call(body, path)
+  const { id, leaving } = call(body, path)
   await called.promise
   const leftAt = performance.now()
   leaving.abort()
   const waited = (await aborted.promise) - leftAt
   expect(waited).toBeGreaterThan(DRAIN_MS - 100)
   expect(waited).toBeLessThan(DRAIN_MS + 1_000)
-  expect(await logged()).toEqual({ outcome: 'client_abort', attempt: 'client_abort' })
+  expect(await logged(id)).toEqual({ outcome: 'client_abort', attempt: 'client_abort' })
 })
 
 test.each([false, true])('what comes within the drain is booked, stream: %s', async (stream) => {
@@ -109,10 +109,10 @@ test.each([false, true])('what comes within the drain is booked, stream: %s', as
         })
   }
   const [before] = await gateway.sql`select count(*)::int as rows from accounting.usage_cost_events`
-  const { leaving } = call({ stream })
+  const { id, leaving } = call({ stream })
   await called.promise
   leaving.abort()
-  expect(await logged()).toMatchObject({ outcome: 'client_abort' })
+  expect(await logged(id)).toMatchObject({ outcome: 'client_abort' })
   const [after] = await gateway.sql`select count(*)::int as rows from accounting.usage_cost_events`
   expect(after?.rows).toBe(before?.rows + 1)
 })
