@@ -126,14 +126,14 @@ export const ServerSection = Type.Object(
           {
             origins: Type.Array(
               Type.String({
-                pattern: '^(\\*|https?://[^/\\s]+)$',
+                pattern: '^(\\*|[a-z][a-z0-9+.-]*://[^/\\s]+)$',
                 [WRITE]: 'write https://host, with a port if any and without a path, or *',
               }),
               { minItems: 1, description: 'Origins of pages that may call; `*` for any' },
             ),
             headers: Type.Optional(
               Type.Array(Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }), {
-                description: 'Request headers that pages may send beside those of the APIs',
+                description: 'Request headers that pages may send. Default: any',
               }),
             ),
             credentials: Type.Optional(

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { internalError } from '../lifecycle/error-body.ts'
 import type { Door, HttpRoute, Surface } from '../plugin/index.ts'
-import { type Cors, shared } from './cors.ts'
+import { type Cors, forPages, shared } from './cors.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
@@ -49,7 +49,8 @@ export function createApp(services: AppServices) {
       const { method, headers } = request
       const requestId = requestIdOf(headers)
       const surface = surfaceOf(path, services.surfaces)
-      const forPages = surface === undefined ? undefined : cors
+      const told = (answer: Response) =>
+        cors !== undefined && isShared(path) ? forPages(answer, request, cors) : answer
       if (code === 'NOT_FOUND') {
         const methods = methodsOf(path)
         if (method === 'OPTIONS' && methods.length > 0) {
@@ -61,10 +62,10 @@ export function createApp(services: AppServices) {
           })
         }
         const refusal = unknownRoute(method, path, methods)
-        return errorResponse(refusal, requestId, surface, forPages?.headers(request))
+        return told(errorResponse(refusal, requestId, surface))
       }
       services.fault('a request failed outside its lifecycle', error, requestId)
-      return errorResponse(internalError(error), requestId, surface, forPages?.headers(request))
+      return told(errorResponse(internalError(error), requestId, surface))
     })
     .use(createSurfaces)
     .use(

@@ -1,44 +1,24 @@
 export interface CorsSettings {
   /** `https://app.example.com`, or `*`. */
   readonly origins: readonly string[]
-  /** Request headers that pages may send, beside those of the APIs. */
+  /** Request headers that pages may send; absent: those that they ask for. */
   readonly headers?: readonly string[]
   readonly credentials?: boolean
 }
 
 /** Lets pages of other origins call, and read what they are answered. */
 export interface Cors {
-  /** Added to an answer to this request. */
-  headers(request: Request): Readonly<Record<string, string>>
+  /** Added to an answer with these headers to this request: pages may read all of them. */
+  headers(request: Request, answer: Headers): Readonly<Record<string, string>>
   /** Added to the answer to `OPTIONS`, where `methods` are those of the path. */
   preflight(request: Request, methods: readonly string[]): Readonly<Record<string, string>>
 }
 
-/** What official clients of the APIs send. */
-const USUAL_HEADERS = [
-  'authorization',
-  'content-type',
-  'x-api-key',
-  'x-request-id',
-  'anthropic-version',
-  'anthropic-beta',
-  'anthropic-dangerous-direct-browser-access',
-  'openai-organization',
-  'openai-project',
-]
-const EXPOSED = [
-  'request-id',
-  'retry-after',
-  'x-gateway-dropped',
-  'x-request-id',
-  'x-should-retry',
-  'x-upstream-request-id',
-].join(', ')
 const TEN_MINUTES = '600'
 
-export function createCors({ origins, headers = [], credentials = false }: CorsSettings): Cors {
+export function createCors({ origins, headers, credentials = false }: CorsSettings): Cors {
   const allowed = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, '')))
-  const own = [...USUAL_HEADERS, ...headers.map((name) => name.toLowerCase())]
+  const own = headers?.map((name) => name.toLowerCase())
 
   function originOf(request: Request): Readonly<Record<string, string>> {
     const origin = request.headers.get('origin')
@@ -52,19 +32,18 @@ export function createCors({ origins, headers = [], credentials = false }: CorsS
   }
 
   return {
-    headers(request) {
+    headers(request, answer) {
       const origin = originOf(request)
       if (origin['access-control-allow-origin'] === undefined) return origin
-      return { ...origin, 'access-control-expose-headers': EXPOSED }
+      return { ...origin, 'access-control-expose-headers': [...answer.keys()].join(', ') }
     },
     preflight(request, methods) {
       const origin = originOf(request)
       if (origin['access-control-allow-origin'] === undefined) return origin
-      // Clients add headers of their own, which say nothing of who asks: `x-stainless-os`.
       const asked = (request.headers.get('access-control-request-headers') ?? '')
         .split(',')
         .map((name) => name.trim().toLowerCase())
-        .filter((name) => own.includes(name) || name.startsWith('x-stainless-'))
+        .filter((name) => name !== '' && own?.includes(name) !== false)
       return {
         ...origin,
         'access-control-allow-methods': methods.join(', '),
@@ -82,9 +61,14 @@ export function shared<T extends { request: Request }>(
 ): (call: T) => Promise<Response> {
   return async (call) => {
     const response = await serve(call)
-    for (const [name, value] of Object.entries(cors.headers(call.request))) {
-      response.headers.set(name, value)
-    }
-    return response
+    return forPages(response, call.request, cors)
   }
+}
+
+/** The answer as pages of other origins may read it. */
+export function forPages(response: Response, request: Request, cors: Cors): Response {
+  for (const [name, value] of Object.entries(cors.headers(request, response.headers))) {
+    response.headers.set(name, value)
+  }
+  return response
 }

@@ -5,7 +5,7 @@ import { type BodyLimits, readBody } from './body.ts'
 import { type Cors, shared } from './cors.ts'
 import { errorResponse } from './error-response.ts'
 import { headersOf, urlOf } from './request.ts'
-import { callersRequestId, requestIdOf } from './request-id.ts'
+import { callersRequestId, newRequestId, requestIdOf } from './request-id.ts'
 import { otherSpellings } from './spellings.ts'
 
 export interface PluginRoutesServices {
@@ -13,6 +13,7 @@ export interface PluginRoutesServices {
   readonly cors?: Cors | undefined
   readonly door: Pick<Door, 'requireOwnHost'>
   readonly bodyLimits: BodyLimits
+  readonly ownRequestIds?: boolean
   /** Where a request comes from. */
   address?(request: Request): string | undefined
   /** Lifts the server's idle timeout from a request. */
@@ -57,7 +58,8 @@ async function answer(
   let requestId = requestIdOf(headers)
   try {
     if (route.ownHost === true) services.door.requireOwnHost(headers.get('host'))
-    if (route.takesAnyRequestId !== true)
+    if (services.ownRequestIds === true) requestId = newRequestId()
+    else if (route.takesAnyRequestId !== true)
       requestId = callersRequestId(headers.get('x-request-id')) ?? requestId
     const response = await route.handle(callOf(request, params, requestId, services))
     if (response.status === 401) {

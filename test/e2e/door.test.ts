@@ -15,7 +15,10 @@ const providers = [{ id: 'sim', type: 'simulator' }]
 
 beforeAll(async () => {
   gateway = await startTestGateway({
-    server: { cors: { origins: [origin], headers: ['X-Tenant'] }, request_ids: 'own' },
+    server: {
+      cors: { origins: [origin], headers: ['X-Tenant', 'Authorization'] },
+      request_ids: 'own',
+    },
     providers,
     models,
   })
@@ -92,7 +95,7 @@ describe('pages of another origin', () => {
     expect(Object.fromEntries(preflight.headers)).toMatchObject({
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'POST',
-      'access-control-allow-headers': 'authorization, x-tenant, x-stainless-os',
+      'access-control-allow-headers': 'authorization, x-tenant',
       vary: 'Origin',
     })
     expect(preflight.headers.get('access-control-allow-credentials')).toBeNull()
@@ -151,6 +154,8 @@ test('request ids are the gateway’s where it is told so, and the caller’s ar
     return found.length === 3 ? found : undefined
   })
   expect(new Set(rows.map(({ request_id }) => request_id))).toEqual(ids)
+  const listed = await get('/v1/models', { headers: { authorization, 'x-request-id': 'mesh-1' } })
+  expect(listed.headers.get('x-request-id')).not.toBe('mesh-1')
   const odd = await gateway.post(
     '/v1/chat/completions',
     { model: 'm', messages },
