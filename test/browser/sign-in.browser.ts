@@ -85,6 +85,8 @@ test('what was written stays as well when the session ends while the gateway is 
 test('who does not go on after the session has ended is led to the door, and back to where one was', async () => {
   const page = await desk.open('/')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  // What is under way would find out by itself that the session has ended.
+  await page.waitForLoadState('networkidle')
   await desk.sql`delete from identity.user_sessions`
   await page.getByRole('button', { name: '31 days' }).click()
   await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
