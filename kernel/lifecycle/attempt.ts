@@ -93,6 +93,7 @@ export function beginAttempt(admitted: Admitted, services: LifecycleServices): R
         answered(headers, sent = {}) {
           // Of several calls at once each says something.
           const heard = readUpstreamHeaders(headers, sent, admitted.requestId)
+          if (heard === nothingHeard) return
           admitted.heard = { ...heard, headers: { ...admitted.heard.headers, ...heard.headers } }
         },
       }

@@ -11,6 +11,7 @@ import { droppedNames } from './record.ts'
 import { respondStep } from './seams.ts'
 import { nothing } from './settle.ts'
 import { replyStream } from './stream.ts'
+import { nothingHeard } from './upstream-headers.ts'
 
 /** The reply to a request that is refused: no provider has been called, nothing is to be paid. */
 export function refuse(
@@ -156,6 +157,7 @@ function replyHeaders(
 ): Readonly<Record<string, string>> {
   if (!('heard' in exchange)) return added
   const { headers, requestId } = exchange.heard
+  if (exchange.heard === nothingHeard && exchange.dropped.size === 0) return added
   return {
     ...headers,
     ...(requestId !== undefined && { 'x-upstream-request-id': requestId }),

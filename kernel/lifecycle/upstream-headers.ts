@@ -36,15 +36,21 @@ export function readUpstreamHeaders(
     forms ??= credentialForms(Object.values(sent))
     return maskForms(value, forms) === value
   }
-  const passed: Record<string, string> = {}
+  // All at once: to go through them one by one costs several times as much.
+  const all: Readonly<Record<string, string>> = headers.toJSON()
+  let passed: Record<string, string> | undefined
   let count = 0
-  for (const [name, value] of headers) {
-    if (count < MAX_PASSED && PASSED.test(name) && mayPass(value)) {
-      passed[name] = value
-      count++
-    }
+  for (const name in all) {
+    const value = all[name]
+    if (value === undefined || count >= MAX_PASSED) continue
+    if (!PASSED.test(name) || !mayPass(value)) continue
+    passed ??= {}
+    passed[name] = value
+    count++
   }
-  const ids = REQUEST_IDS.map((name) => headers.get(name))
-  const requestId = ids.find((id) => id !== null && id !== ownId && mayPass(id)) ?? undefined
-  return { headers: passed, requestId }
+  const requestId = REQUEST_IDS.map((name) => all[name]).find(
+    (id) => id !== undefined && id !== ownId && mayPass(id),
+  )
+  if (passed === undefined && requestId === undefined) return nothingHeard
+  return { headers: passed ?? {}, requestId }
 }

@@ -94,8 +94,12 @@ function eventLines(bytes: Uint8Array): StreamEvent[] {
   }
 }
 
+const OPEN_BRACE = 0x7b
+
 /** Whether a body that should be a whole reply is a stream of events. */
 export function isStream(bytes: Uint8Array): boolean {
+  // Nearly every reply begins so.
+  if (bytes[0] === OPEN_BRACE) return false
   return kindOf(Buffer.from(bytes.subarray(0, 256)).toString()) === 'events'
 }
 
