@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import { formatProblems, type LocatedProblem } from '../config/problems.ts'
 import { startCalling } from '../egress/egress.ts'
-import { createCors } from '../http/cors.ts'
 import { createHealth } from '../http/health.ts'
 import { listen } from '../http/listen.ts'
 import type { LifecycleServices } from '../lifecycle/exchange.ts'
@@ -141,6 +140,8 @@ function serve(
     ...server.bind,
     bodyTimeoutMs: server.body_timeout_ms,
     trustedProxies: server.trusted_proxies,
+    ownRequestIds: server.request_ids === 'own',
+    cors: server.cors,
     log,
     services: {
       infer: createInference(services),
@@ -148,8 +149,6 @@ function serve(
       fault: services.fault,
       health,
       httpRoutes: httpRoutesOf(registry),
-      ownRequestIds: server.request_ids === 'own',
-      cors: server.cors && createCors(server.cors),
       surfaces: surfacesOf(registry),
       door,
     },

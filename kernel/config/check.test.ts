@@ -13,6 +13,18 @@ test('trusts addresses and ranges of proxies, and allows names of hosts', () => 
   expect(lines(`server: ${server}\n${minimal}`)).toHaveLength(3)
 })
 
+test('takes the origins of pages as browsers send them, and not all of them with cookies', () => {
+  const origins = '["https://a.example.com", "http://localhost:3000", "app://notes", "*"]'
+  expect(lines(`server: { cors: { origins: ${origins} } }\n${minimal}`)).toEqual([])
+  const odd =
+    '["https://a.example.com/", "https://A.example.com", "https://a:443", "a.example.com", "http://*.a"]'
+  expect(lines(`server: { cors: { origins: ${odd} } }\n${minimal}`)).toHaveLength(5)
+  expect(lines(`server: { cors: { origins: ["*"], credentials: true } }\n${minimal}`)).toEqual([
+    expect.stringContaining('server.cors.origins'),
+  ])
+  expect(lines(`server: { cors: {} }\n${minimal}`)).toHaveLength(1)
+})
+
 describe('a config without mistakes', () => {
   test('has every default filled in', () => {
     const loaded = load(minimal)
@@ -21,6 +33,7 @@ describe('a config without mistakes', () => {
       max_body_bytes: 33_554_432,
       body_timeout_ms: 30_000,
       shutdown_grace_secs: 30,
+      request_ids: 'caller',
       trusted_proxies: [],
       ungoverned: false,
     })

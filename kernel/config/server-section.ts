@@ -1,6 +1,7 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import ipaddr from 'ipaddr.js'
 import { MAX_TIMER_MS, type Problem, WRITE } from '../plugin/index.ts'
+import type { Pruned } from './rules.ts'
 import { withRule } from './variants.ts'
 
 export interface Address {
@@ -37,21 +38,39 @@ function* rangeFaults(range: string): Iterable<Problem> {
   yield { path: [], message: 'is neither an address nor a range of addresses', hint }
 }
 
-/** A page of any origin could then act for whoever is signed in. */
-function* corsFaults({
-  origins,
-  credentials,
-}: {
-  origins?: unknown
-  credentials?: unknown
-}): Iterable<Problem> {
-  if (credentials !== true || !Array.isArray(origins) || !origins.includes('*')) return
-  yield {
-    path: ['credentials'],
-    message: 'cannot be true where origins has *',
-    hint: 'name the origins',
-  }
+/** Origins have no path, and browsers send them in lower case, without a default port. */
+function* originFaults(origin: string): Iterable<Problem> {
+  const isExact = !origin.startsWith('http') || URL.parse(origin)?.origin === origin
+  if (origin === '*' || (ORIGIN.test(origin) && isExact)) return
+  const hint = "write an origin such as https://app.example.com, or '*'"
+  yield { path: [], message: 'is not an origin as browsers send it', hint }
 }
+
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#*A-Z]+$/
+
+function* corsFaults({
+  origins = [],
+  credentials,
+}: Pruned<Static<typeof Cors>>): Iterable<Problem> {
+  if (credentials !== true || !origins.includes('*')) return
+  const hint = 'name the origins, or leave credentials out'
+  yield { path: ['origins'], message: "cannot be '*' with credentials: no browser takes it", hint }
+}
+
+const Cors = Type.Object(
+  {
+    origins: Type.Array(withRule(Type.String(), originFaults), {
+      minItems: 1,
+      description: "Origins of the pages, such as https://app.example.com; '*': all",
+    }),
+    headers: Type.Array(Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }), {
+      default: ['*'],
+      description: "Request headers that they may send; '*': all",
+    }),
+    credentials: Type.Boolean({ default: false, description: 'Whether cookies go with the calls' }),
+  },
+  { description: 'Pages of other origins may call the gateway. Default: none may' },
+)
 
 const httpUrl = (description: string) =>
   withRule(
@@ -109,6 +128,12 @@ export const ServerSection = Type.Object(
         },
       ),
     ),
+    cors: Type.Optional(withRule(Cors, corsFaults)),
+    request_ids: Type.Union([Type.Literal('caller'), Type.Literal('own')], {
+      default: 'caller',
+      description:
+        'caller: a caller may choose the id of a request by `x-request-id`. own: each gets an id of the gateway, and the log keeps that of the caller as `client_request_id`',
+    }),
     trusted_proxies: Type.Array(
       withRule(
         Type.String({ [WRITE]: 'write an address or a range such as 10.0.0.0/8' }),
@@ -119,40 +144,6 @@ export const ServerSection = Type.Object(
         description:
           "Addresses and CIDR ranges of proxies whose `x-forwarded-for` or `forwarded` header tells a caller's address",
       },
-    ),
-    cors: Type.Optional(
-      withRule(
-        Type.Object(
-          {
-            origins: Type.Array(
-              Type.String({
-                pattern: '^(\\*|[a-z][a-z0-9+.-]*://[^/\\s]+)$',
-                [WRITE]: 'write https://host, with a port if any and without a path, or *',
-              }),
-              { minItems: 1, description: 'Origins of pages that may call; `*` for any' },
-            ),
-            headers: Type.Optional(
-              Type.Array(Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }), {
-                description: 'Request headers that pages may send. Default: any',
-              }),
-            ),
-            credentials: Type.Optional(
-              Type.Boolean({ description: 'Whether pages may send cookies. Default false' }),
-            ),
-          },
-          {
-            additionalProperties: false,
-            description: 'Lets pages of other origins call the APIs under /v1. Default: none',
-          },
-        ),
-        corsFaults,
-      ),
-    ),
-    request_ids: Type.Optional(
-      Type.Union([Type.Literal('caller'), Type.Literal('own')], {
-        description:
-          "Default caller. own: the gateway makes each request id, and keeps the caller's as client_request_id, for callers that send one id with many calls",
-      }),
     ),
     ungoverned: Type.Boolean({
       default: false,

@@ -1,21 +1,17 @@
 import { Elysia } from 'elysia'
 import { internalError } from '../lifecycle/error-body.ts'
-import type { Door, HttpRoute, Surface } from '../plugin/index.ts'
-import { type Cors, forPages, shared } from './cors.ts'
+import { type Door, type HttpRoute, type Surface, spellingsOf } from '../plugin/index.ts'
 import { createDataPlane, type DataPlaneServices } from './data-plane.ts'
 import { errorResponse } from './error-response.ts'
 import type { Health } from './health.ts'
 import { createPluginRoutes } from './plugin-routes.ts'
 import { requestIdOf } from './request-id.ts'
-import { otherSpellings, spellings } from './spellings.ts'
-import { createMethods, unknownRoute } from './unknown-route.ts'
+import { createAllowed, unknownRoute } from './unknown-route.ts'
 
 export interface AppServices extends DataPlaneServices {
   readonly health: Pick<Health, 'live' | 'ready'>
   readonly httpRoutes: readonly HttpRoute[]
   readonly surfaces: readonly Surface[]
-  /** Undefined: pages of other origins may not call. */
-  readonly cors?: Cors | undefined
   /** Puts the limit on idle time back that `limitIdle` has lifted. */
   limitAgain(request: Request): void
   readonly door: Pick<Door, 'requireOwnHost'>
@@ -29,43 +25,28 @@ const raw = { parse: 'none' } as const
 /** The door: which path leads where, and nothing else. */
 export function createApp(services: AppServices) {
   const infer = createDataPlane(services)
-  const { cors } = services
   const app = new Elysia()
   const createSurfaces = (door: Elysia) => {
-    const others = otherSpellings(services.surfaces.flatMap(({ paths }) => paths))
     for (const surface of services.surfaces) {
-      const serve = ({ request }: { request: Request }) => infer(surface, request)
-      const answer = cors === undefined ? serve : shared(serve, cors)
-      for (const path of surface.paths) {
-        for (const each of [path, ...(others.get(path) ?? [])]) door.post(each, answer, raw)
-      }
+      for (const path of surface.paths.flatMap(spellingsOf))
+        door.post(path, ({ request }) => infer(surface, request), raw)
     }
     return door
   }
-  const isShared = sharedPaths(services)
-  const methodsOf = createMethods(() => app.routes)
+  const allowed = createAllowed(() => app.routes)
   return app
-    .onError(({ error, code, request, path }) => {
-      const { method, headers } = request
+    .onError(({ error, code, request: { method, headers }, path }) => {
       const requestId = requestIdOf(headers)
       const surface = surfaceOf(path, services.surfaces)
-      const told = (answer: Response) =>
-        cors !== undefined && isShared(path) ? forPages(answer, request, cors) : answer
       if (code === 'NOT_FOUND') {
-        const methods = methodsOf(path)
-        if (method === 'OPTIONS' && methods.length > 0) {
-          const added = isShared(path) ? cors?.preflight(request, methods) : undefined
-          const allow = [...methods, 'OPTIONS'].join(', ')
-          return new Response(null, {
-            status: 204,
-            headers: { ...added, allow, 'x-request-id': requestId },
-          })
+        const allow = allowed(path)
+        if (method === 'OPTIONS' && allow !== undefined) {
+          return new Response(null, { status: 204, headers: { allow, 'x-request-id': requestId } })
         }
-        const refusal = unknownRoute(method, path, methods)
-        return told(errorResponse(refusal, requestId, surface))
+        return errorResponse(unknownRoute(method, path, allow), requestId, surface)
       }
       services.fault('a request failed outside its lifecycle', error, requestId)
-      return told(errorResponse(internalError(error), requestId, surface))
+      return errorResponse(internalError(error), requestId, surface)
     })
     .use(createSurfaces)
     .use(
@@ -79,7 +60,7 @@ export function createApp(services: AppServices) {
 
 function createHealthRoutes({ health, httpRoutes }: AppServices) {
   const app = new Elysia().onAfterHandle(withRequestId)
-  // Clients and balancers ask for it, to see whether somebody is there.
+  // Clients look whether anybody is there.
   if (!httpRoutes.some(({ path }) => path === '/')) app.get('/', () => health.live())
   return app.get('/healthz', () => health.live()).get('/readyz', () => health.ready())
 }
@@ -91,19 +72,7 @@ function withRequestId({ request, responseValue }: { request: Request; responseV
 
 /** The API of a path, those below its own included, which it may have elsewhere. */
 function surfaceOf(path: string, surfaces: readonly Surface[]): Surface | undefined {
-  return surfaces.find(({ paths }) => leadsTo(path, paths))
-}
-
-function leadsTo(path: string, paths: readonly string[]): boolean {
-  return paths
-    .flatMap((own) => spellings(own))
-    .some((own) => path === own || path.startsWith(`${own}/`))
-}
-
-/** Paths that pages of other origins may call: surfaces, and what else is under `/v1`. */
-function sharedPaths({ surfaces, httpRoutes }: Pick<AppServices, 'surfaces' | 'httpRoutes'>) {
-  const own = httpRoutes
-    .map(({ path }) => path.replace(/[/][*]$/, ''))
-    .filter((path) => path.startsWith('/v1/'))
-  return (path: string) => surfaceOf(path, surfaces) !== undefined || leadsTo(path, own)
+  return surfaces.find(({ paths }) =>
+    paths.flatMap(spellingsOf).some((own) => path === own || path.startsWith(`${own}/`)),
+  )
 }

@@ -1,74 +1,51 @@
+import { requestIdOf } from './request-id.ts'
+
 export interface CorsSettings {
-  /** `https://app.example.com`, or `*`. */
+  /** As browsers send them; `*` is any. */
   readonly origins: readonly string[]
-  /** Request headers that pages may send; absent: those that they ask for. */
-  readonly headers?: readonly string[]
-  readonly credentials?: boolean
+  /** What pages may send; `*` is any. */
+  readonly headers: readonly string[]
+  readonly credentials: boolean
 }
 
-/** Lets pages of other origins call, and read what they are answered. */
-export interface Cors {
-  /** Added to an answer with these headers to this request: pages may read all of them. */
-  headers(request: Request, answer: Headers): Readonly<Record<string, string>>
-  /** Added to the answer to `OPTIONS`, where `methods` are those of the path. */
-  preflight(request: Request, methods: readonly string[]): Readonly<Record<string, string>>
-}
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
+/** Seconds; some browsers keep no answer for longer. */
+const MAX_AGE = 600
 
-const TEN_MINUTES = '600'
-
-export function createCors({ origins, headers, credentials = false }: CorsSettings): Cors {
-  const allowed = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, '')))
-  const own = headers?.map((name) => name.toLowerCase())
-
-  function originOf(request: Request): Readonly<Record<string, string>> {
-    const origin = request.headers.get('origin')
-    const isAllowed = origin !== null && (allowed.has('*') || allowed.has(origin.toLowerCase()))
-    if (!isAllowed) return { vary: 'Origin' }
-    return {
-      vary: 'Origin',
-      'access-control-allow-origin': allowed.has('*') ? '*' : origin,
-      ...(credentials && { 'access-control-allow-credentials': 'true' }),
-    }
-  }
+/** Lets pages of other origins send requests and read the replies. */
+export function createCors({ origins, headers, credentials }: CorsSettings) {
+  const anyOrigin = origins.includes('*')
+  const anyHeader = headers.includes('*')
+  const takes = (origin: string | null) =>
+    origin !== null && (anyOrigin || origins.includes(origin))
 
   return {
-    headers(request, answer) {
-      const origin = originOf(request)
-      if (origin['access-control-allow-origin'] === undefined) return origin
-      return { ...origin, 'access-control-expose-headers': [...answer.keys()].join(', ') }
+    /** What a browser is told that asks first; undefined for every other request. */
+    preflight(request: Request): Response | undefined {
+      const { method, headers: sent } = request
+      const asks = method === 'OPTIONS' && sent.has('access-control-request-method')
+      if (!asks || !takes(sent.get('origin'))) return undefined
+      const wanted = sent.get('access-control-request-headers') ?? ''
+      return new Response(null, {
+        status: 204,
+        headers: {
+          'access-control-allow-methods': METHODS,
+          'access-control-allow-headers': anyHeader ? wanted : headers.join(', '),
+          'access-control-max-age': String(MAX_AGE),
+          vary: 'access-control-request-headers',
+          'x-request-id': requestIdOf(sent),
+        },
+      })
     },
-    preflight(request, methods) {
-      const origin = originOf(request)
-      if (origin['access-control-allow-origin'] === undefined) return origin
-      const asked = (request.headers.get('access-control-request-headers') ?? '')
-        .split(',')
-        .map((name) => name.trim().toLowerCase())
-        .filter((name) => name !== '' && own?.includes(name) !== false)
-      return {
-        ...origin,
-        'access-control-allow-methods': methods.join(', '),
-        'access-control-allow-headers': asked.join(', '),
-        'access-control-max-age': TEN_MINUTES,
-      }
+    /** Lets the page read a reply, with all of its headers. */
+    open({ headers: sent }: Request, { headers: reply }: Response): void {
+      reply.append('vary', 'origin')
+      const origin = sent.get('origin')
+      if (origin === null || !takes(origin)) return
+      const exposed = [...reply.keys()].filter((name) => name !== 'set-cookie')
+      reply.set('access-control-expose-headers', exposed.join(', '))
+      reply.set('access-control-allow-origin', anyOrigin ? '*' : origin)
+      if (credentials) reply.set('access-control-allow-credentials', 'true')
     },
   }
-}
-
-/** The answers as pages of other origins may read them. */
-export function shared<T extends { request: Request }>(
-  serve: (call: T) => Promise<Response>,
-  cors: Cors,
-): (call: T) => Promise<Response> {
-  return async (call) => {
-    const response = await serve(call)
-    return forPages(response, call.request, cors)
-  }
-}
-
-/** The answer as pages of other origins may read it. */
-export function forPages(response: Response, request: Request, cors: Cors): Response {
-  for (const [name, value] of Object.entries(cors.headers(request, response.headers))) {
-    response.headers.set(name, value)
-  }
-  return response
 }

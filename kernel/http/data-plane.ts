@@ -9,8 +9,6 @@ export interface DataPlaneServices {
   /** Runs one inference request. Never rejects. */
   infer(incoming: Incoming): Promise<Reply>
   readonly bodyLimits: BodyLimits
-  /** The gateway makes each request id, whatever its caller sends. */
-  readonly ownRequestIds?: boolean
   /** Where a request comes from. */
   address?(request: Request): string | undefined
   /** Ends a request between whose bytes so many seconds pass; 0: never. */
@@ -21,7 +19,6 @@ export interface DataPlaneServices {
 
 /** The door of the surfaces: request ids, bodies, and replies as Bun sends them. */
 export function createDataPlane(services: DataPlaneServices) {
-  const { ownRequestIds = false } = services
   return async function infer(surface: Surface, request: Request): Promise<Response> {
     const headers = headersOf(request.headers)
     let chosen: string | undefined
@@ -30,15 +27,12 @@ export function createDataPlane(services: DataPlaneServices) {
       chosen = callersRequestId(headers['x-request-id'])
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
-      if (!ownRequestIds) refusal = error
+      refusal = error
     }
-    const clientRequestId = ownRequestIds ? chosen : undefined
-    if (ownRequestIds) chosen = undefined
     const requestId = chosen ?? newRequestId()
     const reply = await services.infer({
       requestId,
       callerChoseRequestId: chosen !== undefined,
-      clientRequestId,
       refusal,
       surface,
       receivedAt: new Date(),

@@ -199,8 +199,10 @@ describe('a path as it was sent', () => {
     ['GET /pages/a%5cb', 404, 'there is no GET /pages/a%5cb'],
     ['GET /pages/...', 404, 'there is no GET /pages/...'],
     ['GET /', 200, 'ok'],
+    ['GET //', 404, 'there is no GET //'],
     [`GET ${'/x'.repeat(30)}`, 404, 'there is no GET /x/x'],
     ['OPTIONS /api/v1/things', 204, ''],
+    ['PUT /api/v1/things', 405, 'takes GET, HEAD, OPTIONS, not PUT'],
   ])('is taken as it is: %s', async (line, status, text) => {
     const reply = await talk(`${line} HTTP/1.1`, 'host: localhost')
     expect(reply).toEqual({ status, id: 'mine', text: expect.stringContaining(text) })

@@ -4,10 +4,11 @@ import { GatewayError } from '../plugin/index.ts'
 import type { AppServices } from './app.ts'
 import { createApp } from './app.ts'
 import { createClientAddress } from './client-address.ts'
+import { type CorsSettings, createCors } from './cors.ts'
 import { errorResponse } from './error-response.ts'
 import { refuseRewrittenToFit, routesByRawPath } from './raw-path.ts'
 import { urlOf } from './request.ts'
-import { newRequestId, requestIdOf } from './request-id.ts'
+import { newRequestId, requestIdOf, setAside } from './request-id.ts'
 import { MAX_IDLE_SECS } from './stream-response.ts'
 
 export interface ListenOptions {
@@ -19,6 +20,9 @@ export interface ListenOptions {
   readonly keptSecs?: number
   /** Addresses and CIDR ranges of proxies whose word for a caller's address counts. */
   readonly trustedProxies?: readonly string[]
+  /** The ids of callers are kept, and the gateway gives each request its own. */
+  readonly ownRequestIds?: boolean
+  readonly cors?: CorsSettings | undefined
   readonly services: Omit<AppServices, 'limitIdle' | 'limitAgain' | 'streams'>
   readonly log: Logger
 }
@@ -94,9 +98,12 @@ export function listen(options: ListenOptions): Listening {
     streams,
     address,
   })
+  const cors = options.cors && createCors(options.cors)
   function serveChecked(request: Request, check?: () => void) {
     try {
       check?.()
+      const preflight = cors?.preflight(request)
+      if (preflight !== undefined) return preflight
       return app.fetch(ELYSIA_FINDS_PATH.test(request.url) ? request : withLongHost(request))
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
@@ -104,7 +111,9 @@ export function listen(options: ListenOptions): Listening {
     }
   }
   async function answer(request: Request, check?: () => void) {
+    if (options.ownRequestIds === true) setAside(request.headers)
     const response = await serveChecked(request, check)
+    cors?.open(request, response)
     // Where the limit was lifted it would stay so, and callers that vanish say nothing.
     if (!streamed.has(request)) server.timeout(request, keptSecs)
     return response

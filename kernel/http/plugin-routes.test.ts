@@ -40,6 +40,20 @@ test('a route gets its parameters and its body, and its reply a request id', asy
   expect(journal).toEqual(['open'])
 })
 
+test.each([
+  ['/files/a/b', 'a/b'],
+  ['/files/a%2Fb%3Ac', 'a/b:c'],
+  ['/files/a%2', 'a%2'],
+  ['/files/', ''],
+])('%s: the rest of the path is decoded, too', async (path, rest) => {
+  const { ask } = serve({
+    method: 'GET',
+    path: '/files/*',
+    handle: ({ params }) => new Response(params['*']),
+  })
+  expect(await (await ask(path)).text()).toBe(rest)
+})
+
 test('a request id that cannot be kept, and too large a body, are refused', async () => {
   const { ask } = serve({
     method: 'ALL',

@@ -1,19 +1,21 @@
 import { Elysia } from 'elysia'
 import { CHALLENGE, internalError } from '../lifecycle/error-body.ts'
-import { type Door, GatewayError, type HttpCall, type HttpRoute } from '../plugin/index.ts'
+import {
+  type Door,
+  GatewayError,
+  type HttpCall,
+  type HttpRoute,
+  spellingsOf,
+} from '../plugin/index.ts'
 import { type BodyLimits, readBody } from './body.ts'
-import { type Cors, shared } from './cors.ts'
 import { errorResponse } from './error-response.ts'
 import { headersOf, urlOf } from './request.ts'
-import { callersRequestId, newRequestId, requestIdOf } from './request-id.ts'
-import { otherSpellings } from './spellings.ts'
+import { callersRequestId, requestIdOf } from './request-id.ts'
 
 export interface PluginRoutesServices {
   readonly httpRoutes: readonly HttpRoute[]
-  readonly cors?: Cors | undefined
   readonly door: Pick<Door, 'requireOwnHost'>
   readonly bodyLimits: BodyLimits
-  readonly ownRequestIds?: boolean
   /** Where a request comes from. */
   address?(request: Request): string | undefined
   /** Lifts the server's idle timeout from a request. */
@@ -28,24 +30,32 @@ export interface PluginRoutesServices {
 /** The paths that plugins serve themselves: request ids, own names, and errors around each. */
 export function createPluginRoutes(services: PluginRoutesServices) {
   const app = new Elysia()
-  const { cors } = services
-  const others = otherSpellings(services.httpRoutes.map(({ path }) => path))
   for (const route of services.httpRoutes) {
     // The router wants one name for one place, and plugins do not know each other's.
-    const names = ['*', ...[...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)]
+    const names = ['*']
+    const path = route.path.replaceAll(/:(\w+)/g, (_, name) => `:p${names.push(name) - 1}`)
     const serve = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
-      const given = names.map((name, at) => [name, params?.[at === 0 ? '*' : `p${at}`]])
+      const given = names.map((name, at) => [
+        name,
+        at === 0 ? decoded(params?.['*']) : params?.[`p${at}`],
+      ])
       const named = Object.fromEntries(given.filter(([, value]) => value !== undefined))
       return answer(route, request, named, services)
     }
-    const isShared = cors !== undefined && route.path.startsWith('/v1/')
-    for (const path of [route.path, ...(others.get(route.path) ?? [])]) {
-      let at = 0
-      const numbered = path.replaceAll(/:\w+/g, () => `:p${++at}`)
-      app.route(route.method, numbered, isShared ? shared(serve, cors) : serve, { parse: 'none' })
+    for (const spelling of spellingsOf(path)) {
+      app.route(route.method, spelling, serve, { parse: 'none' })
     }
   }
   return app
+}
+
+/** The router leaves what stands for `*` as it was sent, and nothing else. */
+function decoded(rest: string | undefined): string | undefined {
+  try {
+    return rest && decodeURIComponent(rest)
+  } catch {
+    return rest
+  }
 }
 
 async function answer(
@@ -58,8 +68,7 @@ async function answer(
   let requestId = requestIdOf(headers)
   try {
     if (route.ownHost === true) services.door.requireOwnHost(headers.get('host'))
-    if (services.ownRequestIds === true) requestId = newRequestId()
-    else if (route.takesAnyRequestId !== true)
+    if (route.takesAnyRequestId !== true)
       requestId = callersRequestId(headers.get('x-request-id')) ?? requestId
     const response = await route.handle(callOf(request, params, requestId, services))
     if (response.status === 401) {

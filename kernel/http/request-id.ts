@@ -6,6 +6,14 @@ export function newRequestId(): string {
   return Bun.randomUUIDv7()
 }
 
+/** Puts the caller's id under another name: what the request is called is then the gateway's. */
+export function setAside(headers: Headers): void {
+  const id = headers.get('x-request-id')
+  if (id === null) return
+  headers.set('x-client-request-id', id)
+  headers.delete('x-request-id')
+}
+
 /** The caller's id where it can be kept, else a new one: for answers that refuse nothing over it. */
 export function requestIdOf(headers: Headers): string {
   const id = headers.get('x-request-id')

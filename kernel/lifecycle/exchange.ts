@@ -25,8 +25,6 @@ import type { Heard } from './upstream-headers.ts'
 export interface Incoming {
   readonly requestId: string
   readonly callerChoseRequestId: boolean
-  /** The caller's own, where the gateway makes all ids itself. */
-  readonly clientRequestId?: string | undefined
   /** Why it is refused before it is looked at. */
   readonly refusal: GatewayError | undefined
   readonly surface: Surface

@@ -36,7 +36,7 @@ export function record(exchange: Exchange, end: RecordedEnd, services: Lifecycle
   const logged = 'loggedBody' in exchange ? exchange.loggedBody : undefined
   const recorded: ExchangeRecord = {
     requestId,
-    clientRequestId: exchange.clientRequestId,
+    clientRequestId: exchange.headers['x-client-request-id'],
     receivedAt: exchange.receivedAt,
     operation: surface.operation,
     surface: surface.id,

@@ -73,7 +73,7 @@ export type SentResponse =
  */
 export interface ExchangeRecord {
   readonly requestId: string
-  /** What the caller sent as one, where the gateway makes them all (`server.request_ids: own`). */
+  /** The caller's own name for the call, `x-client-request-id`. */
   readonly clientRequestId?: string | undefined
   readonly receivedAt: Date
   readonly operation: string

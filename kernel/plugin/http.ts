@@ -24,13 +24,18 @@ export interface HttpCall {
   streams(): () => void
 }
 
+/** A path below `/v1` as clients send it: some leave `/v1` out, some add it to a base that ends in it. */
+export function spellingsOf(path: string): readonly string[] {
+  return path.startsWith('/v1/') ? [path, path.slice(3), `/v1${path}`] : [path]
+}
+
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Paths that a plugin serves itself. One method of a path has one owner. */
 export interface HttpRoute {
   /** `ALL`: whatever the method is, the plugin answers. */
   readonly method: HttpMethod | 'ALL'
-  /** `/docs`, `/things/:id`, `/files/*`. */
+  /** `/docs`, `/things/:id`, `/files/*`. One below `/v1` is served without it and with two, too. */
   readonly path: string
   /** Refuses requests under names that are not the gateway's own (`server.allowed_hosts`). */
   readonly ownHost?: boolean

@@ -7,7 +7,7 @@ import type { ExchangeRecorder } from './exchange.ts'
 import { extensionPoint, Shape } from './extension-point.ts'
 import type { Guard } from './guardrail.ts'
 import type { HealthCheck } from './health.ts'
-import type { HttpRoute, HttpRouteList } from './http.ts'
+import { type HttpRoute, type HttpRouteList, spellingsOf } from './http.ts'
 import type { Identity } from './identity.ts'
 import { type Middleware, seams } from './middleware.ts'
 import type { Observer } from './observer.ts'
@@ -50,7 +50,7 @@ export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many', {
   },
   claims: ({ id, paths }) => [
     `the surface "${id}"`,
-    ...paths.map((path: string) => `POST ${path}`),
+    ...paths.flatMap(spellingsOf).map((path: string) => `POST ${path}`),
   ],
 })
 /** Absent: only a hash of a conversation keeps it on one of the routes of its model. */
@@ -142,7 +142,8 @@ export const healthChecks = extensionPoint<HealthCheck>('health_checks', 'many',
 export const httpRoutes = extensionPoint<HttpRoute>('http_routes', 'many', {
   shape: Type.Object({ method: text(), path: text(), handle: method() }),
   // Names of parameters do not tell routes apart.
-  claims: ({ method, path }) => [`${method} ${path.replaceAll(/:\w+/g, ':')}`],
+  claims: ({ method, path }) =>
+    spellingsOf(path.replaceAll(/:\w+/g, ':')).map((spelling) => `${method} ${spelling}`),
 })
 export const httpRouteLists = extensionPoint<HttpRouteList>('http_route_lists', 'many', {
   shape: Type.Object({ routes: method() }),

@@ -66,7 +66,10 @@ export interface WireError {
 export interface Surface<Call extends SurfaceCall = SurfaceCall> {
   /** What requests are logged under, and what `appliesTo` of middlewares names. */
   readonly id: string
-  /** Its requests are sent by `POST` to each of them; paths below them get its errors, too. */
+  /**
+   * Its requests are sent by `POST` to each of them, and to those below `/v1` without it and with two;
+   * paths below them get its errors, too.
+   */
   readonly paths: readonly string[]
   /** The wire format that its callers write and read. */
   readonly dialect: string

@@ -3,16 +3,7 @@ import { type HttpCall, httpRoutes } from 'model-gateway/http'
 import { identity, presentedKey } from 'model-gateway/identity'
 import { definePlugin, GatewayError, optional, Type } from 'model-gateway/plugin'
 
-/** A part of a path as clients mean it; as it is, where it is no encoding. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
-
-/** `GET /v1/models` and `GET /v1/models/ID`: the models that a key may ask for, whether or not a route can serve them now. */
+/** The models that a key may ask for, whether or not a route can serve them now. */
 export default definePlugin({
   manifest: {
     id: 'plugin.api-models',
@@ -24,7 +15,7 @@ export default definePlugin({
     uses: { identity, accounting: optional(accounting) },
   },
   setup(ctx) {
-    async function modelsFor(call: HttpCall) {
+    async function modelsOf(call: HttpCall) {
       const principal = await ctx.uses.identity().authenticate(presentedKey(call.header), call)
       ctx.uses.accounting()?.checkOwner(principal)
       const config = ctx.runtime.lease()
@@ -36,20 +27,17 @@ export default definePlugin({
     ctx.provide(httpRoutes, {
       method: 'GET',
       path: '/v1/models',
-      handle: async (call) => Response.json({ object: 'list', data: await modelsFor(call) }),
+      handle: async (call) => Response.json({ object: 'list', data: await modelsOf(call) }),
     })
     ctx.provide(httpRoutes, {
       method: 'GET',
-      // Ids have slashes.
+      // Ids may have slashes, which not all clients encode.
       path: '/v1/models/*',
       async handle(call) {
-        const id = decoded(call.params['*'] ?? '')
-        const model = (await modelsFor(call)).find((one) => one.id === id)
+        const models = await modelsOf(call)
+        const model = models.find(({ id }) => id === call.params['*'])
         if (model !== undefined) return Response.json(model)
-        throw new GatewayError(
-          'model_not_found',
-          `there is no model '${id.slice(0, 128)}' that this key may use`,
-        )
+        throw new GatewayError('model_not_found', 'this key may use no model with this id')
       },
     })
   },

@@ -43,11 +43,10 @@ export default definePlugin({
       method: 'GET',
       path: '/',
       takesAnyRequestId: true,
-      handle({ header }) {
-        const isBrowser = header('accept')?.includes('text/html') === true
-        if (!isBrowser) return Response.json({ status: 'ok' })
-        return new Response(null, { status: 302, headers: { location: site.mount } })
-      },
+      handle: ({ header }) =>
+        header('accept')?.includes('text/html') === true
+          ? new Response(null, { status: 302, headers: { location: site.mount, vary: 'accept' } })
+          : Response.json({ status: 'ok', console: site.mount }, { headers: { vary: 'accept' } }),
     })
     provide(welcome, {
       async lines(baseUrl) {

@@ -7,6 +7,7 @@ import type { PayloadPolicy } from './policy.ts'
 /** Longest name that a caller can write into a row, in characters. */
 const NAME_LIMIT = 512
 const USER_AGENT_LIMIT = 512
+const CLIENT_ID_LIMIT = 128
 const MESSAGE_LIMIT_BYTES = 2_048
 
 /** A summary with its tags and attempts, on its way to the database, and perhaps a payload. */
@@ -101,7 +102,7 @@ export function encodeSummary(
       selected_model_key:
         exchange.selectedModel === exchange.requestedModel ? undefined : exchange.selectedModel,
       dropped: exchange.dropped,
-      client_request_id: exchange.clientRequestId,
+      client_request_id: limitedText(exchange.clientRequestId, CLIENT_ID_LIMIT),
       payload_policy: policy.wire,
     },
     tags: encodeTags(tags),

@@ -264,11 +264,11 @@ const cases: Record<string, Case> = {
 }
 
 const APIS = [
-  ['GET', '/v1/chat/completions', 'POST'],
-  ['PUT', '/v1/models', 'GET, HEAD'],
-  ['DELETE', '/messages', 'POST'],
-  ['PUT', '/api/v1/admin/teams', 'GET, HEAD, POST'],
-  ['POST', '/healthz', 'GET, HEAD'],
+  ['GET', '/v1/chat/completions', 'POST, OPTIONS'],
+  ['PUT', '/v1/models', 'GET, HEAD, OPTIONS'],
+  ['DELETE', '/messages', 'POST, OPTIONS'],
+  ['PUT', '/api/v1/admin/teams', 'GET, HEAD, POST, OPTIONS'],
+  ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
 ] as const
 
 test.each(APIS)('%s %s is told which methods there are', async (method, path, allow) => {

@@ -1,7 +1,6 @@
 import { httpRoutesOf } from '../../kernel/boot/extensions.ts'
 import { createApp } from '../../kernel/http/app.ts'
-import { otherSpellings } from '../../kernel/http/spellings.ts'
-import { surfaces } from '../../kernel/plugin/index.ts'
+import { spellingsOf, surfaces } from '../../kernel/plugin/index.ts'
 import type { Registry } from '../../kernel/registry/registry.ts'
 
 const unused = () => {
@@ -24,9 +23,8 @@ export function routesOf(registry: Registry): string[] {
     health: { live: unused, ready: unused },
   })
   const routes = [...app.routes, ...httpRoutesOf(registry)]
-  const others = new Set(
-    [...otherSpellings(registry.all(surfaces).flatMap(({ paths }) => paths)).values()].flat(),
-  )
+  const paths = registry.all(surfaces).flatMap((surface) => surface.paths)
+  const others = new Set(paths.flatMap((path) => spellingsOf(path).slice(1)))
   return routes
     .filter(({ path }) => !others.has(path))
     .map(({ method, path }) => `${method} ${path}`)
