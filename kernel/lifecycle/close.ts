@@ -6,7 +6,7 @@ import type {
   StreamFailure,
   Usage,
 } from '../plugin/index.ts'
-import { noteTies } from './affinity.ts'
+import { noteRoute } from './affinity.ts'
 import type { Exchange, LifecycleServices } from './exchange.ts'
 import { asGatewayError } from './fault.ts'
 import { outcomeOf, record } from './record.ts'
@@ -19,7 +19,7 @@ export interface Ending {
   /** What went wrong; undefined when nothing did. */
   readonly error: GatewayError | StreamFailure | undefined
   /** A reply that went well, or the events that close one, as the upstream has them. */
-  readonly said?: () => Iterable<JsonValue | undefined>
+  readonly said?: () => readonly (JsonValue | undefined)[]
 }
 
 /** What the caller is sent in the end, and how that is recorded. */
@@ -43,7 +43,7 @@ export async function close<T>(
   services: LifecycleServices,
 ): Promise<T> {
   let failure = error
-  if (error === undefined && said !== undefined) noteTies(exchange, said(), services)
+  if (error === undefined && said !== undefined) noteRoute(exchange, said, services)
   let settled: Awaited<ReturnType<typeof settle>> | undefined
   if ('dispatchedAt' in exchange) {
     try {

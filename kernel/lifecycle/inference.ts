@@ -29,7 +29,8 @@ export function createInference(services: LifecycleServices) {
       exchange = decoded
       const free = plan(decoded, services.random)
       exchange = free
-      const planned = await hold(free, services)
+      const held = hold(free, services)
+      const planned = held instanceof Promise ? await held : held
       exchange = planned
       const admitted = await admitStep(planned, services)
       exchange = admitted

@@ -1,29 +1,19 @@
 import {
   type Attempt,
   GatewayError,
-  type JsonValue,
   type SentResponse,
   type StreamEvent,
   type StreamFailure,
   streamEvent,
   type Usage,
 } from '../plugin/index.ts'
-import { sseText } from '../wire/dialect-stream.ts'
+import { readObject, sseText } from '../wire/dialect-stream.ts'
 import { close, type Sent } from './close.ts'
 import { wireError } from './error-body.ts'
 import type { Admitted, LifecycleServices, ReplyStream } from './exchange.ts'
 import type { RunningStream } from './execute.ts'
 import { breakOff, lastWords, readOut, startDrain } from './read-out.ts'
 import { createStreamMeter } from './stream-meter.ts'
-
-/** What an event says; undefined for `[DONE]`. */
-function dataOf(event: StreamEvent): JsonValue | undefined {
-  try {
-    return event.json()
-  } catch {
-    return undefined
-  }
-}
 
 /**
  * The caller's side of a streamed reply. Events flow at once; the terminal one waits until the call
@@ -148,7 +138,7 @@ export function replyStream(
     const spent = { usage, succeeded, modifiers, partial, invokedToolCount }
     return close(
       admitted,
-      { attempts, spent, error, said: () => dialect.terminal.map(dataOf) },
+      { attempts, spent, error, said: () => dialect.terminal.map(readObject) },
       (failure) => lastText(failure, left),
       services,
     )

@@ -53,9 +53,9 @@ export const surfaces = extensionPoint<Surface<any>>('surfaces', 'many', {
     ...paths.flatMap(spellingsOf).map((path: string) => `POST ${path}`),
   ],
 })
-/** Absent: only a hash of a conversation keeps it on one of the routes of its model. */
+/** Absent: each call is drawn anew among the routes of its model. */
 export const affinity = extensionPoint<Affinity>('affinity', 'one', {
-  shape: Type.Object({ find: method(), note: method() }),
+  shape: Type.Object({ choose: method(), note: method() }),
 })
 export const dialects = extensionPoint<Dialect>('dialects', 'many', {
   what: 'dialect',

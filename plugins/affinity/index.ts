@@ -2,6 +2,7 @@ import { definePlugin, Type } from 'model-gateway/plugin'
 import { affinity } from 'model-gateway/surface'
 import tables from '../../migrations/affinity/0001_tables.sql' with { type: 'text' }
 import { createTally } from '../_shared/tally.ts'
+import { createAffinity } from './affinity.ts'
 import { createPlaces } from './places.ts'
 import { createStore } from './store.ts'
 
@@ -33,7 +34,7 @@ export default definePlugin({
       store,
       failed: (error) => failures.add(1, 'the database is away', error),
     })
-    ctx.provide(affinity, places)
+    ctx.provide(affinity, createAffinity(places))
     ctx.schedule.every(WRITE_EVERY_MS, places.flush)
     ctx.schedule.every(HOUR_MS, async () => {
       await store.purge(new Date(ctx.clock.now().getTime() - KEPT_MS))

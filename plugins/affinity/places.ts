@@ -1,5 +1,4 @@
 import { inTime } from 'model-gateway/plugin'
-import type { Affinity } from 'model-gateway/surface'
 import type { Store } from './store.ts'
 
 /** In memory; the rest is asked for. About 10 MB. */
@@ -9,7 +8,11 @@ const MAX_WAITING = 50_000
 /** A caller waits no longer for the store. */
 const FIND_MS = 1_000
 
-export interface Places extends Affinity {
+export interface Places {
+  /** The place that was noted; undefined for what is not known, and while the store is away. Never rejects. */
+  find(key: string): string | undefined | Promise<string | undefined>
+  /** What is known already stays as it is. */
+  note(keys: readonly string[], place: string): void
   /** Writes what was noted since the last time. */
   flush(): Promise<void>
 }

@@ -1,5 +1,5 @@
 /** What public APIs, dialects and conversions import, as `model-gateway/surface`. */
-export type { Affinity, StateReference, Ties } from '../affinity.ts'
+export type { Affinity, StateReference, TiedCall, Ties } from '../affinity.ts'
 export { affinity, conversions, dialects, surfaces } from '../points.ts'
 export type {
   CallError,

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { GatewayError } from 'model-gateway/plugin'
+import type { RouteSpec } from 'model-gateway/provider'
+import type { Affinity, TiedCall } from 'model-gateway/surface'
+import type { Places } from './places.ts'
+
+/** Of the beginning of a conversation so much tells it from others. */
+const HEAD_CHARS = 16_384
+/** Ids of one reply that are noted. */
+const MAX_NOTED = 64
+
+/**
+ * State leads to the provider that has made it, conversations to the route that answered them first, within
+ * one priority. What is not known is drawn by its hash. First calls stay where the plan has put them.
+ */
+export function createAffinity({ find, note }: Pick<Places, 'find' | 'note'>): Affinity {
+  async function keeperOf({ ties, model }: TiedCall, candidates: readonly RouteSpec[]) {
+    for (const { member, id } of ties.state) {
+      const provider = await find(stateKey(id))
+      if (provider === undefined) continue
+      const own = candidates.find((route) => route.provider === provider)
+      if (own !== undefined) return own
+      throw new GatewayError(
+        'invalid_request',
+        `${member}: what it names is kept by the provider '${provider}', to which no route of model '${model}' leads any more: begin anew, without it`,
+      )
+    }
+    return undefined
+  }
+
+  async function choose(call: TiedCall, candidates: readonly RouteSpec[]) {
+    const keeper = await keeperOf(call, candidates)
+    if (keeper !== undefined || !call.ties.continues) return keeper
+    const key = headKey(call) ?? call.ties.state.map(({ id }) => stateKey(id))[0]
+    if (key === undefined) return undefined
+    const equals = candidates.filter(({ priority }) => priority === candidates[0]?.priority)
+    const routeId = await find(key)
+    return equals.find(({ id }) => id === routeId) ?? drawn(key, equals)
+  }
+
+  return {
+    choose: (call, candidates) =>
+      call.ties.state.length > 0 || call.ties.continues ? choose(call, candidates) : undefined,
+    note(call, { id, provider }, state) {
+      if (state.length > 0) note(state.slice(0, MAX_NOTED).map(stateKey), provider)
+      const key = headKey(call)
+      if (key !== undefined) note([key], id)
+    },
+  }
+}
+
+/** One of the routes by their weights: the same one for a key wherever it is asked. */
+function drawn(key: string, routes: readonly RouteSpec[]): RouteSpec | undefined {
+  const draw = ({ id, weight }: RouteSpec) =>
+    -Math.log((digest(`${key} ${id}`).readUInt32BE(0) + 0.5) / 2 ** 32) / weight
+  return routes.map((route) => ({ route, at: draw(route) })).toSorted((a, b) => a.at - b.at)[0]
+    ?.route
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+const stateKey = (id: string) => digest(`state ${id}`).toString('base64url')
+
+/** Of this owner and this model: equal words of others say nothing. */
+function headKey({ ties, ownershipScopeKey, model }: TiedCall): string | undefined {
+  const text = ties.head?.slice(0, HEAD_CHARS)
+  return text && digest(`head ${ownershipScopeKey} ${model} ${text}`).toString('base64url')
+}
