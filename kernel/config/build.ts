@@ -8,15 +8,10 @@ import type {
 } from '../plugin/index.ts'
 import { deepFreeze } from '../plugin/json.ts'
 import type { LoadedProvider } from './loaded.ts'
+import type { ModelEntry, RouteEntry } from './model-section.ts'
 import type { ParsedConfig } from './parse.ts'
 import { routeId } from './rules.ts'
-import {
-  isOwnField,
-  type ModelEntry,
-  type ProviderTypes,
-  type RootEntry,
-  type RouteEntry,
-} from './schema.ts'
+import { isOwnField, type ProviderTypes, type RootEntry } from './schema.ts'
 
 export function loadedProviders(root: RootEntry, types: ProviderTypes): readonly LoadedProvider[] {
   return root.providers.map((entry) => {

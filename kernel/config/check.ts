@@ -19,13 +19,13 @@ import {
 import { databaseUrl, withDatabaseUrl } from './database-url.ts'
 import { fieldOf, matchKeys } from './fields.ts'
 import type { LoadedConfig, LoadedPlugin, ResolvedPlugins } from './loaded.ts'
+import { modelKeys } from './model-section.ts'
 import type { ParsedConfig } from './parse.ts'
 import { checkPluginRules } from './plugin-rules.ts'
 import { hasErrors, type LocatedProblem, sortProblems } from './problems.ts'
 import { declaredIds, type Pruned } from './rules.ts'
 import {
   kernelSections,
-  modelKeys,
   type ProviderTypes,
   providerCommonKeys,
   type RootEntry,

@@ -2,7 +2,7 @@ import type { ConfigPath, Problem, Secret } from '../plugin/index.ts'
 import { foldKey } from '../wire/key-case.ts'
 import { closest, didYouMean } from '../wire/suggest.ts'
 import { type Fields, fieldOf, isFields } from './fields.ts'
-import type { ModelEntry } from './schema.ts'
+import type { ModelEntry } from './model-section.ts'
 
 /*
  * Rules of the file that only code can tell, for `withRule`: the paths of their problems begin at the

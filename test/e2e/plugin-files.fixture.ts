@@ -47,7 +47,8 @@ import * as core from 'model-gateway/plugin'
 ${planes.map((name) => `import * as ${name}Plane from 'model-gateway/${name}'`).join('\n')}
 const kit = { ${['core', ...planes.map((name) => `${name}Plane`)].map((name) => `...${name}`).join(', ')} }
 const { definePlugin, GatewayError, Type } = core
-const { middleware, accountingSinks } = kit as any
+${planes.includes('accounting') ? 'const { accountingSinks } = accountingPlane' : ''}
+${planes.includes('middleware') ? 'const { middleware } = middlewarePlane' : ''}
 const { guardrailPacks } = guardrail`
 }
 
