@@ -22,6 +22,10 @@ const REQUEST_IDS = [
   'cf-ray',
 ]
 const VALUE = /^[\w .,:;="+/-]{1,128}$/
+/** Numbers and times, which hold no credential. */
+const COUNT = /^[\d .,:;=+TZhms-]*$/
+/** Headers of each call that hold none either. */
+const PUBLIC: ReadonlySet<string> = new Set(['accept', 'content-type', 'traceparent', 'user-agent'])
 const MAX_PASSED = 32
 
 /** `sent`: headers that the call was sent with; what repeats one of them is not passed on. */
@@ -32,9 +36,12 @@ export function readUpstreamHeaders(
 ): Heard {
   let forms: readonly string[] | undefined
   const mayPass = (value: string) => {
-    if (!VALUE.test(value) || maskCredentials(value) !== value) return false
-    forms ??= credentialForms(Object.values(sent))
-    return maskForms(value, forms) === value
+    if (!VALUE.test(value)) return false
+    if (COUNT.test(value)) return true
+    forms ??= credentialForms(
+      Object.entries(sent).flatMap(([name, held]) => (PUBLIC.has(name) ? [] : [held])),
+    )
+    return maskCredentials(value) === value && maskForms(value, forms) === value
   }
   // All at once: to go through them one by one costs several times as much.
   const all: Readonly<Record<string, string>> = headers.toJSON()

@@ -20,9 +20,11 @@ export function credentialForms(values: readonly string[]): readonly string[] {
  * often, and in base64 or hexadecimal digits.
  */
 export function maskForms(text: string, forms: readonly string[]): string {
-  if (forms.length === 0 || text === '') return text
+  // No way to write one is shorter than it is.
+  const fitting = forms.filter(({ length }) => length <= text.length)
+  if (fitting.length === 0) return text
   // The longest come first, so that none hides another from a mask.
-  const wanted = forms
+  const wanted = fitting
     .flatMap((form) => [form, ...encodings(form)])
     .sort((a, b) => b.length - a.length)
   let read: Reading = { text: wanted.reduce(mask, text), from: undefined }
