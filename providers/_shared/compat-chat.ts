@@ -5,7 +5,7 @@ import { type CompatEndpoint, callCompat } from './compat-http.ts'
 import { fitMessages, wantsNewerLimit } from './compat-messages.ts'
 import { type Profile, profileTransforms, requestStreamUsage } from './compat-profile.ts'
 import { withToolNames } from './compat-tool-names.ts'
-import { completionChanges, exactReplyOf } from './exact-compat.ts'
+import { completeChat, exactReplyOf } from './exact-compat.ts'
 import { normaliseTools } from './native-tools.ts'
 import { mergeExtraBody, type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
 import { dropPreservedReasoning } from './preserved-reasoning.ts'
@@ -57,7 +57,7 @@ export async function callChat(
   usageChunks?: Profile['usage_chunks'],
 ): Promise<ProviderResult> {
   const result = await callCompat(endpoint, call, body, chatDialect)
-  if (result.kind === 'buffered') return exactReplyOf(call, result, completionChanges)
+  if (result.kind === 'buffered') return exactReplyOf(call, result, completeChat)
   const { stream_options: asked } = call.body
   const isAsked = isJsonObject(asked) && asked.include_usage === true
   return { ...result, usageUnasked: usageChunks === 'asked' && !isAsked }

@@ -1,7 +1,7 @@
 import type { JsonObject } from 'model-gateway/plugin'
 import type { Execute } from 'model-gateway/provider'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
-import { embeddingsChanges, exactReplyOf } from './exact-compat.ts'
+import { completeEmbeddings, exactReplyOf } from './exact-compat.ts'
 import { mergeExtraBody, outboundBody } from './outbound-body.ts'
 
 /** Embeddings: the caller's body, `model`, `extra_body`. */
@@ -16,6 +16,6 @@ export function embeddingsExecutor(
     const body = outboundBody(call)
     body.set('model', upstreamModel)
     mergeExtraBody(body, extraBody)
-    return exactReplyOf(call, await callCompat(endpoint, call, body), embeddingsChanges)
+    return exactReplyOf(call, await callCompat(endpoint, call, body), completeEmbeddings)
   }
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plu
 import type { Execute } from 'model-gateway/provider'
 import { responsesDialect } from 'model-gateway/wire'
 import { type CompatEndpoint, callCompat } from './compat-http.ts'
-import { exactReplyOf, responseReplyChanges } from './exact-compat.ts'
+import { completeResponse, exactReplyOf } from './exact-compat.ts'
 import { mergeExtraBody, type OutboundBody, outboundBody, setStream } from './outbound-body.ts'
 
 /** What is particular to a route's responses. */
@@ -30,7 +30,7 @@ export function responsesExecutor(
     mergeExtraBody(body, extraBody)
     rules.finish?.(body)
     const result = await callCompat(endpoint, call, body, responsesDialect)
-    return exactReplyOf(call, result, responseReplyChanges)
+    return exactReplyOf(call, result, completeResponse)
   }
 }
 

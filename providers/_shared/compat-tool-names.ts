@@ -8,12 +8,18 @@ import { createToolNames, NAMES_OF_64, type ToolNames } from './tool-names.ts'
  * Sends a call that came by the messages API, whose tools have names of up to 128 characters, to an
  * upstream that takes 64, as OpenAI does. Other calls are sent as they are.
  */
-export async function withToolNames(
+export function withToolNames(
   body: OutboundBody,
   { surface }: Pick<ProviderCall, 'surface'>,
   send: () => Promise<ProviderResult>,
 ): Promise<ProviderResult> {
-  if (surface !== 'messages') return send()
+  return surface === 'messages' ? sendRenamed(body, send) : send()
+}
+
+async function sendRenamed(
+  body: OutboundBody,
+  send: () => Promise<ProviderResult>,
+): Promise<ProviderResult> {
   const names = createToolNames(NAMES_OF_64)
   rename(body, names)
   const result = await send()

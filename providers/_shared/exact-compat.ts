@@ -4,119 +4,93 @@ import { isPresent, responseChanges, saysNothing, setMembers } from 'model-gatew
 import { askedFormat } from './embedding-format.ts'
 import { replyId, toolCallId } from './reply-ids.ts'
 
-/** Members to be set in the object at a path of a reply. */
-type Change = readonly [members: JsonObject, path: readonly (string | number)[]]
+/** Sets members of the object at a path of a reply. */
+type SetMembers = (members: JsonObject, ...path: (string | number)[]) => void
+
+/** Sets what a reply to a call leaves out; calls nothing for a reply that has it all, as nearly all have. */
+type Complete = (
+  body: JsonObject,
+  set: SetMembers,
+  call: Pick<ProviderCall, 'body' | 'surface'>,
+) => void
 
 /** A reply with what clients of its API count on, where the upstream leaves it out. */
 export function exactReplyOf(
   call: Pick<ProviderCall, 'body' | 'surface'>,
   result: ProviderResult,
-  changesOf: (body: JsonObject, call: Pick<ProviderCall, 'body' | 'surface'>) => Iterable<Change>,
+  complete: Complete,
 ): ProviderResult {
   if (result.kind !== 'buffered') return result
-  let text: string | undefined
-  for (const [members, path] of changesOf(result.body, call)) {
-    if (Object.keys(members).length === 0) continue
-    text = setMembers(text ?? result.rawBody ?? JSON.stringify(result.body), members, path)
-  }
-  return text === undefined
-    ? result
-    : { ...result, body: JSON.parse(text) as JsonObject, rawBody: text }
+  const changes: Parameters<SetMembers>[] = []
+  complete(result.body, (...change) => changes.push(change), call)
+  if (changes.length === 0) return result
+  let rawBody = result.rawBody ?? JSON.stringify(result.body)
+  for (const [members, ...path] of changes) rawBody = setMembers(rawBody, members, path)
+  return { ...result, body: JSON.parse(rawBody) as JsonObject, rawBody }
 }
 
 /** Of a chat completion. */
-export function* completionChanges(
-  body: JsonObject,
-  call: Pick<ProviderCall, 'surface'>,
-): Iterable<Change> {
-  if (!Array.isArray(body.choices)) return
-  yield [
-    {
-      ...(typeof body.id !== 'string' && { id: replyId(call, undefined) }),
-      ...(body.object !== 'chat.completion' && { object: 'chat.completion' }),
-      ...(typeof body.created !== 'number' && { created: Math.floor(Date.now() / 1000) }),
-    },
-    [],
-  ]
-  for (const [position, choice] of body.choices.entries()) {
-    if (!isJsonObject(choice)) continue
-    const message = isJsonObject(choice.message) ? choice.message : {}
-    const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
-    const path = ['choices', position]
-    yield [
-      {
-        ...(typeof choice.index !== 'number' && { index: position }),
-        ...(saysNothing(choice.finish_reason) && {
-          finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
-        }),
-        ...(message !== choice.message && { message: {} }),
-      },
-      path,
-    ]
-    const inMessage = [...path, 'message']
-    yield [
-      {
-        ...(message.role !== 'assistant' && { role: 'assistant' }),
-        ...(message.content === undefined && { content: null }),
-        ...(message.tool_calls === null && { tool_calls: [] }),
-      },
-      inMessage,
-    ]
-    for (const [at, each] of calls.entries()) {
-      if (isJsonObject(each)) yield* toolCallChanges(each, [...inMessage, 'tool_calls', at])
-    }
+export const completeChat: Complete = (body, set, call) => {
+  const { id, object, created, choices } = body
+  if (!Array.isArray(choices)) return
+  if (typeof id !== 'string') set({ id: replyId(call, undefined) })
+  if (object !== 'chat.completion') set({ object: 'chat.completion' })
+  if (typeof created !== 'number') set({ created: Math.floor(Date.now() / 1000) })
+  for (let position = 0; position < choices.length; position++) {
+    const choice = choices[position]
+    if (isJsonObject(choice)) completeChoice(choice, position, set)
   }
 }
 
-function* toolCallChanges(call: JsonObject, path: readonly (string | number)[]): Iterable<Change> {
-  const { id, type, function: called } = call
-  yield [
-    {
-      ...((typeof id !== 'string' || id === '') && { id: toolCallId(undefined) }),
-      ...(saysNothing(type) && { type: 'function' }),
-    },
-    path,
-  ]
-  if (!isJsonObject(called)) return
-  const { arguments: written } = called
+function completeChoice(choice: JsonObject, position: number, set: SetMembers): void {
+  const { index, finish_reason } = choice
+  if (!isJsonObject(choice.message)) set({ message: {} }, 'choices', position)
+  const { role, content, tool_calls } = isJsonObject(choice.message) ? choice.message : {}
+  const calls = Array.isArray(tool_calls) ? tool_calls : []
+  if (typeof index !== 'number') set({ index: position }, 'choices', position)
+  if (saysNothing(finish_reason)) {
+    set({ finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' }, 'choices', position)
+  }
+  if (role !== 'assistant') set({ role: 'assistant' }, 'choices', position, 'message')
+  if (content === undefined) set({ content: null }, 'choices', position, 'message')
+  if (tool_calls === null) set({ tool_calls: [] }, 'choices', position, 'message')
+  for (const [at, called] of calls.entries()) {
+    if (!isJsonObject(called)) continue
+    completeCall(called, (members, ...path) =>
+      set(members, 'choices', position, 'message', 'tool_calls', at, ...path),
+    )
+  }
+}
+
+function completeCall({ id, type, function: called }: JsonObject, set: SetMembers): void {
+  if (typeof id !== 'string' || id === '') set({ id: toolCallId(undefined) })
+  if (saysNothing(type)) set({ type: 'function' })
+  if (!isJsonObject(called) || typeof called.arguments === 'string') return
   // Some upstreams give the object itself, or nothing for a call without arguments.
-  const text = isPresent(written) ? JSON.stringify(written) : '{}'
-  yield [typeof written === 'string' ? {} : { arguments: text }, [...path, 'function']]
+  set({ arguments: JSON.stringify(called.arguments ?? {}) }, 'function')
 }
 
 /** Of a response. */
-export function* responseReplyChanges(
-  body: JsonObject,
-  call: Pick<ProviderCall, 'body'>,
-): Iterable<Change> {
+export const completeResponse: Complete = (body, set, call) => {
   if (!Array.isArray(body.output) && !isPresent(body.id) && !isPresent(body.status)) return
   if (saysNothing(body.status) && isPresent(body.error)) return
   const { tools, tool_choice, parallel_tool_calls } = call.body
-  const asked = {
-    tools: tools ?? [],
-    tool_choice: tool_choice ?? 'auto',
-    parallel_tool_calls: parallel_tool_calls ?? true,
-  }
   const status = body.status === 'canceled' ? 'cancelled' : (body.status ?? 'completed')
-  yield [
-    {
-      ...responseChanges(body, { status }),
-      ...Object.fromEntries(Object.entries(asked).filter(([name]) => !isPresent(body[name]))),
-    },
-    [],
-  ]
+  const changes = responseChanges(body, { status })
+  if (!isPresent(body.tools)) changes.tools = tools ?? []
+  if (!isPresent(body.tool_choice)) changes.tool_choice = tool_choice ?? 'auto'
+  if (!isPresent(body.parallel_tool_calls)) {
+    changes.parallel_tool_calls = parallel_tool_calls ?? true
+  }
+  if (Object.keys(changes).length > 0) set(changes)
 }
 
 /** Of a list of embeddings. There may be thousands, so that they change all at once. */
-export function* embeddingsChanges(
-  body: JsonObject,
-  call: Pick<ProviderCall, 'body'>,
-): Iterable<Change> {
-  const given = body.data
-  if (!Array.isArray(given)) return
-  const data = given.map((item, position) => exactEmbedding(item, position, call.body))
-  const isExact = data.every((item, position) => item === given[position])
-  yield [{ ...(body.object !== 'list' && { object: 'list' }), ...(!isExact && { data }) }, []]
+export const completeEmbeddings: Complete = ({ object, data }, set, call) => {
+  if (!Array.isArray(data)) return
+  const exact = data.map((item, position) => exactEmbedding(item, position, call.body))
+  if (object !== 'list') set({ object: 'list' })
+  if (exact.some((item, position) => item !== data[position])) set({ data: exact })
 }
 
 function exactEmbedding(item: JsonValue, position: number, call: JsonObject): JsonValue {
