@@ -7,13 +7,12 @@ import {
   safeUpstreamMessage,
 } from 'model-gateway/provider'
 import { decodeSse, readBytes, type StreamEvent } from 'model-gateway/wire'
-import { judge } from './first-bytes.ts'
+import { judge, kindOf } from './first-bytes.ts'
 import type { OutboundBody } from './outbound-body.ts'
 import { createRedact, type Redact, redactErrorEvents } from './redact.ts'
 import { readUpstreamError, refusesCredentials } from './upstream-error.ts'
 import {
   collectWhole,
-  isStream,
   readWhole,
   type StreamedDialect,
   tellWhole,
@@ -195,6 +194,6 @@ export async function readJsonReply(
   dialect?: StreamedDialect,
 ): Promise<WholeReply> {
   const bytes = await response.bytes()
-  if (dialect === undefined || !isStream(bytes)) return readWhole(bytes, response)
+  if (dialect === undefined || kindOf(bytes) !== 'events') return readWhole(bytes, response)
   return await collectWhole(bytes, response, dialect, String(response.call.body.model))
 }

@@ -1,21 +1,27 @@
 /** What a body is, as far as its first bytes tell. */
 export type BodyKind = 'json' | 'events' | 'other'
 
-const FIELDS = ['data', 'event', 'id', 'retry']
-/** Longest beginning that is looked at: the name of a field and what follows it. */
-const LONGEST = 6
+const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+const latin1 = new TextDecoder('latin1')
+const SPACE = 0x20
+const OPEN_BRACE = 0x7b
+const OPEN_BRACKET = 0x5b
+/** A field of an event, its name whole. */
+const FIELD = /^(?:data|event|id|retry)?[:\r\n]/
+/** A name that more bytes may complete. */
+const BEGINNING = /^(?:d|da|dat|data|e|ev|eve|even|event|i|id|r|re|ret|retr|retry)$/
+/** As many characters as decide: the longest name, and what follows it. */
+const DECISIVE = 6
 
 /** Undefined while there are too few bytes to tell. */
-export function kindOf(first: string): BodyKind | undefined {
-  const text = first.replace(/^\ufeff/, '').trimStart()
-  if (text === '') return undefined
-  if (text.startsWith('{') || text.startsWith('[')) return 'json'
-  if (text.startsWith(':')) return 'events'
-  if (FIELDS.some((name) => text.startsWith(name) && /[:\r\n]/.test(text[name.length] ?? ''))) {
-    return 'events'
-  }
-  const mayBecome = FIELDS.some((name) => name.startsWith(text) || text === name)
-  return mayBecome && text.length < LONGEST ? undefined : 'other'
+export function kindOf(bytes: Uint8Array): BodyKind | undefined {
+  let at = 0
+  while (at < BYTE_ORDER_MARK.length && bytes[at] === BYTE_ORDER_MARK[at]) at++
+  while (at < bytes.length && (bytes[at] as number) <= SPACE) at++
+  if (bytes[at] === OPEN_BRACE || bytes[at] === OPEN_BRACKET) return 'json'
+  const text = latin1.decode(bytes.subarray(at, at + DECISIVE))
+  if (FIELD.test(text)) return 'events'
+  return text === '' || BEGINNING.test(text) ? undefined : 'other'
 }
 
 /** What a body is, and all of its bytes. Of an empty one `other`. */
@@ -23,16 +29,13 @@ export async function judge(
   source: AsyncIterator<Uint8Array>,
 ): Promise<{ readonly kind: BodyKind; readonly bytes: AsyncIterable<Uint8Array> }> {
   const seen: Uint8Array[] = []
-  const decoder = new TextDecoder()
-  let text = ''
   let kind: BodyKind | undefined
   while (kind === undefined) {
     const piece = await source.next()
     if (piece.done === true) kind = 'other'
     else {
       seen.push(piece.value)
-      text += decoder.decode(piece.value, { stream: true })
-      kind = kindOf(text)
+      kind = kindOf(seen.length === 1 ? piece.value : Buffer.concat(seen))
     }
   }
   let at = 0

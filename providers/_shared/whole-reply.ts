@@ -9,7 +9,6 @@ import {
   type StreamEvent,
   streamEvent,
 } from 'model-gateway/wire'
-import { kindOf } from './first-bytes.ts'
 import {
   mayNameError,
   type Redact,
@@ -92,15 +91,6 @@ function eventLines(bytes: Uint8Array): StreamEvent[] {
   } catch {
     return []
   }
-}
-
-const OPEN_BRACE = 0x7b
-
-/** Whether a body that should be a whole reply is a stream of events. */
-export function isStream(bytes: Uint8Array): boolean {
-  // Nearly every reply begins so.
-  if (bytes[0] === OPEN_BRACE) return false
-  return kindOf(Buffer.from(bytes.subarray(0, 256)).toString()) === 'events'
 }
 
 /** The reply that a stream of events amounts to. Throws GatewayError, with usage, for one that fails. */
