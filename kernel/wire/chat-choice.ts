@@ -108,7 +108,8 @@ function without(
   names: readonly string[],
   fits: (value: JsonValue | undefined) => boolean,
 ): JsonObject {
-  const gone = names.filter((name) => name in members && fits(members[name]))
-  if (gone.length === 0) return members
-  return Object.fromEntries(Object.entries(members).filter(([name]) => !gone.includes(name)))
+  const isGone = (name: string) => name in members && fits(members[name])
+  if (!names.some(isGone)) return members
+  const kept = Object.entries(members).filter(([name]) => !names.includes(name) || !isGone(name))
+  return Object.fromEntries(kept)
 }

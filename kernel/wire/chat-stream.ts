@@ -27,7 +27,8 @@ const ENVELOPE: ReadonlySet<string> = new Set([
 /** A choice as far as it has come. */
 interface Begun {
   isFinished: boolean
-  readonly place: ReturnType<typeof createCallPlaces>
+  /** Absent in a choice that has called nothing. */
+  place?: ReturnType<typeof createCallPlaces>
 }
 
 /**
@@ -157,12 +158,13 @@ function chatRules(
     const whole = known === undefined && isJsonObject(choice.message) ? choice.message : {}
     const delta = saysNothing(choice.delta) && !isJsonObject(choice.delta) ? whole : choice.delta
     if (!isJsonObject(delta)) return malformed('delta is not an object')
-    const begun = known ?? { isFinished: false, place: createCallPlaces() }
+    const begun: Begun = known ?? { isFinished: false }
     if (known === undefined) choices.set(key, begun)
     if (finish !== null) begun.isFinished = true
     let ordinary = finish === null && !isPresent(choice.usage) && known !== undefined
     let exact = exactDelta(delta, known === undefined)
     if (Array.isArray(exact.tool_calls)) {
+      begun.place ??= createCallPlaces()
       const { pieces, begun: more, ambiguous } = begun.place(exact.tool_calls)
       if (pieces !== exact.tool_calls) exact = { ...exact, tool_calls: [...pieces] }
       invokedToolCount += more

@@ -34,10 +34,21 @@ export function decodeSse(
     return OVER
   }
 
+  /** The text of one more piece, and of the end; of one with invalid bytes what comes before them. */
+  function decode(piece: Uint8Array | undefined): string {
+    try {
+      return piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true })
+    } catch (cause) {
+      fault = new GatewayError('upstream_transport', 'invalid UTF-8 in the upstream stream', {
+        cause,
+      })
+      const shown = new TextDecoder().decode(piece)
+      return shown.slice(0, Math.max(0, shown.indexOf('\ufffd')))
+    }
+  }
+
   function read(chunk: Uint8Array | undefined): StreamEvent[] {
-    const decoded = decodeText(decoder, chunk)
-    const { text } = decoded
-    fault = decoded.fault
+    const text = decode(chunk)
     if (chunk !== undefined || fault !== undefined) return eventsOf(splitter.push(text))
     const { blocks, rest } = splitter.end(text)
     return [...eventsOf(blocks), ...lastEvent(rest)]
@@ -96,20 +107,6 @@ export function encodeSse(data: string, event?: string): string {
   return hasLineEnd(data)
     ? `${name}data: ${data.split(LINE_END).join('\ndata: ')}\n\n`
     : `${name}data: ${data}\n\n`
-}
-
-/** The text of one more piece, and of the end; of one with invalid bytes what comes before them. */
-function decodeText(decoder: TextDecoder, piece: Uint8Array | undefined) {
-  try {
-    return {
-      text: piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true }),
-    }
-  } catch (cause) {
-    const shown = new TextDecoder().decode(piece)
-    const text = shown.slice(0, Math.max(0, shown.indexOf('\ufffd')))
-    const message = 'invalid UTF-8 in the upstream stream'
-    return { text, fault: new GatewayError('upstream_transport', message, { cause }) }
-  }
 }
 
 /** Longest beginning of a blank line that can end a piece: `\r\n\r`. */
