@@ -1,19 +1,10 @@
 /** Members of a caller's body that choose who answers, beside `model`. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
-import { providerCall, setUpProvider, startUpstream } from 'model-gateway/testing'
-import plugin from './index.ts'
+import { providerCall } from 'model-gateway/testing'
+import { setUpCompat } from './__fixtures__/set-up.ts'
 
-const upstream = await startUpstream()
-const bench = await setUpProvider({
-  plugin,
-  type: 'generic_compat',
-  config: { base_url: upstream.url },
-})
-afterAll(async () => {
-  await bench.dispose()
-  await upstream.stop()
-})
+const { upstream, bench } = await setUpCompat()
 
 type Route = Parameters<typeof bench.bind>[0]
 

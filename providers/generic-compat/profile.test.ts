@@ -1,20 +1,10 @@
 /** Every row of the two profile tables, as the upstream's journal saw the outbound body. */
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
-import { collectEvents, providerCall, setUpProvider, startUpstream } from 'model-gateway/testing'
-import plugin from './index.ts'
+import { collectEvents, providerCall } from 'model-gateway/testing'
+import { setUpCompat } from './__fixtures__/set-up.ts'
 
-const upstream = await startUpstream()
-const bench = await setUpProvider({
-  plugin,
-  type: 'generic_compat',
-  config: { base_url: upstream.url },
-})
-beforeEach(() => upstream.clear())
-afterAll(async () => {
-  await bench.dispose()
-  await upstream.stop()
-})
+const { upstream, bench } = await setUpCompat()
 
 const messages = [{ role: 'user', content: 'hi' }]
 

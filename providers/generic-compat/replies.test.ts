@@ -1,5 +1,5 @@
 /** What comes back: recorded streams, and replies that only look like success. */
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
 import {
   bytes,
@@ -7,24 +7,12 @@ import {
   errorStatus,
   json,
   providerCall,
-  setUpProvider,
-  startUpstream,
   streamedUsage,
 } from 'model-gateway/testing'
-import plugin from './index.ts'
+import { setUpCompat } from './__fixtures__/set-up.ts'
 
-const upstream = await startUpstream()
-const bench = await setUpProvider({
-  plugin,
-  type: 'generic_compat',
-  config: { base_url: upstream.url },
-})
+const { upstream, bench, setUp } = await setUpCompat()
 const route = bench.bind()
-beforeEach(() => upstream.clear())
-afterAll(async () => {
-  await bench.dispose()
-  await upstream.stop()
-})
 
 function ask(body: JsonObject, family: string = 'chat_completions') {
   return route.execute[family]?.(providerCall({ model: 'asked', messages: [], ...body }))
@@ -95,10 +83,7 @@ describe('replies that are not what was asked for', () => {
   })
 
   test('an error that repeats a key which the operator has configured as a header', async () => {
-    const keyed = await setUpProvider({
-      plugin,
-      type: 'generic_compat',
-      config: { base_url: upstream.url },
+    const keyed = await setUp({
       settings: { defaultHeaders: { 'Api-Key': 'k3y-of-the-operator' } },
     })
     upstream.script(errorStatus(400, 'the key k3y-of-the-operator is for another region'))

@@ -1,28 +1,11 @@
 /** Replies whose kind or parts are not what was asked for, and what callers get of them. */
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import {
-  bytes,
-  collectEvents,
-  json,
-  providerCall,
-  setUpProvider,
-  startUpstream,
-} from 'model-gateway/testing'
-import plugin from './index.ts'
+import { bytes, collectEvents, json, providerCall } from 'model-gateway/testing'
+import { setUpCompat } from './__fixtures__/set-up.ts'
 
-const upstream = await startUpstream()
-const bench = await setUpProvider({
-  plugin,
-  type: 'generic_compat',
-  config: { base_url: upstream.url },
-})
+const { upstream, bench } = await setUpCompat()
 const route = bench.bind()
-beforeEach(() => upstream.clear())
-afterAll(async () => {
-  await bench.dispose()
-  await upstream.stop()
-})
 
 type Family = 'chat_completions' | 'responses' | 'embeddings'
 
@@ -308,7 +291,7 @@ describe('an embedding is what the caller asked for', () => {
     ['float', [floats, base64], [floats, floats]],
     [undefined, [base64], [floats]],
     [null, [base64], [floats]],
-    // Not floats: nobody knows what they are.
+    // Not floats: they stay as they came.
     ['float', ['AAAA', 'no base64!', ''], ['AAAA', 'no base64!', '']],
     ['base64', [[], ['1']], [[], ['1']]],
     ['ubinary', [[1, 2]], [[1, 2]]],

@@ -1,27 +1,10 @@
 /** Names of tools in calls that came by the messages API, whose names may be twice as long. */
-import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
-import {
-  collectEvents,
-  json,
-  providerCall,
-  setUpProvider,
-  sse,
-  startUpstream,
-} from 'model-gateway/testing'
-import plugin from './index.ts'
+import { collectEvents, json, providerCall, sse } from 'model-gateway/testing'
+import { setUpCompat } from './__fixtures__/set-up.ts'
 
-const upstream = await startUpstream()
-const bench = await setUpProvider({
-  plugin,
-  type: 'generic_compat',
-  config: { base_url: upstream.url },
-})
-beforeEach(() => upstream.clear())
-afterAll(async () => {
-  await bench.dispose()
-  await upstream.stop()
-})
+const { upstream, bench } = await setUpCompat()
 
 const LONG = 'mcp__plugin_tracker_tracker__createComponentRelationshipForCurrentItem'
 const tool = (name: string) => ({ type: 'function', function: { name } })

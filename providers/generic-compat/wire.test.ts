@@ -1,22 +1,13 @@
 /** What goes out on the wire, as the upstream's journal saw it; the profiles are in profile.test.ts. */
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { type JsonObject, Secret } from 'model-gateway/plugin'
 import type { RouteSpec } from 'model-gateway/provider'
-import {
-  collectEvents,
-  type JournalCall,
-  providerCall,
-  setUpProvider,
-  startUpstream,
-} from 'model-gateway/testing'
-import plugin from './index.ts'
+import { collectEvents, type JournalCall, providerCall } from 'model-gateway/testing'
+import { setUpCompat } from './__fixtures__/set-up.ts'
 
-const upstream = await startUpstream()
-const bench = await setUpProvider({
-  plugin,
-  type: 'generic_compat',
-  config: { base_url: `${upstream.url}/`, auth: { mode: 'bearer', token: new Secret('s3cret') } },
+const { upstream, bench, setUp } = await setUpCompat({
+  config: { auth: { mode: 'bearer', token: new Secret('s3cret') } },
   settings: {
     defaultHeaders: {
       'X-Default': 'provider',
@@ -25,11 +16,6 @@ const bench = await setUpProvider({
     },
     pricingProviderId: 'openai',
   },
-})
-beforeEach(() => upstream.clear())
-afterAll(async () => {
-  await bench.dispose()
-  await upstream.stop()
 })
 
 const messages = [{ role: 'user', content: 'hi' }]
@@ -83,10 +69,8 @@ describe('requests', () => {
   })
 
   test('without auth the configured headers are all there is', async () => {
-    const open = await setUpProvider({
-      plugin,
-      type: 'generic_compat',
-      config: { base_url: upstream.url, auth: { mode: 'none' } },
+    const open = await setUp({
+      config: { auth: { mode: 'none' } },
       settings: { defaultHeaders: { 'Api-Key': 'k' } },
     })
     await open.bind().execute.chat_completions?.(providerCall({ model: 'asked', messages }))
