@@ -22,10 +22,10 @@ export interface PlacedPieces {
  * out, or give all calls the same one and tell them apart by id.
  */
 export function createCallPlaces(): (fragments: readonly JsonValue[]) => PlacedPieces {
-  /** The call that was last told of at an index of the upstream, and each by that and its id. */
+  /** The last call at each index of the upstream, and each call by that index and its id. */
   const lastAt = new Map<number, Call>()
   const named = new Map<string, Call>()
-  /** Indexes of the upstream that have stood for several calls. */
+  /** Indexes of the upstream that several calls have had. */
   const shared = new Set<number>()
   const taken = new Set<number>()
   const told = new Set<Call>()

@@ -37,7 +37,7 @@ test('a member at its neutral value is no member, mapped or not', () => {
   expect(read(neutral, 'reject')).toEqual({ params: {}, dropped: [] })
 })
 
-test('what saves or hints is left out and told, and so is what nobody knows', () => {
+test('what saves or hints is left out and named, and so are unknown members', () => {
   const body = {
     model: 'm',
     store: true,

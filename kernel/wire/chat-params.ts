@@ -7,7 +7,7 @@ export interface ParamPolicy {
   readonly unsupported?: 'drop' | 'reject' | undefined
   /** Members that this target refuses beside those that change the answer. */
   readonly refused?: ReadonlySet<string>
-  /** Told of each member that is left out. */
+  /** Called with the name of each member that is left out. */
   dropped(name: string): void
 }
 
@@ -37,7 +37,7 @@ const ASKS_WHEN_EMPTY: ReadonlySet<string> = new Set(['web_search_options'])
 
 /**
  * Members without which the answer would be another one. All others save something, or help to tell
- * calls apart: `store`, `metadata`, `prompt_cache_key`, and what nobody knows yet.
+ * calls apart: `store`, `metadata`, `prompt_cache_key`, and members that are not known here.
  */
 const CHANGES_THE_ANSWER: ReadonlySet<string> = new Set([
   'audio',
@@ -74,7 +74,7 @@ const CHANGES_THE_ANSWER: ReadonlySet<string> = new Set([
 
 /**
  * The members of a chat call that its conversion has to say: without those that are absent or
- * neutral, and without those that `mapped` does not name, after `policy` was told of them. Throws
+ * neutral, and without those that `mapped` does not name, which `policy` refuses or reports. Throws
  * GatewayError `invalid_request` for one that cannot be left out.
  */
 export function readParams(

@@ -123,7 +123,7 @@ function chatRules(
     if (counters === undefined) {
       if (isPresent(chunk.usage)) data = setMembers(data, { usage: null })
     } else if (!native && !finished) {
-      // In OpenAI's own streams they come once, and clients such as LangChain add up what they are told.
+      // In OpenAI's own streams they come once, and clients such as LangChain add up what they read.
       usage.take(counters)
       data = setMembers(data, { usage: null })
     } else if (counters !== chunk.usage) {

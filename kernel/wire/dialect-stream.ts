@@ -10,7 +10,7 @@ import { encodeSse } from './sse.ts'
 export const DONE = '[DONE]'
 export const doneEvent: StreamEvent = streamEvent(DONE, undefined, encodeSse(DONE))
 
-/** A failure in the words that its caller is told: an upstream's own, where it has some. */
+/** A failure as its caller reads it: in the upstream's own words, where it has some. */
 export function callError(error: GatewayError | StreamFailure): CallError {
   const { code, message, type } = error
   if (!(error instanceof GatewayError)) {

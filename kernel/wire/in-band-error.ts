@@ -4,6 +4,7 @@ import type { StreamEvent } from '../plugin/stream.ts'
 import type { StreamFailure } from '../plugin/surface.ts'
 import { withData } from './dialect-stream.ts'
 import { readErrorWords } from './error-words.ts'
+import { isPresent } from './is-present.ts'
 import { setMembers } from './json-splice.ts'
 
 /**
@@ -16,7 +17,7 @@ export function readInBandError(
   owner: JsonObject,
   path: readonly string[],
 ): { event: StreamEvent; failure: StreamFailure } {
-  const name = (owner.error ?? undefined) === undefined ? 'message' : 'error'
+  const name = isPresent(owner.error) ? 'error' : 'message'
   const masked = maskStrings(owner[name])
   const data = masked === undefined ? event.data : setMembers(event.data, { [name]: masked }, path)
   return {
@@ -25,7 +26,7 @@ export function readInBandError(
   }
 }
 
-/** What the error in an object says, as it is told and logged; `unsaid` when it says nothing. */
+/** What the error in an object says, safe to send and to log; `unsaid` is its message when it has none. */
 export function failureOf(
   owner: JsonObject,
   unsaid = 'the upstream reported an error in its stream',

@@ -14,7 +14,7 @@ const BEGUN: ReadonlySet<string> = new Set([
 const ENDS = ['completed', 'incomplete', 'failed', 'cancelled'] as const
 export type End = (typeof ENDS)[number]
 
-/** Nobody's fault, but the caller has no whole answer. */
+/** Not an error, but the caller has no whole answer. */
 export const CANCELLED: StreamFailure = {
   code: 'response_cancelled',
   message: 'the response was cancelled',

@@ -1,5 +1,6 @@
 import type { StateReference, Ties } from '../plugin/affinity.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { isPresent } from './is-present.ts'
 
 /** Roles of those who answer: what they have said was said earlier. */
 const ANSWERS: ReadonlySet<JsonValue | undefined> = new Set(['assistant', 'model', 'tool'])
@@ -20,11 +21,11 @@ export function responsesTies(request: Readonly<JsonObject>): Ties {
   const items = listOf(request.input)
   const state = responsesState(request, items)
   const key = cacheKey(request)
-  const kept = present(request.previous_response_id) ?? present(request.conversation)
+  const isKept = isPresent(request.previous_response_id) || isPresent(request.conversation)
   const text = typeof request.input === 'string' ? request.input : headOf(items)
   return {
     state,
-    head: key ?? (kept === undefined ? text : undefined),
+    head: key ?? (isKept ? undefined : text),
     continues:
       key !== undefined ||
       state.length > 0 ||
@@ -86,7 +87,7 @@ function isAnswer(type: JsonValue | undefined): boolean {
   )
 }
 
-/** The first words of the user: what stands before them may tell the time. */
+/** The first words of the user: instructions before them may name the time. */
 function headOf(messages: readonly JsonObject[]): string | undefined {
   const first = messages.find(({ role }) => role === 'user') ?? messages[0]
   return first && JSON.stringify(first.content ?? first)
@@ -94,8 +95,4 @@ function headOf(messages: readonly JsonObject[]): string | undefined {
 
 function listOf(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
-}
-
-function present(value: JsonValue | undefined): JsonValue | undefined {
-  return value ?? undefined
 }

@@ -25,7 +25,7 @@ type Headers = Readonly<Record<string, string>>
 export interface Authentication {
   /** The headers that authenticate; asked for at every call. */
   credentials(request: UnauthenticatedRequest): Headers | Promise<Headers>
-  /** Told of credentials that the upstream did not take. */
+  /** Called with credentials that the upstream did not take. */
   refused?(credentials: Headers): void
 }
 
@@ -143,7 +143,7 @@ function noStream({ headers, redact }: UpstreamResponse): GatewayError {
 }
 
 /**
- * The server-sent events of a streamed reply, whatever media type it states. A whole reply is told as the
+ * The server-sent events of a streamed reply, whatever media type it states. A whole reply becomes the
  * events of its dialect. Throws GatewayError for one that is an error, and for what is neither.
  */
 export async function readEventStream(
