@@ -53,7 +53,9 @@ function completeChoice(choice: JsonObject, position: number, set: SetMembers): 
   }
   if (role !== 'assistant') set({ role: 'assistant' }, 'choices', position, 'message')
   if (content === undefined) set({ content: null }, 'choices', position, 'message')
-  if (tool_calls === null) set({ tool_calls: [] }, 'choices', position, 'message')
+  if (tool_calls !== undefined && !Array.isArray(tool_calls) && saysNothing(tool_calls)) {
+    set({ tool_calls: [] }, 'choices', position, 'message')
+  }
   for (const [at, called] of calls.entries()) {
     if (!isJsonObject(called)) continue
     completeCall(called, (members, ...path) =>
@@ -75,7 +77,9 @@ export const completeResponse: Complete = (body, set, call) => {
   if (!Array.isArray(body.output) && !isPresent(body.id) && !isPresent(body.status)) return
   if (saysNothing(body.status) && isPresent(body.error)) return
   const { tools, tool_choice, parallel_tool_calls } = call.body
-  const status = body.status === 'canceled' ? 'cancelled' : (body.status ?? 'completed')
+  const { status: stated = null } = body
+  const british = stated === 'canceled' ? 'cancelled' : stated
+  const status = saysNothing(stated) ? 'completed' : british
   const changes = responseChanges(body, { status })
   if (!isPresent(body.tools)) changes.tools = tools ?? []
   if (!isPresent(body.tool_choice)) changes.tool_choice = tool_choice ?? 'auto'
@@ -101,7 +105,7 @@ function exactEmbedding(item: JsonValue, position: number, call: JsonObject): Js
   return {
     ...item,
     object: 'embedding',
-    index: item.index ?? position,
+    index: typeof item.index === 'number' ? item.index : position,
     ...(embedding !== undefined && { embedding }),
   }
 }

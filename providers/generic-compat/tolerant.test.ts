@@ -198,7 +198,11 @@ describe('a whole reply has what clients count on', () => {
     const call = { function: { name: 'f', arguments: { a: 1 } } }
     const bare = {
       big: 1,
-      choices: [{ message: { content: 'hi' } }, { message: { tool_calls: [call] } }, {}],
+      choices: [
+        { message: { content: 'hi', tool_calls: {} } },
+        { message: { tool_calls: [call] } },
+        {},
+      ],
     }
     upstream.script(
       bytes(JSON.stringify(bare).replace('"big":1', '"big":12345678901234567890'), ''),
@@ -215,7 +219,7 @@ describe('a whole reply has what clients count on', () => {
       object: 'chat.completion',
       created: expect.any(Number),
       choices: [
-        { index: 0, finish_reason: 'stop', message: { ...said, content: 'hi' } },
+        { index: 0, finish_reason: 'stop', message: { ...said, content: 'hi', tool_calls: [] } },
         { index: 1, finish_reason: 'tool_calls', message: { ...said, tool_calls } },
         { index: 2, finish_reason: 'stop', message: said },
       ],
@@ -237,12 +241,21 @@ describe('a whole reply has what clients count on', () => {
       ],
       ...{ tools, tool_choice: 'auto', parallel_tool_calls: true },
     })
+    upstream.script(json({ id: 'r', status: '', output: null }))
+    expect((await buffered('responses')).body).toMatchObject({ status: 'completed', output: [] })
     upstream.script(json({ id: 'r', status: 'queued' }))
     expect((await buffered('responses')).body).toMatchObject({ status: 'queued', output: [] })
   })
 
   test('embeddings', async () => {
-    upstream.script(json({ data: [{ embedding: [1] }, { embedding: [2], index: 1 }] }))
+    upstream.script(
+      json({
+        data: [
+          { embedding: [1], index: '0' },
+          { embedding: [2], index: 1 },
+        ],
+      }),
+    )
     expect((await buffered('embeddings')).body).toEqual({
       object: 'list',
       data: [
