@@ -6,6 +6,8 @@ interface Call {
   /** The index under which the caller reads all of its pieces. */
   readonly index: number
   id: string | undefined
+  /** The id that was made because the upstream's did not come with the name; its own is left out then. */
+  own?: string
 }
 
 /** The pieces of tool calls in one delta, as the caller reads them. */
@@ -47,8 +49,9 @@ export function createCallPlaces(): (fragments: readonly JsonValue[]) => PlacedP
     const before = taken.size
     let ambiguous = false
     let changed = false
-    const pieces = fragments.map((fragment, position) => {
-      if (!isJsonObject(fragment)) return fragment
+    const pieces = fragments.map((came, position) => {
+      if (!isJsonObject(came)) return came
+      const fragment = typeof came.id === 'number' ? { ...came, id: String(came.id) } : came
       const slot = isIndex(fragment.index) ? fragment.index : position
       const id = typeof fragment.id === 'string' && fragment.id !== '' ? fragment.id : undefined
       const name = `${isIndex(fragment.index) ? slot : ''} ${id}`
@@ -59,9 +62,9 @@ export function createCallPlaces(): (fragments: readonly JsonValue[]) => PlacedP
         named.set(name, call)
       }
       if (shared.has(slot)) ambiguous = true
-      const piece = exactPiece(fragment, call.index, !told.has(call))
+      const piece = exactPiece(fragment, call, !told.has(call))
       told.add(call)
-      if (piece !== fragment) changed = true
+      if (piece !== came) changed = true
       return piece
     })
     return { pieces: changed ? pieces : fragments, begun: taken.size - before, ambiguous }
@@ -82,10 +85,16 @@ function isIndex(value: JsonValue | undefined): value is number {
 }
 
 /** Of the first piece of a call the helpers of official clients want the type, of others no other name. */
-function exactPiece(fragment: JsonObject, index: number, begins: boolean): JsonObject {
-  const piece = without(fragment, ['id', 'type', 'function'], (value) => !value)
+function exactPiece(fragment: JsonObject, call: Call, begins: boolean): JsonObject {
+  const { index, own } = call
+  const said = without(fragment, ['id', 'type', 'function'], (value) => !value)
+  const piece = own === undefined ? said : without(said, ['id'], () => true)
   const called = isJsonObject(piece.function) ? exactFunction(piece.function) : undefined
+  // Clients want the id with the name, and answer by it: anomalyco/opencode#47954.
+  const isNamed = called?.name !== undefined
+  if (isNamed && call.id === undefined) call.own ??= `call_${crypto.randomUUID()}`
   const changes = {
+    ...(call.own !== own && { id: call.own }),
     ...(piece.index !== index && { index }),
     ...(called !== undefined && begins && piece.type === undefined && { type: 'function' }),
     ...(called !== piece.function && called !== undefined && { function: called }),

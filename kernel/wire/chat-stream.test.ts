@@ -255,16 +255,17 @@ describe('a chat stream', () => {
     expect(stream).toMatchObject({ outcome: 'complete', usage: { output: 5 } })
   })
 
+  const piece = (call: JsonObject) =>
+    chunk({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] })
+  const piecesOf = (sent: JsonObject[]) =>
+    sent.slice(0, -1).map((each) => {
+      const [choice] = each.choices as { delta: { tool_calls: JsonObject[] } }[]
+      return choice?.delta.tool_calls[0] as JsonObject
+    })
+
   test('gives each piece of a tool call the index of its call', () => {
-    const piece = (call: JsonObject) =>
-      chunk({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] })
     const written = (...calls: JsonObject[]) =>
-      run(...calls.map(piece), finish('tool_calls'))
-        .sent.slice(0, -1)
-        .map((each) => {
-          const [choice] = each.choices as { delta: { tool_calls: JsonObject[] } }[]
-          return choice?.delta.tool_calls[0] as JsonObject
-        })
+      piecesOf(run(...calls.map(piece), finish('tool_calls')).sent)
     const more = { function: { arguments: 'x' } }
     // Google's compatible API gives every call the index 0: QuantumNous/new-api#2701.
     const alike = written(
@@ -295,6 +296,34 @@ describe('a chat stream', () => {
     const empty = { id: null, type: null, function: { name: null, arguments: { a: 1 } } }
     expect(written({ index: 0, ...empty })).toEqual([
       { index: 0, type: 'function', function: { arguments: '{"a":1}' } },
+    ])
+  })
+
+  const first = { index: 0, function: { name: 'f', arguments: '' } }
+  test('gives a tool call an id with its name, when the upstream has sent none by then', () => {
+    const late = { index: 0, id: 'late', function: { arguments: '{}' } }
+    const { sent } = run(...[first, late, late].map(piece), finish('tool_calls'))
+    const [begun, ...further] = piecesOf(sent)
+    expect(begun?.id).toStartWith('call_')
+    expect(begun).toMatchObject({ ...first, type: 'function' })
+    // The caller answers by one id only.
+    expect(further).toEqual([{ index: 0, function: { arguments: '{}' } }, further[0] as JsonObject])
+    const named = [{ index: 0, id: 'a' }, first]
+    expect(piecesOf(run(...named.map(piece), finish('tool_calls')).sent)[1]).not.toHaveProperty(
+      'id',
+    )
+  })
+
+  test('writes a number for the id of a tool call as text', () => {
+    // CherryHQ/cherry-studio#16322
+    const numbered = [
+      { ...first, id: 1 },
+      { index: 0, id: 2 },
+    ].map(piece)
+    const ids = piecesOf(run(...numbered, finish('tool_calls')).sent)
+    expect(ids).toMatchObject([
+      { index: 0, id: '1' },
+      { index: 1, id: '2' },
     ])
   })
 

@@ -221,7 +221,7 @@ describe('tool calls', () => {
       'start 1 tool_use b g',
       '1 {}',
       'stop 1',
-      'start 2 tool_use toolu_r1_2 h',
+      expect.stringMatching(/^start 2 tool_use call_\S+ h$/),
       '2 {"z":1}',
       'stop 2',
     ])
@@ -254,9 +254,10 @@ describe('tool calls', () => {
     ])
   })
 
-  test('whose id comes late begin when it has come', () => {
+  test('whose id comes late have one already', () => {
     const { sent } = run(tool(0, undefined, 'f', '{"x"'), tool(0, 'a', undefined, ':1}'))
-    expect(brief(sent)).toEqual(['message_start', 'start 0 tool_use a f', '0 {"x"', '0 :1}'])
+    const begun = expect.stringMatching(/^start 0 tool_use call_\S+ f$/)
+    expect(brief(sent)).toEqual(['message_start', begun, '0 {"x"', '0 :1}'])
   })
 })
 
