@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
-import { contentRefusal } from '../../test/harness/upstream-google-rules.ts'
+import { strictRefusal } from '../../test/harness/strict-clouds.ts'
 import { googleRequest } from './google-content-request.ts'
 import { createToolNames, GOOGLE_NAMES } from './tool-names.ts'
 
@@ -125,7 +125,7 @@ test.each(['gemini-3.5-flash', 'gemini-2.5-flash', 'gemini-flash-latest'])('%s',
       )
       const sent = JSON.parse(JSON.stringify(request)) as JsonObject
       const path = `/v1/publishers/google/models/${model}:generateContent`
-      expect(contentRefusal(path, sent)).toBeUndefined()
+      expect(strictRefusal(path, sent)).toBeUndefined()
     }),
     { numRuns: 400 },
   )

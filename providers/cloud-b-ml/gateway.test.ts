@@ -1,7 +1,6 @@
 /** Through a whole gateway: the official client, the ledger, the errors a caller sees. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
-import { isJsonObject } from 'model-gateway/plugin'
 import { json, type Reply, sse, startUpstream, type Upstream } from 'model-gateway/testing'
 import {
   adaKey,
@@ -9,7 +8,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../../test/harness/gateway.ts'
-import { strictRefusal } from '../../test/harness/strict-clouds.ts'
+import { strictly } from '../../test/harness/strict-clouds.ts'
 import {
   converseFrames,
   converseReply,
@@ -40,9 +39,6 @@ const said: Said = {
 const native = { ...said, usage: messagesUsage }
 
 const reply: Reply = (x) => {
-  const { body, path } = x.call
-  const strict = isJsonObject(body) ? strictRefusal(path, body) : undefined
-  if (strict !== undefined) return json(strict.json, strict.status, strict.headers)(x)
   if (x.call.path.endsWith('/converse-stream')) return framed(converseFrames(said))(x)
   if (x.call.path.endsWith('/converse')) return json(converseReply(said))(x)
   return x.call.rawBody.includes('"stream":true')
@@ -54,7 +50,7 @@ let upstream: Upstream
 let gateway: TestGateway
 beforeAll(async () => {
   upstream = await startUpstream()
-  upstream.always(reply)
+  upstream.always(strictly(reply))
   const route = (upstream_model: string, api_style: string) => ({
     provider: 'bedrock',
     upstream_model,

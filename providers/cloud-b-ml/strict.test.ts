@@ -3,8 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from 'model-gateway/plugin'
 import { providerCall } from 'model-gateway/testing'
-import { converseRefusal } from '../../test/harness/strict-converse.ts'
-import { type MessagesHost, messagesRefusal } from '../../test/harness/strict-messages.ts'
+import { strictRefusal } from '../../test/harness/strict-clouds.ts'
 import {
   edgeMessages,
   invokeMessages,
@@ -84,25 +83,24 @@ test.each([
     fc.property(body, (asked) => {
       const { body } = unifiedRequest(route, providerCall(asked))
       const sent = JSON.parse(JSON.stringify(body)) as JsonObject
-      const refused = converseRefusal(`/model/${upstreamModel}/converse`, sent)
-      expect(refused?.message).toBeUndefined()
+      expect(strictRefusal(`/model/${upstreamModel}/converse`, sent)).toBeUndefined()
     }),
     { numRuns: 400 },
   )
 })
 
-test.each<[MessagesHost, MessagesDialect]>([
-  ['vertex', rawPredictMessages],
-  ['invoke', invokeMessages],
-  ['mantle', edgeMessages],
-])('messages: %s', (host, dialect) => {
+test.each<[string, MessagesDialect]>([
+  ['/v1/models/claude:rawPredict', rawPredictMessages],
+  ['/model/claude/invoke', invokeMessages],
+  ['/anthropic/v1/messages', edgeMessages],
+])('messages: %s', (path, dialect) => {
   const unsupportedParams = 'drop' as const
   const route = { dialect, upstreamModel: 'claude-sonnet-4-5', extraBody: {}, unsupportedParams }
   fc.assert(
     fc.property(body, (asked) => {
       const { body } = messagesRequest(route, providerCall(asked))
       const sent = JSON.parse(JSON.stringify(body)) as JsonObject
-      expect(messagesRefusal(host, sent)).toBeUndefined()
+      expect(strictRefusal(path, sent)).toBeUndefined()
     }),
     { numRuns: 400 },
   )

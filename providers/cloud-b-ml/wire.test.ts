@@ -1,6 +1,6 @@
 /** What goes out on the wire, as the upstream's journal saw it. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { isJsonObject, type JsonObject, Secret } from 'model-gateway/plugin'
+import { type JsonObject, Secret } from 'model-gateway/plugin'
 import type { RouteSpec } from 'model-gateway/provider'
 import {
   collectEvents,
@@ -12,7 +12,7 @@ import {
   sse,
   startUpstream,
 } from 'model-gateway/testing'
-import { strictRefusal } from '../../test/harness/strict-clouds.ts'
+import { strictly } from '../../test/harness/strict-clouds.ts'
 import {
   converseFrames,
   converseReply,
@@ -37,9 +37,7 @@ const unified = { ...said, usage: converseUsage }
 const native = { ...said, usage: messagesUsage }
 
 const reply: Reply = (x) => {
-  const { path, headers, body } = x.call
-  const strict = isJsonObject(body) ? strictRefusal(path, body) : undefined
-  if (strict !== undefined) return json(strict.json, strict.status, strict.headers)(x)
+  const { path, headers } = x.call
   const streamed = headers.accept !== 'application/json'
   if (path.endsWith('/converse-stream')) return framed(converseFrames(unified))(x)
   if (path.endsWith('/converse')) return json(converseReply(unified))(x)
@@ -55,7 +53,7 @@ const reply: Reply = (x) => {
 const upstream = await startUpstream()
 beforeEach(() => {
   upstream.clear()
-  upstream.always(reply)
+  upstream.always(strictly(reply))
 })
 
 const keys = {

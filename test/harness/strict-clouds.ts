@@ -1,6 +1,9 @@
-import type { JsonObject } from 'model-gateway/plugin'
-import { converseRefusal } from './strict-converse.ts'
-import { messagesRefusal } from './strict-messages.ts'
+import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
+import { checkConverse } from './strict-converse.ts'
+import { checkContent } from './strict-google.ts'
+import { checkMessagesRequest, type MessagesHost } from './strict-messages.ts'
+import { type Refused, refusedBy } from './strict-rules.ts'
+import { json, type Reply } from './upstream.ts'
 
 /** The answer of a cloud to a request that it does not take. */
 export interface StrictRefusal {
@@ -9,30 +12,55 @@ export interface StrictRefusal {
   readonly headers: Record<string, string>
 }
 
+/** The rules of one API, and how the service writes what it refuses. */
+interface Rules {
+  readonly path: RegExp
+  check(path: string, body: JsonObject): void
+  answer(refused: Refused): StrictRefusal
+}
+
+const messages = (host: MessagesHost) => (_: string, body: JsonObject) =>
+  checkMessagesRequest(host, body)
+
+const RULES: readonly Rules[] = [
+  { path: /\/converse(-stream)?$/, check: checkConverse, answer: bedrock },
+  { path: /\/invoke$/, check: messages('invoke'), answer: bedrock },
+  { path: /:(?:streamR|r)awPredict$/, check: messages('vertex'), answer: anthropic },
+  { path: /\/anthropic\/v1\/messages$/, check: messages('mantle'), answer: anthropic },
+  { path: /:(?:streamG|g)enerateContent$/, check: checkContent, answer: google },
+]
+
 /**
  * What the real service is known to refuse of a call of this path, in the service's own shape;
  * undefined for a good one, and for calls of other APIs.
  */
 export function strictRefusal(path: string, body: JsonObject): StrictRefusal | undefined {
-  const [place = ''] = path.split('?')
-  if (/\/converse(-stream)?$/.test(place)) {
-    const refused = converseRefusal(place, body)
-    return refused && bedrock(refused.status, refused.message)
-  }
-  const host = /:(?:streamR|r)awPredict$/.test(place)
-    ? 'vertex'
-    : place.endsWith('/invoke')
-      ? 'invoke'
-      : 'mantle'
-  if (host === 'mantle' && !place.endsWith('/anthropic/v1/messages')) return undefined
-  const message = messagesRefusal(host, body)
-  if (message === undefined) return undefined
-  if (host === 'invoke') return bedrock(400, message)
-  const error = { type: 'invalid_request_error', message }
-  return { status: 400, json: { type: 'error', error }, headers: {} }
+  const place = decodeURIComponent(path.split('?')[0] ?? '')
+  const rules = RULES.find((each) => each.path.test(place))
+  const refused = rules && refusedBy(() => rules.check(place, body))
+  return refused && rules.answer(refused)
 }
 
-function bedrock(status: number, message: string): StrictRefusal {
+/** A reply that calls get only if the real service would take them. */
+export function strictly(reply: Reply): Reply {
+  return (x) => {
+    const { path, body } = x.call
+    const refused = isJsonObject(body) ? strictRefusal(path, body) : undefined
+    return (refused ? json(refused.json, refused.status, refused.headers) : reply)(x)
+  }
+}
+
+function bedrock({ status, message }: Refused): StrictRefusal {
   const type = status === 403 ? 'AccessDeniedException' : 'ValidationException'
   return { status, json: { message }, headers: { 'x-amzn-errortype': type } }
+}
+
+function anthropic({ status, message }: Refused): StrictRefusal {
+  const error = { type: 'invalid_request_error', message }
+  return { status, json: { type: 'error', error }, headers: {} }
+}
+
+function google({ status, message }: Refused): StrictRefusal {
+  const error = { code: status, message, status: 'INVALID_ARGUMENT' }
+  return { status, json: { error }, headers: {} }
 }

@@ -1,11 +1,6 @@
 /** What Bedrock's Converse refuses, in its own words. */
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { listOf, unpaired } from './strict-turns.ts'
-
-export interface Refused {
-  readonly status: number
-  readonly message: string
-}
+import { checkPairs, fail, listOf } from './strict-rules.ts'
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 const REQUEST = [
@@ -49,28 +44,6 @@ const METADATA = /^[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}$/
 /** Models that take no cache point: the ones of the tests. (BerriAI/litellm#39210) */
 const NO_CACHE = /claude-3-haiku|claude-3-5-sonnet-20240620|llama|mistral|nemotron/
 
-/** Why the request is refused; undefined for a good one. `path` names the model. */
-export function converseRefusal(path: string, body: JsonObject): Refused | undefined {
-  try {
-    check(decodeURIComponent(path), body)
-  } catch (error) {
-    if (error instanceof ConverseError) return error
-    throw error
-  }
-}
-
-class ConverseError extends Error implements Refused {
-  readonly status: number
-  constructor(message: string, status = 400) {
-    super(message)
-    this.status = status
-  }
-}
-
-function fail(message: string, status?: number): never {
-  throw new ConverseError(message, status)
-}
-
 function known(value: JsonObject, members: readonly string[], at: string): void {
   for (const key of Object.keys(value)) {
     // crmne/ruby_llm#586
@@ -93,7 +66,8 @@ function one(value: JsonValue, members: readonly string[], at: string): [string,
   return [name, inner as JsonValue]
 }
 
-function check(path: string, body: JsonObject): void {
+/** Fails for a request that is refused. `path` names the model. */
+export function checkConverse(path: string, body: JsonObject): void {
   known(body, REQUEST, '#')
   for (const [name, value] of Object.entries(body)) {
     const shape = MEMBERS[name]
@@ -202,12 +176,11 @@ function checkMessages({ messages }: JsonObject): string[] {
   if (turns.at(-1)?.role === 'assistant' && typeof text === 'string' && text !== text.trimEnd()) {
     fail('messages: final assistant content cannot end with trailing whitespace')
   }
-  const fault = unpaired(turns, (block) => {
+  checkPairs(turns, (block) => {
     const { toolUse, toolResult } = block
     if (isJsonObject(toolUse)) return { call: toolUse.toolUseId }
     return isJsonObject(toolResult) ? { result: toolResult.toolUseId } : undefined
   })
-  if (fault !== undefined) fail(fault)
   return kinds
 }
 

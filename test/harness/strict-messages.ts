@@ -1,6 +1,6 @@
 /** What Anthropic's messages API refuses on the clouds, in its own words. */
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { listOf, unpaired } from './strict-turns.ts'
+import { checkPairs, fail, listOf } from './strict-rules.ts'
 
 export type MessagesHost = 'vertex' | 'invoke' | 'mantle'
 
@@ -36,12 +36,6 @@ const TOOL = [
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
 const ID = /^[a-zA-Z0-9_-]+$/
 
-class MessagesError extends Error {}
-
-function fail(message: string): never {
-  throw new MessagesError(message)
-}
-
 /** BerriAI/litellm#13825, anthropics/claude-code#31033 */
 function known(value: JsonObject, members: readonly string[], at: string): void {
   for (const key of Object.keys(value)) {
@@ -49,17 +43,8 @@ function known(value: JsonObject, members: readonly string[], at: string): void 
   }
 }
 
-/** Why the request is refused with 400; undefined for a good one. */
-export function messagesRefusal(host: MessagesHost, body: JsonObject): string | undefined {
-  try {
-    check(host, body)
-  } catch (error) {
-    if (error instanceof MessagesError) return error.message
-    throw error
-  }
-}
-
-function check(host: MessagesHost, body: JsonObject): void {
+/** Fails for a request that is refused. */
+export function checkMessagesRequest(host: MessagesHost, body: JsonObject): void {
   known(body, [...REQUEST, ...HOST[host]], '')
   if (host !== 'mantle' && typeof body.anthropic_version !== 'string') {
     fail('anthropic_version: Field required')
@@ -125,11 +110,10 @@ function checkMessages({ messages }: JsonObject): void {
     // tailcallhq/forgecode#1872
     fail('messages: final assistant content cannot end with trailing whitespace')
   }
-  const fault = unpaired(joined(turns), ({ type, id, tool_use_id }) => {
+  checkPairs(joined(turns), ({ type, id, tool_use_id }) => {
     if (type === 'tool_use') return { call: id }
     return type === 'tool_result' ? { result: tool_use_id } : undefined
   })
-  if (fault !== undefined) fail(fault)
 }
 
 /** anomalyco/opencode#3077: a turn that called tools begins with what was thought. */

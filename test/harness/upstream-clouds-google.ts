@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import { strictRefusal } from './strict-clouds.ts'
-import { contentRefusal } from './upstream-google-rules.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const KEY_ID = 'key-1'
@@ -141,10 +140,7 @@ export function startGoogleCloud(): GoogleCloud {
     calls.push(call)
     const strict = strictRefusal(call.path, call.body)
     if (strict !== undefined) return Response.json(strict.json, { status: strict.status })
-    const refused = /:(?:streamG|g)enerateContent/.test(call.path)
-      ? contentRefusal(call.path, call.body)
-      : undefined
-    return refused === undefined ? cloud.answer(call) : invalidArgument(refused)
+    return cloud.answer(call)
   }
 
   const server = Bun.serve({
@@ -252,11 +248,6 @@ function idToken(audience: string, exp: number, jti: number): string {
 
 function refusal(error: string, error_description: string): Response {
   return Response.json({ error, error_description }, { status: 400 })
-}
-
-function invalidArgument(message: string): Response {
-  const error = { code: 400, message, status: 'INVALID_ARGUMENT' }
-  return Response.json({ error }, { status: 400 })
 }
 
 function unauthenticated(): Response {

@@ -75,9 +75,7 @@ export async function startClouds(): Promise<Clouds> {
   function receive(call: CloudCall): Answer {
     calls.push(call)
     if (call.identity === '') return refusal(call.path)
-    const strict = strictRefusal(call.path, call.body)
-    if (strict !== undefined) return strict
-    return answer(call, clouds.reasoning, clouds.fault)
+    return strictRefusal(call.path, call.body) ?? answer(call, clouds.reasoning, clouds.fault)
   }
 
   const reply: Reply = (x) => {

@@ -1,7 +1,7 @@
 /** The upstream of the tests refuses what the real one refuses, and nothing else. */
 import { expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
-import { contentRefusal } from './upstream-google-rules.ts'
+import { strictRefusal } from './strict-clouds.ts'
 
 const user = { role: 'user', parts: [{ text: 'hi' }] }
 const model = { role: 'model', parts: [{ text: 'Well' }] }
@@ -24,8 +24,8 @@ const declared = (...names: string[]) => ({
   tools: [{ functionDeclarations: names.map((name) => ({ name })) }],
 })
 
-function refusal(body: JsonObject, id = 'gemini-3.5-flash'): string | undefined {
-  return contentRefusal(`/v1/publishers/google/models/${id}:generateContent`, body)
+function refusal(body: JsonObject, id = 'gemini-3.5-flash') {
+  return strictRefusal(`/v1/publishers/google/models/${id}:generateContent`, body)
 }
 
 test.each([
@@ -104,5 +104,8 @@ test.each([
     'mimeType',
   ],
 ] as [string, JsonObject, string][])('refuses %s', (_, body, words) => {
-  expect(refusal(body)).toContain(words)
+  expect(refusal(body)).toMatchObject({
+    status: 400,
+    json: { error: { status: 'INVALID_ARGUMENT', message: expect.stringContaining(words) } },
+  })
 })

@@ -4,6 +4,7 @@
  * words were reported.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { fail } from './strict-rules.ts'
 
 /** Members of a message by name: those of another message, or anything. */
 interface Names {
@@ -81,121 +82,114 @@ const REQUEST: Names = {
 const FUNCTION_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
-/** The words of the service for what is wrong with a request; undefined if nothing is. */
-export function contentRefusal(path: string, body: JsonObject): string | undefined {
+/** Fails for a request that is refused. `path` names the model. */
+export function checkContent(path: string, body: JsonObject): void {
   const model = /\/models\/([^:]+):/.exec(path)?.[1] ?? ''
-  return (
-    unknownName(body, REQUEST, '') ??
-    configRefusal(body) ??
-    declarationRefusal(objects(body.tools)) ??
-    turnRefusal(objects(body.contents), Number(/gemini-(\d+)/.exec(model)?.[1] ?? 0) >= 3)
-  )
+  checkNames(body, REQUEST, '')
+  checkConfig(body)
+  checkDeclarations(objects(body.tools))
+  checkTurns(objects(body.contents), Number(/gemini-(\d+)/.exec(model)?.[1] ?? 0) >= 3)
 }
 
-function unknownName(value: JsonValue | undefined, names: Names, at: string): string | undefined {
+function checkNames(value: JsonValue | undefined, names: Names, at: string): void {
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      const found = unknownName(item, names, `${at}[${index}]`)
-      if (found !== undefined) return found
-    }
-    return undefined
+    for (const [index, item] of value.entries()) checkNames(item, names, `${at}[${index}]`)
+    return
   }
-  if (!isJsonObject(value)) return undefined
+  if (!isJsonObject(value)) return
   for (const [name, member] of Object.entries(value)) {
     const known = names[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())]
     const place = at === '' ? '' : ` at '${at}'`
     if (known === undefined) {
-      return `Invalid JSON payload received. Unknown name "${name}"${place}: Cannot find field.`
+      fail(`Invalid JSON payload received. Unknown name "${name}"${place}: Cannot find field.`)
     }
-    const path = at === '' ? snake(name) : `${at}.${snake(name)}`
-    const found = known === true ? undefined : unknownName(member, known, path)
-    if (found !== undefined) return found
+    if (known !== true) checkNames(member, known, at === '' ? snake(name) : `${at}.${snake(name)}`)
   }
-  return undefined
 }
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-function configRefusal({ generationConfig }: JsonObject): string | undefined {
+function checkConfig({ generationConfig }: JsonObject): void {
   const { seed } = isJsonObject(generationConfig) ? generationConfig : {}
-  if (seed === undefined || (Number.isInteger(seed) && Math.abs(Number(seed)) < 2 ** 31)) {
-    return undefined
-  }
-  return `Invalid value at 'generation_config.seed' (TYPE_INT32), ${seed}`
+  if (seed === undefined || (Number.isInteger(seed) && Math.abs(Number(seed)) < 2 ** 31)) return
+  fail(`Invalid value at 'generation_config.seed' (TYPE_INT32), ${seed}`)
 }
 
-function declarationRefusal(tools: readonly JsonObject[]): string | undefined {
+function checkDeclarations(tools: readonly JsonObject[]): void {
   const seen = new Set<JsonValue | undefined>()
   for (const { name } of tools.flatMap((tool) => objects(tool.functionDeclarations))) {
     if (!FUNCTION_NAME.test(String(name))) {
-      return `Invalid function name. Must start with a letter or an underscore: ${name}`
+      fail(`Invalid function name. Must start with a letter or an underscore: ${name}`)
     }
     // google-gemini/gemini-cli#2388
-    if (seen.has(name)) return `Duplicate function declaration found: ${name}`
+    if (seen.has(name)) fail(`Duplicate function declaration found: ${name}`)
     seen.add(name)
   }
-  return undefined
 }
 
 /** The rules of turns; Gemini 3 has more of them. */
-function turnRefusal(contents: readonly JsonObject[], strict: boolean): string | undefined {
-  if (contents.length === 0) return 'at least one contents field is required'
+function checkTurns(contents: readonly JsonObject[], strict: boolean): void {
+  if (contents.length === 0) fail('at least one contents field is required')
   let calls = 0
   let before: JsonValue | undefined = 'user'
   for (const { role, parts: list } of contents) {
     const parts = objects(list)
-    const found = partsRefusal(parts)
-    if (found !== undefined) return found
-    if (role !== 'user' && role !== 'model') return 'Please use a valid role: user, model.'
+    checkParts(parts)
+    if (role !== 'user' && role !== 'model') fail('Please use a valid role: user, model.')
     const responses = parts.filter((part) => part.functionResponse !== undefined).length
     const called = parts.filter((part) => part.functionCall !== undefined).length
     // envoyproxy/ai-gateway#2686
-    if (responses > 0 && responses < parts.length) return 'a function response shares its content'
+    if (responses > 0 && responses < parts.length) fail('a function response shares its content')
     if (responses !== calls) {
-      return 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.'
+      fail(
+        'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
+      )
     }
     if (called > 0 && before !== 'user') {
-      return 'Please ensure that function call turn comes immediately after a user turn or after a function response turn.'
+      fail(
+        'Please ensure that function call turn comes immediately after a user turn or after a function response turn.',
+      )
     }
     calls = called
     before = role
   }
-  if (calls > 0) return 'Please ensure that function response turn comes immediately after it.'
-  if (!strict) return undefined
+  if (calls > 0) fail('Please ensure that function response turn comes immediately after it.')
+  if (!strict) return
   // BerriAI/litellm#38652
-  if (before === 'model') return 'Requests ending with a model turn are not supported.'
-  return signatureRefusal(contents)
+  if (before === 'model') fail('Requests ending with a model turn are not supported.')
+  checkSignatures(contents)
 }
 
-function partsRefusal(parts: readonly JsonObject[]): string | undefined {
+function checkParts(parts: readonly JsonObject[]): void {
   if (parts.length === 0) {
-    return 'Unable to submit request because it must include at least one parts field, which describes the prompt input.'
+    fail(
+      'Unable to submit request because it must include at least one parts field, which describes the prompt input.',
+    )
   }
   for (const { text, thoughtSignature, functionCall, functionResponse, fileData } of parts) {
     if (thoughtSignature !== undefined && !BASE64.test(String(thoughtSignature))) {
-      return "Invalid value at 'thought_signature' (TYPE_BYTES), Base64 decoding failed"
+      fail("Invalid value at 'thought_signature' (TYPE_BYTES), Base64 decoding failed")
     }
     // Portkey-AI/gateway#462
     if (text === '' && thoughtSignature === undefined) {
-      return 'Unable to submit request because it has an empty text parameter.'
+      fail('Unable to submit request because it has an empty text parameter.')
     }
     for (const [value, member] of [
       [functionCall, 'args'],
       [functionResponse, 'response'],
     ] as const) {
       if (!isJsonObject(value)) continue
-      if (!FUNCTION_NAME.test(String(value.name))) return `Invalid function name: ${value.name}`
-      if (!isJsonObject(value[member])) return `Invalid value at '${member}' (Struct)`
+      if (!FUNCTION_NAME.test(String(value.name))) fail(`Invalid function name: ${value.name}`)
+      if (!isJsonObject(value[member])) fail(`Invalid value at '${member}' (Struct)`)
     }
     if (isJsonObject(fileData) && typeof fileData.mimeType !== 'string') {
-      return 'Unable to submit request because it must have a mimeType parameter.'
+      fail('Unable to submit request because it must have a mimeType parameter.')
     }
   }
-  return undefined
 }
 
 /** discuss.ai.google.dev/t/109823 */
-function signatureRefusal(contents: readonly JsonObject[]): string | undefined {
+function checkSignatures(contents: readonly JsonObject[]): void {
   const spoke = contents.findLastIndex(
     ({ role, parts }) =>
       role === 'user' && objects(parts).every(({ functionResponse }) => !functionResponse),
@@ -203,10 +197,11 @@ function signatureRefusal(contents: readonly JsonObject[]): string | undefined {
   for (const { parts } of contents.slice(spoke + 1)) {
     const first = objects(parts).find(({ functionCall }) => functionCall !== undefined)
     if (first !== undefined && first.thoughtSignature === undefined) {
-      return 'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.'
+      fail(
+        'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.',
+      )
     }
   }
-  return undefined
 }
 
 function objects(value: JsonValue | undefined): JsonObject[] {
