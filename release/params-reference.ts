@@ -46,7 +46,7 @@ const CHAT: Readonly<Record<string, JsonValue>> = {
   user: 'u',
   verbosity: 'low',
   web_search_options: {},
-  'what nobody knows': 1,
+  'any other member': 1,
 }
 
 /** Members of messages calls. */
@@ -66,7 +66,7 @@ const MESSAGES: Readonly<Record<string, JsonValue>> = {
   tool_choice: { type: 'any' },
   top_k: 5,
   top_p: 0.5,
-  'what nobody knows': 1,
+  'any other member': 1,
 }
 
 const claude = 'anthropic.claude-sonnet-4-6-v1:0'
