@@ -1,40 +1,17 @@
 /** An agent's turns with models of Google, through a whole gateway and by the official client. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { isJsonObject, type JsonObject } from 'model-gateway/plugin'
 import type OpenAI from 'openai'
-import {
-  adaKey,
-  eventually,
-  startTestGateway,
-  type TestGateway,
-} from '../../test/harness/gateway.ts'
-import { startGoogleCloud } from '../../test/harness/upstream-clouds-google.ts'
-import { eventStream, lastBody } from './testing.ts'
+import { adaKey } from '../../test/harness/gateway.ts'
+import { eventStream, lastBody, startVertexGateway } from './testing.ts'
 
-const cloud = startGoogleCloud()
-let gateway: TestGateway
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    providers: [
-      {
-        id: 'vertex',
-        type: 'vertex_ai',
-        project_id: 'demo-project',
-        api_host: cloud.url,
-        auth: { mode: 'service_account', credentials_file: cloud.serviceAccountFile() },
-      },
-    ],
-    models: [
-      { id: 'new', routes: [{ provider: 'vertex', upstream_model: 'google/gemini-3.5-flash' }] },
-      { id: 'old', routes: [{ provider: 'vertex', upstream_model: 'google/gemini-2.5-flash' }] },
-    ],
-  })
+const vertex = await startVertexGateway({
+  new: { upstream_model: 'google/gemini-3.5-flash' },
+  old: { upstream_model: 'google/gemini-2.5-flash' },
 })
+const { cloud, gateway } = vertex
 beforeEach(() => cloud.clear())
-afterAll(async () => {
-  await gateway?.stop()
-  await cloud.stop()
-})
+afterAll(vertex.stop)
 
 /** Both an event and a whole reply, of one candidate. */
 function answer(parts: JsonObject[], more: JsonObject = {}): void {
@@ -166,14 +143,8 @@ describe.each([false, true])('streamed: %p', (stream) => {
     expect(text).toContain(`${finishReason}: print(f(x=1)`)
     expect(text).not.toContain('[DONE]')
     expect(text).not.toContain('finish_reason":"')
-    const requestId = response.headers.get('x-request-id') ?? ''
-    const [row] = await eventually(async () => {
-      const rows = await gateway.sql`
-        SELECT prompt_tokens::int AS prompt, completion_tokens::int AS completion
-        FROM accounting.usage_cost_events WHERE request_id = ${requestId}`
-      return rows.length > 0 ? rows : undefined
-    })
-    expect(row).toEqual({ prompt: 10, completion: 2 })
+    const row = await vertex.ledgerRow(response.headers.get('x-request-id') ?? '')
+    expect(row).toMatchObject({ prompt: 10, completion: 2 })
   })
 
   test('images and sources are in the reply', async () => {

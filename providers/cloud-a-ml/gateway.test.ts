@@ -1,18 +1,12 @@
 /** Through a whole gateway: the official clients, the ledger, the errors a caller sees. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import type { JsonObject } from 'model-gateway/plugin'
-import {
-  adaKey,
-  eventually,
-  startTestGateway,
-  type TestGateway,
-} from '../../test/harness/gateway.ts'
-import { type ApiCall, startGoogleCloud } from '../../test/harness/upstream-clouds-google.ts'
-import { eventStream } from './testing.ts'
+import { adaKey } from '../../test/harness/gateway.ts'
+import type { ApiCall } from '../../test/harness/upstream-clouds-google.ts'
+import { eventStream, startVertexGateway } from './testing.ts'
 
-const cloud = startGoogleCloud()
 const google = `${import.meta.dir}/../_shared/__fixtures__/google`
 const claude = `${import.meta.dir}/__fixtures__/messages-tools`
 const files = new Map<string, string>()
@@ -42,44 +36,22 @@ function answer({ path, body }: ApiCall): Response {
     : Response.json(JSON.parse(files.get(`${name}.json`) ?? ''))
 }
 
-let gateway: TestGateway
-beforeAll(async () => {
-  const route = (upstream_model: string) => ({ provider: 'vertex', upstream_model })
-  gateway = await startTestGateway({
-    accounting: { abort_drain_secs: 0.2 },
-    providers: [
-      {
-        id: 'vertex',
-        type: 'vertex_ai',
-        project_id: 'demo-project',
-        api_host: cloud.url,
-        auth: { mode: 'service_account', credentials_file: cloud.serviceAccountFile() },
-      },
-    ],
-    models: [
-      { id: 'gemini', routes: [route('google/gemini-2.5-flash')] },
-      { id: 'claude', routes: [route('anthropic/claude-sonnet-4-6')] },
-      { id: 'embed', routes: [route('google/gemini-embedding-001')] },
-      {
-        id: 'encoded',
-        routes: [
-          {
-            ...route('google/gemini-embedding-001'),
-            compatibility: { cloud_a_ml: { base64: 'encode' } },
-          },
-        ],
-      },
-    ],
-  })
-})
+const embedding = { upstream_model: 'google/gemini-embedding-001' }
+const vertex = await startVertexGateway(
+  {
+    gemini: { upstream_model: 'google/gemini-2.5-flash' },
+    claude: { upstream_model: 'anthropic/claude-sonnet-4-6' },
+    embed: embedding,
+    encoded: { ...embedding, compatibility: { cloud_a_ml: { base64: 'encode' } } },
+  },
+  { accounting: { abort_drain_secs: 0.2 } },
+)
+const { cloud, gateway, ledgerRow } = vertex
 beforeEach(() => {
   cloud.clear()
   cloud.answer = answer
 })
-afterAll(async () => {
-  await gateway?.stop()
-  await cloud.stop()
-})
+afterAll(vertex.stop)
 
 const tools = ['weather', 'clock'].map((name) => ({
   type: 'function' as const,
@@ -176,16 +148,6 @@ function endless(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode(text)) })
 }
 
-async function ledgerRow(requestId: string) {
-  const [row] = await eventually(async () => {
-    const rows = await gateway.sql`
-      SELECT pricing_status, cost_pico_usd::text AS cost, prompt_tokens::int AS prompt,
-             completion_tokens::int AS completion
-      FROM accounting.usage_cost_events WHERE request_id = ${requestId}`
-    return rows.length > 0 ? rows : undefined
-  })
-  return row
-}
 async function send(path: string, body: JsonObject) {
   const response = await gateway.post(path, body)
   const text = await response.text()

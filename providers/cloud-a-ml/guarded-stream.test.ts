@@ -1,41 +1,20 @@
 /** What a guarded stream costs that the gateway breaks off. */
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import {
-  adaKey,
-  eventually,
-  startTestGateway,
-  type TestGateway,
-} from '../../test/harness/gateway.ts'
-import { startGoogleCloud } from '../../test/harness/upstream-clouds-google.ts'
-import { eventStream } from './testing.ts'
+import { afterAll, expect, test } from 'bun:test'
+import { adaKey } from '../../test/harness/gateway.ts'
+import { eventStream, startVertexGateway } from './testing.ts'
 
-const cloud = startGoogleCloud()
-let gateway: TestGateway
-beforeAll(async () => {
-  gateway = await startTestGateway({
+const vertex = await startVertexGateway(
+  { m: { upstream_model: 'google/gemini-2.5-flash' } },
+  {
     accounting: { abort_drain_secs: 0.1 },
-    providers: [
-      {
-        id: 'vertex',
-        type: 'vertex_ai',
-        project_id: 'demo-project',
-        api_host: cloud.url,
-        auth: { mode: 'service_account', credentials_file: cloud.serviceAccountFile() },
-      },
-    ],
-    models: [
-      { id: 'm', routes: [{ provider: 'vertex', upstream_model: 'google/gemini-2.5-flash' }] },
-    ],
     guardrails: {
       default: { enabled: true, mode: 'deny', packs: ['core.shell'], stream_buffer_bytes: 4096 },
     },
-  })
-})
-afterAll(async () => {
-  await gateway?.stop()
-  await cloud.stop()
-})
+  },
+)
+const { cloud, gateway } = vertex
+afterAll(vertex.stop)
 
 /** Events for as long as somebody reads them, each with what has been counted so far. */
 function counting(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -63,12 +42,7 @@ test.each([
     body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
     signal: AbortSignal.timeout(staysMs),
   }).catch(() => {})
-  const row = await eventually(async () => {
-    const [found] = await gateway.sql`
-      select pricing_status, prompt_tokens::int as prompt, completion_tokens::int as completion
-      from accounting.usage_cost_events where request_id = ${requestId}`
-    return found
-  })
+  const row = await vertex.ledgerRow(requestId)
   expect(row).toMatchObject({ pricing_status: 'legacy_estimated', prompt: 10 })
-  expect(row.completion).toBeGreaterThan(1)
+  expect(row?.completion).toBeGreaterThan(1)
 })

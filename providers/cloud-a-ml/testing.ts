@@ -1,8 +1,9 @@
-/** The provider against a Google Cloud of this test's own. */
+/** The provider, alone or in a gateway, against a Google Cloud of this test's own. */
 
 import type { JsonObject } from 'model-gateway/plugin'
 import type { ProviderResult, RouteSpec } from 'model-gateway/provider'
 import { providerCall, setUpProvider } from 'model-gateway/testing'
+import { eventually, startTestGateway } from '../../test/harness/gateway.ts'
 import { type GoogleCloud, startGoogleCloud } from '../../test/harness/upstream-clouds-google.ts'
 import plugin from './index.ts'
 
@@ -34,6 +35,47 @@ export async function startVertex(config: JsonObject = {}, headers: Record<strin
     },
     async stop() {
       await bench.dispose()
+      await cloud.stop()
+    },
+  }
+}
+
+/** A whole gateway in front of a Google Cloud, with a route to it for each model. */
+export async function startVertexGateway(
+  routes: Readonly<Record<string, JsonObject>>,
+  config: JsonObject = {},
+) {
+  const cloud = startGoogleCloud()
+  const gateway = await startTestGateway({
+    providers: [
+      {
+        id: 'vertex',
+        type: 'vertex_ai',
+        project_id: 'demo-project',
+        api_host: cloud.url,
+        auth: { mode: 'service_account', credentials_file: cloud.serviceAccountFile() },
+      },
+    ],
+    models: Object.entries(routes).map(([id, route]) => ({
+      id,
+      routes: [{ provider: 'vertex', ...route }],
+    })),
+    ...config,
+  })
+  return {
+    cloud,
+    gateway,
+    /** What the call was charged. */
+    ledgerRow: (requestId: string) =>
+      eventually(async () => {
+        const [row] = await gateway.sql`
+          SELECT pricing_status, cost_pico_usd::text AS cost, prompt_tokens::int AS prompt,
+                 completion_tokens::int AS completion
+          FROM accounting.usage_cost_events WHERE request_id = ${requestId}`
+        return row
+      }),
+    async stop() {
+      await gateway.stop()
       await cloud.stop()
     },
   }
