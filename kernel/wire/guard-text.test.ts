@@ -59,6 +59,22 @@ const prompts: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     ['notes', 'secret', '{"q":"call"}'],
   ],
   [
+    'chat: arguments that are not a text, but not the schema of a member of this name',
+    {
+      messages: [
+        {
+          role: 'assistant',
+          tool_calls: [
+            { id: 'c', function: { name: 'f', arguments: { city: 'oslo', more: [{ a: 'b' }] } } },
+            { id: 'd', function: { name: 'f', arguments: null } },
+          ],
+        },
+      ],
+      tools: [{ name: { type: 'string' }, arguments: { type: 'object' } }],
+    },
+    ['{"city":"oslo","more":[{"a":"b"}]}'],
+  ],
+  [
     'responses: variables of a stored prompt',
     {
       prompt: {

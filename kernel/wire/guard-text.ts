@@ -90,7 +90,7 @@ function mapTexts(
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
     let mapped: JsonValue
-    if (name === 'arguments' && names === PROMPT && typeof member === 'string') {
+    if (name === 'arguments' && names === PROMPT && isWritten(member, value)) {
       mapped = mapArguments(member, map)
     } else if (name === 'data' && mediaType !== undefined && typeof member === 'string') {
       mapped = mapData(member, mediaType, map)
@@ -116,11 +116,17 @@ function silence(changed: Record<string, JsonValue>): void {
   if (typeof transcript === 'string' && typeof data === 'string') changed.data = ''
 }
 
-/** The arguments of an earlier call. */
-function mapArguments(text: string, map: (text: string) => string): string {
-  const plain = plainJson(text)
+/** Whether these are arguments: a text or, next to the name of what is called, JSON itself. */
+function isWritten(member: JsonValue, { name }: JsonObject): boolean {
+  if (typeof member === 'string') return true
+  return typeof member === 'object' && member !== null && typeof name === 'string'
+}
+
+/** The arguments of an earlier call; as a text if one of their texts was replaced. */
+function mapArguments(written: JsonValue, map: (text: string) => string): JsonValue {
+  const plain = typeof written === 'string' ? plainJson(written) : JSON.stringify(written)
   const mapped = plain === '' ? plain : map(plain)
-  return mapped === plain ? text : mapped
+  return mapped === plain ? written : mapped
 }
 
 /** A document in a data URL, if it is one of text; that is what one without a type is. */
