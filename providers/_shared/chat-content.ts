@@ -76,6 +76,11 @@ function refusalAsText(part: JsonValue): JsonValue {
   return { type: 'text', text: part.refusal ?? null }
 }
 
+/** Whether a client sends back what a model thought in this part: it is not for the next turn. */
+export function isThought({ type }: JsonObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking' || type === 'reasoning'
+}
+
 /** The texts of a `content` that may hold nothing else. */
 export function readTexts(content: JsonValue | undefined, place: string): TextBlock[] {
   return readContent(content, place).map((block) => {
@@ -91,7 +96,8 @@ function readPart(part: JsonObject, place: string): ContentBlock | undefined {
   }
   switch (part.type) {
     case 'text':
-    case 'input_text': {
+    case 'input_text':
+    case 'output_text': {
       if (typeof part.text !== 'string') throw invalidRequest(`${place}.text must be a string`)
       return isBlank(part.text) ? undefined : { kind: 'text', text: part.text, ...placed }
     }

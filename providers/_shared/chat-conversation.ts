@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { nestsTooDeep, parseExact } from 'model-gateway/wire'
+import { answeredCall, readToolCall, toolCallsOf, unknownRole } from './chat-calls.ts'
 import {
   assistantContent,
   type ContentBlock,
+  isThought,
   readContent,
   readTexts,
   readToolContent,
@@ -71,7 +72,7 @@ export function readConversation(
         break
       }
       case 'assistant': {
-        const calls = toolUses(message.tool_calls, place, names)
+        const calls = toolUses(message, place, names)
         const content = withoutThoughts(assistantContent(message), dropped)
         if (isJsonObject(message.audio)) dropped('messages[].audio')
         if (Array.isArray(message.images)) dropped('messages[].images')
@@ -84,9 +85,7 @@ export function readConversation(
         break
       }
       default:
-        throw invalidRequest(
-          `${place}.role: ${JSON.stringify(message.role ?? null)} is not supported`,
-        )
+        throw unknownRole(message, place)
     }
   }
   const strict = strictTurns(turns)
@@ -102,18 +101,15 @@ function isNamed({ name }: JsonObject): boolean {
   return typeof name === 'string' && name !== ''
 }
 
-/** Parts in which some clients send back what a model thought; it is not for the next turn. */
-const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking', 'reasoning'])
-
 function withoutThoughts(
   content: JsonValue | undefined,
   dropped: (name: string) => void,
 ): JsonValue | undefined {
   if (!Array.isArray(content)) return content
   return content.filter((part) => {
-    const thought = isJsonObject(part) && THOUGHTS.has(part.type)
-    if (thought) dropped(`messages[].content[].${part.type}`)
-    return !thought
+    if (!isJsonObject(part) || !isThought(part)) return true
+    dropped(`messages[].content[].${part.type}`)
+    return false
   })
 }
 
@@ -132,10 +128,7 @@ function toolResult(
   place: string,
   failed: ReadonlySet<string> | undefined,
 ): ToolResultBlock {
-  const { tool_call_id: id } = message
-  if (typeof id !== 'string' || id === '') {
-    throw invalidRequest(`${place}.tool_call_id must be a non-empty string`)
-  }
+  const id = answeredCall(message, place)
   return {
     kind: 'tool_result',
     place,
@@ -151,45 +144,22 @@ function safeResult(block: ContentBlock): ContentBlock {
     : block
 }
 
-function toolUses(calls: JsonValue | undefined, place: string, names: ToolNames): ToolUseBlock[] {
-  if (calls === undefined || calls === null) return []
-  if (!Array.isArray(calls)) throw invalidRequest(`${place}.tool_calls must be a list`)
-  return calls.map((call, index) => {
+function toolUses(message: JsonObject, place: string, names: ToolNames): ToolUseBlock[] {
+  return toolCallsOf(message, place).map((call, index) => {
     const at = `${place}.tool_calls.${index}`
-    if (!isJsonObject(call)) throw invalidRequest(`${at} must be an object`)
-    if ((call.type ?? 'function') !== 'function')
-      throw invalidRequest(`${at}.type must be function`)
     if (typeof call.id !== 'string' || call.id === '') {
       throw invalidRequest(`${at}.id must be a non-empty string`)
     }
-    const called = isJsonObject(call.function) ? call.function : {}
-    if (typeof called.name !== 'string' || called.name === '') {
-      throw invalidRequest(`${at}.function.name must be a non-empty string`)
-    }
+    const { name, input } = readToolCall(call, at)
     return {
       kind: 'tool_use',
       place: at,
       id: wireSafeId(call.id),
-      name: names.sent(called.name),
-      input: toolInput(called.arguments),
+      name: names.sent(name),
+      input,
       ...(isJsonObject(call.cache_control) ? { cacheControl: call.cache_control } : {}),
     }
   })
-}
-
-/**
- * The arguments of a call in the history as an object. What a model wrote that is not one is kept
- * as text: refused, it would end the conversation for good.
- */
-function toolInput(stated: JsonValue | undefined): JsonObject {
-  if (isJsonObject(stated)) return stated
-  const text = typeof stated === 'string' ? stated : JSON.stringify(stated ?? null)
-  if (text.trim() === '' || text === 'null') return {}
-  try {
-    const input = nestsTooDeep(text) ? undefined : parseExact(text)
-    if (isJsonObject(input)) return input
-  } catch {}
-  return { _raw_arguments: text }
 }
 
 const WIRE_SAFE = /^[A-Za-z0-9_-]{1,64}$/

@@ -146,3 +146,21 @@ test.each<[JsonValue, JsonObject]>([
     { input },
   ])
 })
+
+test('the call of a tool that takes a text has it as its input', () => {
+  const call = { id: 'a', type: 'custom', custom: { name: 'patch', input: '*** Begin' } }
+  const messages = [user('Go.'), { role: 'assistant', tool_calls: [call] }, result('a')]
+  const names = createToolNames(NAMES_OF_64)
+  expect(readConversation(messages, { names, dropped() {} }).turns[1]?.blocks).toMatchObject([
+    { name: 'patch', input: { input: '*** Begin' } },
+  ])
+})
+
+test('what the model said may be a part of the responses API', () => {
+  const said = { role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] }
+  expect(turns(user('Go.'), said, user('And?'))).toEqual([
+    'user: "Go."',
+    'assistant: "Hi."',
+    'user: "And?"',
+  ])
+})

@@ -3,13 +3,13 @@ import type { ContentBlock, ToolUseBlock } from './chat-content.ts'
 import type { Turn } from './chat-conversation.ts'
 
 /** The text of a turn of the user that a conversation needs and does not have. */
-const NOTHING_SAID = '(continued)'
+export const NOTHING_SAID = '(continued)'
 
 /** The tool of a result whose call is no longer in the conversation. */
-const UNKNOWN_TOOL = 'unknown_tool'
+export const UNKNOWN_TOOL = 'unknown_tool'
 
 /** The result of a call that has none: its caller stopped waiting, or cut the conversation. */
-const NO_RESULT = 'The result of this call is not known.'
+export const NO_RESULT = 'The result of this call is not known.'
 
 /**
  * The turns as services with strict conversations take them: the user begins, roles alternate, no

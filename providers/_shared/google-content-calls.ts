@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { nestsTooDeep, parseExact } from 'model-gateway/wire'
+import { parseObject } from 'model-gateway/wire'
+import { readToolCall } from './chat-calls.ts'
+import { NO_RESULT, UNKNOWN_TOOL } from './chat-turns.ts'
 import { chatParts, type PartReader } from './google-content-parts.ts'
 import { signatureOf } from './google-content-signatures.ts'
-import { invalidRequest } from './invalid-request.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /** How the calls of a conversation are written for one model. */
@@ -17,32 +18,17 @@ export interface ToolMessage {
   readonly place: string
 }
 
-/** The function of a result whose call is no longer in the conversation. */
-const UNKNOWN_TOOL = 'unknown_tool'
-
 /** Files that a result may hold, of models that take any: the others come after it. */
 const IN_RESULTS = /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/
 
 /**
- * A call of the history; that of a tool which takes a text has it as `input`. Vertex AI refuses the
- * `id` that other services of Google have: results are told apart by their order (vercel/ai#15664).
+ * A call of the history. Vertex AI refuses the `id` that other services of Google have: results
+ * belong to calls by their order (vercel/ai#15664).
  */
 export function functionCall(call: JsonObject, place: string, { names }: CallReader) {
-  const { type = null } = call
-  if (type !== null && type !== 'function' && type !== 'custom') {
-    throw invalidRequest(`${place}.type must be function`)
-  }
-  const definition = type === 'custom' ? call.custom : call.function
-  const { name: asked, arguments: text, input } = isJsonObject(definition) ? definition : {}
-  if (typeof asked !== 'string' || asked === '') {
-    throw invalidRequest(`${place}.function.name must be a non-empty string`)
-  }
+  const { name: asked, input: args } = readToolCall(call, place)
   const name = names.sent(asked)
   const signature = signatureOf(call)
-  const args =
-    type === 'custom'
-      ? { input: typeof input === 'string' ? input : '' }
-      : readArguments(text, place)
   const part = {
     functionCall: { name, args },
     ...(signature === undefined ? {} : { thoughtSignature: signature }),
@@ -55,13 +41,6 @@ export function lostCall(): { name: string; part: JsonObject } {
   return { name: UNKNOWN_TOOL, part: { functionCall: { name: UNKNOWN_TOOL, args: {} } } }
 }
 
-/** Arguments that are not an object are the model's own mistake, which it may learn from. */
-function readArguments(text: JsonValue | undefined, place: string): JsonObject {
-  if (text === undefined || text === null || text === '') return {}
-  if (typeof text !== 'string') throw invalidRequest(`${place}.function.arguments must be a string`)
-  return parseObject(text) ?? { _raw_arguments: text }
-}
-
 /**
  * The result of a call, and the files that come after it; of a call without one, that there is
  * none: the service counts them.
@@ -72,7 +51,7 @@ export function functionResponse(
   reader: CallReader,
 ): { readonly part: JsonObject; readonly beside: readonly JsonObject[] } {
   if (result === undefined) {
-    const response = { error: 'no result: the conversation holds none for this call' }
+    const response = { error: NO_RESULT }
     return { part: { functionResponse: { name, response } }, beside: [] }
   }
   let text = ''
@@ -114,14 +93,4 @@ function isMisread(value: JsonValue | undefined): boolean {
   if (JSON.isRawJSON(value)) return true
   if (Array.isArray(value)) return value.some(isMisread)
   return Object.entries(value).some(([name, member]) => name.startsWith('$') || isMisread(member))
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  if (nestsTooDeep(text)) return undefined
-  try {
-    const value = parseExact(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

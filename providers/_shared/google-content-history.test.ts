@@ -121,7 +121,7 @@ describe('results follow their calls, each one once', () => {
   const response = (name: string, output: JsonObject) => ({
     functionResponse: { name: `f_${name}`, response: output },
   })
-  const none = { error: 'no result: the conversation holds none for this call' }
+  const none = { error: 'The result of this call is not known.' }
   const ok = { output: 'ok' }
   const answers = (messages: JsonValue[]) => contentsOf(messages, 'gemini-2.5-flash')[2]
 
@@ -273,6 +273,7 @@ describe('arguments', () => {
   test('that are none are none, and long integers stay', () => {
     expect(args('')).toEqual({})
     expect(args(null)).toEqual({})
+    expect(args({ a: 1 })).toEqual({ a: 1 })
     expect(JSON.stringify(args('{"id":12345678901234567890}'))).toBe('{"id":12345678901234567890}')
   })
 })

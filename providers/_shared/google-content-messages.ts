@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { answeredCall, toolCallsOf, unknownRole } from './chat-calls.ts'
 import { assistantContent } from './chat-content.ts'
+import { NOTHING_SAID } from './chat-turns.ts'
 import {
   type CallReader,
   functionCall,
@@ -26,9 +28,6 @@ interface Read extends ToolMessage {
   readonly calls: readonly JsonObject[]
 }
 
-/** What a conversation says where the service wants a turn of the user and there is none. */
-const NOTHING_SAID = '(continued)'
-
 /**
  * The messages of a chat call as Google content: the user begins, no content is empty, and the
  * results of functions follow their calls, in their number and order. Throws GatewayError
@@ -42,7 +41,11 @@ export function googleConversation(
   const read = messages.map((message, index): Read => {
     const place = `messages.${index}`
     if (!isJsonObject(message)) throw invalidRequest(`${place} must be an object`)
-    return { message, place, calls: callsOf(message, place) }
+    return {
+      message,
+      place,
+      calls: message.role === 'assistant' ? toolCallsOf(message, place) : [],
+    }
   })
   const system: string[] = []
   const contents: Content[] = []
@@ -80,9 +83,7 @@ export function googleConversation(
         break
       }
       default:
-        throw invalidRequest(
-          `${place}.role: ${JSON.stringify(message.role ?? null)} is not supported`,
-        )
+        throw unknownRole(message, place)
     }
   }
   return completed(contents, system, reader)
@@ -107,27 +108,13 @@ function pairResults(messages: readonly Read[]): Paired[] {
       open.set(call.id, waiting)
     }
     if (message.role !== 'tool') continue
-    const { tool_call_id: id } = message
-    if (typeof id !== 'string' || id === '') {
-      throw invalidRequest(`${place}.tool_call_id must be a non-empty string`)
-    }
-    const call = open.get(id)?.shift()
+    const call = open.get(answeredCall(message, place))?.shift()
     if (call === undefined) continue
     call.answers[call.at] = { message, place }
     own.isAnswer = true
   }
   return paired
 }
-
-function callsOf({ role, tool_calls: calls }: JsonObject, place: string): readonly JsonObject[] {
-  if (role !== 'assistant' || calls === undefined || calls === null) return NO_CALLS
-  if (!Array.isArray(calls)) throw invalidRequest(`${place}.tool_calls must be a list`)
-  const odd = calls.findIndex((call) => !isJsonObject(call))
-  if (odd !== -1) throw invalidRequest(`${place}.tool_calls.${odd} must be an object`)
-  return calls as JsonObject[]
-}
-
-const NO_CALLS: readonly JsonObject[] = []
 
 /** Text and images of an assistant's message; its signature belongs to the last text. */
 function assistantParts(message: JsonObject, place: string, reader: CallReader): JsonObject[] {

@@ -1,15 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
+import { isThought } from './chat-content.ts'
 import { isMediaPart, mediaPart } from './google-content-media.ts'
 import { signatureOf } from './google-content-signatures.ts'
 import { invalidRequest } from './invalid-request.ts'
 
 export interface PartReader {
-  /** Told of each member that is left out. */
+  /** Is called with each member that is left out. */
   dropped(name: string): void
 }
-
-/** What a model thought is not sent back: its signatures are. */
-const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking', 'reasoning'])
 
 /** A content as parts, without empty texts, which the upstream refuses. */
 export function chatParts(
@@ -23,7 +21,7 @@ export function chatParts(
       return text === '' ? [] : [{ text }]
     }
     if (isMediaPart(part)) return [mediaPart(part, at)]
-    if (THOUGHTS.has(part.type)) {
+    if (isThought(part)) {
       reader.dropped(`messages[].content[].${part.type}`)
       return []
     }

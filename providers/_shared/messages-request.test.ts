@@ -258,7 +258,7 @@ describe.each(Object.entries(all))('every dialect maps: %s', (_, dialect) => {
     ],
     [
       'messages.0.tool_calls.0.type',
-      { messages: [{ role: 'assistant', tool_calls: [{ id: 'a', type: 'custom' }] }] },
+      { messages: [{ role: 'assistant', tool_calls: [{ id: 'a', type: 'hosted' }] }] },
     ],
     [
       'messages.0.tool_calls.0.function.name',

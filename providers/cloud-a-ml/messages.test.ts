@@ -187,7 +187,7 @@ describe('refused before any call', () => {
     ],
     [{ messages: [{ role: 'system', content: 'x' }] }, 'messages'],
     [{ messages: [{ role: 'narrator', content: 'x' }] }, 'messages.0.role'],
-    [{ messages: assistant({ id: 'a', type: 'custom' }) }, 'messages.1.tool_calls.0.type'],
+    [{ messages: assistant({ id: 'a', type: 'hosted' }) }, 'messages.1.tool_calls.0.type'],
     [{ messages: assistant({ type: 'function' }) }, 'messages.1.tool_calls.0.id'],
     [
       { messages: assistant({ id: 'a', type: 'function', function: {} }) },

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ReplyIdentity } from 'model-gateway/surface'
-import { argumentsOf, parseExact, said, textOf, type Usage } from 'model-gateway/wire'
+import { argumentsOf, said, textOf, toolInput, type Usage } from 'model-gateway/wire'
 
 /** The source of reasoning blocks that callers of the messages API know. */
 const NATIVE_SOURCE = 'anthropic_messages'
@@ -23,7 +23,7 @@ export function messagesReply(
       type: 'tool_use',
       id: said(call.id) ?? toolUseId(identity, k),
       name: said(fn.name) ?? '',
-      input: inputOf(argumentsOf(fn)),
+      input: toolInput(argumentsOf(fn)),
     })
   }
   const finish = isJsonObject(choice) ? choice.finish_reason : undefined
@@ -97,14 +97,4 @@ function thinkingBlock({ type, thinking, signature, data }: JsonObject): JsonObj
   if (type === 'redacted_thinking') return [{ type, data }]
   if (type !== 'thinking') return []
   return [{ type, thinking, ...(signature === undefined ? {} : { signature }) }]
-}
-
-/** Arguments are the model's own words: what is no JSON object is passed on as text. */
-function inputOf(text: string): JsonValue {
-  if (text === '') return {}
-  try {
-    const input = parseExact(text)
-    if (isJsonObject(input)) return input
-  } catch {}
-  return { _raw_arguments: text }
 }

@@ -1,0 +1,25 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../plugin/json.ts'
+import { parseExact } from './exact-json.ts'
+import { nestsTooDeep } from './json-depth.ts'
+
+/** The JSON object in a text, as `parseExact` reads it; undefined for any other text. */
+export function parseObject(text: string): JsonObject | undefined {
+  if (nestsTooDeep(text)) return undefined
+  try {
+    const value = parseExact(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The arguments of a tool call as an object. What a model wrote that is not one is kept as text,
+ * because a refusal would end the conversation for good.
+ */
+export function toolInput(stated: JsonValue | undefined): JsonObject {
+  if (isJsonObject(stated)) return stated
+  const text = typeof stated === 'string' ? stated : JSON.stringify(stated ?? null)
+  if (text.trim() === '' || text === 'null') return {}
+  return parseObject(text) ?? { _raw_arguments: text }
+}
