@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
 import type { ProviderCall, RouteSpec } from 'model-gateway/provider'
 import { leaveOut, readParams } from 'model-gateway/wire'
+import { limitMarks } from '../_shared/cache-marks.ts'
 import { readConversation } from '../_shared/chat-conversation.ts'
 import { readClaudeStop, readStop } from '../_shared/chat-stop.ts'
 import { invalidRequest } from '../_shared/invalid-request.ts'
@@ -105,10 +106,10 @@ export function unifiedRequest(
   const points = createCachePoints(upstreamModel, policy)
   const { system, turns } = readConversation(chat.messages, { names, dropped: call.dropped })
   const body: JsonObject = {
-    messages: unifiedMessages(turns, (block) => points.behind('messages', markOf(block))),
+    messages: unifiedMessages(turns, (block) => points('messages', markOf(block))),
     ...(system.length === 0
       ? {}
-      : { system: unifiedSystem(system, (block) => points.behind('system', markOf(block))) }),
+      : { system: unifiedSystem(system, (block) => points('system', markOf(block))) }),
     ...unifiedTools(chat, { turns, names, upstreamModel, claude, points, policy }),
   }
   for (const member of passedOn) {
@@ -130,7 +131,7 @@ export function unifiedRequest(
     const { thinking: _, ...rest } = more
     body.additionalModelRequestFields = Object.keys(rest).length === 0 ? undefined : rest
   }
-  return { ...finish(mergeDeep(points.limited(body), extraBody)), names }
+  return { ...finish(mergeDeep(limitMarks(body, policy), extraBody)), names }
 }
 
 function readPassedOn(

@@ -37,7 +37,7 @@ export function unifiedTools(
     if (definition === undefined) return leaveOutTool(index, policy)
     const parameters = inputSchema(definition.parameters, upstreamModel)
     const spec = toolSpec({ ...definition, parameters }, names, takesStrict)
-    return [spec, ...points.behind('tools', definition.cacheControl)]
+    return [spec, ...points('tools', definition.cacheControl)]
   })
   const choice = readToolChoice(chat.tool_choice, offered.length > 0)
   const called = toolsOfHistory(turns)
