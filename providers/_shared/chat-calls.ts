@@ -43,3 +43,8 @@ export function unknownRole({ role }: JsonObject, place: string) {
   const stated: JsonValue = role ?? null
   return invalidRequest(`${place}.role: ${JSON.stringify(stated)} is not supported`)
 }
+
+/** Whether a message says who wrote it. */
+export function isNamed({ name }: JsonObject): boolean {
+  return typeof name === 'string' && name !== ''
+}

@@ -22,7 +22,7 @@ export interface MediaBlock extends Placed {
   readonly mediaType: string
   readonly data: string
   readonly name: string | undefined
-  /** What a document is about, told beside it. */
+  /** What a document is about. */
   readonly context?: string
 }
 
@@ -105,10 +105,15 @@ function readPart(part: JsonObject, place: string): ContentBlock | undefined {
     case 'input_image':
       return { ...readImageUrl(part.image_url, `${place}.image_url`), ...placed }
     case 'image':
-      return { ...readImageSource(part.source, `${place}.source`), ...placed }
-    case 'file':
       return {
-        ...readFile(part.file, `${place}.file`),
+        ...imageOf(readSource(part.source, `${place}.source`), `${place}.source`),
+        ...placed,
+      }
+    case 'file':
+    case 'input_file':
+    case 'document':
+      return {
+        ...readFile(part, place),
         ...(typeof part.context === 'string' ? { context: part.context } : {}),
         ...placed,
       }
@@ -129,19 +134,24 @@ type Unplaced<B extends ContentBlock> = Omit<B, keyof Placed>
 function readImageUrl(value: JsonValue | undefined, field: string): Unplaced<MediaBlock> {
   const url = isJsonObject(value) ? value.url : value
   if (typeof url !== 'string') throw invalidRequest(`${field} must be a URL`)
-  const { mediaType, data } = readDataUrl(url, field)
-  return image(mediaType, data, field)
+  return imageOf(readDataUrl(url, field), field)
 }
 
-function readImageSource(source: JsonValue | undefined, field: string): Unplaced<MediaBlock> {
+/** What a data URL, or the source of a part of the messages API, holds. */
+interface Data {
+  readonly mediaType: string
+  readonly data: string
+}
+
+function readSource(source: JsonValue | undefined, field: string): Data {
   if (!isJsonObject(source) || source.type !== 'base64') {
-    throw invalidRequest(`${field}.type must be base64: remote images are not supported`)
+    throw invalidRequest(`${field}.type must be base64: remote files are not supported`)
   }
   const { media_type: mediaType, data } = source
   if (typeof mediaType !== 'string' || typeof data !== 'string') {
     throw invalidRequest(`${field} must have media_type and data`)
   }
-  return image(mediaType.toLowerCase(), data, field)
+  return { mediaType: mediaType.toLowerCase(), data: withoutSpace(data) }
 }
 
 /** As OpenAI does, takes the name that many give to JPEG. */
@@ -149,7 +159,7 @@ export function imageType(mediaType: string): string {
   return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType
 }
 
-function image(type: string, data: string, field: string): Unplaced<MediaBlock> {
+function imageOf({ mediaType: type, data }: Data, field: string): Unplaced<MediaBlock> {
   const mediaType = imageType(type)
   if (!IMAGE_TYPES.has(mediaType)) {
     throw invalidRequest(`${field}: images must be jpeg, png, webp or gif, not ${mediaType}`)
@@ -157,7 +167,13 @@ function image(type: string, data: string, field: string): Unplaced<MediaBlock> 
   return { kind: 'image', mediaType, data, name: undefined }
 }
 
-function readFile(file: JsonValue | undefined, field: string): Unplaced<MediaBlock> {
+/** A file of chat completions, of the responses API or of the messages API. */
+function readFile(part: JsonObject, place: string): Unplaced<MediaBlock> {
+  if (part.type === 'document') {
+    // The title is left out: no guard reads it.
+    return { kind: 'document', ...readSource(part.source, `${place}.source`), name: undefined }
+  }
+  const [file, field] = part.type === 'file' ? [part.file, `${place}.file`] : [part, place]
   if (!isJsonObject(file) || typeof file.file_data !== 'string') {
     throw invalidRequest(`${field}.file_data must be a data URL`)
   }
@@ -165,12 +181,20 @@ function readFile(file: JsonValue | undefined, field: string): Unplaced<MediaBlo
   return { kind: 'document', ...readDataUrl(file.file_data, `${field}.file_data`), name }
 }
 
-function readDataUrl(url: string, field: string): { mediaType: string; data: string } {
+function readDataUrl(url: string, field: string): Data {
   const match = DATA_URL.exec(url)
   if (match === null) {
     throw invalidRequest(`${field} must be a base64 data URL: remote URLs are not supported`)
   }
-  return { mediaType: (match[1] ?? '').toLowerCase(), data: url.slice(match[0].length) }
+  return {
+    mediaType: (match[1] ?? '').toLowerCase(),
+    data: withoutSpace(url.slice(match[0].length)),
+  }
+}
+
+/** Some break the lines of base64, which the services refuse. */
+function withoutSpace(data: string): string {
+  return data.replace(/\s+/g, '')
 }
 
 function readToolResult(part: JsonObject, place: string): Unplaced<ToolResultBlock> {

@@ -53,6 +53,22 @@ describe('ids on a wire that refuses some', () => {
   })
 })
 
+test('files are read in the words of each API, and base64 without its line ends', () => {
+  const url = 'data:application/pdf;base64,QU\r\nJD'
+  const content = [
+    { type: 'file', file: { file_data: url, filename: 'a.pdf' } },
+    { type: 'input_file', file_data: url, filename: 'a.pdf' },
+    {
+      type: 'document',
+      source: { type: 'base64', media_type: 'application/pdf', data: 'QU\nJD' },
+    },
+  ]
+  const { turns } = readConversation([{ role: 'user', content }], { names, dropped() {} })
+  const file = { kind: 'document', mediaType: 'application/pdf', data: 'QUJD' }
+  const named = { ...file, name: 'a.pdf' }
+  expect(turns[0]?.blocks).toMatchObject([named, named, file])
+})
+
 test('the media type of an image is read in any case', () => {
   const content = [
     { type: 'image_url', image_url: 'data:Image/PNG;base64,QUJD' },

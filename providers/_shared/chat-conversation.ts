@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { answeredCall, readToolCall, toolCallsOf, unknownRole } from './chat-calls.ts'
+import { answeredCall, isNamed, readToolCall, toolCallsOf, unknownRole } from './chat-calls.ts'
 import {
   assistantContent,
   type ContentBlock,
@@ -95,10 +95,6 @@ export function readConversation(
     )
   }
   return { system, turns: strict }
-}
-
-function isNamed({ name }: JsonObject): boolean {
-  return typeof name === 'string' && name !== ''
 }
 
 function withoutThoughts(

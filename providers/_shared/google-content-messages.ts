@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from 'model-gateway/plugin'
-import { answeredCall, toolCallsOf, unknownRole } from './chat-calls.ts'
+import { answeredCall, isNamed, toolCallsOf, unknownRole } from './chat-calls.ts'
 import { assistantContent } from './chat-content.ts'
 import { NOTHING_SAID } from './chat-turns.ts'
 import {
@@ -51,9 +51,7 @@ export function googleConversation(
   const contents: Content[] = []
   const paired = pairResults(read)
   for (const [index, { message, place, calls }] of read.entries()) {
-    if (typeof message.name === 'string' && message.role !== 'tool') {
-      reader.dropped('messages[].name')
-    }
+    if (message.role !== 'tool' && isNamed(message)) reader.dropped('messages[].name')
     switch (message.role) {
       case 'system':
       case 'developer':
