@@ -123,7 +123,7 @@ test.each<[JsonObject, string]>([
   expect(turns[1]?.blocks).toMatchObject([{ kind: 'text', text }])
 })
 
-test('what of messages has no place in a conversation is told', () => {
+test('members of messages without a place in a conversation are named', () => {
   const told: string[] = []
   const messages = [
     { role: 'user', content: 'Hi.', name: 'Bo' },

@@ -32,7 +32,7 @@ export interface Conversation {
 export interface ReadConversationOptions {
   /** The names under which tools are sent. */
   readonly names: ToolNames
-  /** Told of what is left out of messages, by its path. */
+  /** Is called with the path of each member of a message that is left out. */
   dropped(name: string): void
   /** Tool calls whose results report an error. */
   readonly failedToolCalls?: ReadonlySet<string> | undefined

@@ -58,7 +58,7 @@ export function addPart(choice: Choice, part: ReplyPart): void {
   }
 }
 
-/** The first reason counts; of what else is told, the last. */
+/** The first reason counts; of other facts, the last. */
 export function addFacts(choice: Choice, { facts, finishReason }: Candidate): void {
   if (facts !== undefined) choice.facts = { ...choice.facts, ...facts }
   choice.finishReason ??= finishReason

@@ -310,7 +310,7 @@ describe('turns', () => {
     ])
   })
 
-  test('thoughts and cache marks are left out, and told of', () => {
+  test('thoughts and cache marks are left out and named', () => {
     const told: string[] = []
     const content = [
       { type: 'thinking', thinking: 'hm', signature: 's' },

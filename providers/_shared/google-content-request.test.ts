@@ -79,7 +79,7 @@ describe('generationConfig', () => {
     expect(request(fields)).toEqual({ contents, generationConfig })
   })
 
-  test('what belongs to this upstream goes out, what it has no place for is told of', () => {
+  test('members of this upstream go out, members without a place are named', () => {
     const own = {
       safety_settings: [{ category: 'X', threshold: 'BLOCK_NONE' }],
       cachedContent: 'projects/1/cachedContents/2',
@@ -286,7 +286,7 @@ describe('tools', () => {
     }
   })
 
-  test('cache marks are told of', () => {
+  test('cache marks are named as dropped', () => {
     const marked = { ...weather, cache_control: { type: 'ephemeral' } }
     expect(leftOut({ tools: [marked] })).toEqual(['tools[].cache_control'])
   })

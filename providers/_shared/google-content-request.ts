@@ -23,8 +23,9 @@ const MAPPED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A chat call as a GenerateContentRequest. What has no place in it is left out, and told of, because
- * the upstream refuses fields that it does not know. Tools have the names that `names` sends. Throws GatewayError `invalid_request`.
+ * A chat call as a GenerateContentRequest. Members without a place in it are left out and named as
+ * dropped, because the upstream refuses unknown fields. Tools have the names that `names` sends.
+ * Throws GatewayError `invalid_request`.
  */
 export function googleRequest(
   { body, stream, dropped }: Pick<ProviderCall, 'body' | 'stream' | 'dropped'>,

@@ -8,7 +8,7 @@ const dialects = Object.entries({ rawPredictMessages, invokeMessages, edgeMessag
 
 /**
  * Every member of `ChatCompletionCreateParams` of the `openai` package (7.57.0), and what of it is
- * sent. `undefined`: nothing, which is told. A string: refused, the message begins so.
+ * sent. `undefined`: nothing, and it is named as dropped. A string: refused, the message begins so.
  */
 const EVERY: Readonly<
   Record<string, readonly [value: JsonValue, sent: JsonObject | string | undefined]>

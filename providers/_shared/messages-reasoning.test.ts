@@ -1,4 +1,4 @@
-/** Every row of the tier table, as the native messages API is told of it. */
+/** Every row of the tier table, as the native messages API is sent it. */
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
 import { edgeMessages, invokeMessages, rawPredictMessages } from './messages-dialect.ts'

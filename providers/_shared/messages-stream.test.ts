@@ -173,7 +173,7 @@ test('reasoning stays out of the content', async () => {
   )
 })
 
-test('what nobody knows is ignored, a second start too', async () => {
+test('unknown events are ignored, a second start too', async () => {
   const { data, error } = await run([
     start,
     start,
@@ -211,7 +211,7 @@ describe('a stream that fails', () => {
     expect(data[1]).toMatchObject({ error: { message, code, request_id: 'r-1' } })
   })
 
-  test('an object without a type is told by what it says', async () => {
+  test('an object without a type is read by its members', async () => {
     const { error } = await run([start, { message: 'Too many requests.' }])
     expect(error).toMatchObject({
       code: 'upstream_transport',
@@ -219,7 +219,7 @@ describe('a stream that fails', () => {
     })
   })
 
-  test('what came before a fault is told, also when it came with it', async () => {
+  test('what came before a fault is passed on, also when it came with it', async () => {
     const { data, error } = await run([
       start,
       delta(0, { type: 'text_delta', text: 'hi' }),

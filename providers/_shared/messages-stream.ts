@@ -29,7 +29,7 @@ export async function* chatChunksFromMessages(
         if (converter.state === 'open') converter.push(event, chunks)
       }
     } finally {
-      // What came before a fault is told and charged, however the bytes were cut.
+      // What came before a fault is passed on and charged, however the bytes were cut.
       if (chunks.length > 0) yield chunks
     }
     if (converter.state === 'failed') return

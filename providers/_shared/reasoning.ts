@@ -14,7 +14,7 @@ export interface ReasoningWish {
   readonly thinking: JsonObject | undefined
 }
 
-/** What a model of the tier is told. */
+/** What a model of the tier is sent. */
 export interface Reasoning {
   readonly thinking: JsonObject | undefined
   readonly effort: string | undefined
@@ -87,7 +87,7 @@ export function decideReasoning(tier: ReasoningTier, wish: ReasoningWish): Reaso
       if (effort === undefined) {
         return { thinking: withBudget(thinking, budget), effort: outputEffort }
       }
-      // Checked as elsewhere, but this model thinks without being told to.
+      // Checked as elsewhere, but this model thinks without being asked to.
       adaptive(thinking)
       return { thinking, effort }
 

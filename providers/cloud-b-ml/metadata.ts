@@ -13,8 +13,13 @@ const KEPT: readonly (readonly [theirs: string, ours: string])[] = [
   ['serviceTier', 'service_tier'],
 ]
 
-/** Stop reasons of which `finish_reason` says all. */
-const TOLD: ReadonlySet<unknown> = new Set(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use'])
+/** Stop reasons that `finish_reason` expresses in full. */
+const EXPRESSED: ReadonlySet<unknown> = new Set([
+  'end_turn',
+  'max_tokens',
+  'stop_sequence',
+  'tool_use',
+])
 
 /** Those members under our names, if there are any; the trace of a guardrail above all. */
 export function keptFacts(from: JsonObject): JsonObject {
@@ -24,7 +29,7 @@ export function keptFacts(from: JsonObject): JsonObject {
     if (isJsonObject(value) && Object.keys(value).length > 0) facts[ours] = value
   }
   const { stopReason } = from
-  if (typeof stopReason === 'string' && !TOLD.has(stopReason)) facts.stop_reason = stopReason
+  if (typeof stopReason === 'string' && !EXPRESSED.has(stopReason)) facts.stop_reason = stopReason
   return facts
 }
 

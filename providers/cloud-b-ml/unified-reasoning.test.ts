@@ -1,4 +1,4 @@
-/** Every row of the tier table, as Converse is told of it. */
+/** Every row of the tier table, as Converse is sent it. */
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from 'model-gateway/plugin'
 import { unifiedRequest } from './unified-request.ts'

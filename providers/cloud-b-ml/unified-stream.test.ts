@@ -293,7 +293,7 @@ describe('what is not as documented', () => {
     expect(data).not.toContain('[DONE]')
   })
 
-  test('what came before a fault is told, also when it came with it', async () => {
+  test('what came before a fault is passed on, also when it came with it', async () => {
     const together = Buffer.concat([start, text, eventFrame('contentBlockDelta', '{')])
     const { data, error } = await run([together])
     expect(choicesOf(data).map((choice) => choice?.delta)).toEqual([

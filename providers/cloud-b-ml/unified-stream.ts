@@ -31,7 +31,7 @@ export async function* chatChunksFromUnified(
         if (!converter.failed) converter.push(frame, chunks)
       }
     } finally {
-      // What came before a fault is told and charged, however the bytes were cut.
+      // What came before a fault is passed on and charged, however the bytes were cut.
       if (chunks.length > 0) yield chunks
     }
     if (converter.failed) return
@@ -44,7 +44,7 @@ export async function* chatChunksFromUnified(
 }
 
 interface Seams {
-  /** Told of each event of a kind that is not known. */
+  /** Is called for each event of an unknown kind. */
   unknownEvent(): void
   readonly redact: Redact
 }
@@ -118,8 +118,8 @@ function createConverter(
       return []
     }
     // What a tool of the service found is not for the caller; all else may be.
-    const told = toolResult !== undefined || Object.keys(delta).length === 0
-    return told ? [] : [kept({ content: [delta] })]
+    const shown = toolResult !== undefined || Object.keys(delta).length === 0
+    return shown ? [] : [kept({ content: [delta] })]
   }
 
   function reasoningDeltas({ text, signature, redactedContent }: JsonObject): StreamEvent[] {

@@ -671,7 +671,7 @@ test('the request itself is left as it was', () => {
   expect(body).toEqual(before)
 })
 
-test('what other upstreams have no place for is told, or refused by their routes', () => {
+test('members that other upstreams lack are named, or refused by their routes', () => {
   const request = {
     cache_control: ephemeral,
     thinking: { type: 'adaptive' },

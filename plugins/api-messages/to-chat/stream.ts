@@ -20,7 +20,7 @@ export function createMessagesStream(chat: DialectStream, identity: ReplyIdentit
 
   function read(event: StreamEvent, out: StreamEvent[]): void {
     const chunk = event.json()
-    // An error that the upstream sent is told as the failure that it is.
+    // An error that the upstream sent ends the stream as a failure.
     if (!isJsonObject(chunk) || chat.outcome === 'failed') return
     if (isJsonObject(chunk.usage)) counters = most(counters, chunk.usage)
     const choices = Array.isArray(chunk.choices) ? chunk.choices : []
