@@ -1,5 +1,5 @@
 import { type Middleware, type Seam, seams } from '../plugin/index.ts'
-import { sorted } from '../wire/sorted.ts'
+import { sorted } from '../plugin/sorted.ts'
 import type { Chains, Link } from './chain.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { LoadedPlugin, ResolvedPlugins } from '../config/loaded.ts'
 import { type ExtensionPoint, type Plugin, type Problem, requiredPoints } from '../plugin/index.ts'
-import { sorted } from '../wire/sorted.ts'
+import { sorted } from '../plugin/sorted.ts'
 import type { Builtins } from './resolve.ts'
 
 /** Whether a plugin runs those that are to be isolated. */
