@@ -107,7 +107,8 @@ export function leaveOut(name: string, policy: ParamPolicy): void {
 }
 
 function isNeutral(name: string, value: JsonValue, body: Readonly<JsonObject>): boolean {
-  if (NEUTRAL[name]?.includes(value)) return true
+  // `constructor` is what every object has.
+  if (Object.hasOwn(NEUTRAL, name) && NEUTRAL[name]?.includes(value)) return true
   switch (name) {
     case 'response_format':
       return isJsonObject(value) && value.type === 'text'
